@@ -1,0 +1,53 @@
+// Time: one duration type, two time lines, and the Clock that tells both.
+//
+// An Instant (monotonic) measures how long something took and when it is due; a Timestamp (wall clock) is what the
+// Kubernetes API prints. Nothing outside RealClock reads the machine's clock, so tests decide what time it is.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tpuslice {
+
+using Duration = std::chrono::nanoseconds;
+using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+/// Thread-safe.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual Instant now() const = 0;
+  [[nodiscard]] virtual Timestamp wall() const = 0;
+};
+
+class RealClock final : public Clock {
+ public:
+  [[nodiscard]] Instant now() const override;
+  [[nodiscard]] Timestamp wall() const override;
+};
+
+/// Stands still until told to move; both time lines move together.
+class FakeClock final : public Clock {
+ public:
+  /// Starts at 2026-01-01T00:00:00Z.
+  FakeClock();
+  [[nodiscard]] Instant now() const override;
+  [[nodiscard]] Timestamp wall() const override;
+  void advance(Duration by);
+
+ private:
+  std::atomic<Duration::rep> elapsed_{0};
+};
+
+/// "2026-01-01T00:00:00Z": metav1.Time, whole seconds, UTC.
+[[nodiscard]] std::string format_rfc3339(Timestamp time);
+/// "2026-01-01T00:00:00.123456Z": metav1.MicroTime.
+[[nodiscard]] std::string format_rfc3339_micro(Timestamp time);
+/// Accepts both of the above and numeric offsets; nothing for anything else.
+[[nodiscard]] std::optional<Timestamp> parse_rfc3339(std::string_view text);
+
+}  // namespace tpuslice

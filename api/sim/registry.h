@@ -1,0 +1,84 @@
+// Registry: the simulated API server below HTTP. Kubernetes semantics of every write, for requests and for the
+// simulated controllers (scheduler, kubelets, garbage collector) alike.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/sim/resources.h"
+#include "api/sim/storage.h"
+#include "api/types/object.h"
+
+namespace tpuslice::sim {
+
+/// Who asks; what admission and authorization see.
+struct UserInfo {
+  std::string name = "system:admin";
+  std::vector<std::string> groups = {"system:masters"};
+};
+
+struct WriteOptions {
+  UserInfo user;
+  std::string field_manager;
+  bool dry_run = false;
+  std::string field_validation = "Warn";  ///< Strict, Warn or Ignore.
+  std::vector<std::string>* warnings = nullptr;  ///< Where `Warning:` headers are collected.
+};
+
+struct DeleteOptions {
+  WriteOptions write;
+  std::string uid;               ///< Precondition.
+  std::string resource_version;  ///< Precondition.
+  std::optional<std::int64_t> grace_seconds;
+  std::string propagation = "Background";  ///< Background, Foreground or Orphan.
+};
+
+/// Called for every create, update and delete that is not on its way from admission itself. May change the object.
+///
+/// `old_object` is null on create. Errors: Forbidden or Invalid with the message the client will see.
+struct AdmissionRequest {
+  std::string operation;  ///< CREATE, UPDATE, DELETE
+  const Resource* resource = nullptr;
+  std::string subresource;
+  ObjectKey key;
+  Json object;
+  Json old_object;
+  WriteOptions options;
+};
+using Admission = std::function<Result<Json>(const AdmissionRequest& request)>;
+
+/// Thread-safe.
+class Registry {
+ public:
+  Registry(Storage& storage, const Clock& clock);
+
+  [[nodiscard]] Storage& storage() { return storage_; }
+  [[nodiscard]] Resources& resources() { return resources_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  void set_admission(Admission admission) { admission_ = std::move(admission); }
+
+  /// Errors of all writes carry the Kubernetes reason; messages read as the real server's.
+  Result<Object> get(const Resource& resource, const ObjectKey& key) const;
+  Result<Object> create(const Resource& resource, Object object, const WriteOptions& options = {});
+  /// Replaces .spec and metadata, or only .status when `subresource` is "status". A resourceVersion in `object` is a
+  /// precondition.
+  Result<Object> update(const Resource& resource, Object object, std::string_view subresource = {},
+                        const WriteOptions& options = {});
+  /// Read, change, write; tried again on conflict, unless `change` sets a resourceVersion. `change` may fail.
+  Result<Object> modify(const Resource& resource, const ObjectKey& key, std::string_view subresource,
+                        const std::function<Status(Json&)>& change, const WriteOptions& options = {});
+  /// Starts a graceful deletion or finishes one; finalizers hold. Returns the last state.
+  Result<Object> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
+
+ private:
+  Storage& storage_;
+  const Clock& clock_;
+  Resources resources_;
+  Admission admission_;
+};
+
+}  // namespace tpuslice::sim

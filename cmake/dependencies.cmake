@@ -1,0 +1,17 @@
+# Every third-party library, in one place. Debian package names are in `make deps`.
+# Their headers are SYSTEM: our warnings are for our code.
+find_package(Threads REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(cpprestsdk REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+if(TPUSLICE_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,73 @@
+// Plan: what a reconciler wants done, as data. Only the Executor acts on it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types/object.h"
+
+namespace tpuslice::runtime {
+
+enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
+
+/// What must still be true on the server for an action to happen; otherwise it answers Conflict.
+struct Preconditions {
+  std::string uid;               ///< Required on every delete and patch of an object we have seen.
+  std::string resource_version;  ///< Where the decision depends on more than the object's identity.
+  friend bool operator==(const Preconditions&, const Preconditions&) = default;
+};
+
+/// One write.
+struct Action {
+  ActionKind kind = ActionKind::kCreate;
+  ResourceType type;
+  ObjectKey key;
+  Json body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
+  Preconditions preconditions;
+  std::optional<std::int64_t> grace_seconds;  ///< Delete only; absent: the object's own.
+  std::string failure_reason;                 ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
+
+  static Action create(const ResourceType& type, Object object);
+  static Action remove(const ResourceType& type, ObjectKey key, Preconditions preconditions);
+  static Action patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions);
+};
+
+/// Actions that may run at the same time. The next stage starts when all have succeeded.
+struct Stage {
+  std::vector<Action> actions;
+};
+
+enum class EventType : std::uint8_t { kNormal, kWarning };
+
+/// An event about the reconciled object, sent after the writes.
+struct EventIntent {
+  EventType type = EventType::kNormal;
+  std::string reason;   ///< "CreatedWorkerPod"
+  std::string action;   ///< What was being done: "CreateWorkerPod".
+  std::string message;  ///< One sentence for a person.
+  /// Only after this action of the plan succeeded (or, for kWarning, failed); absent: always.
+  std::optional<ObjectKey> after;
+  friend bool operator==(const EventIntent&, const EventIntent&) = default;
+};
+
+/// Written only if something below differs from what the object has.
+struct StatusPatch {
+  Json status;  ///< The whole new .status.
+};
+
+struct Plan {
+  std::string reason;  ///< One sentence: what is being done and why. Logs, golden files and kubectl-tpu show it.
+  std::vector<Stage> stages;
+  std::optional<StatusPatch> status;
+  std::vector<EventIntent> events;
+  std::optional<Duration> requeue_after;  ///< When something is due that no watch event will tell.
+
+  /// Nothing to write.
+  [[nodiscard]] bool empty() const { return stages.empty() && !status && events.empty(); }
+};
+
+/// For golden files: everything a Plan says, in a stable order.
+[[nodiscard]] Json to_json(const Plan& plan);
+
+}  // namespace tpuslice::runtime
