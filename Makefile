@@ -1,0 +1,50 @@
+# Two commands matter: `make demo` and `make test`. Each does all its own set-up.
+PRESET ?= dev
+JOBS   ?= 2
+BUILD  := build/$(PRESET)
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build test demo format tidy golden asan tsan bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+deps: ## Install the Debian packages that are missing
+	@tests/support/deps.sh
+
+build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+test: build ## Build and run every test; the last line is "N passed, N failed"
+	@tests/support/run_tests.sh $(BUILD)
+
+demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
+	@[ -f build/dev/build.ninja ] || cmake --preset dev -DTPUSLICE_TESTS=ON
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-sim
+	@cmd/tpu-slice-sim/demo.sh build/dev/bin/tpu-slice-sim
+
+asan: ## Unit, law and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) --no-print-directory build PRESET=asan
+	@tests/support/run_tests.sh build/asan -L 'unit|laws|sim'
+
+tsan: ## The same under ThreadSanitizer
+	@$(MAKE) --no-print-directory build PRESET=tsan
+	@tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
+
+bench: ## Benchmarks of the hot paths, release build
+	@$(MAKE) --no-print-directory build PRESET=release
+	@for b in build/release/bin/bench_*; do $$b; done
+
+golden: build ## Write the golden files anew; then read `git diff`
+	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure
+	@git --no-pager diff --stat -- tests/golden
+
+format: ## Format the C++ code in place
+	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+
+tidy: build ## Run clang-tidy over the C++ code (slow)
+	@git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD) --extra-arg=-Wno-unknown-warning-option
+
+clean: ## Remove all build trees
+	@rm -rf build

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Installs the Debian packages this project builds and tests with, as far as they are missing.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build ccache mold
+  libcpprest-dev libssl-dev zlib1g-dev            # HTTP client, TLS, gzip
+  nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev
+  libspdlog-dev libfmt-dev prometheus-cpp-dev libcli11-dev libre2-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
+)
+# The demo and the end-to-end tests drive the cluster with kubectl; any version will do.
+command -v kubectl >/dev/null || packages+=(kubernetes-client)
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+echo "installing: ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "error: these packages are missing and neither root nor sudo is at hand. Ask an administrator to run:" >&2
+    echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "error: no apt-get here. Install the equivalents of: ${missing[*]}" >&2
+  exit 1
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update -q &&
+       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "error: apt-get could not install: ${missing[*]}" >&2
+  exit 1
+fi

@@ -1,0 +1,155 @@
+// The architecture as a test: which folder may include which (docs/architecture.md draws the same arrows).
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+/// A folder and the folders it may include, itself always among them. The longest matching folder counts.
+const std::map<std::string, std::set<std::string>>& arrows() {
+  static const std::map<std::string, std::set<std::string>> kArrows = {
+      {"api/base", {}},
+      {"api/types", {"api/base"}},
+      {"api/http", {"api/base"}},
+      {"api/client", {"api/http", "api/types", "api/base"}},
+      {"api/sim", {"api/http", "api/types", "api/base"}},
+      {"tpu", {"api/types", "api/base"}},
+      {"webhook/rules", {"tpu", "api/types", "api/base"}},
+      {"webhook", {"webhook/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
+      {"controllers/runtime", {"api/client", "api/http", "api/types", "api/base"}},
+      {"controllers/raycluster", {"controllers/runtime", "webhook/rules", "tpu", "api/types", "api/base"}},
+      {"cmd/tpu-slice-operator",
+       {"controllers/raycluster", "controllers/runtime", "webhook", "webhook/rules", "tpu", "api/client", "api/http",
+        "api/types", "api/base"}},
+      {"cmd/tpu-slice-sim",
+       {"cmd/tpu-slice-operator", "controllers/raycluster", "controllers/runtime", "webhook", "webhook/rules", "tpu",
+        "api/sim", "api/client", "api/http", "api/types", "api/base"}},
+  };
+  return kArrows;
+}
+
+/// The folder of `arrows` that `path` lies in; empty for a path outside of them.
+std::string folder_of(const std::string& path) {
+  std::string best;
+  for (const auto& [folder, allowed] : arrows()) {
+    if (path.starts_with(folder + "/") && folder.size() > best.size()) best = folder;
+  }
+  return best;
+}
+
+struct SourceFile {
+  std::string path;
+  std::vector<std::string> lines;
+};
+
+const std::vector<SourceFile>& sources() {
+  static const std::vector<SourceFile> kSources = [] {
+    std::vector<SourceFile> files;
+    for (const char* top : {"api", "cmd", "controllers", "tpu", "webhook"}) {
+      for (const auto& entry : fs::recursive_directory_iterator(top)) {
+        const std::string extension = entry.path().extension().string();
+        if (extension != ".h" && extension != ".cpp") continue;
+        SourceFile file{entry.path().generic_string(), {}};
+        std::ifstream in(entry.path());
+        for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+        files.push_back(std::move(file));
+      }
+    }
+    return files;
+  }();
+  return kSources;
+}
+
+/// "path:line: text" of every line of `file` that matches `pattern`.
+void matches(const SourceFile& file, const std::regex& pattern, std::vector<std::string>& found) {
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (std::regex_search(file.lines[i], pattern)) {
+      found.push_back(file.path + ":" + std::to_string(i + 1) + ": " + file.lines[i]);
+    }
+  }
+}
+
+TEST(Project, HasSources) { EXPECT_GT(sources().size(), 50U) << "run from the source root"; }
+
+TEST(Project, EveryFileLiesInAFolderOfTheArchitecture) {
+  std::vector<std::string> strays;
+  for (const SourceFile& file : sources()) {
+    if (folder_of(file.path).empty()) strays.push_back(file.path);
+  }
+  EXPECT_THAT(strays, IsEmpty());
+}
+
+TEST(Project, IncludesFollowTheArrows) {
+  const std::regex include(R"re(^\s*#include\s+"([^"]+)")re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    const std::string from = folder_of(file.path);
+    if (from.empty()) continue;
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      const std::string to = folder_of(match[1].str());
+      if (to != from && !arrows().at(from).contains(to)) wrong.push_back(file.path + " includes " + match[1].str());
+    }
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, PlansAndTpuArePure) {
+  const std::regex impure(R"re(#include\s+[<"](api/(http|client|sim)/|thread>|mutex>|cpprest)|::now\(\)|\.wall\(\))re");
+  const std::regex pure_file(R"re(^(tpu/|webhook/rules/|controllers/[a-z]+/[a-z_]*plan))re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    if (std::regex_search(file.path, pure_file)) matches(file, impure, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
+  const std::regex library(R"re(#include\s+[<"](cpprest|pplx|boost|openssl|zlib))re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    // Hashes are the one other use of OpenSSL.
+    if (!file.path.starts_with("api/http/") && !file.path.starts_with("api/types/hash")) matches(file, library, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, NothingWaitsBySleeping) {
+  const std::regex sleep(R"re(\b(sleep_for|sleep_until|usleep|nanosleep|sleep)\s*\()re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) matches(file, sleep, wrong);
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, OnlyTheClockReadsTheClock) {
+  const std::regex read(R"re((steady_clock|system_clock|high_resolution_clock)::now\()re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    // Transports and sockets wait in real time by nature; everything above them has a Clock.
+    if (file.path != "api/base/clock.cpp" && !file.path.starts_with("api/http/")) matches(file, read, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
+TEST(Project, AFileIsAboutOneThing) {
+  std::vector<std::string> long_files;
+  for (const SourceFile& file : sources()) {
+    if (file.lines.size() > 400) long_files.push_back(file.path + ": " + std::to_string(file.lines.size()));
+  }
+  EXPECT_THAT(long_files, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tpuslice
