@@ -62,9 +62,11 @@ class Storage {
   void compact(Revision revision);
 
   /// Returns when the revision is past `after`, after `wait`, or on stop.
-  void wait_past(Revision after, Duration wait, std::stop_token stop) const;
+  void wait_past(Revision after, Duration wait, std::stop_token stop) const TPUSLICE_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
+  void record(Change change) TPUSLICE_REQUIRES(mutex_);
+
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
   Revision revision_ TPUSLICE_GUARDED_BY(mutex_) = 1;
