@@ -6,8 +6,10 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "api/base/result.h"
+#include "api/http/identity.h"
 #include "api/http/transport.h"
 
 namespace tpuslice::http {
@@ -28,25 +30,20 @@ struct Reply {
 /// Called on the server's threads, several at a time; a handler that throws is answered with 500.
 using Handler = std::function<Reply(const Request& request, const Peer& peer)>;
 
-/// A certificate chain and its key, PEM.
-struct Identity {
-  std::string certificate_chain;
-  std::string private_key;
-};
-
 struct ServerOptions {
-  std::string address = "127.0.0.1:0";     ///< "host:port"; port 0 picks a free one; "[::]:8443" is dual-stack.
-  std::optional<Identity> tls;             ///< Plain HTTP without.
-  std::string client_ca;                   ///< PEM; when set, client certificates are verified (but optional).
-  int threads = 2;                         ///< For short requests. Each open stream has a thread of its own.
-  std::size_t header_limit = 16U << 10U;   ///< Bytes; more closes the connection.
-  std::size_t body_limit = 8U << 20U;      ///< Bytes; more is answered with 413.
-  int max_connections = 1000;              ///< More are closed at once.
-  int max_streams = 256;                   ///< More are answered with 429.
+  std::string address = "127.0.0.1:0";  ///< "host:port"; port 0 picks a free one; "[::]:8443" is dual-stack.
+  std::optional<Identity> tls;          ///< Plain HTTP without.
+  std::string client_ca;                ///< PEM; when set, client certificates are verified (but optional).
+  int threads = 2;                      ///< Read, run the handler and write. Each open stream has one more of its own.
+  std::size_t header_limit = 16U << 10U;  ///< Bytes; more closes the connection.
+  std::size_t body_limit = 8U << 20U;     ///< Bytes; more is answered with 413.
+  int max_connections = 1000;             ///< More are closed at once.
+  int max_streams = 256;                  ///< More are answered with 429.
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration read_timeout = std::chrono::seconds(30);
   Duration idle_timeout = std::chrono::seconds(90);
-  Duration drain = std::chrono::seconds(3);  ///< How long stop() waits for requests that are being answered.
+  Duration write_timeout = std::chrono::seconds(60);  ///< For one reply, or one chunk of a stream.
+  Duration drain = std::chrono::seconds(3);           ///< How long stop() waits for requests that are being answered.
 };
 
 /// Listens from start() to stop(). Thread-safe.

@@ -1,0 +1,83 @@
+// Requests to a Kubernetes API server, built without I/O; and errors read from its answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/base/result.h"
+#include "api/http/transport.h"
+#include "api/types/json.h"
+#include "api/types/object.h"
+#include "api/types/resource_type.h"
+
+namespace tpuslice::client {
+
+struct ListOptions {
+  std::string namespace_name;  ///< Empty: all.
+  std::string label_selector;
+  std::string field_selector;
+  std::int64_t limit = 500;            ///< 0: no paging.
+  std::string continue_token;          ///< Of the previous page; then resource_version must be empty.
+  std::string resource_version;        ///< Empty: the newest.
+  std::string resource_version_match;  ///< "Exact" or "NotOlderThan"; empty: the server's default.
+};
+
+struct WatchOptions {
+  std::string namespace_name;  ///< Empty: all.
+  std::string label_selector;
+  std::string field_selector;
+  std::string resource_version;
+  bool allow_bookmarks = true;
+  bool send_initial_events = false;    ///< WatchList; adds resourceVersionMatch=NotOlderThan.
+  std::int64_t timeout_seconds = 300;  ///< The server ends the watch after this.
+};
+
+enum class PatchType : std::uint8_t { kMerge, kJson, kApply };
+
+struct PatchOptions {
+  std::string subresource;    ///< "status", "scale"
+  bool force = false;         ///< Apply only: take over fields of other managers.
+  std::string field_manager;  ///< Empty: the client's.
+  bool dry_run = false;
+  std::string uid;               ///< Precondition, merge patches only; Conflict if the object has another.
+  std::string resource_version;  ///< Precondition, merge patches only.
+};
+
+struct CreateOptions {
+  std::string field_manager;  ///< Empty: the client's.
+  bool dry_run = false;
+};
+
+struct DeleteOptions {
+  std::string uid;                            ///< Precondition; Conflict if the object has another.
+  std::string resource_version;               ///< Precondition.
+  std::optional<std::int64_t> grace_seconds;  ///< Absent: the object's own.
+  std::string propagation = "Background";     ///< Background, Foreground or Orphan.
+};
+
+[[nodiscard]] http::Request get_request(const ResourceType& type, const ObjectKey& key,
+                                        std::string_view subresource = {});
+[[nodiscard]] http::Request list_request(const ResourceType& type, const ListOptions& options);
+[[nodiscard]] http::Request watch_request(const ResourceType& type, const WatchOptions& options);
+[[nodiscard]] http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
+                                           const CreateOptions& options);
+/// Errors: InvalidArgument for a precondition on a patch that is no merge patch, or a merge patch that is no object.
+[[nodiscard]] Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& key, PatchType patch,
+                                                  Json body, const PatchOptions& options);
+/// PUT. `body` carries its own resourceVersion as precondition.
+[[nodiscard]] http::Request replace_request(const ResourceType& type, const ObjectKey& key, const Json& body,
+                                            std::string_view subresource, const CreateOptions& options);
+[[nodiscard]] http::Request delete_request(const ResourceType& type, const ObjectKey& key,
+                                           const DeleteOptions& options);
+
+/// The error in a `Status` object. `fallback_code` is the HTTP status where the object has none.
+[[nodiscard]] Error error_from_status(const Json& status, int fallback_code, std::string_view what);
+/// The error of a response that is not 2xx; its body may be anything. `what` begins the message: "get pods default/a".
+[[nodiscard]] Error error_from_response(const http::Response& response, std::string_view what);
+
+/// True if the server has not yet reached the asked resourceVersion: list without one.
+[[nodiscard]] bool is_resource_version_too_large(const Error& error);
+
+}  // namespace tpuslice::client

@@ -1,0 +1,68 @@
+// A watch: bytes of a stream in, events out. Objects are handed over as their bytes; who reads them decides how.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "api/base/result.h"
+#include "api/http/transport.h"
+#include "api/types/object.h"
+
+namespace tpuslice::client {
+
+enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmark, kError };
+
+struct WatchEvent {
+  WatchEventType type = WatchEventType::kError;
+  std::string object;               ///< The object's JSON, not looked into: it may still be one nobody can decode.
+  std::string resource_version;     ///< metadata.resourceVersion; empty if the object has none.
+  ObjectKey key;                    ///< metadata.namespace and name, as far as there are any.
+  bool initial_events_end = false;  ///< A bookmark that ends the initial events of a WatchList.
+  std::optional<Error> error;       ///< Of a kError event: Expired means list again.
+};
+
+/// Reads the envelope of one line. Errors: Internal if it is no watch event; the object is never a reason.
+[[nodiscard]] Result<WatchEvent> decode_watch_event(std::string_view line);
+
+/// Cuts a stream of bytes into lines.
+class WatchDecoder {
+ public:
+  explicit WatchDecoder(std::size_t max_line = 16U << 20U) : max_line_(max_line) {}
+
+  /// Errors: Internal once a line is longer than the limit; the decoder is of no use after that.
+  Status feed(std::string_view bytes);
+  /// The next whole line, if there is one. Blank lines are skipped.
+  [[nodiscard]] std::optional<std::string> next_line();
+  /// Bytes of a line that has no end yet.
+  [[nodiscard]] std::size_t pending() const { return buffer_.size() - start_; }
+
+ private:
+  const std::size_t max_line_;
+  std::string buffer_;
+  std::size_t start_ = 0;    ///< Of the first line not yet handed out.
+  std::size_t scanned_ = 0;  ///< No newline in [start_, scanned_).
+};
+
+/// An open watch. One reader.
+class WatchStream {
+ public:
+  explicit WatchStream(std::unique_ptr<http::Stream> stream, std::size_t max_line = 16U << 20U)
+      : stream_(std::move(stream)), decoder_(max_line) {}
+
+  /// The next event, or nothing within `wait` (0 polls).
+  ///
+  /// Errors: http::end_of_stream() when the server ended the watch as it should; Unavailable when the connection broke;
+  /// Cancelled; Internal for a line that is no event. After an error the watch is over.
+  [[nodiscard]] Result<std::optional<WatchEvent>> next(Duration wait, std::stop_token stop);
+
+ private:
+  std::unique_ptr<http::Stream> stream_;
+  WatchDecoder decoder_;
+};
+
+}  // namespace tpuslice::client
