@@ -1,5 +1,5 @@
-// Names of slices and of the DNS records of their hosts. One place: controllers create services and pods by these names,
-// the webhook computes the same ones.
+// Names of slices and of the DNS records of their hosts. One place: controllers create services and pods by these
+// names, the webhook computes the same ones.
 #pragma once
 
 #include <string>

@@ -1,0 +1,69 @@
+// The catalog: which TPU accelerators exist, on which machines, in which shapes.
+//
+// Sources: the GKE cluster-autoscaler's machine tables, the GKE TPU device plugin (ai-on-gke/tpu-device-plugin), xpk's
+// topology generator and the "TPUs in GKE" pages of cloud.google.com. Three-dimensional shapes are accepted by rule,
+// not by list: providers add shapes faster than programs are released.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tpu/topology.h"
+
+namespace tpuslice::tpu {
+
+enum class Generation : std::uint8_t { kV3, kV4, kV5e, kV5p, kV6e, kTpu7, kTpu7x };
+
+struct Machine {
+  std::string_view type;   ///< "ct6e-standard-4t"
+  std::int64_t chips = 0;  ///< google.com/tpu of one node.
+};
+
+/// One value of the node label cloud.google.com/gke-tpu-accelerator.
+struct Accelerator {
+  std::string_view label;  ///< "tpu-v6e-slice"
+  Generation generation = Generation::kV4;
+  std::size_t rank = 2;             ///< Dimensions of its topologies.
+  std::int64_t cores_per_chip = 1;  ///< As TPU_ACCELERATOR_TYPE counts.
+  std::string_view type_prefix;     ///< Of TPU_ACCELERATOR_TYPE; empty where the device plugin knows none.
+  std::vector<Machine> machines;
+  std::vector<std::string_view> shapes;  ///< All its topologies if rank is 2; those below one cube if it is 3.
+  std::int64_t cubes = 0;                ///< Rank 3: largest slice, in cubes of 4x4x4 chips.
+
+  /// Several processes of one host may each hold some of its chips: from tpu7x on.
+  /// Source: device plugin, ValidateTpuRequest; earlier generations must give a container all chips of its node.
+  [[nodiscard]] bool splits_hosts() const { return generation == Generation::kTpu7x; }
+};
+
+[[nodiscard]] const std::vector<Accelerator>& accelerators();
+
+/// Errors: InvalidArgument naming the known labels. "tpu-v6e-device" and "tpu-v4-lite-podslice" do not exist.
+[[nodiscard]] Result<const Accelerator*> find_accelerator(std::string_view label);
+
+/// Does `accelerator` have slices of this shape?
+///
+/// 2D: a fixed list. 3D: 2x2x1, 2x2x2, 2x2x4, 2x4x4 (tpu7 and tpu7x also 1x1x1) below one cube; from there every
+/// dimension a multiple of 4, ascending (v4 in any order), up to the generation's number of cubes.
+/// Errors: InvalidArgument saying which rule is broken.
+/// Source: xpk generate_tpu_topologies; GKE dynamic slicing for tpu7x.
+[[nodiscard]] Status check_topology(const Accelerator& accelerator, const Topology& topology);
+
+/// How many chips one host of such a slice may have: usually {4}; {8, 4} for 2x4 of v5e and v6e, where the machine type
+/// decides between one host and two.
+/// Source: machine tables; the device plugin's tests have 2x4 both ways.
+[[nodiscard]] std::vector<std::int64_t> chips_per_host_choices(const Accelerator& accelerator,
+                                                               const Topology& topology);
+
+/// The first of the choices: what a node has when nobody says.
+[[nodiscard]] std::int64_t default_chips_per_host(const Accelerator& accelerator, const Topology& topology);
+
+/// Number of hosts in a slice of `topology` with `chips_per_host` chips each.
+///
+/// Errors: InvalidArgument if the chips do not divide evenly into hosts.
+/// Source: "hosts = chips / chips per VM", GKE TPU topology tables.
+[[nodiscard]] Result<int> host_count(const Topology& topology, std::int64_t chips_per_host);
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,28 @@
+// Placement: keeps the pods of a slice together and those of other slices away, whatever else the user asked for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tpu/identity.h"
+
+namespace tpuslice::tpu {
+
+/// Value of the label tpuslice.dev/slice: names one slice of one cluster object, unlike its name, which a recreated
+/// object or another namespace may share. "<group>-<replica>-<16 hex digits>", at most 63 characters.
+///
+/// The digits hash the uid of the pod's controller (without one: namespace and cluster), group and replica.
+[[nodiscard]] std::string slice_key(const Json& pod, const SliceIdentity& identity);
+
+/// Joins into pod.spec.affinity two required terms on `topology_key`: with pods of this slice, and away from those of
+/// any other slice in any namespace. The user's terms stay as they are; a term that is there is not added again.
+///
+/// A slice's first pod matches its own affinity term, so any of its pods may be scheduled first.
+/// Source: the symmetric terms of kuberay-tpu-webhook, less its overwriting of spec.affinity and its blind spot for
+/// clusters of one name in two namespaces.
+void join_slice_affinity(Json& pod, std::string_view key, std::string_view topology_key);
+
+/// Adds a toleration of the taint on TPU nodes, if no toleration covers it. GKE does the same for pods with chips.
+void join_tpu_toleration(Json& pod);
+
+}  // namespace tpuslice::tpu

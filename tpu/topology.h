@@ -1,0 +1,51 @@
+// Topology: the shape of a TPU slice in chips, as node labels print it: "4x4", "2x2x4".
+//
+//   ASSIGN_OR_RETURN(const tpu::Topology topology, tpu::Topology::parse("2x2x4"));
+//   topology.chips();  // 16
+//
+// Any shape is a Topology; whether an accelerator has it is check_topology() in tpu/catalog.h.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/base/result.h"
+
+namespace tpuslice::tpu {
+
+/// Chips along x, y and z.
+using Bounds = std::array<std::int64_t, 3>;
+
+/// "2,2,1", as the TPU_*_BOUNDS variables print it.
+[[nodiscard]] std::string to_string(const Bounds& bounds);
+
+/// A value. Two or three dimensions, each 1 to 9999, so no product of them overflows.
+class Topology {
+ public:
+  /// Errors: InvalidArgument for anything but two or three decimal numbers without leading zeros, joined by 'x'. Labels
+  /// are compared as text, so a second spelling of a shape would never meet its nodes.
+  static Result<Topology> parse(std::string_view text);
+
+  [[nodiscard]] std::size_t rank() const { return rank_; }
+  /// With 1 for a dimension that it does not have.
+  /// Source: facts of the GKE TPU device plugin (pkg/tpu/util): 2D shapes are padded before bounds are computed.
+  [[nodiscard]] const Bounds& padded() const { return padded_; }
+  [[nodiscard]] std::int64_t chips() const { return padded_[0] * padded_[1] * padded_[2]; }
+  [[nodiscard]] std::string to_string() const;
+
+  /// Of equal rank, and nowhere longer than `other`.
+  [[nodiscard]] bool fits_in(const Topology& other) const;
+
+  friend bool operator==(const Topology&, const Topology&) = default;
+
+ private:
+  Topology(std::size_t rank, const Bounds& padded) : rank_(rank), padded_(padded) {}
+
+  std::size_t rank_;
+  Bounds padded_;
+};
+
+}  // namespace tpuslice::tpu
