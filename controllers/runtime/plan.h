@@ -26,7 +26,7 @@ struct Action {
   Json body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
   Preconditions preconditions;
   std::optional<std::int64_t> grace_seconds;  ///< Delete only; absent: the object's own.
-  std::string failure_reason;                 ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
+  std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
 
   static Action create(const ResourceType& type, Object object);
   static Action remove(const ResourceType& type, ObjectKey key, Preconditions preconditions);

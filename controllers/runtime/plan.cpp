@@ -1,0 +1,89 @@
+#include "controllers/runtime/plan.h"
+
+#include <utility>
+
+namespace tpuslice::runtime {
+namespace {
+
+std::string_view to_string(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kCreate:
+      return "create";
+    case ActionKind::kPatch:
+      return "patch";
+    case ActionKind::kDelete:
+      return "delete";
+  }
+  return "unknown";
+}
+
+Json to_json(const Action& action) {
+  Json out = {
+      {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
+  if (!action.body.is_null()) out["body"] = action.body;
+  if (!action.preconditions.uid.empty()) out["uid"] = action.preconditions.uid;
+  if (!action.preconditions.resource_version.empty()) out["resourceVersion"] = action.preconditions.resource_version;
+  if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
+  if (!action.failure_reason.empty()) out["failureReason"] = action.failure_reason;
+  return out;
+}
+
+Json to_json(const EventIntent& event) {
+  Json out = {{"type", event.type == EventType::kNormal ? "Normal" : "Warning"},
+              {"reason", event.reason},
+              {"action", event.action},
+              {"message", event.message}};
+  if (event.after) out["after"] = event.after->to_string();
+  return out;
+}
+
+}  // namespace
+
+Action Action::create(const ResourceType& type, Object object) {
+  Action action;
+  action.kind = ActionKind::kCreate;
+  action.type = type;
+  action.key = object.key();
+  action.body = std::move(object.mutable_json());
+  return action;
+}
+
+Action Action::remove(const ResourceType& type, ObjectKey key, Preconditions preconditions) {
+  Action action;
+  action.kind = ActionKind::kDelete;
+  action.type = type;
+  action.key = std::move(key);
+  action.preconditions = std::move(preconditions);
+  return action;
+}
+
+Action Action::patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions) {
+  Action action;
+  action.kind = ActionKind::kPatch;
+  action.type = type;
+  action.key = std::move(key);
+  action.body = std::move(merge_patch);
+  action.preconditions = std::move(preconditions);
+  return action;
+}
+
+Json to_json(const Plan& plan) {
+  Json out = {{"reason", plan.reason}};
+  Json stages = Json::array();
+  for (const Stage& stage : plan.stages) {
+    Json actions = Json::array();
+    for (const Action& action : stage.actions) actions.push_back(to_json(action));
+    stages.push_back(std::move(actions));
+  }
+  out["stages"] = std::move(stages);
+  if (plan.status) out["status"] = plan.status->status;
+  Json events = Json::array();
+  for (const EventIntent& event : plan.events) events.push_back(to_json(event));
+  out["events"] = std::move(events);
+  if (plan.requeue_after) {
+    out["requeueAfterSeconds"] = std::chrono::duration_cast<std::chrono::duration<double>>(*plan.requeue_after).count();
+  }
+  return out;
+}
+
+}  // namespace tpuslice::runtime

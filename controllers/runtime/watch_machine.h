@@ -1,0 +1,178 @@
+// WatchMachine: keeps one store equal to what the API server has, by list and watch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "api/base/log.h"
+#include "api/base/random.h"
+#include "api/client/client.h"
+#include "controllers/runtime/backoff.h"
+#include "controllers/runtime/metrics.h"
+#include "controllers/runtime/store.h"
+
+namespace tpuslice::runtime {
+
+/// Where a watch puts what it reads: a staging area that becomes the store at once, then changes one by one.
+class WatchSink {
+ public:
+  virtual ~WatchSink() = default;
+  virtual void begin() = 0;  ///< Empties the staging area.
+  /// Errors: InvalidArgument for an object that cannot be decoded.
+  virtual Status stage(std::string_view object) = 0;
+  virtual void unstage(const ObjectKey& key) = 0;
+  virtual void stage_known(const ObjectKey& key) = 0;  ///< What the store has under `key`, if anything.
+  virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
+  /// Errors: as stage().
+  virtual Status put(std::string_view object) = 0;
+  virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
+  virtual void advance(std::uint64_t revision) = 0;
+};
+
+/// Borrows the store.
+template <typename View>
+class StoreSink final : public WatchSink {
+ public:
+  explicit StoreSink(Store<View>& store) : store_(store) {}
+
+  void begin() override { staged_.clear(); }
+  Status stage(std::string_view object) override {
+    ASSIGN_OR_RETURN(View view, View::decode(object));
+    ObjectKey key = view.key;
+    staged_.insert_or_assign(std::move(key), std::move(view));
+    return {};
+  }
+  void unstage(const ObjectKey& key) override { staged_.erase(key); }
+  void stage_known(const ObjectKey& key) override {
+    if (const auto known = store_.get(key)) staged_.insert_or_assign(key, *known);
+  }
+  void commit(std::uint64_t revision) override {
+    std::vector<View> all;
+    all.reserve(staged_.size());
+    for (auto& [key, view] : staged_) all.push_back(std::move(view));
+    staged_.clear();
+    store_.replace(std::move(all), revision);
+  }
+  Status put(std::string_view object) override {
+    ASSIGN_OR_RETURN(View view, View::decode(object));
+    store_.put(std::move(view));
+    return {};
+  }
+  void erase(const ObjectKey& key, std::uint64_t revision) override { store_.erase(key, revision); }
+  void advance(std::uint64_t revision) override { store_.advance(revision); }
+
+ private:
+  Store<View>& store_;
+  std::map<ObjectKey, View> staged_;
+};
+
+/// What is watched.
+struct WatchScope {
+  std::string namespace_name;  ///< Empty: all.
+  std::string label_selector;
+  std::string field_selector;
+};
+
+/// An object that cannot be decoded. The store keeps what it last knew of it; all others progress.
+struct PoisonObject {
+  ResourceType type;
+  ObjectKey key;  ///< As far as it can be read.
+  Error error;
+};
+
+struct WatchMachineOptions {
+  bool watch_list = true;                               ///< Stream the first list; a server that refuses gets LIST.
+  std::int64_t page = 500;                              ///< Objects per page of a list.
+  std::int64_t shortest_watch = 300;                    ///< Seconds; a watch asks for a random time between these two,
+  std::int64_t longest_watch = 600;                     ///< so that watches do not end all at once.
+  Duration slack = std::chrono::seconds(30);            ///< A watch still open this long after its time is half-open.
+  Duration initial_silence = std::chrono::seconds(60);  ///< A WatchList this silent gives way to LIST.
+  Duration short_watch = std::chrono::seconds(1);       ///< A watch that ends sooner, without event, is a failure.
+  BackoffOptions backoff;
+};
+
+/// One thread steps it; synced() and absent() may be asked from any.
+///
+/// The first list has no resourceVersion: the newest state, so a restart never travels back in time. An ended watch is
+/// taken up where it ended; only an expired resourceVersion leads to another list.
+class WatchMachine {
+ public:
+  struct Dependencies {
+    client::Reader& reader;
+    const Clock& clock;
+    Random& random;
+    Metrics& metrics;
+    Logger log;
+  };
+  WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink, WatchMachineOptions options,
+               Dependencies dependencies);
+
+  /// Does what is due: one page of a list, the opening of a watch, or the events that are there; waits up to `wait` for
+  /// the first event. Returns when it wants to be called next; not later than `now` if there may be more right away.
+  Instant step(Instant now, Duration wait, const std::stop_token& stop);
+  /// Steps until `stop`. `changed` is called after each step that changed synced() or absent().
+  void run(const std::stop_token& stop, const std::function<void()>& changed);
+
+  [[nodiscard]] const ResourceType& type() const { return type_; }
+  [[nodiscard]] bool synced() const { return synced_; }
+  /// The server does not know the type (its CRD is not installed).
+  [[nodiscard]] bool absent() const { return absent_; }
+  /// Called on the stepping thread.
+  void on_poison(std::function<void(const PoisonObject&)> callback) { poison_ = std::move(callback); }
+
+ private:
+  enum class Phase { kList, kWatchList, kWatch };
+
+  Instant list_page(Instant now, const std::stop_token& stop);
+  Instant list_failed(const Error& error, Instant now);
+  Instant open(Instant now, const std::stop_token& stop);
+  Instant open_failed(const Error& error, Instant now);
+  Instant read(Instant now, Duration wait, const std::stop_token& stop);
+  Instant stream_failed(const Error& error, Instant now);
+  /// What the stream has to be left for, if anything.
+  std::optional<Error> handle(const client::WatchEvent& event);
+  std::optional<Error> handle_initial(const client::WatchEvent& event);
+  void handle_change(const client::WatchEvent& event);
+  void finish_list(const std::string& resource_version);
+  void start_over();
+  Instant back_off(const Error& error, Instant now);
+  void quarantine(const ObjectKey& key, const Error& error);
+  void progressed();
+
+  const ResourceType type_;
+  const WatchScope scope_;
+  const std::unique_ptr<WatchSink> sink_;
+  const WatchMachineOptions options_;
+  client::Reader& reader_;
+  const Clock& clock_;
+  Random& random_;
+  const WatchMetrics metrics_;
+  const Logger log_;
+  std::function<void(const PoisonObject&)> poison_;
+
+  Phase phase_;
+  Backoff backoff_;
+  Instant due_ = Instant::min();
+  bool paged_ = true;  ///< False for the one whole list after a continue token expired.
+  bool watch_list_refused_ = false;
+  std::string continue_token_;
+  std::string resource_version_;  ///< Where the next watch starts.
+  std::unique_ptr<client::WatchStream> stream_;
+  Instant opened_;
+  Instant listed_;          ///< When the last list began.
+  Instant deadline_;        ///< The stream is given up then.
+  bool any_event_ = false;  ///< Of the open stream.
+  bool failing_ = false;    ///< A failure was logged, the recovery was not.
+  std::atomic<bool> synced_ = false;
+  std::atomic<bool> absent_ = false;
+};
+
+}  // namespace tpuslice::runtime

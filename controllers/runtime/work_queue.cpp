@@ -1,0 +1,167 @@
+#include "controllers/runtime/work_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/runtime/backoff.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+/// A sleeper wakes at least this often, so that an Instant far away never overflows a wait.
+constexpr Duration kLongestWait = std::chrono::minutes(1);
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metrics)
+    : options_(std::move(options)),
+      clock_(clock),
+      metrics_(queue_metrics(metrics, options_.name)),
+      tokens_(options_.retry_burst),
+      refilled_(clock.now()) {}
+
+void WorkQueue::add(const ObjectKey& key) {
+  {
+    const MutexLock lock(mutex_);
+    add_locked(key, clock_.now());
+  }
+  changed_.notify_one();
+}
+
+void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
+  if (wait <= Duration::zero()) return add(key);
+  {
+    const MutexLock lock(mutex_);
+    schedule_locked(key, clock_.now() + wait);
+  }
+  changed_.notify_one();
+}
+
+void WorkQueue::add_rate_limited(const ObjectKey& key) {
+  {
+    const MutexLock lock(mutex_);
+    const Instant now = clock_.now();
+    const int failures = failures_[key]++;
+    Duration wait = options_.first_retry;
+    for (int i = 0; i < failures && wait < options_.max_retry; ++i) wait *= 2;
+    wait = std::max(std::min(wait, options_.max_retry), take_token_locked(now));
+    schedule_locked(key, now + wait);
+    metrics_.retries.increment();
+  }
+  changed_.notify_one();
+}
+
+void WorkQueue::forget(const ObjectKey& key) {
+  const MutexLock lock(mutex_);
+  failures_.erase(key);
+}
+
+std::optional<ObjectKey> WorkQueue::pop(Instant now) {
+  const MutexLock lock(mutex_);
+  promote_locked(now);
+  return pop_locked(now);
+}
+
+std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
+  const MutexLock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const Instant now = clock_.now();
+    promote_locked(now);
+    if (std::optional<ObjectKey> key = pop_locked(now)) {
+      // This worker is busy now; another one takes over watching for what is ready or comes due.
+      if (!ready_.empty() || !schedule_.empty()) changed_.notify_one();
+      return key;
+    }
+    const Instant first = schedule_.empty() ? now + kLongestWait : schedule_.begin()->first;
+    changed_.wait_for(mutex_, stop, std::min(kLongestWait, first - now),
+                      [&] { return !ready_.empty() || (!schedule_.empty() && schedule_.begin()->first < first); });
+  }
+  return std::nullopt;
+}
+
+void WorkQueue::done(const ObjectKey& key) {
+  {
+    const MutexLock lock(mutex_);
+    const auto running = processing_.find(key);
+    if (running == processing_.end()) return;
+    metrics_.work_duration.observe(seconds(clock_.now() - running->second));
+    processing_.erase(running);
+    if (dirty_.contains(key)) {
+      ready_.push_back(key);
+      metrics_.depth.set(static_cast<double>(ready_.size()));
+    }
+  }
+  changed_.notify_one();
+}
+
+Instant WorkQueue::next_due() const {
+  const MutexLock lock(mutex_);
+  if (!ready_.empty()) return Instant::min();
+  return schedule_.empty() ? kNever : schedule_.begin()->first;
+}
+
+std::size_t WorkQueue::size() const {
+  const MutexLock lock(mutex_);
+  return ready_.size();
+}
+
+void WorkQueue::add_locked(const ObjectKey& key, Instant now) {
+  if (!dirty_.emplace(key, now).second) return;
+  metrics_.adds.increment();
+  if (processing_.contains(key)) return;
+  ready_.push_back(key);
+  metrics_.depth.set(static_cast<double>(ready_.size()));
+}
+
+void WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
+  const auto [entry, added] = delayed_.emplace(key, due);
+  if (!added) {
+    if (entry->second <= due) return;
+    schedule_.erase({entry->second, key});
+    entry->second = due;
+  }
+  schedule_.emplace(due, key);
+}
+
+void WorkQueue::promote_locked(Instant now) {
+  while (!schedule_.empty() && schedule_.begin()->first <= now) {
+    const ObjectKey key = schedule_.begin()->second;
+    schedule_.erase(schedule_.begin());
+    delayed_.erase(key);
+    add_locked(key, now);
+  }
+}
+
+std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
+  Duration unfinished = Duration::zero();
+  Duration longest = Duration::zero();
+  for (const auto& [running, since] : processing_) {
+    unfinished += now - since;
+    longest = std::max(longest, now - since);
+  }
+  metrics_.unfinished_work.set(seconds(unfinished));
+  metrics_.longest_running.set(seconds(longest));
+  if (ready_.empty()) return std::nullopt;
+  ObjectKey key = std::move(ready_.front());
+  ready_.pop_front();
+  metrics_.depth.set(static_cast<double>(ready_.size()));
+  const auto dirty = dirty_.find(key);
+  metrics_.queue_duration.observe(seconds(now - std::min(now, dirty->second)));
+  dirty_.erase(dirty);
+  processing_.emplace(key, now);
+  return key;
+}
+
+Duration WorkQueue::take_token_locked(Instant now) {
+  const double elapsed = seconds(now - std::min(now, refilled_));
+  tokens_ = std::min(options_.retry_burst, tokens_ + elapsed * options_.retries_per_second);
+  refilled_ = std::max(refilled_, now);
+  // Below zero the bucket is in debt: this retry waits until it is paid off.
+  tokens_ -= 1;
+  if (tokens_ >= 0) return Duration::zero();
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(-tokens_ / options_.retries_per_second));
+}
+
+}  // namespace tpuslice::runtime

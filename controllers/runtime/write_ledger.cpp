@@ -1,0 +1,92 @@
+#include "controllers/runtime/write_ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tpuslice::runtime {
+namespace {
+
+template <typename View>
+class ProbeOf final : public StoreProbe {
+ public:
+  explicit ProbeOf(const Store<View>& store) : store_(store) {}
+
+  [[nodiscard]] const ResourceType& type() const override { return store_.type(); }
+  [[nodiscard]] std::uint64_t revision() const override { return store_.revision(); }
+  [[nodiscard]] std::optional<Seen> find(const ObjectKey& key) const override {
+    const auto view = store_.get(key);
+    if (!view) return std::nullopt;
+    return Seen{view->uid, revision_of(view->resource_version), view->deletion.has_value()};
+  }
+
+ private:
+  const Store<View>& store_;
+};
+
+bool shows(const StoreProbe& probe, const Write& write) {
+  if (write.revision != 0 && probe.revision() >= write.revision) return true;
+  const std::optional<StoreProbe::Seen> found = probe.find(write.key);
+  if (write.deleted) return !found || found->uid != write.uid || found->terminating;
+  return found && found->uid == write.uid && found->revision >= write.revision;
+}
+
+}  // namespace
+
+template <typename View>
+std::unique_ptr<StoreProbe> probe_of(const Store<View>& store) {
+  return std::make_unique<ProbeOf<View>>(store);
+}
+template std::unique_ptr<StoreProbe> probe_of(const Store<PodView>&);
+template std::unique_ptr<StoreProbe> probe_of(const Store<NodeView>&);
+template std::unique_ptr<StoreProbe> probe_of(const Store<ObjectView>&);
+
+void WriteLedger::add_probe(std::unique_ptr<StoreProbe> probe) { probes_.push_back(std::move(probe)); }
+
+void WriteLedger::on_expired(std::function<void(const ExpiredWrite&)> callback) { expired_ = std::move(callback); }
+
+void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Instant now) {
+  if (writes.empty()) return;
+  const MutexLock lock(mutex_);
+  std::vector<Pending>& pending = pending_[owner];
+  for (Write& write : writes) pending.push_back({std::move(write), now + expiry_});
+}
+
+bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
+  // An owner has one worker, so nobody records for it between the two locks; probes are asked without ours held.
+  std::vector<Pending> waiting;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = pending_.find(owner);
+    if (found == pending_.end()) return true;
+    waiting = std::move(found->second);
+    pending_.erase(found);
+  }
+  std::erase_if(waiting, [this](const Pending& pending) { return seen(pending.write); });
+  const auto dead = std::stable_partition(waiting.begin(), waiting.end(),
+                                          [now](const Pending& pending) { return now < pending.expires; });
+  if (expired_) {
+    for (auto entry = dead; entry != waiting.end(); ++entry) expired_({owner, entry->write});
+  }
+  waiting.erase(dead, waiting.end());
+  if (waiting.empty()) return true;
+  const MutexLock lock(mutex_);
+  pending_[owner] = std::move(waiting);
+  return false;
+}
+
+std::size_t WriteLedger::size() const {
+  const MutexLock lock(mutex_);
+  return pending_.size();
+}
+
+bool WriteLedger::seen(const Write& write) const {
+  bool watched = false;
+  for (const auto& probe : probes_) {
+    if (!(probe->type() == write.type)) continue;
+    if (shows(*probe, write)) return true;
+    watched = true;
+  }
+  return !watched;
+}
+
+}  // namespace tpuslice::runtime
