@@ -31,7 +31,7 @@ class Topology {
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
   /// With 1 for a dimension that it does not have.
-  /// Source: facts of the GKE TPU device plugin (pkg/tpu/util): 2D shapes are padded before bounds are computed.
+  /// Source: GKE TPU device plugin, pkg/tpu/util: 2D shapes are padded before bounds are computed.
   [[nodiscard]] const Bounds& padded() const { return padded_; }
   [[nodiscard]] std::int64_t chips() const { return padded_[0] * padded_[1] * padded_[2]; }
   [[nodiscard]] std::string to_string() const;

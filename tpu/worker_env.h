@@ -39,12 +39,13 @@ struct EnvVar {
 /// cannot be seen at admission and does not count.
 [[nodiscard]] bool declares_multislice(const Json& env);
 
-/// `env` with `wanted` joined in. A name that the user set keeps the user's value. What GKE puts there for pods it does
-/// not recognise (TPU_WORKER_HOSTNAMES=localhost, TPU_PROCESS_ADDRESSES=localhost:8471, TPU_PROCESS_PORT=8471 and
-/// TPU_WORKER_ID=<container>) is no user's value and is replaced in place.
+/// `env` of the `container`-th TPU container with `wanted` joined in. A name that the user set keeps the user's value.
+/// What GKE puts there for pods it does not recognise (TPU_WORKER_HOSTNAMES=localhost,
+/// TPU_PROCESS_ADDRESSES=localhost:8471, TPU_PROCESS_PORT=8471 and TPU_WORKER_ID=<container>) is no user's value and is
+/// replaced in place.
 ///
 /// New variables go before the user's, so that a user may write $(TPU_WORKER_ID); only one that itself refers to a
 /// variable the user declares goes to the end, where it can.
-[[nodiscard]] Json join_env(const Json& env, const std::vector<EnvVar>& wanted);
+[[nodiscard]] Json join_env(const Json& env, const std::vector<EnvVar>& wanted, std::size_t container);
 
 }  // namespace tpuslice::tpu

@@ -1,0 +1,48 @@
+#include "tpu/naming.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tpu/stable_hash.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+constexpr std::size_t kDnsLabel = 63;
+constexpr std::size_t kHashDigits = 8;
+
+bool is_lower_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool is_dns_label(std::string_view text) {
+  return !text.empty() && text.size() <= kDnsLabel && is_lower_alphanumeric(text.front()) &&
+         is_lower_alphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
+}
+
+/// `group` in at most `room` characters of a DNS label; the hash keeps groups apart that look alike afterwards.
+std::string shorten(std::string_view group, std::size_t room) {
+  std::string text(group.substr(0, room - kHashDigits - 1));
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (!is_lower_alphanumeric(c)) c = '-';
+  }
+  if (text.empty() || !is_lower_alphanumeric(text.front())) text.insert(0, "g");
+  text.resize(std::min(text.size(), room - kHashDigits - 1));
+  return text + "-" + stable_hash_text(group).substr(0, kHashDigits);
+}
+
+}  // namespace
+
+std::string ray_headless_service(std::string_view cluster) { return fmt::format("{}-headless", cluster); }
+
+std::string ray_worker_hostname(std::string_view group, int replica, int host) {
+  const std::string suffix = fmt::format("-{}-{}", replica, host);
+  std::string name = std::string(group) + suffix;
+  if (is_dns_label(name)) return name;
+  return shorten(group, kDnsLabel - suffix.size()) + suffix;
+}
+
+std::string ray_slice_name(std::string_view group, int replica) { return fmt::format("{}-{}", group, replica); }
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,78 @@
+#include "tpu/placement.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tpu/labels.h"
+#include "tpu/stable_hash.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+constexpr std::size_t kReadablePart = 34;  // With two numbers and 16 digits, 63 characters at most.
+
+std::string controller_uid(const Json& pod) {
+  const Json* owners = find_path(pod, {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return {};
+  for (const Json& owner : *owners) {
+    const Json* controller = find_path(owner, {"controller"});
+    if (controller != nullptr && *controller == true) return string_at(owner, {"uid"});
+  }
+  return {};
+}
+
+/// The object or array under `key`, made where absent or null.
+Json& member(Json& parent, const char* key, Json empty) {
+  Json& found = parent[key];
+  if (found.is_null()) found = std::move(empty);
+  return found;
+}
+
+void add_term(Json& affinity, const char* kind, const Json& term) {
+  Json& terms =
+      member(member(affinity, kind, Json::object()), "requiredDuringSchedulingIgnoredDuringExecution", Json::array());
+  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+}
+
+/// Whether a toleration covers google.com/tpu=present:NoSchedule.
+bool tolerates_tpu(const Json& toleration) {
+  const std::string key = string_at(toleration, {"key"});
+  const std::string effect = string_at(toleration, {"effect"});
+  const bool exists = string_at(toleration, {"operator"}) == "Exists";
+  if (!effect.empty() && effect != "NoSchedule") return false;
+  if (key.empty()) return exists;
+  return key == kTpuTaint && (exists || string_at(toleration, {"value"}) == "present");
+}
+
+}  // namespace
+
+std::string slice_key(const Json& pod, const SliceIdentity& identity) {
+  const std::string uid = controller_uid(pod);
+  const std::string owner =
+      uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), identity.cluster) : uid;
+  const std::string hash = stable_hash_text(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index));
+  return fmt::format("{}-{}-{}", std::string_view(identity.group).substr(0, kReadablePart), identity.replica_index,
+                     hash);
+}
+
+void join_slice_affinity(Json& pod, std::string_view key, std::string_view topology_key) {
+  const Json same = {{"key", kSlice}, {"operator", "In"}, {"values", Json::array({key})}};
+  const Json any = {{"key", kSlice}, {"operator", "Exists"}};
+  const Json other = {{"key", kSlice}, {"operator", "NotIn"}, {"values", Json::array({key})}};
+  Json& affinity = member(member(pod, "spec", Json::object()), "affinity", Json::object());
+  add_term(affinity, "podAffinity",
+           {{"labelSelector", {{"matchExpressions", Json::array({same})}}}, {"topologyKey", topology_key}});
+  add_term(affinity, "podAntiAffinity",
+           {{"labelSelector", {{"matchExpressions", Json::array({any, other})}}},
+            {"namespaceSelector", Json::object()},
+            {"topologyKey", topology_key}});
+}
+
+void join_tpu_toleration(Json& pod) {
+  Json& tolerations = member(member(pod, "spec", Json::object()), "tolerations", Json::array());
+  if (std::any_of(tolerations.begin(), tolerations.end(), tolerates_tpu)) return;
+  tolerations.push_back({{"key", kTpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+}
+
+}  // namespace tpuslice::tpu

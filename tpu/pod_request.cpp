@@ -1,0 +1,61 @@
+#include "tpu/pod_request.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "tpu/labels.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+constexpr std::int64_t kMaxChips = 1000000;
+
+/// The API server prints extended resources as whole numbers; a number is what some clients send before it does.
+std::optional<std::int64_t> parse_chips(const Json& quantity) {
+  std::int64_t chips = -1;
+  if (quantity.is_number_unsigned()) {
+    const auto value = quantity.get<std::uint64_t>();
+    chips = value > static_cast<std::uint64_t>(kMaxChips) ? -1 : static_cast<std::int64_t>(value);
+  } else if (quantity.is_number_integer()) {
+    chips = quantity.get<std::int64_t>();
+  } else if (quantity.is_string()) {
+    const auto& text = quantity.get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), chips);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  }
+  if (chips < 0 || chips > kMaxChips) return std::nullopt;
+  return chips;
+}
+
+}  // namespace
+
+Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec) {
+  std::vector<TpuContainer> found;
+  const Json* containers = find_path(pod_spec, {"containers"});
+  if (containers == nullptr || !containers->is_array()) return found;
+  for (std::size_t position = 0; position < containers->size(); ++position) {
+    const Json& container = (*containers)[position];
+    for (const std::string_view kind : {"limits", "requests"}) {
+      const Json* quantity = find_path(container, {"resources", kind, kTpuResource});
+      if (quantity == nullptr) continue;
+      const auto chips = parse_chips(*quantity);
+      if (!chips) {
+        return Error::invalid_argument(
+            "spec.containers[{}].resources.{}[{}]: Invalid value: {}: must be a whole number of chips", position, kind,
+            kTpuResource, quantity->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 64));
+      }
+      if (*chips > 0) found.push_back({position, string_at(container, {"name"}), *chips});
+      break;
+    }
+  }
+  return found;
+}
+
+std::int64_t total_chips(const std::vector<TpuContainer>& containers) {
+  std::int64_t chips = 0;
+  for (const TpuContainer& container : containers) chips += container.chips;
+  return chips;
+}
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,170 @@
+#include "tpu/worker_env.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuslice::tpu {
+namespace {
+
+constexpr std::string_view kLocalhost = "localhost";
+constexpr std::string_view kMetricsPort = "2112";  // Of the device plugin, on the node.
+
+/// The last entry of that name, which is the one a container sees.
+const Json* find_env(const Json& env, std::string_view name) {
+  if (!env.is_array()) return nullptr;
+  const Json* found = nullptr;
+  for (const Json& entry : env) {
+    if (string_at(entry, {"name"}) == name) found = &entry;
+  }
+  return found;
+}
+
+/// The literal value of a variable; nothing where it is absent or comes from elsewhere.
+std::optional<std::string> literal(const Json& env, std::string_view name) {
+  const Json* entry = find_env(env, name);
+  if (entry == nullptr || find_path(*entry, {"valueFrom"}) != nullptr) return std::nullopt;
+  return string_at(*entry, {"value"});
+}
+
+bool all_localhost(std::string_view addresses) {
+  while (true) {
+    const std::size_t comma = addresses.find(',');
+    if (!addresses.substr(0, comma).starts_with("localhost:")) return false;
+    if (comma == std::string_view::npos) return true;
+    addresses.remove_prefix(comma + 1);
+  }
+}
+
+bool has_platform_defaults(const Json& env) {
+  return literal(env, "TPU_WORKER_HOSTNAMES") == kLocalhost ||
+         all_localhost(literal(env, "TPU_PROCESS_ADDRESSES").value_or(""));
+}
+
+/// True if the platform, not the user, gave the variable its value.
+bool is_platform_default(const Json& env, std::string_view name, std::size_t container) {
+  const auto value = literal(env, name);
+  if (!value) return false;
+  if (name == "TPU_WORKER_HOSTNAMES") return *value == kLocalhost;
+  if (name == "TPU_PROCESS_ADDRESSES") return all_localhost(*value);
+  if (name == "TPU_PROCESS_PORT") return has_platform_defaults(env) && *value == std::to_string(kProcessPort);
+  if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(container);
+  return false;
+}
+
+/// Names in `$(NAME)` references of a value; "$$(" is an escape.
+std::vector<std::string> references(std::string_view value) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at + 1 < value.size(); ++at) {
+    if (value[at] != '$') continue;
+    if (value[at + 1] == '(') {
+      const std::size_t end = value.find(')', at);
+      if (end == std::string_view::npos) break;
+      names.emplace_back(value.substr(at + 2, end - at - 2));
+    }
+    ++at;
+  }
+  return names;
+}
+
+/// One address per process of the slice, by worker id. A slice of one host talks to itself.
+std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
+  std::vector<std::string> addresses;
+  addresses.reserve(static_cast<std::size_t>(identity.hosts) * ports.size());
+  for (int host = 0; host < identity.hosts; ++host) {
+    const std::string name = identity.multi_host() ? identity.address(host) : std::string(kLocalhost);
+    for (const int port : ports) addresses.push_back(fmt::format("{}:{}", name, port));
+  }
+  return fmt::format("{}", fmt::join(addresses, ","));
+}
+
+std::string worker_hostnames(const SliceIdentity& identity) {
+  std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(identity.hosts));
+  for (int host = 0; host < identity.hosts; ++host) names.push_back(identity.address(host));
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+/// The slices of one job are the replicas of one group; the first host of the first of them coordinates.
+void append_megascale(const SliceIdentity& identity, std::size_t container, std::vector<EnvVar>& env) {
+  SliceIdentity first = identity;
+  first.replica_index = 0;
+  const bool split = identity.accelerator->splits_hosts();
+  const std::string coordinator = split ? fmt::format("{}:{}", first.address(0), kMegascalePort) : first.address(0);
+  const int port = kMegascalePort + (split ? static_cast<int>(container) : 0);
+  env.push_back({"MEGASCALE_SLICE_ID", std::to_string(identity.replica_index), {}});
+  env.push_back({"MEGASCALE_COORDINATOR_ADDRESS", coordinator, {}});
+  env.push_back({"MEGASCALE_PORT", std::to_string(port), {}});
+}
+
+}  // namespace
+
+Json EnvVar::to_json() const {
+  if (field_path.empty()) return {{"name", name}, {"value", value}};
+  return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", field_path}}}}}};
+}
+
+std::vector<int> process_ports(const SliceIdentity& identity, const Json& pod_containers) {
+  std::vector<int> ports;
+  if (!identity.accelerator->splits_hosts()) return ports;
+  for (std::size_t index = 0; index < identity.containers.size(); ++index) {
+    int port = kProcessPort + static_cast<int>(index);
+    const Json* env = find_path(pod_containers, {std::to_string(identity.containers[index].position), "env"});
+    if (env != nullptr && !is_platform_default(*env, "TPU_PROCESS_PORT", index)) {
+      const std::string declared = literal(*env, "TPU_PROCESS_PORT").value_or("");
+      int value = 0;
+      const auto [end, error] = std::from_chars(declared.data(), declared.data() + declared.size(), value);
+      if (error == std::errc() && end == declared.data() + declared.size() && value > 0) port = value;
+    }
+    ports.push_back(port);
+  }
+  return ports;
+}
+
+std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t container, const std::vector<int>& ports,
+                               bool multislice) {
+  std::vector<EnvVar> env;
+  env.push_back({"TPU_WORKER_ID", std::to_string(identity.worker_id(container)), {}});
+  if (identity.multi_host()) env.push_back({"TPU_WORKER_HOSTNAMES", worker_hostnames(identity), {}});
+  env.push_back({"TPU_NAME", identity.slice_name, {}});
+  if (!ports.empty()) {
+    env.push_back({"TPU_PROCESS_ADDRESSES", process_addresses(identity, ports), {}});
+    env.push_back({"TPU_PROCESS_PORT", std::to_string(ports.at(container)), {}});
+  }
+  env.push_back({"TPU_DEVICE_PLUGIN_HOST_IP", {}, "status.hostIP"});
+  env.push_back({"TPU_DEVICE_PLUGIN_ADDR", fmt::format("$(TPU_DEVICE_PLUGIN_HOST_IP):{}", kMetricsPort), {}});
+  if (multislice) append_megascale(identity, container, env);
+  return env;
+}
+
+bool declares_multislice(const Json& env) {
+  const Json* entry = find_env(env, "MEGASCALE_NUM_SLICES");
+  if (entry == nullptr) return false;
+  return find_path(*entry, {"valueFrom"}) != nullptr || !string_at(*entry, {"value"}).empty();
+}
+
+Json join_env(const Json& env, const std::vector<EnvVar>& wanted, std::size_t container) {
+  Json joined = env.is_array() ? env : Json::array();
+  Json front = Json::array();
+  Json back = Json::array();
+  for (const EnvVar& variable : wanted) {
+    if (find_env(env, variable.name) == nullptr) {
+      const auto names = references(variable.value);
+      const bool after_user = std::any_of(names.begin(), names.end(),
+                                          [&](const std::string& name) { return find_env(env, name) != nullptr; });
+      (after_user ? back : front).push_back(variable.to_json());
+    } else if (is_platform_default(env, variable.name, container)) {
+      // Judged on `env`, not on `joined`: the defaults vouch for each other.
+      for (Json& entry : joined) {
+        if (string_at(entry, {"name"}) == variable.name) entry = variable.to_json();
+      }
+    }
+  }
+  front.insert(front.end(), joined.begin(), joined.end());
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,1 @@
+#include "webhook/rules/field_errors.h"

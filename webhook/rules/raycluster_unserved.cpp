@@ -1,0 +1,1 @@
+#include "webhook/rules/raycluster_validator.h"
