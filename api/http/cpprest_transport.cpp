@@ -1,0 +1,394 @@
+#include "api/http/exchange.h"
+// exchange.h comes first: it decides how cpprestsdk is compiled.
+#include "api/http/cpprest_transport.h"
+
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <atomic>
+
+#include "api/http/tls_context.h"
+#include "api/http/url.h"
+
+namespace tpuslice::http {
+namespace {
+
+namespace compression = web::http::compression;
+using web::http::client::http_client;
+using web::http::client::http_client_config;
+
+constexpr Duration kLongestWait = std::chrono::hours(24);
+
+/// Lets so many in at a time. Thread-safe.
+class ParallelLimit {
+ public:
+  explicit ParallelLimit(int limit) : free_(limit) {}
+
+  /// False if there was no room until then, or on stop.
+  [[nodiscard]] bool enter(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_until(lock, stop, until, [this] { return free_ > 0; })) return false;
+    --free_;
+    return true;
+  }
+  void leave() TPUSLICE_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    ++free_;
+    changed_.notify_one();
+  }
+
+ private:
+  Mutex mutex_;
+  ConditionVariable changed_;
+  int free_ TPUSLICE_GUARDED_BY(mutex_);
+};
+
+/// What cpprestsdk's own threads need of us, for as long as a connection may be made.
+struct Connector {
+  TransportOptions options;
+  BaseUrl server;
+  std::string expected_host;  ///< In the certificate.
+  std::optional<Identity> identity;
+  std::atomic<int> family{AF_UNSPEC};  ///< Of the server's addresses, once known.
+  Mutex mutex;
+  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was.
+
+  [[nodiscard]] std::string take_refused() {
+    const MutexLock lock(mutex);
+    return std::exchange(refused, {});
+  }
+};
+
+/// Verifies as OpenSSL does, and remembers why not: cpprestsdk only says that the handshake failed.
+int verify_and_note(X509_STORE_CTX* context, void* connector) {
+  const int ok = X509_verify_cert(context);
+  if (ok == 1) return ok;
+  auto* self = static_cast<Connector*>(connector);
+  const MutexLock lock(self->mutex);
+  self->refused = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context));
+  return ok;
+}
+
+Status configure_tls(SSL_CTX* context, Connector& connector) {
+  RETURN_IF_ERROR(require_modern_tls(context));
+  if (!connector.options.insecure_skip_verify) {
+    if (Status trusted = trust_only(context, connector.options.ca); !trusted) return trusted.error().within("CA");
+    RETURN_IF_ERROR(expect_host(context, connector.expected_host));
+    SSL_CTX_set_cert_verify_callback(context, &verify_and_note, &connector);
+  }
+  if (!connector.identity) return {};
+  const Status used = use_identity(context, *connector.identity);
+  return used ? used : Status(used.error().within("client certificate"));
+}
+
+/// The family of the address that will be tried first; IPv4 if that cannot be told.
+int first_family(Connector& connector) {
+  const int known = connector.family;
+  if (known != AF_UNSPEC) return known;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(connector.server.host.c_str(), nullptr, &hints, &found) != 0) return AF_UNSPEC;
+  const int family = found->ai_family;
+  freeaddrinfo(found);
+  connector.family = family;
+  return family;
+}
+
+/// cpprestsdk hands us its socket before it is open, when no option can be set yet. So we open it.
+void keep_alive(boost::asio::ip::tcp::socket& socket, Connector& connector) {
+  boost::system::error_code problem;
+  if (!socket.is_open()) {
+    const int family = first_family(connector);
+    if (family == AF_UNSPEC) return;
+    socket.open(family == AF_INET6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4(), problem);
+    if (problem) return;
+  }
+  const auto set = [fd = socket.native_handle()](int level, int name, std::int64_t value) {
+    const int number = static_cast<int>(value);
+    setsockopt(fd, level, name, &number, sizeof number);
+  };
+  const TransportOptions& options = connector.options;
+  const auto seconds = [](Duration time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, seconds(options.keepalive_idle));
+  set(IPPROTO_TCP, TCP_KEEPINTVL, seconds(options.keepalive_interval));
+  set(IPPROTO_TCP, TCP_KEEPCNT, options.keepalive_probes);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, std::chrono::ceil<std::chrono::milliseconds>(options.user_timeout).count());
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+web::web_proxy make_proxy(const BaseUrl& url) {
+  web::web_proxy proxy{web::uri(url.origin())};
+  if (!url.user.empty()) proxy.set_credentials(web::credentials(url.user, url.password));
+  return proxy;
+}
+
+http_client_config make_config(const std::shared_ptr<Connector>& connector, const std::optional<BaseUrl>& proxy) {
+  http_client_config config;
+  const TransportOptions& options = connector->options;
+  config.set_timeout(std::chrono::duration_cast<std::chrono::microseconds>(options.idle_timeout));
+  config.set_max_redirects(0);  // They would take the Authorization header along.
+  config.set_tlsext_sni_enabled(!is_ipv4(connector->expected_host));
+  config.set_request_compressed_response(options.gzip);
+  config.set_validate_certificates(!options.insecure_skip_verify);
+  if (proxy) config.set_proxy(make_proxy(*proxy));
+  config.set_ssl_context_callback([connector](boost::asio::ssl::context& context) {
+    const Status configured = configure_tls(context.native_handle(), *connector);
+    if (!configured) throw std::runtime_error(configured.error().message());  // Becomes the request's error.
+  });
+  const bool tls = connector->server.tls();
+  const bool direct = !proxy;
+  config.set_nativehandle_options([connector, tls, direct](web::http::client::native_handle handle) {
+    using Socket = boost::asio::ip::tcp::socket;
+    if (!direct) return;  // Opened for the proxy's addresses, which are not ours to guess.
+    keep_alive(
+        tls ? static_cast<boost::asio::ssl::stream<Socket&>*>(handle)->next_layer() : *static_cast<Socket*>(handle),
+        *connector);
+  });
+  return config;
+}
+
+class CpprestStream final : public Stream {
+ public:
+  CpprestStream(std::shared_ptr<IoThreads> io, std::shared_ptr<Exchange> exchange, Response head)
+      : io_(std::move(io)), exchange_(std::move(exchange)), head_(std::move(head)) {}
+  ~CpprestStream() override { exchange_->cancel(); }
+  CpprestStream(const CpprestStream&) = delete;
+  CpprestStream& operator=(const CpprestStream&) = delete;
+
+  [[nodiscard]] int status() const override { return head_.status; }
+  [[nodiscard]] const Headers& headers() const override { return head_.headers; }
+  [[nodiscard]] Result<std::string> read(Duration wait, std::stop_token stop) override {
+    return exchange_->read(std::min(wait, kLongestWait), std::move(stop));
+  }
+
+ private:
+  const std::shared_ptr<IoThreads> io_;
+  const std::shared_ptr<Exchange> exchange_;
+  const Response head_;
+};
+
+/// The connections that one client certificate was used for.
+struct Pool {
+  std::shared_ptr<Connector> connector;
+  http_client client;
+};
+
+class CpprestTransport final : public Transport {
+ public:
+  CpprestTransport(TransportOptions options, BaseUrl server, std::optional<BaseUrl> proxy)
+      : options_(std::move(options)),
+        server_(std::move(server)),
+        proxy_(std::move(proxy)),
+        io_(start_io()),
+        parallel_(options_.max_parallel) {}
+
+  Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) override {
+    const Instant until = clock_.now() + std::min(deadline, kLongestWait);
+    if (!parallel_.enter(until, stop)) {
+      if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", describe(request));
+      return Error::of(ErrorCode::kTimeout, "{}: {} other requests were under way all the time", describe(request),
+                       options_.max_parallel);
+    }
+    Result<Response> response = guarded([&] { return call_now(request, until, stop); });
+    parallel_.leave();
+    return response;
+  }
+
+  Result<std::unique_ptr<Stream>> open(const Request& request, Duration deadline, std::stop_token stop) override {
+    const Instant until = clock_.now() + std::min(deadline, kLongestWait);
+    return guarded([&] { return open_now(request, until, stop); });
+  }
+
+  /// That certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
+  Status check() {
+    if (!server_.tls()) return {};
+    const std::shared_ptr<Connector> connector = make_connector(std::nullopt);
+    boost::asio::ssl::context context(boost::asio::ssl::context::tls_client);
+    return configure_tls(context.native_handle(), *connector);
+  }
+
+ private:
+  /// No exception leaves this folder.
+  template <typename Call>
+  static auto guarded(Call call) -> decltype(call()) {
+    try {
+      return call();
+    } catch (const std::exception& problem) {
+      return Error::invalid_argument("request cannot be sent: {}", problem.what());
+    }
+  }
+
+  Result<Response> call_now(const Request& request, Instant until, const std::stop_token& stop) {
+    bool refresh = false;
+    bool retried = false;
+    while (true) {
+      ASSIGN_OR_RETURN(const std::shared_ptr<Exchange> exchange,
+                       send(request, refresh, options_.max_response, Exchange::WhenFull::kFail));
+      Result<Response> response = exchange->wait_whole(until, stop);
+      if (response && response->status == 401 && options_.bearer && !refresh) {
+        refresh = true;
+        continue;
+      }
+      if (!response && !retried && may_retry(request, *exchange)) {
+        retried = true;
+        continue;
+      }
+      return finish(std::move(response));
+    }
+  }
+
+  Result<std::unique_ptr<Stream>> open_now(const Request& request, Instant until, const std::stop_token& stop) {
+    bool refresh = false;
+    bool retried = false;
+    while (true) {
+      ASSIGN_OR_RETURN(std::shared_ptr<Exchange> exchange,
+                       send(request, refresh, options_.stream_buffer, Exchange::WhenFull::kWait));
+      Result<Response> head = exchange->wait_head(until, stop);
+      if (head && head->status == 401 && options_.bearer && !refresh) {
+        exchange->cancel();
+        refresh = true;
+        continue;
+      }
+      if (!head && !retried && may_retry(request, *exchange)) {
+        retried = true;
+        continue;
+      }
+      if (!head) return finish(std::move(head)).error();
+      return std::unique_ptr<Stream>(std::make_unique<CpprestStream>(io_, std::move(exchange), *std::move(head)));
+    }
+  }
+
+  /// A kept connection may have been closed by the server just before we used it. Sent again, once, is only what the
+  /// server cannot have acted upon, or would answer the same.
+  static bool may_retry(const Request& request, const Exchange& exchange) {
+    const std::optional<Failure> failure = exchange.failure();
+    if (!failure || exchange.has_head() || failure->error.code() != ErrorCode::kUnavailable) return false;
+    return failure->lost && (failure->unsent || request.method == "GET");
+  }
+
+  /// Adds why the certificate was refused, if one was.
+  Result<Response> finish(Result<Response> response) TPUSLICE_EXCLUDES(mutex_) {
+    if (response || response.error().code() != ErrorCode::kUnavailable) return response;
+    std::shared_ptr<Pool> pool;
+    {
+      const MutexLock lock(mutex_);
+      pool = pool_;
+    }
+    const std::string refused = pool ? pool->connector->take_refused() : std::string();
+    if (refused.empty()) return response;
+    return Error::unavailable("{}: the server's certificate is refused: {} (expected {})", response.error().message(),
+                              refused, expected_host());
+  }
+
+  Result<std::shared_ptr<Exchange>> send(const Request& request, bool refresh, std::size_t limit,
+                                         Exchange::WhenFull when_full) {
+    std::optional<std::string> token;
+    if (options_.bearer) {
+      ASSIGN_OR_RETURN(token, options_.bearer(refresh));
+    }
+    std::optional<Identity> identity;
+    if (options_.identity) {
+      ASSIGN_OR_RETURN(identity, options_.identity());
+    }
+    const std::shared_ptr<Pool> pool = pool_for(identity);
+    auto exchange = std::make_shared<Exchange>(limit, when_full);
+    exchange->start(pool->client, make_request(request, token), describe(request));
+    return exchange;
+  }
+
+  web::http::http_request make_request(const Request& request, const std::optional<std::string>& token) const {
+    web::http::http_request out(request.method);
+    out.set_request_uri(web::uri(server_.path + request.target));
+    web::http::http_headers& headers = out.headers();
+    if (!request.body.empty()) {
+      out.set_body(std::vector<unsigned char>(request.body.begin(), request.body.end()));
+    }
+    headers["User-Agent"] = options_.user_agent;
+    for (const auto& [name, value] : request.headers) headers[name] = value;
+    if (token) headers["Authorization"] = "Bearer " + *token;
+    // It is the Host header that decides SNI and the name cpprestsdk checks. No port in it: that breaks the check.
+    if (!options_.tls_server_name.empty()) headers["Host"] = options_.tls_server_name;
+    if (options_.gzip) {
+      // A weight above 1000 sends exactly "gzip"; the API server understands nothing else.
+      out.set_decompress_factories({compression::make_decompress_factory(
+          "gzip", 1001, [] { return compression::builtin::make_decompressor("gzip"); })});
+    }
+    return out;
+  }
+
+  std::string describe(const Request& request) const {
+    return fmt::format("{} {}{}{}", request.method, server_.origin(), server_.path, split_target(request.target).path);
+  }
+
+  const std::string& expected_host() const {
+    return options_.tls_server_name.empty() ? server_.host : options_.tls_server_name;
+  }
+
+  std::shared_ptr<Connector> make_connector(std::optional<Identity> identity) const {
+    auto connector = std::make_shared<Connector>();
+    connector->options = options_;
+    connector->options.bearer = nullptr;
+    connector->options.identity = nullptr;
+    connector->server = server_;
+    connector->expected_host = expected_host();
+    connector->identity = std::move(identity);
+    if (is_ipv4(server_.host)) connector->family = AF_INET;
+    return connector;
+  }
+
+  std::shared_ptr<Pool> pool_for(const std::optional<Identity>& identity) TPUSLICE_EXCLUDES(mutex_) {
+    std::shared_ptr<Pool> old;  // Let go of outside of the lock.
+    const MutexLock lock(mutex_);
+    if (pool_ && pool_->connector->identity == identity) return pool_;
+    old = std::move(pool_);
+    std::shared_ptr<Connector> connector = make_connector(identity);
+    http_client client(web::uri(server_.origin()), make_config(connector, proxy_));
+    pool_ = std::make_shared<Pool>(Pool{std::move(connector), std::move(client)});
+    return pool_;
+  }
+
+  const TransportOptions options_;
+  const BaseUrl server_;
+  const std::optional<BaseUrl> proxy_;
+  const std::shared_ptr<IoThreads> io_;
+  const RealClock clock_;
+  ParallelLimit parallel_;
+  Mutex mutex_;
+  std::shared_ptr<Pool> pool_ TPUSLICE_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> make_cpprest_transport(TransportOptions options) {
+  ASSIGN_OR_RETURN(BaseUrl server, parse_base_url(options.server));
+  if (is_ipv6(server.host)) {
+    return Error::unsupported("server {}: an IPv6 address cannot be connected to; use a host name that has it",
+                              options.server);
+  }
+  if (!server.user.empty()) {
+    return Error::unsupported("server {}: user and password in the URL are not supported; use a token",
+                              server.origin());
+  }
+  if (server.tls() && options.ca.empty() && !options.insecure_skip_verify) {
+    return Error::invalid_argument("server {}: no certificate authority is given to verify it with", options.server);
+  }
+  if (options.max_parallel < 1) {
+    return Error::invalid_argument("max_parallel is {}, must be at least 1", options.max_parallel);
+  }
+  std::optional<BaseUrl> proxy;
+  if (!options.proxy_url.empty()) {
+    Result<BaseUrl> parsed = parse_base_url(options.proxy_url);
+    if (!parsed) return parsed.error().within("proxy");
+    if (parsed->tls()) return Error::unsupported("proxy {}: only http:// proxies are supported", parsed->origin());
+    proxy = *std::move(parsed);
+  }
+  auto transport = std::make_unique<CpprestTransport>(std::move(options), std::move(server), std::move(proxy));
+  RETURN_IF_ERROR(transport->check());
+  return std::unique_ptr<Transport>(std::move(transport));
+}
+
+}  // namespace tpuslice::http

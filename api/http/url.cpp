@@ -1,0 +1,193 @@
+#include "api/http/url.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace tpuslice::http {
+namespace {
+
+bool unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+template <typename Address>
+bool parses_as(int family, std::string_view host) {
+  Address address{};
+  return inet_pton(family, std::string(host).c_str(), &address) == 1;
+}
+
+/// A host may be a DNS name or an address; nothing that could change the meaning of the URL around it.
+bool plausible_host(std::string_view host) {
+  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) { return unreserved(c); });
+}
+
+Status parse_port(std::string_view text, std::string_view url, BaseUrl& out) {
+  unsigned port = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (problem != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535) {
+    return Error::invalid_argument("url {}: port \"{}\" is not a number from 1 to 65535", url, text);
+  }
+  out.port = static_cast<std::uint16_t>(port);
+  return {};
+}
+
+/// "host", "host:port", "[v6]", "[v6]:port"
+Status parse_authority(std::string_view authority, std::string_view url, BaseUrl& out) {
+  std::string_view port;
+  bool has_port = false;
+  if (authority.starts_with('[')) {
+    const auto close = authority.find(']');
+    if (close == std::string_view::npos) return Error::invalid_argument("url {}: '[' without ']'", url);
+    out.host = authority.substr(1, close - 1);
+    if (!is_ipv6(out.host)) return Error::invalid_argument("url {}: {} is no IPv6 address", url, out.host);
+    const std::string_view after = authority.substr(close + 1);
+    if (!after.empty() && after.front() != ':') {
+      return Error::invalid_argument("url {}: \"{}\" after the host, expected a port", url, after);
+    }
+    has_port = !after.empty();
+    if (has_port) port = after.substr(1);
+  } else {
+    const auto colon = authority.find(':');
+    out.host = authority.substr(0, colon);
+    has_port = colon != std::string_view::npos;
+    if (has_port) port = authority.substr(colon + 1);
+    if (!plausible_host(out.host)) return Error::invalid_argument("url {}: bad host \"{}\"", url, out.host);
+  }
+  out.port = out.tls() ? 443 : 80;
+  return has_port ? parse_port(port, url, out) : Status();
+}
+
+}  // namespace
+
+std::string percent_encode(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (unreserved(c)) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += kDigits[byte >> 4U];
+    out += kDigits[byte & 15U];
+  }
+  return out;
+}
+
+Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += plus_is_space && text[i] == '+' ? ' ' : text[i];
+      continue;
+    }
+    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+    if (!high || !low) return Error::invalid_argument("\"{}\": '%' at {} without two hex digits", text, i);
+    out += static_cast<char>(*high << 4U | *low);
+    i += 2;
+  }
+  return out;
+}
+
+SplitTarget split_target(std::string_view target) {
+  const auto question = target.find('?');
+  if (question == std::string_view::npos) return {target, {}};
+  return {target.substr(0, question), target.substr(question + 1)};
+}
+
+const std::string* QueryParams::find(std::string_view name) const {
+  const auto found = std::find_if(params_.begin(), params_.end(), [&](const auto& each) { return each.first == name; });
+  return found == params_.end() ? nullptr : &found->second;
+}
+
+std::string QueryParams::get(std::string_view name) const {
+  const std::string* value = find(name);
+  return value == nullptr ? std::string() : *value;
+}
+
+bool QueryParams::flag(std::string_view name) const {
+  const std::string value = get(name);
+  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "true", "TRUE", "True"};
+  return std::find(kTrue.begin(), kTrue.end(), value) != kTrue.end();
+}
+
+std::string QueryParams::encode() const {
+  std::string out;
+  for (const auto& [name, value] : params_) {
+    if (!out.empty()) out += '&';
+    out += percent_encode(name) + '=' + percent_encode(value);
+  }
+  return out;
+}
+
+QueryParams parse_query(std::string_view target) {
+  QueryParams params;
+  std::string_view rest = split_target(target).query;
+  const auto decode = [](std::string_view text) { return percent_decode(text, true).value_or(std::string(text)); };
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('&'), rest.size());
+    const std::string_view pair = rest.substr(0, end);
+    const auto equals = std::min(pair.find('='), pair.size());
+    if (!pair.empty()) {
+      params.add(decode(pair.substr(0, equals)), decode(equals < pair.size() ? pair.substr(equals + 1) : ""));
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return params;
+}
+
+std::string BaseUrl::origin() const {
+  return is_ipv6(host) ? fmt::format("{}://[{}]:{}", scheme, host, port)
+                       : fmt::format("{}://{}:{}", scheme, host, port);
+}
+
+Result<BaseUrl> parse_base_url(std::string_view url) {
+  BaseUrl out;
+  const auto colon = url.find("://");
+  if (colon == std::string_view::npos) {
+    return Error::invalid_argument("url \"{}\": expected http://host or https://host", url);
+  }
+  out.scheme = url.substr(0, colon);
+  if (out.scheme != "http" && out.scheme != "https") {
+    return Error::invalid_argument("url \"{}\": scheme \"{}\" is neither http nor https", url, out.scheme);
+  }
+  std::string_view rest = url.substr(colon + 3);
+  if (rest.find_first_of("?#") != std::string_view::npos) {
+    return Error::invalid_argument("url \"{}\": a base URL has no query and no fragment", url);
+  }
+  const auto slash = std::min(rest.find('/'), rest.size());
+  std::string_view authority = rest.substr(0, slash);
+  out.path = rest.substr(slash);
+  while (out.path.ends_with('/')) out.path.pop_back();
+  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+    const std::string_view info = authority.substr(0, at);
+    const auto separator = std::min(info.find(':'), info.size());
+    ASSIGN_OR_RETURN(out.user, percent_decode(info.substr(0, separator)));
+    ASSIGN_OR_RETURN(out.password, percent_decode(separator < info.size() ? info.substr(separator + 1) : ""));
+    authority.remove_prefix(at + 1);
+  }
+  // From here on messages leave out what may be a password.
+  const std::string shown = fmt::format("{}://{}{}", out.scheme, authority, out.path);
+  RETURN_IF_ERROR(parse_authority(authority, shown, out));
+  return out;
+}
+
+bool is_ipv4(std::string_view host) { return parses_as<in_addr>(AF_INET, host); }
+bool is_ipv6(std::string_view host) { return parses_as<in6_addr>(AF_INET6, host); }
+
+}  // namespace tpuslice::http
