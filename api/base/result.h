@@ -181,8 +181,8 @@ using Status = Result<void>;
 #define TPUSLICE_CONCAT(a, b) TPUSLICE_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression`, if it is one, from the enclosing function.
-#define RETURN_IF_ERROR(expression)                                                 \
-  do {                                                                              \
+#define RETURN_IF_ERROR(expression)                                                                 \
+  do {                                                                                              \
     if (auto tpuslice_status = (expression); !tpuslice_status.ok()) return tpuslice_status.error(); \
   } while (false)
 

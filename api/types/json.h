@@ -1,6 +1,11 @@
 // Json: the document type of the program. Keys are sorted, so equal documents print equal bytes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -12,10 +17,14 @@ namespace tpuslice {
 
 using Json = nlohmann::json;
 
+/// Labels, annotations, node selectors.
+using StringMap = std::map<std::string, std::string, std::less<>>;
+
 /// Limits of what we accept from others.
 struct JsonLimits {
-  std::size_t bytes = 64U << 20U;  ///< Longest document.
-  std::size_t depth = 128;         ///< Deepest nesting; a recursive consumer must never meet more.
+  std::size_t bytes = 64U << 20U;      ///< Longest document.
+  std::size_t depth = 128;             ///< Deepest nesting; a recursive consumer must never meet more.
+  bool refuse_duplicate_keys = false;  ///< Otherwise the last one wins.
 };
 
 /// Parses one document. Errors: InvalidArgument, with the byte offset.
@@ -27,5 +36,15 @@ struct JsonLimits {
 /// The string at a path, or `fallback` where it is absent or no string.
 [[nodiscard]] std::string string_at(const Json& json, std::initializer_list<std::string_view> path,
                                     std::string_view fallback = {});
+
+/// The whole number at a path, or `fallback`.
+[[nodiscard]] std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path,
+                                  std::int64_t fallback = 0);
+
+/// The truth value at a path, or `fallback`.
+[[nodiscard]] bool bool_at(const Json& json, std::initializer_list<std::string_view> path, bool fallback = false);
+
+/// The string members of the object at a path: {"metadata", "labels"}.
+[[nodiscard]] StringMap string_map_at(const Json& json, std::initializer_list<std::string_view> path);
 
 }  // namespace tpuslice

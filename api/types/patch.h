@@ -1,0 +1,21 @@
+// JSON patch (RFC 6902) and JSON merge patch (RFC 7386): applying them, and finding the one between two documents.
+#pragma once
+
+#include "api/types/json.h"
+
+namespace tpuslice {
+
+/// Applies the operations in order, all or none. Errors: InvalidArgument naming the operation and its path.
+[[nodiscard]] Result<Json> apply_json_patch(Json document, const Json& patch);
+
+/// The RFC 6902 patch that turns `before` into `after`; an empty array when they are equal.
+[[nodiscard]] Json json_diff(const Json& before, const Json& after);
+
+/// A merge patch cannot fail: whatever it is not an object of replaces the document.
+[[nodiscard]] Json apply_merge_patch(Json document, const Json& patch);
+
+/// The merge patch that turns `before` into `after`; an empty object when they are equal. Merge patches cannot set a
+/// member to null, so a null in `after` reads as an absent member.
+[[nodiscard]] Json merge_diff(const Json& before, const Json& after);
+
+}  // namespace tpuslice

@@ -1,0 +1,109 @@
+#include "api/types/validation_names.h"
+
+#include <algorithm>
+
+namespace tpuslice {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
+bool is_letter_or_digit(char c) { return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z'); }
+
+/// One or more characters, of which the first and the last pass `ends` and all pass `ends` or are among `inner`.
+template <typename Ends>
+bool is_word(std::string_view text, Ends ends, std::string_view inner) {
+  if (text.empty() || !ends(text.front()) || !ends(text.back())) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return ends(c) || inner.find(c) != std::string_view::npos; });
+}
+
+bool is_dns_label(std::string_view text) { return is_word(text, is_lower_or_digit, "-"); }
+bool is_qualified_word(std::string_view text) { return is_word(text, is_letter_or_digit, "-_."); }
+
+bool is_dns_subdomain(std::string_view text) {
+  for (;;) {
+    const std::size_t dot = text.find('.');
+    if (!is_dns_label(text.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+// Kubernetes' own words, down to the space before "or", because people search for them.
+constexpr std::string_view kLabelRule =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view kSubdomainRule =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+constexpr std::string_view kDns1035Rule =
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+constexpr std::string_view kNamePartRule =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+    "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+constexpr std::string_view kLabelValueRule =
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+Complaints check(std::string_view value, std::size_t longest, bool well_formed, std::string_view rule) {
+  Complaints complaints;
+  if (value.size() > longest) complaints.push_back(fmt::format("must be no more than {} bytes", longest));
+  if (!well_formed) complaints.emplace_back(rule);
+  return complaints;
+}
+
+}  // namespace
+
+Complaints check_dns1123_label(std::string_view value) { return check(value, 63, is_dns_label(value), kLabelRule); }
+
+Complaints check_dns1123_subdomain(std::string_view value) {
+  return check(value, 253, is_dns_subdomain(value), kSubdomainRule);
+}
+
+Complaints check_dns1035_label(std::string_view value) {
+  return check(value, 63, is_dns_label(value) && is_lower(value.front()), kDns1035Rule);
+}
+
+Complaints check_label_key(std::string_view value) {
+  Complaints complaints;
+  std::string_view name = value;
+  if (const std::size_t slash = value.find('/'); slash != std::string_view::npos) {
+    const std::string_view prefix = value.substr(0, slash);
+    name = value.substr(slash + 1);
+    if (name.find('/') != std::string_view::npos) {
+      return {
+          fmt::format("a qualified name {} with an optional DNS subdomain prefix and '/' (e.g. "
+                      "'example.com/MyName')",
+                      kNamePartRule)};
+    }
+    if (prefix.empty()) {
+      complaints.emplace_back("prefix part must be non-empty");
+    } else {
+      for (const std::string& complaint : check_dns1123_subdomain(prefix))
+        complaints.push_back("prefix part " + complaint);
+    }
+  }
+  if (name.empty()) complaints.emplace_back("name part must be non-empty");
+  for (const std::string& complaint : check(name, 63, is_qualified_word(name), kNamePartRule)) {
+    complaints.push_back("name part " + complaint);
+  }
+  return complaints;
+}
+
+Complaints check_label_value(std::string_view value) {
+  return check(value, 63, value.empty() || is_qualified_word(value), kLabelValueRule);
+}
+
+Status first_complaint(std::string_view field, std::string_view value, const Complaints& complaints) {
+  if (complaints.empty()) return {};
+  return Error::invalid_argument("{}: Invalid value: \"{}\": {}", field, value, complaints.front());
+}
+
+}  // namespace tpuslice

@@ -1,0 +1,49 @@
+#include "api/types/views.h"
+
+#include <array>
+
+namespace tpuslice {
+
+std::string_view to_string(PodPhase phase) {
+  static constexpr std::array<std::string_view, 5> kNames = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
+  return kNames.at(static_cast<std::size_t>(phase));
+}
+
+const std::string& PodView::label(std::string_view name) const {
+  static const std::string kNone;
+  const auto found = labels.find(name);
+  return found == labels.end() ? kNone : found->second;
+}
+
+Result<PodView> PodView::from_json(const Json& json) {
+  return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<NodeView> NodeView::from_json(const Json& json) {
+  return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<ObjectView> ObjectView::decode(std::string_view json) {
+  ASSIGN_OR_RETURN(Json document, parse_json(json));
+  return from_json(std::move(document));
+}
+
+Result<ObjectView> ObjectView::from_json(Json json) {
+  if (!json.is_object()) return Error::invalid_argument("object is a JSON {}, must be an object", json.type_name());
+  const auto metadata = json.find("metadata");
+  if (metadata != json.end() && metadata->is_object()) metadata->erase("managedFields");
+
+  ObjectView view;
+  view.object = Object(std::move(json));
+  view.key = view.object.key();
+  view.uid = view.object.uid();
+  if (view.key.name.empty()) return Error::invalid_argument("object has no metadata.name");
+  if (view.uid.empty()) return Error::invalid_argument("object {} has no metadata.uid", view.key.to_string());
+  view.resource_version = view.object.resource_version();
+  view.deletion = view.object.deletion_timestamp();
+  view.labels = string_map_at(view.object.json(), {"metadata", "labels"});
+  view.controller = view.object.controller();
+  return view;
+}
+
+}  // namespace tpuslice
