@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "api/types/hash.h"
 #include "tpu/labels.h"
-#include "tpu/stable_hash.h"
 
 namespace tpuslice::tpu {
 namespace {
 
-constexpr std::size_t kReadablePart = 34;  // With two numbers and 16 digits, 63 characters at most.
+constexpr std::size_t kHashLength = 13;
+constexpr std::size_t kReadablePart = 34;  // With a replica of ten digits and the hash still a label value.
 
 std::string controller_uid(const Json& pod) {
   const Json* owners = find_path(pod, {"metadata", "ownerReferences"});
@@ -51,7 +52,8 @@ std::string slice_key(const Json& pod, const SliceIdentity& identity) {
   const std::string uid = controller_uid(pod);
   const std::string owner =
       uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), identity.cluster) : uid;
-  const std::string hash = stable_hash_text(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index));
+  const std::string hash =
+      short_hash(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index), kHashLength);
   return fmt::format("{}-{}-{}", std::string_view(identity.group).substr(0, kReadablePart), identity.replica_index,
                      hash);
 }

@@ -9,9 +9,9 @@
 namespace tpuslice::tpu {
 
 /// Value of the label tpuslice.dev/slice: names one slice of one cluster object, unlike its name, which a recreated
-/// object or another namespace may share. "<group>-<replica>-<16 hex digits>", at most 63 characters.
+/// object or another namespace may share. "<group>-<replica>-<hash>", a long group cut.
 ///
-/// The digits hash the uid of the pod's controller (without one: namespace and cluster), group and replica.
+/// The hash is of the uid of the pod's controller (without one: namespace and cluster), group and replica.
 [[nodiscard]] std::string slice_key(const Json& pod, const SliceIdentity& identity);
 
 /// Joins into pod.spec.affinity two required terms on `topology_key`: with pods of this slice, and away from those of

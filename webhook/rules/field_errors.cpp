@@ -1,1 +1,55 @@
 #include "webhook/rules/field_errors.h"
+
+#include <fmt/format.h>
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr std::size_t kLongestValue = 128;  // Bytes; somebody may have sent a megabyte.
+
+std::string print(const Json& value) {
+  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() <= kLongestValue) return text;
+  std::size_t end = kLongestValue;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // Whole characters.
+  return text.substr(0, end) + "...";
+}
+
+}  // namespace
+
+std::string FieldError::to_string() const {
+  switch (problem) {
+    case FieldProblem::kRequired:
+      return fmt::format("{}: Required value: {}", path, detail);
+    case FieldProblem::kForbidden:
+      return fmt::format("{}: Forbidden: {}", path, detail);
+    case FieldProblem::kInvalid:
+      break;
+  }
+  return fmt::format("{}: Invalid value: {}: {}", path, found, detail);
+}
+
+FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule) {
+  return {std::move(path), FieldProblem::kInvalid, print(found), std::move(detail), std::string(rule)};
+}
+
+FieldError required_value(std::string path, std::string detail, std::string_view rule) {
+  return {std::move(path), FieldProblem::kRequired, {}, std::move(detail), std::string(rule)};
+}
+
+FieldError forbidden(std::string path, std::string detail, std::string_view rule) {
+  return {std::move(path), FieldProblem::kForbidden, {}, std::move(detail), std::string(rule)};
+}
+
+std::string to_message(const std::vector<FieldError>& errors) {
+  if (errors.empty()) return {};
+  if (errors.size() == 1) return errors.front().to_string();
+  std::string message = "[";
+  for (const FieldError& error : errors) {
+    if (message.size() > 1) message += ", ";
+    message += error.to_string();
+  }
+  return message + "]";
+}
+
+}  // namespace tpuslice::webhook

@@ -1,4 +1,4 @@
-// FieldError: what is wrong with one field of an object, and FieldErrors: all of them at once.
+// FieldError: what is wrong with one field of an object.
 #pragma once
 
 #include <string>
@@ -9,22 +9,31 @@
 
 namespace tpuslice::webhook {
 
-/// Prints as "spec.workerGroupSpecs[0].numOfHosts: Invalid value: 2: topology 4x4 ... set numOfHosts: 4".
+enum class FieldProblem : std::uint8_t { kInvalid, kRequired, kForbidden };
+
+/// Prints as the API server does: "spec.workerGroupSpecs[0].numOfHosts: Invalid value: 2: topology 4x4 ...".
 struct FieldError {
-  std::string path;    ///< "spec.workerGroupSpecs[0].numOfHosts"
-  std::string found;   ///< The value as JSON; empty when the field is missing.
+  std::string path;  ///< "spec.workerGroupSpecs[0].numOfHosts"
+  FieldProblem problem = FieldProblem::kInvalid;
+  std::string found;   ///< kInvalid: the value as JSON, long ones cut.
   std::string detail;  ///< What is wrong and which value would be right.
-  std::string rule;    ///< Where the rule comes from: "kuberay", "gke", "kubernetes", "tpuslice".
+  std::string rule;    ///< Where the rule comes from: "kubernetes", "kuberay", "gke" or "tpuslice".
 
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
 
-/// Long values are cut, so that a message stays readable whatever somebody sent.
+/// Where rules come from.
+inline constexpr std::string_view kKubernetesRule = "kubernetes";
+inline constexpr std::string_view kKubeRayRule = "kuberay";
+inline constexpr std::string_view kGkeRule = "gke";
+inline constexpr std::string_view kOurRule = "tpuslice";
+
 [[nodiscard]] FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError required_value(std::string path, std::string detail, std::string_view rule);
+[[nodiscard]] FieldError forbidden(std::string path, std::string detail, std::string_view rule);
 
-/// One message: the errors joined by "; ". "2 errors: [a; b]" for more than one.
+/// One message for all: the error, or "[first, second]" as the API server joins them. Empty for none.
 [[nodiscard]] std::string to_message(const std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

@@ -1,1 +1,184 @@
-#include "webhook/rules/raycluster_validator.h"
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tpu/catalog.h"
+#include "tpu/geometry.h"
+#include "tpu/labels.h"
+#include "tpu/pod_request.h"
+#include "webhook/rules/raycluster_fields.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using tpu::Accelerator;
+using tpu::Topology;
+using tpu::TpuContainer;
+using Containers = std::vector<TpuContainer>;
+
+/// The slice a pod template asks for.
+struct SliceShape {
+  const Accelerator* accelerator;
+  Topology topology;
+};
+
+std::string chips_path(const std::string& pod_path, std::size_t position, std::string_view kind) {
+  return fmt::format("{}.spec.containers[{}].resources.{}[{}]", pod_path, position, kind, tpu::kTpuResource);
+}
+
+/// The accelerator and topology in the node selector; errors and nothing where they are missing or not of each other.
+std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, std::vector<FieldError>& errors) {
+  const auto selector = [&](std::string_view label) {
+    return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
+  };
+  const std::string label = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
+  const std::string selected = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
+  const std::string annotated = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
+  if (label.empty()) {
+    errors.push_back(required_value(selector(tpu::kAcceleratorLabel),
+                                    "a pod that asks for google.com/tpu names its accelerator, for example "
+                                    "tpu-v6e-slice",
+                                    kGkeRule));
+  }
+  const auto accelerator = tpu::find_accelerator(label);
+  if (!label.empty() && !accelerator) {
+    errors.push_back(invalid_value(selector(tpu::kAcceleratorLabel), label, accelerator.error().message(), kGkeRule));
+  }
+  if (selected.empty() && annotated.empty()) {
+    errors.push_back(required_value(
+        selector(tpu::kTopologyLabel),
+        "a pod that asks for google.com/tpu names the topology of its slice, for example 4x4", kGkeRule));
+    return std::nullopt;
+  }
+  const std::string path = selected.empty()
+                               ? fmt::format("{}.metadata.annotations[{}]", pod_path, tpu::kSliceTopologyAnnotation)
+                               : selector(tpu::kTopologyLabel);
+  const std::string& text = selected.empty() ? annotated : selected;
+  const auto topology = Topology::parse(text);
+  if (!topology) errors.push_back(invalid_value(path, text, topology.error().message(), kGkeRule));
+  if (!topology || !accelerator) return std::nullopt;
+  if (const Status legal = tpu::check_topology(**accelerator, *topology); !legal) {
+    errors.push_back(invalid_value(path, text, legal.error().message(), kGkeRule));
+    return std::nullopt;
+  }
+  return SliceShape{*accelerator,
+                    selected.empty() ? *topology : tpu::effective_topology(**accelerator, *topology, annotated)};
+}
+
+/// Kubernetes takes extended resources only with a limit, and a request only if equal to it.
+void check_limits(const Json& pod, const std::string& pod_path, const Containers& containers,
+                  std::vector<FieldError>& errors) {
+  for (const TpuContainer& container : containers) {
+    const Json& spec = (*find_path(pod, {"spec", "containers"}))[container.position];
+    const Json* limit = find_set(spec, {"resources", "limits", tpu::kTpuResource});
+    const Json* request = find_set(spec, {"resources", "requests", tpu::kTpuResource});
+    if (limit == nullptr) {
+      errors.push_back(required_value(
+          chips_path(pod_path, container.position, "limits"),
+          fmt::format("google.com/tpu needs a limit equal to its request, {}", container.chips), kKubernetesRule));
+    } else if (request != nullptr) {
+      const auto amount = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+      if (amount(*request) == amount(*limit)) continue;
+      errors.push_back(invalid_value(chips_path(pod_path, container.position, "requests"), *request,
+                                     fmt::format("must equal the limit, {}", container.chips), kKubernetesRule));
+    }
+  }
+}
+
+/// Each container's chips, and how the containers share a host. False if the number of hosts cannot be told.
+bool check_chips(const SliceShape& shape, const std::string& pod_path, const Containers& containers,
+                 std::vector<FieldError>& errors) {
+  const std::size_t before = errors.size();
+  const std::int64_t chips = tpu::total_chips(containers);
+  const auto choices = tpu::chips_per_host_choices(*shape.accelerator, shape.topology);
+  const bool splits = shape.accelerator->splits_hosts();
+  for (const TpuContainer& container : containers) {
+    if (const auto bounds = tpu::chips_per_host_bounds(container.chips); !bounds) {
+      errors.push_back(invalid_value(chips_path(pod_path, container.position, "limits"), container.chips,
+                                     bounds.error().message(), kGkeRule));
+    } else if (container.chips != containers.front().chips) {
+      errors.push_back(invalid_value(
+          chips_path(pod_path, container.position, "limits"), container.chips,
+          fmt::format("container {} asks for {}; the TPU containers of a pod must ask for equally many chips",
+                      containers.front().name, containers.front().chips),
+          kGkeRule));
+    }
+  }
+  if (containers.size() > 1 && !splits) {
+    errors.push_back(forbidden(fmt::format("{}.spec.containers", pod_path),
+                               fmt::format("{} containers ask for google.com/tpu; on {} one container must ask for "
+                                           "all chips of its host",
+                                           containers.size(), shape.accelerator->label),
+                               kGkeRule));
+  }
+  if (errors.size() > before) return false;
+  const bool legal = std::any_of(choices.begin(), choices.end(), [&](std::int64_t choice) {
+    return chips == choice || (splits && chips < choice && choice % chips == 0);
+  });
+  if (legal) return true;
+  errors.push_back(
+      invalid_value(chips_path(pod_path, containers.front().position, "limits"), containers.front().chips,
+                    fmt::format("the pod asks for {} chips; a host of {} {} has {}, ask for all of them", chips,
+                                shape.accelerator->label, shape.topology.to_string(), fmt::join(choices, " or ")),
+                    kGkeRule));
+  return false;
+}
+
+/// The field that says of how many pods a group's slice consists.
+struct HostsField {
+  std::string path;
+  std::int64_t declared = 1;
+  bool head = false;  ///< One pod, whatever its fields say; then the topology is at fault.
+};
+
+void check_hosts(const SliceShape& shape, const Containers& containers, const HostsField& field,
+                 std::vector<FieldError>& errors) {
+  const std::int64_t chips = tpu::total_chips(containers);
+  const auto hosts = tpu::host_count(shape.topology, chips);
+  if (hosts && *hosts == field.declared) return;
+  const Json found = field.head ? Json(shape.topology.to_string()) : Json(field.declared);
+  std::string detail;
+  if (hosts) {
+    const std::string advice =
+        field.head ? "the head is one pod, use a topology of one host" : fmt::format("set numOfHosts: {}", *hosts);
+    detail = fmt::format("topology {} of {} has {} chips; with {} chips per host that is {} host{}, {}",
+                         shape.topology.to_string(), shape.accelerator->label, shape.topology.chips(), chips, *hosts,
+                         *hosts == 1 ? "" : "s", advice);
+  } else {
+    detail = hosts.error().message();
+  }
+  errors.push_back(invalid_value(field.path, found, detail, kGkeRule));
+}
+
+void check_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts, std::vector<FieldError>& errors) {
+  const Json* spec = find_set(pod, {"spec"});
+  if (spec == nullptr) return;
+  const auto containers = tpu::tpu_containers(*spec);
+  if (!containers) {
+    errors.push_back(forbidden(pod_path, containers.error().message(), kKubernetesRule));
+    return;
+  }
+  if (containers->empty()) return;
+  check_limits(pod, pod_path, *containers, errors);
+  const auto shape = check_shape(pod, pod_path, errors);
+  if (!shape || !check_chips(*shape, pod_path, *containers, errors)) return;
+  check_hosts(*shape, *containers, hosts, errors);
+}
+
+}  // namespace
+
+void check_tpu_rules(const Json& cluster, std::vector<FieldError>& errors) {
+  if (const Json* head = find_set(cluster, {"spec", "headGroupSpec", "template"}); head != nullptr) {
+    const std::string path = "spec.headGroupSpec.template";
+    check_pod(*head, path, {fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel), 1, true}, errors);
+  }
+  for_each_group(cluster, [&](const Json& group, const std::string& path) {
+    const Json* pod = find_set(group, {"template"});
+    if (pod == nullptr) return;
+    const std::int64_t declared = int_at(group, {"numOfHosts"}).value_or(1);
+    check_pod(*pod, path + ".template", {path + ".numOfHosts", declared == 0 ? 1 : declared}, errors);
+  });
+}
+
+}  // namespace tpuslice::webhook

@@ -1,1 +1,0 @@
-#include "webhook/rules/raycluster_validator.h"

@@ -1,0 +1,39 @@
+#include "webhook/rules/raycluster_fields.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace tpuslice::webhook {
+
+const Json* find_set(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(json, path);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+bool is_true(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(json, path);
+  return found != nullptr && found->is_boolean() && found->get<bool>();
+}
+
+std::optional<std::int64_t> int_at(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(json, path);
+  if (found == nullptr || !found->is_number_integer()) return std::nullopt;
+  if (found->is_number_unsigned() &&
+      found->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max())) {
+    return std::nullopt;
+  }
+  const auto value = found->get<std::int64_t>();
+  if (value < std::numeric_limits<std::int32_t>::min()) return std::nullopt;
+  return value;
+}
+
+void for_each_group(const Json& cluster, const std::function<void(const Json&, const std::string&)>& visit) {
+  const Json* groups = find_set(cluster, {"spec", "workerGroupSpecs"});
+  if (groups == nullptr || !groups->is_array()) return;
+  for (std::size_t index = 0; index < groups->size(); ++index) {
+    if ((*groups)[index].is_object()) visit((*groups)[index], fmt::format("spec.workerGroupSpecs[{}]", index));
+  }
+}
+
+}  // namespace tpuslice::webhook
