@@ -1,0 +1,69 @@
+#include "controllers/raycluster/names.h"
+
+#include <algorithm>
+
+#include "api/types/hash.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+// What a pod's name may have: it is also its hostname unless the pod says otherwise.
+constexpr std::size_t kLongest = 63;
+constexpr std::size_t kHashLength = 5;
+
+bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+// At most `length` characters that end in a letter or digit.
+std::string cut(std::string text, std::size_t length) {
+  if (text.size() > length) text.resize(length);
+  while (!text.empty() && !is_alphanumeric(text.back())) text.pop_back();
+  return text;
+}
+
+std::string as_dns_label(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    } else if (!is_alphanumeric(c)) {
+      c = '-';
+    }
+  }
+  return text;
+}
+
+std::string with_suffix(const std::string& prefix, const std::string& suffix) {
+  return cut(prefix, kLongest - suffix.size()) + suffix;
+}
+
+}  // namespace
+
+std::string head_service_name(const RayClusterSpec& spec) {
+  std::string chosen =
+      spec.head.service == nullptr ? std::string() : string_at(*spec.head.service, {"metadata", "name"});
+  return chosen.empty() ? spec.key.name + "-head-svc" : chosen;
+}
+
+std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain) {
+  return fmt::format("{}.{}.svc.{}", head_service_name(spec), spec.key.namespace_name, cluster_domain);
+}
+
+std::string head_pod_name(const RayClusterSpec& spec) {
+  return with_suffix(as_dns_label(spec.key.name + "-head"), "-" + short_hash(spec.uid + "/head", kHashLength));
+}
+
+std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host) {
+  const std::string place = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, replica, host);
+  return with_suffix(as_dns_label(fmt::format("{}-{}-worker", spec.key.name, group)),
+                     fmt::format("-{}-{}-{}", replica, host, short_hash(place, kHashLength)));
+}
+
+std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica) {
+  const std::string place = fmt::format("{}/replica/{}/{}", spec.uid, group, replica);
+  return with_suffix(std::string(group), "-" + short_hash(place, kHashLength));
+}
+
+std::string identifier(const RayClusterSpec& spec, std::string_view node_type) {
+  return cut(fmt::format("{}-{}", spec.key.name, node_type), kLongest);
+}
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,28 @@
+// Names of a RayCluster's children.
+//
+// Pods are named by what they are, never at random: a POST whose reply was lost can be repeated without doubling a pod,
+// and no two pods can hold one place in a slice. The names end in a hash of the cluster's UID and the pod's place, so
+// that clusters and groups whose names are cut to the same prefix do not collide.
+#pragma once
+
+#include <string>
+
+#include "controllers/raycluster/spec.h"
+
+namespace tpuslice::raycluster {
+
+/// headService.metadata.name, else "<cluster>-head-svc".
+[[nodiscard]] std::string head_service_name(const RayClusterSpec& spec);
+/// "<service>.<namespace>.svc.<domain>": where workers find the head.
+[[nodiscard]] std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain);
+
+/// "<cluster>-head-<hash>"; at most 63 characters.
+[[nodiscard]] std::string head_pod_name(const RayClusterSpec& spec);
+/// "<cluster>-<group>-worker-<replica>-<host>-<hash>", lower case; the part before the replica is cut to fit 63.
+[[nodiscard]] std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host);
+/// Value of the label ray.io/worker-group-replica-name: "<group>-<hash>"; at most 63 characters.
+[[nodiscard]] std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica);
+/// Value of the label ray.io/identifier: "<cluster>-<node type>"; at most 63 characters.
+[[nodiscard]] std::string identifier(const RayClusterSpec& spec, std::string_view node_type);
+
+}  // namespace tpuslice::raycluster

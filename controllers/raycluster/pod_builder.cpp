@@ -1,0 +1,162 @@
+#include "controllers/raycluster/pod_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/names.h"
+#include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/pod_probes.h"
+#include "controllers/raycluster/pod_volumes.h"
+#include "controllers/raycluster/ray_start.h"
+#include "tpu/labels.h"
+#include "webhook/rules/pod_mutator.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+Json object_at(const Json& json, const char* name) {
+  const Json* found = find_path(json, {name});
+  return found != nullptr && found->is_object() ? *found : Json::object();
+}
+
+void set(Json& json, std::string_view key, std::string_view value) { json[std::string(key)] = std::string(value); }
+
+// Defaults, then the user's labels, then those that nobody may change.
+Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
+                const Json& from_template) {
+  Json labels = Json::object();
+  set(labels, kIsRayNode, "yes");
+  set(labels, kIdentifier, identifier(spec, to_string(type)));
+  set(labels, tpu::kAppName, kApplication);
+  set(labels, kCreatedBy, kOperator);
+  labels.update(from_template);
+  for (const auto& [key, value] : group.labels) labels[key] = value;
+  set(labels, tpu::kRayCluster, spec.key.name);
+  set(labels, tpu::kRayNodeType, to_string(type));
+  set(labels, tpu::kRayGroup, group_name);
+  return labels;
+}
+
+Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
+                  std::string name) {
+  Json metadata = object_at(*group.pod_template, "metadata");
+  for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"}) {
+    metadata.erase(key);
+  }
+  metadata["name"] = std::move(name);
+  metadata["namespace"] = spec.key.namespace_name;
+  metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"));
+  Json annotations = object_at(metadata, "annotations");
+  set(annotations, kFaultTolerance, "false");
+  metadata["annotations"] = std::move(annotations);
+  metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
+  return metadata;
+}
+
+void add_metrics_port(Json& container) {
+  Json& ports = container["ports"];
+  if (!ports.is_array()) ports = Json::array();
+  const bool declared =
+      std::ranges::any_of(ports, [](const Json& port) { return string_at(port, {"name"}) == "metrics"; });
+  if (!declared) ports.push_back({{"name", "metrics"}, {"containerPort", kMetricsPort}});
+}
+
+// Waits as long as it takes: a worker that starts before its head would fail and be restarted for nothing.
+Json wait_for_gcs(const Json& ray_container, const std::string& address) {
+  const Json resources = {{"cpu", "200m"}, {"memory", "256Mi"}};
+  const std::string script = fmt::format(
+      "until ray health-check --address {0} > /dev/null 2>&1; do\n"
+      "  echo \"$SECONDS seconds elapsed: waiting for the GCS at {0}.\"\n"
+      "  if (( SECONDS > 120 )); then ray health-check --address {0} && break; fi\n"
+      "  sleep 5\n"
+      "done\n"
+      "echo \"The GCS is ready.\"\n",
+      address);
+  Json out = {{"name", "wait-gcs-ready"},
+              {"command", {"/bin/bash", "-c", "--"}},
+              {"args", Json::array({script})},
+              {"resources", {{"limits", resources}, {"requests", resources}}}};
+  for (const char* member : {"image", "imagePullPolicy", "securityContext", "env", "volumeMounts"}) {
+    if (const auto found = ray_container.find(member); found != ray_container.end()) out[member] = *found;
+  }
+  return out;
+}
+
+struct PodParts {
+  NodeType type = NodeType::kWorker;
+  std::string_view group_name;
+  std::string name;
+  std::string path;  ///< Of the group in the cluster, for errors.
+};
+
+Status check_template(const RayClusterSpec& spec, const GroupSpec& group, const std::string& path) {
+  if (!group.ray_container().empty()) return {};
+  return Error::invalid_argument(
+      "RayCluster {}: {}.template.spec.containers has no container with a name; the first one is the Ray container",
+      spec.key.to_string(), path);
+}
+
+Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodParts parts, const Options& options) {
+  RETURN_IF_ERROR(check_template(spec, group, parts.path));
+  const std::string fqdn = head_service_fqdn(spec, options.cluster_domain);
+  const std::string port = spec.head.port();
+  const std::string address = fqdn + ":" + port;
+  Json pod = {{"apiVersion", "v1"},
+              {"kind", "Pod"},
+              {"metadata", pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name))},
+              {"spec", object_at(*group.pod_template, "spec")}};
+  Json& pod_spec = pod["spec"];
+  Json& init_containers = pod_spec["initContainers"];
+  if (!init_containers.is_array()) init_containers = Json::array();
+  Json& container = pod_spec["containers"][0];
+  if (parts.type == NodeType::kWorker && options.wait_for_gcs) {
+    init_containers.push_back(wait_for_gcs(container, address));
+  }
+  for (Json& init : init_containers) add_init_environment(init, fqdn);
+  if (init_containers.empty()) pod_spec.erase("initContainers");
+
+  add_metrics_port(container);
+  const StringMap params = ray_start_params(group, parts.type, container, address);
+  add_shared_memory(pod_spec, container, params);
+  const std::string ray_start = ray_start_command(params, parts.type);
+  const std::string keep = string_at(pod, {"metadata", "annotations", kOverwriteCommand});
+  set_ray_command(container, ray_start, keep != "true" && keep != "True" && keep != "TRUE");
+  add_ray_environment(container, {parts.type, fqdn, port, ray_start, spec.creator}, options);
+  if (options.inject_probes) add_probes(container, parts.type, params, spec.ray_version);
+  return pod;
+}
+
+}  // namespace
+
+Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options) {
+  ASSIGN_OR_RETURN(
+      Json pod,
+      build_pod(spec, spec.head, {NodeType::kHead, kHeadGroup, head_pod_name(spec), "spec.headGroupSpec"}, options));
+  return Object(std::move(pod));
+}
+
+Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerPlace place,
+                                const Options& options) {
+  PodParts parts{NodeType::kWorker, group.name, worker_pod_name(spec, group.name, place.replica, place.host),
+                 fmt::format("spec.workerGroupSpecs[groupName={}]", group.name)};
+  ASSIGN_OR_RETURN(Json pod, build_pod(spec, group, std::move(parts), options));
+  Json& metadata = pod["metadata"];
+  Json& labels = metadata["labels"];
+  set(labels, tpu::kRayReplicaIndex, std::to_string(place.replica));
+  if (group.hosts > 1) {
+    set(labels, tpu::kRayReplicaName, replica_name(spec, group.name, place.replica));
+    set(labels, tpu::kRayHostIndex, std::to_string(place.host));
+    // Without it a replica that lost hosts would look whole to a spec with fewer of them.
+    set(metadata["annotations"], tpu::kSliceHosts, std::to_string(group.hosts));
+  }
+  webhook::MutationOptions mutation;
+  mutation.topology_key = options.topology_key;
+  Result<Json> born_right = webhook::mutate_pod(pod, mutation);
+  if (!born_right) {
+    return born_right.error().within(fmt::format("RayCluster {}: worker group {}", spec.key.to_string(), group.name));
+  }
+  return Object(*std::move(born_right));
+}
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,64 @@
+#include "controllers/raycluster/pod_environment.h"
+
+#include <algorithm>
+
+#include "controllers/raycluster/labels.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+Json& env_of(Json& container) {
+  Json& env = container["env"];
+  if (!env.is_array()) env = Json::array();
+  return env;
+}
+
+bool declares(const Json& env, std::string_view name) {
+  return std::ranges::any_of(env, [&](const Json& variable) { return string_at(variable, {"name"}) == name; });
+}
+
+void append(Json& env, std::string_view name, const std::string& value) {
+  env.push_back({{"name", name}, {"value", value}});
+}
+
+void append_field(Json& env, std::string_view name, const std::string& path) {
+  env.push_back({{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", path}}}}}});
+}
+
+void append_default(Json& env, std::string_view name, const std::string& value) {
+  if (!declares(env, name)) append(env, name, value);
+}
+
+void append_head_address(Json& env, const std::string& fqdn) {
+  append(env, "FQ_RAY_IP", fqdn);
+  append(env, "RAY_IP", fqdn.substr(0, fqdn.find('.')));
+}
+
+}  // namespace
+
+void add_ray_environment(Json& container, const RayEnvironment& environment, const Options& options) {
+  Json& env = env_of(container);
+  for (const auto& [name, value] : options.container_env) append_default(env, name, value);
+  const bool head = environment.type == NodeType::kHead;
+  if (!head) append_head_address(env, environment.head_fqdn);
+  append_field(env, "RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", tpu::kRayCluster));
+  append_field(env, "RAY_CLUSTER_NAMESPACE", "metadata.namespace");
+  append_field(env, "RAY_CLOUD_INSTANCE_ID", "metadata.name");
+  append_field(env, "RAY_NODE_TYPE_NAME", fmt::format("metadata.labels['{}']", tpu::kRayGroup));
+  append(env, "KUBERAY_GEN_RAY_START_CMD", environment.ray_start);
+  append_default(env, "RAY_PORT", environment.head_port);
+  append_default(env, "RAY_ADDRESS", (head ? "127.0.0.1" : environment.head_fqdn) + ":" + environment.head_port);
+  append_default(env, "RAY_USAGE_STATS_KUBERAY_IN_USE", "1");
+  if (head) {
+    append(env, "RAY_USAGE_STATS_EXTRA_TAGS",
+           fmt::format("kuberay_version={};kuberay_crd={}", kCompatibleRelease, environment.creator));
+  }
+  append_default(env, "RAY_DASHBOARD_ENABLE_K8S_DISK_USAGE", "1");
+}
+
+void add_init_environment(Json& init_container, const std::string& head_fqdn) {
+  append_head_address(env_of(init_container), head_fqdn);
+}
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,73 @@
+#include "controllers/raycluster/pod_probes.h"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "controllers/raycluster/labels.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+std::optional<int> parse_int(std::string_view text) {
+  int out = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (text.empty() || end.ec != std::errc() || end.ptr != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+int port_of(const StringMap& params, std::string_view name, int fallback) {
+  const auto found = params.find(name);
+  return found == params.end() ? fallback : parse_int(found->second).value_or(fallback);
+}
+
+// "2.53.0", "v2.54", "2.53.0-py312": every component a number up to the first suffix.
+bool has_health_endpoint(std::string_view version) {
+  if (version.starts_with('v')) version.remove_prefix(1);
+  version = version.substr(0, version.find_first_of("-+"));
+  std::array<int, 3> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t dot = version.find('.');
+    const std::optional<int> part = parse_int(version.substr(0, dot));
+    if (!part) return false;
+    parts.at(i) = *part;
+    if (dot == std::string_view::npos) return i > 0 && parts >= std::array<int, 3>{2, 53, 0};
+    version.remove_prefix(dot + 1);
+  }
+  return parts >= std::array<int, 3>{2, 53, 0};
+}
+
+std::string wget(int timeout_seconds, int port, std::string_view path) {
+  return fmt::format("wget --tries 1 -T {} -q -O- http://localhost:{}/{} | grep success", timeout_seconds, port, path);
+}
+
+Json check(NodeType type, const StringMap& params, const std::string& ray_version) {
+  const int agent = port_of(params, "dashboard-agent-listen-port", kAgentPort);
+  if (has_health_endpoint(ray_version)) return {{"httpGet", {{"path", "/api/healthz"}, {"port", agent}}}};
+  std::string command = wget(2, agent, "api/local_raylet_healthz");
+  if (type == NodeType::kHead) {
+    command += " && " + wget(10, port_of(params, "dashboard-port", kDashboardPort), "api/gcs_healthz");
+  }
+  return {{"exec", {{"command", {"bash", "-c", command}}}}};
+}
+
+}  // namespace
+
+void add_probes(Json& container, NodeType type, const StringMap& ray_start_params, const std::string& ray_version) {
+  Json probe = check(type, ray_start_params, ray_version);
+  probe["timeoutSeconds"] = type == NodeType::kHead ? 5 : 2;
+  probe["periodSeconds"] = 5;
+  probe["successThreshold"] = 1;
+  if (!container.contains("livenessProbe")) {
+    Json& liveness = container["livenessProbe"] = probe;
+    liveness["initialDelaySeconds"] = 30;
+    liveness["failureThreshold"] = 120;
+  }
+  if (!container.contains("readinessProbe")) {
+    Json& readiness = container["readinessProbe"] = probe;
+    readiness["initialDelaySeconds"] = 10;
+    readiness["failureThreshold"] = 10;
+  }
+}
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,14 @@
+// The RayCluster controller, wired into a Manager.
+#pragma once
+
+#include "controllers/raycluster/raycluster_reconciler.h"
+#include "controllers/runtime/manager.h"
+
+namespace tpuslice::raycluster {
+
+/// Adds watches of RayClusters, their pods and their services, and the controller that reads them. Only objects with
+/// the labels of a RayCluster's children are cached.
+runtime::Controller& add_raycluster(runtime::Manager& manager, Options options = {},
+                                    runtime::ControllerOptions controller_options = {});
+
+}  // namespace tpuslice::raycluster
