@@ -2,10 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/base/result.h"
@@ -35,6 +34,7 @@ struct ClientConfig {
   std::string proxy_url;
   std::string tls_server_name;
   bool insecure_skip_verify = false;
+  bool disable_compression = false;
   std::string namespace_name = "default";
 };
 

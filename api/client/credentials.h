@@ -1,6 +1,7 @@
 // Credentials: tokens that are read again and plugins that are run again; and the Transport that uses them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,0 +1,116 @@
+#include "api/client/client.h"
+
+#include "api/client/list_splitter.h"
+
+namespace tpuslice::client {
+namespace {
+
+/// "get pods default/train-0"
+std::string describe(std::string_view verb, const ResourceType& type, const ObjectKey& key) {
+  return fmt::format("{} {} {}", verb, type.resource(), key.to_string());
+}
+
+/// A refused watch is answered with a body like any other request; this much of it is read for the error.
+constexpr std::size_t kLongestRefusal = 64U << 10U;
+
+}  // namespace
+
+Result<http::Response> Client::send(http::Request request, std::string_view what, Duration deadline,
+                                    std::stop_token stop) {
+  request.headers.emplace_back("User-Agent", options_.user_agent);
+  Result<http::Response> response = transport_.call(request, deadline, std::move(stop));
+  if (!response) return response.error().within(what);
+  if (response->status / 100 != 2) return error_from_response(*response, what);
+  return response;
+}
+
+Result<Object> Client::send_for_object(http::Request request, std::string_view what, std::stop_token stop) {
+  ASSIGN_OR_RETURN(const http::Response response, send(std::move(request), what, options_.deadline, std::move(stop)));
+  Result<Json> body = parse_json(response.body);
+  if (!body) return Error::internal("{}: the answer is no JSON: {}", what, body.error().message());
+  if (!body->is_object()) return Error::internal("{}: the answer is {}, expected an object", what, body->type_name());
+  return Object(*std::move(body));
+}
+
+Result<http::Response> Client::raw(http::Request request, std::stop_token stop) {
+  const std::string what = request.method + " " + request.target;
+  return send(std::move(request), what, options_.deadline, std::move(stop));
+}
+
+Result<Object> Client::get(const ResourceType& type, const ObjectKey& key, std::stop_token stop) {
+  return send_for_object(get_request(type, key), describe("get", type, key), std::move(stop));
+}
+
+Result<ListPage> Client::list(const ResourceType& type, const ListOptions& options, std::stop_token stop) {
+  const std::string what = "list " + type.resource();
+  ASSIGN_OR_RETURN(const http::Response response,
+                   send(list_request(type, options), what, options_.list_deadline, std::move(stop)));
+  Result<SplitList> split = split_list(response.body);
+  if (!split) return split.error().within(what);
+  ListPage page;
+  page.items.assign(split->items.begin(), split->items.end());
+  page.resource_version = std::move(split->resource_version);
+  page.continue_token = std::move(split->continue_token);
+  page.remaining = split->remaining;
+  return page;
+}
+
+Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, const WatchOptions& options,
+                                                   std::stop_token stop) {
+  const std::string what = "watch " + type.resource();
+  http::Request request = watch_request(type, options);
+  request.headers.emplace_back("User-Agent", options_.user_agent);
+  Result<std::unique_ptr<http::Stream>> stream = transport_.open(request, options_.deadline, stop);
+  if (!stream) return stream.error().within(what);
+  const int status = (*stream)->status();
+  if (status / 100 == 2) return std::make_unique<WatchStream>(*std::move(stream), options_.max_watch_line);
+  http::Response refusal{status, (*stream)->headers(), {}};
+  while (refusal.body.size() < kLongestRefusal) {
+    const Result<std::string> bytes = (*stream)->read(options_.deadline, stop);
+    if (!bytes || bytes->empty()) break;
+    refusal.body += *bytes;
+  }
+  return error_from_response(refusal, what);
+}
+
+Result<Object> Client::create(const ResourceType& type, const Object& object, const CreateOptions& options,
+                              std::stop_token stop) {
+  CreateOptions filled = options;
+  if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
+  return send_for_object(create_request(type, object.namespace_name(), object.json(), filled),
+                         describe("create", type, object.key()), std::move(stop));
+}
+
+Result<Object> Client::patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
+                             const PatchOptions& options, std::stop_token stop) {
+  PatchOptions filled = options;
+  if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
+  ASSIGN_OR_RETURN(http::Request request, patch_request(type, key, patch_type, body, filled));
+  return send_for_object(std::move(request), describe("patch", type, key), std::move(stop));
+}
+
+Result<Object> Client::update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
+                                     PatchOptions options, std::stop_token stop) {
+  options.subresource = "status";
+  Json body = Json::object();
+  body["status"] = status;
+  return patch(type, key, PatchType::kMerge, body, options, std::move(stop));
+}
+
+Result<Object> Client::replace(const ResourceType& type, const Object& object, const CreateOptions& options,
+                               std::stop_token stop) {
+  CreateOptions filled = options;
+  if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
+  return send_for_object(replace_request(type, object.key(), object.json(), {}, filled),
+                         describe("replace", type, object.key()), std::move(stop));
+}
+
+Status Client::remove(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,
+                      std::stop_token stop) {
+  const Result<http::Response> response =
+      send(delete_request(type, key, options), describe("delete", type, key), options_.deadline, std::move(stop));
+  if (!response) return response.error();
+  return {};
+}
+
+}  // namespace tpuslice::client

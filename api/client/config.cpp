@@ -1,0 +1,107 @@
+#include "api/client/config.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "api/client/kubeconfig.h"
+#include "api/http/url.h"
+
+namespace tpuslice::client {
+namespace {
+
+std::vector<std::string> split_paths(const std::string& list) {
+  std::vector<std::string> out;
+  std::istringstream in(list);
+  for (std::string path; std::getline(in, path, ':');) {
+    if (!path.empty()) out.push_back(path);
+  }
+  return out;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& each : parts) out += (out.empty() ? "" : ", ") + each;
+  return out;
+}
+
+Result<std::string> read_real_file(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) return Error::not_found("{}: no such file", path);
+  if (std::filesystem::is_directory(path, problem)) return Error::invalid_argument("{}: is a directory", path);
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  if (!file || !out) return Error::invalid_argument("{}: cannot be read", path);
+  return out.str();
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+ConfigSources ConfigSources::real() {
+  return {[](const std::string& name) -> std::optional<std::string> {
+            const char* value = std::getenv(name.c_str());
+            return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+          },
+          read_real_file};
+}
+
+Result<ClientConfig> load_kubeconfig(const std::string& path, const std::string& context,
+                                     const ConfigSources& sources) {
+  std::vector<std::string> paths = {path};
+  if (path.empty()) {
+    paths = split_paths(sources.environment("KUBECONFIG").value_or(""));
+    const std::optional<std::string> home = sources.environment("HOME");
+    if (paths.empty() && home) paths.push_back(*home + "/.kube/config");
+  }
+  Kubeconfig merged;
+  bool any = false;
+  for (const std::string& each : paths) {
+    Result<std::string> text = sources.read_file(each);
+    if (!text && text.error().code() == ErrorCode::kNotFound && path.empty()) continue;
+    if (!text) return text.error().within("kubeconfig");
+    RETURN_IF_ERROR(merged.add(each, *text));
+    any = true;
+  }
+  if (!any) {
+    return Error::not_found("kubeconfig: none found (looked at {}; set KUBECONFIG or give a path)",
+                            paths.empty() ? "nothing, since HOME is not set" : join(paths));
+  }
+  return merged.resolve(context, sources);
+}
+
+Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::string& directory) {
+  const std::optional<std::string> host = sources.environment("KUBERNETES_SERVICE_HOST");
+  const std::optional<std::string> port = sources.environment("KUBERNETES_SERVICE_PORT");
+  if (!host || host->empty() || !port || port->empty()) {
+    return Error::not_found("in-cluster configuration: KUBERNETES_SERVICE_HOST and _PORT are not set: this is no pod");
+  }
+  ClientConfig config;
+  // The client cannot connect to IPv6 addresses, but to names that have them.
+  config.server = fmt::format("https://{}:{}", http::is_ipv6(*host) ? "kubernetes.default.svc" : *host, *port);
+  config.token_file = directory + "/token";
+  const Result<std::string> token = sources.read_file(config.token_file);
+  if (!token) return Error::invalid_argument("in-cluster configuration: {}", token.error().message());
+  Result<std::string> ca = sources.read_file(directory + "/ca.crt");
+  if (!ca) return Error::invalid_argument("in-cluster configuration: {}", ca.error().message());
+  config.ca = *std::move(ca);
+  const Result<std::string> name = sources.read_file(directory + "/namespace");
+  if (name && !trimmed(*name).empty()) config.namespace_name = trimmed(*name);
+  return config;
+}
+
+Result<ClientConfig> find_config(const std::string& path, const std::string& context, const ConfigSources& sources) {
+  const bool asked_for = !path.empty() || !context.empty() || !sources.environment("KUBECONFIG").value_or("").empty();
+  if (asked_for) return load_kubeconfig(path, context, sources);
+  Result<ClientConfig> in_cluster = in_cluster_config(sources);
+  if (in_cluster || in_cluster.error().code() != ErrorCode::kNotFound) return in_cluster;
+  return load_kubeconfig(path, context, sources);
+}
+
+}  // namespace tpuslice::client

@@ -1,0 +1,238 @@
+#include "api/client/requests.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "api/http/url.h"
+
+namespace tpuslice::client {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::size_t kShownBody = 200;
+
+http::Request request(std::string method, std::string path, const http::QueryParams& query) {
+  http::Request out;
+  out.method = std::move(method);
+  out.target = std::move(path);
+  if (!query.empty()) out.target += "?" + query.encode();
+  out.headers.emplace_back("Accept", kJson);
+  return out;
+}
+
+void set_body(http::Request& out, std::string_view content_type, const Json& body) {
+  out.headers.emplace_back("Content-Type", content_type);
+  // Bytes that are no UTF-8 came from the server: replaced rather than thrown over.
+  out.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void add(http::QueryParams& query, std::string_view name, const std::string& value) {
+  if (!value.empty()) query.add(std::string(name), value);
+}
+
+http::QueryParams write_query(const std::string& field_manager, bool dry_run) {
+  http::QueryParams query;
+  add(query, "fieldManager", field_manager);
+  if (dry_run) query.add("dryRun", "All");
+  return query;
+}
+
+std::string_view content_type_of(PatchType patch) {
+  switch (patch) {
+    case PatchType::kMerge:
+      return "application/merge-patch+json";
+    case PatchType::kJson:
+      return "application/json-patch+json";
+    case PatchType::kApply:
+      return "application/apply-patch+yaml";  // JSON is YAML; older servers know no other name.
+  }
+  return {};
+}
+
+/// The server answers Conflict if the object differs in what a merge patch says of its metadata.
+Status add_preconditions(Json& body, PatchType patch, const PatchOptions& options, const ObjectKey& key) {
+  if (options.uid.empty() && options.resource_version.empty()) return {};
+  if (patch != PatchType::kMerge) {
+    return Error::invalid_argument("patch {}: only a merge patch can have a precondition", key.to_string());
+  }
+  Json& metadata = body["metadata"];
+  if (!metadata.is_object() && !metadata.is_null()) {
+    return Error::invalid_argument("patch {}: metadata is {}, expected an object", key.to_string(),
+                                   metadata.type_name());
+  }
+  if (!options.uid.empty()) metadata["uid"] = options.uid;
+  if (!options.resource_version.empty()) metadata["resourceVersion"] = options.resource_version;
+  return {};
+}
+
+ErrorCode code_of(int status, std::string_view reason) {
+  if (reason == "AlreadyExists") return ErrorCode::kAlreadyExists;
+  if (reason == "Expired" || reason == "Gone") return ErrorCode::kExpired;
+  switch (status) {
+    case 400:
+    case 405:
+    case 406:
+    case 413:
+    case 415:
+      return ErrorCode::kInvalidArgument;
+    case 401:
+      return ErrorCode::kUnauthorized;
+    case 403:
+      return ErrorCode::kForbidden;
+    case 404:
+      return ErrorCode::kNotFound;
+    case 409:
+      return ErrorCode::kConflict;
+    case 410:
+      return ErrorCode::kExpired;
+    case 422:
+      return ErrorCode::kInvalid;
+    case 429:
+      return ErrorCode::kTooManyRequests;
+    case 504:
+      return ErrorCode::kTimeout;
+    default:
+      return status >= 500 ? ErrorCode::kUnavailable : ErrorCode::kInternal;
+  }
+}
+
+bool has_cause(const Json& status, std::string_view reason) {
+  const Json* causes = find_path(status, {"details", "causes"});
+  if (causes == nullptr || !causes->is_array()) return false;
+  return std::any_of(causes->begin(), causes->end(),
+                     [&](const Json& cause) { return string_at(cause, {"reason"}) == reason; });
+}
+
+std::optional<std::int64_t> seconds_of(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // The other form of Retry-After, a date, is never sent by an API server.
+  if (problem != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
+constexpr std::int64_t kLongestRetryAfter = 3600;
+
+}  // namespace
+
+http::Request get_request(const ResourceType& type, const ObjectKey& key, std::string_view subresource) {
+  return request("GET", type.path(key.namespace_name, key.name, subresource), {});
+}
+
+http::Request list_request(const ResourceType& type, const ListOptions& options) {
+  http::QueryParams query;
+  add(query, "labelSelector", options.label_selector);
+  add(query, "fieldSelector", options.field_selector);
+  if (options.limit > 0) query.add("limit", std::to_string(options.limit));
+  add(query, "continue", options.continue_token);
+  // With a continue token the server refuses a resourceVersion: the token carries it.
+  if (options.continue_token.empty()) {
+    add(query, "resourceVersion", options.resource_version);
+    add(query, "resourceVersionMatch", options.resource_version_match);
+  }
+  return request("GET", type.path(options.namespace_name), query);
+}
+
+http::Request watch_request(const ResourceType& type, const WatchOptions& options) {
+  http::QueryParams query;
+  query.add("watch", "true");
+  add(query, "labelSelector", options.label_selector);
+  add(query, "fieldSelector", options.field_selector);
+  add(query, "resourceVersion", options.resource_version);
+  if (options.allow_bookmarks) query.add("allowWatchBookmarks", "true");
+  if (options.send_initial_events) {
+    query.add("sendInitialEvents", "true");
+    query.add("resourceVersionMatch", "NotOlderThan");
+  }
+  if (options.timeout_seconds > 0) query.add("timeoutSeconds", std::to_string(options.timeout_seconds));
+  return request("GET", type.path(options.namespace_name), query);
+}
+
+http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
+                             const CreateOptions& options) {
+  http::Request out = request("POST", type.path(namespace_name), write_query(options.field_manager, options.dry_run));
+  set_body(out, kJson, body);
+  return out;
+}
+
+Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& key, PatchType patch, Json body,
+                                    const PatchOptions& options) {
+  if (patch == PatchType::kMerge && !body.is_object()) {
+    return Error::invalid_argument("patch {}: a merge patch is an object, not {}", key.to_string(), body.type_name());
+  }
+  RETURN_IF_ERROR(add_preconditions(body, patch, options, key));
+  http::QueryParams query = write_query(options.field_manager, options.dry_run);
+  if (options.force) {
+    if (patch != PatchType::kApply) {
+      return Error::invalid_argument("patch {}: only an apply patch can be forced", key.to_string());
+    }
+    query.add("force", "true");
+  }
+  http::Request out = request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query);
+  set_body(out, content_type_of(patch), body);
+  return out;
+}
+
+http::Request replace_request(const ResourceType& type, const ObjectKey& key, const Json& body,
+                              std::string_view subresource, const CreateOptions& options) {
+  http::Request out = request("PUT", type.path(key.namespace_name, key.name, subresource),
+                              write_query(options.field_manager, options.dry_run));
+  set_body(out, kJson, body);
+  return out;
+}
+
+http::Request delete_request(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options) {
+  Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"propagationPolicy", options.propagation}};
+  if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
+  if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
+  if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
+  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {});
+  set_body(out, kJson, body);
+  return out;
+}
+
+Error error_from_status(const Json& status, int fallback_code, std::string_view what) {
+  int code = fallback_code;
+  if (const Json* given = find_path(status, {"code"}); given != nullptr && given->is_number_integer()) {
+    code = given->get<int>();
+  }
+  const std::string reason = has_cause(status, kTooLarge) ? std::string(kTooLarge) : string_at(status, {"reason"});
+  const std::string message = string_at(status, {"message"}, "no message");
+  Error error = Error::of(code_of(code, reason), "{}: {}", what, message);
+  error.with_reason(reason);
+  const Json* wait = find_path(status, {"details", "retryAfterSeconds"});
+  if (wait != nullptr && wait->is_number_integer() && wait->get<std::int64_t>() > 0) {
+    error.with_retry_after(std::chrono::seconds(std::min(wait->get<std::int64_t>(), kLongestRetryAfter)));
+  }
+  return error;
+}
+
+Error error_from_response(const http::Response& response, std::string_view what) {
+  const Result<Json> body = parse_json(response.body);
+  const bool is_status = body.ok() && body->is_object() && string_at(*body, {"kind"}) == "Status";
+  Error error = Error::internal("");
+  if (response.status / 100 == 3) {
+    const std::string* location = http::find_header(response.headers, "Location");
+    error = Error::internal("{}: the server answered {} and points to {}; redirects are not followed", what,
+                            response.status, location == nullptr ? "nowhere" : *location);
+  } else if (is_status) {
+    error = error_from_status(*body, response.status, what);
+  } else {
+    std::string shown = response.body.substr(0, kShownBody);
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    error = Error::of(code_of(response.status, ""), "{}: HTTP {}: {}", what, response.status, shown);
+  }
+  const std::string* wait = http::find_header(response.headers, "Retry-After");
+  if (wait != nullptr && !error.retry_after()) {
+    if (const auto seconds = seconds_of(*wait)) {
+      error.with_retry_after(std::chrono::seconds(std::min(*seconds, kLongestRetryAfter)));
+    }
+  }
+  return error;
+}
+
+bool is_resource_version_too_large(const Error& error) { return error.reason() == kTooLarge; }
+
+}  // namespace tpuslice::client

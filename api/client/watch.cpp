@@ -1,0 +1,128 @@
+#include "api/client/watch.h"
+
+#include <array>
+#include <utility>
+
+#include "api/client/json_scan.h"
+#include "api/client/requests.h"
+
+namespace tpuslice::client {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, WatchEventType>, 5> kTypes = {{
+    {"ADDED", WatchEventType::kAdded},
+    {"MODIFIED", WatchEventType::kModified},
+    {"DELETED", WatchEventType::kDeleted},
+    {"BOOKMARK", WatchEventType::kBookmark},
+    {"ERROR", WatchEventType::kError},
+}};
+
+constexpr int kStatusOfUnreadable = 500;
+
+std::optional<WatchEventType> parse_type(std::string_view name) {
+  for (const auto& [text, type] : kTypes) {
+    if (text == name) return type;
+  }
+  return std::nullopt;
+}
+
+void read_metadata(WatchEvent& event) {
+  JsonScanner metadata(json_member(event.object, "metadata"));
+  while (const std::optional<JsonMember> member = metadata.next()) {
+    if (member->name == "name") event.key.name = json_string(member->value).value_or("");
+    if (member->name == "namespace") event.key.namespace_name = json_string(member->value).value_or("");
+    if (member->name == "resourceVersion") event.resource_version = json_string(member->value).value_or("");
+    if (member->name == "annotations" && event.type == WatchEventType::kBookmark) {
+      event.initial_events_end = json_string(json_member(member->value, "k8s.io/initial-events-end")) == "true";
+    }
+  }
+}
+
+Error read_error(std::string_view object) {
+  const Result<Json> status = parse_json(object);
+  if (!status)
+    return Error::internal("watch: the server reported an error nobody can read: {}", status.error().message());
+  return error_from_status(*status, kStatusOfUnreadable, "watch");
+}
+
+}  // namespace
+
+Result<WatchEvent> decode_watch_event(std::string_view line) {
+  std::string_view type;
+  std::string_view object;
+  std::string_view kind;
+  JsonScanner envelope(line);
+  while (const std::optional<JsonMember> member = envelope.next()) {
+    if (member->name == "type") type = member->value;
+    if (member->name == "object") object = member->value;
+    if (member->name == "kind") kind = member->value;
+  }
+  // Some proxies and servers answer 200 and put a bare Status where events belong.
+  if (envelope.complete() && kind == "\"Status\"" && object.empty()) {
+    WatchEvent event;
+    event.object = line;
+    event.error = read_error(line);
+    return event;
+  }
+  if (!envelope.complete() || object.empty()) {
+    return Error::internal("watch: {} bytes are no event: no whole JSON object with type and object", line.size());
+  }
+  const std::optional<WatchEventType> known = parse_type(json_string(type).value_or(""));
+  if (!known) return Error::internal("watch: event of unknown type {}", type.substr(0, 40));
+  WatchEvent event;
+  event.type = *known;
+  event.object = object;
+  if (event.type == WatchEventType::kError) {
+    event.error = read_error(object);
+  } else {
+    read_metadata(event);
+  }
+  return event;
+}
+
+Status WatchDecoder::feed(std::string_view bytes) {
+  if (start_ > 0 && start_ == buffer_.size()) {
+    buffer_.clear();
+    start_ = scanned_ = 0;
+  } else if (start_ > buffer_.size() / 2) {
+    buffer_.erase(0, start_);
+    scanned_ -= start_;
+    start_ = 0;
+  }
+  buffer_.append(bytes);
+  // Only the last line can lack its end; what is before it may be many lines.
+  const auto newline = buffer_.rfind('\n');
+  const std::size_t tail = newline == std::string::npos || newline < start_ ? start_ : newline + 1;
+  if (buffer_.size() - tail > max_line_) {
+    return Error::internal("watch: an event is longer than {} bytes", max_line_);
+  }
+  return {};
+}
+
+std::optional<std::string> WatchDecoder::next_line() {
+  while (true) {
+    const auto newline = buffer_.find('\n', std::max(scanned_, start_));
+    if (newline == std::string::npos) {
+      scanned_ = buffer_.size();
+      return std::nullopt;
+    }
+    std::string_view line = std::string_view(buffer_).substr(start_, newline - start_);
+    start_ = scanned_ = newline + 1;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) return std::string(line);
+  }
+}
+
+Result<std::optional<WatchEvent>> WatchStream::next(Duration wait, std::stop_token stop) {
+  std::optional<std::string> line = decoder_.next_line();
+  while (!line) {
+    ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, stop));
+    if (bytes.empty()) return std::optional<WatchEvent>();
+    RETURN_IF_ERROR(decoder_.feed(bytes));
+    line = decoder_.next_line();
+  }
+  ASSIGN_OR_RETURN(WatchEvent event, decode_watch_event(*line));
+  return std::optional<WatchEvent>(std::move(event));
+}
+
+}  // namespace tpuslice::client
