@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo format tidy golden asan tsan bench clean
+.PHONY: help deps build test demo format tidy golden asan tsan clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,10 +31,6 @@ asan: ## Unit, law and simulation tests under AddressSanitizer and UndefinedBeha
 tsan: ## The same under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
-
-bench: ## Benchmarks of the hot paths, release build
-	@$(MAKE) --no-print-directory build PRESET=release
-	@for b in build/release/bin/bench_*; do $$b; done
 
 golden: build ## Write the golden files anew; then read `git diff`
 	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure

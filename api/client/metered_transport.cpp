@@ -1,0 +1,36 @@
+#include "api/client/metered_transport.h"
+
+#include <utility>
+
+namespace tpuslice::client {
+
+MeteredTransport::MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host)
+    : inner_(inner), metrics_(metrics), clock_(clock), host_(std::move(host)) {}
+
+Result<http::Response> MeteredTransport::call(const http::Request& request, Duration deadline, std::stop_token stop) {
+  const Instant begun = clock_.now();
+  Result<http::Response> response = inner_.call(request, deadline, std::move(stop));
+  record(request.method, response ? response->status : 0, clock_.now() - begun);
+  return response;
+}
+
+Result<std::unique_ptr<http::Stream>> MeteredTransport::open(const http::Request& request, Duration deadline,
+                                                             std::stop_token stop) {
+  const Instant begun = clock_.now();
+  Result<std::unique_ptr<http::Stream>> stream = inner_.open(request, deadline, std::move(stop));
+  record(request.method, stream ? (*stream)->status() : 0, clock_.now() - begun);
+  return stream;
+}
+
+void MeteredTransport::record(const std::string& method, int status, Duration took) {
+  metrics_
+      .counter("rest_client_requests_total", "Number of HTTP requests, partitioned by status code, method, and host.",
+               {{"method", method}, {"code", status == 0 ? "<error>" : std::to_string(status)}, {"host", host_}})
+      .increment();
+  metrics_
+      .histogram("rest_client_request_duration_seconds", "Request latency in seconds, broken down by verb and host.",
+                 latency_buckets(), {{"verb", method}, {"host", host_}})
+      .observe(std::chrono::duration<double>(took).count());
+}
+
+}  // namespace tpuslice::client

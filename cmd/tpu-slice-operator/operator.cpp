@@ -1,0 +1,119 @@
+#include "cmd/tpu-slice-operator/operator.h"
+
+#include <thread>
+#include <utility>
+
+#include "controllers/raycluster/raycluster_controller.h"
+
+namespace tpuslice {
+namespace {
+
+/// Renewal must fail fast enough to be tried again before the lease is given up.
+constexpr Duration kElectionDeadline = std::chrono::seconds(4);
+
+runtime::ManagerOptions manager_options(const OperatorOptions& options, const OperatorDependencies& dependencies) {
+  runtime::ManagerOptions result;
+  result.leader_elect = options.leader_elect;
+  result.election.namespace_name = options.leader_election_namespace.empty() ? dependencies.namespace_name
+                                                                             : options.leader_election_namespace;
+  result.election.name = options.leader_election_id;
+  result.election.identity = dependencies.identity;
+  result.action_threads = static_cast<std::size_t>(options.kube_api_max_in_flight);
+  result.seed = std::hash<std::string>()(dependencies.identity);
+  return result;
+}
+
+http::Reply text_reply(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
+  http::Reply reply;
+  reply.response = {status, {{"Content-Type", std::string(type)}}, std::move(body)};
+  return reply;
+}
+
+std::string_view path_of(const http::Request& request) {
+  return std::string_view(request.target).substr(0, request.target.find('?'));
+}
+
+}  // namespace
+
+Operator::Operator(const OperatorOptions& options, OperatorDependencies dependencies)
+    : dependencies_(std::move(dependencies)),
+      api_(dependencies_.api),
+      election_api_(dependencies_.election_api, {.deadline = kElectionDeadline}),
+      manager_(api_, election_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log,
+               manager_options(options, dependencies_)) {}
+
+Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
+  std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
+  if (options.enables("raycluster")) {
+    raycluster::Options ray;
+    ray.cluster_domain = options.cluster_domain;
+    ray.topology_key = options.topology_key;
+    raycluster::add_raycluster(result->manager_, ray, options.watch_namespace,
+                               {.workers = options.max_concurrent_reconciles});
+  }
+  RETURN_IF_ERROR(result->start_webhook(options));
+  RETURN_IF_ERROR(result->start_servers(options));
+  return result;
+}
+
+Status Operator::start_webhook(const OperatorOptions& options) {
+  if (options.webhook_bind_address == "0") return {};
+  webhook::WebhookServerOptions webhook;
+  webhook.address = listen_address(options.webhook_bind_address);
+  webhook.certificate_directory = options.webhook_cert_dir;
+  webhook.service = options.webhook_service;
+  webhook.namespace_name = dependencies_.namespace_name;
+  webhook.mutation.topology_key = options.topology_key;
+  auto server = webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics,
+                                              dependencies_.log);
+  if (!server) return server.error().within("--webhook-bind-address");
+  webhook_ = std::move(*server);
+  return {};
+}
+
+Status Operator::start_servers(const OperatorOptions& options) {
+  if (options.health_probe_bind_address != "0") {
+    auto server = http::Server::start({.address = listen_address(options.health_probe_bind_address), .threads = 1},
+                                      [this](const http::Request& request, const http::Peer&) { return health(request); });
+    if (!server) return server.error().within("--health-probe-bind-address");
+    health_server_ = std::move(*server);
+  }
+  if (options.metrics_bind_address != "0") {
+    auto server = http::Server::start({.address = listen_address(options.metrics_bind_address), .threads = 1},
+                                      [this](const http::Request& request, const http::Peer&) { return metrics(request); });
+    if (!server) return server.error().within("--metrics-bind-address");
+    metrics_server_ = std::move(*server);
+  }
+  return {};
+}
+
+bool Operator::ready() const { return manager_.ready() && (!webhook_ || webhook_->ready()); }
+
+http::Reply Operator::health(const http::Request& request) const {
+  const std::string_view path = path_of(request);
+  if (path == "/healthz") {
+    return manager_.healthy() ? text_reply(200, "ok") : text_reply(500, "leader could not renew its lease");
+  }
+  if (path == "/readyz") {
+    if (!manager_.ready()) return text_reply(500, "caches are not synced");
+    if (!ready()) return text_reply(500, "webhook is not serving");
+    return text_reply(200, "ok");
+  }
+  return text_reply(404, "paths are /healthz and /readyz");
+}
+
+http::Reply Operator::metrics(const http::Request& request) const {
+  if (path_of(request) != "/metrics") return text_reply(404, "path is /metrics");
+  return text_reply(200, dependencies_.metrics.scrape(), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+Status Operator::run(const std::stop_token& stop) {
+  // The certificates are kept by a thread of their own: replicas that do not lead serve the webhook too.
+  std::jthread certificates;
+  if (webhook_) certificates = std::jthread([this](const std::stop_token& end) { webhook_->run(end); });
+  const Status ended = manager_.run(stop);
+  certificates.request_stop();
+  return ended;
+}
+
+}  // namespace tpuslice

@@ -1,0 +1,63 @@
+// Operator: all parts of the program, wired. main() gives it the real world, the simulator a simulated one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "api/base/clock.h"
+#include "api/base/log.h"
+#include "api/base/metrics.h"
+#include "api/client/client.h"
+#include "api/http/server.h"
+#include "api/http/transport.h"
+#include "cmd/tpu-slice-operator/options.h"
+#include "controllers/runtime/manager.h"
+#include "webhook/webhook_server.h"
+
+namespace tpuslice {
+
+/// What an operator needs from outside; borrowed, all of it outlives the operator.
+struct OperatorDependencies {
+  http::Transport& api;
+  http::Transport& election_api;  ///< Connections of its own: a busy API client must not delay the renewal of the lease.
+  const Clock& clock;
+  Metrics& metrics;
+  Logger log;
+  std::string identity;        ///< Unique among the replicas: "<host>_<random>".
+  std::string namespace_name;  ///< Of the operator itself: where its Lease and its certificate are.
+};
+
+/// start(), then run() once.
+class Operator {
+ public:
+  /// Binds the listening sockets. Errors: InvalidArgument or Unavailable for an address, InvalidArgument for
+  /// certificates that cannot be read.
+  static Result<std::unique_ptr<Operator>> start(const OperatorOptions& options, OperatorDependencies dependencies);
+
+  /// Until `stop`, or until leadership is lost. Errors: as runtime::Manager::run.
+  Status run(const std::stop_token& stop);
+
+  /// Of the webhook; 0 without one.
+  [[nodiscard]] std::uint16_t webhook_port() const { return webhook_ ? webhook_->port() : std::uint16_t{0}; }
+  /// Caches are synced and the webhook can serve.
+  [[nodiscard]] bool ready() const;
+
+ private:
+  Operator(const OperatorOptions& options, OperatorDependencies dependencies);
+  Status start_webhook(const OperatorOptions& options);
+  Status start_servers(const OperatorOptions& options);
+  [[nodiscard]] http::Reply health(const http::Request& request) const;
+  [[nodiscard]] http::Reply metrics(const http::Request& request) const;
+
+  OperatorDependencies dependencies_;
+  client::Client api_;
+  client::Client election_api_;
+  runtime::Manager manager_;
+  std::unique_ptr<webhook::WebhookServer> webhook_;
+  std::unique_ptr<http::Server> health_server_;
+  std::unique_ptr<http::Server> metrics_server_;
+};
+
+}  // namespace tpuslice

@@ -1,0 +1,248 @@
+#include "cmd/tpu-slice-operator/options.h"
+
+#include <charconv>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "api/types/yaml.h"
+
+namespace tpuslice {
+namespace {
+
+constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
+constexpr std::string_view kConfigKind = "OperatorConfiguration";
+constexpr std::string_view kControllers[] = {"raycluster"};
+
+/// One setting: its flag, its key in the configuration file, and how its text is taken.
+struct Setting {
+  std::string flag;
+  std::string help;
+  std::function<Status(OperatorOptions&, const std::string&)> set;
+  bool is_switch = false;
+};
+
+/// "--leader-elect" -> "leaderElect".
+std::string config_key(const std::string& flag) {
+  std::string key;
+  for (std::size_t i = 2; i < flag.size(); ++i) {
+    if (flag[i] == '-') {
+      key += static_cast<char>(std::toupper(static_cast<unsigned char>(flag[++i])));
+    } else {
+      key += flag[i];
+    }
+  }
+  return key;
+}
+
+std::function<Status(OperatorOptions&, const std::string&)> text(std::string OperatorOptions::*member) {
+  return [member](OperatorOptions& options, const std::string& value) {
+    options.*member = value;
+    return Status();
+  };
+}
+
+std::function<Status(OperatorOptions&, const std::string&)> number(int OperatorOptions::*member, int least, int most) {
+  return [=](OperatorOptions& options, const std::string& value) -> Status {
+    int parsed = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+    if (error != std::errc() || end != value.data() + value.size() || parsed < least || parsed > most) {
+      return Error::invalid_argument("found \"{}\", expected a number from {} to {}", value, least, most);
+    }
+    options.*member = parsed;
+    return {};
+  };
+}
+
+std::function<Status(OperatorOptions&, const std::string&)> one_of(std::string OperatorOptions::*member,
+                                                                   std::vector<std::string> allowed) {
+  return [member, allowed = std::move(allowed)](OperatorOptions& options, const std::string& value) -> Status {
+    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+      std::string list;
+      for (const std::string& each : allowed) list += (list.empty() ? "" : ", ") + each;
+      return Error::invalid_argument("found \"{}\", expected one of {}", value, list);
+    }
+    options.*member = value;
+    return {};
+  };
+}
+
+Status set_leader_elect(OperatorOptions& options, const std::string& value) {
+  if (value != "true" && value != "false") {
+    return Error::invalid_argument("found \"{}\", expected true or false", value);
+  }
+  options.leader_elect = value == "true";
+  return {};
+}
+
+Status set_controllers(OperatorOptions& options, const std::string& value) {
+  std::vector<std::string> entries;
+  std::istringstream in(value);
+  for (std::string entry; std::getline(in, entry, ',');) {
+    const std::string_view name = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view(entry);
+    if (name != "*" && std::find(std::begin(kControllers), std::end(kControllers), name) == std::end(kControllers)) {
+      return Error::invalid_argument("found \"{}\", expected *, raycluster or -raycluster, separated by commas", entry);
+    }
+    entries.push_back(entry);
+  }
+  if (entries.empty()) return Error::invalid_argument("found nothing, expected e.g. \"*\" or \"raycluster\"");
+  options.controllers = std::move(entries);
+  return {};
+}
+
+const std::vector<Setting>& settings() {
+  using O = OperatorOptions;
+  static const std::vector<Setting> kSettings = {
+      {"--kubeconfig", "Path of a kubeconfig. Default: $KUBECONFIG, else the service account of the pod.",
+       text(&O::kubeconfig)},
+      {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
+      {"--controllers",
+       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\" leaves RayClusters to another operator "
+       "while the webhook still serves their pods. Default: *",
+       set_controllers},
+      {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
+      {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
+       set_leader_elect, true},
+      {"--leader-election-namespace", "Namespace of the Lease. Default: the namespace of the pod.",
+       text(&O::leader_election_namespace)},
+      {"--leader-election-id", "Name of the Lease. Default: tpu-slice-operator", text(&O::leader_election_id)},
+      {"--metrics-bind-address", "Address of /metrics, plain HTTP; 0 turns it off. Default: :8080",
+       text(&O::metrics_bind_address)},
+      {"--health-probe-bind-address", "Address of /healthz and /readyz; 0 turns it off. Default: :8081",
+       text(&O::health_probe_bind_address)},
+      {"--webhook-bind-address", "Address of the admission webhook, HTTPS; 0 turns it off. Default: :9443",
+       text(&O::webhook_bind_address)},
+      {"--webhook-cert-dir",
+       "Folder with tls.crt and tls.key for the webhook, re-read when they change. Default: the operator makes and "
+       "renews its own certificate and patches the webhook configurations.",
+       text(&O::webhook_cert_dir)},
+      {"--webhook-service", "Service the webhook's own certificate is issued for. Default: tpu-slice-webhook",
+       text(&O::webhook_service)},
+      {"--topology-key",
+       "Node label whose values are whole TPU slices. Default: cloud.google.com/gke-nodepool", text(&O::topology_key)},
+      {"--cluster-domain", "DNS domain of the cluster. Default: cluster.local", text(&O::cluster_domain)},
+      {"--max-concurrent-reconciles", "Objects of a kind worked on at the same time. Default: 4",
+       number(&O::max_concurrent_reconciles, 1, 64)},
+      {"--kube-api-max-in-flight", "Requests to the API server under way at the same time. Default: 16",
+       number(&O::kube_api_max_in_flight, 1, 256)},
+      {"--log-format", "json or text. Default: json", one_of(&O::log_format, {"json", "text"})},
+      {"--log-level", "debug, info, warn or error. Default: info",
+       one_of(&O::log_level, {"debug", "info", "warn", "error"})},
+  };
+  return kSettings;
+}
+
+/// A scalar of the configuration file as the flag's text; lists join with commas.
+Result<std::string> scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean() || value.is_number_integer()) return value.dump();
+  if (value.is_array()) {
+    std::string joined;
+    for (const Json& item : value) {
+      if (!item.is_string()) return Error::invalid_argument("found {}, expected a list of strings", value.dump());
+      joined += (joined.empty() ? "" : ",") + item.get<std::string>();
+    }
+    return joined;
+  }
+  return Error::invalid_argument("found {}, expected a string, number or boolean", value.dump());
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error::invalid_argument("--config: cannot read {}", path);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+}  // namespace
+
+bool OperatorOptions::enables(std::string_view name) const {
+  bool enabled = false;
+  for (const std::string& entry : controllers) {
+    if (entry == "*" || entry == name) enabled = true;
+    if (entry.starts_with('-') && std::string_view(entry).substr(1) == name) enabled = false;
+  }
+  return enabled;
+}
+
+Status apply_configuration(std::string_view path, std::string_view text, OperatorOptions& options) {
+  const auto documents = parse_yaml_documents(text);
+  if (!documents) return documents.error().within(path);
+  if (documents->size() != 1 || !documents->front().value.is_object()) {
+    return Error::invalid_argument("{}: expected one YAML document with apiVersion: {} and kind: {}", path,
+                                   kConfigVersion, kConfigKind);
+  }
+  const Json& json = documents->front().value;
+  if (string_at(json, {"apiVersion"}) != kConfigVersion || string_at(json, {"kind"}) != kConfigKind) {
+    return Error::invalid_argument("{}: found {} {}, expected {} {}", path, string_at(json, {"apiVersion"}),
+                                   string_at(json, {"kind"}), kConfigVersion, kConfigKind);
+  }
+  for (const auto& [key, value] : json.items()) {
+    if (key == "apiVersion" || key == "kind") continue;
+    const auto& all = settings();
+    const auto setting =
+        std::find_if(all.begin(), all.end(), [&](const Setting& each) { return config_key(each.flag) == key; });
+    if (setting == all.end()) {
+      return Error::invalid_argument("{}: {}: no such setting; keys are the flags in camel case, e.g. {}", path, key,
+                                     config_key("--leader-elect"));
+    }
+    const Result<std::string> flag_text = scalar_text(value);
+    if (!flag_text) return flag_text.error().within(key).within(path);
+    if (const Status set = setting->set(options, *flag_text); !set) return set.error().within(key).within(path);
+  }
+  return {};
+}
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  CLI::App app(
+      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters and serves the admission webhook that "
+      "gives every TPU pod its identity.",
+      "tpu-slice-operator");
+  app.set_version_flag("--version", TPUSLICE_VERSION);
+  std::map<std::string, std::string> given;
+  for (const Setting& setting : settings()) {
+    const std::string& flag = setting.flag;
+    if (setting.is_switch) {
+      app.add_flag_function(
+          flag, [&given, flag](std::int64_t count) { given[flag] = count > 0 ? "true" : "false"; }, setting.help);
+    } else {
+      app.add_option_function<std::string>(
+          flag, [&given, flag](const std::string& value) { given[flag] = value; }, setting.help);
+    }
+  }
+  CommandLine result;
+  app.add_option("--config", result.options.config,
+                 "Configuration file (YAML, " + std::string(kConfigVersion) + " " + std::string(kConfigKind) +
+                     ") with the same settings in camel case; flags win.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    std::ostringstream out;
+    std::ostringstream err;
+    app.exit(success, out, err);
+    result.output = out.str();
+    return result;
+  } catch (const CLI::ParseError& error) {
+    return Error::invalid_argument("{}; see --help", error.what());
+  }
+  if (!result.options.config.empty()) {
+    ASSIGN_OR_RETURN(const std::string content, read_file(result.options.config));
+    RETURN_IF_ERROR(apply_configuration(result.options.config, content, result.options));
+  }
+  for (const Setting& setting : settings()) {
+    const auto value = given.find(setting.flag);
+    if (value == given.end()) continue;
+    if (const Status set = setting.set(result.options, value->second); !set) return set.error().within(setting.flag);
+  }
+  return result;
+}
+
+std::string listen_address(std::string_view flag) {
+  return flag.starts_with(':') ? "0.0.0.0" + std::string(flag) : std::string(flag);
+}
+
+}  // namespace tpuslice

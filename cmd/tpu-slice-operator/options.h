@@ -1,0 +1,53 @@
+// Options of the operator: flags, and the same settings from a configuration file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/base/result.h"
+
+namespace tpuslice {
+
+struct OperatorOptions {
+  std::string kubeconfig;                              ///< Empty: KUBECONFIG, else the pod's service account.
+  std::string context;                                 ///< Of the kubeconfig; empty: its current one.
+  std::string config;                                  ///< Path of a configuration file.
+  std::vector<std::string> controllers = {"*"};        ///< "*", "raycluster", "-raycluster".
+  std::string watch_namespace;                         ///< Empty: all.
+  bool leader_elect = false;
+  std::string leader_election_namespace;               ///< Empty: the pod's own.
+  std::string leader_election_id = "tpu-slice-operator";
+  std::string metrics_bind_address = ":8080";          ///< "0" turns it off.
+  std::string health_probe_bind_address = ":8081";     ///< "0" turns it off.
+  std::string webhook_bind_address = ":9443";          ///< "0" turns it off.
+  std::string webhook_cert_dir;                        ///< tls.crt and tls.key; empty: the operator makes its own.
+  std::string webhook_service = "tpu-slice-webhook";   ///< Name of the Service the certificate is for.
+  std::string topology_key = "cloud.google.com/gke-nodepool";
+  std::string cluster_domain = "cluster.local";
+  int max_concurrent_reconciles = 4;
+  int kube_api_max_in_flight = 16;
+  std::string log_format = "json";
+  std::string log_level = "info";
+
+  /// Whether `name` runs under `controllers`: the last entry that names it, or "*", decides.
+  [[nodiscard]] bool enables(std::string_view name) const;
+};
+
+/// What the command line asked for.
+struct CommandLine {
+  OperatorOptions options;
+  std::string output;  ///< The text to print and exit with, for --help and --version.
+};
+
+/// Flags override the configuration file, which overrides the defaults.
+///
+/// Errors: InvalidArgument naming the flag or the file and key, what was found and what would be right.
+[[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv);
+
+/// Sets what the configuration file `text` says. `path` is for messages.
+[[nodiscard]] Status apply_configuration(std::string_view path, std::string_view text, OperatorOptions& options);
+
+/// ":8080" becomes "0.0.0.0:8080".
+[[nodiscard]] std::string listen_address(std::string_view flag);
+
+}  // namespace tpuslice

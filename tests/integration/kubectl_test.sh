@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Every kubectl verb a user of RayClusters reaches for.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+start_simulator "$1"
+sample=deploy/samples/raycluster-maxtext-v6e-4x4.yaml
+cluster=raycluster/maxtext-tpu-cluster
+
+expect "version" 'Server Version: v1\.' kubectl version
+expect "api-resources lists the kind" '^rayclusters .*ray.io/v1 +true +RayCluster' kubectl api-resources
+expect "explain knows the fields" 'numOfHosts' kubectl explain raycluster.spec.workerGroupSpecs
+expect "nodes carry their pool" 'v6e-4x4-a-0 +Ready .*v6e-4x4-a' kubectl get nodes -L cloud.google.com/gke-nodepool
+
+expect "apply creates" 'raycluster.ray.io/maxtext-tpu-cluster created' kubectl apply -f "$sample"
+expect "wait sees the condition" 'condition met' kubectl wait --for=condition=RayClusterProvisioned "$cluster" --timeout=60s
+eventually "the tutorial's line" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' kubectl get rayclusters
+expect "apply again changes nothing" 'maxtext-tpu-cluster unchanged' kubectl apply -f "$sample"
+expect "server-side apply" 'serverside-applied' kubectl apply --server-side --force-conflicts -f "$sample"
+expect "get -o yaml" 'desiredMemory: 798027216Ki' kubectl get "$cluster" -o yaml
+expect "get -o wide adds the priority columns" 'TPUS' kubectl get rayclusters -o wide
+expect "describe shows events" 'CreatedWorkerPod' kubectl describe "$cluster"
+expect "describe a pod" 'TPU_WORKER_ID: +0' kubectl describe pod -l ray.io/replica-host-index=0
+expect "pods by label" '^4$' bash -c 'kubectl get pods -l ray.io/node-type=worker -o name | wc -l'
+expect "pods in a table" 'Running' kubectl get pods -o wide
+expect "jsonpath" '^3$' kubectl get pods -l ray.io/replica-host-index=3 \
+  -o 'jsonpath={.items[0].spec.containers[0].env[?(@.name=="TPU_WORKER_ID")].value}'
+expect "a watch streams" 'maxtext-tpu-cluster' timeout 3 kubectl get rayclusters -w
+expect "label" 'labeled' kubectl label "$cluster" team=training
+expect "annotate" 'annotated' kubectl annotate "$cluster" note=hello
+
+expect "patch scales the group up" 'patched' kubectl patch "$cluster" --type=json \
+  -p '[{"op":"replace","path":"/spec/workerGroupSpecs/0/replicas","value":2}]'
+eventually "the second slice runs" 'maxtext-tpu-cluster +8 +8 ' kubectl get rayclusters
+expect "the two slices are on two node pools" '^2$' bash -c \
+  'kubectl get pods -l ray.io/node-type=worker -o jsonpath="{range .items[*]}{.spec.nodeName}{\"\n\"}{end}" | sed "s/-[0-9]*$//" | sort -u | wc -l'
+expect "edit scales it down" 'edited' env EDITOR="sed -i 's/replicas: 2/replicas: 1/'" kubectl edit "$cluster"
+eventually "one slice again" '^4$' bash -c 'kubectl get pods -l ray.io/node-type=worker -o name | wc -l'
+
+expect "a stateful set is created" 'created' kubectl apply -f - <<'Y'
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: web}
+spec:
+  serviceName: web
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: web, image: example}]}
+Y
+expect "scale" 'scaled' kubectl scale statefulset/web --replicas=3
+expect "scale is stored" '^3$' kubectl get statefulset/web -o 'jsonpath={.spec.replicas}'
+
+expect "delete waits until it is gone" 'deleted' kubectl delete "$cluster" --timeout=60s
+eventually "its pods are gone" 'No resources found' kubectl get pods -l ray.io/cluster=maxtext-tpu-cluster
+eventually "its services are gone" 'No resources found' kubectl get services -l ray.io/cluster=maxtext-tpu-cluster
+echo "kubectl: all as expected"
