@@ -1,0 +1,117 @@
+#include "webhook/admission_review.h"
+
+#include <fmt/format.h>
+
+#include "webhook/base64.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
+constexpr std::string_view kKind = "AdmissionReview";
+constexpr std::size_t kLongestUid = 256;
+constexpr std::size_t kLongestWarning = 256;    // Characters.
+constexpr std::size_t kLongestWarnings = 4096;  // Bytes.
+
+/// The first `characters` of UTF-8 text, never half of one.
+std::string_view first_characters(std::string_view text, std::size_t characters) {
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool continues = (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    if (!continues && seen++ == characters) return text.substr(0, at);
+  }
+  return text;
+}
+
+Json encode_warnings(const std::vector<std::string>& warnings) {
+  Json encoded = Json::array();
+  std::size_t total = 0;
+  for (const std::string& warning : warnings) {
+    const std::string_view cut = first_characters(warning, kLongestWarning);
+    total += cut.size();
+    if (total > kLongestWarnings) break;
+    encoded.push_back(cut);
+  }
+  return encoded;
+}
+
+std::string_view cause_reason(FieldProblem problem) {
+  switch (problem) {
+    case FieldProblem::kRequired:
+      return "FieldValueRequired";
+    case FieldProblem::kForbidden:
+      return "FieldValueForbidden";
+    case FieldProblem::kInvalid:
+      break;
+  }
+  return "FieldValueInvalid";
+}
+
+Json encode_status(const AdmissionResponse& response) {
+  Json status = {
+      {"status", "Failure"}, {"code", response.code}, {"reason", response.reason}, {"message", response.message}};
+  for (const FieldError& error : response.causes) {
+    status["details"]["causes"].push_back(
+        {{"reason", cause_reason(error.problem)}, {"message", error.to_string()}, {"field", error.path}});
+  }
+  return status;
+}
+
+Json object_or_null(const Json& request, std::string_view member) {
+  const Json* found = find_path(request, {member});
+  return found != nullptr && found->is_object() ? *found : Json();
+}
+
+}  // namespace
+
+Result<AdmissionRequest> decode_review(std::string_view body) {
+  ASSIGN_OR_RETURN(const Json review, parse_json(body, {.bytes = kLongestReview}));
+  if (string_at(review, {"apiVersion"}) != kApiVersion || string_at(review, {"kind"}) != kKind) {
+    return Error::invalid_argument("body is no {} {}", kApiVersion, kKind);
+  }
+  const Json* request = find_path(review, {"request"});
+  if (request == nullptr || !request->is_object()) return Error::invalid_argument("admission review has no request");
+  AdmissionRequest decoded;
+  decoded.uid = string_at(*request, {"uid"});
+  if (decoded.uid.empty() || decoded.uid.size() > kLongestUid) {
+    return Error::invalid_argument("request.uid must have 1 to {} characters, has {}", kLongestUid, decoded.uid.size());
+  }
+  decoded.group = string_at(*request, {"kind", "group"});
+  decoded.kind = string_at(*request, {"kind", "kind"});
+  decoded.subresource = string_at(*request, {"subResource"});
+  decoded.name = string_at(*request, {"name"});
+  decoded.namespace_name = string_at(*request, {"namespace"});
+  decoded.operation = string_at(*request, {"operation"});
+  decoded.object = object_or_null(*request, "object");
+  decoded.old_object = object_or_null(*request, "oldObject");
+  if (decoded.object.is_null() && decoded.operation != "DELETE" && decoded.operation != "CONNECT") {
+    return Error::invalid_argument("request.object is missing on {}", decoded.operation.substr(0, 16));
+  }
+  return decoded;
+}
+
+std::string encode_review(std::string_view uid, const AdmissionResponse& response) {
+  Json answer = {{"uid", uid}, {"allowed", response.allowed}};
+  if (!response.allowed) {
+    answer["status"] = encode_status(response);
+  } else if (!response.patch.empty()) {
+    answer["patchType"] = "JSONPatch";
+    answer["patch"] = base64_encode(response.patch.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  if (!response.warnings.empty()) answer["warnings"] = encode_warnings(response.warnings);
+  if (!response.audit.empty()) answer["auditAnnotations"] = response.audit;
+  const Json review = {{"apiVersion", kApiVersion}, {"kind", kKind}, {"response", std::move(answer)}};
+  return review.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+AdmissionResponse refuse(std::string_view subject, std::vector<FieldError> errors) {
+  AdmissionResponse response;
+  response.allowed = false;
+  response.code = 422;
+  response.reason = "Invalid";
+  response.message = fmt::format("{} is invalid: {}", subject, to_message(errors));
+  response.causes = std::move(errors);
+  return response;
+}
+
+}  // namespace tpuslice::webhook

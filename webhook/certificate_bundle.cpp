@@ -1,0 +1,93 @@
+// The pure part of self-managed certificates.
+#include <fmt/format.h>
+
+#include "api/http/tls_credentials.h"
+#include "webhook/base64.h"
+#include "webhook/certificates.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr Duration kClockSkew = std::chrono::hours(1);
+constexpr std::string_view kCertificateEnd = "-----END CERTIFICATE-----";
+
+/// The first certificate of a PEM text, empty if there is none.
+std::string first_certificate(const std::string& pem) {
+  const std::size_t end = pem.find(kCertificateEnd);
+  return end == std::string::npos ? std::string() : pem.substr(0, end + kCertificateEnd.size()) + "\n";
+}
+
+bool lasts_until(std::string_view certificate, Timestamp then) {
+  const auto end = http::certificate_not_after(certificate);
+  return end.ok() && *end > then;
+}
+
+/// The authority must outlive every leaf it signs until its own renewal.
+bool authority_is_good(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
+  return http::check_identity(bundle.authority).ok() &&
+         lasts_until(bundle.authority.certificate_chain, now + options.lifetime);
+}
+
+bool leaf_is_good(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
+  if (!http::check_identity(bundle.leaf).ok()) return false;
+  if (!lasts_until(bundle.leaf.certificate_chain, now + options.renew_before)) return false;
+  for (const std::string& name : webhook_dns_names(options)) {
+    if (!http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, now, name).ok()) return false;
+  }
+  return true;
+}
+
+Result<http::Identity> make_leaf(const http::Identity& authority, const SelfManagedOptions& options, Timestamp now) {
+  http::CertificateRequest request;
+  request.dns_names = webhook_dns_names(options);
+  request.common_name = request.dns_names.front();
+  request.ip_addresses = {"127.0.0.1"};
+  return http::issue_certificate(authority, request, {now - kClockSkew, now + options.lifetime});
+}
+
+std::optional<std::string> decoded_member(const Json& secret, std::string_view key) {
+  return base64_decode(string_at(secret, {"data", key}));
+}
+
+}  // namespace
+
+std::vector<std::string> webhook_dns_names(const SelfManagedOptions& options) {
+  const std::string in_namespace = fmt::format("{}.{}", options.service, options.namespace_name);
+  // Common names have at most 64 characters, so the shortest name comes first.
+  return {options.service, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local", "localhost"};
+}
+
+Result<CertificateBundle> renew_certificates(const std::optional<CertificateBundle>& bundle,
+                                             const SelfManagedOptions& options, Timestamp now) {
+  CertificateBundle renewed = bundle.value_or(CertificateBundle());
+  if (!authority_is_good(renewed, options, now)) {
+    ASSIGN_OR_RETURN(renewed.authority,
+                     http::make_certificate_authority("tpu-slice-operator-ca",
+                                                      {now - kClockSkew, now + options.authority_lifetime}));
+    const std::string previous = first_certificate(renewed.authorities);
+    renewed.authorities = renewed.authority.certificate_chain;
+    if (lasts_until(previous, now)) renewed.authorities += previous;
+  }
+  if (!leaf_is_good(renewed, options, now)) {
+    ASSIGN_OR_RETURN(renewed.leaf, make_leaf(renewed.authority, options, now));
+  }
+  return renewed;
+}
+
+Json certificate_data(const CertificateBundle& bundle) {
+  return {{"ca.crt", base64_encode(bundle.authorities)},
+          {"ca.key", base64_encode(bundle.authority.private_key)},
+          {"tls.crt", base64_encode(bundle.leaf.certificate_chain)},
+          {"tls.key", base64_encode(bundle.leaf.private_key)}};
+}
+
+std::optional<CertificateBundle> read_certificate_data(const Json& secret) {
+  const auto authorities = decoded_member(secret, "ca.crt");
+  const auto authority_key = decoded_member(secret, "ca.key");
+  const auto leaf = decoded_member(secret, "tls.crt");
+  const auto leaf_key = decoded_member(secret, "tls.key");
+  if (!authorities || !authority_key || !leaf || !leaf_key) return std::nullopt;
+  return CertificateBundle{*authorities, {first_certificate(*authorities), *authority_key}, {*leaf, *leaf_key}};
+}
+
+}  // namespace tpuslice::webhook

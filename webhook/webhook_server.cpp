@@ -1,0 +1,128 @@
+#include "webhook/webhook_server.h"
+
+#include "api/base/mutex.h"
+#include "api/http/tls_credentials.h"
+#include "webhook/admission_handler.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr Duration kRetry = std::chrono::seconds(5);
+
+/// Something to speak TLS with before the real certificate is known.
+Result<http::Identity> placeholder_identity(Timestamp now) {
+  const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
+  ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("not-ready", validity));
+  http::CertificateRequest request;
+  request.common_name = "not-ready";
+  request.dns_names = {"not-ready"};
+  return http::issue_certificate(authority, request, validity);
+}
+
+}  // namespace
+
+/// The handler, counted and timed under controller-runtime's metric names. Thread-safe.
+class WebhookServer::Metered {
+ public:
+  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics)
+      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics) {}
+
+  http::Reply serve(const http::Request& request) {
+    // Only known paths are labels: others could be any number of them.
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    const bool known = path == kMutatePodPath || path == kValidateRayClusterPath;
+    const MetricLabels labels{{"webhook", known ? path : "other"}};
+    Gauge& in_flight = metrics_.gauge("controller_runtime_webhook_requests_in_flight",
+                                      "Current number of admission requests being served.", labels);
+    in_flight.add(1);
+    const Instant begin = clock_.now();
+    http::Reply reply;
+    reply.response = handle_admission(request, mutation_);
+    metrics_
+        .histogram("controller_runtime_webhook_latency_seconds",
+                   "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
+        .observe(std::chrono::duration<double>(clock_.now() - begin).count());
+    in_flight.add(-1);
+    metrics_
+        .counter("controller_runtime_webhook_requests_total", "Total number of admission requests by HTTP status code.",
+                 {{"webhook", labels.at("webhook")}, {"code", std::to_string(reply.response.status)}})
+        .increment();
+    return reply;
+  }
+
+ private:
+  const MutationOptions mutation_;
+  const Clock& clock_;
+  Metrics& metrics_;
+};
+
+WebhookServer::WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
+                             Logger log)
+    : handler_(std::move(handler)), certificates_(std::move(certificates)), log_(std::move(log)) {}
+
+WebhookServer::~WebhookServer() {
+  if (server_) server_->stop();
+}
+
+Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Client& api,
+                                                            const Clock& clock, Metrics& metrics, Logger log) {
+  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics);
+  const bool from_files = !options.certificate_directory.empty();
+  SelfManagedOptions managed;
+  managed.namespace_name = options.namespace_name;
+  managed.service = options.service;
+  auto certificates = from_files ? certificates_from_files(options.certificate_directory)
+                                 : self_managed_certificates(managed, api, api, clock);
+  std::unique_ptr<WebhookServer> server(
+      new WebhookServer(std::move(handler), std::move(certificates), log.with({{"component", "webhook"}})));
+  const auto identity = from_files ? server->certificates_->step({}) : placeholder_identity(clock.wall());
+  if (!identity) return identity.error();
+  RETURN_IF_ERROR(server->listen(options.address, *identity));
+  server->ready_ = from_files;
+  return server;
+}
+
+Status WebhookServer::listen(const std::string& address, const http::Identity& identity) {
+  http::ServerOptions options;
+  options.address = address;
+  options.tls = identity;
+  options.body_limit = kLongestReview;
+  auto server = http::Server::start(
+      std::move(options),
+      [handler = handler_.get()](const http::Request& request, const http::Peer&) { return handler->serve(request); });
+  if (!server) return server.error();
+  server_ = std::move(*server);
+  identity_ = identity;
+  return {};
+}
+
+Duration WebhookServer::step(std::stop_token stop) {
+  const auto identity = certificates_->step(stop);
+  if (!identity) {
+    if (!stop.stop_requested()) log_.warn("certificates not kept", {{"error", identity.error().message()}});
+    return kRetry;
+  }
+  if (*identity != identity_) {
+    if (const Status taken = server_->set_identity(*identity); !taken) {
+      log_.error("certificate not served", {{"error", taken.error().message()}});
+      return kRetry;
+    }
+    identity_ = *identity;
+    log_.info("certificate served");
+  }
+  ready_ = true;
+  return certificates_->interval();
+}
+
+void WebhookServer::run(const std::stop_token& stop) {
+  Mutex mutex;
+  ConditionVariable wake;
+  while (!stop.stop_requested()) {
+    const Duration wait = step(stop);
+    mutex.lock();
+    wake.wait_for(mutex, stop, wait, [] { return false; });
+    mutex.unlock();
+  }
+}
+
+}  // namespace tpuslice::webhook

@@ -1,0 +1,65 @@
+// WebhookServer: the admission handler behind TLS, with certificates that renew themselves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "api/base/clock.h"
+#include "api/base/log.h"
+#include "api/base/metrics.h"
+#include "api/client/client.h"
+#include "api/http/server.h"
+#include "webhook/certificates.h"
+#include "webhook/rules/pod_mutator.h"
+
+namespace tpuslice::webhook {
+
+struct WebhookServerOptions {
+  std::string address = "127.0.0.1:0";        ///< As http::ServerOptions::address.
+  std::string certificate_directory;          ///< tls.crt and tls.key; empty: self-managed.
+  std::string service = "tpu-slice-webhook";  ///< Self-managed: the Service whose names the certificate has.
+  std::string namespace_name;                 ///< Self-managed: of the Service and the Secret.
+  MutationOptions mutation;
+};
+
+/// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
+class WebhookServer {
+ public:
+  /// Listens at once. Self-managed certificates are there after the first step that succeeds; until then connections
+  /// get one that nobody trusts, and ready() is false. `api`, `clock` and `metrics` outlive the server.
+  ///
+  /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address or for certificate files
+  /// that cannot be used.
+  static Result<std::unique_ptr<WebhookServer>> start(const WebhookServerOptions& options, client::Client& api,
+                                                      const Clock& clock, Metrics& metrics, Logger log);
+  ~WebhookServer();
+  WebhookServer(const WebhookServer&) = delete;
+  WebhookServer& operator=(const WebhookServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  [[nodiscard]] bool ready() const { return ready_.load(); }
+
+  /// One look at the certificates; returns how long until the next is due. Failures are logged, and retried soon.
+  Duration step(std::stop_token stop);
+  /// Steps until `stop`.
+  void run(const std::stop_token& stop);
+  void stop() { server_->stop(); }
+
+ private:
+  class Metered;
+
+  WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates, Logger log);
+  Status listen(const std::string& address, const http::Identity& identity);
+
+  std::unique_ptr<Metered> handler_;  // Outlives server_, which calls it.
+  std::unique_ptr<CertificateSource> certificates_;
+  const Logger log_;
+  http::Identity identity_;
+  std::atomic<bool> ready_ = false;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace tpuslice::webhook
