@@ -1,7 +1,8 @@
-// Backoff and kNever: the small arithmetic of waiting.
+// Backoff and kNever: the small parts of waiting.
 #pragma once
 
 #include <optional>
+#include <stop_token>
 
 #include "api/base/clock.h"
 #include "api/base/random.h"
@@ -10,6 +11,9 @@ namespace tpuslice::runtime {
 
 /// What a step returns when nothing but an outside event gives it work.
 inline constexpr Instant kNever = Instant::max();
+
+/// Returns after `wait`, or at once on stop. How the thread of a stepped part waits until it is due.
+void pause(Duration wait, const std::stop_token& stop);
 
 struct BackoffOptions {
   Duration first = std::chrono::milliseconds(800);

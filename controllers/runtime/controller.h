@@ -68,8 +68,7 @@ class Controller {
  private:
   void reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop);
   [[nodiscard]] Result<Plan> plan(const ReconcileInput& input) const;
-  void settle(const ObjectKey& key, const Plan& plan, const ExecutionReport& report, Instant now,
-              const std::stop_token& stop);
+  void settle(const ObjectKey& key, const Plan& plan, const ExecutionReport& report, const std::stop_token& stop);
   void failed(const ObjectKey& key, const Error& error, const std::optional<Failure>& failure,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;

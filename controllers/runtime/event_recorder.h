@@ -88,6 +88,7 @@ class EventRecorder final : public EventSink {
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
   /// True if `known` needs no more sending; false to try again later.
   bool send(Known& known, const std::stop_token& stop);
+  /// Ends quiet series, refreshes running ones. Returns when to look again.
   Instant upkeep(Instant now);
 
   const EventRecorderOptions options_;
@@ -107,6 +108,7 @@ class EventRecorder final : public EventSink {
   std::deque<std::string> unsent_;      ///< Keys of known_, oldest first.
   std::map<std::string, Bucket> buckets_;
   Instant blocked_until_ = Instant::min();
+  Instant upkeep_due_ = Instant::max();
 };
 
 }  // namespace tpuslice::runtime

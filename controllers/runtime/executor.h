@@ -88,7 +88,4 @@ class Executor {
   const ExecutorOptions options_;
 };
 
-/// The merge patch that turns `from` into `to`; an empty object if they are equal. Null members count as absent.
-[[nodiscard]] Json merge_patch_between(const Json& from, const Json& to);
-
 }  // namespace tpuslice::runtime

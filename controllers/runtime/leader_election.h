@@ -46,7 +46,7 @@ class LeaderElector {
   [[nodiscard]] bool leading(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// Was the leader and is no more. Never turns false: the process has to end.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// False for a leader that noticed neither renewal nor loss for longer than the lease.
+  /// False for one that was the leader, has not renewed for longer than the lease, and still runs.
   [[nodiscard]] bool healthy(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// Who holds the lease, as last seen.
   [[nodiscard]] std::string holder() const TPUSLICE_EXCLUDES(mutex_);
@@ -56,12 +56,15 @@ class LeaderElector {
 
   Instant acquire(Instant now, const std::stop_token& stop);
   Instant renew(Instant now, const std::stop_token& stop);
-  /// The lease, read now; nothing if there is none. Notes when it changed.
-  Result<std::optional<Object>> observe(const std::stop_token& stop);
-  Status write(const std::optional<Object>& current, bool taking_over, const std::stop_token& stop);
+  /// Reads the lease, null if there is none, and notes when it last changed.
+  Status observe(const std::stop_token& stop);
+  void note(std::optional<Object> lease);
+  [[nodiscard]] bool free(Instant now) const;
+  /// Makes us the holder, or renews that; the object's resourceVersion is the precondition.
+  Status take(const std::stop_token& stop);
+  [[nodiscard]] Object wanted() const;
   void won(Instant renewed);
   void lose(std::string_view why);
-  [[nodiscard]] Json record(const std::optional<Object>& current, bool taking_over) const;
 
   const ElectionOptions options_;
   client::Reader& reader_;
@@ -71,9 +74,9 @@ class LeaderElector {
   const Logger log_;
   Gauge& master_status_;
 
-  Json observed_;               ///< The lease's spec as last seen.
-  Instant observed_at_;         ///< When it last changed.
-  std::optional<Object> held_;  ///< As we last wrote it.
+  // Of the stepping thread alone.
+  std::optional<Object> lease_;  ///< As last read or written.
+  Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();
 
   mutable Mutex mutex_;

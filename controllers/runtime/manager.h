@@ -9,10 +9,9 @@
 //   Status ended = manager.run(stop);
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <stop_token>
-#include <string>
+#include <thread>
 #include <vector>
 
 #include "api/base/log.h"
@@ -82,7 +81,7 @@ class Manager {
 
   /// Every watch holds its first list, or waits for its CRD.
   [[nodiscard]] bool ready() const;
-  /// False for a leader that can neither renew nor notice it.
+  /// False for a leader that can neither renew nor end.
   [[nodiscard]] bool healthy() const;
   [[nodiscard]] bool leading() const;
   [[nodiscard]] const LeaderElector* elector() const { return elector_.get(); }
@@ -96,8 +95,10 @@ class Manager {
   /// One pass over all; true if anything was done.
   bool pass(Instant now, Instant& due);
   void notify() TPUSLICE_EXCLUDES(mutex_);
-  void supervise(const std::stop_token& stop, const std::stop_token& cancel, std::vector<std::jthread>& workers);
-  void stop_workers(std::vector<std::jthread>& workers, std::stop_source& cancel, bool lost);
+  /// Starts each controller when its time has come; returns when all have stopped.
+  void run_controllers(const std::stop_token& stop);
+  void start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
+                     std::vector<std::jthread>& workers) TPUSLICE_EXCLUDES(mutex_);
 
   const Api api_;
   const Clock& clock_;

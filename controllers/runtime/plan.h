@@ -46,7 +46,8 @@ struct EventIntent {
   std::string reason;   ///< "CreatedWorkerPod"
   std::string action;   ///< What was being done: "CreateWorkerPod".
   std::string message;  ///< One sentence for a person.
-  /// Only after this action of the plan succeeded (or, for kWarning, failed); absent: always.
+  /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <what the server said>" is added
+  /// to the message. Absent: always.
   std::optional<ObjectKey> after;
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };

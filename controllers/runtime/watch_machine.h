@@ -139,7 +139,7 @@ class WatchMachine {
   Instant stream_failed(const Error& error, Instant now);
   /// What the stream has to be left for, if anything.
   std::optional<Error> handle(const client::WatchEvent& event);
-  std::optional<Error> handle_initial(const client::WatchEvent& event);
+  void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
   void finish_list(const std::string& resource_version);
   void start_over();
@@ -167,7 +167,8 @@ class WatchMachine {
   std::string resource_version_;  ///< Where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;
   Instant opened_;
-  Instant listed_;          ///< When the last list began.
+  Instant listed_;          ///< When the last list was complete.
+  Instant heard_;           ///< When the open stream last had an event.
   Instant deadline_;        ///< The stream is given up then.
   bool any_event_ = false;  ///< Of the open stream.
   bool failing_ = false;    ///< A failure was logged, the recovery was not.

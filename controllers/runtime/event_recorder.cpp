@@ -1,0 +1,238 @@
+#include "controllers/runtime/event_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/runtime/backoff.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+constexpr std::size_t kLongestNote = 1024;  ///< Bytes; the API server refuses more.
+constexpr std::size_t kLongestReason = 128;
+constexpr std::size_t kLongestName = 253;
+
+/// Never in the middle of a UTF-8 character.
+std::string cut(std::string text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  text.resize(end);
+  return text;
+}
+
+std::string_view type_name(EventType type) { return type == EventType::kNormal ? "Normal" : "Warning"; }
+
+std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325ULL) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return hash;
+}
+
+/// What makes two events the same.
+std::string identity(const ObjectReference& regarding, const EventIntent& event) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.uid, regarding.kind, regarding.key.to_string(),
+                     type_name(event.type), event.reason, event.action, event.message);
+}
+
+std::string event_name(const ObjectReference& regarding, const std::string& identity, Timestamp time) {
+  const std::string suffix = fmt::format(".{:016x}", fnv1a(format_rfc3339_micro(time), fnv1a(identity)));
+  std::string prefix = cut(regarding.key.name, kLongestName - suffix.size());
+  while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '-')) prefix.pop_back();
+  return prefix + suffix;
+}
+
+}  // namespace
+
+EventRecorder::EventRecorder(EventRecorderOptions options, client::Writer& writer, const Clock& clock, Metrics& metrics,
+                             Logger log)
+    : options_(std::move(options)),
+      writer_(writer),
+      clock_(clock),
+      log_(std::move(log)),
+      dropped_(metrics.counter("tpuslice_events_dropped_total", "Events dropped because too many waited to be sent.")),
+      filtered_(metrics.counter("tpuslice_events_filtered_total", "Events dropped because their object had too many.")),
+      failed_(metrics.counter("tpuslice_events_failed_total", "Events the API server would not take.")) {}
+
+void EventRecorder::record(const ObjectReference& regarding, const EventIntent& event) {
+  bool full = false;
+  {
+    const MutexLock lock(mutex_);
+    queue_.push_back({regarding, event, clock_.wall()});
+    full = queue_.size() > options_.queue;
+    if (full) queue_.pop_front();
+  }
+  if (full) dropped_.increment();
+  recorded_.notify_one();
+}
+
+Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
+  std::deque<Recorded> taken;
+  {
+    const MutexLock lock(mutex_);
+    taken.swap(queue_);
+  }
+  for (const Recorded& recorded : taken) take_in(recorded, now);
+  if (now >= upkeep_due_) upkeep_due_ = upkeep(now);
+  if (unsent_.empty()) return upkeep_due_;
+  if (now < blocked_until_) return std::min(upkeep_due_, blocked_until_);
+  for (std::size_t sent = 0; sent < options_.sends_per_step && !unsent_.empty(); ++sent) {
+    Known& known = known_.at(unsent_.front());
+    if (!send(known, stop)) {
+      // One failing send means that the others would fail too.
+      blocked_until_ = now + options_.retry;
+      return std::min(upkeep_due_, blocked_until_);
+    }
+    known.dirty = false;
+    known.written = now;
+    if (!known.created) known_.erase(unsent_.front());
+    unsent_.pop_front();
+  }
+  return unsent_.empty() ? upkeep_due_ : now;
+}
+
+void EventRecorder::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const Instant due = step(clock_.now(), stop);
+    const Duration wait = std::min<Duration>(std::max(due - clock_.now(), Duration::zero()), std::chrono::minutes(1));
+    const bool blocked = !unsent_.empty();
+    const MutexLock lock(mutex_);
+    recorded_.wait_for(mutex_, stop, wait, [&] { return !blocked && !queue_.empty(); });
+  }
+}
+
+void EventRecorder::take_in(const Recorded& recorded, Instant now) {
+  const std::string same = identity(recorded.regarding, recorded.event);
+  upkeep_due_ = std::min(upkeep_due_, now + options_.finish);
+  if (const auto found = known_.find(same); found != known_.end()) {
+    Known& known = found->second;
+    ++known.count;
+    known.last_seen = recorded.time;
+    known.quiet_since = now;
+    // The second of its kind is told at once, the following ones with the next refresh.
+    if (known.count == 2 && !known.dirty) {
+      known.dirty = true;
+      unsent_.push_back(same);
+    }
+    return;
+  }
+  if (!allowed(recorded.regarding, now)) {
+    filtered_.increment();
+    return;
+  }
+  if (unsent_.size() >= options_.queue) {
+    const std::string oldest = unsent_.front();
+    unsent_.pop_front();
+    known_.erase(oldest);
+    dropped_.increment();
+  }
+  const std::string name = event_name(recorded.regarding, same, recorded.time);
+  Known known;
+  known.body = body_of(recorded, name);
+  known.key = Object(known.body).key();
+  known.last_seen = recorded.time;
+  known.quiet_since = now;
+  known.written = now;
+  known_.emplace(same, std::move(known));
+  unsent_.push_back(same);
+}
+
+bool EventRecorder::allowed(const ObjectReference& regarding, Instant now) {
+  const auto [entry, added] = buckets_.try_emplace(regarding.uid + "/" + regarding.key.to_string());
+  Bucket& bucket = entry->second;
+  if (added) {
+    bucket = {options_.burst, now};
+  } else {
+    const double refilled = std::chrono::duration<double>(now - bucket.refilled) / options_.refill;
+    bucket.tokens = std::min(options_.burst, bucket.tokens + refilled);
+    bucket.refilled = now;
+  }
+  if (bucket.tokens < 1) return false;
+  bucket.tokens -= 1;
+  return true;
+}
+
+Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) const {
+  const ObjectReference& about = recorded.regarding;
+  // Events are namespaced; those about cluster-scoped objects live in "default".
+  const std::string where = about.key.namespace_name.empty() ? "default" : about.key.namespace_name;
+  Json regarding = {{"apiVersion", about.api_version}, {"kind", about.kind}, {"name", about.key.name}};
+  if (!about.key.namespace_name.empty()) regarding["namespace"] = about.key.namespace_name;
+  if (!about.uid.empty()) regarding["uid"] = about.uid;
+  if (!about.resource_version.empty()) regarding["resourceVersion"] = about.resource_version;
+  return {
+      {"apiVersion", kEvents.api_version()},
+      {"kind", kEvents.kind},
+      {"metadata", {{"name", name}, {"namespace", where}}},
+      {"eventTime", format_rfc3339_micro(recorded.time)},
+      {"reportingController", options_.controller},
+      {"reportingInstance", cut(options_.instance, kLongestReason)},
+      {"action", cut(recorded.event.action.empty() ? recorded.event.reason : recorded.event.action, kLongestReason)},
+      {"reason", cut(recorded.event.reason, kLongestReason)},
+      {"regarding", std::move(regarding)},
+      {"note", cut(recorded.event.message, kLongestNote)},
+      {"type", type_name(recorded.event.type)}};
+}
+
+bool EventRecorder::send(Known& known, const std::stop_token& stop) {
+  if (known.count > 1) {
+    known.body["series"] = {{"count", known.count}, {"lastObservedTime", format_rfc3339_micro(known.last_seen)}};
+  }
+  std::optional<Error> error;
+  if (known.created) {
+    const Json patch = {{"series", known.body["series"]}};
+    const Result<Object> patched = writer_.patch(kEvents, known.key, client::PatchType::kMerge, patch, {}, stop);
+    if (!patched) error = patched.error();
+    // Events expire on the server, after an hour by default.
+    if (error && error->code() == ErrorCode::kNotFound) known.created = false;
+  }
+  if (!known.created) {
+    const Result<Object> created = writer_.create(kEvents, Object(known.body), {}, stop);
+    error = created ? std::nullopt : std::optional<Error>(created.error());
+    // The reply to an earlier try was lost; its name says that it is ours.
+    if (error && error->code() == ErrorCode::kAlreadyExists) error.reset();
+    known.created = !error;
+  }
+  if (!error) {
+    known.tries = 0;
+    return true;
+  }
+  const bool may_pass = error->code() == ErrorCode::kUnavailable || error->code() == ErrorCode::kTimeout ||
+                        error->code() == ErrorCode::kTooManyRequests || error->code() == ErrorCode::kCancelled ||
+                        error->code() == ErrorCode::kUnauthorized;
+  if (may_pass && ++known.tries < options_.tries) return false;
+  failed_.increment();
+  log_.warn("event not sent", {{"key", known.key.to_string()}, {"error", error->message()}});
+  known.tries = 0;
+  return true;
+}
+
+Instant EventRecorder::upkeep(Instant now) {
+  Instant due = kNever;
+  for (auto entry = known_.begin(); entry != known_.end();) {
+    Known& known = entry->second;
+    if (known.dirty) {
+      ++entry;
+      continue;
+    }
+    const bool series = known.count > 1;
+    const bool quiet = now - known.quiet_since >= options_.finish;
+    const bool untold = series && known.quiet_since > known.written;
+    if (untold && (quiet || now - known.written >= options_.refresh)) {
+      known.dirty = true;
+      unsent_.push_back(entry->first);
+    } else if (quiet) {
+      entry = known_.erase(entry);
+      continue;
+    } else {
+      due = std::min(due, known.quiet_since + options_.finish);
+      if (untold) due = std::min(due, known.written + options_.refresh);
+    }
+    ++entry;
+  }
+  std::erase_if(buckets_, [&](const auto& bucket) {
+    return now - bucket.second.refilled > options_.refill * static_cast<int>(options_.burst);
+  });
+  return due;
+}
+
+}  // namespace tpuslice::runtime

@@ -1,0 +1,221 @@
+#include "controllers/runtime/executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "api/types/patch.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+std::string describe(const Action& action) { return action.type.resource() + " " + action.key.to_string(); }
+
+Write write_of(const ResourceType& type, const ObjectKey& key, const Object& object) {
+  return {type, key, object.uid(), revision_of(object.resource_version()), false};
+}
+
+ActionReport done(Outcome outcome, Write write) {
+  ActionReport report;
+  report.outcome = outcome;
+  report.write = std::move(write);
+  return report;
+}
+
+ActionReport failed(Error error) {
+  ActionReport report;
+  report.outcome = Outcome::kFailed;
+  report.error = std::move(error);
+  return report;
+}
+
+/// What a failed precondition of a patch looks like: Conflict, or a refusal to change the immutable uid.
+bool is_other_object(const Error& error) {
+  return error.code() == ErrorCode::kConflict ||
+         (error.code() == ErrorCode::kInvalid && error.message().find("metadata.uid") != std::string::npos);
+}
+
+/// Whether the next plan should know. A conflict or a stop says nothing about the object.
+bool is_failure(const Error& error) {
+  return error.code() != ErrorCode::kConflict && error.code() != ErrorCode::kCancelled;
+}
+
+void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
+  // A real failure outranks a conflict: it is what has to be shown.
+  if (!report.error || (!report.failure && is_failure(error))) report.error = error;
+  if (!report.failure && is_failure(error)) report.failure = Failure{reason, error.message()};
+}
+
+bool succeeded(Outcome outcome) {
+  return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kGone;
+}
+
+}  // namespace
+
+Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
+                   ExecutorOptions options)
+    : reader_(reader), writer_(writer), parallel_(parallel), events_(events), options_(options) {}
+
+ExecutionReport Executor::apply(const Plan& plan, const Target& target, const std::stop_token& stop) const {
+  ExecutionReport report;
+  for (const Stage& stage : plan.stages) report.stages.emplace_back(stage.actions.size());
+  for (std::size_t i = 0; i < plan.stages.size() && report.ok(); ++i) {
+    const Stage& stage = plan.stages[i];
+    run_stage(stage, report.stages[i], stop);
+    for (std::size_t j = 0; j < stage.actions.size(); ++j) {
+      const ActionReport& action = report.stages[i][j];
+      if (action.write) report.writes.push_back(*action.write);
+      if (action.error) note_error(report, *action.error, stage.actions[j].failure_reason);
+    }
+    if (report.ok() && stop.stop_requested()) {
+      report.error = Error::of(ErrorCode::kCancelled, "{}: stopped before all was done", target.object.key.to_string());
+    }
+  }
+  if (report.ok() && plan.status) write_status(*plan.status, target, stop, report);
+  emit(plan, target, report);
+  return report;
+}
+
+ExecutionReport Executor::apply_status(const Plan& plan, const Target& target, const std::stop_token& stop) const {
+  ExecutionReport report;
+  if (plan.status) write_status(*plan.status, target, stop, report);
+  return report;
+}
+
+void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const {
+  const bool creates = std::any_of(stage.actions.begin(), stage.actions.end(),
+                                   [](const Action& action) { return action.kind == ActionKind::kCreate; });
+  std::atomic<bool> failing = false;
+  std::size_t batch = creates ? 1 : stage.actions.size();
+  for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= 2) {
+    batch = std::min(batch, stage.actions.size() - start);
+    parallel_.run(batch, options_.max_in_flight, [&](std::size_t i) {
+      if (failing || stop.stop_requested()) return;
+      ActionReport& report = reports[start + i];
+      report = run(stage.actions[start + i], stop);
+      if (report.outcome == Outcome::kFailed) failing = true;
+    });
+  }
+}
+
+ActionReport Executor::run(const Action& action, const std::stop_token& stop) const {
+  switch (action.kind) {
+    case ActionKind::kCreate:
+      return run_create(action, stop);
+    case ActionKind::kPatch:
+      return run_patch(action, stop);
+    case ActionKind::kDelete:
+      return run_delete(action, stop);
+  }
+  return failed(Error::internal("{}: unknown kind of action", describe(action)));
+}
+
+ActionReport Executor::run_create(const Action& action, const std::stop_token& stop) const {
+  const Result<Object> created = writer_.create(action.type, Object(action.body), {}, stop);
+  if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
+  if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, stop);
+  return failed(created.error());
+}
+
+ActionReport Executor::adopt(const Action& action, const std::stop_token& stop) const {
+  const Result<Object> existing = reader_.get(action.type, action.key, stop);
+  if (!existing) {
+    if (existing.error().code() != ErrorCode::kNotFound) return failed(existing.error());
+    return failed(Error::conflict("{}: existed when it was created and is gone now", describe(action)));
+  }
+  const std::optional<ControllerRef> ours = Object(action.body).controller();
+  const std::optional<ControllerRef> theirs = existing->controller();
+  if (theirs && ours && theirs->uid == ours->uid) {
+    if (!existing->deletion_timestamp()) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
+    return failed(Error::conflict("{}: its predecessor is still being deleted", describe(action)));
+  }
+  if (!theirs && !ours) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
+  const std::string owner =
+      theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("nobody");
+  return failed(Error::of(ErrorCode::kAlreadyExists, "{} already exists and is controlled by {}, not by {}",
+                          describe(action), owner, ours ? ours->kind + " " + ours->name : std::string("nobody")));
+}
+
+ActionReport Executor::run_patch(const Action& action, const std::stop_token& stop) const {
+  client::PatchOptions options;
+  options.uid = action.preconditions.uid;
+  options.resource_version = action.preconditions.resource_version;
+  const Result<Object> patched =
+      writer_.patch(action.type, action.key, client::PatchType::kMerge, action.body, options, stop);
+  if (patched) return done(Outcome::kDone, write_of(action.type, action.key, *patched));
+  if (patched.error().code() == ErrorCode::kNotFound || is_other_object(patched.error())) {
+    return failed(Error::conflict("{} is not what it was: {}", describe(action), patched.error().message()));
+  }
+  return failed(patched.error());
+}
+
+ActionReport Executor::run_delete(const Action& action, const std::stop_token& stop) const {
+  client::DeleteOptions options;
+  options.uid = action.preconditions.uid;
+  options.resource_version = action.preconditions.resource_version;
+  options.grace_seconds = action.grace_seconds;
+  const Write write{action.type, action.key, action.preconditions.uid, 0, true};
+  const Status removed = writer_.remove(action.type, action.key, options, stop);
+  if (removed) return done(Outcome::kDone, write);
+  if (removed.error().code() == ErrorCode::kNotFound) return done(Outcome::kGone, write);
+  if (removed.error().code() != ErrorCode::kConflict || action.preconditions.uid.empty()) {
+    return failed(removed.error());
+  }
+  // Which precondition failed? Another uid means that ours is gone.
+  const Result<Object> existing = reader_.get(action.type, action.key, stop);
+  if (!existing && existing.error().code() == ErrorCode::kNotFound) return done(Outcome::kGone, write);
+  if (existing && existing->uid() != action.preconditions.uid) return done(Outcome::kGone, write);
+  return failed(removed.error());
+}
+
+void Executor::write_status(const StatusPatch& status, const Target& target, const std::stop_token& stop,
+                            ExecutionReport& report) const {
+  const Json current = target.status.is_null() ? Json(Json::object()) : target.status;
+  const Json difference = merge_diff(current, status.status);
+  if (difference.empty()) return;
+  client::PatchOptions options;
+  options.uid = target.object.uid;
+  const Result<Object> written = writer_.update_status(target.type, target.object.key, difference, options, stop);
+  if (written) {
+    report.status_written = true;
+    report.writes.push_back(write_of(target.type, target.object.key, *written));
+    return;
+  }
+  // Whose status it was is gone; a deletion is on its way to the store.
+  if (written.error().code() == ErrorCode::kNotFound) return;
+  if (is_other_object(written.error())) {
+    report.error = Error::conflict("{} {} is not what it was: {}", target.type.resource(),
+                                   target.object.key.to_string(), written.error().message());
+    return;
+  }
+  note_error(report, written.error(), "FailedUpdateStatus");
+}
+
+void Executor::emit(const Plan& plan, const Target& target, const ExecutionReport& report) const {
+  for (const EventIntent& event : plan.events) {
+    if (!event.after) {
+      events_.record(target.object, event);
+      continue;
+    }
+    bool matched = false;
+    bool all_succeeded = true;
+    const Error* error = nullptr;
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+      for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
+        if (plan.stages[i].actions[j].key != *event.after) continue;
+        const ActionReport& action = report.stages[i][j];
+        matched = true;
+        all_succeeded = all_succeeded && succeeded(action.outcome);
+        if (action.error && is_failure(*action.error) && error == nullptr) error = &*action.error;
+      }
+    }
+    if (event.type == EventType::kNormal && matched && all_succeeded) events_.record(target.object, event);
+    if (event.type == EventType::kWarning && error != nullptr) {
+      EventIntent with_cause = event;
+      with_cause.message += ", " + error->message();
+      events_.record(target.object, with_cause);
+    }
+  }
+}
+
+}  // namespace tpuslice::runtime

@@ -1,0 +1,211 @@
+#include "controllers/runtime/manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/runtime/backoff.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+constexpr int kRoundsPerStep = 200;
+constexpr int kKeysPerRound = 100;
+
+/// The lease may run out without anybody telling; so this often somebody looks.
+constexpr Duration kLook = std::chrono::milliseconds(500);
+/// For the last events, and for giving the lease up: a stop stays well under 5 s even when the API server hangs.
+constexpr Duration kLastWords = std::chrono::milliseconds(750);
+
+/// Gives `work` this long, then asks it to stop. Returns when it has.
+void run_bounded(Duration limit, const std::function<void(const std::stop_token&)>& work) {
+  std::stop_source finished;
+  std::jthread thread([&](const std::stop_token& stop) {
+    work(stop);
+    finished.request_stop();
+  });
+  pause(limit, finished.get_token());
+  thread.request_stop();
+}
+
+std::unique_ptr<Parallel> make_parallel(std::size_t threads) {
+  if (threads == 0) return std::make_unique<InlineParallel>();
+  return std::make_unique<ThreadPool>(threads);
+}
+
+}  // namespace
+
+Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics, Logger log, ManagerOptions options)
+    : api_(api),
+      clock_(clock),
+      metrics_(metrics),
+      log_(std::move(log)),
+      options_(std::move(options)),
+      random_(options_.seed),
+      events_(options_.events, api_.writer, clock_, metrics_, log_),
+      parallel_(make_parallel(options_.action_threads)),
+      executor_(api_.reader, api_.writer, *parallel_, events_, options_.executor) {
+  if (options_.leader_elect) {
+    elector_ = std::make_unique<LeaderElector>(options_.election, election_api.reader, election_api.writer, clock_,
+                                               random_, metrics_, log_);
+  }
+}
+
+Manager::~Manager() = default;
+
+template <typename View>
+Store<View>& Manager::add_store(std::vector<std::unique_ptr<Store<View>>>& stores, ResourceType type, WatchScope scope,
+                                typename Store<View>::Index index) {
+  stores.push_back(std::make_unique<Store<View>>(type, std::move(index)));
+  Store<View>& store = *stores.back();
+  watches_.push_back(
+      std::make_unique<WatchMachine>(type, std::move(scope), std::make_unique<StoreSink<View>>(store), options_.watch,
+                                     WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
+  return store;
+}
+
+PodStore& Manager::pods(WatchScope scope, PodStore::Index index) {
+  return add_store(pod_stores_, kPods, std::move(scope), std::move(index));
+}
+
+NodeStore& Manager::nodes(WatchScope scope, NodeStore::Index index) {
+  return add_store(node_stores_, kNodes, std::move(scope), std::move(index));
+}
+
+ObjectStore& Manager::objects(ResourceType type, WatchScope scope, ObjectStore::Index index) {
+  return add_store(object_stores_, type, std::move(scope), std::move(index));
+}
+
+Controller& Manager::add(std::unique_ptr<Reconciler> reconciler, ControllerOptions options) {
+  controllers_.push_back(std::make_unique<Controller>(std::move(reconciler), std::move(options),
+                                                      Controller::Dependencies{executor_, clock_, metrics_, log_}));
+  return *controllers_.back();
+}
+
+Instant Manager::step(Instant now) {
+  for (int round = 0; round < kRoundsPerStep; ++round) {
+    Instant due = kNever;
+    if (!pass(now, due)) return due;
+  }
+  return now;
+}
+
+bool Manager::pass(Instant now, Instant& due) {
+  const std::stop_token never;
+  bool busy = false;
+  const auto stepped = [&](Instant next) {
+    busy = busy || next <= now;
+    due = std::min(due, next);
+  };
+  if (elector_) stepped(elector_->step(now, never));
+  for (const auto& watch : watches_) stepped(watch->step(now, Duration::zero(), never));
+  for (const auto& controller : controllers_) {
+    if (!controller->synced()) continue;
+    for (int keys = 0; keys < kKeysPerRound && leading(); ++keys) {
+      if (!controller->step(now, never)) break;
+      busy = true;
+    }
+    if (leading()) stepped(controller->next_due());
+  }
+  stepped(events_.step(now, never));
+  return busy;
+}
+
+Status Manager::run(const std::stop_token& stop) {
+  std::stop_source quit_election;
+  std::stop_source quit;  // of watches and events
+  std::vector<std::jthread> background;
+  for (const auto& watch : watches_) {
+    background.emplace_back([this, &watch, token = quit.get_token()] { watch->run(token, [this] { notify(); }); });
+  }
+  background.emplace_back([this, token = quit.get_token()] { events_.run(token); });
+  std::jthread election;
+  if (elector_) {
+    election = std::jthread([this, token = quit_election.get_token()] { elector_->run(token, [this] { notify(); }); });
+  }
+
+  run_controllers(stop);
+
+  quit.request_stop();
+  background.clear();
+  run_bounded(kLastWords, [this](const std::stop_token& enough) {
+    while (!enough.stop_requested() && events_.step(clock_.now(), enough) <= clock_.now()) {
+    }
+  });
+  const bool lost = elector_ && elector_->lost(clock_.now());
+  quit_election.request_stop();
+  if (election.joinable()) election.join();
+  if (lost)
+    return Error::unavailable("the lease {}/{} was lost", options_.election.namespace_name, options_.election.name);
+  if (elector_) run_bounded(kLastWords, [this](const std::stop_token& enough) { elector_->release(enough); });
+  return {};
+}
+
+void Manager::run_controllers(const std::stop_token& stop) {
+  std::stop_source halt;    // no new key
+  std::stop_source cancel;  // nor what is under way
+  std::vector<std::jthread> workers;
+  std::vector<const Controller*> started;
+  bool lost = false;
+  while (!stop.stop_requested()) {
+    std::uint64_t seen = 0;
+    {
+      const MutexLock lock(mutex_);
+      seen = changes_;
+    }
+    lost = elector_ && elector_->lost(clock_.now());
+    if (lost) break;
+    for (const auto& controller : controllers_) {
+      const bool runs = std::find(started.begin(), started.end(), controller.get()) != started.end();
+      if (runs || !leading() || !controller->synced()) continue;
+      started.push_back(controller.get());
+      log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
+      start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
+    }
+    const MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, stop, kLook, [&] { return changes_ != seen; });
+  }
+  halt.request_stop();
+  // Whoever lost the lease must not write any more; whoever just stops finishes what it began.
+  if (!lost) {
+    const MutexLock lock(mutex_);
+    changed_.wait_for(mutex_, options_.stop_grace, [this] { return running_ == 0; });
+  }
+  cancel.request_stop();
+}
+
+void Manager::start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
+                            std::vector<std::jthread>& workers) {
+  for (int i = 0; i < controller.workers(); ++i) {
+    {
+      const MutexLock lock(mutex_);
+      ++running_;
+    }
+    workers.emplace_back([this, &controller, halt, cancel] {
+      controller.run(halt, cancel);
+      {
+        const MutexLock lock(mutex_);
+        --running_;
+      }
+      changed_.notify_all();
+    });
+  }
+}
+
+void Manager::notify() {
+  {
+    const MutexLock lock(mutex_);
+    ++changes_;
+  }
+  changed_.notify_all();
+}
+
+bool Manager::ready() const {
+  return std::all_of(watches_.begin(), watches_.end(),
+                     [](const auto& watch) { return watch->synced() || watch->absent(); });
+}
+
+bool Manager::healthy() const { return !elector_ || elector_->healthy(clock_.now()); }
+
+bool Manager::leading() const { return !elector_ || elector_->leading(clock_.now()); }
+
+}  // namespace tpuslice::runtime

@@ -1,0 +1,283 @@
+#include "controllers/runtime/watch_machine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/client/json_scan.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+constexpr int kEventsPerStep = 1000;
+
+/// Best effort, for objects that cannot be decoded.
+ObjectKey key_of(std::string_view object) {
+  const std::string_view metadata = client::json_member(object, "metadata");
+  if (metadata.empty()) return {};
+  return {client::json_string(client::json_member(metadata, "namespace")).value_or(""),
+          client::json_string(client::json_member(metadata, "name")).value_or("")};
+}
+
+/// The same request may well succeed later.
+bool is_transient(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kTooManyRequests:
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kCancelled:
+    case ErrorCode::kUnauthorized:
+    case ErrorCode::kForbidden:  // RBAC may be applied after us
+    case ErrorCode::kNotFound:   // and so may the CRD
+    case ErrorCode::kExpired:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink,
+                           WatchMachineOptions options, Dependencies dependencies)
+    : type_(type),
+      scope_(std::move(scope)),
+      sink_(std::move(sink)),
+      options_(options),
+      reader_(dependencies.reader),
+      clock_(dependencies.clock),
+      random_(dependencies.random),
+      metrics_(watch_metrics(dependencies.metrics, type.resource())),
+      log_(dependencies.log.with({{"watch", type.resource()}})),
+      phase_(options.watch_list ? Phase::kWatchList : Phase::kList),
+      backoff_(options.backoff) {}
+
+Instant WatchMachine::step(Instant now, Duration wait, const std::stop_token& stop) {
+  if (now < due_) return due_;
+  if (stream_) return read(now, wait, stop);
+  return phase_ == Phase::kList ? list_page(now, stop) : open(now, stop);
+}
+
+void WatchMachine::run(const std::stop_token& stop, const std::function<void()>& changed) {
+  // Long enough to idle cheaply; a stop ends the wait at once.
+  constexpr Duration longest_read = std::chrono::seconds(10);
+  while (!stop.stop_requested()) {
+    const bool synced = synced_;
+    const bool absent = absent_;
+    const Instant due = step(clock_.now(), longest_read, stop);
+    if (synced != synced_ || absent != absent_) changed();
+    const Instant now = clock_.now();
+    if (!stream_ && due > now) pause(due - now, stop);
+  }
+}
+
+Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
+  if (continue_token_.empty()) sink_->begin();
+  client::ListOptions list;
+  list.namespace_name = scope_.namespace_name;
+  list.label_selector = scope_.label_selector;
+  list.field_selector = scope_.field_selector;
+  list.limit = paged_ ? options_.page : 0;
+  list.continue_token = continue_token_;
+  Result<client::ListPage> page = reader_.list(type_, list, stop);
+  if (!page) return list_failed(page.error(), now);
+  for (const std::string& item : page->items) {
+    if (const Status staged = sink_->stage(item); !staged) {
+      const ObjectKey key = key_of(item);
+      quarantine(key, staged.error());
+      sink_->stage_known(key);
+    }
+  }
+  continue_token_ = std::move(page->continue_token);
+  if (!continue_token_.empty()) return now;
+  if (revision_of(page->resource_version) == 0) {
+    return back_off(Error::internal("list {}: resourceVersion \"{}\" is no number above 0", type_.resource(),
+                                    page->resource_version),
+                    now);
+  }
+  progressed();
+  finish_list(page->resource_version);
+  return now;
+}
+
+Instant WatchMachine::list_failed(const Error& error, Instant now) {
+  const bool in_the_middle = !continue_token_.empty();
+  continue_token_.clear();
+  if (error.code() == ErrorCode::kExpired && in_the_middle) {
+    // The token that the server offers instead continues from another state. One whole list is consistent.
+    paged_ = false;
+    return now;
+  }
+  if (error.code() == ErrorCode::kNotFound) absent_ = true;
+  return back_off(error, now);
+}
+
+Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
+  const bool initial = phase_ == Phase::kWatchList;
+  if (initial) sink_->begin();
+  client::WatchOptions watch;
+  watch.namespace_name = scope_.namespace_name;
+  watch.label_selector = scope_.label_selector;
+  watch.field_selector = scope_.field_selector;
+  watch.send_initial_events = initial;
+  if (!initial) watch.resource_version = resource_version_;
+  watch.timeout_seconds = random_.uniform(options_.shortest_watch, options_.longest_watch);
+  Result<std::unique_ptr<client::WatchStream>> stream = reader_.watch(type_, watch, stop);
+  if (!stream) return open_failed(stream.error(), now);
+  metrics_.watches.increment();
+  stream_ = *std::move(stream);
+  opened_ = heard_ = clock_.now();
+  // The server ends the watch after its time. One still open later has lost its server without noticing.
+  deadline_ = opened_ + std::chrono::seconds(watch.timeout_seconds) + options_.slack;
+  any_event_ = false;
+  return now;
+}
+
+Instant WatchMachine::open_failed(const Error& error, Instant now) {
+  if (error.code() == ErrorCode::kCancelled) return now;
+  if (phase_ == Phase::kWatchList && !is_transient(error.code())) {
+    watch_list_refused_ = true;
+    phase_ = Phase::kList;
+    return now;
+  }
+  if (error.code() == ErrorCode::kNotFound) {
+    absent_ = true;
+    start_over();
+  }
+  if (error.code() == ErrorCode::kExpired || client::is_resource_version_too_large(error)) {
+    start_over();
+    if (now - listed_ >= options_.short_watch) return now;
+  }
+  return back_off(error, now);
+}
+
+Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& stop) {
+  for (int events = 0; events < kEventsPerStep; ++events) {
+    const Duration patience =
+        events == 0 ? std::min(wait, std::max(deadline_ - now, Duration::zero())) : Duration::zero();
+    Result<std::optional<client::WatchEvent>> event = stream_->next(patience, stop);
+    if (!event) return stream_failed(event.error(), clock_.now());
+    const Instant read_at = clock_.now();
+    if (!*event) {
+      if (events > 0) return now;
+      if (read_at >= deadline_) {
+        return stream_failed(Error::unavailable("watch {}: neither event nor end in time", type_.resource()), read_at);
+      }
+      if (phase_ != Phase::kWatchList) return deadline_;
+      const Instant given_up = heard_ + options_.initial_silence;
+      if (read_at < given_up) return std::min(deadline_, given_up);
+      stream_.reset();
+      watch_list_refused_ = true;
+      start_over();
+      return now;
+    }
+    metrics_.events.increment();
+    heard_ = read_at;
+    if (const std::optional<Error> error = handle(**event)) return stream_failed(*error, read_at);
+    any_event_ = true;
+    progressed();
+  }
+  return now;
+}
+
+Instant WatchMachine::stream_failed(const Error& error, Instant now) {
+  stream_.reset();
+  if (error.code() == ErrorCode::kCancelled) return now;
+  const bool short_lived = !any_event_ && now - opened_ < options_.short_watch;
+  if (phase_ == Phase::kWatchList) {
+    // What was staged is worth nothing without the rest.
+    if (!http::is_end_of_stream(error) && !is_transient(error.code())) {
+      watch_list_refused_ = true;
+      start_over();
+      return now;
+    }
+    return back_off(error, now);
+  }
+  if (http::is_end_of_stream(error) || error.code() == ErrorCode::kUnavailable) {
+    return short_lived ? back_off(error, now) : now;
+  }
+  if (error.code() == ErrorCode::kExpired) {
+    start_over();
+    // A server that lists what it will not watch is asked again slowly.
+    return now - listed_ < options_.short_watch ? back_off(error, now) : now;
+  }
+  if (error.code() != ErrorCode::kTooManyRequests && error.code() != ErrorCode::kTimeout) start_over();
+  return back_off(error, now);
+}
+
+std::optional<Error> WatchMachine::handle(const client::WatchEvent& event) {
+  switch (event.type) {
+    case client::WatchEventType::kError:
+      return event.error ? *event.error : Error::internal("watch {}: an ERROR event without status", type_.resource());
+    case client::WatchEventType::kBookmark:
+      if (phase_ == Phase::kWatch && !event.resource_version.empty()) {
+        resource_version_ = event.resource_version;
+        sink_->advance(revision_of(event.resource_version));
+      }
+      if (phase_ == Phase::kWatchList && event.initial_events_end) finish_list(event.resource_version);
+      return std::nullopt;
+    default:
+      phase_ == Phase::kWatchList ? handle_initial(event) : handle_change(event);
+      return std::nullopt;
+  }
+}
+
+void WatchMachine::handle_initial(const client::WatchEvent& event) {
+  if (event.type == client::WatchEventType::kDeleted) {
+    sink_->unstage(event.key);
+  } else if (const Status staged = sink_->stage(event.object); !staged) {
+    quarantine(event.key, staged.error());
+    sink_->stage_known(event.key);
+  }
+}
+
+void WatchMachine::handle_change(const client::WatchEvent& event) {
+  const std::uint64_t revision = revision_of(event.resource_version);
+  if (event.type == client::WatchEventType::kDeleted) {
+    sink_->erase(event.key, revision);
+  } else if (const Status put = sink_->put(event.object); !put) {
+    quarantine(event.key, put.error());
+    sink_->advance(revision);
+  }
+  if (!event.resource_version.empty()) resource_version_ = event.resource_version;
+}
+
+void WatchMachine::finish_list(const std::string& resource_version) {
+  metrics_.lists.increment();
+  resource_version_ = resource_version;
+  listed_ = clock_.now();
+  paged_ = true;
+  phase_ = Phase::kWatch;
+  sink_->commit(revision_of(resource_version));
+  synced_ = true;
+}
+
+void WatchMachine::start_over() {
+  continue_token_.clear();
+  phase_ = options_.watch_list && !watch_list_refused_ ? Phase::kWatchList : Phase::kList;
+}
+
+Instant WatchMachine::back_off(const Error& error, Instant now) {
+  if (error.code() == ErrorCode::kCancelled) return now;
+  const Duration wait = std::max(backoff_.next(now, random_), error.retry_after().value_or(Duration::zero()));
+  due_ = now + wait;
+  const LogLevel level = failing_ ? LogLevel::kDebug : LogLevel::kWarn;
+  failing_ = true;
+  log_.log(level, absent_ ? "resource is not installed; waiting for it" : "watch interrupted",
+           {{"error", error.message()}, {"code", to_string(error.code())}, {"retry_in", wait}});
+  return due_;
+}
+
+void WatchMachine::quarantine(const ObjectKey& key, const Error& error) {
+  metrics_.poison.increment();
+  log_.error("object cannot be decoded; it is left alone", {{"key", key.to_string()}, {"error", error.message()}});
+  if (poison_) poison_({type_, key, error});
+}
+
+void WatchMachine::progressed() {
+  absent_ = false;
+  if (!failing_) return;
+  failing_ = false;
+  log_.info("watch resumed");
+}
+
+}  // namespace tpuslice::runtime
