@@ -1,0 +1,91 @@
+#include "api/sim/cluster/namespaces.h"
+
+#include <algorithm>
+
+namespace tpuslice::sim {
+
+namespace {
+
+constexpr const char* kRootCa = "kube-root-ca.crt";
+
+WriteOptions as_controller() {
+  WriteOptions options;
+  options.user = {"system:serviceaccount:kube-system:namespace-controller", {"system:authenticated"}};
+  return options;
+}
+
+bool terminating(const Json& object) { return find_path(object, {"metadata", "deletionTimestamp"}) != nullptr; }
+
+}  // namespace
+
+Namespaces::Namespaces(Registry& registry, std::string ca)
+    : registry_(registry),
+      ca_(std::move(ca)),
+      feed_(
+          registry.storage(),
+          [] {
+            return std::vector<std::string>{"configmaps", "namespaces", "serviceaccounts"};
+          },
+          false) {}
+
+bool Namespaces::step() {
+  for (const Change& change : feed_.take().changes) {
+    if (change.resource == "namespaces") {
+      dirty_.insert(change.key.name);
+      const bool leaving = change.type != ChangeType::kDeleted && terminating(*change.object);
+      if (leaving) terminating_.insert(change.key.name);
+      if (change.type == ChangeType::kDeleted) terminating_.erase(change.key.name);
+    } else if (change.type == ChangeType::kDeleted || terminating_.count(change.key.namespace_name) != 0) {
+      const bool furniture = change.key.name == "default" || change.key.name == kRootCa;
+      if (furniture || terminating_.count(change.key.namespace_name) != 0) dirty_.insert(change.key.namespace_name);
+    }
+  }
+  bool wrote = false;
+  for (const std::string& name : std::exchange(dirty_, {})) {
+    const JsonPtr space = registry_.storage().get("namespaces", {"", name});
+    if (space == nullptr) continue;
+    wrote |= terminating(*space) ? empty(*space) : furnish(name);
+  }
+  return wrote;
+}
+
+bool Namespaces::furnish(const std::string& name) {
+  bool wrote = false;
+  const auto ensure = [&](const char* id, const char* kind, const char* object_name, const Json& data) {
+    if (registry_.storage().get(id, {name, object_name}) != nullptr) return;
+    Json body = {{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", object_name}, {"namespace", name}}}};
+    if (!data.is_null()) body["data"] = data;
+    wrote |= registry_.create(*registry_.resources().find_id(id), Object(body), as_controller()).ok();
+  };
+  ensure("serviceaccounts", "ServiceAccount", "default", nullptr);
+  ensure("configmaps", "ConfigMap", kRootCa, {{"ca.crt", ca_}});
+  return wrote;
+}
+
+bool Namespaces::empty(const Json& space) {
+  const std::string name = string_at(space, {"metadata", "name"});
+  bool wrote = false;
+  std::size_t left = 0;
+  std::set<std::string> done;
+  for (const ResourcePtr& resource : registry_.resources().list()) {
+    if (!resource->namespaced || !done.insert(resource->id()).second) continue;
+    for (const JsonPtr& object : registry_.storage().list(resource->id(), name)) {
+      ++left;
+      if (terminating(*object)) continue;
+      DeleteOptions options;
+      options.write = as_controller();
+      options.uid = string_at(*object, {"metadata", "uid"});
+      wrote |= registry_.remove(*resource, {name, string_at(*object, {"metadata", "name"})}, options).ok();
+    }
+  }
+  if (wrote) {
+    dirty_.insert(name);
+    return true;
+  }
+  const Json* finalizers = find_path(space, {"metadata", "finalizers"});
+  if (left != 0 || (finalizers != nullptr && !finalizers->empty())) return false;
+  // The finalizer `kubernetes` of its spec is this controller's; without it the server lets the namespace go.
+  return registry_.storage().remove("namespaces", {"", name}, std::nullopt).ok();
+}
+
+}  // namespace tpuslice::sim

@@ -1,0 +1,34 @@
+// Timeline: the history of the cluster as lines for people: "+0.4s  pod train-worker-0-2 scheduled to v6e-4x4-a-2".
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/sim/cluster/change_feed.h"
+#include "api/sim/registry.h"
+
+namespace tpuslice::sim {
+
+/// Tells of pods, services, nodes, custom resources and their events; not of leases, endpoints and heartbeats. Storage
+/// knows no times, so ask after every step. Not thread-safe.
+class Timeline {
+ public:
+  /// Times are relative to `start`. What is in `registry` already is not told.
+  Timeline(Registry& registry, Instant start);
+
+  /// What happened since the last call, oldest first.
+  [[nodiscard]] std::vector<std::string> take(Instant now);
+
+ private:
+  void tell(const Change& change, std::vector<std::string>& lines) const;
+
+  Registry& registry_;
+  const Instant start_;
+  ChangeFeed feed_;
+};
+
+/// "+0.4s", "+2m03s": a time since the start.
+[[nodiscard]] std::string format_elapsed(Duration elapsed);
+
+}  // namespace tpuslice::sim
