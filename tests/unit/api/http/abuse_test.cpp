@@ -1,0 +1,114 @@
+// What a hostile or broken client may send to a listening socket, and what must come of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::StartsWith;
+
+Reply ok(const Request&, const Peer&) { return text_reply(200, "fine"); }
+
+/// The server still answers others.
+void expect_alive(const Server& server) {
+  RawClient client(server.port());
+  client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.read_all(), StartsWith("HTTP/1.1 200 OK"));
+}
+
+struct Attack {
+  const char* name;
+  std::string bytes;
+  const char* answer;  ///< How the reply starts.
+};
+
+class ServerUnderAttack : public ::testing::TestWithParam<Attack> {};
+
+TEST_P(ServerUnderAttack, RefusesAndGoesOn) {
+  ServerOptions options = plain_options();
+  options.body_limit = 1000;
+  options.header_limit = 4096;
+  const auto server = start(options, ok);
+  RawClient client(server->port());
+  client.send(GetParam().bytes);
+  EXPECT_THAT(client.read_all(), StartsWith(GetParam().answer));
+  expect_alive(*server);
+}
+
+const std::string kPost = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Attacks, ServerUnderAttack,
+    ::testing::Values(
+        Attack{"NegativeChunk", kPost + "Transfer-Encoding: chunked\r\n\r\n-1\r\n", "HTTP/1.1 400"},
+        Attack{"HugeChunk", kPost + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", "HTTP/1.1 400"},
+        Attack{"NegativeLength", kPost + "Content-Length: -5\r\n\r\n", "HTTP/1.1 400"},
+        Attack{"Garbage", "\x01\x02\x03 nonsense\r\n\r\n", "HTTP/1.1 400"},
+        Attack{"TlsHello", std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 15), "HTTP/1.1 400"},
+        Attack{"BigHeader", "GET / HTTP/1.1\r\nA: " + std::string(8000, 'a'), "HTTP/1.1 431"},
+        Attack{"BigBody", kPost + "Content-Length: 100000000\r\n\r\n", "HTTP/1.1 413"},
+        Attack{"EndlessBody", kPost + "Transfer-Encoding: chunked\r\n\r\n400\r\n" + std::string(1024, 'a') + "\r\n",
+               "HTTP/1.1 413"},
+        Attack{"BothLengths", kPost + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+               "HTTP/1.1 400"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+/// A client that says too little for too long is dropped; reading returns when the server closes.
+class SlowClient : public ::testing::TestWithParam<Attack> {};
+
+TEST_P(SlowClient, IsDropped) {
+  ServerOptions options = plain_options();
+  options.read_timeout = options.idle_timeout = std::chrono::milliseconds(150);
+  const auto server = start(options, ok);
+  RawClient client(server->port());
+  client.send(GetParam().bytes);
+  EXPECT_EQ(client.read_all(), "");
+  expect_alive(*server);
+}
+
+INSTANTIATE_TEST_SUITE_P(Slow, SlowClient,
+                         ::testing::Values(Attack{"Silent", "", ""}, Attack{"HalfAHeader", "GET / HT", ""},
+                                           Attack{"HalfABody", kPost + "Content-Length: 10\r\n\r\nabc", ""}),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(TlsServerUnderAttack, DropsAHandshakeThatNeverComes) {
+  ServerOptions options = tls_options();
+  options.handshake_timeout = std::chrono::milliseconds(150);
+  const auto server = start(options, ok);
+  RawClient client(server->port());
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST(TlsServerUnderAttack, LeaksNothingOfConnectionsThatGoAtOnce) {
+  const auto server = start(tls_options(), ok);
+  const auto transport = connect(transport_options(*server));
+  ASSERT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+  const int before = open_descriptors();
+  for (int i = 0; i < 60; ++i) {
+    RawClient client(server->port());
+    if (i % 3 == 1) client.send("\x16\x03\x01");
+    if (i % 3 == 2) client.reset();
+  }
+  // Each answer leaves the server time to see the others gone.
+  int after = open_descriptors();
+  for (int i = 0; i < 500 && after > before; ++i) {
+    ASSERT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+    after = open_descriptors();
+  }
+  EXPECT_LE(after, before);
+}
+
+TEST(TlsServerUnderAttack, SurvivesGarbageInsteadOfAHandshake) {
+  const auto server = start(tls_options(), ok);
+  for (int i = 0; i < 20; ++i) {
+    RawClient client(server->port());
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    client.read_all();
+  }
+  EXPECT_EQ(connect(transport_options(*server))->call(get("/"), kGenerous, {}).value().body, "fine");
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing

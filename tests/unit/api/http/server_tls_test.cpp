@@ -1,0 +1,106 @@
+// Who a TLS server says it is, and who it knows its clients to be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Reply who(const Request&, const Peer& peer) {
+  std::string body = peer.common_name;
+  for (const std::string& each : peer.organizations) body += "/" + each;
+  return text_reply(200, body);
+}
+
+Identity client_identity(const std::string& name, const Validity& validity = valid_now()) {
+  return issue({.common_name = name,
+                .organizations = {"system:masters", "ops"},
+                .dns_names = {},
+                .ip_addresses = {},
+                .server = false,
+                .client = true},
+               validity);
+}
+
+std::unique_ptr<Transport> connect_as(const Server& server, std::optional<Identity> identity) {
+  TransportOptions options = transport_options(server);
+  options.identity = [identity]() -> Result<std::optional<Identity>> { return identity; };
+  return connect(options);
+}
+
+TEST(TlsServer, KnowsItsClientByItsCertificate) {
+  ServerOptions options = tls_options();
+  options.client_ca = pki().authority.certificate_chain;
+  const auto server = start(options, who);
+  EXPECT_EQ(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}).value().body,
+            "jane/system:masters/ops");
+}
+
+TEST(TlsServer, LetsClientsWithoutACertificateIn) {
+  ServerOptions options = tls_options();
+  options.client_ca = pki().authority.certificate_chain;
+  const auto server = start(options, who);
+  EXPECT_EQ(connect_as(*server, std::nullopt)->call(get("/"), kGenerous, {}).value().body, "");
+}
+
+TEST(TlsServer, RefusesCertificatesOfOtherAuthorities) {
+  ServerOptions options = tls_options();
+  options.client_ca = make_certificate_authority("another", valid_now()).value().certificate_chain;
+  const auto server = start(options, who);
+  EXPECT_FALSE(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}).ok());
+}
+
+TEST(TlsServer, RefusesExpiredCertificates) {
+  ServerOptions options = tls_options();
+  options.client_ca = pki().authority.certificate_chain;
+  const auto server = start(options, who);
+  EXPECT_FALSE(connect_as(*server, client_identity("jane", expired()))->call(get("/"), kGenerous, {}).ok());
+}
+
+TEST(TlsServer, DoesNotAskWithoutAClientAuthority) {
+  const auto server = start(tls_options(), who);
+  EXPECT_EQ(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}).value().body, "");
+}
+
+TEST(TlsServer, ServesItsNewCertificateToNewConnections) {
+  const auto server = start(tls_options(), who);
+  const auto old_connection = connect(transport_options(*server));
+  ASSERT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok());
+
+  const Identity other = make_certificate_authority("another", valid_now()).value();
+  const Identity next =
+      issue_certificate(other,
+                        {.common_name = "server", .organizations = {}, .dns_names = {}, .ip_addresses = {"127.0.0.1"}},
+                        valid_now())
+          .value();
+  ASSERT_TRUE(server->set_identity(next).ok());
+  EXPECT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok()) << "a kept connection is not disturbed";
+  EXPECT_FALSE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
+  TransportOptions options = transport_options(*server);
+  options.ca = other.certificate_chain;
+  EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
+}
+
+TEST(TlsServer, KeepsItsCertificateWhenTheNewOneIsTorn) {
+  const auto server = start(tls_options(), who);
+  const Identity other = client_identity("other");
+  const Status torn = server->set_identity({pki().server.certificate_chain, other.private_key});
+  ASSERT_FALSE(torn.ok());
+  EXPECT_EQ(torn.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
+}
+
+TEST(TlsServer, DoesNotStartWithACertificateThatIsNone) {
+  for (const Identity& bad : {Identity{"", ""}, Identity{pki().server.certificate_chain, "nonsense"}}) {
+    const auto server = Server::start({.tls = bad}, who);
+    ASSERT_FALSE(server.ok());
+    EXPECT_EQ(server.error().code(), ErrorCode::kInvalidArgument);
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing

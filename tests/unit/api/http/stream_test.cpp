@@ -1,0 +1,185 @@
+// Streams through the real Transport: as they come, with back-pressure, to their end.
+#include <atomic>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+std::unique_ptr<Server> serve(const std::shared_ptr<FedStream::Feed>& feed) {
+  return start(tls_options(), [feed](const Request&, const Peer&) { return stream_reply(feed); });
+}
+
+/// Reads until `size` bytes are there or an error.
+std::string read_bytes(Stream& stream, std::size_t size) {
+  std::string out;
+  while (out.size() < size) {
+    const auto bytes = stream.read(kGenerous, {});
+    if (!bytes || bytes->empty()) break;
+    out += *bytes;
+  }
+  return out;
+}
+
+TEST(TransportStream, ReadsEventsAsTheyCome) {
+  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto server = serve(feed);
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(stream->status(), 200);
+  EXPECT_NE(find_header(stream->headers(), "content-type"), nullptr);
+  for (const std::string event : {"one\n", "two\n", "three\n"}) {
+    feed->put(event);
+    EXPECT_EQ(read_bytes(*stream, event.size()), event);
+  }
+}
+
+TEST(TransportStream, TellsTheEndFromABreak) {
+  for (const bool whole : {true, false}) {
+    const auto feed = std::make_shared<FedStream::Feed>();
+    const auto server = serve(feed);
+    const auto transport = connect(transport_options(*server));
+    const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+    feed->put("last\n");
+    EXPECT_EQ(read_bytes(*stream, 5), "last\n");
+    whole ? feed->end() : feed->fail();
+    const auto after = stream->read(kGenerous, {});
+    ASSERT_FALSE(after.ok());
+    EXPECT_EQ(after.error().code(), ErrorCode::kUnavailable);
+    EXPECT_EQ(is_end_of_stream(after.error()), whole) << after.error().message();
+  }
+}
+
+TEST(TransportStream, SaysWhenNothingCame) {
+  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto server = serve(feed);
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(stream->read(Duration::zero(), {}).value(), "");
+  EXPECT_EQ(stream->read(std::chrono::milliseconds(10), {}).value(), "");
+}
+
+TEST(TransportStream, StopsWhenAsked) {
+  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto server = serve(feed);
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+  std::stop_source stop;
+  std::jthread asking([&] { stop.request_stop(); });
+  const auto bytes = stream->read(std::chrono::hours(1), stop.get_token());
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().code(), ErrorCode::kCancelled);
+}
+
+TEST(TransportStream, ClosesItsConnectionWhenItIsLetGo) {
+  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto server = serve(feed);
+  const auto transport = connect(transport_options(*server));
+  { const auto stream = transport->open(get("/watch"), kGenerous, {}).value(); }
+  EXPECT_TRUE(feed->released.wait());
+}
+
+TEST(TransportStream, ReadsTheBodyOfARefusal) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(410, "gone"); });
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(stream->status(), 410);
+  EXPECT_EQ(read_bytes(*stream, 4), "gone");
+}
+
+TEST(TransportStream, AsksForAnotherTokenAfterARefusal) {
+  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto server = start(tls_options(), [feed](const Request& request, const Peer&) {
+    return *find_header(request.headers, "authorization") == "Bearer new" ? stream_reply(feed) : text_reply(401, "");
+  });
+  TransportOptions options = transport_options(*server);
+  options.bearer = [](bool refresh) -> Result<std::optional<std::string>> {
+    return std::optional<std::string>(refresh ? "new" : "old");
+  };
+  EXPECT_EQ(connect(options)->open(get("/watch"), kGenerous, {}).value()->status(), 200);
+}
+
+TEST(TransportStream, GivesUpWhenNoHeadersCome) {
+  Gate release;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    release.wait();
+    return text_reply(200, "");
+  });
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(get("/watch"), std::chrono::milliseconds(200), {});
+  release.open();
+  ASSERT_FALSE(stream.ok());
+  EXPECT_EQ(stream.error().code(), ErrorCode::kTimeout);
+}
+
+/// Never runs dry, and counts what was taken.
+class EndlessStream final : public Stream {
+ public:
+  struct Count {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::size_t bytes = 0;
+  };
+  EndlessStream(std::shared_ptr<Count> count, std::size_t total) : count_(std::move(count)), total_(total) {}
+  [[nodiscard]] int status() const override { return 200; }
+  [[nodiscard]] const Headers& headers() const override { return headers_; }
+  Result<std::string> read(Duration, std::stop_token stop) override {
+    const std::lock_guard lock(count_->mutex);
+    if (stop.stop_requested()) return Error(ErrorCode::kCancelled, "stopped");
+    if (count_->bytes >= total_) return end_of_stream();
+    count_->bytes += 65536;
+    count_->changed.notify_all();
+    return std::string(65536, 'x');
+  }
+
+ private:
+  const std::shared_ptr<Count> count_;
+  const std::size_t total_;
+  const Headers headers_;
+};
+
+TEST(TransportStream, HoldsTheServerBackWhileNobodyReads) {
+  constexpr std::size_t kTotal = 64U << 20U;
+  const auto count = std::make_shared<EndlessStream::Count>();
+  const auto server = start(tls_options(), [count](const Request&, const Peer&) {
+    Reply reply = text_reply(200, "");
+    reply.stream = std::make_unique<EndlessStream>(count, kTotal);
+    return reply;
+  });
+  TransportOptions options = transport_options(*server);
+  options.stream_buffer = 256U << 10U;
+  const auto transport = connect(options);
+  const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
+  {
+    std::unique_lock lock(count->mutex);
+    EXPECT_FALSE(count->changed.wait_for(lock, std::chrono::seconds(1), [&] { return count->bytes >= kTotal / 2; }))
+        << "the server was never held back";
+  }
+  EXPECT_EQ(read_bytes(*stream, kTotal).size(), kTotal);
+  EXPECT_TRUE(is_end_of_stream(stream->read(kGenerous, {}).error()));
+}
+
+TEST(TransportStream, LeaksNothingOverManyStreams) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) {
+    const auto one = std::make_shared<FedStream::Feed>();
+    one->put("event\n");
+    return stream_reply(one);
+  });
+  const auto transport = connect(transport_options(*server));
+  const auto once = [&] { return read_bytes(*transport->open(get("/watch"), kGenerous, {}).value(), 6); };
+  EXPECT_EQ(once(), "event\n");
+  const int before = open_descriptors();
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(once(), "event\n");
+  int after = open_descriptors();
+  for (int i = 0; i < 200 && after > before + 4; ++i) {
+    ASSERT_EQ(once(), "event\n");
+    after = open_descriptors();
+  }
+  EXPECT_LE(after, before + 4);
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing

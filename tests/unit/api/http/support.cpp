@@ -1,0 +1,249 @@
+#include "tests/unit/api/http/support.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+namespace tpuslice::http::testing {
+namespace {
+
+sockaddr_in loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+void set_read_timeout(int fd) {
+  const timeval bound{20, 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
+}
+
+}  // namespace
+
+void Gate::open() {
+  const std::lock_guard lock(mutex_);
+  open_ = true;
+  changed_.notify_all();
+}
+
+bool Gate::wait(Duration bound) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, bound, [this] { return open_; });
+}
+
+void Gate::wait(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, kGenerous, [this] { return open_; });
+}
+
+Validity valid_now() {
+  const Timestamp now = RealClock().wall();
+  return {now - std::chrono::hours(1), now + std::chrono::hours(1)};
+}
+
+Validity expired() {
+  const Timestamp now = RealClock().wall();
+  return {now - std::chrono::hours(2), now - std::chrono::hours(1)};
+}
+
+const Pki& pki() {
+  static const Pki made = [] {
+    Pki out;
+    out.authority = make_certificate_authority("test authority", valid_now()).value();
+    out.server = issue_certificate(out.authority,
+                                   {.common_name = "server",
+                                    .organizations = {},
+                                    .dns_names = {"localhost", "kubernetes.default.svc"},
+                                    .ip_addresses = {"127.0.0.1"}},
+                                   valid_now())
+                     .value();
+    return out;
+  }();
+  return made;
+}
+
+Identity issue(const CertificateRequest& request, const Validity& validity) {
+  return issue_certificate(pki().authority, request, validity).value();
+}
+
+ServerOptions plain_options() { return {}; }
+
+ServerOptions tls_options() {
+  ServerOptions options;
+  options.tls = pki().server;
+  return options;
+}
+
+std::unique_ptr<Server> start(ServerOptions options, Handler handler) {
+  return Server::start(std::move(options), std::move(handler)).value();
+}
+
+Reply text_reply(int status, std::string body) {
+  return {{status, {{"Content-Type", "text/plain"}}, std::move(body)}, nullptr};
+}
+
+TransportOptions transport_options(const Server& server) {
+  TransportOptions options;
+  options.server = fmt::format("https://127.0.0.1:{}", server.port());
+  options.ca = pki().authority.certificate_chain;
+  return options;
+}
+
+std::unique_ptr<Transport> connect(TransportOptions options) {
+  return make_cpprest_transport(std::move(options)).value();
+}
+
+Request get(std::string target) {
+  Request request;
+  request.target = std::move(target);
+  return request;
+}
+
+std::string gzip(std::string_view text) {
+  z_stream stream{};
+  constexpr int kGzip = 15 + 16;
+  EXPECT_EQ(deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string in(text);
+  std::string out(deflateBound(&stream, in.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+int open_descriptors() {
+  int count = 0;
+  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+RawClient::RawClient(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  set_read_timeout(fd_);
+  const sockaddr_in address = loopback(port);
+  EXPECT_EQ(::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+}
+
+RawClient::~RawClient() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool RawClient::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (size <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(size));
+  }
+  return true;
+}
+
+std::string RawClient::read_until(std::string_view needle) {
+  std::array<char, 4096> buffer{};
+  while (needle.empty() || seen_.find(needle) == std::string::npos) {
+    const ssize_t size = ::recv(fd_, buffer.data(), buffer.size(), 0);
+    if (size <= 0) break;
+    seen_.append(buffer.data(), static_cast<std::size_t>(size));
+  }
+  const auto found = needle.empty() ? std::string::npos : seen_.find(needle);
+  const std::size_t end = found == std::string::npos ? seen_.size() : found + needle.size();
+  std::string out = seen_.substr(0, end);
+  seen_.erase(0, end);
+  return out;
+}
+
+void RawClient::reset() {
+  const linger at_once{1, 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(fd_);
+  fd_ = -1;
+}
+
+RawServer::RawServer(Script script)
+    : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), script_(std::move(script)) {
+  sockaddr_in address = loopback(0);
+  EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(listen(listener_, 16), 0);
+  socklen_t size = sizeof address;
+  getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+  port_ = ntohs(address.sin_port);
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    for (int connection = 0; !stop.stop_requested(); ++connection) {
+      const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+      if (fd < 0) return;
+      set_read_timeout(fd);
+      if (!stop.stop_requested()) script_(fd, connection);
+      ::close(fd);
+    }
+  });
+}
+
+RawServer::~RawServer() {
+  thread_.request_stop();
+  shutdown(listener_, SHUT_RDWR);
+  thread_.join();
+  ::close(listener_);
+}
+
+std::string RawServer::read_head(int fd) {
+  std::string head;
+  char c = 0;
+  while (!head.ends_with("\r\n\r\n") && recv(fd, &c, 1, 0) == 1) head += c;
+  return head;
+}
+
+void RawServer::write(int fd, std::string_view bytes) {
+  static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL));
+}
+
+void FedStream::Feed::put(std::string_view more) {
+  const std::lock_guard lock(mutex);
+  bytes += more;
+  changed.notify_all();
+}
+
+void FedStream::Feed::end() {
+  const std::lock_guard lock(mutex);
+  ended = true;
+  changed.notify_all();
+}
+
+void FedStream::Feed::fail() {
+  const std::lock_guard lock(mutex);
+  broken = true;
+  changed.notify_all();
+}
+
+Result<std::string> FedStream::read(Duration wait, std::stop_token stop) {
+  std::unique_lock lock(feed_->mutex);
+  feed_->changed.wait_for(lock, stop, wait, [this] { return !feed_->bytes.empty() || feed_->ended || feed_->broken; });
+  if (stop.stop_requested()) {
+    feed_->stopped.open();
+    return Error(ErrorCode::kCancelled, "stopped");
+  }
+  if (!feed_->bytes.empty()) return std::exchange(feed_->bytes, {});
+  if (feed_->ended) return end_of_stream();
+  if (feed_->broken) return Error::unavailable("broken");
+  return std::string();
+}
+
+Reply stream_reply(std::shared_ptr<FedStream::Feed> feed) {
+  Reply reply;
+  reply.response = {200, {{"Content-Type", "application/json"}}, {}};
+  reply.stream = std::make_unique<FedStream>(std::move(feed));
+  return reply;
+}
+
+}  // namespace tpuslice::http::testing

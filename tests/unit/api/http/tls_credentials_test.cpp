@@ -1,0 +1,71 @@
+#include "api/http/tls_credentials.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http {
+namespace {
+
+using testing::issue;
+using testing::pki;
+
+TEST(TlsCredentials, LeafIsSignedByItsAuthority) {
+  const Timestamp now = RealClock().wall();
+  EXPECT_TRUE(
+      verify_certificate(pki().server.certificate_chain, pki().authority.certificate_chain, now, "localhost").ok());
+  const Identity other = make_certificate_authority("another", testing::valid_now()).value();
+  EXPECT_FALSE(verify_certificate(pki().server.certificate_chain, other.certificate_chain, now).ok());
+}
+
+TEST(TlsCredentials, NameMustBeAnAlternativeName) {
+  const Timestamp now = RealClock().wall();
+  const Identity leaf =
+      issue({.common_name = "by.common.name", .organizations = {}, .dns_names = {"a.b"}, .ip_addresses = {}});
+  EXPECT_TRUE(verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "a.b").ok());
+  EXPECT_FALSE(
+      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "by.common.name").ok());
+}
+
+TEST(TlsCredentials, SaysWhenACertificateEnds) {
+  const Timestamp end = parse_rfc3339("2031-02-03T04:05:06Z").value();
+  const Identity leaf = issue({.common_name = "a", .organizations = {}, .dns_names = {"a"}, .ip_addresses = {}},
+                              {parse_rfc3339("2026-01-01T00:00:00Z").value(), end});
+  EXPECT_EQ(certificate_not_after(leaf.certificate_chain).value(), end);
+  EXPECT_TRUE(
+      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, RealClock().wall(), "a").ok());
+  EXPECT_FALSE(
+      verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, end + std::chrono::seconds(1))
+          .ok());
+}
+
+TEST(TlsCredentials, KeyMustBelongToItsCertificate) {
+  const Identity other = issue({.common_name = "b", .organizations = {}, .dns_names = {"b"}, .ip_addresses = {}});
+  EXPECT_TRUE(check_identity(pki().server).ok());
+  EXPECT_FALSE(check_identity({pki().server.certificate_chain, other.private_key}).ok());
+  EXPECT_FALSE(check_identity({"", other.private_key}).ok());
+  EXPECT_FALSE(check_identity({other.certificate_chain, "nonsense"}).ok());
+}
+
+TEST(TlsCredentials, RefusesNamesThatWouldAddOthers) {
+  for (const char* name : {"a,DNS:b", "a b", "", "a\nDNS:b", "IP:1.2.3.4"}) {
+    const auto made = issue_certificate(
+        pki().authority, {.common_name = "a", .organizations = {}, .dns_names = {name}, .ip_addresses = {}},
+        testing::valid_now());
+    EXPECT_FALSE(made.ok()) << name;
+  }
+}
+
+TEST(TlsCredentials, RefusesAValidityThatEndsBeforeItStarts) {
+  EXPECT_FALSE(make_certificate_authority("a", {testing::valid_now().not_after, testing::valid_now().not_before}).ok());
+}
+
+TEST(TlsCredentials, CountsTheCertificatesOfABundle) {
+  const std::string& one = pki().authority.certificate_chain;
+  EXPECT_EQ(count_certificates(one + one).value(), 2);
+  EXPECT_FALSE(count_certificates("").ok());
+  EXPECT_FALSE(count_certificates(one.substr(0, one.size() / 2)).ok());
+}
+
+}  // namespace
+}  // namespace tpuslice::http

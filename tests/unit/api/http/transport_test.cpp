@@ -1,0 +1,326 @@
+// Unary calls: what is sent, how long is waited, and what comes back.
+#include <atomic>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TransportOptions plain_to(int port) {
+  TransportOptions options;
+  options.server = fmt::format("http://127.0.0.1:{}", port);
+  return options;
+}
+
+TEST(Transport, SendsWhatItIsGiven) {
+  std::string seen;
+  const auto server = start(tls_options(), [&](const Request& request, const Peer&) {
+    seen = request.method + " " + request.target + " " + *find_header(request.headers, "content-type") + " " +
+           *find_header(request.headers, "user-agent") + " " + *find_header(request.headers, "accept-encoding") + " " +
+           request.body;
+    return text_reply(201, "created");
+  });
+  TransportOptions options = transport_options(*server);
+  options.server += "/k8s/c-1/";
+  options.user_agent = "tester";
+  Request request = get("/api/v1/pods?labelSelector=a%20in%20%28b%2Cc%29&x=%2F");
+  request.method = "PATCH";
+  request.headers = {{"Content-Type", "application/merge-patch+json"}};
+  request.body = "{}";
+  const Response response = connect(options)->call(request, kGenerous, {}).value();
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(response.body, "created");
+  EXPECT_EQ(*find_header(response.headers, "content-type"), "text/plain");
+  EXPECT_EQ(seen,
+            "PATCH /k8s/c-1/api/v1/pods?labelSelector=a%20in%20%28b%2Cc%29&x=%2F application/merge-patch+json tester "
+            "gzip {}");
+}
+
+TEST(Transport, KeepsItsConnection) {
+  std::mutex mutex;
+  std::set<std::string> peers;
+  const auto server = start(tls_options(), [&](const Request&, const Peer& peer) {
+    const std::lock_guard lock(mutex);
+    peers.insert(peer.address);
+    return text_reply(200, "");
+  });
+  const auto transport = connect(transport_options(*server));
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+  EXPECT_EQ(peers.size(), 1U);
+}
+
+TEST(Transport, HandsOverEveryStatus) {
+  const auto server = start(tls_options(), [](const Request& request, const Peer&) {
+    Reply reply = text_reply(std::stoi(request.target.substr(1)), "body");
+    reply.response.headers.emplace_back("Location", "https://example.org/");
+    return reply;
+  });
+  const auto transport = connect(transport_options(*server));
+  for (const int status : {200, 301, 302, 307, 400, 403, 404, 409, 410, 422, 429, 500, 503, 504}) {
+    EXPECT_EQ(transport->call(get(fmt::format("/{}", status)), kGenerous, {}).value().status, status);
+  }
+}
+
+TEST(Transport, UnpacksGzip) {
+  const std::string text(300'000, 'x');
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    Reply reply = text_reply(200, gzip(text));
+    reply.response.headers.emplace_back("Content-Encoding", "gzip");
+    return reply;
+  });
+  EXPECT_EQ(connect(transport_options(*server))->call(get("/"), kGenerous, {}).value().body, text);
+}
+
+TEST(Transport, GivesUpAtItsDeadline) {
+  Gate release;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    release.wait();
+    return text_reply(200, "");
+  });
+  const auto response = connect(transport_options(*server))->call(get("/slow"), std::chrono::milliseconds(200), {});
+  release.open();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+  EXPECT_THAT(response.error().message(), HasSubstr("/slow"));
+}
+
+TEST(Transport, GivesUpAtItsDeadlineWhenBytesTrickle) {
+  Gate release;
+  RawServer server([&](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+    release.wait();
+  });
+  const auto response = connect(plain_to(server.port()))->call(get("/"), std::chrono::milliseconds(200), {});
+  release.open();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+}
+
+TEST(Transport, StopsAtOnceWhenAsked) {
+  Gate entered;
+  Gate release;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "");
+  });
+  const auto transport = connect(transport_options(*server));
+  std::stop_source stop;
+  const RealClock clock;
+  std::atomic<Instant> asked{};
+  std::jthread asking([&] {
+    entered.wait();
+    asked = clock.now();
+    stop.request_stop();
+  });
+  const auto response = transport->call(get("/"), std::chrono::hours(1), stop.get_token());
+  const Duration took = clock.now() - asked.load();
+  release.open();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
+  EXPECT_LT(took, std::chrono::seconds(2));
+}
+
+TEST(Transport, NoticesAConnectionThatWentSilent) {
+  Gate release;
+  RawServer server([&](int fd, int) {
+    RawServer::read_head(fd);
+    release.wait();
+  });
+  TransportOptions options = plain_to(server.port());
+  options.idle_timeout = std::chrono::milliseconds(300);
+  const auto response = connect(options)->call(get("/"), std::chrono::hours(1), {});
+  release.open();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+}
+
+TEST(Transport, RefusesResponsesOverItsLimit) {
+  const auto server =
+      start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, std::string(5000, 'a')); });
+  TransportOptions options = transport_options(*server);
+  options.max_response = 4999;
+  const auto refused = connect(options)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::kInvalidArgument);
+  options.max_response = 5000;
+  EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
+}
+
+TEST(Transport, AsksForAnotherTokenOnceAfterARefusal) {
+  int requests = 0;
+  const auto server = start(tls_options(), [&](const Request& request, const Peer&) {
+    ++requests;
+    const std::string* token = find_header(request.headers, "authorization");
+    return text_reply(token != nullptr && *token == "Bearer new" ? 200 : 401, "");
+  });
+  TransportOptions options = transport_options(*server);
+  int refreshed = 0;
+  std::string token = "old";
+  options.bearer = [&](bool refresh) -> Result<std::optional<std::string>> {
+    if (refresh) {
+      ++refreshed;
+      token = "new";
+    }
+    return std::optional<std::string>(token);
+  };
+  EXPECT_EQ(connect(options)->call(get("/"), kGenerous, {}).value().status, 200);
+  EXPECT_EQ(refreshed, 1);
+  EXPECT_EQ(requests, 2);
+}
+
+TEST(Transport, ReturnsTheSecondRefusal) {
+  std::atomic<int> requests = 0;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    ++requests;
+    return text_reply(401, "");
+  });
+  TransportOptions options = transport_options(*server);
+  options.bearer = [](bool) -> Result<std::optional<std::string>> { return std::optional<std::string>("bad"); };
+  EXPECT_EQ(connect(options)->call(get("/"), kGenerous, {}).value().status, 401);
+  EXPECT_EQ(requests, 2);
+}
+
+TEST(Transport, ReportsATokenItCannotGet) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, ""); });
+  TransportOptions options = transport_options(*server);
+  options.bearer = [](bool) -> Result<std::optional<std::string>> {
+    return Error(ErrorCode::kUnauthorized, "no token today");
+  };
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnauthorized);
+}
+
+TEST(Transport, LetsSoManyRequestsThroughAtATime) {
+  std::atomic<int> now = 0;
+  std::atomic<int> most = 0;
+  ServerOptions server_options = tls_options();
+  server_options.threads = 8;
+  const auto server = start(server_options, [&](const Request&, const Peer&) {
+    const int current = ++now;
+    int seen = most;
+    while (current > seen && !most.compare_exchange_weak(seen, current)) {
+    }
+    --now;
+    return text_reply(200, "");
+  });
+  TransportOptions options = transport_options(*server);
+  options.max_parallel = 2;
+  const auto transport = connect(options);
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 8; ++i) {
+      callers.emplace_back([&] { EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok()); });
+    }
+  }
+  EXPECT_LE(most, 2);
+}
+
+TEST(Transport, WaitsForItsTurnNoLongerThanItsDeadline) {
+  Gate entered;
+  Gate release;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "");
+  });
+  TransportOptions options = transport_options(*server);
+  options.max_parallel = 1;
+  const auto transport = connect(options);
+  std::jthread first([&] { static_cast<void>(transport->call(get("/"), kGenerous, {})); });
+  ASSERT_TRUE(entered.wait());
+  const auto second = transport->call(get("/"), std::chrono::milliseconds(50), {});
+  release.open();
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), ErrorCode::kTimeout);
+}
+
+constexpr std::string_view kKept = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+TEST(Transport, SendsAGetAgainThatMetAClosedConnection) {
+  RawServer server([&](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, kKept);  // And closes, having promised to keep it.
+  });
+  const auto transport = connect(plain_to(server.port()));
+  for (int i = 0; i < 5; ++i) {
+    const auto response = transport->call(get("/"), kGenerous, {});
+    ASSERT_TRUE(response.ok()) << response.error().message();
+    EXPECT_EQ(response->body, "ok");
+  }
+}
+
+TEST(Transport, ReportsAConnectionThatBreaks) {
+  RawServer server([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
+  });
+  const auto response = connect(plain_to(server.port()))->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(Transport, SendsNothingTwiceThatMayHaveBeenActedUpon) {
+  std::atomic<int> requests = 0;
+  RawServer server([&](int fd, int) {
+    if (!RawServer::read_head(fd).empty()) ++requests;
+  });
+  Request request = get("/");
+  request.method = "POST";
+  request.body = "{}";
+  const auto response = connect(plain_to(server.port()))->call(request, kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(requests, 1);
+}
+
+TEST(Transport, ReportsThatNobodyListens) {
+  int port = 0;
+  {
+    port = RawServer([](int, int) {}).port();
+  }
+  const auto response = connect(plain_to(port))->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(Transport, GoesThroughAProxyWithItsCredentials) {
+  std::string head;
+  RawServer proxy([&](int fd, int) {
+    head = RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+  });
+  TransportOptions options;
+  options.server = "http://cluster.example:8080";
+  options.proxy_url = fmt::format("http://me:secret@127.0.0.1:{}", proxy.port());
+  EXPECT_EQ(connect(options)->call(get("/version"), kGenerous, {}).value().body, "ok");
+  EXPECT_THAT(head, StartsWith("GET http://cluster.example:8080/version HTTP/1.1\r\n"));
+  EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
+}
+
+TEST(Transport, AsksAProxyForATunnelToTls) {
+  std::string head;
+  RawServer proxy([&](int fd, int) {
+    head = RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  });
+  TransportOptions options;
+  options.server = "https://cluster.example:6443";
+  options.ca = pki().authority.certificate_chain;
+  options.proxy_url = fmt::format("http://127.0.0.1:{}", proxy.port());
+  const auto response = connect(options)->call(get("/version"), kGenerous, {});
+  EXPECT_TRUE(!response.ok() || response->status == 403);
+  EXPECT_THAT(head, StartsWith("CONNECT cluster.example:6443 HTTP/1.1\r\n"));
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing

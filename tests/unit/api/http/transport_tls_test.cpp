@@ -1,0 +1,148 @@
+// Which servers a Transport talks to, and what it refuses before it talks to any.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+Reply ok(const Request& request, const Peer&) { return text_reply(200, *find_header(request.headers, "host")); }
+
+std::unique_ptr<Server> start_with(const Identity& identity) {
+  ServerOptions options;
+  options.tls = identity;
+  return start(options, ok);
+}
+
+/// A leaf for 127.0.0.1 unless a test wants it otherwise.
+CertificateRequest for_loopback() {
+  return {.common_name = "127.0.0.1", .organizations = {}, .dns_names = {}, .ip_addresses = {"127.0.0.1"}};
+}
+
+void expect_refused(const Server& server, const TransportOptions& options, const std::string& why) {
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok()) << server.port();
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(response.error().message(), HasSubstr(why));
+}
+
+TEST(TransportTls, AcceptsACertificateForTheAddress) {
+  const auto server = start_with(issue(for_loopback()));
+  const auto response = connect(transport_options(*server))->call(get("/"), kGenerous, {});
+  EXPECT_TRUE(response.ok()) << response.error().message();
+}
+
+TEST(TransportTls, RefusesAnotherAuthority) {
+  const auto server = start_with(pki().server);
+  TransportOptions options = transport_options(*server);
+  options.ca = make_certificate_authority("another", valid_now()).value().certificate_chain;
+  expect_refused(*server, options, "unable to get local issuer certificate");
+}
+
+TEST(TransportTls, RefusesANameThatIsOnlyTheCommonName) {
+  CertificateRequest request = for_loopback();
+  request.ip_addresses = {"10.0.0.1"};
+  request.dns_names = {"example.org"};
+  const auto server = start_with(issue(request));
+  expect_refused(*server, transport_options(*server), "IP address mismatch");
+  request.dns_names.clear();
+  request.ip_addresses.clear();
+  const auto bare = start_with(issue(request));
+  expect_refused(*bare, transport_options(*bare), "IP address mismatch");
+}
+
+TEST(TransportTls, RefusesAnExpiredCertificate) {
+  const auto server = start_with(issue(for_loopback(), expired()));
+  expect_refused(*server, transport_options(*server), "certificate has expired");
+}
+
+TEST(TransportTls, ExpectsTheServerNameItIsTold) {
+  CertificateRequest request = for_loopback();
+  request.ip_addresses.clear();
+  request.dns_names = {"api.cluster.internal"};
+  const auto server = start_with(issue(request));
+  TransportOptions options = transport_options(*server);
+  options.tls_server_name = "api.cluster.internal";
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  EXPECT_TRUE(response.ok()) << response.error().message();
+  options.tls_server_name = "other.cluster.internal";
+  expect_refused(*server, options, "hostname mismatch");
+}
+
+TEST(TransportTls, ConnectsByName) {
+  const auto server = start_with(pki().server);
+  TransportOptions options = transport_options(*server);
+  options.server = fmt::format("https://localhost:{}", server->port());
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  EXPECT_TRUE(response.ok()) << response.error().message();
+}
+
+TEST(TransportTls, VerifiesNothingWhenToldSo) {
+  const auto server = start_with(issue(for_loopback(), expired()));
+  TransportOptions options = transport_options(*server);
+  options.ca.clear();
+  options.insecure_skip_verify = true;
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  EXPECT_TRUE(response.ok()) << response.error().message();
+}
+
+TEST(TransportTls, UsesANewClientCertificateAtOnce) {
+  ServerOptions server_options = tls_options();
+  server_options.client_ca = pki().authority.certificate_chain;
+  const auto server =
+      start(server_options, [](const Request&, const Peer& peer) { return text_reply(200, peer.common_name); });
+  const auto identity = [](const std::string& name) {
+    return issue({.common_name = name,
+                  .organizations = {},
+                  .dns_names = {},
+                  .ip_addresses = {},
+                  .server = false,
+                  .client = true});
+  };
+  std::optional<Identity> current = identity("first");
+  TransportOptions options = transport_options(*server);
+  options.identity = [&]() -> Result<std::optional<Identity>> { return current; };
+  const auto transport = connect(options);
+  EXPECT_EQ(transport->call(get("/"), kGenerous, {}).value().body, "first");
+  current = identity("second");
+  EXPECT_EQ(transport->call(get("/"), kGenerous, {}).value().body, "second");
+}
+
+struct Refusal {
+  const char* name;
+  TransportOptions options;
+  ErrorCode code;
+};
+
+class TransportRefuses : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(TransportRefuses, BeforeAnythingIsSent) {
+  const auto made = make_cpprest_transport(GetParam().options);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code(), GetParam().code) << made.error().message();
+}
+
+TransportOptions to(std::string server, std::string ca = "", std::string proxy = "") {
+  TransportOptions options;
+  options.server = std::move(server);
+  options.ca = std::move(ca);
+  options.proxy_url = std::move(proxy);
+  return options;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, TransportRefuses,
+    ::testing::Values(Refusal{"HttpsWithoutAuthority", to("https://a"), ErrorCode::kInvalidArgument},
+                      Refusal{"AuthorityThatIsNone", to("https://a", "nonsense"), ErrorCode::kInvalidArgument},
+                      Refusal{"NoUrl", to("a:6443"), ErrorCode::kInvalidArgument},
+                      Refusal{"Ipv6", to("https://[::1]:6443", "x"), ErrorCode::kUnsupported},
+                      Refusal{"Password", to("https://a:b@c", "x"), ErrorCode::kUnsupported},
+                      Refusal{"BadProxy", to("http://a", "", "proxy:80"), ErrorCode::kInvalidArgument},
+                      Refusal{"TlsProxy", to("http://a", "", "https://proxy"), ErrorCode::kUnsupported}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace tpuslice::http::testing
