@@ -17,10 +17,10 @@ namespace tpuslice::client {
 
 /// One page of a list. Items are JSON as the server wrote it; apiVersion and kind are usually absent.
 struct ListPage {
-  std::vector<std::string> items;
-  std::string resource_version;
-  std::string continue_token;  ///< Empty on the last page.
-  std::int64_t remaining = 0;  ///< As far as the server told.
+  std::vector<std::string> items = {};
+  std::string resource_version = {};
+  std::string continue_token = {};  ///< Empty on the last page.
+  std::int64_t remaining = 0;       ///< As far as the server told.
 };
 
 /// Thread-safe. Errors of all calls: those of http::Transport, and what the server answered, with its reason.

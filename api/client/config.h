@@ -13,26 +13,27 @@ namespace tpuslice::client {
 
 /// A client-go credential plugin: a program that prints an ExecCredential.
 struct ExecConfig {
-  std::string api_version;  ///< client.authentication.k8s.io/v1 or v1beta1.
-  std::string command;      ///< As given, or resolved against the kubeconfig's folder when it is a relative path.
-  std::vector<std::string> args;
-  std::vector<std::pair<std::string, std::string>> env;  ///< Added to our own environment.
-  std::string install_hint;
+  std::string api_version = {};  ///< client.authentication.k8s.io/v1 or v1beta1.
+  std::string command = {};      ///< As given, or resolved against the kubeconfig's folder when it is a relative path.
+  std::vector<std::string> args = {};
+  std::vector<std::pair<std::string, std::string>> env = {};  ///< Added to our own environment.
+  std::string install_hint = {};
   bool provide_cluster_info = false;
-  std::string cluster_extension;  ///< JSON of the cluster's client.authentication.k8s.io/exec extension; may be empty.
+  std::string cluster_extension =
+      {};  ///< JSON of the cluster's client.authentication.k8s.io/exec extension; may be empty.
 };
 
 /// At most one of token, token_file and exec is set.
 struct ClientConfig {
-  std::string server;              ///< "https://host:port/base/path"
-  std::string ca;                  ///< PEM
-  std::string client_certificate;  ///< PEM; needs client_key.
-  std::string client_key;          ///< PEM
-  std::string token;
-  std::string token_file;  ///< Re-read once a minute and after a 401.
-  std::optional<ExecConfig> exec;
-  std::string proxy_url;
-  std::string tls_server_name;
+  std::string server = {};              ///< "https://host:port/base/path"
+  std::string ca = {};                  ///< PEM
+  std::string client_certificate = {};  ///< PEM; needs client_key.
+  std::string client_key = {};          ///< PEM
+  std::string token = {};
+  std::string token_file = {};  ///< Re-read once a minute and after a 401.
+  std::optional<ExecConfig> exec = {};
+  std::string proxy_url = {};
+  std::string tls_server_name = {};
   bool insecure_skip_verify = false;
   bool disable_compression = false;
   std::string namespace_name = "default";

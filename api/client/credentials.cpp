@@ -5,6 +5,7 @@
 
 #include "api/client/base64.h"
 #include "api/client/subprocess.h"
+#include "api/http/tls_credentials.h"
 #include "api/types/json.h"
 
 namespace tpuslice::client {
@@ -139,7 +140,10 @@ Result<http::TransportOptions> transport_options(const ClientConfig& config, con
     return Error::invalid_argument("client of {}: token, token_file and exec exclude each other", config.server);
   }
   std::optional<http::Identity> fixed;
-  if (!config.client_certificate.empty()) fixed = http::Identity{config.client_certificate, config.client_key};
+  if (!config.client_certificate.empty()) {
+    fixed = http::Identity{config.client_certificate, config.client_key};
+    if (const Status usable = http::check_identity(*fixed); !usable) return usable.error().within("client certificate");
+  }
   using Token = Result<std::optional<std::string>>;
   using Certificate = Result<std::optional<http::Identity>>;
   if (fixed) options.identity = [fixed]() -> Certificate { return fixed; };

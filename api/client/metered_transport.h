@@ -10,8 +10,8 @@
 
 namespace tpuslice::client {
 
-/// rest_client_requests_total{method,code,host} and rest_client_request_duration_seconds{verb,host}. A request without an
-/// answer has the code "<error>", as client-go's has. Thread-safe.
+/// rest_client_requests_total{method,code,host} and rest_client_request_duration_seconds{verb,host}. A request without
+/// an answer has the code "<error>", as client-go's has. Thread-safe.
 class MeteredTransport final : public http::Transport {
  public:
   /// `inner`, `metrics` and `clock` outlive it. `host` is the label of that name.

@@ -15,20 +15,20 @@
 namespace tpuslice::client {
 
 struct ListOptions {
-  std::string namespace_name;  ///< Empty: all.
-  std::string label_selector;
-  std::string field_selector;
-  std::int64_t limit = 500;            ///< 0: no paging.
-  std::string continue_token;          ///< Of the previous page; then resource_version must be empty.
-  std::string resource_version;        ///< Empty: the newest.
-  std::string resource_version_match;  ///< "Exact" or "NotOlderThan"; empty: the server's default.
+  std::string namespace_name = {};  ///< Empty: all.
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::int64_t limit = 500;                 ///< 0: no paging.
+  std::string continue_token = {};          ///< Of the previous page; then resource_version must be empty.
+  std::string resource_version = {};        ///< Empty: the newest.
+  std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
 };
 
 struct WatchOptions {
-  std::string namespace_name;  ///< Empty: all.
-  std::string label_selector;
-  std::string field_selector;
-  std::string resource_version;
+  std::string namespace_name = {};  ///< Empty: all.
+  std::string label_selector = {};
+  std::string field_selector = {};
+  std::string resource_version = {};
   bool allow_bookmarks = true;
   bool send_initial_events = false;    ///< WatchList; adds resourceVersionMatch=NotOlderThan.
   std::int64_t timeout_seconds = 300;  ///< The server ends the watch after this.
@@ -37,24 +37,24 @@ struct WatchOptions {
 enum class PatchType : std::uint8_t { kMerge, kJson, kApply };
 
 struct PatchOptions {
-  std::string subresource;    ///< "status", "scale"
-  bool force = false;         ///< Apply only: take over fields of other managers.
-  std::string field_manager;  ///< Empty: the client's.
+  std::string subresource = {};    ///< "status", "scale"
+  bool force = false;              ///< Apply only: take over fields of other managers.
+  std::string field_manager = {};  ///< Empty: the client's.
   bool dry_run = false;
-  std::string uid;               ///< Precondition, merge patches only; Conflict if the object has another.
-  std::string resource_version;  ///< Precondition, merge patches only.
+  std::string uid = {};               ///< Precondition, merge patches only; Conflict if the object has another.
+  std::string resource_version = {};  ///< Precondition, merge patches only.
 };
 
 struct CreateOptions {
-  std::string field_manager;  ///< Empty: the client's.
+  std::string field_manager = {};  ///< Empty: the client's.
   bool dry_run = false;
 };
 
 struct DeleteOptions {
-  std::string uid;                            ///< Precondition; Conflict if the object has another.
-  std::string resource_version;               ///< Precondition.
-  std::optional<std::int64_t> grace_seconds;  ///< Absent: the object's own.
-  std::string propagation = "Background";     ///< Background, Foreground or Orphan.
+  std::string uid = {};                            ///< Precondition; Conflict if the object has another.
+  std::string resource_version = {};               ///< Precondition.
+  std::optional<std::int64_t> grace_seconds = {};  ///< Absent: the object's own.
+  std::string propagation = "Background";          ///< Background, Foreground or Orphan.
 };
 
 [[nodiscard]] http::Request get_request(const ResourceType& type, const ObjectKey& key,

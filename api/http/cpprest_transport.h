@@ -14,17 +14,18 @@
 namespace tpuslice::http {
 
 struct TransportOptions {
-  std::string server;           ///< "https://host:port", with an optional base path; "http://" speaks plain HTTP.
-  std::string proxy_url;        ///< "http://[user:password@]host:port"; empty: direct.
-  std::string ca;               ///< PEM bundle that signs the server; nothing else is trusted. Required for https.
-  std::string tls_server_name;  ///< Name expected in the certificate and sent as SNI; default: the host of `server`.
+  std::string server = {};     ///< "https://host:port", with an optional base path; "http://" speaks plain HTTP.
+  std::string proxy_url = {};  ///< "http://[user:password@]host:port"; empty: direct.
+  std::string ca = {};         ///< PEM bundle that signs the server; nothing else is trusted. Required for https.
+  std::string tls_server_name =
+      {};  ///< Name expected in the certificate and sent as SNI; default: the host of `server`.
   bool insecure_skip_verify = false;  ///< Accept any certificate. Then `ca` may be empty.
 
   /// The bearer token of the next request, asked for every request; no value: no Authorization header. After a 401 it
   /// is asked once more with `refresh`, and the request is sent once more. Thread-safe; empty: no token.
-  std::function<Result<std::optional<std::string>>(bool refresh)> bearer;
+  std::function<Result<std::optional<std::string>>(bool refresh)> bearer = {};
   /// The client certificate, asked for after `bearer`; a changed one drops the open connections. Thread-safe.
-  std::function<Result<std::optional<Identity>>()> identity;
+  std::function<Result<std::optional<Identity>>()> identity = {};
 
   std::string user_agent = "tpu-slice-operator";
   int max_parallel = 16;                  ///< Unary requests in flight; more wait within their deadline.

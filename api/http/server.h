@@ -32,8 +32,8 @@ using Handler = std::function<Reply(const Request& request, const Peer& peer)>;
 
 struct ServerOptions {
   std::string address = "127.0.0.1:0";  ///< "host:port"; port 0 picks a free one; "[::]:8443" is dual-stack.
-  std::optional<Identity> tls;          ///< Plain HTTP without.
-  std::string client_ca;                ///< PEM; when set, client certificates are verified (but optional).
+  std::optional<Identity> tls = {};     ///< Plain HTTP without.
+  std::string client_ca = {};           ///< PEM; when set, client certificates are verified (but optional).
   int threads = 2;                      ///< Read, run the handler and write. Each open stream has one more of its own.
   std::size_t header_limit = 16U << 10U;  ///< Bytes; more closes the connection.
   std::size_t body_limit = 8U << 20U;     ///< Bytes; more is answered with 413.

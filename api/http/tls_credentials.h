@@ -17,10 +17,10 @@ struct Validity {
 };
 
 struct CertificateRequest {
-  std::string common_name;
-  std::vector<std::string> organizations;
-  std::vector<std::string> dns_names;
-  std::vector<std::string> ip_addresses;
+  std::string common_name = {};
+  std::vector<std::string> organizations = {};
+  std::vector<std::string> dns_names = {};
+  std::vector<std::string> ip_addresses = {};
   bool server = true;   ///< Extended key usage serverAuth.
   bool client = false;  ///< Extended key usage clientAuth.
 };

@@ -142,9 +142,9 @@ class EndlessStream final : public Stream {
 };
 
 TEST(TransportStream, HoldsTheServerBackWhileNobodyReads) {
-  constexpr std::size_t kTotal = 64U << 20U;
+  const std::size_t kTotal = 64U << 20U;
   const auto count = std::make_shared<EndlessStream::Count>();
-  const auto server = start(tls_options(), [count](const Request&, const Peer&) {
+  const auto server = start(tls_options(), [count, kTotal](const Request&, const Peer&) {
     Reply reply = text_reply(200, "");
     reply.stream = std::make_unique<EndlessStream>(count, kTotal);
     return reply;
