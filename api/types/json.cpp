@@ -107,6 +107,29 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   }
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned lead = byte(i);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xc2 ? 0
+                               : lead < 0xe0 ? 2
+                               : lead < 0xf0 ? 3
+                               : lead < 0xf5 ? 4
+                                             : 0;
+    if (length == 0) return false;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((byte(i + k) & 0xc0U) != 0x80U) return false;
+    }
+    // Too long for their value, surrogates, and beyond the last code point.
+    const unsigned second = byte(i + 1);
+    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
+    if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
+    i += length;
+  }
+  return true;
+}
+
 const Json* find_path(const Json& json, std::initializer_list<std::string_view> path) {
   const Json* at = &json;
   for (const std::string_view step : path) {

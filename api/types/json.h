@@ -30,6 +30,9 @@ struct JsonLimits {
 /// Parses one document. Errors: InvalidArgument, with the byte offset.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
+/// Whether the bytes are well-formed UTF-8.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
 /// The member at a path of object keys and array indexes ("spec", "containers", "0"), or nullptr.
 [[nodiscard]] const Json* find_path(const Json& json, std::initializer_list<std::string_view> path);
 

@@ -1,0 +1,150 @@
+#include "api/types/yaml_scalar.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace tpuslice {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool all_of(std::string_view text, bool (*test)(char)) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), test);
+}
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
+constexpr std::array<std::string_view, 3> kTrues = {"true", "True", "TRUE"};
+constexpr std::array<std::string_view, 3> kFalses = {"false", "False", "FALSE"};
+constexpr std::array<std::string_view, 6> kNotFinite = {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"};
+
+struct Number {
+  bool negative = false;
+  int base = 10;
+  std::string_view digits;
+};
+
+/// Decimal, 0x, 0o, and octal by leading zero; nothing for what is no whole number.
+std::optional<Number> as_whole(std::string_view word) {
+  Number number;
+  if (word.starts_with('-') || word.starts_with('+')) {
+    number.negative = word.front() == '-';
+    word.remove_prefix(1);
+  }
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
+  number.digits = word;
+  if (word.starts_with("0x") && all_of(word.substr(2), is_hex)) {
+    number.base = 16;
+    number.digits = word.substr(2);
+  } else if (word.starts_with("0o") && all_of(word.substr(2), is_octal)) {
+    number.base = 8;
+    number.digits = word.substr(2);
+  } else if (!all_of(word, is_digit)) {
+    return std::nullopt;
+  } else if (word.size() > 1 && word.front() == '0' && all_of(word, is_octal)) {
+    number.base = 8;
+  }
+  return number;
+}
+
+/// [-+]? ( .digits | digits ( .digits? )? ) ( [eE] [-+]? digits )?
+bool is_float(std::string_view word) {
+  const auto take = [&](auto test) {
+    const auto end = std::find_if_not(word.begin(), word.end(), test);
+    const auto count = static_cast<std::size_t>(end - word.begin());
+    word.remove_prefix(count);
+    return count;
+  };
+  const auto take_one_of = [&](std::string_view set) {
+    if (word.empty() || set.find(word.front()) == std::string_view::npos) return false;
+    word.remove_prefix(1);
+    return true;
+  };
+  take_one_of("+-");
+  std::size_t digits = take(is_digit);
+  if (take_one_of(".")) digits += take(is_digit);
+  if (digits == 0) return false;
+  if (take_one_of("eE")) {
+    take_one_of("+-");
+    if (take(is_digit) == 0) return false;
+  }
+  return word.empty();
+}
+
+Result<Json> read_double(std::string_view word) {
+  std::string_view text = word;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // Too small reads as zero everywhere; too large has no value.
+  if (status == std::errc::result_out_of_range && std::fabs(value) > 1) {
+    return Error::invalid_argument("number {} is too large", word);
+  }
+  if (end != text.data() + text.size()) return Error::invalid_argument("number {} cannot be read", word);
+  return Json(value);
+}
+
+Result<Json> read_whole(std::string_view word, const Number& number) {
+  std::uint64_t magnitude = 0;
+  const auto end = number.digits.data() + number.digits.size();
+  const auto status = std::from_chars(number.digits.data(), end, magnitude, number.base).ec;
+  if (status != std::errc()) {
+    if (number.base == 10) return read_double(word);
+    return Error::invalid_argument("number {} does not fit 64 bits", word);
+  }
+  static constexpr std::uint64_t kMostNegative = std::uint64_t{1} << 63U;
+  if (!number.negative) {
+    // As a JSON parser does it, so that equal documents compare equal.
+    return Json(magnitude);
+  }
+  if (magnitude > kMostNegative) return read_double(word);
+  return Json(static_cast<std::int64_t>(~magnitude + 1));
+}
+
+}  // namespace
+
+Result<Json> resolve_yaml_scalar(std::string_view word) {
+  if (is_one_of(word, kNulls)) return Json();
+  if (is_one_of(word, kTrues)) return Json(true);
+  if (is_one_of(word, kFalses)) return Json(false);
+  std::string_view unsigned_word = word;
+  if (word.starts_with('-') || word.starts_with('+')) unsigned_word.remove_prefix(1);
+  if (is_one_of(unsigned_word, kNotFinite)) {
+    return Error::invalid_argument("{} has no JSON value; quote it if it is meant as a string", word);
+  }
+  if (const auto number = as_whole(word)) return read_whole(word, *number);
+  if (is_float(word)) return read_double(word);
+  return Json(std::string(word));
+}
+
+bool is_ambiguous_yaml_word(std::string_view word) {
+  const Result<Json> resolved = resolve_yaml_scalar(word);
+  if (!resolved || !resolved->is_string()) return true;
+  static constexpr std::array<std::string_view, 10> kTruths = {"y",   "n",    "yes",   "no",   "on",
+                                                               "off", "true", "false", "null", "="};
+  std::string lower(word);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (is_one_of(lower, kTruths) || word == "<<") return true;
+  // YAML 1.1 has numbers with underscores, in base 2 and 60, and dates; all begin with a digit, after sign and point.
+  std::string_view rest = word;
+  rest.remove_prefix(std::min(rest.find_first_not_of("+-."), rest.size()));
+  static constexpr std::string_view kNumeric = "0123456789_:.+-xob";
+  const bool one_number = rest.find_first_not_of("0123456789abcdefABCDEF_xob") == std::string_view::npos &&
+                          (rest.starts_with("0x") || rest.starts_with("0b") || rest.starts_with("0o"));
+  if (rest.empty() || !is_digit(rest.front())) return false;
+  if (one_number || rest.find_first_not_of(kNumeric) == std::string_view::npos) return true;
+  // "2026-01-01T00:00:00Z" and the likes of it, and 1_0e3.
+  return rest.find_first_not_of("0123456789_:.+-eETtZz ") == std::string_view::npos;
+}
+
+}  // namespace tpuslice
