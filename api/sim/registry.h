@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/sim/ids.h"
 #include "api/sim/resources.h"
 #include "api/sim/storage.h"
 #include "api/types/object.h"
@@ -25,7 +26,7 @@ struct WriteOptions {
   UserInfo user;
   std::string field_manager;
   bool dry_run = false;
-  std::string field_validation = "Warn";  ///< Strict, Warn or Ignore.
+  std::string field_validation = "Warn";         ///< Strict, Warn or Ignore.
   std::vector<std::string>* warnings = nullptr;  ///< Where `Warning:` headers are collected.
 };
 
@@ -51,12 +52,21 @@ struct AdmissionRequest {
 };
 using Admission = std::function<Result<Json>(const AdmissionRequest& request)>;
 
-/// Thread-safe.
+/// A change of one object as a PATCH request carries it.
+struct Patch {
+  std::string content_type;  ///< "application/merge-patch+json", ...
+  Json body;
+  bool force = false;  ///< Server-side apply takes over fields of other managers.
+};
+
+/// Thread-safe; set_admission() comes before the first write. Holds no lock while admission runs.
 class Registry {
  public:
-  Registry(Storage& storage, const Clock& clock);
+  /// Makes the namespaces every cluster has. `seed` decides uids and generated names.
+  Registry(Storage& storage, const Clock& clock, std::uint64_t seed = 1);
 
   [[nodiscard]] Storage& storage() { return storage_; }
+  [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   void set_admission(Admission admission) { admission_ = std::move(admission); }
@@ -71,14 +81,34 @@ class Registry {
   /// Read, change, write; tried again on conflict, unless `change` sets a resourceVersion. `change` may fail.
   Result<Object> modify(const Resource& resource, const ObjectKey& key, std::string_view subresource,
                         const std::function<Status(Json&)>& change, const WriteOptions& options = {});
+  /// Tried again on conflict, unless the patch sets a resourceVersion. An apply creates what is not there.
+  Result<Object> patch(const Resource& resource, const ObjectKey& key, std::string_view subresource, const Patch& patch,
+                       const WriteOptions& options = {});
   /// Starts a graceful deletion or finishes one; finalizers hold. Returns the last state.
   Result<Object> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
+  /// What is stored, in the version of `resource`. Sorted by namespace, then name; an empty namespace means all.
+  [[nodiscard]] std::vector<JsonPtr> list(const Resource& resource, std::string_view namespace_name = {}) const;
 
  private:
+  struct Write;
+
+  Status check_namespace(const Resource& resource, const Json& object) const;
+  Result<Json> decode(const Resource& resource, Json object, const WriteOptions& options) const;
+  Result<Json> admit(const Write& write, Json object) const;
+  Status validate(const Resource& resource, const Json& object, const Json* old) const;
+  Result<Object> create_named(const Resource& resource, Json object, const WriteOptions& options);
+  Result<Object> update_once(const Write& write, const Json& wanted);
+  Result<Object> store(const Write& write, Json next);
+  Result<Object> remove_once(const Resource& resource, const JsonPtr& current, const DeleteOptions& options);
+  Result<Object> erase(const Resource& resource, const JsonPtr& current);
+  Status remove_instances(const Json& crd);
+  void finish_crd(const Resource& custom);
+
   Storage& storage_;
   const Clock& clock_;
   Resources resources_;
   Admission admission_;
+  Ids ids_;
 };
 
 }  // namespace tpuslice::sim

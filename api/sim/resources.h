@@ -22,7 +22,7 @@ struct PrinterColumn {
 };
 
 struct ScalePaths {
-  std::string spec_replicas;    ///< ".spec.replicas"
+  std::string spec_replicas;  ///< ".spec.replicas"
   std::string status_replicas;
   std::string selector;  ///< May be empty.
 };
@@ -38,8 +38,8 @@ struct Resource {
   std::vector<std::string> short_names;
   std::vector<std::string> categories;
   bool namespaced = true;
-  bool custom = false;       ///< From a CRD: structural schema below, JSON merge patch only.
-  bool has_status = false;   ///< /status subresource.
+  bool custom = false;      ///< From a CRD: structural schema below, JSON merge patch only.
+  bool has_status = false;  ///< /status subresource.
   std::optional<ScalePaths> scale;
   std::vector<PrinterColumn> columns;  ///< CRD additionalPrinterColumns.
   Json schema;                         ///< openAPIV3Schema; null for built-in resources.

@@ -51,7 +51,8 @@ class Storage {
   /// Errors: AlreadyExists.
   Result<JsonPtr> create(std::string_view resource, const ObjectKey& key, Json object);
   /// Errors: NotFound; Conflict unless the object is at `expected` (when given).
-  Result<JsonPtr> update(std::string_view resource, const ObjectKey& key, Json object, std::optional<Revision> expected);
+  Result<JsonPtr> update(std::string_view resource, const ObjectKey& key, Json object,
+                         std::optional<Revision> expected);
   /// Returns the last state. Errors: as update.
   Result<JsonPtr> remove(std::string_view resource, const ObjectKey& key, std::optional<Revision> expected);
 

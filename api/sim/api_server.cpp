@@ -1,0 +1,144 @@
+#include "api/sim/api_server.h"
+
+#include <fmt/format.h>
+
+#include "api/sim/api_call.h"
+#include "api/sim/api_errors.h"
+#include "api/sim/builtin_resources.h"
+#include "api/sim/discovery.h"
+#include "api/sim/openapi/openapi.h"
+#include "api/types/yaml.h"
+
+namespace tpuslice::sim {
+namespace {
+
+http::Reply error_reply(const Error& error) {
+  http::Reply reply = json_reply(http_status(error), status_json(error).dump());
+  if (error.retry_after()) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*error.retry_after()).count();
+    reply.response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  }
+  return reply;
+}
+
+http::Reply text_reply(std::string text) {
+  http::Reply reply;
+  reply.response.status = 200;
+  reply.response.headers = {{"Content-Type", "text/plain; charset=utf-8"}};
+  reply.response.body = std::move(text);
+  return reply;
+}
+
+Error no_such_path() {
+  return Error::not_found("the server could not find the requested resource").with_reason("NotFound");
+}
+
+Result<http::Reply> handle_resource(ApiCall& call) {
+  call.resource = call.registry.resources().find(call.info.group, call.info.version, call.info.plural);
+  if (!call.resource) return no_such_path();
+  const Resource& resource = *call.resource;
+  const bool one = !call.info.name.empty();
+  if (resource.namespaced && one && call.info.namespace_name.empty()) return no_such_path();
+  if (!resource.namespaced && !call.info.namespace_name.empty()) return no_such_path();
+  ASSIGN_OR_RETURN(call.form, negotiate(call.request.headers));
+  const std::string& method = call.request.method;
+  const std::string& part = call.info.subresource;
+  if (create_only(resource)) return method == "POST" && !one ? handle_create(call) : method_not_allowed(resource);
+  if (!part.empty() && part != "status" && part != "finalize") return handle_subresource(call);
+  if (part == "status" && !resource.has_status) return no_such_path();
+  if (part == "finalize" && resource.id() != "namespaces") return no_such_path();
+  if (one) return handle_object(call);
+  if (method == "GET") return handle_list(call);
+  if (method == "POST") return handle_create(call);
+  if (method == "DELETE") return handle_delete_collection(call);
+  return method_not_allowed(resource);
+}
+
+Result<http::Reply> handle_other(const ApiCall& call) {
+  const std::vector<std::string>& path = call.info.segments;
+  const std::string first = path.empty() ? "" : path[0];
+  if (call.request.method != "GET" && call.request.method != "HEAD") return no_such_path();
+  if (first == "healthz" || first == "readyz" || first == "livez") return text_reply("ok");
+  if (first == "version" && path.size() == 1) return json_reply(200, version_json(call.options.version).dump());
+  if (first == "openapi") return openapi_reply(call);
+  const auto found = discovery_json(call.registry.resources(), path, wants_aggregated_discovery(call.request.headers));
+  if (!found) return no_such_path();
+  http::Reply reply = json_reply(200, found->body.dump());
+  reply.response.headers[0].second = found->content_type;
+  return reply;
+}
+
+}  // namespace
+
+http::Reply json_reply(int status, std::string body) {
+  http::Reply reply;
+  reply.response.status = status;
+  reply.response.headers = {{"Content-Type", "application/json"}, {"Cache-Control", "no-cache, private"}};
+  reply.response.body = std::move(body);
+  return reply;
+}
+
+Presenter ApiCall::presenter() const {
+  const std::string include = query.get("includeObject");
+  const RowObject with = include == "None"     ? RowObject::kNone
+                         : include == "Object" ? RowObject::kObject
+                                               : RowObject::kMetadata;
+  return {*resource, form, with, registry.clock().wall()};
+}
+
+WriteOptions ApiCall::write_options() {
+  WriteOptions write;
+  write.user = user;
+  write.field_manager = query.get("fieldManager");
+  if (write.field_manager.empty()) {
+    const std::string* agent = http::find_header(request.headers, "User-Agent");
+    write.field_manager = agent == nullptr ? "unknown" : agent->substr(0, agent->find('/'));
+  }
+  write.dry_run = query.get("dryRun") == "All";
+  if (const std::string validation = query.get("fieldValidation"); !validation.empty()) {
+    write.field_validation = validation;
+  }
+  write.warnings = &warnings;
+  return write;
+}
+
+Result<Json> ApiCall::body() const {
+  if (request.body.empty()) return Json();
+  const std::string type = content_type(request.headers);
+  if (type.find("protobuf") != std::string::npos || type.find("cbor") != std::string::npos) {
+    return Error::unsupported(
+               "the body of the request was in an unknown format - accepted media types include: "
+               "application/json, application/yaml")
+        .with_reason("UnsupportedMediaType");
+  }
+  const bool yaml = type.find("yaml") != std::string::npos;
+  Result<Json> parsed = yaml ? parse_yaml(request.body) : parse_json(request.body);
+  if (!parsed) return bad_request("the object provided is unrecognized: " + parsed.error().message());
+  return parsed;
+}
+
+http::Reply ApiCall::reply(int status, const Json& object) const {
+  http::Reply made = json_reply(status, presenter().one(object).dump());
+  for (const std::string& warning : warnings) {
+    made.response.headers.emplace_back("Warning", fmt::format("299 - {}", Json(warning).dump()));
+  }
+  return made;
+}
+
+ApiServer::ApiServer(Registry& registry, ApiServerOptions options)
+    : registry_(registry), options_(std::move(options)) {}
+
+http::Reply ApiServer::handle(const http::Request& request, const UserInfo& user) {
+  Result<RequestInfo> info = parse_request_path(http::split_target(request.target).path);
+  if (!info) return error_reply(info.error());
+  ApiCall call{registry_, options_, request, user, *std::move(info), http::parse_query(request.target), {}, {}, {}};
+  Result<http::Reply> reply = call.info.resource_request ? handle_resource(call) : handle_other(call);
+  if (reply) return *std::move(reply);
+  http::Reply refused = error_reply(reply.error());
+  for (const std::string& warning : call.warnings) {
+    refused.response.headers.emplace_back("Warning", fmt::format("299 - {}", Json(warning).dump()));
+  }
+  return refused;
+}
+
+}  // namespace tpuslice::sim

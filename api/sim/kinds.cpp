@@ -1,0 +1,155 @@
+#include "api/sim/kinds.h"
+
+#include <fmt/format.h>
+
+#include "api/sim/api_errors.h"
+#include "api/sim/base64.h"
+#include "api/sim/service_addresses.h"
+
+namespace tpuslice::sim {
+namespace {
+
+void prepare_pod(Json& pod, const KindContext& context) {
+  Json status = {{"phase", "Pending"}, {"qosClass", qos_class(pod)}};
+  const Json* gates = find_path(pod, {"spec", "schedulingGates"});
+  if (gates != nullptr && gates->is_array() && !gates->empty()) {
+    status["conditions"] = Json::array({{{"type", "PodScheduled"},
+                                         {"status", "False"},
+                                         {"reason", "SchedulingGated"},
+                                         {"message", "Scheduling is blocked due to non-empty scheduling gates"},
+                                         {"lastProbeTime", nullptr},
+                                         {"lastTransitionTime", context.now}}});
+  }
+  pod["status"] = std::move(status);
+}
+
+void prepare_namespace(Json& object) {
+  object["metadata"]["labels"]["kubernetes.io/metadata.name"] = string_at(object, {"metadata", "name"});
+  object["spec"]["finalizers"] = Json::array({"kubernetes"});
+  object["status"] = {{"phase", "Active"}};
+}
+
+/// The selector by which a Job finds its pods: the server makes it unique, unless the user asked for their own.
+void prepare_job(Json& job) {
+  const Json* manual = find_path(job, {"spec", "manualSelector"});
+  if (manual != nullptr && *manual == true) return;
+  const std::string uid = string_at(job, {"metadata", "uid"});
+  const std::string name = string_at(job, {"metadata", "name"});
+  Json& labels = job["spec"]["template"]["metadata"]["labels"];
+  labels["batch.kubernetes.io/controller-uid"] = uid;
+  labels["controller-uid"] = uid;
+  labels["batch.kubernetes.io/job-name"] = name;
+  labels["job-name"] = name;
+  job["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid;
+}
+
+void prepare_secret(Json& secret) {
+  const auto plain = secret.find("stringData");
+  if (plain == secret.end() || !plain->is_object()) return;
+  for (const auto& [key, value] : plain->items()) {
+    if (value.is_string()) secret["data"][key] = encode_base64(value.get<std::string>());
+  }
+  secret.erase("stringData");
+}
+
+void upsert_condition(Json& crd, const char* type, const char* reason, const char* message, const std::string& now) {
+  Json& conditions = crd["status"]["conditions"];
+  if (!conditions.is_array()) conditions = Json::array();
+  for (Json& each : conditions) {
+    if (string_at(each, {"type"}) != type) continue;
+    each["status"] = "True";
+    return;
+  }
+  conditions.push_back(
+      {{"type", type}, {"status", "True"}, {"reason", reason}, {"message", message}, {"lastTransitionTime", now}});
+}
+
+void prepare_crd(Json& crd, const std::string& now) {
+  Json& names = crd["spec"]["names"];
+  if (!names.is_object()) return;
+  const std::string kind = string_at(names, {"kind"});
+  if (string_at(names, {"listKind"}).empty()) names["listKind"] = kind + "List";
+  if (string_at(names, {"singular"}).empty()) {
+    std::string singular = kind;
+    for (char& letter : singular) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    names["singular"] = singular;
+  }
+  if (find_path(crd, {"spec", "conversion"}) == nullptr) crd["spec"]["conversion"] = {{"strategy", "None"}};
+  Json accepted = names;
+  crd["status"]["acceptedNames"] = std::move(accepted);
+  upsert_condition(crd, "NamesAccepted", "NoConflicts", "no conflicts found", now);
+  upsert_condition(crd, "Established", "InitialNamesAccepted", "the initial names have been accepted", now);
+  Json& stored = crd["status"]["storedVersions"];
+  if (!stored.is_array()) stored = Json::array();
+  const Json* versions = find_path(crd, {"spec", "versions"});
+  if (versions == nullptr || !versions->is_array()) return;
+  for (const Json& version : *versions) {
+    const Json* flag = find_path(version, {"storage"});
+    const Json name = string_at(version, {"name"});
+    const bool known = std::find(stored.begin(), stored.end(), name) != stored.end();
+    if (flag != nullptr && *flag == true && !known) stored.push_back(name);
+  }
+}
+
+/// Nodes register with their status; for other kinds only their controllers write it.
+bool drops_status(const Resource& resource) { return resource.has_status && resource.id() != "nodes"; }
+
+}  // namespace
+
+Status prepare_create(const Resource& resource, Json& object, const KindContext& context) {
+  if (drops_status(resource)) object.erase("status");
+  const std::string id = resource.id();
+  if (id == "pods") prepare_pod(object, context);
+  if (id == "namespaces") prepare_namespace(object);
+  if (id == "jobs.batch") prepare_job(object);
+  if (id == "secrets") prepare_secret(object);
+  if (id == "persistentvolumeclaims") object["status"] = {{"phase", "Pending"}};
+  if (id == "customresourcedefinitions.apiextensions.k8s.io") prepare_crd(object, context.now);
+  if (id == "services") {
+    object["status"] = {{"loadBalancer", Json::object()}};
+    return assign_addresses(resource, object, context.storage);
+  }
+  if (!resource.custom && resource.has_status && !object.contains("status")) object["status"] = Json::object();
+  return {};
+}
+
+Status prepare_update(const Resource& resource, Json& object, const Json& old, const KindContext& context) {
+  const std::string id = resource.id();
+  if (id == "secrets") prepare_secret(object);
+  if (id == "customresourcedefinitions.apiextensions.k8s.io") prepare_crd(object, context.now);
+  if (id == "namespaces") {
+    if (const Json* had = find_path(old, {"spec"}); had != nullptr) object["spec"] = *had;
+    object["metadata"]["labels"]["kubernetes.io/metadata.name"] = string_at(object, {"metadata", "name"});
+  }
+  if (id == "services") {
+    keep_addresses(object, old);
+    return assign_addresses(resource, object, context.storage);
+  }
+  return {};
+}
+
+bool pod_finished(const Json& pod) {
+  const std::string phase = string_at(pod, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+std::string qos_class(const Json& pod) {
+  bool any = false;
+  bool guaranteed = true;
+  for (const char* list : {"containers", "initContainers"}) {
+    const Json* containers = find_path(pod, {"spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const Json& container : *containers) {
+      for (const char* resource : {"cpu", "memory"}) {
+        const Json* limit = find_path(container, {"resources", "limits", resource});
+        const Json* request = find_path(container, {"resources", "requests", resource});
+        any = any || limit != nullptr || request != nullptr;
+        if (limit == nullptr || (request != nullptr && *request != *limit)) guaranteed = false;
+      }
+    }
+  }
+  if (!any) return "BestEffort";
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+}  // namespace tpuslice::sim

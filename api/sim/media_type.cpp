@@ -1,0 +1,87 @@
+#include "api/sim/media_type.h"
+
+#include <cctype>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tpuslice::sim {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return std::string(text);
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t end = std::min(text.find(at), text.size());
+    parts.push_back(trimmed(text.substr(0, end)));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+struct MediaType {
+  std::string name;
+  std::map<std::string, std::string> parameters;
+};
+
+std::vector<MediaType> accepted(const http::Headers& headers) {
+  std::vector<MediaType> types;
+  const std::string* header = http::find_header(headers, "Accept");
+  if (header == nullptr || header->empty()) return {{"application/json", {}}};
+  for (const std::string& clause : split(*header, ',')) {
+    MediaType type;
+    const std::vector<std::string> parts = split(clause, ';');
+    type.name = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      const std::size_t equals = parts[i].find('=');
+      if (equals != std::string::npos) type.parameters[parts[i].substr(0, equals)] = parts[i].substr(equals + 1);
+    }
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+bool is_json(const std::string& name) { return name == "application/json" || name == "application/*" || name == "*/*"; }
+
+}  // namespace
+
+Result<Form> negotiate(const http::Headers& headers) {
+  for (const MediaType& type : accepted(headers)) {
+    if (!is_json(type.name)) continue;
+    const auto as = type.parameters.find("as");
+    if (as == type.parameters.end()) return Form::kObject;
+    const auto version = type.parameters.find("v");
+    if (version == type.parameters.end() || version->second != "v1") continue;
+    if (as->second == "Table") return Form::kTable;
+    if (as->second == "PartialObjectMetadata" || as->second == "PartialObjectMetadataList") return Form::kMetadata;
+  }
+  return Error::unsupported("only the following media types are accepted: application/json")
+      .with_reason("NotAcceptable");
+}
+
+bool wants_aggregated_discovery(const http::Headers& headers) {
+  for (const MediaType& type : accepted(headers)) {
+    const auto as = type.parameters.find("as");
+    const auto version = type.parameters.find("v");
+    if (is_json(type.name) && as != type.parameters.end() && as->second == "APIGroupDiscoveryList" &&
+        version != type.parameters.end() && version->second == "v2") {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string content_type(const http::Headers& headers) {
+  const std::string* header = http::find_header(headers, "Content-Type");
+  if (header == nullptr || header->empty()) return "application/json";
+  std::string name = trimmed(std::string_view(*header).substr(0, header->find(';')));
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name;
+}
+
+}  // namespace tpuslice::sim

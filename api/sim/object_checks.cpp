@@ -1,0 +1,195 @@
+#include "api/sim/object_checks.h"
+
+#include <fmt/format.h>
+
+#include "api/sim/api_errors.h"
+#include "api/types/validation_names.h"
+
+namespace tpuslice::sim {
+namespace {
+
+constexpr std::size_t kAnnotationLimit = 256U * 1024U;
+
+FieldProblem problem(std::string path, std::string message, std::string_view reason = "FieldValueInvalid") {
+  FieldProblem made;
+  made.path = std::move(path);
+  made.message = std::move(message);
+  made.reason = std::string(reason);
+  return made;
+}
+
+FieldProblem invalid_value(std::string path, std::string_view value, std::string_view complaint) {
+  return problem(std::move(path), fmt::format("Invalid value: \"{}\": {}", value, complaint));
+}
+
+/// RBAC names are path segments: nearly anything.
+Complaints check_path_segment(std::string_view name) {
+  if (name == "." || name == "..") return {fmt::format("may not be '{}'", name)};
+  for (const char* each : {"/", "%"}) {
+    if (name.find(each) != std::string_view::npos) return {fmt::format("may not contain '{}'", each)};
+  }
+  return {};
+}
+
+Complaints check_name(const Resource& resource, std::string_view name) {
+  if (resource.group == "rbac.authorization.k8s.io") return check_path_segment(name);
+  if (resource.id() == "namespaces") return check_dns1123_label(name);
+  if (resource.id() == "services") return check_dns1035_label(name);
+  return check_dns1123_subdomain(name);
+}
+
+void check_labels(const Json& metadata, std::vector<FieldProblem>& problems) {
+  const Json* labels = find_path(metadata, {"labels"});
+  if (labels == nullptr || !labels->is_object()) return;
+  for (const auto& [key, value] : labels->items()) {
+    for (const std::string& complaint : check_label_key(key)) {
+      problems.push_back(invalid_value("metadata.labels", key, complaint));
+    }
+    const std::string text = value.get<std::string>();
+    for (const std::string& complaint : check_label_value(text)) {
+      problems.push_back(invalid_value("metadata.labels", text, complaint));
+    }
+  }
+}
+
+void check_annotations(const Json& metadata, std::vector<FieldProblem>& problems) {
+  const Json* annotations = find_path(metadata, {"annotations"});
+  if (annotations == nullptr || !annotations->is_object()) return;
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : annotations->items()) {
+    std::string lower = key;
+    for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    for (const std::string& complaint : check_label_key(lower)) {
+      problems.push_back(invalid_value("metadata.annotations", key, complaint));
+    }
+    bytes += key.size() + value.get_ref<const std::string&>().size();
+  }
+  if (bytes > kAnnotationLimit) {
+    problems.push_back(problem("metadata.annotations",
+                               fmt::format("Too long: may not be more than {} bytes", kAnnotationLimit),
+                               "FieldValueTooLong"));
+  }
+}
+
+void check_owners(const Json& metadata, std::vector<FieldProblem>& problems) {
+  const Json* owners = find_path(metadata, {"ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return;
+  const Json* controller = nullptr;
+  for (std::size_t i = 0; i < owners->size(); ++i) {
+    const Json& owner = (*owners)[i];
+    for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
+      if (!string_at(owner, {field}).empty()) continue;
+      problems.push_back(invalid_value(
+          fmt::format("metadata.ownerReferences[{}].{}", i, field), "",
+          fmt::format("{} must not be empty", std::string_view(field) == "apiVersion" ? "version" : field)));
+    }
+    const Json* flag = find_path(owner, {"controller"});
+    if (flag == nullptr || *flag != true) continue;
+    if (controller != nullptr) {
+      problems.push_back(invalid_value(
+          "metadata.ownerReferences", "",
+          fmt::format(
+              "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
+              string_at(*controller, {"kind"}), string_at(*controller, {"name"}), string_at(owner, {"kind"}),
+              string_at(owner, {"name"}))));
+    }
+    controller = &owner;
+  }
+}
+
+void check_finalizers(const Json& metadata, std::vector<FieldProblem>& problems) {
+  const Json* finalizers = find_path(metadata, {"finalizers"});
+  if (finalizers == nullptr || !finalizers->is_array()) return;
+  for (const Json& each : *finalizers) {
+    const std::string text = each.get<std::string>();
+    for (const std::string& complaint : check_label_key(text)) {
+      problems.push_back(invalid_value("metadata.finalizers", text, complaint));
+    }
+  }
+}
+
+bool all_strings(const Json& container) {
+  return std::all_of(container.begin(), container.end(), [](const Json& each) { return each.is_string(); });
+}
+
+Error wrong_type(const Resource& resource, const Json& found, std::string_view field, std::string_view wanted) {
+  return bad_request(
+      fmt::format("{} in version \"{}\" cannot be handled as a {}: json: cannot unmarshal {} into Go struct field "
+                  "ObjectMeta.metadata.{} of type {}",
+                  resource.kind, resource.version, resource.kind, found.type_name(), field, wanted));
+}
+
+}  // namespace
+
+Status check_metadata_types(const Resource& resource, const Json& object) {
+  const Json* metadata = find_path(object, {"metadata"});
+  if (metadata == nullptr) return {};
+  if (!metadata->is_object()) return wrong_type(resource, *metadata, "", "v1.ObjectMeta");
+  for (const char* field : {"name", "generateName", "namespace", "uid", "resourceVersion", "deletionTimestamp"}) {
+    const Json* value = find_path(*metadata, {field});
+    if (value != nullptr && !value->is_string() && !value->is_null())
+      return wrong_type(resource, *value, field, "string");
+  }
+  for (const char* field : {"labels", "annotations"}) {
+    const Json* value = find_path(*metadata, {field});
+    if (value == nullptr || value->is_null()) continue;
+    if (!value->is_object()) return wrong_type(resource, *value, field, "map[string]string");
+    for (const Json& each : *value) {
+      if (!each.is_string()) return wrong_type(resource, each, field, "string");
+    }
+  }
+  const Json* finalizers = find_path(*metadata, {"finalizers"});
+  if (finalizers != nullptr && !finalizers->is_null() && !(finalizers->is_array() && all_strings(*finalizers))) {
+    return wrong_type(resource, *finalizers, "finalizers", "[]string");
+  }
+  const Json* owners = find_path(*metadata, {"ownerReferences"});
+  if (owners != nullptr && !owners->is_null() && !owners->is_array()) {
+    return wrong_type(resource, *owners, "ownerReferences", "[]v1.OwnerReference");
+  }
+  return {};
+}
+
+std::vector<FieldProblem> check_metadata(const Resource& resource, const Json& object) {
+  std::vector<FieldProblem> problems;
+  const Json& metadata = object.at("metadata");
+  const std::string name = string_at(metadata, {"name"});
+  if (name.empty()) {
+    problems.push_back(
+        problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired"));
+  }
+  if (!name.empty()) {
+    for (const std::string& complaint : check_name(resource, name)) {
+      problems.push_back(invalid_value("metadata.name", name, complaint));
+    }
+  }
+  if (resource.custom) {  // validate_builtin() covers these for the others.
+    check_labels(metadata, problems);
+    check_annotations(metadata, problems);
+    check_owners(metadata, problems);
+  }
+  check_finalizers(metadata, problems);
+  return problems;
+}
+
+std::vector<FieldProblem> check_metadata_update(const Resource& resource, const Json& object, const Json& old) {
+  std::vector<FieldProblem> problems = check_metadata(resource, object);
+  const Json& before = old.at("metadata");
+  if (string_at(before, {"deletionTimestamp"}).empty()) return problems;
+  const Json* finalizers = find_path(object, {"metadata", "finalizers"});
+  if (finalizers == nullptr || !finalizers->is_array()) return problems;
+  const Json* had = find_path(before, {"finalizers"});
+  std::vector<std::string> added;
+  for (const Json& each : *finalizers) {
+    if (had == nullptr || std::find(had->begin(), had->end(), each) == had->end()) added.push_back(each.dump());
+  }
+  if (!added.empty()) {
+    problems.push_back(problem("metadata.finalizers",
+                               fmt::format("Forbidden: no new finalizers can be added if the object is being deleted, "
+                                           "found new finalizers []string{{{}}}",
+                                           fmt::join(added, ", ")),
+                               "FieldValueForbidden"));
+  }
+  return problems;
+}
+
+}  // namespace tpuslice::sim

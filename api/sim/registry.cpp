@@ -1,0 +1,207 @@
+#include "api/sim/registry.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "api/sim/api_errors.h"
+#include "api/sim/builtin_resources.h"
+#include "api/sim/conversion.h"
+#include "api/sim/kinds.h"
+#include "api/sim/object_checks.h"
+#include "api/sim/patch/patch.h"
+#include "api/sim/registry_write.h"
+#include "api/sim/schema/builtin.h"
+#include "api/sim/schema/structural.h"
+
+namespace tpuslice::sim {
+namespace {
+
+constexpr int kNameAttempts = 8;
+constexpr std::size_t kLongestGeneratedPrefix = 58;
+
+void warn(const WriteOptions& options, std::string text) {
+  if (options.warnings != nullptr) options.warnings->push_back(std::move(text));
+}
+
+/// What a client may not choose.
+void clear_system_fields(Json& metadata) {
+  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+                            "resourceVersion", "generation"}) {
+    metadata.erase(field);
+  }
+}
+
+}  // namespace
+
+Revision revision_of(const Json& object) {
+  const std::string text = string_at(object, {"metadata", "resourceVersion"});
+  Revision revision = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
+  return error == std::errc() && end == text.data() + text.size() ? revision : 0;
+}
+
+bool has_finalizers(const Json& object) {
+  const Json* finalizers = find_path(object, {"metadata", "finalizers"});
+  if (finalizers != nullptr && finalizers->is_array() && !finalizers->empty()) return true;
+  if (string_at(object, {"kind"}) != "Namespace") return false;
+  const Json* own = find_path(object, {"spec", "finalizers"});
+  return own != nullptr && own->is_array() && !own->empty();
+}
+
+Registry::Registry(Storage& storage, const Clock& clock, std::uint64_t seed)
+    : storage_(storage), clock_(clock), ids_(seed) {
+  const ResourcePtr namespaces = resources_.find_id("namespaces");
+  for (const char* name : {"default", "kube-node-lease", "kube-public", "kube-system"}) {
+    if (storage_.get("namespaces", {"", name})) continue;
+    const Json object = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}};
+    TPUSLICE_CHECK(create(*namespaces, Object(object)).ok());
+  }
+}
+
+Result<Object> Registry::get(const Resource& resource, const ObjectKey& key) const {
+  const JsonPtr found = storage_.get(storage_id(resource), key);
+  if (!found) return not_found(resource, key.name);
+  return Object(*to_served(resource, found));
+}
+
+std::vector<JsonPtr> Registry::list(const Resource& resource, std::string_view namespace_name) const {
+  std::vector<JsonPtr> all = storage_.list(storage_id(resource), namespace_name);
+  for (JsonPtr& each : all) each = to_served(resource, each);
+  return all;
+}
+
+Status Registry::check_namespace(const Resource& resource, const Json& object) const {
+  const std::string name = string_at(object, {"metadata", "namespace"});
+  if (!resource.namespaced) {
+    if (name.empty()) return {};
+    return bad_request(fmt::format("namespace \"{}\" must not be set on cluster-scoped {}", name, resource.id()));
+  }
+  if (name.empty()) return bad_request("an empty namespace may not be set during creation");
+  const JsonPtr space = storage_.get("namespaces", {"", name});
+  if (!space) return Error::not_found("namespaces \"{}\" not found", name).with_reason("NotFound");
+  if (!string_at(*space, {"metadata", "deletionTimestamp"}).empty()) {
+    return forbidden(resource, string_at(object, {"metadata", "name"}),
+                     fmt::format("unable to create new content in namespace {} because it is being terminated", name));
+  }
+  return {};
+}
+
+/// Unknown fields and defaults, as reading a request's body does.
+Result<Json> Registry::decode(const Resource& resource, Json object, const WriteOptions& options) const {
+  if (!resource.custom) {
+    default_builtin(resource, object);
+    return object;
+  }
+  std::vector<std::string> unknown = prune(resource.schema, object);
+  for (std::string& each : unknown) each = fmt::format("unknown field \"{}\"", each);
+  if (!unknown.empty() && options.field_validation == "Strict") {
+    return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
+                                   resource.kind, resource.version, resource.kind, fmt::join(unknown, ", ")));
+  }
+  if (options.field_validation == "Warn") {
+    for (std::string& each : unknown) warn(options, std::move(each));
+  }
+  apply_defaults(resource.schema, object);
+  return object;
+}
+
+Result<Json> Registry::admit(const Write& write, Json object) const {
+  if (!admission_) return object;
+  AdmissionRequest request;
+  request.operation = std::string(write.operation);
+  request.resource = &write.resource;
+  request.subresource = std::string(write.subresource);
+  request.key = key_of(object);
+  request.object = std::move(object);
+  if (write.current) request.old_object = *to_served(write.resource, write.current);
+  request.options = write.options;
+  ASSIGN_OR_RETURN(Json admitted, admission_(request));
+  WriteOptions quiet = write.options;
+  quiet.field_validation = "Ignore";
+  return decode(write.resource, std::move(admitted), quiet);
+}
+
+Status Registry::validate(const Resource& resource, const Json& object, const Json* old) const {
+  std::vector<FieldProblem> problems =
+      old == nullptr ? check_metadata(resource, object) : check_metadata_update(resource, object, *old);
+  std::vector<FieldProblem> more;
+  if (resource.custom) {
+    more = tpuslice::sim::validate(resource.schema, object);
+    if (old != nullptr && !more.empty()) {  // What was wrong before, and is unchanged, is let through.
+      const std::vector<FieldProblem> before = tpuslice::sim::validate(resource.schema, *old);
+      std::erase_if(more, [&before](const FieldProblem& each) {
+        return std::find(before.begin(), before.end(), each) != before.end();
+      });
+    }
+    if (more.empty()) more = validate_rules(resource.schema, object, old);
+  } else {
+    more = validate_builtin(resource, object, old);
+  }
+  problems.insert(problems.end(), more.begin(), more.end());
+  if (!problems.empty()) return invalid(resource, string_at(object, {"metadata", "name"}), problems);
+  if (resource.id() != "customresourcedefinitions.apiextensions.k8s.io") return {};
+  const Json* versions = find_path(object, {"spec", "versions"});
+  for (std::size_t i = 0; versions != nullptr && versions->is_array() && i < versions->size(); ++i) {
+    const Json* schema = find_path((*versions)[i], {"schema", "openAPIV3Schema"});
+    if (schema == nullptr) continue;
+    if (const Status checked = check_crd_schema(*schema); !checked) {
+      const std::string& text = checked.error().message();
+      const std::size_t colon = text.find(": ");
+      const std::string path = fmt::format("spec.versions[{}].schema.{}", i, text.substr(0, colon));
+      return invalid(
+          resource, string_at(object, {"metadata", "name"}),
+          {FieldProblem{path, colon == std::string::npos ? "" : text.substr(colon + 2), "FieldValueInvalid"}});
+    }
+  }
+  return {};
+}
+
+Result<Object> Registry::create(const Resource& resource, Object object, const WriteOptions& options) {
+  Json json = std::move(object.mutable_json());
+  RETURN_IF_ERROR(check_metadata_types(resource, json));
+  if (!string_at(json, {"metadata", "resourceVersion"}).empty()) {
+    return bad_request("resourceVersion should not be set on objects to be created");
+  }
+  clear_system_fields(json["metadata"]);
+  const std::string prefix = string_at(json, {"metadata", "generateName"}).substr(0, kLongestGeneratedPrefix);
+  const bool generated = string_at(json, {"metadata", "name"}).empty() && !prefix.empty();
+  for (int attempt = 1;; ++attempt) {
+    if (generated) json["metadata"]["name"] = prefix + ids_.suffix();
+    Result<Object> made = create_named(resource, json, options);
+    const bool taken = !made && made.error().code() == ErrorCode::kAlreadyExists;
+    if (!generated || !taken || attempt == kNameAttempts) return made;
+  }
+}
+
+Result<Object> Registry::create_named(const Resource& resource, Json object, const WriteOptions& options) {
+  RETURN_IF_ERROR(check_namespace(resource, object));
+  ASSIGN_OR_RETURN(object, decode(resource, std::move(object), options));
+  const std::string now = format_rfc3339(clock_.wall());
+  object["metadata"]["uid"] = ids_.uid();
+  object["metadata"]["creationTimestamp"] = now;
+  if (has_generation(resource)) object["metadata"]["generation"] = 1;
+  const Write write{resource, "CREATE", {}, nullptr, options};
+  RETURN_IF_ERROR(prepare_create(resource, object, {storage_, now}));
+  ASSIGN_OR_RETURN(object, admit(write, std::move(object)));
+  RETURN_IF_ERROR(validate(resource, object, nullptr));
+  if (!object["metadata"].contains("managedFields")) {  // An apply brings its own.
+    object =
+        update_managed_fields(resource, nullptr, std::move(object), options.field_manager, "Update", {}, clock_.wall());
+  }
+  const ObjectKey key = key_of(object);
+  if (create_only(resource)) return Object(std::move(object));
+  if (options.dry_run) {
+    if (storage_.get(storage_id(resource), key)) return already_exists(resource, key.name);
+    return Object(std::move(object));
+  }
+  if (resource.id() == "customresourcedefinitions.apiextensions.k8s.io") {
+    if (storage_.get(storage_id(resource), key)) return already_exists(resource, key.name);
+    RETURN_IF_ERROR(resources_.add_crd(object));
+  }
+  ASSIGN_OR_RETURN(const JsonPtr stored,
+                   storage_.create(storage_id(resource), key, to_stored(resource, std::move(object))));
+  return Object(*to_served(resource, stored));
+}
+
+}  // namespace tpuslice::sim

@@ -1,0 +1,199 @@
+// Registry: updates and patches.
+#include <fmt/format.h>
+
+#include "api/sim/api_errors.h"
+#include "api/sim/builtin_resources.h"
+#include "api/sim/conversion.h"
+#include "api/sim/kinds.h"
+#include "api/sim/object_checks.h"
+#include "api/sim/patch/patch.h"
+#include "api/sim/registry.h"
+#include "api/sim/registry_write.h"
+
+namespace tpuslice::sim {
+namespace {
+
+/// More than any number of writers that race in one process.
+constexpr int kAttempts = 100;
+
+void copy_or_erase(Json& to, const Json& from, const char* field) {
+  if (from.contains(field)) {
+    to[field] = from.at(field);
+  } else {
+    to.erase(field);
+  }
+}
+
+/// What no update changes.
+void restore_system_fields(Json& metadata, const Json& old) {
+  for (const char* field : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                            "deletionGracePeriodSeconds", "generation", "selfLink", "generateName"}) {
+    copy_or_erase(metadata, old, field);
+  }
+}
+
+/// An object as its user means it: without status and bookkeeping.
+Json meaning(Json object) {
+  for (const char* field : {"metadata", "status", "apiVersion", "kind"}) object.erase(field);
+  return object;
+}
+
+/// The object an update of `subresource` asks for: the rest is as it was.
+Json merge_subresource(const Resource& resource, std::string_view subresource, const Json& current, Json wanted) {
+  if (subresource == "status") {
+    Json next = current;
+    copy_or_erase(next, wanted, "status");
+    if (resource.custom) {
+      copy_or_erase(next["metadata"], wanted["metadata"], "managedFields");
+    } else {
+      next["metadata"] = wanted["metadata"];
+    }
+    return next;
+  }
+  if (subresource == "finalize") {
+    Json next = current;
+    Json& finalizers = next["spec"]["finalizers"];
+    const Json* asked = find_path(wanted, {"spec", "finalizers"});
+    finalizers = asked == nullptr ? Json::array() : *asked;
+    return next;
+  }
+  // A binding places the pod and says so in its status, in one write.
+  if (resource.has_status && subresource != "binding") copy_or_erase(wanted, current, "status");
+  return wanted;
+}
+
+bool same_but_bookkeeping(const Json& a, const Json& b) {
+  const auto bare = [](Json json) {
+    json["metadata"].erase("resourceVersion");
+    json["metadata"].erase("managedFields");
+    return json;
+  };
+  return bare(a) == bare(b);
+}
+
+/// Whether somebody came to own, or lost, fields: timestamps alone are no reason to write.
+bool same_owners(const Json& a, const Json& b) {
+  const auto owners = [](const Json& json) {
+    Json entries = Json::array();
+    const Json* fields = find_path(json, {"metadata", "managedFields"});
+    if (fields == nullptr || !fields->is_array()) return entries;
+    entries = *fields;
+    for (Json& each : entries) each.erase("time");
+    return entries;
+  };
+  return owners(a) == owners(b);
+}
+
+Status check_preconditions(const Resource& resource, const Json& current, const Json& wanted) {
+  const std::string name = string_at(current, {"metadata", "name"});
+  const std::string uid = string_at(wanted, {"metadata", "uid"});
+  const std::string real_uid = string_at(current, {"metadata", "uid"});
+  if (!uid.empty() && uid != real_uid) {
+    return conflict(resource, name,
+                    fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, real_uid));
+  }
+  const std::string version = string_at(wanted, {"metadata", "resourceVersion"});
+  if (!version.empty() && version != string_at(current, {"metadata", "resourceVersion"})) return stale(resource, name);
+  return {};
+}
+
+}  // namespace
+
+Result<Object> Registry::store(const Write& write, Json next) {
+  const Resource& resource = write.resource;
+  const ObjectKey key = key_of(next);
+  const Json& current = *write.current;
+  if (write.options.dry_run) return Object(std::move(next));
+  const bool ends = !string_at(next, {"metadata", "deletionTimestamp"}).empty() && !has_finalizers(next) &&
+                    int_at(next, {"metadata", "deletionGracePeriodSeconds"}) == 0;
+  if (ends) return erase(resource, write.current);
+  if (resource.id() == "customresourcedefinitions.apiextensions.k8s.io") RETURN_IF_ERROR(resources_.add_crd(next));
+  Result<JsonPtr> stored =
+      storage_.update(storage_id(resource), key, to_stored(resource, std::move(next)), revision_of(current));
+  if (!stored && stored.error().code() == ErrorCode::kNotFound) return not_found(resource, key.name);
+  if (!stored && stored.error().code() == ErrorCode::kConflict) return stale(resource, key.name);
+  if (!stored) return stored.error();
+  return Object(*to_served(resource, *stored));
+}
+
+Result<Object> Registry::update_once(const Write& write, const Json& wanted) {
+  const Resource& resource = write.resource;
+  const Json current = *to_served(resource, write.current);
+  RETURN_IF_ERROR(check_preconditions(resource, current, wanted));
+  Json next = wanted;
+  next["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"];
+  restore_system_fields(next["metadata"], current["metadata"]);
+  next = merge_subresource(resource, write.subresource, current, std::move(next));
+  ASSIGN_OR_RETURN(next, decode(resource, std::move(next), write.options));
+  if (write.subresource.empty())
+    RETURN_IF_ERROR(prepare_update(resource, next, current, {storage_, format_rfc3339(clock_.wall())}));
+  ASSIGN_OR_RETURN(next, admit(write, std::move(next)));
+  restore_system_fields(next["metadata"], current["metadata"]);
+  if (!write.subresource.empty() && write.subresource != "binding")
+    next = merge_subresource(resource, write.subresource, current, std::move(next));
+  if (has_generation(resource) && meaning(next) != meaning(current)) {
+    next["metadata"]["generation"] = int_at(current, {"metadata", "generation"}) + 1;
+  }
+  // Where a pod runs cannot be changed, but for the binding that decides it.
+  if (write.subresource != "binding") RETURN_IF_ERROR(validate(resource, next, &current));
+  if (!next["metadata"].contains("managedFields"))
+    copy_or_erase(next["metadata"], current["metadata"], "managedFields");
+  if (same_owners(next, current)) {  // An apply has noted already what it owns.
+    next = update_managed_fields(resource, current, std::move(next), write.options.field_manager, "Update",
+                                 write.subresource, clock_.wall());
+  }
+  if (same_but_bookkeeping(next, current) && same_owners(next, current)) return Object(current);
+  return store(write, std::move(next));
+}
+
+Result<Object> Registry::update(const Resource& resource, Object object, std::string_view subresource,
+                                const WriteOptions& options) {
+  const Json wanted = std::move(object.mutable_json());
+  RETURN_IF_ERROR(check_metadata_types(resource, wanted));
+  const ObjectKey key = key_of(wanted);
+  const bool pinned = !string_at(wanted, {"metadata", "resourceVersion"}).empty();
+  for (int attempt = 1;; ++attempt) {
+    const JsonPtr current = storage_.get(storage_id(resource), key);
+    if (!current) return not_found(resource, key.name);
+    Result<Object> written = update_once({resource, "UPDATE", subresource, current, options}, wanted);
+    const bool raced = !written && written.error().code() == ErrorCode::kConflict;
+    if (!raced || pinned || attempt == kAttempts) return written;
+  }
+}
+
+Result<Object> Registry::modify(const Resource& resource, const ObjectKey& key, std::string_view subresource,
+                                const std::function<Status(Json&)>& change, const WriteOptions& options) {
+  for (int attempt = 1;; ++attempt) {
+    ASSIGN_OR_RETURN(Object current, get(resource, key));
+    const std::string version = current.resource_version();
+    RETURN_IF_ERROR(change(current.mutable_json()));
+    const bool pinned = current.resource_version() != version;
+    Result<Object> written = update(resource, std::move(current), subresource, options);
+    const bool raced = !written && written.error().code() == ErrorCode::kConflict;
+    if (!raced || pinned || attempt == kAttempts) return written;
+  }
+}
+
+Result<Object> Registry::patch(const Resource& resource, const ObjectKey& key, std::string_view subresource,
+                               const Patch& patch, const WriteOptions& options) {
+  const bool applies = patch.content_type == "application/apply-patch+yaml";
+  const PatchContext context{options.field_manager, patch.force, clock_.wall(), std::string(subresource)};
+  for (int attempt = 1;; ++attempt) {
+    Json before;
+    if (const JsonPtr current = storage_.get(storage_id(resource), key); current) {
+      before = *to_served(resource, current);
+    } else if (!applies || !subresource.empty()) {
+      return not_found(resource, key.name);
+    }
+    ASSIGN_OR_RETURN(Json after, apply_patch(resource, before, patch.content_type, patch.body, context));
+    Result<Object> written = before.is_null() ? create(resource, Object(after), options)
+                                              : update(resource, Object(after), subresource, options);
+    const bool asks_version = before.is_null() || string_at(after, {"metadata", "resourceVersion"}) !=
+                                                      string_at(before, {"metadata", "resourceVersion"});
+    const bool raced = !written && (written.error().code() == ErrorCode::kConflict ||
+                                    (before.is_null() && written.error().code() == ErrorCode::kAlreadyExists));
+    if (!raced || (asks_version && !before.is_null()) || attempt == kAttempts) return written;
+  }
+}
+
+}  // namespace tpuslice::sim

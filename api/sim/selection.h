@@ -1,0 +1,28 @@
+// Selection: which objects of a resource a request is about: a namespace, a name, label and field selectors.
+#pragma once
+
+#include "api/sim/list_options.h"
+#include "api/sim/resources.h"
+
+namespace tpuslice::sim {
+
+class Selection {
+ public:
+  /// Errors: BadRequest for a field that the resource cannot be selected by, as upstream.
+  static Result<Selection> of(const Resource& resource, const ListOptions& options, std::string namespace_name);
+
+  /// `object` in its served form.
+  [[nodiscard]] bool matches(const ObjectKey& key, const Json& object) const;
+  [[nodiscard]] bool everything() const;
+  [[nodiscard]] const std::string& namespace_name() const { return namespace_; }
+
+ private:
+  std::string namespace_;  ///< Empty: all.
+  LabelSelector labels_ = LabelSelector::everything();
+  FieldSelector fields_ = FieldSelector::everything();
+};
+
+/// The value at a dotted path as a field selector compares it; "" where it is absent.
+[[nodiscard]] std::string field_value(const Json& object, std::string_view path);
+
+}  // namespace tpuslice::sim

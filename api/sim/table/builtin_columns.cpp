@@ -1,0 +1,162 @@
+#include "api/sim/table/builtin_columns.h"
+
+#include <fmt/format.h>
+
+#include "api/sim/table/age.h"
+#include "api/types/selector.h"
+
+namespace tpuslice::sim {
+namespace {
+
+std::size_t size_at(const Json& object, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(object, path);
+  return found != nullptr && found->is_structured() ? found->size() : 0;
+}
+
+Column data_column() {
+  return number_column("Data", [](const Json& object) {
+    return static_cast<std::int64_t>(size_at(object, {"data"}) + size_at(object, {"binaryData"}));
+  });
+}
+
+Column string_column(const char* name, std::vector<std::string> path, int priority = 0) {
+  return text_column(
+      name,
+      [path = std::move(path)](const Json& object) {
+        const Json* at = &object;
+        for (const std::string& each : path) {
+          at = find_path(*at, {each});
+          if (at == nullptr) return std::string("<none>");
+        }
+        return at->is_string() ? at->get<std::string>() : at->dump();
+      },
+      priority);
+}
+
+/// "10.1.0.4:80,10.1.0.5:80 + 2 more..."
+std::string endpoints_text(const Json& object) {
+  std::vector<std::string> all;
+  const Json* subsets = find_path(object, {"subsets"});
+  for (std::size_t i = 0; subsets != nullptr && subsets->is_array() && i < subsets->size(); ++i) {
+    const Json& subset = (*subsets)[i];
+    const Json* addresses = find_path(subset, {"addresses"});
+    const Json* ports = find_path(subset, {"ports"});
+    for (std::size_t j = 0; addresses != nullptr && j < addresses->size(); ++j) {
+      const std::string ip = string_at((*addresses)[j], {"ip"});
+      if (ports == nullptr || ports->empty()) all.push_back(ip);
+      for (std::size_t k = 0; ports != nullptr && k < ports->size(); ++k) {
+        all.push_back(fmt::format("{}:{}", ip, int_at((*ports)[k], {"port"})));
+      }
+    }
+  }
+  constexpr std::size_t kShown = 3;
+  const std::size_t more = all.size() > kShown ? all.size() - kShown : 0;
+  all.resize(all.size() - more);
+  std::string text = fmt::format("{}", fmt::join(all, ","));
+  return more > 0 ? fmt::format("{} + {} more...", text, more) : or_none(text);
+}
+
+Column webhooks_column() {
+  return number_column("Webhooks",
+                       [](const Json& object) { return static_cast<std::int64_t>(size_at(object, {"webhooks"})); });
+}
+
+}  // namespace
+
+std::string or_none(std::string text) { return text.empty() ? "<none>" : std::move(text); }
+
+Column name_column() {
+  Column column;
+  column.name = "Name";
+  column.format = "name";
+  column.description = "Name must be unique within a namespace.";
+  column.cell = [](const Json& object, Timestamp) { return Json(string_at(object, {"metadata", "name"})); };
+  return column;
+}
+
+Column age_column() {
+  Column column;
+  column.name = "Age";
+  column.description = "CreationTimestamp is a timestamp representing the server time when this object was created.";
+  column.cell = [](const Json& object, Timestamp now) {
+    return Json(age_at(object, {"metadata", "creationTimestamp"}, now));
+  };
+  return column;
+}
+
+Column text_column(std::string name, std::function<std::string(const Json&)> text, int priority) {
+  Column column;
+  column.name = std::move(name);
+  column.priority = priority;
+  column.cell = [text = std::move(text)](const Json& object, Timestamp) { return Json(text(object)); };
+  return column;
+}
+
+Column number_column(std::string name, std::function<std::int64_t(const Json&)> number) {
+  Column column;
+  column.name = std::move(name);
+  column.type = "integer";
+  column.cell = [number = std::move(number)](const Json& object, Timestamp) { return Json(number(object)); };
+  return column;
+}
+
+std::vector<Column> container_columns() {
+  const auto joined = [](const char* field) {
+    return [field](const Json& object) {
+      std::string text;
+      const Json* containers = find_path(object, {"spec", "template", "spec", "containers"});
+      for (std::size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
+        text += (i == 0 ? "" : ",") + string_at((*containers)[i], {field});
+      }
+      return text;
+    };
+  };
+  return {text_column("Containers", joined("name"), 1), text_column("Images", joined("image"), 1)};
+}
+
+Column selector_column() {
+  return text_column(
+      "Selector",
+      [](const Json& object) {
+        const Json* selector = find_path(object, {"spec", "selector"});
+        if (selector == nullptr) return std::string("<none>");
+        const Result<LabelSelector> parsed = LabelSelector::from_json(*selector);
+        return parsed ? or_none(parsed->to_string()) : std::string("<invalid>");
+      },
+      1);
+}
+
+std::vector<Column> builtin_columns(const Resource& resource) {
+  const std::string id = resource.id();
+  if (id == "pods") return pod_columns();
+  if (id == "nodes") return node_columns();
+  if (id == "services") return service_columns();
+  if (id == "events") return event_columns(false);
+  if (id == "events.events.k8s.io") return event_columns(true);
+  if (id == "jobs.batch") return job_columns();
+  if (id == "statefulsets.apps") return stateful_set_columns();
+  if (id == "deployments.apps") return deployment_columns();
+  if (id == "replicasets.apps") return replica_set_columns();
+  if (id == "daemonsets.apps") return daemon_set_columns();
+  if (id == "namespaces") return {name_column(), string_column("Status", {"status", "phase"}), age_column()};
+  if (id == "configmaps") return {name_column(), data_column(), age_column()};
+  if (id == "secrets") return {name_column(), string_column("Type", {"type"}), data_column(), age_column()};
+  if (id == "leases.coordination.k8s.io") {
+    return {name_column(), string_column("Holder", {"spec", "holderIdentity"}), age_column()};
+  }
+  if (id == "endpoints") return {name_column(), text_column("Endpoints", endpoints_text), age_column()};
+  if (id == "customresourcedefinitions.apiextensions.k8s.io") {
+    return {name_column(), string_column("Created At", {"metadata", "creationTimestamp"})};
+  }
+  if (id == "priorityclasses.scheduling.k8s.io") {
+    return {name_column(), number_column("Value", [](const Json& object) { return int_at(object, {"value"}); }),
+            text_column(
+                "Global-Default",
+                [](const Json& object) { return std::string(bool_at(object, {"globalDefault"}) ? "true" : "false"); }),
+            age_column()};
+  }
+  if (resource.group == "admissionregistration.k8s.io") return {name_column(), webhooks_column(), age_column()};
+  return {};
+}
+
+}  // namespace tpuslice::sim

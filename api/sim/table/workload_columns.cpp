@@ -1,0 +1,99 @@
+// Jobs and the workloads of apps/v1.
+#include <fmt/format.h>
+
+#include "api/sim/table/age.h"
+#include "api/sim/table/builtin_columns.h"
+#include "api/types/selector.h"
+
+namespace tpuslice::sim {
+namespace {
+
+std::string job_status(const Json& job) {
+  const Json* conditions = find_path(job, {"status", "conditions"});
+  const auto has = [conditions](std::string_view type) {
+    if (conditions == nullptr || !conditions->is_array()) return false;
+    return std::any_of(conditions->begin(), conditions->end(), [type](const Json& each) {
+      return string_at(each, {"type"}) == type && string_at(each, {"status"}) == "True";
+    });
+  };
+  if (has("Complete")) return "Complete";
+  if (has("Failed")) return "Failed";
+  if (find_path(job, {"metadata", "deletionTimestamp"}) != nullptr) return "Terminating";
+  if (has("Suspended")) return "Suspended";
+  if (has("FailureTarget")) return "FailureTarget";
+  if (has("SuccessCriteriaMet")) return "SuccessCriteriaMet";
+  return "Running";
+}
+
+std::string job_completions(const Json& job) {
+  const std::int64_t succeeded = int_at(job, {"status", "succeeded"});
+  if (find_path(job, {"spec", "completions"}) != nullptr) {
+    return fmt::format("{}/{}", succeeded, int_at(job, {"spec", "completions"}));
+  }
+  const std::int64_t parallelism = int_at(job, {"spec", "parallelism"});
+  return parallelism > 1 ? fmt::format("{}/1 of {}", succeeded, parallelism) : fmt::format("{}/1", succeeded);
+}
+
+Json job_duration(const Json& job, Timestamp now) {
+  const auto start = parse_rfc3339(string_at(job, {"status", "startTime"}));
+  if (!start) return "";
+  const auto end = parse_rfc3339(string_at(job, {"status", "completionTime"}));
+  return human_duration(end.value_or(now) - *start);
+}
+
+Column count(const char* name, const char* part, const char* field) {
+  return number_column(name, [part, field](const Json& object) { return int_at(object, {part, field}); });
+}
+
+Column ready_of_replicas() {
+  return text_column("Ready", [](const Json& object) {
+    return fmt::format("{}/{}", int_at(object, {"status", "readyReplicas"}), int_at(object, {"spec", "replicas"}));
+  });
+}
+
+std::vector<Column> with_containers(std::vector<Column> columns, bool selector) {
+  for (Column& each : container_columns()) columns.push_back(std::move(each));
+  if (selector) columns.push_back(selector_column());
+  return columns;
+}
+
+}  // namespace
+
+std::vector<Column> job_columns() {
+  Column duration;
+  duration.name = "Duration";
+  duration.cell = job_duration;
+  return with_containers({name_column(), text_column("Status", job_status), text_column("Completions", job_completions),
+                          duration, age_column()},
+                         true);
+}
+
+std::vector<Column> stateful_set_columns() {
+  return with_containers({name_column(), ready_of_replicas(), age_column()}, false);
+}
+
+std::vector<Column> deployment_columns() {
+  return with_containers({name_column(), ready_of_replicas(), count("Up-to-date", "status", "updatedReplicas"),
+                          count("Available", "status", "availableReplicas"), age_column()},
+                         true);
+}
+
+std::vector<Column> replica_set_columns() {
+  return with_containers({name_column(), count("Desired", "spec", "replicas"), count("Current", "status", "replicas"),
+                          count("Ready", "status", "readyReplicas"), age_column()},
+                         true);
+}
+
+std::vector<Column> daemon_set_columns() {
+  const auto node_selector = [](const Json& object) {
+    return or_none(LabelSelector::of(string_map_at(object, {"spec", "template", "spec", "nodeSelector"})).to_string());
+  };
+  return with_containers(
+      {name_column(), count("Desired", "status", "desiredNumberScheduled"),
+       count("Current", "status", "currentNumberScheduled"), count("Ready", "status", "numberReady"),
+       count("Up-to-date", "status", "updatedNumberScheduled"), count("Available", "status", "numberAvailable"),
+       text_column("Node Selector", node_selector), age_column()},
+      true);
+}
+
+}  // namespace tpuslice::sim
