@@ -54,6 +54,7 @@ class BeastServer final : public Server {
   BeastServer(ServerOptions options, Handler handler, std::shared_ptr<asio::ssl::context> tls)
       : core_(std::make_shared<ServerCore>(std::move(options), std::move(handler))),
         tls_(std::move(tls)),
+        work_(io_.get_executor()),
         acceptor_(asio::make_strand(io_)),
         pause_(acceptor_.get_executor()) {}
   ~BeastServer() override { stop(); }
@@ -153,6 +154,8 @@ class BeastServer final : public Server {
   mutable Mutex mutex_;
   std::shared_ptr<asio::ssl::context> tls_ TPUSLICE_GUARDED_BY(mutex_);
   asio::io_context io_;
+  /// A stream has nothing outstanding while it waits for its source; the threads stay for it all the same.
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
   Tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   std::uint16_t port_ = 0;

@@ -1,0 +1,101 @@
+#include "api/client/json_scan.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "api/client/base64.h"
+#include "api/types/json.h"
+
+namespace tpuslice::client {
+namespace {
+
+TEST(JsonScan, WalksOverMembersInOrder) {
+  JsonScanner scanner(R"( { "a" : 1 , "b":{"c":[1,{"d":"}"}]}, "e":"x\"}" ,"f":null,"g":[] } )");
+  std::string seen;
+  while (const auto member = scanner.next()) seen += std::string(member->name) + "=" + std::string(member->value) + ";";
+  EXPECT_EQ(seen, R"(a=1;b={"c":[1,{"d":"}"}]};e="x\"}";f=null;g=[];)");
+  EXPECT_TRUE(scanner.complete());
+}
+
+TEST(JsonScan, WalksOverElements) {
+  JsonScanner scanner(R"([{"a":1}, [2], "3", 4])");
+  std::string seen;
+  while (const auto member = scanner.next()) seen += std::string(member->value) + ";";
+  EXPECT_EQ(seen, R"({"a":1};[2];"3";4;)");
+  EXPECT_TRUE(scanner.complete());
+}
+
+TEST(JsonScan, KnowsAnEmptyObject) {
+  JsonScanner scanner("{ }");
+  EXPECT_FALSE(scanner.next());
+  EXPECT_TRUE(scanner.complete());
+}
+
+TEST(JsonScan, NoticesWhatIsBroken) {
+  for (const char* text : {"", "x", "1", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1 \"b\":2}",
+                           "{\"a\":\"", "{\"a\":\"\\", "{\"a\":[1,2}", "{a:1}", "[1,", "{\"a\":}", "{,}", "[1 2]"}) {
+    JsonScanner scanner(text);
+    int members = 0;
+    while (scanner.next() && members < 100) ++members;
+    EXPECT_FALSE(scanner.complete()) << text;
+    EXPECT_LT(members, 100) << text;
+  }
+}
+
+TEST(JsonScan, IsNotTroubledByDepth) {
+  const std::string deep = "{\"a\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
+  JsonScanner scanner(deep);
+  ASSERT_TRUE(scanner.next());
+  EXPECT_FALSE(scanner.next());
+  EXPECT_TRUE(scanner.complete());
+}
+
+TEST(JsonScan, AlwaysEndsOnRandomBytes) {
+  std::mt19937 random(7);  // NOLINT: the same bytes every time
+  constexpr std::string_view kBytes = "{}[]\",:\\a1 ";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text;
+    const auto size = random() % 40;
+    for (std::size_t i = 0; i < size; ++i) text += kBytes[random() % kBytes.size()];
+    JsonScanner scanner(text);
+    std::size_t members = 0;
+    while (scanner.next()) ++members;
+    ASSERT_LE(members, text.size()) << text;
+    // What a real parser accepts, the scanner must see whole.
+    if (const auto parsed = parse_json(text); parsed.ok() && parsed->is_object()) {
+      EXPECT_TRUE(scanner.complete()) << text;
+    }
+  }
+}
+
+TEST(JsonScan, FindsAMember) {
+  EXPECT_EQ(json_member(R"({"x":{"kind":"no"},"kind":"yes"})", "kind"), "\"yes\"");
+  EXPECT_EQ(json_member(R"({"x":1})", "kind"), "");
+  EXPECT_EQ(json_member("nonsense", "kind"), "");
+}
+
+TEST(JsonScan, UndoesEscapes) {
+  EXPECT_EQ(json_string("\"plain\""), "plain");
+  EXPECT_EQ(json_string(R"("a\"b\u00e9\n")"), "a\"b\xc3\xa9\n");
+  EXPECT_EQ(json_string("12"), std::nullopt);
+  EXPECT_EQ(json_string(""), std::nullopt);
+  EXPECT_EQ(json_string(R"("\x")"), std::nullopt);
+}
+
+TEST(Base64, DecodesWhatItEncodes) {
+  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\x00\xff\x10"}) {
+    EXPECT_EQ(base64_decode(base64_encode(text)), text);
+  }
+  EXPECT_EQ(base64_encode("foob"), "Zm9vYg==");
+  EXPECT_EQ(base64_decode("Zm9v\n Yg==\n"), "foob");
+}
+
+TEST(Base64, RefusesWhatIsNone) {
+  for (const char* text : {"Z", "Zm9vY", "Zm9v=Yg=", "Zm9v!", "====", "Zm9vYg="}) {
+    EXPECT_EQ(base64_decode(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::client

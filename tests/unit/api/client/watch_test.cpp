@@ -1,0 +1,162 @@
+#include "api/client/watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice::client {
+namespace {
+
+TEST(WatchEvents, KeepTheObjectAsItIs) {
+  const WatchEvent event =
+      decode_watch_event(
+          R"({"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"a","namespace":"b","resourceVersion":"7"},"x":[ 1 ]}})")
+          .value();
+  EXPECT_EQ(event.type, WatchEventType::kModified);
+  EXPECT_EQ(event.object, R"({"kind":"Pod","metadata":{"name":"a","namespace":"b","resourceVersion":"7"},"x":[ 1 ]})");
+  EXPECT_EQ(event.resource_version, "7");
+  EXPECT_EQ(event.key, (ObjectKey{"b", "a"}));
+}
+
+TEST(WatchEvents, ReadEveryType) {
+  const auto type_of = [](const std::string& name) {
+    return decode_watch_event(R"({"object":{"metadata":{}},"type":")" + name + "\"}").value().type;
+  };
+  EXPECT_EQ(type_of("ADDED"), WatchEventType::kAdded);
+  EXPECT_EQ(type_of("DELETED"), WatchEventType::kDeleted);
+  EXPECT_EQ(type_of("BOOKMARK"), WatchEventType::kBookmark);
+}
+
+TEST(WatchEvents, KnowTheEndOfInitialEvents) {
+  const auto bookmark = [](const std::string& annotations) {
+    return decode_watch_event(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":)" +
+                              annotations + "}}}")
+        .value();
+  };
+  EXPECT_TRUE(bookmark(R"({"k8s.io/initial-events-end":"true"})").initial_events_end);
+  EXPECT_FALSE(bookmark("{}").initial_events_end);
+  EXPECT_EQ(bookmark("{}").resource_version, "9");
+}
+
+TEST(WatchEvents, CarryThe410OfAnOldResourceVersion) {
+  const WatchEvent event =
+      decode_watch_event(
+          R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old resource version"}})")
+          .value();
+  EXPECT_EQ(event.type, WatchEventType::kError);
+  ASSERT_TRUE(event.error);
+  EXPECT_EQ(event.error->code(), ErrorCode::kExpired);
+  EXPECT_EQ(event.error->reason(), "Expired");
+}
+
+TEST(WatchEvents, TakeABareStatusForAnError) {
+  const WatchEvent event = decode_watch_event(R"({"kind":"Status","code":429,"reason":"TooManyRequests"})").value();
+  ASSERT_TRUE(event.error);
+  EXPECT_EQ(event.error->code(), ErrorCode::kTooManyRequests);
+}
+
+TEST(WatchEvents, HandOverObjectsNobodyCanRead) {
+  const WatchEvent event = decode_watch_event(
+                               "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"8\"}"
+                               ",\"spec\":{nonsense \xff}}}")
+                               .value();
+  EXPECT_EQ(event.key.name, "a");
+  EXPECT_EQ(event.resource_version, "8");
+}
+
+TEST(WatchEvents, RefuseLinesThatAreNone) {
+  for (const char* line : {"nonsense", "{}", R"({"type":"ADDED"})", R"({"type":"ADDED","object":{"a":1})",
+                           R"({"type":"NEWS","object":{}})", R"({"object":{}})", "[]", "<html>"}) {
+    const auto event = decode_watch_event(line);
+    ASSERT_FALSE(event.ok()) << line;
+    EXPECT_EQ(event.error().code(), ErrorCode::kInternal);
+  }
+}
+
+std::vector<std::string> lines_of(std::string_view text, std::size_t step) {
+  WatchDecoder decoder;
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    EXPECT_TRUE(decoder.feed(text.substr(at, step)).ok());
+    while (auto line = decoder.next_line()) out.push_back(*std::move(line));
+  }
+  return out;
+}
+
+TEST(WatchDecoder, FindsLinesHoweverTheyAreCut) {
+  const std::string text = "one\n\ntwo\r\n" + std::string(300, 'x') + "\nfour\nrest";
+  const std::vector<std::string> expected = {"one", "two", std::string(300, 'x'), "four"};
+  for (const std::size_t step : {1U, 2U, 3U, 7U, 64U, 1000U}) EXPECT_EQ(lines_of(text, step), expected) << step;
+}
+
+TEST(WatchDecoder, FindsLinesThatAreTakenLate) {
+  WatchDecoder decoder;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(decoder.feed("line\n").ok());
+  int lines = 0;
+  while (decoder.next_line()) ++lines;
+  EXPECT_EQ(lines, 100);
+  EXPECT_EQ(decoder.pending(), 0U);
+}
+
+TEST(WatchDecoder, BoundsALine) {
+  WatchDecoder decoder(100);
+  EXPECT_TRUE(decoder.feed(std::string(60, 'a') + "\n").ok());
+  EXPECT_TRUE(decoder.feed(std::string(60, 'a')).ok());
+  EXPECT_FALSE(decoder.feed(std::string(60, 'a')).ok());
+}
+
+TEST(WatchDecoder, BoundsALineNotWhatIsReadAtOnce) {
+  WatchDecoder decoder(100);
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += std::string(60, 'a') + "\n";
+  EXPECT_TRUE(decoder.feed(many).ok());
+}
+
+/// Hands out its pieces, then ends.
+class PieceStream final : public http::Stream {
+ public:
+  explicit PieceStream(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
+  [[nodiscard]] int status() const override { return 200; }
+  [[nodiscard]] const http::Headers& headers() const override { return headers_; }
+  Result<std::string> read(Duration, std::stop_token) override {
+    if (at_ == pieces_.size()) return http::end_of_stream();
+    return pieces_[at_++];
+  }
+
+ private:
+  const std::vector<std::string> pieces_;
+  std::size_t at_ = 0;
+  const http::Headers headers_;
+};
+
+WatchStream stream_of(std::vector<std::string> pieces) {
+  return WatchStream(std::make_unique<PieceStream>(std::move(pieces)), 1000);
+}
+
+TEST(WatchStream, HandsOutEventsThenTheEnd) {
+  const std::string event = R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})";
+  WatchStream watch = stream_of({event + "\n" + event.substr(0, 10), event.substr(10) + "\n"});
+  EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
+  EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
+  EXPECT_TRUE(http::is_end_of_stream(watch.next(Duration::zero(), {}).error()));
+}
+
+TEST(WatchStream, SaysWhenNothingCame) {
+  WatchStream watch = stream_of({""});
+  EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());
+}
+
+TEST(WatchStream, GoesOnAfterAnObjectNobodyCanRead) {
+  WatchStream watch =
+      stream_of({"{\"type\":\"ADDED\",\"object\":{\"metadata\":{},\"x\":\xff}}\n"
+                 "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"});
+  EXPECT_TRUE(watch.next(Duration::zero(), {}).value().has_value());
+  EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "b");
+}
+
+TEST(WatchStream, EndsWithALineThatIsTooLong) {
+  WatchStream watch = stream_of({std::string(2000, 'x')});
+  EXPECT_EQ(watch.next(Duration::zero(), {}).error().code(), ErrorCode::kInternal);
+}
+
+}  // namespace
+}  // namespace tpuslice::client

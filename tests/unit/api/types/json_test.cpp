@@ -1,0 +1,64 @@
+#include "api/types/json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+TEST(ParseJson, BuildsTheDocument) {
+  const char* text = R"({"a":[1,-2,3.5,true,false,null,"x\u00e9\n"],"b":{"c":{}},"big":18446744073709551615})";
+  EXPECT_EQ(parse_json(text).value(), Json::parse(text));
+  EXPECT_EQ(parse_json(" 4 ").value(), 4);
+}
+
+TEST(ParseJson, SaysWhereItIsMalformed) {
+  EXPECT_THAT(parse_json(R"({"a":1,})").error().message(), HasSubstr("JSON is malformed at byte 8"));
+  for (const char* text : {"", "{", "[1,]", "{\"a\"}", "nul", "1 2", "\"\xff\"", "'a'", "01", "\"a", "{} x"}) {
+    EXPECT_FALSE(parse_json(text).ok()) << text;
+  }
+}
+
+TEST(ParseJson, StopsAtItsLimits) {
+  EXPECT_TRUE(parse_json(std::string(128, '[') + std::string(128, ']')).ok());
+  EXPECT_THAT(parse_json(std::string(129, '[') + std::string(129, ']')).error().message(),
+              HasSubstr("deeper than 128"));
+  EXPECT_FALSE(parse_json(std::string(5'000'000, '[')).ok());
+  EXPECT_THAT(parse_json("[1,2,3]", {.bytes = 4}).error().message(), HasSubstr("JSON has 7 bytes, at most 4"));
+  EXPECT_FALSE(parse_json("1e999").ok());
+}
+
+TEST(ParseJson, TakesTheLastOfDuplicateKeysUnlessTold) {
+  EXPECT_EQ(parse_json(R"({"a":1,"a":2})").value(), (Json{{"a", 2}}));
+  EXPECT_THAT(parse_json(R"({"a":1,"a":2})", {.refuse_duplicate_keys = true}).error().message(),
+              HasSubstr("\"a\" twice"));
+}
+
+TEST(FindPath, GoesThroughObjectsAndArrays) {
+  const Json json = Json::parse(R"({"spec":{"containers":[{"name":"a","n":3,"on":true}]},"labels":{"x":"1","y":2}})");
+  EXPECT_EQ(string_at(json, {"spec", "containers", "0", "name"}), "a");
+  EXPECT_EQ(int_at(json, {"spec", "containers", "0", "n"}), 3);
+  EXPECT_TRUE(bool_at(json, {"spec", "containers", "0", "on"}));
+  EXPECT_EQ(find_path(json, {"spec", "containers", "1"}), nullptr);
+  EXPECT_EQ(find_path(json, {"spec", "containers", "-1"}), nullptr);
+  EXPECT_EQ(find_path(json, {"spec", "containers", "0", "name", "deeper"}), nullptr);
+  EXPECT_EQ(string_at(json, {"labels", "y"}, "fallback"), "fallback");
+  EXPECT_EQ(int_at(json, {"labels", "x"}, -1), -1);
+  EXPECT_THAT(string_map_at(json, {"labels"}), ElementsAre(Pair("x", "1")));
+  EXPECT_EQ(find_path(json, {}), &json);
+}
+
+TEST(IsUtf8, TellsTextFromBytes) {
+  EXPECT_TRUE(is_utf8("plain, \u00e9, \u20ac, \U0001f600"));
+  for (const std::string_view bytes :
+       {"\x80", "\xc0\xaf", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff", "\xf0\x80\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(bytes));
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice

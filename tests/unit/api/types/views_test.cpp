@@ -1,0 +1,193 @@
+#include "api/types/views.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "api/base/random.h"
+#include "tests/unit/api/types/sample_pod.h"
+
+namespace tpuslice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+/// Prints a document with the members of every object in random order.
+std::string shuffled(const Json& json, Random& random) {
+  if (!json.is_structured()) return json.dump();
+  std::vector<std::string> parts;
+  for (auto item = json.begin(); item != json.end(); ++item) {
+    const std::string name = json.is_object() ? Json(item.key()).dump() + " : " : "";
+    parts.push_back(name + shuffled(*item, random));
+  }
+  if (json.is_object()) {
+    for (std::size_t i = parts.size(); i > 1; --i)
+      std::swap(parts[i - 1], parts[random.uniform<std::size_t>(0, i - 1)]);
+  }
+  const std::string body = fmt::format("{}", fmt::join(parts, " ,\n"));
+  return json.is_object() ? "{" + body + "}" : "[" + body + "]";
+}
+
+TEST(PodView, KeepsWhatControllersNeed) {
+  const PodView pod = PodView::decode(kSamplePod).value();
+  EXPECT_EQ(pod.key.to_string(), "default/train-workers-0-1");
+  EXPECT_EQ(pod.uid, "0b5ac7e2-4f0e-4c5d-9e53-6a5be0d5a7f1");
+  EXPECT_EQ(pod.resource_version, "4711");
+  EXPECT_EQ(pod.generation, 2);
+  EXPECT_EQ(pod.created, parse_rfc3339("2026-01-01T00:00:05Z"));
+  EXPECT_TRUE(pod.terminating());
+  EXPECT_EQ(pod.label("ray.io/cluster"), "train");
+  EXPECT_EQ(pod.label("quote\"d"), "sl\u00e4sh");
+  EXPECT_EQ(pod.label("absent"), "");
+  EXPECT_THAT(pod.annotations, ElementsAre(Pair("tpuslice.dev/slice-hosts", "4")));
+  EXPECT_EQ(pod.controller, (ControllerRef{"ray.io/v1", "RayCluster", "train", "u1"}));
+  EXPECT_EQ(pod.node_name, "node-7");
+  EXPECT_EQ(pod.hostname, "workers-0-1");
+  EXPECT_EQ(pod.restart_policy, "Never");
+  EXPECT_THAT(pod.scheduling_gates, ElementsAre("tpuslice.dev/slice"));
+}
+
+TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
+
+TEST(PodView, KeepsStatus) {
+  const PodView pod = PodView::decode(kSamplePod).value();
+  EXPECT_EQ(pod.phase, PodPhase::kRunning);
+  EXPECT_FALSE(pod.finished());
+  EXPECT_FALSE(pod.ready);
+  EXPECT_EQ(pod.ready_reason, "ContainersNotReady");
+  EXPECT_EQ(pod.ready_message, "side is not ready");
+  EXPECT_EQ(pod.reason, "Evicted");
+  EXPECT_EQ(pod.pod_ip, "10.0.0.9");
+  ASSERT_EQ(pod.containers.size(), 3U);
+  ContainerView worker;
+  worker.name = "worker";
+  worker.ready = true;
+  worker.restarts = 3;
+  EXPECT_EQ(pod.containers[0], worker);
+  ContainerView side;
+  side.name = "side";
+  side.waiting_reason = "ImagePullBackOff";
+  side.waiting_message = "no such image";
+  EXPECT_EQ(pod.containers[1], side);
+  ContainerView none;
+  none.name = "none";
+  none.restarts = 1;
+  none.terminated = true;
+  none.terminated_reason = "Error";
+  none.terminated_message = "boom";
+  EXPECT_EQ(pod.containers[2], none);
+}
+
+TEST(PodView, DoesNotDependOnTheOrderOfMembers) {
+  const PodView expected = PodView::decode(kSamplePod).value();
+  const Json document = parse_json(kSamplePod).value();
+  Random random(11);
+  for (int i = 0; i < 50; ++i) {
+    const std::string text = shuffled(document, random);
+    const Result<PodView> pod = PodView::decode(text);
+    ASSERT_TRUE(pod.ok()) << pod.error().message() << text;
+    EXPECT_EQ(*pod, expected) << text;
+  }
+  EXPECT_EQ(PodView::from_json(document).value(), expected);
+}
+
+TEST(PodView, TakesNullsForAbsent) {
+  const auto pod = PodView::decode(
+      R"({"metadata":{"name":"a","uid":"u","creationTimestamp":null,"labels":null,"ownerReferences":null},
+          "spec":{"containers":null,"nodeName":null},"status":null})");
+  ASSERT_TRUE(pod.ok()) << pod.error().message();
+  EXPECT_EQ(pod->phase, PodPhase::kPending);
+  EXPECT_EQ(pod->created, std::nullopt);
+}
+
+struct Hostile {
+  const char* name;
+  std::string text;
+  const char* complaint;
+};
+
+TEST(PodView, RefusesHostileInputWithAReason) {
+  const std::string deep(100'000, '[');
+  const std::vector<Hostile> cases = {
+      {"empty", "", "pod is not readable"},
+      {"blank", "   ", "pod is not readable"},
+      {"array", "[]", "pod is not readable"},
+      {"text", "\"pod\"", "pod is not readable"},
+      {"number", "1", "pod is not readable"},
+      {"truncated", std::string(kSamplePod.substr(0, 500)), "pod is not readable"},
+      {"open string", R"({"metadata":{"name":"a)", "pod is not readable"},
+      {"trailing text", R"({"metadata":{"name":"a","uid":"u"}} {})", "pod is"},
+      {"no name", R"({"metadata":{"uid":"u"}})", "pod has no metadata.name"},
+      {"no uid", R"({"metadata":{"name":"a","namespace":"n"}})", "pod n/a has no metadata.uid"},
+      {"no metadata", "{}", "pod has no metadata.name"},
+      {"metadata is text", R"({"metadata":"a"})", "in .metadata"},
+      {"name is a number", R"({"metadata":{"name":1,"uid":"u"}})", "in .metadata"},
+      {"labels are a list", R"({"metadata":{"name":"a","uid":"u","labels":[]}})", "in .metadata"},
+      {"time is none", R"({"metadata":{"name":"a","uid":"u","deletionTimestamp":"soon"}})",
+       "\"soon\" is no RFC 3339 time"},
+      {"chips are none", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":"four"}}}]}})", "in .spec"},
+      {"chips are a list", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":[]}}}]}})", "in .spec"},
+      {"ready is text", R"({"status":{"containerStatuses":[{"ready":"yes"}]}})", "in .status"},
+      {"restarts too many", R"({"status":{"containerStatuses":[{"restartCount":3000000000}]}})", "no int32"},
+      {"deep", deep, "pod is not readable"},
+      {"deep inside", R"({"spec":)" + deep, "pod is not readable"},
+      {"deep in a known place", R"({"spec":{"containers":)" + deep + "}}", "pod is not readable"},
+      {"bad escape", R"({"metadata":{"name":"\x","uid":"u"}})", "pod is not readable"},
+      {"NUL", std::string("{\0}", 3), "pod is not readable"},
+  };
+  for (const Hostile& hostile : cases) {
+    const Result<PodView> pod = PodView::decode(hostile.text);
+    ASSERT_FALSE(pod.ok()) << hostile.name;
+    EXPECT_EQ(pod.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(pod.error().message(), HasSubstr(hostile.complaint)) << hostile.name;
+  }
+}
+
+TEST(PodView, DecodesAfterAFailure) {
+  EXPECT_FALSE(PodView::decode("{").ok());
+  EXPECT_TRUE(PodView::decode(kSamplePod).ok());
+}
+
+constexpr std::string_view kNode = R"({
+  "status": {"allocatable": {"cpu": "8", "google.com/tpu": "4"}, "capacity": {"google.com/tpu": "8"},
+             "conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": "True"}]},
+  "spec": {"unschedulable": true, "taints": [{"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"}]},
+  "metadata": {"name": "node-1", "uid": "n1", "resourceVersion": "5",
+               "labels": {"cloud.google.com/gke-nodepool": "pool-a"}}})";
+
+TEST(NodeView, KeepsWhatPlacementNeeds) {
+  const NodeView node = NodeView::decode(kNode).value();
+  EXPECT_EQ(node.key, (ObjectKey{"", "node-1"}));
+  EXPECT_TRUE(node.ready);
+  EXPECT_TRUE(node.unschedulable);
+  EXPECT_EQ(node.tpu_chips, 4);
+  EXPECT_EQ(node.labels.at("cloud.google.com/gke-nodepool"), "pool-a");
+  EXPECT_THAT(node.taints, ElementsAre(NodeTaint{"google.com/tpu", "present", "NoSchedule"}));
+  EXPECT_EQ(NodeView::from_json(parse_json(kNode).value()).value(), node);
+}
+
+TEST(NodeView, NamesItselfInErrors) {
+  EXPECT_EQ(NodeView::decode("{}").error().message(), "node has no metadata.name");
+}
+
+TEST(ObjectView, KeepsTheWholeObjectButManagedFields) {
+  const ObjectView view = ObjectView::decode(kSamplePod).value();
+  EXPECT_EQ(view.key.to_string(), "default/train-workers-0-1");
+  EXPECT_EQ(view.controller->kind, "RayCluster");
+  EXPECT_EQ(view.labels.at("ray.io/cluster"), "train");
+  EXPECT_TRUE(view.deletion.has_value());
+  EXPECT_EQ(find_path(view.object.json(), {"metadata", "managedFields"}), nullptr);
+  EXPECT_EQ(string_at(view.object.json(), {"spec", "containers", "0", "name"}), "worker");
+}
+
+TEST(ObjectView, RefusesWhatIsNoObject) {
+  EXPECT_EQ(ObjectView::decode("[]").error().message(), "object is a JSON array, must be an object");
+  EXPECT_EQ(ObjectView::decode(R"({"metadata":3})").error().message(), "object has no metadata.name");
+  EXPECT_FALSE(ObjectView::decode(std::string(100'000, '[')).ok());
+}
+
+}  // namespace
+}  // namespace tpuslice
