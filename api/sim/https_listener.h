@@ -1,0 +1,51 @@
+// HttpsListener: an ApiServer on a real socket, for kubectl and for clients over TLS.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/http/identity.h"
+#include "api/http/server.h"
+#include "api/sim/api_server.h"
+
+namespace tpuslice::sim {
+
+struct HttpsListenerOptions {
+  std::string address = "127.0.0.1:0";                    ///< Port 0 picks a free one.
+  std::map<std::string, UserInfo, std::less<>> tokens{};  ///< Bearer tokens and who they stand for.
+};
+
+/// Makes its own certificate authority. A request without a client certificate of that authority (CN is the user, O the
+/// groups) or a known token is answered with 401; health and version are for everybody. Listens until destroyed.
+class HttpsListener {
+ public:
+  /// `server` outlives it; `clock` dates the certificates. Errors: those of http::Server::start().
+  static Result<std::unique_ptr<HttpsListener>> start(ApiServer& server, const Clock& clock,
+                                                      HttpsListenerOptions options = {});
+
+  /// "https://127.0.0.1:34567"
+  [[nodiscard]] std::string url() const;
+  /// PEM.
+  [[nodiscard]] const std::string& ca() const { return authority_.certificate_chain; }
+  /// A client certificate of system:masters.
+  [[nodiscard]] const http::Identity& admin() const { return admin_; }
+  /// A client certificate for anybody. Errors: InvalidArgument.
+  [[nodiscard]] Result<http::Identity> issue(const UserInfo& user) const;
+  /// What kubectl reads: this server, as the administrator.
+  [[nodiscard]] std::string kubeconfig() const;
+  /// Ends connections and watches.
+  void stop();
+
+ private:
+  HttpsListener(http::Identity authority, http::Identity admin, Timestamp issued);
+
+  const http::Identity authority_;
+  const http::Identity admin_;
+  const Timestamp issued_;
+  std::string host_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace tpuslice::sim
