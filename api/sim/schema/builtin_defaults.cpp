@@ -1,0 +1,263 @@
+#include "api/sim/schema/builtin.h"
+#include "api/sim/schema/defaulting.h"
+
+namespace tpuslice::sim {
+namespace {
+
+constexpr std::int32_t kMostRetries = 2147483647;
+
+void default_template(Json& spec) {
+  Json* pods = object_in(spec, "template");
+  if (pods == nullptr) return;
+  if (Json* pod_spec = object_in(*pods, "spec"); pod_spec != nullptr) default_pod_spec(*pod_spec);
+}
+
+/// Labels of the template, where the object has none of its own.
+void default_labels(Json& object) {
+  const Json* labels = find_path(object, {"spec", "template", "metadata", "labels"});
+  if (labels == nullptr || !string_map_at(object, {"metadata", "labels"}).empty()) return;
+  if (Json* meta = object_in(object, "metadata"); meta != nullptr) (*meta)["labels"] = *labels;
+}
+
+/// A Job finds its pods by its uid, unless `manualSelector` says otherwise.
+void select_own_pods(Json& job, Json& spec) {
+  const std::string uid = string_at(job, {"metadata", "uid"});
+  if (uid.empty() || bool_at(spec, {"manualSelector"}) || spec.contains("selector")) return;
+  const std::string name = string_at(job, {"metadata", "name"});
+  spec["selector"] = {{"matchLabels", {{"batch.kubernetes.io/controller-uid", uid}}}};
+  Json* pods = object_in(spec, "template");
+  Json* meta = pods == nullptr ? nullptr : object_in(*pods, "metadata");
+  Json* labels = meta == nullptr ? nullptr : object_in(*meta, "labels");
+  if (labels == nullptr) return;
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    (*labels)[std::string(prefix) + "controller-uid"] = uid;
+    (*labels)[std::string(prefix) + "job-name"] = name;
+  }
+}
+
+void default_job_spec(Json& spec) {
+  if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
+  set_default(spec, "parallelism", 1);
+  set_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? kMostRetries : 6);
+  set_default(spec, "completionMode", "NonIndexed");
+  set_default(spec, "suspend", false);
+  set_default(spec, "podReplacementPolicy", spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+  default_template(spec);
+}
+
+void default_job(Json& job, Json& spec) {
+  default_job_spec(spec);
+  select_own_pods(job, spec);
+  default_labels(job);
+}
+
+void default_cron_job(Json& /*object*/, Json& spec) {
+  set_default(spec, "concurrencyPolicy", "Allow");
+  set_default(spec, "suspend", false);
+  set_default(spec, "successfulJobsHistoryLimit", 3);
+  set_default(spec, "failedJobsHistoryLimit", 1);
+  Json* job = object_in(spec, "jobTemplate");
+  if (job == nullptr) return;
+  if (Json* job_spec = object_in(*job, "spec"); job_spec != nullptr) default_job_spec(*job_spec);
+}
+
+void default_rolling_update(Json& strategy, std::initializer_list<std::pair<const char*, Json>> fields) {
+  if (string_at(strategy, {"type"}) != "RollingUpdate") return;
+  Json* rolling = object_in(strategy, "rollingUpdate");
+  if (rolling == nullptr) return;
+  for (const auto& [name, value] : fields) set_default(*rolling, name, value);
+}
+
+void default_stateful_set(Json& /*object*/, Json& spec) {
+  set_default(spec, "replicas", 1);
+  set_default(spec, "podManagementPolicy", "OrderedReady");
+  set_default(spec, "revisionHistoryLimit", 10);
+  if (Json* strategy = object_in(spec, "updateStrategy"); strategy != nullptr) {
+    set_default(*strategy, "type", "RollingUpdate");
+    default_rolling_update(*strategy, {{"partition", 0}});
+  }
+  if (Json* retention = object_in(spec, "persistentVolumeClaimRetentionPolicy"); retention != nullptr) {
+    set_default(*retention, "whenDeleted", "Retain");
+    set_default(*retention, "whenScaled", "Retain");
+  }
+  for_each_in(spec, "volumeClaimTemplates", [](Json& claim) {
+    set_default(claim, "apiVersion", "v1");
+    set_default(claim, "kind", "PersistentVolumeClaim");
+    if (Json* claim_spec = object_in(claim, "spec"); claim_spec != nullptr) {
+      set_default(*claim_spec, "volumeMode", "Filesystem");
+    }
+    if (Json* status = object_in(claim, "status"); status != nullptr) set_default(*status, "phase", "Pending");
+  });
+  default_template(spec);
+}
+
+void default_deployment(Json& /*object*/, Json& spec) {
+  set_default(spec, "replicas", 1);
+  set_default(spec, "revisionHistoryLimit", 10);
+  set_default(spec, "progressDeadlineSeconds", 600);
+  if (Json* strategy = object_in(spec, "strategy"); strategy != nullptr) {
+    set_default(*strategy, "type", "RollingUpdate");
+    default_rolling_update(*strategy, {{"maxUnavailable", "25%"}, {"maxSurge", "25%"}});
+  }
+  default_template(spec);
+}
+
+void default_replica_set(Json& object, Json& spec) {
+  set_default(spec, "replicas", 1);
+  default_template(spec);
+  default_labels(object);
+}
+
+void default_daemon_set(Json& object, Json& spec) {
+  set_default(spec, "revisionHistoryLimit", 10);
+  if (Json* strategy = object_in(spec, "updateStrategy"); strategy != nullptr) {
+    set_default(*strategy, "type", "RollingUpdate");
+    default_rolling_update(*strategy, {{"maxUnavailable", 1}, {"maxSurge", 0}});
+  }
+  default_template(spec);
+  default_labels(object);
+}
+
+void default_service(Json& /*object*/, Json& spec) {
+  set_default(spec, "type", "ClusterIP");
+  set_default(spec, "sessionAffinity", "None");
+  const std::string type = string_at(spec, {"type"});
+  for_each_in(spec, "ports", [](Json& port) {
+    set_default(port, "protocol", "TCP");
+    if (port.contains("port")) set_default(port, "targetPort", port["port"]);
+  });
+  if (string_at(spec, {"sessionAffinity"}) == "ClientIP") {
+    set_default(spec, "sessionAffinityConfig", Json({{"clientIP", {{"timeoutSeconds", 10800}}}}));
+  }
+  if (type == "ExternalName") return;
+  set_default(spec, "internalTrafficPolicy", "Cluster");
+  set_default(spec, "ipFamilies", Json::array({"IPv4"}));
+  set_default(spec, "ipFamilyPolicy", "SingleStack");
+  if (type == "NodePort" || type == "LoadBalancer") set_default(spec, "externalTrafficPolicy", "Cluster");
+  if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", true);
+  if (const std::string address = string_at(spec, {"clusterIP"}); !address.empty()) {
+    set_default(spec, "clusterIPs", Json::array({address}));
+  }
+}
+
+void default_volume_claim(Json& object, Json& spec) {
+  set_default(spec, "volumeMode", "Filesystem");
+  if (Json* status = object_in(object, "status"); status != nullptr) set_default(*status, "phase", "Pending");
+}
+
+void default_namespace(Json& object, Json& spec) {
+  set_default(spec, "finalizers", Json::array({"kubernetes"}));
+  if (Json* status = object_in(object, "status"); status != nullptr) set_default(*status, "phase", "Active");
+  const std::string name = string_at(object, {"metadata", "name"});
+  Json* meta = object_in(object, "metadata");
+  Json* labels = meta == nullptr || name.empty() ? nullptr : object_in(*meta, "labels");
+  if (labels != nullptr) (*labels)["kubernetes.io/metadata.name"] = name;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+void default_crd(Json& /*object*/, Json& spec) {
+  if (Json* conversion = object_in(spec, "conversion"); conversion != nullptr) {
+    set_default(*conversion, "strategy", "None");
+  }
+  Json* names = object_in(spec, "names");
+  const std::string kind = names == nullptr ? std::string() : string_at(*names, {"kind"});
+  if (kind.empty()) return;
+  set_default(*names, "listKind", kind + "List");
+  set_default(*names, "singular", lower_case(kind));
+}
+
+void default_webhooks(Json& object, bool mutating) {
+  for_each_in(object, "webhooks", [mutating](Json& webhook) {
+    set_default(webhook, "failurePolicy", "Fail");
+    set_default(webhook, "matchPolicy", "Equivalent");
+    set_default(webhook, "namespaceSelector", Json::object());
+    set_default(webhook, "objectSelector", Json::object());
+    set_default(webhook, "timeoutSeconds", 10);
+    if (mutating) set_default(webhook, "reinvocationPolicy", "Never");
+    for_each_in(webhook, "rules", [](Json& rule) { set_default(rule, "scope", "*"); });
+    const auto config = webhook.find("clientConfig");
+    if (config == webhook.end() || !config->is_object()) return;
+    const auto service = config->find("service");
+    if (service != config->end() && service->is_object()) set_default(*service, "port", 443);
+  });
+}
+
+std::string base64(const std::string& text) {
+  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string coded;
+  for (std::size_t i = 0; i < text.size(); i += 3) {
+    const auto byte = [&text, i](std::size_t at) -> std::uint32_t {
+      return i + at < text.size() ? static_cast<unsigned char>(text[i + at]) : 0U;
+    };
+    const std::uint32_t bits = (byte(0) << 16U) | (byte(1) << 8U) | byte(2);
+    coded += kAlphabet[(bits >> 18U) & 63U];
+    coded += kAlphabet[(bits >> 12U) & 63U];
+    coded += i + 1 < text.size() ? kAlphabet[(bits >> 6U) & 63U] : '=';
+    coded += i + 2 < text.size() ? kAlphabet[bits & 63U] : '=';
+  }
+  return coded;
+}
+
+/// stringData is a convenience of writers: it is moved into data.
+void default_secret(Json& secret) {
+  set_default(secret, "type", "Opaque");
+  const auto plain = secret.find("stringData");
+  if (plain == secret.end() || !plain->is_object()) return;
+  const Json texts = *plain;
+  secret.erase("stringData");
+  Json* data = object_in(secret, "data");
+  if (data == nullptr) return;
+  for (const auto& [name, text] : texts.items()) {
+    if (text.is_string()) (*data)[name] = base64(text.get<std::string>());
+  }
+}
+
+void default_role_binding(Json& object) {
+  static constexpr auto kGroup = "rbac.authorization.k8s.io";
+  if (Json* role = object_in(object, "roleRef"); role != nullptr) set_default(*role, "apiGroup", kGroup);
+  for_each_in(object, "subjects", [](Json& subject) {
+    const std::string kind = string_at(subject, {"kind"});
+    if (kind == "User" || kind == "Group") set_default(subject, "apiGroup", kGroup);
+  });
+}
+
+using SpecDefaults = void (*)(Json& object, Json& spec);
+
+SpecDefaults spec_defaults(std::string_view kind) {
+  static const std::map<std::string_view, SpecDefaults> kByKind = {
+      {"Job", default_job},
+      {"CronJob", default_cron_job},
+      {"StatefulSet", default_stateful_set},
+      {"Deployment", default_deployment},
+      {"ReplicaSet", default_replica_set},
+      {"DaemonSet", default_daemon_set},
+      {"Service", default_service},
+      {"PersistentVolumeClaim", default_volume_claim},
+      {"Namespace", default_namespace},
+      {"CustomResourceDefinition", default_crd},
+  };
+  const auto found = kByKind.find(kind);
+  return found == kByKind.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+void default_builtin(const Resource& resource, Json& object) {
+  if (resource.custom || !object.is_object()) return;
+  const std::string& kind = resource.kind;
+  if (kind == "Pod") return default_new_pod(object);
+  if (kind == "Secret") return default_secret(object);
+  if (kind == "RoleBinding" || kind == "ClusterRoleBinding") return default_role_binding(object);
+  if (kind == "PriorityClass") return set_default(object, "preemptionPolicy", "PreemptLowerPriority");
+  if (kind == "MutatingWebhookConfiguration") return default_webhooks(object, true);
+  if (kind == "ValidatingWebhookConfiguration") return default_webhooks(object, false);
+  const SpecDefaults defaults = spec_defaults(kind);
+  Json* spec = defaults == nullptr ? nullptr : object_in(object, "spec");
+  if (spec != nullptr) defaults(object, *spec);
+}
+
+}  // namespace tpuslice::sim

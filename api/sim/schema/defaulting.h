@@ -1,0 +1,40 @@
+// Small tools and parts of default_builtin().
+#pragma once
+
+#include <utility>
+
+#include "api/types/json.h"
+
+namespace tpuslice::sim {
+
+/// Sets a member that is absent or null.
+template <typename T>
+void set_default(Json& object, const char* name, T&& value) {
+  Json& member = object[name];
+  if (member.is_null()) member = std::forward<T>(value);
+}
+
+/// The member `name`, made an empty object where it is absent; nullptr where it is something else.
+inline Json* object_in(Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  Json& member = object[name];
+  if (member.is_null()) member = Json::object();
+  return member.is_object() ? &member : nullptr;
+}
+
+/// Calls `change` with each object of the list `name`, if there is one.
+template <typename Change>
+void for_each_in(Json& object, const char* name, const Change& change) {
+  const auto list = object.find(name);
+  if (list == object.end() || !list->is_array()) return;
+  for (Json& item : *list) {
+    if (item.is_object()) change(item);
+  }
+}
+
+/// Of every pod and pod template.
+void default_pod_spec(Json& spec);
+/// What only pods themselves get: requests from limits, tolerations, priority, the account, the first status.
+void default_new_pod(Json& pod);
+
+}  // namespace tpuslice::sim
