@@ -33,10 +33,10 @@ namespace tpuslice::sim {
 struct ClusterOptions {
   std::uint64_t seed = 1;  ///< Of uids, generated names, delays and ties between nodes.
   std::vector<NodePool> pools = default_node_pools();
-  KubeletOptions kubelet;         ///< Its seed is set from `seed` when `jitter` is on.
+  KubeletOptions kubelet{};       ///< Its seed is set from `seed` when `jitter` is on.
   bool jitter = false;            ///< Delays and the choice between equal nodes vary with the seed.
   std::size_t history = 100'000;  ///< Changes kept before the oldest are compacted away.
-  std::string ca;                 ///< PEM, for the config map kube-root-ca.crt.
+  std::string ca{};               ///< PEM, for the config map kube-root-ca.crt.
 };
 
 /// Requests (through transports) may come from any thread; all other members belong to the driver's thread.

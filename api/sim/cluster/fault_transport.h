@@ -26,7 +26,7 @@ struct Faults {
   int gone_every = 0;              ///< Watches answered with HTTP 410.
   int cut_watch_every = 0;         ///< Reads with data after which the watch stream breaks.
   Duration delay_watch{};          ///< Events arrive this late by the clock.
-  std::function<bool(const http::Request&)> only;  ///< Requests that may be hit; all without.
+  std::function<bool(const http::Request&)> only{};  ///< Requests that may be hit; all without.
 };
 
 /// Thread-safe. Leases pass unharmed and uncounted as writes: what is tested is the work, not the election.

@@ -82,10 +82,17 @@ bool Namespaces::empty(const Json& space) {
     dirty_.insert(name);
     return true;
   }
-  const Json* finalizers = find_path(space, {"metadata", "finalizers"});
-  if (left != 0 || (finalizers != nullptr && !finalizers->empty())) return false;
-  // The finalizer `kubernetes` of its spec is this controller's; without it the server lets the namespace go.
-  return registry_.storage().remove("namespaces", {"", name}, std::nullopt).ok();
+  const Json* finalizers = find_path(space, {"spec", "finalizers"});
+  if (left != 0 || finalizers == nullptr || finalizers->empty()) return false;
+  return registry_
+      .modify(
+          *registry_.resources().find_id("namespaces"), {"", name}, "finalize",
+          [](Json& json) -> Status {
+            json["spec"]["finalizers"] = Json::array();
+            return {};
+          },
+          as_controller())
+      .ok();
 }
 
 }  // namespace tpuslice::sim

@@ -1,0 +1,135 @@
+// Random schedules of everything that goes wrong, one per seed. TPUSLICE_SIM_SEED=<n> runs only that one;
+// TPUSLICE_SIM_SEEDS=<n> runs that many.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/random.h"
+#include "tests/support/ray_world.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+std::int64_t number_from(const char* variable, std::int64_t fallback) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? fallback : std::atoll(text);
+}
+
+sim::Faults random_faults(Random& random) {
+  const auto sometimes = [&](int least, int most) {
+    return random.uniform(0, 3) == 0 ? random.uniform(least, most) : 0;
+  };
+  sim::Faults faults;
+  faults.die_at_write = sometimes(1, 20);
+  faults.die_before_server = random.uniform(0, 1) == 0;
+  faults.drop_reply_every = sometimes(2, 9);
+  faults.conflict_every = sometimes(2, 9);
+  faults.error_every = sometimes(4, 20);
+  faults.gone_every = sometimes(1, 4);
+  faults.cut_watch_every = sometimes(1, 6);
+  faults.delay_watch = std::chrono::milliseconds(sometimes(50, 3000));
+  return faults;
+}
+
+/// One thing happens to the world.
+std::string disturb(RayWorld& world, Random& random) {
+  const std::vector<sim::JsonPtr> pods = world.pods_of(kTutorial);
+  const std::vector<sim::JsonPtr> nodes = world.cluster.storage().list("nodes");
+  const auto some_pod = [&] { return Object(*pods[random.uniform<std::size_t>(0, pods.size() - 1)]).key(); };
+  const auto some_node = [&] { return Object(*nodes[random.uniform<std::size_t>(0, nodes.size() - 1)]).name(); };
+  Status done;
+  std::string what;
+  switch (random.uniform(0, 7)) {
+    case 0:
+      if (pods.empty()) return "nothing";
+      what = "delete pod " + some_pod().name;
+      done = world.cluster.remove("pods", some_pod());
+      break;
+    case 1:
+      if (pods.empty()) return "nothing";
+      what = "fail a pod";
+      done = world.cluster.fail_pod(some_pod());
+      break;
+    case 2:
+      what = "lose a node";
+      done = world.cluster.set_node_ready(some_node(), false);
+      break;
+    case 3:
+      what = "delete a node";
+      done = world.cluster.delete_node(some_node());
+      break;
+    case 4:
+      what = "cordon a node";
+      done = world.cluster.cordon(some_node());
+      break;
+    case 5:
+      what = "compact";
+      world.cluster.compact();
+      break;
+    case 6:
+      what = "kill the operator";
+      world.kill_operators();
+      world.start_operator({.seed = random.next(), .faults = random_faults(random)});
+      break;
+    default:
+      what = "a second operator";
+      world.start_operator({.identity = "second", .seed = random.next(), .faults = random_faults(random)});
+      break;
+  }
+  // What is gone already cannot be hit.
+  return done.ok() ? what : what + " (" + done.error().message() + ")";
+}
+
+void heal(RayWorld& world) {
+  for (const sim::NodePool& pool : world.cluster.options().pools) {
+    for (int host = 0; host < pool.hosts; ++host) {
+      const std::string name = sim::node_name(pool, host);
+      if (world.cluster.get("nodes", {"", name}) == nullptr) {
+        TPUSLICE_CHECK(world.cluster.restore_node(name).ok());
+      }
+      TPUSLICE_CHECK(world.cluster.set_node_ready(name, true).ok());
+      TPUSLICE_CHECK(world.cluster.cordon(name, false).ok());
+    }
+  }
+  world.kill_operators();
+  world.start_operator();
+}
+
+void play(std::uint64_t seed) {
+  Random random(seed);
+  RayWorld world({.seed = seed, .jitter = true});
+  std::string story;
+  world.start_operator({.seed = seed, .faults = random_faults(random)});
+  world.apply_tutorial();
+  const int disturbances = random.uniform(1, 8);
+  for (int i = 0; i < disturbances; ++i) {
+    world.run_for(std::chrono::milliseconds(random.uniform(0, 20'000)));
+    story += "  " + disturb(world, random) + "\n";
+  }
+  heal(world);
+  EXPECT_TRUE(world.run_until([&] { return world.is_ready(); }, 30min)) << story << world.digest();
+  EXPECT_THAT(world.violations, IsEmpty()) << story;
+  ASSERT_TRUE(world.cluster.remove(kRayClusters, kTutorial).ok());
+  world.run_for(2min);
+  EXPECT_THAT(world.cluster.storage().list("pods"), IsEmpty()) << story;
+  EXPECT_THAT(world.cluster.storage().list("services"), IsEmpty()) << story;
+}
+
+TEST(RandomSchedule, AlwaysEndsReadyAndNeverDoublesAHost) {
+  const std::int64_t only = number_from("TPUSLICE_SIM_SEED", 0);
+  const std::int64_t count = number_from("TPUSLICE_SIM_SEEDS", 100);
+  const std::int64_t first = only == 0 ? 1 : only;
+  const std::int64_t last = only == 0 ? count : only;
+  for (std::int64_t seed = first; seed <= last; ++seed) {
+    SCOPED_TRACE(fmt::format("run this one alone with TPUSLICE_SIM_SEED={}", seed));
+    play(static_cast<std::uint64_t>(seed));
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::testing

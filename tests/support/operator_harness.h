@@ -1,0 +1,96 @@
+// OperatorHarness: one operator process, stepped by a test, behind a transport that can be broken.
+//
+// Killing a process is destroying its harness: nothing it knew survives, what it wrote does.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "api/base/log.h"
+#include "api/base/metrics.h"
+#include "api/client/client.h"
+#include "api/sim/cluster/cluster.h"
+#include "api/sim/cluster/fault_transport.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/runtime/manager.h"
+
+namespace tpuslice::testing {
+
+struct OperatorOptions {
+  std::string identity = "operator-a";
+  bool leader_elect = false;
+  std::uint64_t seed = 1;
+  sim::Faults faults{};
+};
+
+class OperatorHarness {
+ public:
+  OperatorHarness(sim::Cluster& cluster, const Clock& clock, OperatorOptions options = {})
+      : delays_watches_(options.faults.delay_watch > Duration{}),
+        server_(cluster.transport({"system:serviceaccount:tpu-slice-system:tpu-slice-operator",
+                                   {"system:serviceaccounts", "system:authenticated"}})),
+        faults_(*server_, clock, std::move(options.faults)),
+        client_(faults_),
+        election_client_(faults_),
+        manager_(client_, election_client_, clock, metrics_, logger(clock), manager_options(options)) {
+    raycluster::add_raycluster(manager_);
+  }
+
+  /// Does all it can now. Returns when it is due next; nothing once it is dead.
+  std::optional<Instant> step(Instant now) {
+    if (faults_.dead()) return std::nullopt;
+    Instant due = manager_.step(now);
+    // Nobody but the clock tells when a late event arrives.
+    if (delays_watches_) due = std::min(due, now + std::chrono::milliseconds(100));
+    return due;
+  }
+
+  [[nodiscard]] sim::FaultTransport& faults() { return faults_; }
+  [[nodiscard]] runtime::Manager& manager() { return manager_; }
+
+ private:
+  static runtime::ManagerOptions manager_options(const OperatorOptions& options) {
+    runtime::ManagerOptions out;
+    out.leader_elect = options.leader_elect;
+    out.election.identity = options.identity;
+    out.events.instance = options.identity;
+    out.action_threads = 0;
+    out.seed = options.seed;
+    return out;
+  }
+  /// TPUSLICE_TEST_LOG=debug shows what the operator does.
+  static Logger logger(const Clock& clock) {
+    const char* level = std::getenv("TPUSLICE_TEST_LOG");
+    if (level == nullptr) return Logger();
+    LogOptions options;
+    options.level = parse_log_level(level).value_or(LogLevel::kInfo);
+    options.format = LogFormat::kText;
+    options.clock = &clock;
+    return Logger(options);
+  }
+
+  const bool delays_watches_;
+  Metrics metrics_;
+  const std::unique_ptr<http::Transport> server_;
+  sim::FaultTransport faults_;
+  client::Client client_;
+  client::Client election_client_;
+  runtime::Manager manager_;
+};
+
+/// A file of the source tree; tests run in its root.
+[[nodiscard]] inline std::string read_source_file(const std::string& path) {
+  std::ifstream file(path);
+  TPUSLICE_CHECK_MSG(file.good(), path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,203 @@
+// RayWorld: a simulated cluster that serves RayClusters, with what tests say about them: what is right at every moment,
+// and what a finished state looks like.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/sim/cluster/conditions.h"
+#include "tests/support/operator_harness.h"
+
+namespace tpuslice::testing {
+
+inline constexpr const char* kRayClusters = "rayclusters.ray.io";
+inline const ObjectKey kTutorial{"default", "maxtext-tpu-cluster"};
+
+/// Reads the whole history of pods and holds it against what must never happen.
+class SliceInvariants {
+ public:
+  explicit SliceInvariants(sim::Storage& storage) : feed_(storage, std::vector<std::string>{"pods"}) {}
+
+  /// What was broken since the last call; empty if nothing.
+  std::vector<std::string> check() {
+    std::vector<std::string> broken;
+    for (const sim::Change& change : feed_.take().changes) {
+      const std::string place = place_of(*change.object);
+      if (place.empty()) continue;
+      const std::string uid = string_at(*change.object, {"metadata", "uid"});
+      const std::string phase = string_at(*change.object, {"status", "phase"});
+      const bool over = change.type == sim::ChangeType::kDeleted || phase == "Failed" || phase == "Succeeded";
+      std::set<std::string>& live = live_[place];
+      if (over) {
+        live.erase(uid);
+      } else {
+        live.insert(uid);
+      }
+      if (live.size() > 1) {
+        broken.push_back(fmt::format("revision {}: {} live pods are {}", change.revision, live.size(), place));
+      }
+    }
+    return broken;
+  }
+
+ private:
+  static std::string place_of(const Json& pod) {
+    const auto label = [&](const char* name) { return string_at(pod, {"metadata", "labels", name}); };
+    if (label("ray.io/cluster").empty()) return {};
+    const std::string cluster = string_at(pod, {"metadata", "namespace"}) + "/" + label("ray.io/cluster");
+    if (label("ray.io/node-type") == "head") return "head of " + cluster;
+    return fmt::format("worker {}/{}/{} of {}", label("ray.io/group"), label("ray.io/worker-group-replica-index"),
+                       label("ray.io/replica-host-index"), cluster);
+  }
+
+  sim::ChangeFeed feed_;
+  std::map<std::string, std::set<std::string>> live_;
+};
+
+class RayWorld {
+ public:
+  explicit RayWorld(sim::ClusterOptions options = {})
+      : cluster(clock, std::move(options)), invariants(cluster.storage()) {
+    require(cluster.apply_yaml(read_source_file("deploy/crds/ray.io_rayclusters.yaml")));
+    require(cluster.apply_yaml("{apiVersion: v1, kind: Namespace, metadata: {name: tpu-slice-system}}"));
+  }
+
+  void apply_tutorial() {
+    require(cluster.apply_yaml(read_source_file("deploy/samples/raycluster-maxtext-v6e-4x4.yaml")));
+  }
+
+  OperatorHarness& start_operator(OperatorOptions options = {}) {
+    operators.push_back(std::make_unique<OperatorHarness>(cluster, clock, std::move(options)));
+    return *operators.back();
+  }
+  void kill_operators() { operators.clear(); }
+
+  /// Steps the operators and checks the invariants. A dead operator is replaced by a fresh, unbroken one.
+  std::optional<Instant> step(Instant now) {
+    std::optional<Instant> due;
+    for (auto& each : operators) {
+      if (each->faults().dead()) each = std::make_unique<OperatorHarness>(cluster, clock);
+      const std::optional<Instant> next = each->step(now);
+      if (next) due = due ? std::min(*due, *next) : *next;
+    }
+    for (std::string& violation : invariants.check()) violations.push_back(std::move(violation));
+    return due;
+  }
+  void run_for(Duration duration) {
+    cluster.run_for(clock, duration, [this](Instant now) { return step(now); });
+  }
+  bool run_until(const std::function<bool()>& condition, Duration limit = std::chrono::minutes(10)) {
+    return cluster.run_until(clock, limit, condition, [this](Instant now) { return step(now); });
+  }
+
+  [[nodiscard]] Json ray_cluster(const ObjectKey& key = kTutorial) const {
+    const sim::JsonPtr found = cluster.get(kRayClusters, key);
+    return found == nullptr ? Json() : *found;
+  }
+  /// Every pod of the cluster is there and Ready, and the status says so.
+  [[nodiscard]] bool is_ready(const ObjectKey& key = kTutorial, int workers = 4) {
+    const Json status = ray_cluster(key).value("status", Json::object());
+    if (string_at(status, {"state"}) != "ready" || status.value("availableWorkerReplicas", 0) != workers) return false;
+    const std::vector<sim::JsonPtr> pods = pods_of(key);
+    return pods.size() == static_cast<std::size_t>(workers) + 1 &&
+           std::all_of(pods.begin(), pods.end(), [](const sim::JsonPtr& pod) {
+             return sim::condition_status(*pod, "Ready") == "True" &&
+                    !pod->at("metadata").contains("deletionTimestamp");
+           });
+  }
+  [[nodiscard]] std::vector<sim::JsonPtr> pods_of(const ObjectKey& key, const std::string& type = {}) {
+    std::vector<sim::JsonPtr> out;
+    for (sim::JsonPtr& pod : cluster.storage().list("pods", key.namespace_name)) {
+      if (string_at(*pod, {"metadata", "labels", "ray.io/cluster"}) != key.name) continue;
+      if (!type.empty() && string_at(*pod, {"metadata", "labels", "ray.io/node-type"}) != type) continue;
+      out.push_back(std::move(pod));
+    }
+    return out;
+  }
+  [[nodiscard]] std::vector<sim::JsonPtr> workers() { return pods_of(kTutorial, "worker"); }
+  [[nodiscard]] std::set<std::string> worker_uids() {
+    std::set<std::string> out;
+    for (const sim::JsonPtr& pod : workers()) out.insert(string_at(*pod, {"metadata", "uid"}));
+    return out;
+  }
+  [[nodiscard]] ObjectKey worker(int host) {
+    for (const sim::JsonPtr& pod : workers()) {
+      if (string_at(*pod, {"metadata", "labels", "ray.io/replica-host-index"}) == std::to_string(host)) {
+        return Object(*pod).key();
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] std::string pool_of(const Json& pod) const {
+    const sim::JsonPtr node = cluster.get("nodes", {"", string_at(pod, {"spec", "nodeName"})});
+    return node == nullptr ? "" : string_at(*node, {"metadata", "labels", "cloud.google.com/gke-nodepool"});
+  }
+
+  /// What users can tell apart in a finished state: no uids, times, addresses, node names and versions.
+  [[nodiscard]] std::string digest() {
+    std::string out;
+    for (const char* resource : {"pods", "services", kRayClusters}) {
+      for (const sim::JsonPtr& object : cluster.storage().list(resource)) {
+        Json json = *object;
+        Json& metadata = json["metadata"];
+        Json kept = {{"name", metadata["name"]}, {"labels", metadata.value("labels", Json())}};
+        kept["terminating"] = metadata.contains("deletionTimestamp");
+        json["metadata"] = kept;
+        strip(json);
+        out += std::string(resource) + " " + json.dump(1) + "\n";
+      }
+    }
+    return out;
+  }
+
+  FakeClock clock;
+  sim::Cluster cluster;
+  SliceInvariants invariants;
+  std::vector<std::unique_ptr<OperatorHarness>> operators;
+  std::vector<std::string> violations;
+
+ private:
+  static void require(const Status& status) {
+    TPUSLICE_CHECK_MSG(status.ok(), status.ok() ? "" : status.error().message());
+  }
+
+  static void strip(Json& json) {
+    static const std::set<std::string> kVolatile{"startTime",
+                                                 "startedAt",
+                                                 "finishedAt",
+                                                 "lastTransitionTime",
+                                                 "lastUpdateTime",
+                                                 "containerID",
+                                                 "podIP",
+                                                 "podIPs",
+                                                 "hostIP",
+                                                 "hostIPs",
+                                                 "nodeName",
+                                                 "clusterIP",
+                                                 "clusterIPs",
+                                                 "lastProbeTime",
+                                                 "observedGeneration",
+                                                 "serviceIP",
+                                                 "uid",
+                                                 "stateTransitionTimes"};
+    if (json.is_object()) {
+      for (auto it = json.begin(); it != json.end();) {
+        if (kVolatile.count(it.key()) != 0) {
+          it = json.erase(it);
+        } else {
+          strip(it.value());
+          ++it;
+        }
+      }
+    } else if (json.is_array()) {
+      for (Json& entry : json) strip(entry);
+    }
+  }
+};
+
+}  // namespace tpuslice::testing
