@@ -48,8 +48,8 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     raycluster::Options ray;
     ray.cluster_domain = options.cluster_domain;
     ray.topology_key = options.topology_key;
-    raycluster::add_raycluster(result->manager_, ray, options.watch_namespace,
-                               {.workers = options.max_concurrent_reconciles});
+    raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
+                               options.watch_namespace);
   }
   RETURN_IF_ERROR(result->start_webhook(options));
   RETURN_IF_ERROR(result->start_servers(options));

@@ -1,14 +1,17 @@
 // The RayCluster controller, wired into a Manager.
 #pragma once
 
+#include <string>
+
 #include "controllers/raycluster/raycluster_reconciler.h"
 #include "controllers/runtime/manager.h"
 
 namespace tpuslice::raycluster {
 
 /// Adds watches of RayClusters, their pods and their services, and the controller that reads them. Only objects with
-/// the labels of a RayCluster's children are cached.
+/// the labels of a RayCluster's children are cached, and only of `namespace_name` (all when empty).
 runtime::Controller& add_raycluster(runtime::Manager& manager, Options options = {},
-                                    runtime::ControllerOptions controller_options = {});
+                                    runtime::ControllerOptions controller_options = {},
+                                    const std::string& namespace_name = {});
 
 }  // namespace tpuslice::raycluster

@@ -1,0 +1,50 @@
+#include "cmd/tpu-slice-sim/command.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "api/http/cpprest_transport.h"
+
+namespace tpuslice {
+
+Result<int> run_shell_command(const std::string& command, const std::string& kubeconfig) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!http::is_io_environment(*entry) && !std::string_view(*entry).starts_with("KUBECONFIG=")) {
+      environment.emplace_back(*entry);
+    }
+  }
+  environment.push_back("KUBECONFIG=" + kubeconfig);
+  std::vector<char*> envp;
+  for (std::string& entry : environment) envp.push_back(entry.data());
+  envp.push_back(nullptr);
+  std::string shell = "sh";
+  std::string flag = "-c";
+  std::string text = command;
+  char* argv[] = {shell.data(), flag.data(), text.data(), nullptr};
+
+  // The child gets the signals that this program blocks for itself.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, "/bin/sh", nullptr, &attributes, argv, envp.data());
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) return Error::unavailable("cannot run \"{}\": {}", command, std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return Error::unavailable("cannot wait for \"{}\": {}", command, std::strerror(errno));
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace tpuslice

@@ -1,0 +1,222 @@
+#include "cmd/tpu-slice-sim/simulator.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "api/client/client.h"
+#include "api/client/credentials.h"
+#include "api/http/cpprest_transport.h"
+#include "api/types/yaml.h"
+#include "cmd/tpu-slice-sim/assets.h"
+
+namespace tpuslice {
+namespace {
+
+constexpr const char* kNamespace = "tpu-slice-system";
+constexpr const char* kOperatorUser = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
+constexpr const char* kOperatorToken = "operator";  // The listener is on loopback, and nothing in it is worth stealing.
+/// Longest nap of the driver: how late a change that nobody announced is seen.
+constexpr Duration kNap = std::chrono::milliseconds(100);
+constexpr Duration kQuiet = std::chrono::milliseconds(1500);
+constexpr Duration kPoll = std::chrono::milliseconds(50);
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return Error::invalid_argument("{}: cannot be read", path);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
+  sim::ClusterOptions result;
+  if (options.pools.empty()) return result;
+  ASSIGN_OR_RETURN(const std::string text, read_file(options.pools));
+  const auto documents = parse_yaml_documents(text);
+  if (!documents) return documents.error().within(options.pools);
+  if (documents->size() != 1) return Error::invalid_argument("{}: expected one YAML document", options.pools);
+  auto pools = sim::parse_node_pools(documents->front().value);
+  if (!pools) return pools.error().within(options.pools);
+  result.pools = std::move(*pools);
+  return result;
+}
+
+}  // namespace
+
+Simulator::Simulator(sim::ClusterOptions options, Print print)
+    : print_(std::move(print)),
+      cluster_(clock_, std::move(options)),
+      webhooks_(cluster_.storage(),
+                [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
+      io_(http::start_io()),
+      last_told_(clock_.now()) {
+  cluster_.set_webhooks([this](const sim::AdmissionRequest& request) { return webhooks_(request); });
+}
+
+Simulator::~Simulator() {
+  operator_thread_ = {};
+  driver_ = {};
+}
+
+Result<std::unique_ptr<Simulator>> Simulator::start(const SimOptions& options, Print print) {
+  ASSIGN_OR_RETURN(sim::ClusterOptions cluster, cluster_options(options));
+  std::unique_ptr<Simulator> simulator(new Simulator(std::move(cluster), std::move(print)));
+  RETURN_IF_ERROR(simulator->install_assets());
+  RETURN_IF_ERROR(simulator->listen(options.listen));
+  simulator->driver_ = std::jthread([self = simulator.get()](const std::stop_token& stop) { self->drive(stop); });
+  if (!options.no_operator) RETURN_IF_ERROR(simulator->start_operator(options));
+  return simulator;
+}
+
+Status Simulator::install_assets() {
+  for (const Asset& asset : assets()) {
+    if (const Status applied = cluster_.apply_yaml(asset.text); !applied) return applied.error().within(asset.path);
+  }
+  return {};
+}
+
+Status Simulator::listen(const std::string& address) {
+  sim::HttpsListenerOptions options;
+  options.address = address;
+  options.tokens[kOperatorToken] = {kOperatorUser, {"system:serviceaccounts", "system:authenticated"}};
+  ASSIGN_OR_RETURN(listener_, sim::HttpsListener::start(cluster_.api_server(), clock_, std::move(options)));
+  admin_.server = listener_->url();
+  admin_.ca = listener_->ca();
+  admin_.client_certificate = listener_->admin().certificate_chain;
+  admin_.client_key = listener_->admin().private_key;
+  return {};
+}
+
+Status Simulator::start_operator(const SimOptions& options) {
+  client::ClientConfig config;
+  config.server = admin_.server;
+  config.ca = admin_.ca;
+  config.token = kOperatorToken;
+  ASSIGN_OR_RETURN(api_transport_, client::make_transport(config, clock_));
+  ASSIGN_OR_RETURN(election_transport_, client::make_transport(config, clock_));
+  OperatorOptions operator_options;
+  operator_options.leader_elect = true;
+  operator_options.metrics_bind_address = "0";
+  operator_options.health_probe_bind_address = "0";
+  operator_options.webhook_bind_address = "127.0.0.1:0";
+  ASSIGN_OR_RETURN(const LogLevel level, parse_log_level(options.log_level));
+  ASSIGN_OR_RETURN(operator_, Operator::start(operator_options,
+                                              {.api = *api_transport_,
+                                               .election_api = *election_transport_,
+                                               .clock = clock_,
+                                               .metrics = metrics_,
+                                               .log = Logger({.level = level, .format = LogFormat::kText, .clock = &clock_}),
+                                               .identity = "tpu-slice-sim",
+                                               .namespace_name = kNamespace}));
+  webhook_connections_.set_port(operator_->webhook_port());
+  operator_thread_ = std::jthread([this](const std::stop_token& stop) {
+    Status ended = operator_->run(stop);
+    const MutexLock lock(mutex_);
+    operator_ended_ = std::move(ended);
+    changed_.notify_all();
+  });
+  return {};
+}
+
+void Simulator::drive(const std::stop_token& stop) {
+  sim::Timeline timeline(cluster_.registry(), clock_.now());
+  while (!stop.stop_requested()) {
+    const sim::Revision seen = cluster_.storage().revision();
+    while (cluster_.step() && !stop.stop_requested()) {
+    }
+    const std::vector<std::string> lines = timeline.take(clock_.now());
+    for (const std::string& line : lines) print_(line);
+    if (!lines.empty()) {
+      const MutexLock lock(mutex_);
+      last_told_ = clock_.now();
+      changed_.notify_all();
+    }
+    // What step() wrote itself has been seen; anything newer ends the nap.
+    const sim::Revision now = std::max(seen, cluster_.storage().revision());
+    Duration nap = kNap;
+    if (const auto due = cluster_.next_due()) nap = std::clamp(*due - clock_.now(), Duration::zero(), kNap);
+    cluster_.storage().wait_past(now, nap, stop);
+  }
+}
+
+Status Simulator::wait_ready(Duration limit, const std::stop_token& stop) {
+  const Instant deadline = clock_.now() + limit;
+  std::unique_lock lock(mutex_);
+  while (!operator_->ready()) {
+    if (operator_ended_) {
+      return operator_ended_->ok() ? Error::unavailable("the operator has stopped") : operator_ended_->error();
+    }
+    if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
+    if (clock_.now() > deadline) return Error::of(ErrorCode::kTimeout, "the operator did not become ready");
+    changed_.wait_for(lock, stop, kPoll, [] { return false; });
+  }
+  return {};
+}
+
+Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
+  const auto documents = parse_yaml_documents(text);
+  if (!documents) return documents.error().within(path);
+  ASSIGN_OR_RETURN(const auto transport, client::make_transport(admin_, clock_));
+  client::Client api(*transport, {.field_manager = "tpu-slice-sim"});
+  for (const YamlDocument& document : *documents) {
+    const std::string where = fmt::format("{}:{}", path, document.line);
+    const Object object(document.value);
+    const sim::ResourcePtr resource =
+        cluster_.registry().resources().find_kind(object.api_version(), object.kind());
+    if (!resource) {
+      return Error::invalid_argument("{}: no kind \"{}\" in \"{}\" is served", where, object.kind(),
+                                     object.api_version());
+    }
+    const ResourceType type{resource->group, resource->version, resource->kind, resource->plural,
+                            resource->namespaced};
+    ObjectKey key = object.key();
+    if (resource->namespaced && key.namespace_name.empty()) key.namespace_name = "default";
+    const auto applied =
+        api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
+    if (!applied) return applied.error().within(where);
+  }
+  // Settling is measured from here, even if nothing comes of it.
+  const MutexLock lock(mutex_);
+  last_told_ = clock_.now();
+  return {};
+}
+
+Status Simulator::wait_settled(Duration limit, const std::stop_token& stop) {
+  const Instant deadline = clock_.now() + limit;
+  std::unique_lock lock(mutex_);
+  while (clock_.now() - last_told_ < kQuiet) {
+    if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
+    if (clock_.now() > deadline) {
+      return Error::of(ErrorCode::kTimeout, "things still change after {} s; see --settle-timeout",
+                       std::chrono::duration_cast<std::chrono::seconds>(limit).count());
+    }
+    changed_.wait_for(lock, stop, kPoll, [] { return false; });
+  }
+  return {};
+}
+
+std::vector<std::string> Simulator::unfinished() {
+  std::vector<std::string> lines;
+  for (const sim::JsonPtr& json : cluster_.storage().list("pods")) {
+    const std::string phase = string_at(*json, {"status", "phase"});
+    if (phase == "Running" || phase == "Succeeded") continue;
+    const Object pod(*json);
+    std::string why = phase;
+    if (const Json* conditions = find_path(*json, {"status", "conditions"})) {
+      for (const Json& condition : *conditions) {
+        if (string_at(condition, {"type"}) == "PodScheduled" && string_at(condition, {"status"}) == "False") {
+          why += ", " + string_at(condition, {"message"});
+        }
+      }
+    }
+    lines.push_back(fmt::format("pod {}: {}", pod.key().to_string(), why));
+  }
+  return lines;
+}
+
+std::string Simulator::kubeconfig() const { return listener_->kubeconfig(); }
+
+}  // namespace tpuslice

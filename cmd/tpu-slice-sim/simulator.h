@@ -1,0 +1,79 @@
+// Simulator: a cluster, its API server on HTTPS, and an operator in it, all running in real time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "api/base/clock.h"
+#include "api/base/mutex.h"
+#include "api/client/config.h"
+#include "api/sim/admission/webhooks.h"
+#include "api/sim/cluster/cluster.h"
+#include "api/sim/cluster/timeline.h"
+#include "api/sim/https_listener.h"
+#include "cmd/tpu-slice-operator/operator.h"
+#include "cmd/tpu-slice-sim/options.h"
+#include "cmd/tpu-slice-sim/webhook_connections.h"
+
+namespace tpuslice {
+
+/// Runs from start() until it is destroyed.
+class Simulator {
+ public:
+  /// Called with each line of the timeline, on the simulator's thread.
+  using Print = std::function<void(const std::string& line)>;
+
+  /// Errors: InvalidArgument for the node pools or the address; Unavailable if the address cannot be bound.
+  static Result<std::unique_ptr<Simulator>> start(const SimOptions& options, Print print);
+  ~Simulator();
+
+  /// Waits until the operator's caches are synced and its webhook is known to the API server. Errors: Timeout;
+  /// Cancelled; whatever ended the operator.
+  Status wait_ready(Duration limit, const std::stop_token& stop);
+  /// Applies every document of the manifest at `path`, as `kubectl apply --server-side` does.
+  ///
+  /// Errors: InvalidArgument for what cannot be read, naming path and line; what the API server answers.
+  Status apply(const std::string& path, const std::stop_token& stop);
+  /// Waits until nothing that the timeline tells has happened for a while. Errors: Timeout; Cancelled.
+  Status wait_settled(Duration limit, const std::stop_token& stop);
+  /// What still does not run, a line each: pods with their phase, refused objects with the reason.
+  [[nodiscard]] std::vector<std::string> unfinished();
+
+  [[nodiscard]] std::string kubeconfig() const;
+  [[nodiscard]] const std::string& server() const { return admin_.server; }
+
+ private:
+  Simulator(sim::ClusterOptions options, Print print);
+  Status install_assets();
+  Status listen(const std::string& address);
+  Status start_operator(const SimOptions& options);
+  void drive(const std::stop_token& stop);
+
+  const RealClock clock_;
+  const Print print_;
+  sim::Cluster cluster_;
+  WebhookConnections webhook_connections_;
+  sim::WebhookAdmission webhooks_;
+  std::unique_ptr<sim::HttpsListener> listener_;
+  client::ClientConfig admin_;
+
+  Metrics metrics_;
+  std::shared_ptr<http::IoThreads> io_;
+  std::unique_ptr<http::Transport> api_transport_;
+  std::unique_ptr<http::Transport> election_transport_;
+  std::unique_ptr<Operator> operator_;
+
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  Instant last_told_ TPUSLICE_GUARDED_BY(mutex_);
+  std::optional<Status> operator_ended_ TPUSLICE_GUARDED_BY(mutex_);
+
+  std::jthread driver_;
+  std::jthread operator_thread_;
+};
+
+}  // namespace tpuslice

@@ -1,0 +1,89 @@
+#include "cmd/tpu-slice-operator/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Result<CommandLine> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "tpu-slice-operator");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::string error_of(std::vector<const char*> arguments) {
+  const auto parsed = parse(std::move(arguments));
+  return parsed ? "no error" : parsed.error().message();
+}
+
+constexpr std::string_view kHeader = "apiVersion: config.tpuslice.dev/v1alpha1\nkind: OperatorConfiguration\n";
+
+TEST(OperatorOptions, HelpExplainsEveryFlag) {
+  const auto parsed = parse({"--help"});
+  ASSERT_TRUE(parsed.ok());
+  for (const char* flag : {"--kubeconfig", "--leader-elect", "--controllers", "--metrics-bind-address",
+                           "--health-probe-bind-address", "--webhook-bind-address", "--config", "--log-format"}) {
+    EXPECT_THAT(parsed->output, HasSubstr(flag));
+  }
+}
+
+TEST(OperatorOptions, TakeSwitchesWithAndWithoutAValue) {
+  EXPECT_FALSE(parse({})->options.leader_elect);
+  EXPECT_TRUE(parse({"--leader-elect"})->options.leader_elect);
+  EXPECT_TRUE(parse({"--leader-elect=true"})->options.leader_elect);
+  EXPECT_FALSE(parse({"--leader-elect=false"})->options.leader_elect);
+}
+
+TEST(OperatorOptions, TheLastEntryThatNamesAControllerDecides) {
+  EXPECT_TRUE(parse({})->options.enables("raycluster"));
+  EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));
+  EXPECT_TRUE(parse({"--controllers=raycluster"})->options.enables("raycluster"));
+}
+
+TEST(OperatorOptions, WrongValuesNameTheFlagAndWhatWouldBeRight) {
+  EXPECT_THAT(error_of({"--controllers=rayclusters"}),
+              AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"), HasSubstr("raycluster or")));
+  EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
+              AllOf(HasSubstr("--max-concurrent-reconciles"), HasSubstr("\"0\""), HasSubstr("1 to 64")));
+  EXPECT_THAT(error_of({"--log-format=xml"}), AllOf(HasSubstr("--log-format"), HasSubstr("json, text")));
+  EXPECT_THAT(error_of({"--no-such-flag"}), HasSubstr("--no-such-flag"));
+}
+
+TEST(OperatorOptions, AConfigurationFileHasTheFlagsInCamelCase) {
+  OperatorOptions options;
+  const Status applied = apply_configuration("op.yaml",
+                                             std::string(kHeader) +
+                                                 "leaderElect: true\ncontrollers: [\"*\", -raycluster]\n"
+                                                 "maxConcurrentReconciles: 8\nlogLevel: debug\n",
+                                             options);
+  ASSERT_TRUE(applied.ok()) << applied.error().message();
+  EXPECT_TRUE(options.leader_elect);
+  EXPECT_THAT(options.controllers, ElementsAre("*", "-raycluster"));
+  EXPECT_EQ(options.max_concurrent_reconciles, 8);
+  EXPECT_EQ(options.log_level, "debug");
+}
+
+TEST(OperatorOptions, AConfigurationFileIsRefusedWithFileAndKey) {
+  OperatorOptions options;
+  const auto error = [&options](const std::string& text) {
+    const Status applied = apply_configuration("op.yaml", text, options);
+    return applied ? "no error" : applied.error().message();
+  };
+  EXPECT_THAT(error("kind: Other"), AllOf(HasSubstr("op.yaml"), HasSubstr("OperatorConfiguration")));
+  EXPECT_THAT(error(std::string(kHeader) + "leaderElection: true"),
+              AllOf(HasSubstr("op.yaml"), HasSubstr("leaderElection"), HasSubstr("no such setting")));
+  EXPECT_THAT(error(std::string(kHeader) + "leaderElect: maybe"), AllOf(HasSubstr("leaderElect"), HasSubstr("maybe")));
+  EXPECT_THAT(error("a: [1"), HasSubstr("op.yaml"));
+}
+
+TEST(OperatorOptions, APortAloneListensEverywhere) {
+  EXPECT_EQ(listen_address(":8080"), "0.0.0.0:8080");
+  EXPECT_EQ(listen_address("127.0.0.1:0"), "127.0.0.1:0");
+}
+
+}  // namespace
+}  // namespace tpuslice
