@@ -1,0 +1,13 @@
+// Strategic merge patch: a merge patch that knows which lists are merged by which key.
+#pragma once
+
+#include "api/base/result.h"
+#include "api/types/json.h"
+
+namespace tpuslice::sim {
+
+/// `schema` is of the document, with x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Understands $patch,
+/// $setElementOrder, $deleteFromPrimitiveList and $retainKeys. Errors: InvalidArgument.
+[[nodiscard]] Result<Json> apply_strategic_merge(const Json& schema, Json document, const Json& patch);
+
+}  // namespace tpuslice::sim
