@@ -18,7 +18,7 @@ namespace tpuslice::runtime {
 struct ElectionOptions {
   std::string namespace_name = "tpu-slice-system";
   std::string name = "tpu-slice-operator";
-  std::string identity;                          ///< Of this replica, unique: "<pod>_<random>".
+  std::string identity = {};                     ///< Of this replica, unique: "<pod>_<random>".
   Duration lease = std::chrono::seconds(15);     ///< Others may take over after this much silence.
   Duration renew_by = std::chrono::seconds(10);  ///< Leader work stops if not renewed within this; < lease.
   Duration retry = std::chrono::seconds(2);      ///< Gap between attempts; < renew_by.

@@ -13,8 +13,8 @@ enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
 
 /// What must still be true on the server for an action to happen; otherwise it answers Conflict.
 struct Preconditions {
-  std::string uid;               ///< Required on every delete and patch of an object we have seen.
-  std::string resource_version;  ///< Where the decision depends on more than the object's identity.
+  std::string uid = {};               ///< Required on every delete and patch of an object we have seen.
+  std::string resource_version = {};  ///< Where the decision depends on more than the object's identity.
   friend bool operator==(const Preconditions&, const Preconditions&) = default;
 };
 
@@ -25,7 +25,7 @@ struct Action {
   ObjectKey key;
   Json body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
   Preconditions preconditions;
-  std::optional<std::int64_t> grace_seconds;  ///< Delete only; absent: the object's own.
+  std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
 
   static Action create(const ResourceType& type, Object object);

@@ -76,9 +76,9 @@ class StoreSink final : public WatchSink {
 
 /// What is watched.
 struct WatchScope {
-  std::string namespace_name;  ///< Empty: all.
-  std::string label_selector;
-  std::string field_selector;
+  std::string namespace_name = {};  ///< Empty: all.
+  std::string label_selector = {};
+  std::string field_selector = {};
 };
 
 /// An object that cannot be decoded. The store keeps what it last knew of it; all others progress.

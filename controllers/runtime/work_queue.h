@@ -18,7 +18,7 @@
 namespace tpuslice::runtime {
 
 struct WorkQueueOptions {
-  std::string name;                                     ///< Label of the workqueue_* metrics.
+  std::string name = {};                                ///< Label of the workqueue_* metrics.
   Duration first_retry = std::chrono::milliseconds(5);  ///< Doubled on every retry of a key.
   Duration max_retry = std::chrono::seconds(1000);
   double retries_per_second = 10;  ///< Of all keys together.

@@ -1,0 +1,195 @@
+#include "controllers/runtime/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/runtime/backoff.h"
+#include "tests/unit/controllers/runtime/widget_reconciler.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class NoEvents final : public EventSink {
+ public:
+  void record(const ObjectReference&, const EventIntent&) override {}
+};
+
+/// The stores are fed by hand: what the controller sees is what the test shows it.
+class ControllerTest : public ::testing::Test {
+ protected:
+  ControllerTest() {
+    auto reconciler = std::make_unique<WidgetReconciler>(widgets_, pods_);
+    reconciler_ = reconciler.get();
+    LogOptions log;
+    log.clock = &clock_;
+    log.format = LogFormat::kText;
+    log.sink = [this](std::string_view line) { lines_.emplace_back(line); };
+    controller_ = std::make_unique<Controller>(std::move(reconciler), ControllerOptions{},
+                                               Controller::Dependencies{executor_, clock_, metrics_, Logger(log)});
+    controller_->watches(widgets_);
+    controller_->watches(pods_);
+    widgets_.replace({}, 1);
+    pods_.replace({}, 1);
+  }
+
+  void show_widget(Json spec) {
+    show(api_.put(kWidgets, widget("w", std::move(spec))));
+    api_.forget_calls();
+  }
+  void show(const Object& object) { widgets_.put(*ObjectView::decode(object.json().dump())); }
+  void show_all() {
+    for (const Object& object : api_.all(kWidgets)) show(object);
+    for (const Object& object : api_.all(kPods)) pods_.put(*PodView::decode(object.json().dump()));
+  }
+  int settle() {
+    int steps = 0;
+    while (steps < 100 && controller_->step(clock_.now(), {})) ++steps;
+    return steps;
+  }
+  Json status() const { return api_.find(kWidgets, {"default", "w"})->json().value("status", Json()); }
+  std::vector<std::string> lines(const std::string& part) const {
+    std::vector<std::string> found;
+    for (const std::string& line : lines_) {
+      if (line.find(part) != std::string::npos) found.push_back(line);
+    }
+    return found;
+  }
+
+  FakeClock clock_;
+  Metrics metrics_;
+  FakeApi api_;
+  NoEvents events_;
+  InlineParallel parallel_;
+  Executor executor_{api_, api_, parallel_, events_};
+  ObjectStore widgets_{kWidgets};
+  PodStore pods_{kPods, owner_index<PodView>};
+  WidgetReconciler* reconciler_ = nullptr;
+  std::unique_ptr<Controller> controller_;
+  std::vector<std::string> lines_;
+};
+
+TEST_F(ControllerTest, CarriesOutPlansUntilNothingIsLeftToDo) {
+  show_widget({{"replicas", 2}});
+  settle();
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0", "create default/w-1", "status default/w"));
+  show_all();
+  settle();
+  EXPECT_EQ(status()["pods"], 2);
+  show_all();
+  api_.forget_calls();
+  settle();
+  EXPECT_THAT(api_.writes(), IsEmpty()) << "an idle object costs no write";
+}
+
+TEST_F(ControllerTest, LogsOneLineForEachPlanThatDidSomething) {
+  show_widget({{"replicas", 2}});
+  settle();
+  ASSERT_THAT(lines("plan applied"), SizeIs(1));
+  EXPECT_THAT(lines("plan applied")[0], HasSubstr("key=default/w"));
+  EXPECT_THAT(lines("plan applied")[0], HasSubstr("reason=\"create 2 pods\""));
+}
+
+TEST_F(ControllerTest, DoesNotPlanBeforeItSeesItsOwnWrites) {
+  show_widget({{"replicas", 1}});
+  settle();
+  const int plans = reconciler_->plans;
+  show(*api_.find(kWidgets, {"default", "w"}));
+  settle();
+  EXPECT_EQ(reconciler_->plans, plans) << "the pod is not in the store yet";
+  show_all();
+  clock_.advance(100ms);
+  settle();
+  EXPECT_EQ(reconciler_->plans, plans + 1);
+  EXPECT_THAT(api_.all(kPods), SizeIs(1));
+}
+
+TEST_F(ControllerTest, MapsAnOwnedObjectToItsOwnerOfTheRightKindOnly) {
+  Object other = widget("w");
+  other.mutable_json()["kind"] = "Gadget";
+  other.mutable_json()["metadata"]["uid"] = "g";
+  Object foreign = pod("foreign", &other);
+  foreign.mutable_json()["metadata"]["uid"] = "p";
+  pods_.put(*PodView::decode(foreign.json().dump()));
+  EXPECT_EQ(controller_->next_due(), kNever);
+  other.mutable_json()["kind"] = "Widget";
+  Object owned = pod("owned", &other);
+  owned.mutable_json()["metadata"]["uid"] = "q";
+  pods_.put(*PodView::decode(owned.json().dump()));
+  EXPECT_EQ(controller_->next_due(), Instant::min());
+}
+
+TEST_F(ControllerTest, ShowsAFailureInTheStatusAlthoughTheStageKeepsFailing) {
+  show_widget({{"replicas", 3}});
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create") return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "exceeded quota");
+  };
+  settle();
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0", "status default/w"));
+  EXPECT_EQ(status()["failure"], "FailedCreatePod");
+  show_all();
+  api_.forget_calls();
+  clock_.advance(1s);
+  settle();
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0")) << "the status already says so";
+
+  api_.fault = nullptr;
+  for (int i = 0; i < 5; ++i) {
+    show_all();
+    clock_.advance(1s);
+    settle();
+  }
+  EXPECT_EQ(status(), Json({{"pods", 3}}));
+}
+
+TEST_F(ControllerTest, BacksOffLongerWithEachFailure) {
+  show_widget({{"replicas", 1}});
+  api_.fault = [](const FakeApi::Call&) { return Error::unavailable("down"); };
+  settle();
+  Duration last = 0s;
+  for (int i = 0; i < 8; ++i) {
+    const Duration wait = controller_->next_due() - clock_.now();
+    EXPECT_GT(wait, last);
+    last = wait;
+    clock_.advance(wait);
+    EXPECT_EQ(settle(), 1);
+  }
+}
+
+TEST_F(ControllerTest, TriesAgainSoonAfterAConflictAndSaysNothingOfIt) {
+  show_widget({{"replicas", 1}});
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create") return std::nullopt;
+    return Error::conflict("a precondition failed");
+  };
+  settle();
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0"));
+  EXPECT_EQ(controller_->next_due() - clock_.now(), 5ms);
+  EXPECT_EQ(controller_metrics(metrics_, "widget").errors.value(), 0);
+  EXPECT_TRUE(status().is_null());
+}
+
+TEST_F(ControllerTest, ComesBackWhenAPlanAsksForIt) {
+  show_widget({{"requeue", 30}});
+  settle();
+  show_all();
+  settle();
+  EXPECT_EQ(controller_->next_due() - clock_.now(), 30s);
+}
+
+TEST_F(ControllerTest, SurvivesAReconcilerThatThrows) {
+  show_widget({{"throw", true}});
+  settle();
+  EXPECT_EQ(controller_metrics(metrics_, "widget").panics.value(), 1);
+  EXPECT_THAT(lines("reconcile failed"), SizeIs(1));
+  EXPECT_LT(controller_->next_due(), kNever);
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

@@ -1,0 +1,172 @@
+#include "controllers/runtime/event_recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/runtime/backoff.h"
+#include "tests/unit/controllers/runtime/fake_api.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class EventRecorderTest : public ::testing::Test {
+ protected:
+  void record(const std::string& message, const std::string& name = "w") {
+    recorder_.record({"example.com/v1", "Widget", {"default", name}, "uid-" + name, "7"},
+                     {EventType::kNormal, "Created", "Create", message, std::nullopt});
+  }
+  Instant settle() {
+    for (int i = 0; i < 200; ++i) {
+      const Instant due = recorder_.step(clock_.now(), {});
+      if (due > clock_.now()) return due;
+    }
+    ADD_FAILURE() << "a hot loop";
+    return clock_.now();
+  }
+  void advance(Duration by) {
+    clock_.advance(by);
+    settle();
+  }
+  double counter(const std::string& name) { return metrics_.counter(name, "").value(); }
+
+  FakeClock clock_;
+  Metrics metrics_;
+  FakeApi api_;
+  EventRecorder recorder_{{}, api_, clock_, metrics_, Logger()};
+};
+
+TEST_F(EventRecorderTest, SendsWhatKubectlShows) {
+  record("created pod a");
+  EXPECT_THAT(api_.writes(), IsEmpty()) << "record() never waits for the API server";
+  settle();
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  const Json event = api_.all(kEvents)[0].json();
+  EXPECT_EQ(event["metadata"]["namespace"], "default");
+  EXPECT_EQ(event["metadata"]["name"].get<std::string>().substr(0, 2), "w.");
+  EXPECT_EQ(event["eventTime"], "2026-01-01T00:00:00.000000Z");
+  EXPECT_EQ(event["regarding"], Json::parse(R"({"apiVersion": "example.com/v1", "kind": "Widget", "name": "w",
+                                               "namespace": "default", "uid": "uid-w", "resourceVersion": "7"})"));
+  EXPECT_EQ(event["type"], "Normal");
+  EXPECT_EQ(event["reason"], "Created");
+  EXPECT_EQ(event["action"], "Create");
+  EXPECT_EQ(event["note"], "created pod a");
+  EXPECT_FALSE(event.contains("series"));
+}
+
+TEST_F(EventRecorderTest, PutsEventsOfClusterScopedObjectsIntoDefault) {
+  recorder_.record({"v1", "Node", {"", "n"}, "uid-n", ""}, {EventType::kWarning, "Lost", "", "gone", std::nullopt});
+  settle();
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.all(kEvents)[0].namespace_name(), "default");
+  EXPECT_FALSE(api_.all(kEvents)[0].json()["regarding"].contains("namespace"));
+}
+
+TEST_F(EventRecorderTest, CountsIdenticalEventsInOneSeries) {
+  record("created pod a");
+  settle();
+  clock_.advance(1s);
+  record("created pod a");
+  settle();
+  for (int i = 0; i < 100; ++i) record("created pod a");
+  settle();
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_THAT(api_.writes(), SizeIs(2)) << "one create, one patch for the second";
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["lastObservedTime"], "2026-01-01T00:00:01.000000Z");
+  advance(6min);
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 102) << "told when the series ended";
+  advance(10min);
+  EXPECT_THAT(api_.writes(), SizeIs(3));
+  record("created pod a");
+  settle();
+  EXPECT_THAT(api_.all(kEvents), SizeIs(2)) << "a new event after the series";
+}
+
+TEST_F(EventRecorderTest, RefreshesTheCountOfALongSeries) {
+  for (int minute = 0; minute < 65; ++minute) {
+    record("waiting");
+    settle();
+    clock_.advance(1min);
+  }
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.writes().size(), 4U) << "create, second, and two refreshes";
+}
+
+TEST_F(EventRecorderTest, TriesAgainWithTheSameNameSoThatNoneIsDoubled) {
+  int lost = 3;
+  api_.lost_reply = [&](const FakeApi::Call&) {
+    return lost-- > 0 ? std::optional<Error>(Error::unavailable("reset")) : std::nullopt;
+  };
+  record("created pod a");
+  EXPECT_EQ(settle() - clock_.now(), 10s);
+  advance(10s);
+  advance(10s);
+  EXPECT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_THAT(api_.writes(), SizeIs(2));
+}
+
+TEST_F(EventRecorderTest, GivesUpAfterTwelveTries) {
+  api_.fault = [](const FakeApi::Call&) { return Error::unavailable("down"); };
+  record("created pod a");
+  settle();
+  for (int i = 0; i < 30; ++i) advance(10s);
+  EXPECT_THAT(api_.writes(), SizeIs(12));
+  EXPECT_EQ(counter("tpuslice_events_failed_total"), 1);
+}
+
+TEST_F(EventRecorderTest, DropsAtOnceWhatTheServerWillNeverTake) {
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.body["note"] != "bad") return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "namespace is being terminated");
+  };
+  record("bad");
+  record("good");
+  settle();
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.all(kEvents)[0].json()["note"], "good");
+}
+
+TEST_F(EventRecorderTest, MakesANewEventWhenTheServerForgotTheOld) {
+  record("created pod a");
+  settle();
+  ASSERT_TRUE(api_.remove(kEvents, api_.all(kEvents)[0].key(), {}, {}).ok());
+  record("created pod a");
+  settle();
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
+}
+
+TEST_F(EventRecorderTest, LimitsTheEventsOfOneObjectOnly) {
+  for (int i = 0; i < 40; ++i) record("message " + std::to_string(i));
+  record("other", "x");
+  settle();
+  EXPECT_THAT(api_.all(kEvents), SizeIs(26));
+  EXPECT_EQ(counter("tpuslice_events_filtered_total"), 15);
+  clock_.advance(5min);
+  record("later");
+  settle();
+  EXPECT_THAT(api_.all(kEvents), SizeIs(27));
+}
+
+TEST_F(EventRecorderTest, DropsTheOldestWhenTooManyWait) {
+  for (int i = 0; i < 1010; ++i) record("m", "w" + std::to_string(i));
+  settle();
+  EXPECT_THAT(api_.all(kEvents), SizeIs(1000));
+  EXPECT_EQ(counter("tpuslice_events_dropped_total"), 10);
+  EXPECT_EQ(api_.calls().front().body["regarding"]["name"], "w10");
+}
+
+TEST_F(EventRecorderTest, CutsLongNotesBetweenCharacters) {
+  std::string note(1023, 'x');
+  note += "\xc3\xa9tail";
+  record(note);
+  settle();
+  EXPECT_EQ(api_.all(kEvents)[0].json()["note"], std::string(1023, 'x'));
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

@@ -1,0 +1,250 @@
+#include "controllers/runtime/executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tests/unit/controllers/runtime/fake_api.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class Events final : public EventSink {
+ public:
+  void record(const ObjectReference& regarding, const EventIntent& event) override {
+    seen.push_back(regarding.key.name + " " + event.reason + ": " + event.message);
+  }
+  std::vector<std::string> seen;
+};
+
+/// Notes the size and limit of every batch.
+class CountingParallel final : public Parallel {
+ public:
+  void run(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& task) override {
+    batches.push_back(count);
+    limits.push_back(limit);
+    InlineParallel().run(count, limit, task);
+  }
+  std::vector<std::size_t> batches;
+  std::vector<std::size_t> limits;
+};
+
+class ExecutorTest : public ::testing::Test {
+ protected:
+  ExecutorTest() : owner_(api_.put(kWidgets, widget("w"))) { api_.forget_calls(); }
+
+  ExecutionReport apply(const Plan& plan) { return executor_.apply(plan, target(), {}); }
+  Target target() const {
+    const Json* status = find_path(owner_.json(), {"status"});
+    return {{kWidgets.api_version(), "Widget", owner_.key(), owner_.uid(), owner_.resource_version()},
+            kWidgets,
+            status == nullptr ? Json(nullptr) : *status};
+  }
+  Action create(const std::string& name) {
+    Action action = Action::create(kPods, pod(name, &owner_));
+    action.failure_reason = "FailedCreatePod";
+    return action;
+  }
+  void fail_on(const std::string& call, Error error) {
+    api_.fault = [call, error](const FakeApi::Call& made) {
+      return made.text() == call ? std::optional<Error>(error) : std::nullopt;
+    };
+  }
+
+  FakeApi api_;
+  Events events_;
+  CountingParallel parallel_;
+  Executor executor_{api_, api_, parallel_, events_};
+  Object owner_;
+};
+
+Plan plan_of(std::vector<Stage> stages) {
+  Plan plan;
+  plan.reason = "a test";
+  plan.stages = std::move(stages);
+  return plan;
+}
+
+TEST_F(ExecutorTest, RunsStagesInOrderAndStatusLast) {
+  const Object old = api_.put(kPods, pod("old", &owner_));
+  Plan plan = plan_of({{{Action::remove(kPods, old.key(), {.uid = old.uid()})}}, {{create("new")}}});
+  plan.status = StatusPatch{{{"ready", 1}}};
+  const ExecutionReport report = apply(plan);
+  EXPECT_TRUE(report.ok());
+  EXPECT_THAT(api_.writes(), ElementsAre("delete default/old", "create default/new", "status default/w"));
+  EXPECT_THAT(report.writes, SizeIs(3));
+  EXPECT_TRUE(report.writes[0].deleted);
+  EXPECT_EQ(report.writes[1].uid, api_.find(kPods, {"default", "new"})->uid());
+  EXPECT_GT(report.writes[1].revision, 0U);
+}
+
+TEST_F(ExecutorTest, StartsCreatesSlowlyAndWithinTheLimit) {
+  Stage stage;
+  for (int i = 0; i < 20; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
+  apply(plan_of({stage}));
+  EXPECT_THAT(parallel_.batches, ElementsAre(1, 2, 4, 8, 5));
+  EXPECT_THAT(parallel_.limits, ::testing::Each(16));
+  EXPECT_THAT(api_.all(kPods), SizeIs(20));
+}
+
+TEST_F(ExecutorTest, FailsABoundToFailStageOnce) {
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create") return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "exceeded quota");
+  };
+  Stage stage;
+  for (int i = 0; i < 20; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
+  Plan plan = plan_of({stage, {{create("later")}}});
+  plan.status = StatusPatch{{{"ready", 20}}};
+  const ExecutionReport report = apply(plan);
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/p0"));
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->reason, "FailedCreatePod");
+  EXPECT_THAT(report.failure->message, HasSubstr("exceeded quota"));
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kFailed);
+  EXPECT_EQ(report.stages[0][1].outcome, Outcome::kSkipped);
+  EXPECT_EQ(report.stages[1][0].outcome, Outcome::kSkipped);
+  EXPECT_FALSE(report.status_written);
+}
+
+TEST_F(ExecutorTest, ReportsWhatWasDoneBeforeAFailure) {
+  fail_on("create default/c", Error::unavailable("connection reset"));
+  const ExecutionReport report = apply(plan_of({{{create("a"), create("b"), create("c"), create("d")}}}));
+  EXPECT_FALSE(report.ok());
+  EXPECT_EQ(report.error->code(), ErrorCode::kUnavailable);
+  EXPECT_THAT(report.writes, SizeIs(2));
+}
+
+TEST_F(ExecutorTest, AdoptsWhatAnEarlierCreateWhoseReplyWasLostHasMade) {
+  api_.put(kPods, pod("a", &owner_));
+  const ExecutionReport report = apply(plan_of({{{create("a")}}}));
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted);
+  EXPECT_THAT(report.writes, SizeIs(1));
+}
+
+TEST_F(ExecutorTest, NamesTheOtherOwnerOfATakenName) {
+  Object other = api_.put(kWidgets, widget("other"));
+  api_.put(kPods, pod("a", &other));
+  const ExecutionReport report = apply(plan_of({{{create("a")}}}));
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code(), ErrorCode::kAlreadyExists);
+  EXPECT_EQ(report.error->message(), "pods default/a already exists and is controlled by Widget other (uid " +
+                                         other.uid() + "), not by Widget w");
+}
+
+TEST_F(ExecutorTest, WaitsForAPredecessorThatIsStillBeingDeleted) {
+  Object dying = pod("a", &owner_);
+  dying.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  api_.put(kPods, dying);
+  const ExecutionReport report = apply(plan_of({{{create("a")}}}));
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
+  EXPECT_FALSE(report.failure);
+}
+
+TEST_F(ExecutorTest, TakesADeleteOfWhatIsGoneForDone) {
+  api_.put(kPods, pod("replaced", &owner_));
+  const ExecutionReport report =
+      apply(plan_of({{{Action::remove(kPods, {"default", "gone"}, {.uid = "u1"}),
+                       Action::remove(kPods, {"default", "replaced"}, {.uid = "another"})}}}));
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kGone);
+  EXPECT_EQ(report.stages[0][1].outcome, Outcome::kGone);
+  EXPECT_TRUE(api_.find(kPods, {"default", "replaced"})) << "the precondition protects the new one";
+}
+
+TEST_F(ExecutorTest, AnswersConflictForAPatchOfAnotherObject) {
+  api_.put(kPods, pod("a", &owner_));
+  for (const char* name : {"a", "gone"}) {
+    const ExecutionReport report =
+        apply(plan_of({{{Action::patch(kPods, {"default", name}, {{"x", 1}}, {.uid = "another"})}}}));
+    ASSERT_TRUE(report.error) << name;
+    EXPECT_EQ(report.error->code(), ErrorCode::kConflict) << name;
+    EXPECT_FALSE(report.failure) << name;
+  }
+  fail_on("patch default/a", Error::of(ErrorCode::kInvalid, "metadata.uid: Invalid value: field is immutable"));
+  EXPECT_EQ(apply(plan_of({{{Action::patch(kPods, {"default", "a"}, {{"x", 1}}, {.uid = "another"})}}})).error->code(),
+            ErrorCode::kConflict);
+}
+
+TEST_F(ExecutorTest, WritesAStatusOnlyWhereItDiffers) {
+  owner_.mutable_json()["status"] = {{"ready", 1}, {"gone", "soon"}, {"same", {{"a", 1}}}};
+  owner_ = api_.put(kWidgets, owner_);
+  Plan plan;
+  plan.status = StatusPatch{owner_.json()["status"]};
+  EXPECT_FALSE(apply(plan).status_written);
+  EXPECT_THAT(api_.writes(), IsEmpty());
+
+  plan.status = StatusPatch{{{"ready", 2}, {"same", {{"a", 1}}}}};
+  EXPECT_TRUE(apply(plan).status_written);
+  EXPECT_EQ(api_.calls().back().body, Json({{"status", {{"ready", 2}, {"gone", nullptr}}}}));
+  EXPECT_EQ(api_.find(kWidgets, owner_.key())->json()["status"], plan.status->status);
+}
+
+TEST_F(ExecutorTest, DoesNotWriteTheStatusOfASuccessor) {
+  const Target old = target();
+  ASSERT_TRUE(api_.remove(kWidgets, owner_.key(), {}, {}).ok());
+  api_.put(kWidgets, widget("w"));
+  Plan plan;
+  plan.status = StatusPatch{{{"ready", 2}}};
+  const ExecutionReport report = executor_.apply(plan, old, {});
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
+}
+
+TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
+  fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
+  Plan plan = plan_of({{{create("a"), create("b"), create("c")}}});
+  for (const char* name : {"a", "b", "c"}) {
+    plan.events.push_back({EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
+  }
+  plan.events.push_back({EventType::kNormal, "Always", "", "said", std::nullopt});
+  apply(plan);
+  EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: said"));
+}
+
+TEST_F(ExecutorTest, SendsNothingMoreOnceStopped) {
+  std::stop_source stop;
+  api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
+    if (call.key.name == "b") stop.request_stop();
+  };
+  const ExecutionReport report =
+      executor_.apply(plan_of({{{create("a"), create("b"), create("c")}}}), target(), stop.get_token());
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code(), ErrorCode::kCancelled);
+  EXPECT_FALSE(report.failure);
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/a", "create default/b"));
+}
+
+TEST(ThreadPool, RunsEachTaskOnceWithinTheLimitForManyCallers) {
+  ThreadPool pool(4);
+  std::vector<std::jthread> callers;
+  std::atomic<int> ran = 0;
+  std::atomic<int> beyond = 0;
+  for (int c = 0; c < 3; ++c) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        std::atomic<int> under_way = 0;
+        pool.run(20, 3, [&](std::size_t) {
+          if (++under_way > 3) ++beyond;
+          ++ran;
+          --under_way;
+        });
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(ran, 3 * 50 * 20);
+  EXPECT_EQ(beyond, 0);
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

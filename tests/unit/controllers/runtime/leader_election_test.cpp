@@ -1,0 +1,156 @@
+#include "controllers/runtime/leader_election.h"
+
+#include <gtest/gtest.h>
+
+#include "controllers/runtime/backoff.h"
+#include "tests/unit/controllers/runtime/fake_api.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// One replica: its own clock and random numbers, the API server shared.
+struct Replica {
+  Replica(FakeApi& api, const std::string& identity)
+      : elector({.identity = identity}, api, api, clock, random, metrics, Logger()) {}
+  Instant step() { return elector.step(clock.now(), {}); }
+  [[nodiscard]] bool leading() const { return elector.leading(clock.now()); }
+  [[nodiscard]] bool lost() const { return elector.lost(clock.now()); }
+  void advance(Duration by) {
+    clock.advance(by);
+    step();
+  }
+
+  FakeClock clock;
+  Random random{7};
+  Metrics metrics;
+  LeaderElector elector;
+};
+
+class LeaderElectionTest : public ::testing::Test {
+ protected:
+  Json spec() const { return api_.find(kLeases, {"tpu-slice-system", "tpu-slice-operator"})->json()["spec"]; }
+  void advance(Duration by) {
+    for (Duration passed = 0s; passed < by; passed += 1s) {
+      a_.advance(1s);
+      b_.advance(1s);
+      EXPECT_FALSE(a_.leading() && b_.leading());
+    }
+  }
+
+  FakeApi api_;
+  Replica a_{api_, "a"};
+  Replica b_{api_, "b"};
+};
+
+TEST_F(LeaderElectionTest, MakesTheFirstOneLeaderAndKeepsIt) {
+  a_.step();
+  b_.step();
+  EXPECT_TRUE(a_.leading());
+  EXPECT_FALSE(b_.leading());
+  advance(5min);
+  EXPECT_TRUE(a_.leading());
+  EXPECT_EQ(b_.elector.holder(), "a");
+  EXPECT_EQ(spec()["holderIdentity"], "a");
+  EXPECT_EQ(spec()["leaseDurationSeconds"], 15);
+  EXPECT_NE(a_.metrics.scrape().find("leader_election_master_status{name=\"tpu-slice-operator\"} 1"),
+            std::string::npos);
+}
+
+TEST_F(LeaderElectionTest, HandsOverWhenTheLeaderFallsSilent) {
+  a_.step();
+  b_.step();
+  for (int i = 0; i < 14; ++i) b_.advance(1s);
+  EXPECT_FALSE(b_.leading());
+  for (int i = 0; i < 7; ++i) b_.advance(1s);
+  EXPECT_TRUE(b_.leading());
+  EXPECT_EQ(spec()["leaseTransitions"], 1);
+  a_.advance(25s);
+  EXPECT_TRUE(a_.lost());
+  EXPECT_FALSE(a_.leading());
+  a_.advance(1h);
+  EXPECT_FALSE(a_.leading()) << "who lost never leads again in this process";
+}
+
+TEST_F(LeaderElectionTest, IgnoresTheClocksOfOthers) {
+  // b's wall clock is a day ahead: by its timestamps a's lease looks long expired.
+  b_.clock.advance(24h);
+  a_.step();
+  b_.step();
+  EXPECT_FALSE(b_.leading());
+  advance(2min);
+  EXPECT_TRUE(a_.leading());
+}
+
+TEST_F(LeaderElectionTest, StopsLeadingByItsOwnClockWhenItCannotRenew) {
+  a_.step();
+  api_.fault = [](const FakeApi::Call&) { return Error::unavailable("no route"); };
+  for (int i = 0; i < 9; ++i) a_.advance(1s);
+  EXPECT_TRUE(a_.leading());
+  a_.clock.advance(1s);
+  EXPECT_FALSE(a_.leading()) << "even before anybody steps it";
+  EXPECT_EQ(a_.step(), kNever);
+  EXPECT_TRUE(a_.lost());
+}
+
+TEST_F(LeaderElectionTest, SurvivesALostReply) {
+  api_.lost_reply = [](const FakeApi::Call&) { return Error::of(ErrorCode::kTimeout, "no answer"); };
+  a_.step();
+  EXPECT_FALSE(a_.leading());
+  api_.lost_reply = nullptr;
+  for (int i = 0; i < 5; ++i) a_.advance(1s);
+  EXPECT_TRUE(a_.leading());
+  api_.lost_reply = [](const FakeApi::Call&) { return Error::of(ErrorCode::kTimeout, "no answer"); };
+  a_.advance(2s);
+  api_.lost_reply = nullptr;
+  for (int i = 0; i < 30; ++i) a_.advance(1s);
+  EXPECT_TRUE(a_.leading());
+  EXPECT_EQ(spec()["leaseTransitions"], 0);
+}
+
+TEST_F(LeaderElectionTest, LosesToWhoeverTookTheLease) {
+  a_.step();
+  Object lease = *api_.find(kLeases, {"tpu-slice-system", "tpu-slice-operator"});
+  lease.mutable_json()["spec"]["holderIdentity"] = "thief";
+  api_.put(kLeases, lease);
+  a_.advance(2s);
+  EXPECT_TRUE(a_.lost());
+  EXPECT_EQ(spec()["holderIdentity"], "thief");
+}
+
+TEST_F(LeaderElectionTest, ReleasesSoThatOthersNeedNotWait) {
+  a_.step();
+  b_.step();
+  a_.elector.release({});
+  EXPECT_FALSE(a_.leading());
+  EXPECT_FALSE(a_.lost());
+  EXPECT_EQ(spec()["holderIdentity"], "");
+  EXPECT_EQ(spec()["leaseDurationSeconds"], 1);
+  for (int i = 0; i < 5; ++i) b_.advance(1s);
+  EXPECT_TRUE(b_.leading());
+}
+
+TEST_F(LeaderElectionTest, CreatesTheLeaseOnlyOnce) {
+  // Both see no lease; b's create comes second.
+  bool b_asked = false;
+  api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
+    if (call.verb == "create" && !b_asked) {
+      b_asked = true;
+      b_.step();
+    }
+  };
+  a_.step();
+  EXPECT_TRUE(b_.leading());
+  EXPECT_FALSE(a_.leading());
+}
+
+TEST_F(LeaderElectionTest, IsUnhealthyWhenItLostTheLeaseLongAgoAndStillRuns) {
+  EXPECT_TRUE(a_.elector.healthy(a_.clock.now()));
+  a_.step();
+  EXPECT_TRUE(a_.elector.healthy(a_.clock.now() + 15s));
+  EXPECT_FALSE(a_.elector.healthy(a_.clock.now() + 20s));
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

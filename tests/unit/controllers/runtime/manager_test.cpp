@@ -1,0 +1,183 @@
+#include "controllers/runtime/manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "controllers/runtime/backoff.h"
+#include "tests/unit/controllers/runtime/widget_reconciler.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
+
+/// A whole operator for Widgets.
+struct Operator {
+  Operator(FakeApi& api, const Clock& clock, const std::string& identity, std::size_t threads = 0)
+      : manager({api, api}, {api, api}, clock, metrics, Logger(), options(identity, threads)),
+        widgets(manager.objects(kWidgets)),
+        pods(manager.pods({.label_selector = "app"}, owner_index<PodView>)),
+        controller(manager.add(std::make_unique<WidgetReconciler>(widgets, pods))) {
+    controller.watches(widgets);
+    controller.watches(pods);
+  }
+  static ManagerOptions options(const std::string& identity, std::size_t threads) {
+    ManagerOptions options;
+    options.election.identity = identity;
+    options.action_threads = threads;
+    return options;
+  }
+
+  Metrics metrics;
+  Manager manager;
+  ObjectStore& widgets;
+  PodStore& pods;
+  Controller& controller;
+};
+
+TEST(Manager, TakesAWholeClusterToRestInOneStep) {
+  FakeApi api;
+  const FakeClock clock;
+  Operator op(api, clock, "a");
+  api.put(kWidgets, widget("w", {{"replicas", 3}}));
+  EXPECT_FALSE(op.manager.ready());
+  EXPECT_GT(op.manager.step(clock.now()), clock.now());
+  EXPECT_TRUE(op.manager.ready());
+  EXPECT_TRUE(op.manager.leading());
+  EXPECT_THAT(api.all(kPods), SizeIs(3));
+  EXPECT_EQ(api.find(kWidgets, {"default", "w"})->json()["status"]["pods"], 3);
+  EXPECT_THAT(api.all(kEvents), SizeIs(1));
+  api.forget_calls();
+  op.manager.step(clock.now());
+  EXPECT_THAT(api.writes(), IsEmpty());
+}
+
+TEST(Manager, DoesTheSameEachTime) {
+  std::vector<std::string> first;
+  for (int run = 0; run < 3; ++run) {
+    FakeApi api;
+    FakeClock clock;
+    Operator op(api, clock, "a");
+    for (const char* name : {"x", "y", "z"}) api.put(kWidgets, widget(name, {{"replicas", 4}}));
+    for (int i = 0; i < 10; ++i) {
+      op.manager.step(clock.now());
+      clock.advance(1s);
+    }
+    if (run == 0) first = api.writes();
+    EXPECT_EQ(api.writes(), first);
+    EXPECT_GT(first.size(), 12U);
+  }
+}
+
+TEST(Manager, LetsOnlyTheLeaderActWhileOthersKeepWarm) {
+  FakeApi api;
+  FakeClock clock;
+  Operator a(api, clock, "a");
+  Operator b(api, clock, "b");
+  a.manager.step(clock.now());
+  api.put(kWidgets, widget("w", {{"replicas", 1}}));
+  b.manager.step(clock.now());
+  EXPECT_THAT(api.all(kPods), IsEmpty());
+  EXPECT_TRUE(b.manager.ready());
+  EXPECT_EQ(b.widgets.size(), 1U);
+  // a is gone; b follows when the lease has run out.
+  for (int i = 0; i < 30 && !b.manager.leading(); ++i) {
+    clock.advance(1s);
+    b.manager.step(clock.now());
+  }
+  EXPECT_THAT(api.all(kPods), SizeIs(1));
+  EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
+}
+
+TEST(Manager, IsReadyWithoutAResourceThatIsNotInstalledButHoldsItsControllerBack) {
+  FakeApi api;
+  FakeClock clock;
+  Operator op(api, clock, "a");
+  api.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!(call.type == kWidgets)) return std::nullopt;
+    return Error::not_found("the server could not find the requested resource");
+  };
+  api.put(kWidgets, widget("w", {{"replicas", 1}}));
+  op.manager.step(clock.now());
+  EXPECT_TRUE(op.manager.ready());
+  EXPECT_FALSE(op.controller.synced());
+  api.fault = nullptr;
+  clock.advance(1min);
+  op.manager.step(clock.now());
+  EXPECT_THAT(api.all(kPods), SizeIs(1));
+}
+
+/// A manager on threads, with real time: only for what threads and time themselves are about.
+class ManagerThreads : public ::testing::Test {
+ protected:
+  void start(std::size_t threads = 4) {
+    operator_ = std::make_unique<Operator>(api_, clock_, "a", threads);
+    ended_ = std::async(std::launch::async, [this] { return operator_->manager.run(stop_.get_token()); });
+  }
+  template <typename Condition>
+  bool eventually(Condition condition) {
+    const Instant deadline = clock_.now() + 20s;
+    while (clock_.now() < deadline) {
+      if (condition()) return true;
+      pause(2ms, {});
+    }
+    return false;
+  }
+
+  FakeApi api_;
+  const RealClock clock_;
+  std::unique_ptr<Operator> operator_;
+  std::stop_source stop_;
+  std::future<Status> ended_;
+};
+
+TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
+  for (int i = 0; i < 10; ++i) api_.put(kWidgets, widget("w" + std::to_string(i), {{"replicas", 5}}));
+  start();
+  EXPECT_TRUE(eventually([&] { return api_.all(kPods).size() == 50; }));
+  const Instant stopped = clock_.now();
+  stop_.request_stop();
+  EXPECT_TRUE(ended_.get().ok());
+  EXPECT_LT(clock_.now() - stopped, 5s);
+  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
+  EXPECT_EQ(api_.writes().back(), "replace tpu-slice-system/tpu-slice-operator");
+}
+
+TEST_F(ManagerThreads, CancelWhatHangsWhenTheGraceIsOver) {
+  api_.on_write = [this](const FakeApi::Call& call, const std::stop_token& stop) {
+    if (call.type == kPods) pause(1min, stop);
+  };
+  api_.put(kWidgets, widget("w", {{"replicas", 1}}));
+  std::atomic<bool> asked = false;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.type == kPods && call.verb == "watch") asked = true;
+    return std::nullopt;
+  };
+  start();
+  EXPECT_TRUE(eventually([&] { return asked && operator_->manager.leading() && operator_->controller.synced(); }));
+  const Instant stopped = clock_.now();
+  stop_.request_stop();
+  EXPECT_TRUE(ended_.get().ok());
+  EXPECT_LT(clock_.now() - stopped, 5s);
+}
+
+TEST_F(ManagerThreads, EndWithAnErrorWhenTheLeaseIsLost) {
+  start();
+  EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
+  Object lease = *api_.find(kLeases, kLease);
+  lease.mutable_json()["spec"]["holderIdentity"] = "thief";
+  api_.put(kLeases, lease);
+  const Status status = ended_.get();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "thief");
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

@@ -1,0 +1,46 @@
+#include "controllers/runtime/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/runtime/fake_api.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+TEST(Plan, PrintsAllItSays) {
+  Plan plan;
+  plan.reason = "replace worker a";
+  Action gone = Action::remove(kPods, {"default", "a"}, {.uid = "u1", .resource_version = "7"});
+  gone.grace_seconds = 0;
+  gone.failure_reason = "FailedDeletePod";
+  plan.stages.push_back({{gone}});
+  plan.stages.push_back(
+      {{Action::create(kPods, pod("a")), Action::patch(kPods, {"default", "b"}, {{"x", 1}}, {"u2"})}});
+  plan.status = StatusPatch{{{"ready", 1}}};
+  plan.events.push_back({EventType::kWarning, "R", "A", "m", ObjectKey{"default", "a"}});
+  plan.requeue_after = std::chrono::milliseconds(1500);
+
+  const Json expected = Json::parse(R"({
+    "reason": "replace worker a",
+    "stages": [
+      [{"action": "delete", "resource": "pods", "object": "default/a", "uid": "u1", "resourceVersion": "7",
+        "gracePeriodSeconds": 0, "failureReason": "FailedDeletePod"}],
+      [{"action": "create", "resource": "pods", "object": "default/a",
+        "body": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "default"}}},
+       {"action": "patch", "resource": "pods", "object": "default/b", "body": {"x": 1}, "uid": "u2"}]
+    ],
+    "status": {"ready": 1},
+    "events": [{"type": "Warning", "reason": "R", "action": "A", "message": "m", "after": "default/a"}],
+    "requeueAfterSeconds": 1.5})");
+  EXPECT_EQ(to_json(plan), expected) << to_json(plan).dump(2);
+}
+
+TEST(Plan, IsEmptyWithoutWrites) {
+  Plan plan;
+  plan.reason = "nothing to do";
+  EXPECT_TRUE(plan.empty());
+  EXPECT_EQ(to_json(plan), Json::parse(R"({"reason": "nothing to do", "stages": [], "events": []})"));
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

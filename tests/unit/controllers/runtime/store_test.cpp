@@ -1,0 +1,91 @@
+#include "controllers/runtime/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+PodView view(const std::string& name, const std::string& uid, const std::string& version,
+             const std::string& owner = "") {
+  PodView pod;
+  pod.key = {"default", name};
+  pod.uid = uid;
+  pod.resource_version = version;
+  if (!owner.empty()) pod.controller = ControllerRef{"example.com/v1", "Widget", "w", owner};
+  return pod;
+}
+
+class StoreTest : public ::testing::Test {
+ protected:
+  StoreTest() {
+    store_.add_listener([this](const PodStore::Ptr& before, const PodStore::Ptr& after) {
+      seen_.push_back((before ? before->uid : "-") + ">" + (after ? after->uid + "@" + after->resource_version : "-"));
+    });
+  }
+  std::vector<std::string> names(const std::string& group) const {
+    std::vector<std::string> out;
+    for (const auto& pod : store_.lookup(group)) out.push_back(pod->key.name);
+    return out;
+  }
+
+  PodStore store_{kPods, owner_index<PodView>};
+  std::vector<std::string> seen_;
+};
+
+TEST_F(StoreTest, IsSyncedOnlyAfterTheFirstList) {
+  store_.put(view("a", "1", "5"));
+  EXPECT_FALSE(store_.synced());
+  store_.replace({}, 6);
+  EXPECT_TRUE(store_.synced());
+}
+
+TEST_F(StoreTest, TellsOfDeletionsMissedWhileDisconnected) {
+  store_.replace({}, 1);
+  store_.put(view("a", "1", "2"));
+  store_.put(view("b", "2", "3"));
+  seen_.clear();
+  store_.replace({view("a", "1", "2"), view("c", "3", "9")}, 9);
+  EXPECT_THAT(seen_, UnorderedElementsAre("->3@9", "2>-"));
+}
+
+TEST_F(StoreTest, TakesANewUidUnderAnOldNameForADeletionAndAnAddition) {
+  store_.replace({view("a", "1", "2")}, 2);
+  seen_.clear();
+  store_.put(view("a", "2", "5"));
+  store_.replace({view("a", "3", "7")}, 7);
+  EXPECT_THAT(seen_, ElementsAre("1>-", "->2@5", "2>-", "->3@7"));
+}
+
+TEST_F(StoreTest, FindsObjectsByGroupSortedByKey) {
+  store_.replace({view("c", "3", "1", "o"), view("a", "1", "1", "o"), view("b", "2", "1", "p")}, 1);
+  EXPECT_THAT(names("owner/o"), ElementsAre("a", "c"));
+  store_.put(view("c", "3", "2", "p"));
+  EXPECT_THAT(names("owner/o"), ElementsAre("a"));
+  EXPECT_THAT(names("owner/p"), ElementsAre("b", "c"));
+  store_.erase({"default", "a"}, 3);
+  EXPECT_THAT(names("owner/o"), IsEmpty());
+}
+
+TEST_F(StoreTest, ReflectsTheNewestRevisionBookmarksIncluded) {
+  store_.replace({}, 10);
+  store_.put(view("a", "1", "12"));
+  EXPECT_EQ(store_.revision(), 12U);
+  store_.advance(20);
+  store_.advance(15);
+  EXPECT_EQ(store_.revision(), 20U);
+  store_.replace({}, 7);
+  EXPECT_EQ(store_.revision(), 7U) << "a restored API server counts from an older revision";
+}
+
+TEST(RevisionOf, ReadsNumbersOnly) {
+  EXPECT_EQ(revision_of("18446744073709551615"), 18446744073709551615ULL);
+  for (const char* none : {"", "abc", "12x", "-1", "18446744073709551616"}) EXPECT_EQ(revision_of(none), 0U) << none;
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

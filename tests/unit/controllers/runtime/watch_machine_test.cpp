@@ -1,0 +1,427 @@
+#include "controllers/runtime/watch_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <variant>
+
+#include "tests/unit/controllers/runtime/feed.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Json pod_json(const std::string& name, int version, const std::string& uid = "") {
+  return {{"metadata",
+           {{"name", name},
+            {"namespace", "default"},
+            {"uid", uid.empty() ? "uid-" + name : uid},
+            {"resourceVersion", std::to_string(version)}}}};
+}
+
+Json event(const std::string& type, Json object) { return {{"type", type}, {"object", std::move(object)}}; }
+
+Json bookmark(int version, bool end = false) {
+  Json object = {{"kind", "Pod"}, {"metadata", {{"resourceVersion", std::to_string(version)}}}};
+  if (end) object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};
+  return event("BOOKMARK", std::move(object));
+}
+
+Json expired_event() {
+  return event("ERROR", {{"kind", "Status"},
+                         {"status", "Failure"},
+                         {"message", "too old resource version"},
+                         {"reason", "Expired"},
+                         {"code", 410}});
+}
+
+client::ListPage page(const std::vector<Json>& items, int version, std::string next = "") {
+  client::ListPage out;
+  for (const Json& item : items) out.items.push_back(item.dump());
+  out.resource_version = std::to_string(version);
+  out.continue_token = std::move(next);
+  return out;
+}
+
+/// Answers as told, in order, and remembers what it was asked. Unscripted, it is unavailable.
+class ScriptedReader final : public client::Reader {
+ public:
+  Result<Object> get(const ResourceType&, const ObjectKey&, std::stop_token) override {
+    return Error::unsupported("a watch never gets");
+  }
+  Result<client::ListPage> list(const ResourceType&, const client::ListOptions& options, std::stop_token) override {
+    lists.push_back(options);
+    if (pages.empty()) return Error::unavailable("no page");
+    Result<client::ListPage> next = std::move(pages.front());
+    pages.pop_front();
+    return next;
+  }
+  Result<std::unique_ptr<client::WatchStream>> watch(const ResourceType&, const client::WatchOptions& options,
+                                                     std::stop_token) override {
+    watches.push_back(options);
+    if (streams.empty()) return Error::unavailable("no stream");
+    auto next = std::move(streams.front());
+    streams.pop_front();
+    if (const auto* error = std::get_if<Error>(&next)) return *error;
+    return std::make_unique<client::WatchStream>(
+        std::make_unique<FeedStream>(std::get<std::shared_ptr<Feed>>(std::move(next))));
+  }
+
+  std::shared_ptr<Feed> expect_stream() {
+    auto feed = std::make_shared<Feed>();
+    streams.emplace_back(feed);
+    return feed;
+  }
+
+  std::deque<Result<client::ListPage>> pages;
+  std::deque<std::variant<Error, std::shared_ptr<Feed>>> streams;
+  std::vector<client::ListOptions> lists;
+  std::vector<client::WatchOptions> watches;
+};
+
+class WatchMachineTest : public ::testing::Test {
+ protected:
+  void make(WatchMachineOptions options) {
+    machine_ = std::make_unique<WatchMachine>(kPods, WatchScope{"", "app=x", ""},
+                                              std::make_unique<StoreSink<PodView>>(store_), options,
+                                              WatchMachine::Dependencies{reader_, clock_, random_, metrics_, Logger()});
+    machine_->on_poison([this](const PoisonObject& poison) { poison_.push_back(poison.key.to_string()); });
+  }
+  void make_listing() {
+    WatchMachineOptions options;
+    options.watch_list = false;
+    make(options);
+  }
+  /// Steps until nothing is due. Returns when it is next.
+  Instant settle() {
+    for (int i = 0; i < 50; ++i) {
+      const Instant due = machine_->step(clock_.now(), Duration::zero(), {});
+      if (due > clock_.now()) return due;
+    }
+    ADD_FAILURE() << "a hot loop";
+    return clock_.now();
+  }
+  /// Listed `a` at revision 10 and watching on the returned stream.
+  std::shared_ptr<Feed> watching() {
+    make_listing();
+    reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
+    auto feed = reader_.expect_stream();
+    settle();
+    EXPECT_TRUE(machine_->synced());
+    return feed;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& pod : store_.list()) out.push_back(pod->key.name);
+    return out;
+  }
+  double poison_metric() { return watch_metrics(metrics_, "pods").poison.value(); }
+
+  FakeClock clock_;
+  Random random_{1};
+  Metrics metrics_;
+  ScriptedReader reader_;
+  PodStore store_{kPods};
+  std::unique_ptr<WatchMachine> machine_;
+  std::vector<std::string> poison_;
+};
+
+TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
+  make_listing();
+  reader_.pages.emplace_back(page({pod_json("a", 5)}, 10, "more"));
+  reader_.pages.emplace_back(page({pod_json("b", 6)}, 10));
+  reader_.expect_stream();
+  settle();
+  ASSERT_THAT(reader_.lists, SizeIs(2));
+  EXPECT_EQ(reader_.lists[0].resource_version, "");
+  EXPECT_EQ(reader_.lists[0].limit, 500);
+  EXPECT_EQ(reader_.lists[0].label_selector, "app=x");
+  EXPECT_EQ(reader_.lists[1].continue_token, "more");
+  EXPECT_EQ(reader_.lists[1].resource_version, "");
+  ASSERT_THAT(reader_.watches, SizeIs(1));
+  EXPECT_EQ(reader_.watches[0].resource_version, "10");
+  EXPECT_TRUE(reader_.watches[0].allow_bookmarks);
+  EXPECT_GE(reader_.watches[0].timeout_seconds, 300);
+  EXPECT_LE(reader_.watches[0].timeout_seconds, 600);
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  EXPECT_EQ(store_.revision(), 10U);
+}
+
+TEST_F(WatchMachineTest, SwapsTheStoreOnlyAfterTheLastPage) {
+  make_listing();
+  reader_.pages.emplace_back(page({pod_json("a", 5)}, 10, "more"));
+  reader_.pages.emplace_back(page({pod_json("b", 6)}, 10));
+  machine_->step(clock_.now(), Duration::zero(), {});
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_FALSE(machine_->synced());
+  machine_->step(clock_.now(), Duration::zero(), {});
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+}
+
+TEST_F(WatchMachineTest, MakesOneWholeListWhenAContinueTokenExpired) {
+  make_listing();
+  reader_.pages.emplace_back(page({pod_json("old", 5)}, 10, "more"));
+  reader_.pages.emplace_back(Error::of(ErrorCode::kExpired, "token too old"));
+  reader_.pages.emplace_back(page({pod_json("a", 15)}, 20));
+  reader_.expect_stream();
+  settle();
+  ASSERT_THAT(reader_.lists, SizeIs(3));
+  EXPECT_EQ(reader_.lists[2].limit, 0);
+  EXPECT_EQ(reader_.lists[2].continue_token, "");
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
+TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {
+  auto feed = watching();
+  feed->line(event("ADDED", pod_json("b", 11)));
+  feed->line(event("MODIFIED", pod_json("a", 12)));
+  feed->line(event("DELETED", pod_json("b", 13)));
+  feed->line(bookmark(40));
+  settle();
+  EXPECT_THAT(names(), ElementsAre("a"));
+  EXPECT_EQ(store_.get({"default", "a"})->resource_version, "12");
+  EXPECT_EQ(store_.revision(), 40U);
+}
+
+TEST_F(WatchMachineTest, TakesAnEndedWatchUpWhereItEndedWithoutListing) {
+  auto feed = watching();
+  feed->line(bookmark(40));
+  feed->end();
+  reader_.expect_stream();
+  settle();
+  EXPECT_THAT(reader_.lists, SizeIs(1));
+  ASSERT_THAT(reader_.watches, SizeIs(2));
+  EXPECT_EQ(reader_.watches[1].resource_version, "40");
+}
+
+TEST_F(WatchMachineTest, BacksOffWhenAWatchEndsAtOnceWithoutEvent) {
+  auto feed = watching();
+  feed->end();
+  const Instant due = settle();
+  EXPECT_THAT(reader_.watches, SizeIs(1));
+  EXPECT_GE(due - clock_.now(), 800ms);
+  EXPECT_LE(due - clock_.now(), 1600ms);
+  reader_.expect_stream();
+  clock_.advance(due - clock_.now());
+  settle();
+  ASSERT_THAT(reader_.watches, SizeIs(2));
+  EXPECT_EQ(reader_.watches[1].resource_version, "10");
+  EXPECT_THAT(reader_.lists, SizeIs(1));
+}
+
+TEST_F(WatchMachineTest, ListsAgainWhenTheStreamSaysExpired) {
+  auto feed = watching();
+  clock_.advance(1min);
+  feed->line(expired_event());
+  reader_.pages.emplace_back(page({pod_json("b", 50)}, 60));
+  reader_.expect_stream();
+  settle();
+  ASSERT_THAT(reader_.lists, SizeIs(2));
+  EXPECT_EQ(reader_.lists[1].resource_version, "");
+  EXPECT_EQ(reader_.watches.back().resource_version, "60");
+  EXPECT_THAT(names(), ElementsAre("b"));
+}
+
+TEST_F(WatchMachineTest, ListsAgainWhenOpeningAnswersExpired) {
+  auto feed = watching();
+  clock_.advance(1min);
+  feed->end();
+  reader_.streams.emplace_back(Error::of(ErrorCode::kExpired, "too old"));
+  reader_.pages.emplace_back(page({}, 60));
+  reader_.expect_stream();
+  settle();
+  EXPECT_THAT(reader_.lists, SizeIs(2));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(WatchMachineTest, DoesNotLoopOverAServerThatListsButAlwaysExpires) {
+  make_listing();
+  for (int i = 0; i < 100; ++i) {
+    reader_.pages.emplace_back(page({}, 60));
+    reader_.streams.emplace_back(Error::of(ErrorCode::kExpired, "too old"));
+  }
+  for (int i = 0; i < 20; ++i) clock_.advance(settle() - clock_.now());
+  EXPECT_LT(reader_.lists.size(), 45U);
+}
+
+TEST_F(WatchMachineTest, ListsTheNewestWhenTheServerHasNotReachedTheRevision) {
+  auto feed = watching();
+  clock_.advance(1min);
+  feed->end();
+  reader_.streams.emplace_back(
+      Error::of(ErrorCode::kTimeout, "too large resource version").with_reason("ResourceVersionTooLarge"));
+  reader_.pages.emplace_back(page({}, 8));
+  reader_.expect_stream();
+  settle();
+  ASSERT_THAT(reader_.lists, SizeIs(2));
+  EXPECT_EQ(reader_.lists[1].resource_version, "");
+  EXPECT_EQ(reader_.watches.back().resource_version, "8");
+}
+
+TEST_F(WatchMachineTest, KeepsItsPlaceWhenAWatchIsRefusedAndHonoursRetryAfter) {
+  auto feed = watching();
+  clock_.advance(1min);
+  feed->end();
+  reader_.streams.emplace_back(Error::of(ErrorCode::kTooManyRequests, "slow down").with_retry_after(20s));
+  EXPECT_EQ(settle() - clock_.now(), 20s);
+  clock_.advance(20s);
+  reader_.expect_stream();
+  settle();
+  EXPECT_THAT(reader_.lists, SizeIs(1));
+  EXPECT_EQ(reader_.watches.back().resource_version, "10");
+}
+
+TEST_F(WatchMachineTest, BacksOffUpToTheCapAndStartsOverAfterAQuietTime) {
+  make_listing();
+  Duration wait = 0s;
+  for (int i = 0; i < 10; ++i) {
+    wait = settle() - clock_.now();
+    EXPECT_LE(wait, 60s);
+    clock_.advance(wait);
+  }
+  EXPECT_GE(wait, 30s);
+  settle();
+  clock_.advance(wait + 3min);
+  EXPECT_LE(settle() - clock_.now(), 1600ms);
+}
+
+TEST_F(WatchMachineTest, GivesUpAStreamThatOutlivedItsTime) {
+  auto feed = watching();
+  const Duration time = std::chrono::seconds(reader_.watches[0].timeout_seconds);
+  clock_.advance(time + 29s);
+  settle();
+  EXPECT_FALSE(feed->closed());
+  reader_.expect_stream();
+  clock_.advance(1s);
+  settle();
+  EXPECT_TRUE(feed->closed());
+  EXPECT_THAT(reader_.watches, SizeIs(2));
+  EXPECT_THAT(reader_.lists, SizeIs(1));
+}
+
+TEST_F(WatchMachineTest, QuarantinesAPoisonEventAndLetsOthersProgress) {
+  auto feed = watching();
+  Json poison = pod_json("a", 11);
+  poison["metadata"].erase("uid");
+  feed->line(event("MODIFIED", poison));
+  feed->line(event("ADDED", pod_json("b", 12)));
+  settle();
+  EXPECT_THAT(poison_, ElementsAre("default/a"));
+  EXPECT_EQ(poison_metric(), 1);
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  feed->end();
+  reader_.expect_stream();
+  settle();
+  EXPECT_EQ(reader_.watches.back().resource_version, "12");
+}
+
+TEST_F(WatchMachineTest, KeepsWhatItKnewOfAnObjectThatIsPoisonInAList) {
+  auto feed = watching();
+  clock_.advance(1min);
+  feed->line(expired_event());
+  Json poison = pod_json("a", 50);
+  poison["metadata"].erase("uid");
+  reader_.pages.emplace_back(page({poison, pod_json("b", 50)}, 60));
+  reader_.expect_stream();
+  settle();
+  EXPECT_THAT(poison_, ElementsAre("default/a"));
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  EXPECT_EQ(store_.get({"default", "a"})->resource_version, "5");
+}
+
+TEST_F(WatchMachineTest, WaitsCalmlyForAResourceThatIsNotInstalled) {
+  make_listing();
+  for (int i = 0; i < 5; ++i) {
+    reader_.pages.emplace_back(Error::not_found("the server could not find the requested resource"));
+    clock_.advance(settle() - clock_.now());
+    EXPECT_TRUE(machine_->absent());
+    EXPECT_FALSE(machine_->synced());
+  }
+  reader_.pages.emplace_back(page({}, 9));
+  reader_.expect_stream();
+  settle();
+  EXPECT_FALSE(machine_->absent());
+  EXPECT_TRUE(machine_->synced());
+}
+
+TEST_F(WatchMachineTest, ListsAgainSlowlyAfterABrokenEnvelope) {
+  auto feed = watching();
+  feed->line(std::string("no json"));
+  EXPECT_GE(settle() - clock_.now(), 800ms);
+  EXPECT_THAT(reader_.lists, SizeIs(1));
+}
+
+TEST_F(WatchMachineTest, StreamsTheFirstListWhereTheServerCan) {
+  make({});
+  auto feed = reader_.expect_stream();
+  feed->line(event("ADDED", pod_json("b", 90)));
+  feed->line(event("ADDED", pod_json("a", 5)));
+  settle();
+  EXPECT_TRUE(reader_.watches[0].send_initial_events);
+  EXPECT_EQ(reader_.watches[0].resource_version, "");
+  EXPECT_FALSE(machine_->synced());
+  EXPECT_THAT(names(), IsEmpty());
+  feed->line(bookmark(95, true));
+  feed->line(event("DELETED", pod_json("a", 96)));
+  settle();
+  EXPECT_TRUE(machine_->synced());
+  EXPECT_THAT(names(), ElementsAre("b"));
+  EXPECT_EQ(store_.revision(), 96U);
+  EXPECT_THAT(reader_.lists, IsEmpty());
+  EXPECT_THAT(reader_.watches, SizeIs(1)) << "the stream goes on as the watch";
+}
+
+TEST_F(WatchMachineTest, FallsBackToListForGoodWhenStreamingIsRefused) {
+  for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kInvalidArgument}) {
+    reader_.streams.clear();
+    reader_.lists.clear();
+    make({});
+    reader_.streams.emplace_back(Error::of(code, "sendInitialEvents is forbidden"));
+    reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
+    auto feed = reader_.expect_stream();
+    settle();
+    EXPECT_TRUE(machine_->synced());
+    clock_.advance(1min);
+    feed->line(expired_event());
+    reader_.pages.emplace_back(page({}, 20));
+    reader_.expect_stream();
+    settle();
+    EXPECT_THAT(reader_.lists, SizeIs(2));
+    EXPECT_FALSE(reader_.watches.back().send_initial_events);
+  }
+}
+
+TEST_F(WatchMachineTest, DiscardsAStreamedListThatEndsEarly) {
+  make({});
+  auto feed = reader_.expect_stream();
+  feed->line(event("ADDED", pod_json("gone", 5)));
+  feed->end();
+  const Instant due = settle();
+  EXPECT_FALSE(machine_->synced());
+  feed = reader_.expect_stream();
+  feed->line(event("ADDED", pod_json("a", 6)));
+  feed->line(bookmark(10, true));
+  clock_.advance(due - clock_.now());
+  settle();
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
+TEST_F(WatchMachineTest, ListsWhenAStreamedListFallsSilent) {
+  make({});
+  auto feed = reader_.expect_stream();
+  EXPECT_EQ(settle() - clock_.now(), 60s);
+  reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
+  reader_.expect_stream();
+  clock_.advance(60s);
+  settle();
+  EXPECT_TRUE(feed->closed());
+  EXPECT_TRUE(machine_->synced());
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

@@ -1,0 +1,130 @@
+#include "controllers/runtime/work_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "controllers/runtime/backoff.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+const ObjectKey kA{"default", "a"};
+const ObjectKey kB{"default", "b"};
+
+class WorkQueueTest : public ::testing::Test {
+ protected:
+  std::string pop() {
+    const auto key = queue_.pop(clock_.now());
+    return key ? key->name : "-";
+  }
+
+  FakeClock clock_;
+  Metrics metrics_;
+  WorkQueue queue_{{.name = "test"}, clock_, metrics_};
+};
+
+TEST_F(WorkQueueTest, HoldsAKeyOnce) {
+  queue_.add(kA);
+  queue_.add(kB);
+  queue_.add(kA);
+  EXPECT_EQ(pop() + pop() + pop(), "ab-");
+}
+
+TEST_F(WorkQueueTest, GivesAKeyToOneWorkerAndAgainAfterDone) {
+  queue_.add(kA);
+  EXPECT_EQ(pop(), "a");
+  queue_.add(kA);
+  EXPECT_EQ(pop(), "-");
+  queue_.done(kA);
+  EXPECT_EQ(pop(), "a");
+  queue_.done(kA);
+  EXPECT_EQ(pop(), "-");
+}
+
+TEST_F(WorkQueueTest, TakesTheEarliestOfSeveralDelays) {
+  queue_.add_after(kA, 10s);
+  queue_.add_after(kA, 3s);
+  queue_.add_after(kA, 20s);
+  EXPECT_EQ(queue_.next_due(), clock_.now() + 3s);
+  clock_.advance(2999ms);
+  EXPECT_EQ(pop(), "-");
+  clock_.advance(1ms);
+  EXPECT_EQ(pop(), "a");
+  queue_.done(kA);
+  clock_.advance(1h);
+  EXPECT_EQ(pop(), "-") << "the later times were replaced";
+}
+
+TEST_F(WorkQueueTest, DoublesTheDelayOfAKeyUntilForgotten) {
+  for (const Duration expected : {Duration(5ms), Duration(10ms), Duration(20ms), Duration(40ms)}) {
+    queue_.add_rate_limited(kA);
+    EXPECT_EQ(queue_.next_due() - clock_.now(), expected);
+    clock_.advance(expected);
+    EXPECT_EQ(pop(), "a");
+    queue_.done(kA);
+  }
+  queue_.forget(kA);
+  queue_.add_rate_limited(kA);
+  EXPECT_EQ(queue_.next_due() - clock_.now(), 5ms);
+}
+
+TEST_F(WorkQueueTest, NeverDelaysAKeyLongerThanTheCap) {
+  for (int i = 0; i < 40; ++i) {
+    queue_.add_rate_limited(kA);
+    clock_.advance(1000s);
+    EXPECT_EQ(pop(), "a");
+    queue_.done(kA);
+  }
+}
+
+TEST_F(WorkQueueTest, LimitsTheRetriesOfAllKeysTogether) {
+  for (int i = 0; i < 150; ++i) queue_.add_rate_limited({"default", std::to_string(i)});
+  clock_.advance(1s);
+  int popped = 0;
+  while (queue_.pop(clock_.now())) ++popped;
+  EXPECT_EQ(popped, 110) << "a burst of 100, then 10 a second";
+}
+
+TEST_F(WorkQueueTest, SaysWhenItWantsToBeAsked) {
+  EXPECT_EQ(queue_.next_due(), kNever);
+  queue_.add(kA);
+  EXPECT_EQ(queue_.next_due(), Instant::min());
+}
+
+TEST_F(WorkQueueTest, CountsForTheMetrics) {
+  queue_.add(kA);
+  queue_.add(kA);
+  queue_.add_rate_limited(kB);
+  const std::string text = metrics_.scrape();
+  EXPECT_NE(text.find("workqueue_depth{controller=\"test\",name=\"test\"} 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("workqueue_adds_total{controller=\"test\",name=\"test\"} 1"), std::string::npos);
+  EXPECT_NE(text.find("workqueue_retries_total{controller=\"test\",name=\"test\"} 1"), std::string::npos);
+}
+
+TEST(WorkQueueThreads, WorkEveryKeyAndEndOnStop) {
+  const RealClock clock;
+  Metrics metrics;
+  WorkQueue queue({.name = "test"}, clock, metrics);
+  std::atomic<int> worked = 0;
+  std::stop_source stop;
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < 4; ++i) {
+    workers.emplace_back([&] {
+      while (const auto key = queue.wait_pop(stop.get_token())) {
+        queue.done(*key);
+        if (++worked == 200) stop.request_stop();
+      }
+    });
+  }
+  for (int i = 0; i < 100; ++i) queue.add({"ready", std::to_string(i)});
+  for (int i = 0; i < 100; ++i) queue.add_after({"later", std::to_string(i)}, std::chrono::milliseconds(1 + i % 7));
+  workers.clear();
+  EXPECT_EQ(worked, 200);
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime
