@@ -56,13 +56,10 @@ Result<Pipe> make_pipe() {
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
   std::map<std::string, std::string> by_name;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    const std::string entry = *each;
+  // Not ours as it is now: a plugin that talks TLS needs the system's CAs.
+  for (const std::string& entry : http::environment_for_children()) {
     const auto equals = entry.find('=');
-    // Ours only: a plugin that talks TLS needs the system's CAs.
-    if (equals != std::string::npos && !http::is_io_environment(entry)) {
-      by_name[entry.substr(0, equals)] = entry.substr(equals + 1);
-    }
+    if (equals != std::string::npos) by_name[entry.substr(0, equals)] = entry.substr(equals + 1);
   }
   for (const auto& [name, value] : added) by_name[name] = value;
   std::vector<std::string> out;

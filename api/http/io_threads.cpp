@@ -1,7 +1,13 @@
 #include "api/http/cpprest.h"
 // cpprest.h comes first: it decides how cpprestsdk is compiled.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -12,22 +18,33 @@ namespace tpuslice::http {
 namespace {
 
 constexpr int kThreads = 4;
-constexpr std::string_view kNoFile = "SSL_CERT_FILE=/dev/null";
-constexpr std::string_view kNoDirectory = "SSL_CERT_DIR=/nonexistent";
+
+/// What OpenSSL would read the system's CAs from, and where there are none. Images of containers often set them.
+struct CaVariable {
+  const char* name;
+  const char* nowhere;
+};
+constexpr std::array<CaVariable, 2> kCaVariables = {{{"SSL_CERT_FILE", "/dev/null"}, {"SSL_CERT_DIR", "/nonexistent"}}};
 
 std::atomic<std::uint64_t> unobserved{0};
 
-/// Sets NAME=value unless somebody has set NAME already.
-void set_environment(std::string_view entry) {
-  const auto equals = entry.find('=');
-  setenv(std::string(entry.substr(0, equals)).c_str(), std::string(entry.substr(equals + 1)).c_str(), 0);
+/// The process's own settings, from before they were replaced; nothing for a variable that was not set.
+std::array<std::optional<std::string>, kCaVariables.size()>& replaced_settings() {
+  static std::array<std::optional<std::string>, kCaVariables.size()> values;
+  return values;
+}
+
+void hide_system_authorities() {
+  for (std::size_t i = 0; i < kCaVariables.size(); ++i) {
+    if (const char* value = std::getenv(kCaVariables[i].name)) replaced_settings()[i] = value;
+    setenv(kCaVariables[i].name, kCaVariables[i].nowhere, 1);
+  }
 }
 
 /// Its pool is process-wide and starts 40 threads by itself unless it is told otherwise before anything else.
 void take_over_pool() {
   static const bool taken = [] {
-    set_environment(kNoFile);
-    set_environment(kNoDirectory);
+    hide_system_authorities();
     try {
       crossplat::threadpool::initialize_with_threads(0);
     } catch (const std::exception&) {  // Somebody started it before us: then it has more threads than ours.
@@ -85,6 +102,20 @@ std::shared_ptr<IoThreads> start_io() {
   return started;
 }
 
-bool is_io_environment(std::string_view entry) { return entry == kNoFile || entry == kNoDirectory; }
+std::vector<std::string> environment_for_children() {
+  std::vector<std::string> out;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view entry = *each;
+    const auto ours = std::find_if(kCaVariables.begin(), kCaVariables.end(), [entry](const CaVariable& variable) {
+      return entry == std::string(variable.name) + "=" + variable.nowhere;
+    });
+    if (ours == kCaVariables.end()) out.emplace_back(entry);
+  }
+  for (std::size_t i = 0; i < kCaVariables.size(); ++i) {
+    const auto& value = replaced_settings()[i];
+    if (value) out.push_back(std::string(kCaVariables[i].name) + "=" + *value);
+  }
+  return out;
+}
 
 }  // namespace tpuslice::http

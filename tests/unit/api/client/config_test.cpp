@@ -131,6 +131,8 @@ struct Bad {
   const char* part;  ///< Of the message, beside the file's name.
 };
 
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name; }
+
 class BadKubeconfig : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadKubeconfig, IsRefusedByFileAndEntry) {
@@ -157,7 +159,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"UnknownContext", "current-context: x", ErrorCode::kInvalidArgument, "no context \"x\""},
         Bad{"UnknownCluster", "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]",
             ErrorCode::kInvalidArgument, "no cluster \"c\""},
-        Bad{"UnknownUser", with_cluster("{server: 'https://s'}") + "users: []\n", ErrorCode::kInvalidArgument, ""},
+        Bad{"UnknownUser",
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+            "clusters: [{name: c, cluster: {server: 'https://s'}}]\n",
+            ErrorCode::kInvalidArgument, "no user \"u\""},
         Bad{"NoServer", with_cluster("{}"), ErrorCode::kInvalidArgument, "cluster \"c\": server is missing"},
         Bad{"BadBase64", with_cluster("{server: 'https://s', certificate-authority-data: '!'}"),
             ErrorCode::kInvalidArgument, "certificate-authority-data"},

@@ -1,5 +1,6 @@
 // Unary calls: what is sent, how long is waited, and what comes back.
 #include <atomic>
+#include <cstdlib>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -306,6 +307,15 @@ TEST(Transport, GoesThroughAProxyWithItsCredentials) {
   EXPECT_EQ(connect(options)->call(get("/version"), kGenerous, {}).value().body, "ok");
   EXPECT_THAT(head, StartsWith("GET http://cluster.example:8080/version HTTP/1.1\r\n"));
   EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
+}
+
+TEST(Transport, LeavesTheEnvironmentOfChildrenAsItWas) {
+  const auto io = start_io();
+  for (const std::string& entry : environment_for_children()) {
+    EXPECT_NE(entry, "SSL_CERT_FILE=/dev/null");
+    EXPECT_NE(entry, "SSL_CERT_DIR=/nonexistent");
+  }
+  EXPECT_STREQ(std::getenv("SSL_CERT_FILE"), "/dev/null");
 }
 
 TEST(Transport, AsksAProxyForATunnelToTls) {

@@ -9,9 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-ObjectKey key(const std::string& name, const std::string& namespace_name = "default") {
-  return {namespace_name, name};
-}
+ObjectKey key(const std::string& name, const std::string& namespace_name = "default") { return {namespace_name, name}; }
 
 Json object(const std::string& name, int value) { return {{"metadata", {{"name", name}}}, {"value", value}}; }
 
