@@ -37,7 +37,7 @@ const Kind& kind_of(const Error& error) {
   return kKinds.back();
 }
 
-/// "pods" and "x" of: pods "x" not found; the last word before the first quoted one.
+/// "pods" and "x" of: pods "x" not found. The last word before the first quoted one, in sentences of this form only.
 struct Subject {
   std::string_view what;
   std::string_view name;
@@ -51,7 +51,13 @@ std::optional<Subject> subject_of(std::string_view message) {
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view what = message.substr(0, open);
   if (const std::size_t space = what.rfind(' '); space != std::string_view::npos) what.remove_prefix(space + 1);
-  return Subject{what, message.substr(open + 2, close - open - 2), message.substr(close + 1)};
+  const std::string_view rest = message.substr(close + 1);
+  bool known = message.starts_with("Operation cannot be fulfilled on ");
+  for (const char* form : {" not found", " already exists", " is forbidden: ", " is invalid: "}) {
+    known = known || rest.starts_with(form);
+  }
+  if (!known) return std::nullopt;
+  return Subject{what, message.substr(open + 2, close - open - 2), rest};
 }
 
 /// Splits "[a: x, b: y]" at the commas that are in no quotes or brackets; a single problem has no brackets.
@@ -147,7 +153,7 @@ Json apply_causes(std::string_view message) {
 Json details_of(const Error& error) {
   Json details = Json::object();
   const std::string_view message = error.message();
-  if (const auto subject = subject_of(message); subject && !message.starts_with("Apply failed")) {
+  if (const auto subject = subject_of(message); subject) {
     const std::size_t dot = subject->what.find('.');
     details["name"] = std::string(subject->name);
     details["kind"] = std::string(subject->what.substr(0, dot));
@@ -155,8 +161,6 @@ Json details_of(const Error& error) {
     constexpr std::string_view kInvalid = " is invalid: ";
     if (error.code() == ErrorCode::kInvalid && subject->rest.starts_with(kInvalid)) {
       details["causes"] = invalid_causes(subject->rest.substr(kInvalid.size()));
-    } else if (error.code() == ErrorCode::kInvalid) {
-      return Json::object();  // Clients print the causes and not the message once there are details.
     }
     if (subject->rest.ends_with("because it is being terminated")) {
       details["causes"] = Json::array({{{"reason", "NamespaceTerminating"}, {"field", "metadata.namespace"}}});
