@@ -102,14 +102,16 @@ std::shared_ptr<IoThreads> start_io() {
   return started;
 }
 
+bool is_io_environment(std::string_view entry) {
+  return std::any_of(kCaVariables.begin(), kCaVariables.end(), [entry](const CaVariable& variable) {
+    return entry == std::string(variable.name) + "=" + variable.nowhere;
+  });
+}
+
 std::vector<std::string> environment_for_children() {
   std::vector<std::string> out;
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    const std::string_view entry = *each;
-    const auto ours = std::find_if(kCaVariables.begin(), kCaVariables.end(), [entry](const CaVariable& variable) {
-      return entry == std::string(variable.name) + "=" + variable.nowhere;
-    });
-    if (ours == kCaVariables.end()) out.emplace_back(entry);
+    if (!is_io_environment(*each)) out.emplace_back(*each);
   }
   for (std::size_t i = 0; i < kCaVariables.size(); ++i) {
     const auto& value = replaced_settings()[i];
