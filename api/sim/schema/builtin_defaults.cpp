@@ -1,3 +1,4 @@
+#include "api/base/base64.h"
 #include "api/sim/schema/builtin.h"
 #include "api/sim/schema/defaulting.h"
 
@@ -186,22 +187,6 @@ void default_webhooks(Json& object, bool mutating) {
   });
 }
 
-std::string base64(const std::string& text) {
-  static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string coded;
-  for (std::size_t i = 0; i < text.size(); i += 3) {
-    const auto byte = [&text, i](std::size_t at) -> std::uint32_t {
-      return i + at < text.size() ? static_cast<unsigned char>(text[i + at]) : 0U;
-    };
-    const std::uint32_t bits = (byte(0) << 16U) | (byte(1) << 8U) | byte(2);
-    coded += kAlphabet[(bits >> 18U) & 63U];
-    coded += kAlphabet[(bits >> 12U) & 63U];
-    coded += i + 1 < text.size() ? kAlphabet[(bits >> 6U) & 63U] : '=';
-    coded += i + 2 < text.size() ? kAlphabet[bits & 63U] : '=';
-  }
-  return coded;
-}
-
 /// stringData is a convenience of writers: it is moved into data.
 void default_secret(Json& secret) {
   set_default(secret, "type", "Opaque");
@@ -212,7 +197,7 @@ void default_secret(Json& secret) {
   Json* data = object_in(secret, "data");
   if (data == nullptr) return;
   for (const auto& [name, text] : texts.items()) {
-    if (text.is_string()) (*data)[name] = base64(text.get<std::string>());
+    if (text.is_string()) (*data)[name] = encode_base64(text.get_ref<const std::string&>());
   }
 }
 

@@ -1,0 +1,35 @@
+// Which requests an admission webhook is called for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/sim/registry.h"
+#include "api/sim/storage.h"
+
+namespace tpuslice::sim {
+
+/// One entry of a configuration's `webhooks`; borrowed from its stored configuration.
+struct Webhook {
+  std::string configuration;
+  JsonPtr owner;  ///< Keeps `entry` alive.
+  const Json* entry = nullptr;
+
+  [[nodiscard]] std::string name() const { return string_at(*entry, {"name"}); }
+  [[nodiscard]] bool ignores_failures() const { return string_at(*entry, {"failurePolicy"}) == "Ignore"; }
+};
+
+/// All webhooks of one kind of configuration, by name of their configuration. `resource` is
+/// "mutatingwebhookconfigurations.admissionregistration.k8s.io" or the validating one.
+[[nodiscard]] std::vector<Webhook> configured_webhooks(const Storage& storage, std::string_view resource);
+
+/// What match conditions can read as `request`: an admission/v1 AdmissionRequest without its objects.
+[[nodiscard]] Json request_attributes(const AdmissionRequest& request, const std::string& uid);
+
+/// By rules, namespaceSelector and objectSelector, then matchConditions. `object` is the current one, null for DELETE.
+///
+/// Errors: InvalidArgument when a selector or condition cannot be evaluated; the failure policy decides what follows.
+[[nodiscard]] Result<bool> matches(const Webhook& webhook, const AdmissionRequest& request, const Json& object,
+                                   const Storage& storage);
+
+}  // namespace tpuslice::sim
