@@ -6,7 +6,7 @@
 
 #include <csignal>
 #include <cstring>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/http/cpprest_transport.h"
@@ -15,10 +15,8 @@ namespace tpuslice {
 
 Result<int> run_shell_command(const std::string& command, const std::string& kubeconfig) {
   std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!http::is_io_environment(*entry) && !std::string_view(*entry).starts_with("KUBECONFIG=")) {
-      environment.emplace_back(*entry);
-    }
+  for (std::string& entry : http::environment_for_children()) {
+    if (!entry.starts_with("KUBECONFIG=")) environment.push_back(std::move(entry));
   }
   environment.push_back("KUBECONFIG=" + kubeconfig);
   std::vector<char*> envp;

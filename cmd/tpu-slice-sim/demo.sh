@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh SIMULATOR: the MaxText tutorial's RayCluster, from apply to running slice, then what kubectl sees of it.
+# demo.sh --report: that last part, against the cluster of $KUBECONFIG.
 set -euo pipefail
-simulator=$1
-cd "$(dirname "$0")/../.."
 
 report() {
   show() { printf '\n$ %s\n' "$*"; "$@"; }
@@ -10,12 +9,18 @@ report() {
   show kubectl get pods -o wide
   local worker
   for worker in $(kubectl get pods -l ray.io/node-type=worker -o name); do
-    printf '\n%s on %s\n' "$worker" \
-      "$(kubectl get "$worker" -o 'jsonpath={.spec.nodeName}, hostname {.spec.hostname}.{.spec.subdomain}')"
+    printf '\n%s\n' "$(kubectl get "$worker" -o \
+      'jsonpath={.metadata.name} on {.spec.nodeName}, host {.spec.hostname}.{.spec.subdomain}')"
     kubectl get "$worker" -o 'jsonpath={range .spec.containers[0].env[*]}  {.name}={.value}{"\n"}{end}' |
-      grep -E '^  (TPU_|MEGASCALE_|JAX_|ENABLE_PJRT)' | grep -v '=$'
+      grep -E '^  (TPU_|MEGASCALE_|JAX_|ENABLE_PJRT).*=.'
   done
 }
-export -f report
 
-exec "$simulator" --log-level=warn --then 'bash -c report' deploy/samples/raycluster-maxtext-v6e-4x4.yaml
+if [ "$1" = --report ]; then
+  report
+else
+  simulator=$1
+  cd "$(dirname "$0")/../.."
+  exec "$simulator" --log-level=warn --then 'cmd/tpu-slice-sim/demo.sh --report' \
+    deploy/samples/raycluster-maxtext-v6e-4x4.yaml
+fi

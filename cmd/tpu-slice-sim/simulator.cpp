@@ -7,7 +7,6 @@
 
 #include "api/client/client.h"
 #include "api/client/credentials.h"
-#include "api/http/cpprest_transport.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/assets.h"
 
