@@ -10,6 +10,7 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::int64_t kCubeEdge = 4;
+constexpr std::int64_t kLongestEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
 constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
 std::vector<std::string_view> small_3d_shapes() { return {"2x2x1", "2x2x2", "2x2x4", "2x4x4"}; }
@@ -82,6 +83,10 @@ Status check_cubes(const Accelerator& accelerator, const Topology& topology) {
     std::sort(sorted.begin(), sorted.end());
     return Error::invalid_argument("topology {} of {} must list its dimensions in ascending order: {}x{}x{}",
                                    topology.to_string(), accelerator.label, sorted[0], sorted[1], sorted[2]);
+  }
+  if (*std::max_element(bounds.begin(), bounds.end()) > kLongestEdge) {
+    return Error::invalid_argument("topology {} is longer than {} chips in one dimension", topology.to_string(),
+                                   kLongestEdge);
   }
   const std::int64_t cubes = topology.chips() / kCubeChips;
   if (cubes > accelerator.cubes) {

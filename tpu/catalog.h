@@ -46,7 +46,7 @@ struct Accelerator {
 /// Does `accelerator` have slices of this shape?
 ///
 /// 2D: a fixed list. 3D: 2x2x1, 2x2x2, 2x2x4, 2x4x4 (tpu7 and tpu7x also 1x1x1) below one cube; from there every
-/// dimension a multiple of 4, ascending (v4 in any order), up to the generation's number of cubes.
+/// dimension a multiple of 4 up to 256, ascending (v4 in any order), up to the generation's number of cubes.
 /// Errors: InvalidArgument saying which rule is broken.
 /// Source: xpk generate_tpu_topologies; GKE dynamic slicing for tpu7x.
 [[nodiscard]] Status check_topology(const Accelerator& accelerator, const Topology& topology);

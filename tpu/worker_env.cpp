@@ -12,14 +12,18 @@ namespace {
 constexpr std::string_view kLocalhost = "localhost";
 constexpr std::string_view kMetricsPort = "2112";  // Of the device plugin, on the node.
 
-/// The last entry of that name, which is the one a container sees.
-const Json* find_env(const Json& env, std::string_view name) {
-  if (!env.is_array()) return nullptr;
-  const Json* found = nullptr;
-  for (const Json& entry : env) {
-    if (string_at(entry, {"name"}) == name) found = &entry;
+/// The position of the last entry of that name, which is the one a container sees; the size of `env` without one.
+std::size_t position_of(const Json& env, std::string_view name) {
+  if (!env.is_array()) return env.size();
+  for (std::size_t at = env.size(); at > 0; --at) {
+    if (string_at(env[at - 1], {"name"}) == name) return at - 1;
   }
-  return found;
+  return env.size();
+}
+
+const Json* find_env(const Json& env, std::string_view name) {
+  const std::size_t at = position_of(env, name);
+  return at == env.size() ? nullptr : &env[at];
 }
 
 /// The literal value of a variable; nothing where it is absent or comes from elsewhere.
@@ -49,7 +53,8 @@ bool is_platform_default(const Json& env, std::string_view name, std::size_t con
   if (!value) return false;
   if (name == "TPU_WORKER_HOSTNAMES") return *value == kLocalhost;
   if (name == "TPU_PROCESS_ADDRESSES") return all_localhost(*value);
-  if (name == "TPU_PROCESS_PORT") return has_platform_defaults(env) && *value == std::to_string(kProcessPort);
+  // Also without other defaults beside it: our own localhost addresses must not change the answer of a second look.
+  if (name == "TPU_PROCESS_PORT") return *value == std::to_string(kProcessPort);
   if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(container);
   return false;
 }
@@ -157,9 +162,7 @@ Json join_env(const Json& env, const std::vector<EnvVar>& wanted, std::size_t co
       (after_user ? back : front).push_back(variable.to_json());
     } else if (is_platform_default(env, variable.name, container)) {
       // Judged on `env`, not on `joined`: the defaults vouch for each other.
-      for (Json& entry : joined) {
-        if (string_at(entry, {"name"}) == variable.name) entry = variable.to_json();
-      }
+      joined[position_of(env, variable.name)] = variable.to_json();
     }
   }
   front.insert(front.end(), joined.begin(), joined.end());

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "webhook/base64.h"
+#include "api/base/base64.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -96,7 +96,7 @@ std::string encode_review(std::string_view uid, const AdmissionResponse& respons
     answer["status"] = encode_status(response);
   } else if (!response.patch.empty()) {
     answer["patchType"] = "JSONPatch";
-    answer["patch"] = base64_encode(response.patch.dump(-1, ' ', false, Json::error_handler_t::replace));
+    answer["patch"] = encode_base64(response.patch.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   if (!response.warnings.empty()) answer["warnings"] = encode_warnings(response.warnings);
   if (!response.audit.empty()) answer["auditAnnotations"] = response.audit;

@@ -1,8 +1,8 @@
 // The pure part of self-managed certificates.
 #include <fmt/format.h>
 
+#include "api/base/base64.h"
 #include "api/http/tls_credentials.h"
-#include "webhook/base64.h"
 #include "webhook/certificates.h"
 
 namespace tpuslice::webhook {
@@ -46,7 +46,7 @@ Result<http::Identity> make_leaf(const http::Identity& authority, const SelfMana
 }
 
 std::optional<std::string> decoded_member(const Json& secret, std::string_view key) {
-  return base64_decode(string_at(secret, {"data", key}));
+  return decode_base64(string_at(secret, {"data", key}));
 }
 
 }  // namespace
@@ -75,10 +75,10 @@ Result<CertificateBundle> renew_certificates(const std::optional<CertificateBund
 }
 
 Json certificate_data(const CertificateBundle& bundle) {
-  return {{"ca.crt", base64_encode(bundle.authorities)},
-          {"ca.key", base64_encode(bundle.authority.private_key)},
-          {"tls.crt", base64_encode(bundle.leaf.certificate_chain)},
-          {"tls.key", base64_encode(bundle.leaf.private_key)}};
+  return {{"ca.crt", encode_base64(bundle.authorities)},
+          {"ca.key", encode_base64(bundle.authority.private_key)},
+          {"tls.crt", encode_base64(bundle.leaf.certificate_chain)},
+          {"tls.key", encode_base64(bundle.leaf.private_key)}};
 }
 
 std::optional<CertificateBundle> read_certificate_data(const Json& secret) {

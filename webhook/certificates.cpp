@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/base64.h"
 #include "api/http/tls_credentials.h"
-#include "webhook/base64.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -64,7 +64,7 @@ class SelfManagedCertificates final : public CertificateSource {
 
   Result<http::Identity> step(std::stop_token stop) override {
     ASSIGN_OR_RETURN(const CertificateBundle bundle, shared_bundle(stop));
-    const std::string encoded = base64_encode(bundle.authorities);
+    const std::string encoded = encode_base64(bundle.authorities);
     RETURN_IF_ERROR(trust(kMutatingConfigurations, encoded, stop));
     RETURN_IF_ERROR(trust(kValidatingConfigurations, encoded, stop));
     return bundle.leaf;

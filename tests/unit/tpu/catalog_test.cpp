@@ -1,0 +1,122 @@
+#include "tpu/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice::tpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Accelerator& accelerator(std::string_view label) { return **find_accelerator(label); }
+Topology shape(std::string_view text) { return *Topology::parse(text); }
+
+TEST(Catalog, KnowsTheAcceleratorsOfEveryGeneration) {
+  for (const std::string_view label : {"tpu-v3-device", "tpu-v3-slice", "tpu-v4-podslice", "tpu-v5-lite-device",
+                                       "tpu-v5-lite-podslice", "tpu-v5p-slice", "tpu-v6e-slice", "tpu7x"}) {
+    EXPECT_TRUE(find_accelerator(label).ok()) << label;
+  }
+}
+
+// Source: ai-on-gke/tpu-device-plugin rejects these labels.
+TEST(Catalog, RefusesLabelsThatDoNotExistAndNamesThoseThatDo) {
+  for (const std::string_view label :
+       {"", "tpu-v6e-device", "tpu-v4-lite-podslice", "tpu-v5p-lite-podslice", "TPU7X"}) {
+    const auto found = find_accelerator(label);
+    ASSERT_FALSE(found.ok()) << label;
+    EXPECT_THAT(found.error().message(), HasSubstr("tpu-v6e-slice"));
+  }
+}
+
+struct Case {
+  std::string_view label;
+  std::string_view topology;
+  bool legal;
+};
+class CheckTopology : public ::testing::TestWithParam<Case> {};
+
+TEST_P(CheckTopology, FollowsTheRulesOfTheGeneration) {
+  const Case& c = GetParam();
+  EXPECT_EQ(check_topology(accelerator(c.label), shape(c.topology)).ok(), c.legal) << c.label << " " << c.topology;
+}
+
+// Source: GKE topology tables and xpk's generator.
+INSTANTIATE_TEST_SUITE_P(
+    Tables, CheckTopology,
+    ::testing::Values(Case{"tpu-v6e-slice", "4x4", true}, Case{"tpu-v6e-slice", "16x16", true},
+                      Case{"tpu-v6e-slice", "2x8", false}, Case{"tpu-v6e-slice", "8x4", false},
+                      Case{"tpu-v6e-slice", "16x32", false}, Case{"tpu-v6e-slice", "4x4x4", false},
+                      Case{"tpu-v5-lite-device", "2x4", true}, Case{"tpu-v5-lite-device", "4x4", false},
+                      Case{"tpu-v3-slice", "16x32", true}, Case{"tpu-v3-device", "4x4", false},
+                      Case{"tpu-v4-podslice", "2x2x1", true}, Case{"tpu-v4-podslice", "2x2x2", true},
+                      Case{"tpu-v4-podslice", "1x1x1", false}, Case{"tpu-v4-podslice", "2x4x2", false},
+                      Case{"tpu-v4-podslice", "2x2x8", false}, Case{"tpu-v4-podslice", "8x4x4", true},
+                      Case{"tpu-v4-podslice", "16x16x16", true}, Case{"tpu-v4-podslice", "16x16x20", false},
+                      Case{"tpu-v5p-slice", "16x16x24", true}, Case{"tpu-v5p-slice", "8x4x4", false},
+                      Case{"tpu-v5p-slice", "4x4x6", false}, Case{"tpu-v5p-slice", "16x20x28", true},
+                      Case{"tpu-v5p-slice", "20x20x24", false}, Case{"tpu7x", "1x1x1", true},
+                      Case{"tpu7x", "12x24x24", true}, Case{"tpu7x", "4x2x1", false}, Case{"tpu7x", "16x24x24", true},
+                      Case{"tpu7x", "20x24x24", false}, Case{"tpu7", "4x8x8", true}, Case{"tpu7", "8x8x8", false}));
+
+// Source: executing xpk's generator gives 800, 414, 432 and 9 shapes for v4, v5p, tpu7x and tpu7; it leaves out 1x1x1,
+// the one-chip machines of the last two.
+TEST(CheckTopologyCount, IsAsManyAsXpkGenerates) {
+  const auto count = [](std::string_view label, int longest) {
+    int legal = 0;
+    std::vector<int> edges = {1, 2};
+    for (int edge = 4; edge <= longest; edge += 4) edges.push_back(edge);
+    for (const int x : edges) {
+      for (const int y : edges) {
+        for (const int z : edges) {
+          const auto topology = Topology::parse(fmt::format("{}x{}x{}", x, y, z));
+          if (check_topology(accelerator(label), *topology).ok()) ++legal;
+        }
+      }
+    }
+    return legal;
+  };
+  EXPECT_EQ(count("tpu-v4-podslice", 280), 800);
+  EXPECT_EQ(count("tpu-v5p-slice", 280), 414);
+  EXPECT_EQ(count("tpu7x", 280), 432 + 1);
+  EXPECT_EQ(count("tpu7", 280), 9 + 1);
+}
+
+TEST(CheckTopology, SaysTheRightOrder) {
+  EXPECT_THAT(check_topology(accelerator("tpu-v5p-slice"), shape("8x4x4")).error().message(), HasSubstr("4x4x8"));
+}
+
+TEST(ChipsPerHost, AreDecidedByTheMachineWhereTheTopologyDoesNot) {
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("2x4")), ElementsAre(8, 4));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v5-lite-device"), shape("2x4")), ElementsAre(8));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("1x1")), ElementsAre(1));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("2x2")), ElementsAre(4));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("4x4")), ElementsAre(4));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu7x"), shape("2x2x1")), ElementsAre(4));
+  EXPECT_THAT(chips_per_host_choices(accelerator("tpu7x"), shape("1x1x1")), ElementsAre(1));
+  EXPECT_EQ(default_chips_per_host(accelerator("tpu-v6e-slice"), shape("2x4")), 8);
+}
+
+// Source: GKE topology tables.
+TEST(HostCount, IsChipsDividedByChipsPerHost) {
+  const std::vector<std::tuple<std::string_view, int, int>> table = {
+      {"16x16", 4, 64}, {"8x16", 4, 32},   {"8x8", 4, 16},    {"4x8", 4, 8},    {"4x4", 4, 4},        {"2x4", 4, 2},
+      {"2x4", 8, 1},    {"2x2x1", 4, 1},   {"2x2x2", 4, 2},   {"2x2x4", 4, 4},  {"2x4x4", 4, 8},      {"4x4x4", 4, 16},
+      {"4x4x8", 4, 32}, {"8x8x8", 4, 128}, {"4x4x20", 4, 80}, {"4x8x8", 4, 64}, {"12x24x24", 4, 1728}};
+  for (const auto& [topology, chips, hosts] : table) {
+    const auto count = host_count(shape(topology), chips);
+    ASSERT_TRUE(count.ok());
+    EXPECT_EQ(*count, hosts) << topology;
+  }
+}
+
+TEST(HostCount, RefusesChipsThatDoNotDivide) {
+  EXPECT_FALSE(host_count(shape("2x2"), 8).ok());
+  EXPECT_FALSE(host_count(shape("4x4"), 3).ok());
+  EXPECT_FALSE(host_count(shape("4x4"), 0).ok());
+  EXPECT_FALSE(host_count(shape("4x4"), -4).ok());
+  EXPECT_FALSE(host_count(shape("9999x9999x9999"), 1).ok());
+}
+
+}  // namespace
+}  // namespace tpuslice::tpu

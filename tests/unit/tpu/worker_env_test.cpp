@@ -1,0 +1,145 @@
+#include "tpu/worker_env.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/tpu/pods.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::RayPod;
+
+SliceIdentity identity_of(const RayPod& pod) { return **identify_ray_worker(pod.json()); }
+
+/// "NAME=value", "NAME<-field" in order.
+std::vector<std::string> env_of(const RayPod& pod, std::size_t container, bool multislice = false) {
+  const SliceIdentity identity = identity_of(pod);
+  const auto ports = process_ports(identity, pod.json()["spec"]["containers"]);
+  std::vector<std::string> text;
+  for (const EnvVar& var : worker_env(identity, container, ports, multislice)) {
+    text.push_back(var.field_path.empty() ? var.name + "=" + var.value : var.name + "<-" + var.field_path);
+  }
+  return text;
+}
+
+Json entry(const char* name, const char* value) { return {{"name", name}, {"value", value}}; }
+
+std::string value_in(const Json& env, std::string_view name) {
+  for (const Json& e : env) {
+    if (string_at(e, {"name"}) == name) return string_at(e, {"value"});
+  }
+  return "<absent>";
+}
+
+// Source: kuberay-tpu-webhook; v6e 4x4, replica 1, host 2.
+TEST(WorkerEnv, OfAV6eHost) {
+  EXPECT_THAT(env_of(RayPod{.replica = 1, .host = 2}, 0),
+              ElementsAre("TPU_WORKER_ID=2",
+                          "TPU_WORKER_HOSTNAMES=g-1-0.rc-headless,g-1-1.rc-headless,g-1-2.rc-headless,"
+                          "g-1-3.rc-headless",
+                          "TPU_NAME=g-1", "TPU_DEVICE_PLUGIN_HOST_IP<-status.hostIP",
+                          "TPU_DEVICE_PLUGIN_ADDR=$(TPU_DEVICE_PLUGIN_HOST_IP):2112"));
+}
+
+// Source: kuberay-tpu-webhook; tpu7x 2x2x2, two containers of two chips, host 1.
+TEST(WorkerEnv, OfTheSecondContainerOfATpu7xHost) {
+  const RayPod pod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}, .host = 1};
+  EXPECT_THAT(env_of(pod, 1),
+              ElementsAre("TPU_WORKER_ID=3", "TPU_WORKER_HOSTNAMES=g-0-0.rc-headless,g-0-1.rc-headless", "TPU_NAME=g-0",
+                          "TPU_PROCESS_ADDRESSES=g-0-0.rc-headless:8471,g-0-0.rc-headless:8472,"
+                          "g-0-1.rc-headless:8471,g-0-1.rc-headless:8472",
+                          "TPU_PROCESS_PORT=8472", "TPU_DEVICE_PLUGIN_HOST_IP<-status.hostIP",
+                          "TPU_DEVICE_PLUGIN_ADDR=$(TPU_DEVICE_PLUGIN_HOST_IP):2112"));
+}
+
+TEST(WorkerEnv, OfAMultisliceJobOnTpu7xHasAPortPerContainer) {
+  const RayPod pod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}, .replica = 1, .host = 1};
+  const auto env = env_of(pod, 1, true);
+  EXPECT_THAT(std::vector<std::string>(env.end() - 3, env.end()),
+              ElementsAre("MEGASCALE_SLICE_ID=1", "MEGASCALE_COORDINATOR_ADDRESS=g-0-0.rc-headless:8081",
+                          "MEGASCALE_PORT=8082"));
+}
+
+TEST(WorkerEnv, OfAMultisliceJobBeforeTpu7xHasNoPortInTheCoordinator) {
+  const auto env = env_of(RayPod{.replica = 1, .host = 2}, 0, true);
+  EXPECT_THAT(
+      std::vector<std::string>(env.end() - 3, env.end()),
+      ElementsAre("MEGASCALE_SLICE_ID=1", "MEGASCALE_COORDINATOR_ADDRESS=g-0-0.rc-headless", "MEGASCALE_PORT=8081"));
+}
+
+// The service of KubeRay is never cut, so neither is its name here.
+TEST(WorkerEnv, KeepsTheWholeNameOfALongCluster) {
+  const std::string cluster(45, 'c');
+  EXPECT_THAT(env_of(RayPod{.cluster = cluster}, 0)[1],
+              ::testing::StartsWith("TPU_WORKER_HOSTNAMES=g-0-0." + cluster + "-headless,"));
+}
+
+TEST(WorkerEnv, OfASliceOfOneHostLeavesHostnamesToTheDevicePlugin) {
+  EXPECT_THAT(env_of(RayPod{.topology = "2x4", .chips = {8}}, 0),
+              ElementsAre("TPU_WORKER_ID=0", "TPU_NAME=g-0", "TPU_DEVICE_PLUGIN_HOST_IP<-status.hostIP",
+                          "TPU_DEVICE_PLUGIN_ADDR=$(TPU_DEVICE_PLUGIN_HOST_IP):2112"));
+}
+
+TEST(WorkerEnv, OfATpu7xHostByItselfTalksToLocalhost) {
+  const auto env = env_of(RayPod{.accelerator = "tpu7x", .topology = "2x2x1", .chips = {2, 2}}, 1);
+  EXPECT_THAT(env, ::testing::Contains("TPU_PROCESS_ADDRESSES=localhost:8471,localhost:8472"));
+  EXPECT_THAT(env, ::testing::Contains("TPU_PROCESS_PORT=8472"));
+}
+
+TEST(ProcessPorts, AreTheUsersWhereDeclared) {
+  const RayPod pod{
+      .accelerator = "tpu7x", .topology = "2x2x2", .env = Json::array({entry("TPU_PROCESS_PORT", "9000")})};
+  EXPECT_THAT(process_ports(identity_of(pod), pod.json()["spec"]["containers"]), ElementsAre(9000));
+}
+
+// Source: GKE sets these on tpu7x pods that it does not recognise; kuberay-tpu-webhook overwrites them.
+TEST(JoinEnv, ReplacesTheDefaultsOfThePlatform) {
+  const Json env =
+      Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost"), entry("TPU_PROCESS_ADDRESSES", "localhost:8471"),
+                   entry("TPU_PROCESS_PORT", "8471"), entry("TPU_WORKER_ID", "1")});
+  const std::vector<EnvVar> wanted = {{"TPU_WORKER_ID", "3", {}},
+                                      {"TPU_WORKER_HOSTNAMES", "a,b", {}},
+                                      {"TPU_PROCESS_ADDRESSES", "a:8471,b:8471", {}},
+                                      {"TPU_PROCESS_PORT", "8472", {}}};
+  const Json joined = join_env(env, wanted, 1);
+  EXPECT_EQ(joined.size(), 4U);
+  for (const EnvVar& var : wanted) EXPECT_EQ(value_in(joined, var.name), var.value);
+}
+
+TEST(JoinEnv, KeepsWhatTheUserSet) {
+  const Json env =
+      Json::array({entry("TPU_WORKER_ID", "7"), entry("TPU_WORKER_HOSTNAMES", "mine"),
+                   Json({{"name", "TPU_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}})});
+  const Json joined =
+      join_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_WORKER_HOSTNAMES", "a", {}}, {"TPU_NAME", "g-0", {}}}, 0);
+  EXPECT_EQ(joined, env);
+}
+
+TEST(JoinEnv, PutsNewVariablesBeforeTheUsersSoThatTheyExpand) {
+  const Json env = Json::array({entry("ARGS", "--id=$(TPU_WORKER_ID)")});
+  const Json joined = join_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_NAME", "g-0", {}}}, 0);
+  EXPECT_EQ(joined[0]["name"], "TPU_WORKER_ID");
+  EXPECT_EQ(joined[1]["name"], "TPU_NAME");
+  EXPECT_EQ(joined[2]["name"], "ARGS");
+}
+
+TEST(JoinEnv, PutsAVariableAfterTheUsersOneThatItRefersTo) {
+  const Json env = Json::array({entry("HOST_IP", "10.0.0.1")});
+  const Json joined = join_env(env, {{"ADDR", "$(HOST_IP):2112", {}}, {"ESCAPED", "$$(HOST_IP)", {}}}, 0);
+  EXPECT_EQ(joined[0]["name"], "ESCAPED");
+  EXPECT_EQ(joined[2]["name"], "ADDR");
+}
+
+TEST(DeclaresMultislice, UnlessAbsentOrEmpty) {
+  EXPECT_FALSE(declares_multislice(Json()));
+  EXPECT_FALSE(declares_multislice(Json::array()));
+  EXPECT_FALSE(declares_multislice(Json::array({entry("MEGASCALE_NUM_SLICES", "")})));
+  EXPECT_TRUE(declares_multislice(Json::array({entry("MEGASCALE_NUM_SLICES", "2")})));
+  EXPECT_TRUE(
+      declares_multislice(Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
+}
+
+}  // namespace
+}  // namespace tpuslice::tpu

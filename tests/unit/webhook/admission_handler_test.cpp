@@ -1,0 +1,135 @@
+#include "webhook/admission_handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/base64.h"
+#include "api/types/patch.h"
+#include "tests/unit/tpu/pods.h"
+#include "tests/unit/webhook/clusters.h"
+#include "tests/unit/webhook/reviews.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::post;
+using testing::review_of;
+using testing::tpu_cluster;
+using testing::with;
+using tpu::testing::RayPod;
+
+Json answer(const std::string& target, const Json& review) {
+  const http::Response response = handle_admission(post(target, review), {});
+  EXPECT_EQ(response.status, 200) << response.body;
+  return Json::parse(response.body)["response"];
+}
+Json mutate(const Json& pod) { return answer("/mutate-v1-pod?timeout=5s", review_of(pod, "", "Pod")); }
+Json validate(const Json& cluster, const char* operation = "CREATE", const Json& old = nullptr) {
+  return answer("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", operation, old));
+}
+
+TEST(MutatePodPath, PatchesThePodIntoWhatTheLibraryMakesOfIt) {
+  const Json pod = RayPod{.host = 2}.json();
+  const Json response = mutate(pod);
+  ASSERT_TRUE(response["allowed"].get<bool>());
+  const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(response["patch"].get<std::string>())));
+  ASSERT_TRUE(patched.ok());
+  EXPECT_EQ(*patched, *mutate_pod(pod, {}));
+  EXPECT_EQ(response["auditAnnotations"]["slice"], (*patched)["metadata"]["labels"]["tpuslice.dev/slice"]);
+  EXPECT_FALSE(mutate(*patched).contains("patch")) << "a second admission changes nothing";
+}
+
+TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
+  Json pod = RayPod{}.json();
+  const Json whole = *mutate_pod(pod, {});
+  pod["metadata"].erase("namespace");
+  const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(mutate(pod)["patch"].get<std::string>())));
+  ASSERT_TRUE(patched.ok());
+  EXPECT_EQ((*patched)["metadata"]["labels"], whole["metadata"]["labels"]);
+  EXPECT_FALSE((*patched)["metadata"].contains("namespace"));
+}
+
+TEST(MutatePodPath, RefusesAPodThatContradictsItself) {
+  const Json response = mutate(RayPod{.host = 9}.json());
+  EXPECT_EQ(response["allowed"], false);
+  EXPECT_EQ(response["status"]["code"], 422);
+  EXPECT_THAT(response["status"]["message"].get<std::string>(), HasSubstr("set numOfHosts: 4"));
+}
+
+TEST(MutatePodPath, LeavesAloneWhatIsNoCreationOfAPod) {
+  const Json pod = RayPod{}.json();
+  for (const Json& review : {review_of(pod, "", "Pod", "UPDATE", pod), review_of(pod, "apps", "Pod"),
+                             review_of(pod, "", "Service"), review_of(Json::object(), "", "Pod")}) {
+    EXPECT_EQ(answer("/mutate-v1-pod", review), Json({{"uid", "u-1"}, {"allowed", true}}));
+  }
+}
+
+TEST(MutatePodPath, WarnsAboutATpuWorkerThatNobodyNumbered) {
+  Json pod = RayPod{}.json();
+  pod["metadata"]["labels"].erase("ray.io/worker-group-replica-index");
+  EXPECT_THAT(mutate(pod)["warnings"].get<std::vector<std::string>>(), ElementsAre(HasSubstr("RayMultiHostIndexing")));
+}
+
+TEST(ValidatePath, AllowsALegalCluster) {
+  EXPECT_EQ(validate(tpu_cluster()), Json({{"uid", "u-1"}, {"allowed", true}}));
+}
+
+TEST(ValidatePath, RefusesWithEverythingThatIsWrong) {
+  Json cluster = with(tpu_cluster(), "/spec/workerGroupSpecs/0/numOfHosts", 2);
+  cluster["spec"]["enableInTreeAutoscaling"] = true;
+  const Json response = validate(cluster);
+  EXPECT_EQ(response["allowed"], false);
+  EXPECT_EQ(response["status"]["code"], 422);
+  const std::string message = response["status"]["message"].get<std::string>();
+  EXPECT_THAT(message, HasSubstr("RayCluster.ray.io \"rc\" is invalid"));
+  EXPECT_THAT(message, HasSubstr("set numOfHosts: 4"));
+  EXPECT_THAT(message, HasSubstr("spec.enableInTreeAutoscaling: Forbidden: is not served by tpu-slice-operator"));
+  EXPECT_EQ(response["status"]["details"]["causes"].size(), 2U);
+}
+
+TEST(ValidatePath, ChecksUpdatesAndLetsThroughWhatWasWrongBefore) {
+  const Json wrong = with(tpu_cluster(), "/spec/workerGroupSpecs/0/numOfHosts", 2);
+  EXPECT_EQ(validate(wrong, "UPDATE", tpu_cluster())["allowed"], false);
+  const Json labelled = with(wrong, "/metadata/labels", Json({{"a", "b"}}));
+  EXPECT_EQ(validate(labelled, "UPDATE", wrong)["allowed"], true);
+  EXPECT_EQ(validate(with(labelled, "/spec/workerGroupSpecs/0/numOfHosts", 3), "UPDATE", wrong)["allowed"], false);
+  EXPECT_EQ(validate(wrong, "DELETE")["allowed"], true);
+}
+
+TEST(ValidatePath, PassesWarningsOn) {
+  const Json response = validate(with(tpu_cluster(), "/spec/workerGroupSpecs/0/replicas", 5));
+  EXPECT_EQ(response["allowed"], true);
+  EXPECT_EQ(response["warnings"].size(), 1U);
+}
+
+TEST(HandleAdmission, AnswersWhatIsNoReviewWithAStatus) {
+  http::Request request = post("/mutate-v1-pod", Json::object());
+  EXPECT_EQ(handle_admission(request, {}).status, 400);
+  request.body = "{";
+  EXPECT_EQ(handle_admission(request, {}).status, 400);
+  request.body = std::string(kLongestReview + 1, ' ');
+  EXPECT_EQ(handle_admission(request, {}).status, 413);
+  request.method = "GET";
+  EXPECT_EQ(handle_admission(request, {}).status, 405);
+  request.target = "/";
+  EXPECT_EQ(handle_admission(request, {}).status, 404);
+}
+
+TEST(HandleAdmission, SurvivesPodsWhoseMembersAreOfAnyType) {
+  const Json pod = RayPod{}.json();
+  for (const auto& [pointer, value] : pod.flatten().items()) {
+    for (const Json& odd : {Json(), Json(-1), Json("x"), Json::array({1}), Json({{"a", 1}})}) {
+      for (Json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
+        Json broken = pod;
+        broken[at] = odd;
+        const int status = handle_admission(post("/mutate-v1-pod", review_of(broken, "", "Pod")), {}).status;
+        EXPECT_TRUE(status == 200 || status == 400) << at.to_string();
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook

@@ -1,0 +1,221 @@
+#include "webhook/certificates.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/base64.h"
+#include "api/http/tls_credentials.h"
+#include "tests/unit/webhook/fake_api.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeApi;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Duration kDay = std::chrono::hours(24);
+const std::string kSecretPath = "/api/v1/namespaces/ours/secrets/tpu-slice-webhook-cert";
+const std::string kMutatingPath =
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/tpu-slice-operator";
+const std::string kValidatingPath =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/tpu-slice-operator";
+
+SelfManagedOptions options() {
+  SelfManagedOptions result;
+  result.namespace_name = "ours";
+  return result;
+}
+
+CertificateBundle fresh(Timestamp now) { return *renew_certificates(std::nullopt, options(), now); }
+
+TEST(RenewCertificates, MakesALeafForEveryNameOfTheService) {
+  const FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall());
+  for (const char* name : {"tpu-slice-webhook.ours.svc", "tpu-slice-webhook.ours", "localhost"}) {
+    const Status good = http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), name);
+    EXPECT_TRUE(good.ok()) << name << ": " << (good.ok() ? "" : good.error().message());
+  }
+  EXPECT_FALSE(
+      http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "other.ours.svc").ok());
+}
+
+TEST(RenewCertificates, LeavesAGoodBundleAlone) {
+  FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall());
+  clock.advance(200 * kDay);
+  EXPECT_EQ(*renew_certificates(bundle, options(), clock.wall()), bundle);
+}
+
+TEST(RenewCertificates, RenewsTheLeafInTimeUnderTheSameAuthority) {
+  FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall());
+  clock.advance(276 * kDay);
+  const CertificateBundle renewed = *renew_certificates(bundle, options(), clock.wall());
+  EXPECT_NE(renewed.leaf, bundle.leaf);
+  EXPECT_EQ(renewed.authorities, bundle.authorities);
+}
+
+TEST(RenewCertificates, KeepsTheOldAuthorityBesideANewOne) {
+  FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall());
+  clock.advance(3300 * kDay);  // Less than a leaf's lifetime is left of ten years.
+  const CertificateBundle renewed = *renew_certificates(bundle, options(), clock.wall());
+  EXPECT_NE(renewed.authority, bundle.authority);
+  EXPECT_EQ(*http::count_certificates(renewed.authorities), 2);
+  EXPECT_THAT(renewed.authorities, ::testing::EndsWith(bundle.authorities));
+  EXPECT_TRUE(
+      http::verify_certificate(renewed.leaf.certificate_chain, renewed.authorities, clock.wall(), "localhost").ok());
+}
+
+TEST(RenewCertificates, ReplacesWhatIsBrokenOrOfAnotherService) {
+  const FakeClock clock;
+  CertificateBundle bundle = fresh(clock.wall());
+  bundle.leaf.private_key = fresh(clock.wall()).leaf.private_key;
+  EXPECT_NE(*renew_certificates(bundle, options(), clock.wall()), bundle);
+  bundle = fresh(clock.wall());
+  SelfManagedOptions moved = options();
+  moved.service = "renamed";
+  EXPECT_NE(renew_certificates(bundle, moved, clock.wall())->leaf, bundle.leaf);
+  EXPECT_EQ(renew_certificates(bundle, moved, clock.wall())->authorities, bundle.authorities);
+}
+
+TEST(CertificateData, SurvivesTheSecret) {
+  const FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall());
+  EXPECT_EQ(read_certificate_data({{"data", certificate_data(bundle)}}), bundle);
+  Json data = certificate_data(bundle);
+  data["tls.key"] = "*";
+  EXPECT_FALSE(read_certificate_data({{"data", data}}));
+  EXPECT_FALSE(read_certificate_data(Json::object()));
+}
+
+class SelfManaged : public ::testing::Test {
+ protected:
+  SelfManaged() {
+    for (const std::string& path : {kMutatingPath, kValidatingPath}) {
+      api_.objects[path] = Json::parse(R"({"metadata": {"name": "tpu-slice-operator", "resourceVersion": "1"},
+        "webhooks": [{"name": "a", "clientConfig": {"service": {"name": "s"}}},
+                     {"name": "b", "clientConfig": {"service": {"name": "s"}, "caBundle": "b2xk"}}]})");
+    }
+  }
+
+  std::unique_ptr<CertificateSource> replica() {
+    return self_managed_certificates(options(), client_, client_, clock_);
+  }
+  std::string bundle_of(const std::string& path, int webhook) {
+    const std::string index = std::to_string(webhook);
+    return decode_base64(string_at(api_.objects[path], {"webhooks", index, "clientConfig", "caBundle"})).value_or("");
+  }
+
+  FakeClock clock_;
+  FakeApi api_;
+  client::Client client_{api_};
+};
+
+TEST_F(SelfManaged, MakesTheSecretAndMakesItselfTrusted) {
+  const auto source = replica();
+  const auto identity = source->step({});
+  ASSERT_TRUE(identity.ok()) << identity.error().message();
+  for (const std::string& path : {kMutatingPath, kValidatingPath}) {
+    for (const int webhook : {0, 1}) {
+      const std::string authorities = bundle_of(path, webhook);
+      EXPECT_TRUE(http::verify_certificate(identity->certificate_chain, authorities, clock_.wall(),
+                                           "tpu-slice-webhook.ours.svc")
+                      .ok());
+    }
+  }
+  EXPECT_EQ(api_.objects[kSecretPath]["type"], "kubernetes.io/tls");
+}
+
+TEST_F(SelfManaged, WritesNothingWhenNothingChanged) {
+  const auto source = replica();
+  const auto first = source->step({});
+  ASSERT_TRUE(first.ok());
+  api_.writes.clear();
+  EXPECT_EQ(*source->step({}), *first);
+  EXPECT_EQ(*replica()->step({}), *first) << "another replica serves the same certificate";
+  EXPECT_THAT(api_.writes, IsEmpty());
+}
+
+TEST_F(SelfManaged, RenewsTheSecretWithAPreconditionWhenItIsDue) {
+  const auto source = replica();
+  const auto first = source->step({});
+  ASSERT_TRUE(first.ok());
+  api_.writes.clear();
+  clock_.advance(300 * kDay);
+  const auto second = source->step({});
+  ASSERT_TRUE(second.ok());
+  EXPECT_NE(*second, *first);
+  EXPECT_THAT(api_.writes, ElementsAre("PATCH " + kSecretPath));
+}
+
+TEST_F(SelfManaged, DoesNotServeWhatItCouldNotStore) {
+  api_.refuse_writes_with = 409;
+  const auto source = replica();
+  const auto lost = source->step({});
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(bundle_of(kMutatingPath, 0), "") << "trust follows the Secret";
+  EXPECT_TRUE(source->step({}).ok());
+}
+
+TEST_F(SelfManaged, HealsABundleThatSomebodyRemoved) {
+  const auto source = replica();
+  ASSERT_TRUE(source->step({}).ok());
+  api_.objects[kMutatingPath]["webhooks"][0]["clientConfig"].erase("caBundle");
+  ASSERT_TRUE(source->step({}).ok());
+  EXPECT_EQ(bundle_of(kMutatingPath, 0), bundle_of(kMutatingPath, 1));
+}
+
+TEST_F(SelfManaged, NeedsNoConfigurations) {
+  api_.objects.clear();
+  EXPECT_TRUE(replica()->step({}).ok());
+}
+
+class Directory {
+ public:
+  Directory() : path_(std::filesystem::path(::testing::TempDir()) / ("certificates-" + std::to_string(++count_))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+
+  void write(const http::Identity& identity) const {
+    std::ofstream(path_ / "tls.crt") << identity.certificate_chain;
+    std::ofstream(path_ / "tls.key") << identity.private_key;
+  }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path path_;
+};
+
+TEST(CertificatesFromFiles, AreReadAnewAtEachStep) {
+  const FakeClock clock;
+  const Directory directory;
+  const auto source = certificates_from_files(directory.path());
+  EXPECT_THAT(source->step({}).error().message(), HasSubstr("tls.crt cannot be read"));
+  for (int round = 0; round < 2; ++round) {
+    const http::Identity identity = fresh(clock.wall()).leaf;
+    directory.write(identity);
+    EXPECT_EQ(*source->step({}), identity);
+  }
+}
+
+TEST(CertificatesFromFiles, RefuseAKeyOfAnotherCertificate) {
+  const FakeClock clock;
+  const Directory directory;
+  directory.write({fresh(clock.wall()).leaf.certificate_chain, fresh(clock.wall()).leaf.private_key});
+  const auto identity = certificates_from_files(directory.path())->step({});
+  ASSERT_FALSE(identity.ok());
+  EXPECT_EQ(identity.error().code(), ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook

@@ -1,0 +1,36 @@
+#include "webhook/rules/field_errors.h"
+
+#include <gtest/gtest.h>
+
+namespace tpuslice::webhook {
+namespace {
+
+TEST(FieldError, PrintsAsTheApiServerDoes) {
+  EXPECT_EQ(invalid_value("spec.x", 2, "set 4", kGkeRule).to_string(), "spec.x: Invalid value: 2: set 4");
+  EXPECT_EQ(invalid_value("spec.x", "a", "b", kGkeRule).to_string(), "spec.x: Invalid value: \"a\": b");
+  EXPECT_EQ(required_value("spec.x", "why", kGkeRule).to_string(), "spec.x: Required value: why");
+  EXPECT_EQ(forbidden("spec.x", "why", kGkeRule).to_string(), "spec.x: Forbidden: why");
+}
+
+TEST(FieldError, CutsLongValuesBetweenCharacters) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "\xc3\xa4";
+  const std::string printed = invalid_value("x", text, "y", kGkeRule).to_string();
+  EXPECT_LT(printed.size(), 200U);
+  EXPECT_NO_THROW(Json(printed).dump());
+}
+
+TEST(FieldError, PrintsBytesThatAreNoUtf8) {
+  EXPECT_NO_THROW(Json(invalid_value("x", "\xff\xfe", "y", kGkeRule).to_string()).dump());
+}
+
+TEST(FieldErrors, AreListedTogether) {
+  const FieldError a = forbidden("a", "x", kGkeRule);
+  const FieldError b = forbidden("b", "y", kGkeRule);
+  EXPECT_EQ(to_message({}), "");
+  EXPECT_EQ(to_message({a}), "a: Forbidden: x");
+  EXPECT_EQ(to_message({a, b}), "[a: Forbidden: x, b: Forbidden: y]");
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook

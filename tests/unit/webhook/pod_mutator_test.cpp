@@ -1,0 +1,150 @@
+#include "webhook/rules/pod_mutator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/tpu/pods.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using ::testing::HasSubstr;
+using tpu::testing::RayPod;
+
+Json mutated(const Json& pod, const MutationOptions& options = {}) {
+  const auto result = mutate_pod(pod, options);
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
+  return result.value_or(Json());
+}
+std::string error_of(const Json& pod) {
+  const auto result = mutate_pod(pod, {});
+  return result.ok() ? "" : result.error().message();
+}
+std::string env_in(const Json& pod, std::string_view name, std::size_t container = 0) {
+  for (const Json& entry : pod["spec"]["containers"][container]["env"]) {
+    if (entry["name"] == name) return string_at(entry, {"value"});
+  }
+  return "<absent>";
+}
+Json entry(const char* name, const char* value) { return {{"name", name}, {"value", value}}; }
+
+TEST(MutatePod, GivesAWorkerItsPlaceInTheSlice) {
+  const Json pod = mutated(RayPod{.replica = 1, .host = 2}.json());
+  EXPECT_EQ(pod["spec"]["hostname"], "g-1-2");
+  EXPECT_EQ(pod["spec"]["subdomain"], "rc-headless");
+  EXPECT_EQ(env_in(pod, "TPU_WORKER_ID"), "2");
+  EXPECT_EQ(env_in(pod, "TPU_PROCESS_ADDRESSES"), "<absent>");
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "4");
+  const Json& term = pod["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+  EXPECT_EQ(term["topologyKey"], "cloud.google.com/gke-nodepool");
+  EXPECT_EQ(term["labelSelector"]["matchExpressions"][0]["values"][0], pod["metadata"]["labels"]["tpuslice.dev/slice"]);
+  EXPECT_EQ(pod["spec"]["tolerations"][0]["key"], "google.com/tpu");
+}
+
+TEST(MutatePod, LeavesOthersAlone) {
+  const Json cpu = RayPod{.chips = {0}}.json();
+  EXPECT_EQ(mutated(cpu), cpu);
+  Json stranger = RayPod{}.json();
+  stranger["metadata"]["labels"] = {{"app", "x"}};
+  EXPECT_EQ(mutated(stranger), stranger);
+  Json init = RayPod{.chips = {0}}.json();
+  init["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "resources": {"limits": {"google.com/tpu": "4"}}}])");
+  EXPECT_EQ(mutated(init), init);
+}
+
+TEST(MutatePod, LeavesInitContainersAndSidecarsAlone) {
+  Json pod = RayPod{}.json();
+  const Json init = Json::parse(R"([{"name": "i", "env": [{"name": "A", "value": "b"}]}])");
+  pod["spec"]["initContainers"] = init;
+  pod["spec"]["containers"].push_back({{"name", "sidecar"}});
+  const Json result = mutated(pod);
+  EXPECT_EQ(result["spec"]["initContainers"], init);
+  EXPECT_EQ(result["spec"]["containers"][1], Json({{"name", "sidecar"}}));
+}
+
+// Source: kuberay-tpu-webhook; a slice of one host stays where the scheduler likes, and keeps the platform's localhost.
+TEST(MutatePod, GivesASliceOfOneHostNoAffinityAndNoName) {
+  const Json pod = mutated(
+      RayPod{.topology = "2x4", .chips = {8}, .env = Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost")})}.json());
+  EXPECT_FALSE(pod["spec"].contains("affinity"));
+  EXPECT_FALSE(pod["spec"].contains("hostname"));
+  EXPECT_FALSE(pod["metadata"]["labels"].contains("tpuslice.dev/slice"));
+  EXPECT_EQ(env_in(pod, "TPU_WORKER_HOSTNAMES"), "localhost");
+  EXPECT_EQ(env_in(pod, "TPU_WORKER_ID"), "0");
+}
+
+TEST(MutatePod, NamesAHostByItselfThatOtherSlicesMustFind) {
+  const Json pod =
+      mutated(RayPod{.topology = "2x2", .replica = 1, .env = Json::array({entry("MEGASCALE_NUM_SLICES", "2")})}.json());
+  EXPECT_EQ(pod["spec"]["hostname"], "g-1-0");
+  EXPECT_EQ(pod["spec"]["subdomain"], "rc-headless");
+  EXPECT_EQ(env_in(pod, "MEGASCALE_COORDINATOR_ADDRESS"), "g-0-0.rc-headless");
+  EXPECT_FALSE(pod["spec"].contains("affinity"));
+}
+
+TEST(MutatePod, OptsOutOfMultisliceWhereTheNumberIsEmpty) {
+  const Json pod = mutated(RayPod{.env = Json::array({entry("MEGASCALE_NUM_SLICES", "")})}.json());
+  EXPECT_EQ(env_in(pod, "MEGASCALE_SLICE_ID"), "<absent>");
+}
+
+TEST(MutatePod, ReplacesPlatformDefaultsInEveryContainer) {
+  const Json defaults =
+      Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost"), entry("TPU_PROCESS_ADDRESSES", "localhost:8471"),
+                   entry("TPU_PROCESS_PORT", "8471")});
+  const Json pod =
+      mutated(RayPod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}, .host = 1, .env = defaults}.json());
+  const std::string addresses =
+      "g-0-0.rc-headless:8471,g-0-0.rc-headless:8472,g-0-1.rc-headless:8471,g-0-1.rc-headless:8472";
+  for (const std::size_t container : {0U, 1U}) {
+    EXPECT_EQ(env_in(pod, "TPU_PROCESS_ADDRESSES", container), addresses);
+    EXPECT_EQ(env_in(pod, "TPU_WORKER_HOSTNAMES", container), "g-0-0.rc-headless,g-0-1.rc-headless");
+    EXPECT_EQ(env_in(pod, "TPU_PROCESS_PORT", container), std::to_string(8471 + container));
+  }
+}
+
+TEST(MutatePod, TakesTheTopologyKeyFromTheAnnotationBeforeTheOption) {
+  const auto key_of = [](const Json& pod) {
+    return pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]
+              ["topologyKey"]
+                  .get<std::string>();
+  };
+  Json pod = RayPod{}.json();
+  EXPECT_EQ(key_of(mutated(pod, {.topology_key = "example.com/rack"})), "example.com/rack");
+  pod["metadata"]["annotations"]["tpuslice.dev/topology-key"] = "cloud.google.com/gke-tpu-slice";
+  EXPECT_EQ(key_of(mutated(pod, {.topology_key = "example.com/rack"})), "cloud.google.com/gke-tpu-slice");
+}
+
+TEST(MutatePod, AcceptsTheNameItWouldGiveAndRefusesAnother) {
+  Json pod = RayPod{.host = 3}.json();
+  pod["spec"]["hostname"] = "g-0-3";
+  EXPECT_EQ(error_of(pod), "");
+  pod["spec"]["hostname"] = "mine";
+  EXPECT_THAT(error_of(pod), HasSubstr("spec.hostname: Invalid value: \"mine\": must be unset or \"g-0-3\""));
+  pod = RayPod{}.json();
+  pod["spec"]["subdomain"] = "mine";
+  EXPECT_THAT(error_of(pod), HasSubstr("spec.subdomain: Invalid value: \"mine\": must be unset or \"rc-headless\""));
+}
+
+TEST(MutatePod, RefusesASliceLabelThatIsNotItsOwn) {
+  Json pod = RayPod{}.json();
+  pod["metadata"]["labels"]["tpuslice.dev/slice"] = "shared";
+  EXPECT_THAT(error_of(pod), HasSubstr("metadata.labels[tpuslice.dev/slice]: Invalid value: \"shared\""));
+}
+
+TEST(MutatePod, RefusesAPodWhoseMembersAreNotAPods) {
+  for (const char* path : {"/spec/affinity", "/metadata/annotations", "/spec/affinity/podAffinity"}) {
+    Json pod = RayPod{}.json();
+    if (std::string_view(path) == "/spec/affinity/podAffinity") pod["spec"]["affinity"] = Json::object();
+    pod[Json::json_pointer(path)] = "text";
+    EXPECT_THAT(error_of(pod), HasSubstr("malformed")) << path;
+  }
+}
+
+TEST(MutatePod, ReadsRequestsWhereThereAreNoLimits) {
+  Json pod = RayPod{}.json();
+  pod["spec"]["containers"][0]["resources"] = Json::parse(R"({"requests": {"google.com/tpu": 4}})");
+  EXPECT_EQ(mutated(pod)["spec"]["hostname"], "g-0-0");
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook
