@@ -98,7 +98,6 @@ TEST(Server, FinishesWhatIsBeingAnsweredWhenItStops) {
   busy.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   ASSERT_TRUE(entered.wait());
   std::jthread stopping([&] { server->stop(); });
-  RawClient idle(server->port());
   release.open();
   const std::string all = busy.read_all();
   EXPECT_THAT(all, HasSubstr("whole"));

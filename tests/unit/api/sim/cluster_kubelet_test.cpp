@@ -120,7 +120,8 @@ TEST(SimHistory, IsTheSameForTheSameSeed) {
     }
     cluster.run_for(clock, 1min);
     std::string out;
-    for (const Change& change : cluster.storage().changes({}, 0, 100'000).value()) {
+    const std::vector<Change> changes = cluster.storage().changes({}, 0, 100'000).value();
+    for (const Change& change : changes) {
       out += change.resource + change.key.to_string() + change.object->dump();
     }
     return out;
