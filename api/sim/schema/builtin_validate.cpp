@@ -137,7 +137,7 @@ void check_metadata(Problems& problems, const FieldPath& path, const Json& metad
 
 std::vector<FieldProblem> validate_builtin(const Resource& resource, const Json& object, const Json* old) {
   // The schema first: what follows reads members without asking for their types again.
-  std::vector<FieldProblem> typed = validate(builtin_schema(resource), object);
+  std::vector<FieldProblem> typed = validate_values(builtin_schema(resource), object);
   if (!typed.empty()) return typed;
   if (old != nullptr && old->is_null()) old = nullptr;
   Problems problems;

@@ -38,6 +38,9 @@ std::vector<std::string> prune(const Json& schema, Json& object);
 /// their type.
 [[nodiscard]] std::vector<FieldProblem> validate(const Json& schema, const Json& object);
 
+/// The same without duplicates in keyed lists, which the API server allows in many lists of built-in resources.
+[[nodiscard]] std::vector<FieldProblem> validate_values(const Json& schema, const Json& object);
+
 /// The x-kubernetes-validations of the schema. `old` is the object before the write, null on create; rules that use
 /// oldSelf are checked only where there was an old value.
 [[nodiscard]] std::vector<FieldProblem> validate_rules(const Json& schema, const Json& object, const Json* old);

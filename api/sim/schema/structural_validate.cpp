@@ -47,6 +47,8 @@ Json key_of(const Json& item, const Json& keys, const Json* items) {
 
 class Validator {
  public:
+  explicit Validator(bool unique_keys) : unique_keys_(unique_keys) {}
+
   void run(const Json& schema, const Json& value, const FieldPath& path) {
     if (!schema.is_object()) return;
     if (value.is_null() && flag(schema, "nullable")) return;
@@ -148,7 +150,7 @@ class Validator {
     if (items != nullptr) {
       for (std::size_t i = 0; i < list.size(); ++i) run(*items, list[i], path.item(i));
     }
-    check_unique(schema, items, list, path);
+    if (unique_keys_) check_unique(schema, items, list, path);
   }
 
   void too_many(const Json& schema, const char* name, std::size_t size, const FieldPath& path) {
@@ -223,18 +225,26 @@ class Validator {
   static std::size_t count_valid(const Json& schemas, const Json& value) {
     std::size_t valid = 0;
     for (const Json& each : schemas) {
-      Validator validator;
+      Validator validator(true);
       validator.run(each, value, FieldPath());
       if (validator.problems.empty()) ++valid;
     }
     return valid;
   }
+
+  const bool unique_keys_;
 };
 
 }  // namespace
 
 std::vector<FieldProblem> validate(const Json& schema, const Json& object) {
-  Validator validator;
+  Validator validator(true);
+  validator.run(schema, object, FieldPath());
+  return validator.problems.take();
+}
+
+std::vector<FieldProblem> validate_values(const Json& schema, const Json& object) {
+  Validator validator(false);
   validator.run(schema, object, FieldPath());
   return validator.problems.take();
 }
