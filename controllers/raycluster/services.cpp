@@ -7,13 +7,12 @@
 #include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
 #include "tpu/naming.h"
+#include "tpu/worker_env.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
 using runtime::Action;
-
-constexpr std::string_view kMegascaleSlices = "MEGASCALE_NUM_SLICES";
 
 void set(Json& json, std::string_view key, std::string_view value) { json[std::string(key)] = std::string(value); }
 
@@ -193,9 +192,7 @@ bool is_multislice(const WorkerGroup& group) {
   if (containers == nullptr || !containers->is_array()) return false;
   return std::ranges::any_of(*containers, [](const Json& container) {
     const Json* env = find_path(container, {"env"});
-    return env != nullptr && std::ranges::any_of(*env, [](const Json& variable) {
-             return string_at(variable, {"name"}) == kMegascaleSlices;
-           });
+    return env != nullptr && tpu::declares_multislice(*env);
   });
 }
 

@@ -1,0 +1,109 @@
+// input.yaml -> plan.yaml, for each folder of tests/golden/raycluster.
+//
+// TPUSLICE_GOLDEN=update writes what the code says now; read the difference before committing it.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "api/types/yaml.h"
+#include "controllers/raycluster/names.h"
+#include "controllers/raycluster/raycluster_plan.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFolder = "tests/golden/raycluster";
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+std::vector<std::string> cases() {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.is_directory()) out.push_back(entry.path().filename());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+// The worker that "<group>/<replica>/<host>" names.
+std::string worker_name(const Object& cluster, const std::string& place) {
+  const std::size_t last = place.rfind('/');
+  const std::size_t first = place.rfind('/', last - 1);
+  return worker_pod_name(RayClusterSpec::read(cluster), place.substr(0, first),
+                         std::stoi(place.substr(first + 1, last - first - 1)), std::stoi(place.substr(last + 1)));
+}
+
+void happen(const Json& event, RayClusterObserved& seen) {
+  const std::string name = worker_name(seen.cluster, string_at(event, {"worker"}));
+  const auto pod = std::ranges::find(seen.pods, name, [](const auto& known) { return known->key.name; });
+  TPUSLICE_CHECK_MSG(pod != seen.pods.end(), name);
+  if (event.value("gone", false)) {
+    seen.pods.erase(pod);
+    return;
+  }
+  change(*pod, [&](PodView& view) {
+    if (event.value("failed", false)) view.phase = PodPhase::kFailed;
+    view.reason = string_at(event, {"reason"});
+    view.ready = false;
+    if (event.value("terminating", false)) view.deletion = seen.now;
+  });
+}
+
+// cluster: the RayCluster. running: true for all its children running; or an earlier RayCluster, for those it had.
+// happened: what became of workers since. services: what else is there. lastFailure: of the last plan.
+RayClusterObserved observed(const Json& input) {
+  RayClusterObserved seen = nothing_yet(Object(input["cluster"]));
+  const Json running = input.value("running", Json(false));
+  if (running.is_object() || running == true) {
+    seen = all_running(running.is_object() ? Object(running) : seen.cluster);
+    seen.cluster = Object(input["cluster"]);
+  }
+  for (const Json& event : input.value("happened", Json::array())) happen(event, seen);
+  for (const Json& service : input.value("services", Json::array())) {
+    const ObjectView view = decode_object(service);
+    std::erase_if(seen.services, [&](const auto& known) { return known->key == view.key; });
+    seen.services.push_back(std::make_shared<const ObjectView>(view));
+  }
+  if (input.contains("lastFailure")) {
+    seen.last_failure =
+        runtime::Failure{string_at(input, {"lastFailure", "reason"}), string_at(input, {"lastFailure", "message"})};
+  }
+  return seen;
+}
+
+class RayClusterGolden : public testing::TestWithParam<std::string> {};
+
+TEST_P(RayClusterGolden, PlansAsWritten) {
+  const fs::path folder = kFolder / GetParam();
+  const Result<Json> input = parse_yaml(read(folder / "input.yaml"));
+  ASSERT_TRUE(input.ok()) << input.error().message();
+  const Result<runtime::Plan> plan = plan_raycluster(observed(*input), {});
+  ASSERT_TRUE(plan.ok()) << plan.error().message();
+  const std::string now = to_yaml(to_json(*plan));
+  const char* mode = std::getenv("TPUSLICE_GOLDEN");  // NOLINT(concurrency-mt-unsafe): single-threaded
+  if (mode != nullptr && std::string_view(mode) == "update") {
+    std::ofstream(folder / "plan.yaml") << now;
+    return;
+  }
+  EXPECT_EQ(now, read(folder / "plan.yaml")) << "TPUSLICE_GOLDEN=update writes the new plan";
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RayClusterGolden, testing::ValuesIn(cases()), [](const auto& test) {
+  std::string name = test.param;
+  std::erase_if(name, [](char c) { return c == '-'; });
+  return name;
+});
+
+}  // namespace
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,200 @@
+// The four laws for RayClusters, over generated observations: deterministic, fixpoint, safety, crash anywhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "api/types/conditions.h"
+#include "api/types/validation_names.h"
+#include "controllers/raycluster/raycluster_plan.h"
+#include "controllers/raycluster/suspend.h"
+#include "tests/laws/raycluster_generator.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using runtime::Action;
+using runtime::Plan;
+using testing::IsEmpty;
+
+constexpr int kWorlds = 1000;
+constexpr int kRounds = 25;  // far more than any repair takes
+
+std::uint64_t first_seed() {
+  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
+}
+
+Plan plan_of(const World& world) {
+  Result<Plan> plan = plan_raycluster(world.observed(), {});
+  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
+  return *std::move(plan);
+}
+
+std::vector<Action> actions_of(const Plan& plan) {
+  std::vector<Action> out;
+  for (const runtime::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
+  return out;
+}
+
+void apply_whole(const Plan& plan, World& world) {
+  for (const Action& action : actions_of(plan)) world.apply(action);
+  if (plan.status) world.apply(*plan.status);
+}
+
+// Runs until nothing is left to do; the number of plans that took.
+int settle(World& world) {
+  for (int round = 1; round <= kRounds; ++round) {
+    const Plan plan = plan_of(world);
+    apply_whole(plan, world);
+    const auto before = world.children();
+    world.advance();
+    if (plan.empty() && before == world.children() && plan_of(world).empty()) return round;
+  }
+  return kRounds + 1;
+}
+
+// What is wrong with a settled world.
+std::vector<std::string> faults(const World& world) {
+  std::vector<std::string> out;
+  const RayClusterSpec spec = RayClusterSpec::read(world.cluster());
+  const RayClusterObserved seen = world.observed();
+  const Json* conditions = find_path(world.cluster().json(), {"status", "conditions"});
+  if (conditions != nullptr && is_condition_true(*conditions, kSuspendedCondition)) {
+    if (!seen.pods.empty()) out.push_back("a suspended cluster has pods");
+    return out;
+  }
+  const PodsByType pods = by_type(seen.pods);
+  if (pods.heads.size() != 1) out.push_back(fmt::format("{} heads", pods.heads.size()));
+  std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;
+  for (const PodPtr& pod : pods.workers) {
+    const std::string host = pod->label(tpu::kRayHostIndex);
+    const bool added = hosts[pod->label(tpu::kRayGroup)][pod->label(tpu::kRayReplicaIndex)].insert(host).second;
+    if (!added) out.push_back("two pods for one host: " + pod->key.name);
+    if (pod->finished()) out.push_back("a dead pod is left: " + pod->key.name);
+  }
+  for (const WorkerGroup& group : spec.groups) {
+    const auto& replicas = hosts[group.name];
+    if (replicas.size() != static_cast<std::size_t>(group.desired_replicas())) {
+      out.push_back(
+          fmt::format("group {} has {} replicas, not {}", group.name, replicas.size(), group.desired_replicas()));
+    }
+    for (const auto& [index, members] : replicas) {
+      if (members.size() != static_cast<std::size_t>(group.hosts)) {
+        out.push_back(fmt::format("replica {} of {} has {} hosts", index, group.name, members.size()));
+      }
+    }
+    hosts.erase(group.name);
+  }
+  std::erase_if(hosts, [](const auto& group) { return group.second.empty(); });
+  if (!hosts.empty()) out.push_back("pods of a group that is gone: " + hosts.begin()->first);
+  return out;
+}
+
+class RayClusterLaws : public testing::Test {
+ protected:
+  // Calls `check(generator)` with many seeds; stops at the first that fails.
+  template <typename Check>
+  void for_many_worlds(Check check) {
+    for (std::uint64_t seed = first_seed(); seed < first_seed() + kWorlds; ++seed) {
+      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
+      Generator generator(seed);
+      check(generator);
+      if (HasFailure()) return;
+    }
+  }
+};
+
+TEST_F(RayClusterLaws, EqualObservationsHaveEqualPlans) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 3; ++round) {
+      RayClusterObserved reversed = world.observed();
+      std::ranges::reverse(reversed.services);
+      const Plan plan = plan_of(world);
+      EXPECT_EQ(to_json(plan).dump(), to_json(*plan_raycluster(reversed, {})).dump());
+      apply_whole(plan, world);
+      world.advance();
+    }
+  });
+}
+
+TEST_F(RayClusterLaws, EveryWorldSettlesWholeAndThenNothingIsWritten) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    ASSERT_LE(settle(world), 12) << plan_of(world).reason;
+    EXPECT_THAT(faults(world), IsEmpty());
+    const std::size_t writes = world.writes();
+    for (int round = 0; round < 3; ++round) {
+      world.advance();
+      const Plan plan = plan_of(world);
+      EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
+      apply_whole(plan, world);
+    }
+    EXPECT_EQ(world.writes(), writes);
+  });
+}
+
+TEST_F(RayClusterLaws, NoOrderOfActionsPutsTwoPodsInOnePlace) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 12; ++round) {
+      std::vector<Action> actions = actions_of(plan_of(world));
+      generator.shuffle(actions);
+      actions.resize(actions.size() -
+                     static_cast<std::size_t>(generator.below(static_cast<int>(actions.size()) + 1)) / 2);
+      for (const Action& action : actions) world.apply(action);
+      if (generator.chance(15)) generator.edit(world);
+      if (generator.chance(15)) generator.disturb(world);
+      if (generator.chance(60)) world.advance();
+      ASSERT_THAT(world.breaches(), IsEmpty());
+    }
+    ASSERT_LE(settle(world), 12) << plan_of(world).reason;
+    EXPECT_THAT(faults(world), IsEmpty());
+    EXPECT_THAT(world.breaches(), IsEmpty());
+  });
+}
+
+TEST_F(RayClusterLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
+  for_many_worlds([](Generator& generator) {
+    World whole = generator.world();
+    const int steps = generator.below(3);
+    for (int round = 0; round < steps; ++round) {
+      apply_whole(plan_of(whole), whole);
+      whole.advance();
+    }
+    World cut = whole;
+    const std::vector<Action> actions = actions_of(plan_of(cut));
+    const int done = generator.below(static_cast<int>(actions.size()) + 1);
+    for (int i = 0; i < done; ++i) cut.apply(actions[static_cast<std::size_t>(i)]);
+    // What the crash left undone is planned again from what the first half made.
+    apply_whole(plan_of(cut), cut);
+    apply_whole(plan_of(whole), whole);
+    EXPECT_EQ(cut.children(), whole.children());
+    ASSERT_LE(settle(cut), 12) << plan_of(cut).reason;
+    ASSERT_LE(settle(whole), 12) << plan_of(whole).reason;
+    EXPECT_EQ(cut.children(), whole.children());
+    EXPECT_THAT(cut.breaches(), IsEmpty());
+    EXPECT_THAT(faults(cut), IsEmpty());
+  });
+}
+
+TEST_F(RayClusterLaws, EveryPodThatIsPlannedHasLegalNamesAndLabels) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (const Action& action : actions_of(plan_of(world))) {
+      if (action.kind != runtime::ActionKind::kCreate) continue;
+      EXPECT_THAT(check_dns1123_label(action.key.name), IsEmpty()) << action.key.name;
+      for (const auto& [key, value] : action.body["metadata"]["labels"].items()) {
+        EXPECT_THAT(check_label_key(key), IsEmpty()) << key;
+        EXPECT_THAT(check_label_value(value.get<std::string>()), IsEmpty()) << key << "=" << value;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster

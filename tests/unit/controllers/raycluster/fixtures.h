@@ -1,0 +1,53 @@
+// RayClusters and observed pods for tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controllers/raycluster/observed.h"
+#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/spec.h"
+
+namespace tpuslice::raycluster {
+
+/// 2026-01-01T00:00:00Z.
+[[nodiscard]] Timestamp a_time();
+
+struct GroupFixture {
+  std::string name = "tpu-group";
+  int replicas = 1;
+  int hosts = 4;
+  std::string accelerator = "tpu-v6e-slice";  ///< Empty: a group without TPUs.
+  std::string topology = "4x4";
+  int chips = 4;
+};
+
+/// The cluster of the MaxText tutorial: a head, and one v6e 4x4 slice of four hosts.
+[[nodiscard]] Json tutorial_cluster();
+/// A small head and the given groups.
+[[nodiscard]] Json a_cluster(const std::string& name, const std::vector<GroupFixture>& groups);
+[[nodiscard]] Json a_group(const GroupFixture& group);
+
+/// The observed head of `cluster`, Running and ready.
+[[nodiscard]] PodView a_head(const Object& cluster);
+/// One observed worker, Running and ready.
+[[nodiscard]] PodView a_worker(const Object& cluster, const std::string& group, int replica, int host);
+/// All pods and services that `cluster` wants, Running and ready.
+[[nodiscard]] RayClusterObserved all_running(const Object& cluster);
+/// The cluster and nothing else.
+[[nodiscard]] RayClusterObserved nothing_yet(const Object& cluster);
+
+/// A pod as a store has it, from its JSON; checks that it decodes.
+[[nodiscard]] PodView decode_pod(const Json& pod);
+[[nodiscard]] ObjectView decode_object(const Json& object);
+
+[[nodiscard]] std::shared_ptr<const PodView> share(PodView pod);
+/// A copy of the pod, changed.
+template <typename Change>
+void change(std::shared_ptr<const PodView>& pod, Change how) {
+  PodView copy = *pod;
+  how(copy);
+  pod = share(std::move(copy));
+}
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,137 @@
+#include "controllers/raycluster/raycluster_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/types/conditions.h"
+#include "controllers/raycluster/status.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using runtime::Plan;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Plan plan(const RayClusterObserved& seen) {
+  Result<Plan> out = plan_raycluster(seen, {});
+  EXPECT_TRUE(out.ok());
+  return *std::move(out);
+}
+
+Json accepted(const Plan& plan) {
+  const Json* found = plan.status ? find_condition(plan.status->status["conditions"], kAccepted) : nullptr;
+  return found == nullptr ? Json() : *found;
+}
+
+TEST(RayClusterPlan, CreatesServicesBeforePodsAndHeadWithWorkers) {
+  const Plan out = plan(nothing_yet(Object(tutorial_cluster())));
+  ASSERT_THAT(out.stages, SizeIs(2));
+  EXPECT_THAT(out.stages[0].actions, SizeIs(2));
+  EXPECT_THAT(out.stages[1].actions, SizeIs(5));
+  EXPECT_THAT(out.reason, HasSubstr("replica 0 of group tpu-group is missing: creating its 4 pods"));
+}
+
+TEST(RayClusterPlan, IsEmptyForAClusterThatIsAsItShouldBe) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.cluster.mutable_json()["status"] = plan(seen).status->status;
+  seen.now += std::chrono::hours(24);
+  EXPECT_TRUE(plan(seen).empty());
+}
+
+TEST(RayClusterPlan, IsEmptyForAClusterThatIsBeingDeletedOrManagedElsewhere) {
+  Json leaving = tutorial_cluster();
+  leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_TRUE(plan(nothing_yet(Object(leaving))).empty());
+  Json kueue = tutorial_cluster();
+  kueue["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  EXPECT_TRUE(plan(nothing_yet(Object(kueue))).empty());
+}
+
+TEST(RayClusterPlan, RefusesAnUnservedFieldAndLeavesPodsAlone) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.cluster.mutable_json()["spec"]["enableInTreeAutoscaling"] = true;
+  seen.pods.pop_back();
+  Plan out = plan(seen);
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_EQ(accepted(out)["reason"], "UnsupportedField");
+  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("spec.enableInTreeAutoscaling"));
+  ASSERT_THAT(out.events, SizeIs(1));
+  EXPECT_EQ(out.events[0].reason, "InvalidRayClusterSpec");
+  seen.cluster.mutable_json()["status"] = out.status->status;
+  EXPECT_TRUE(plan(seen).empty());  // said once
+}
+
+TEST(RayClusterPlan, RefusesAnInvalidSpecWithAllItsErrors) {
+  Json json = tutorial_cluster();
+  json["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2;
+  json["spec"]["workerGroupSpecs"][0]["minReplicas"] = 3;
+  json["spec"]["workerGroupSpecs"][0]["maxReplicas"] = 1;
+  const Plan out = plan(nothing_yet(Object(json)));
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_EQ(accepted(out)["reason"], "InvalidSpec");
+  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("numOfHosts"));
+  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("minReplicas"));
+}
+
+TEST(RayClusterPlan, TakesTheRefusalBackWhenTheSpecIsMended) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.cluster.mutable_json()["spec"]["enableInTreeAutoscaling"] = true;
+  seen.cluster.mutable_json()["status"] = plan(seen).status->status;
+  seen.cluster.mutable_json()["spec"].erase("enableInTreeAutoscaling");
+  const Plan out = plan(seen);
+  ASSERT_TRUE(out.status.has_value());
+  EXPECT_TRUE(accepted(out).is_null());
+}
+
+TEST(RayClusterPlan, CreatesNoPodsBehindSomebodyElsesService) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.pods.clear();
+  ObjectView foreign = *seen.services[0];
+  foreign.controller.reset();
+  seen.services[0] = std::make_shared<const ObjectView>(foreign);
+  Plan out = plan(seen);
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_THAT(out.reason, HasSubstr("has no controller"));
+  ASSERT_THAT(out.events, SizeIs(1));
+  EXPECT_EQ(out.events[0].reason, "FailedToCreateService");
+  EXPECT_TRUE(out.requeue_after.has_value());
+  seen.cluster.mutable_json()["status"] = out.status->status;
+  EXPECT_THAT(plan(seen).events, IsEmpty());
+}
+
+TEST(RayClusterPlan, ReportsATemplateThatOnlyAPodReveals) {
+  Json json = tutorial_cluster();
+  json["spec"]["workerGroupSpecs"][0]["template"]["spec"]["hostname"] = "mine";
+  const Plan out = plan(nothing_yet(Object(json)));
+  EXPECT_EQ(accepted(out)["status"], "False");
+  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("hostname"));
+}
+
+TEST(RayClusterPlan, DoesNotTouchWorkersWhenTheHeadDies) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods[0], [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  const Plan out = plan(seen);
+  ASSERT_THAT(out.stages, SizeIs(1));
+  EXPECT_THAT(out.stages[0].actions, SizeIs(1));
+}
+
+TEST(RayClusterPlan, CreatesNoPodsForACrippledObject) {
+  for (const char* spec :
+       {"null", "[]", "{}", R"({"headGroupSpec": 3})", R"({"headGroupSpec": {}, "workerGroupSpecs": [1]})",
+        R"({"headGroupSpec": {"template": {"spec": {"containers": [null]}}}})"}) {
+    Json json = tutorial_cluster();
+    json["spec"] = Json::parse(spec);
+    json["status"] = "text";
+    const Plan out = plan(nothing_yet(Object(json)));
+    for (const runtime::Stage& stage : out.stages) {
+      for (const runtime::Action& action : stage.actions) EXPECT_EQ(action.type, kServices) << spec;
+    }
+    EXPECT_EQ(accepted(out)["status"], "False") << spec;
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster

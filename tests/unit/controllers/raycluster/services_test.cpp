@@ -1,0 +1,153 @@
+#include "controllers/raycluster/services.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Json head_service(const Json& json, const Options& options = {}) {
+  const Object cluster(json);
+  return build_head_service(RayClusterSpec::read(cluster), options).json();
+}
+
+ServiceChanges plan(const RayClusterObserved& seen) {
+  return plan_services(RayClusterSpec::read(seen.cluster), seen, {});
+}
+
+void change_service(RayClusterObserved& seen, std::size_t index, const Json& patch) {
+  ObjectView view = *seen.services[index];
+  view.object.mutable_json().merge_patch(patch);
+  seen.services[index] = std::make_shared<const ObjectView>(view);
+}
+
+TEST(HeadService, SelectsTheHeadAndExposesItsPorts) {
+  const Json service = head_service(tutorial_cluster());
+  EXPECT_EQ(service["metadata"]["name"], "maxtext-tpu-cluster-head-svc");
+  EXPECT_EQ(service["spec"]["clusterIP"], "None");
+  EXPECT_EQ(service["spec"]["publishNotReadyAddresses"], true);
+  EXPECT_EQ(service["spec"]["selector"], Json({{"ray.io/cluster", "maxtext-tpu-cluster"},
+                                               {"ray.io/node-type", "head"},
+                                               {"ray.io/identifier", "maxtext-tpu-cluster-head"},
+                                               {"app.kubernetes.io/name", "kuberay"},
+                                               {"app.kubernetes.io/created-by", "kuberay-operator"}}));
+  EXPECT_EQ(service["metadata"]["labels"], service["spec"]["selector"]);
+  EXPECT_EQ(service["spec"]["ports"], Json::parse(R"([{"name": "client", "port": 10001, "appProtocol": "tcp"},
+    {"name": "dashboard", "port": 8265, "appProtocol": "tcp"}, {"name": "gcs-server", "port": 6379, "appProtocol": "tcp"},
+    {"name": "metrics", "port": 8080, "appProtocol": "tcp"}])"));
+}
+
+TEST(HeadService, HasRaysPortsWhereTheHeadDeclaresNone) {
+  const Json service = head_service(a_cluster("c", {}));
+  ASSERT_THAT(service["spec"]["ports"], SizeIs(5));
+  EXPECT_EQ(service["spec"]["ports"][4], Json::parse(R"({"name": "serve", "port": 8000, "appProtocol": "tcp"})"));
+}
+
+TEST(HeadService, HasAnAddressOfItsOwnForOtherTypes) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["headGroupSpec"]["serviceType"] = "NodePort";
+  const Json service = head_service(cluster);
+  EXPECT_EQ(service["spec"]["type"], "NodePort");
+  EXPECT_FALSE(service["spec"].contains("clusterIP"));
+  Options options;
+  options.head_cluster_ip = true;
+  EXPECT_FALSE(head_service(tutorial_cluster(), options)["spec"].contains("clusterIP"));
+}
+
+TEST(HeadService, OfTheUserGetsOurSelectorAndTheMissingPorts) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["headGroupSpec"]["headService"] =
+      Json::parse(R"({"metadata": {"name": "mine", "labels": {"team": "ml"}},
+    "spec": {"selector": {"x": "y"}, "sessionAffinity": "ClientIP", "ports": [{"name": "dashboard", "port": 80, "targetPort": 8265}]}})");
+  const Json service = head_service(cluster);
+  EXPECT_EQ(service["metadata"]["name"], "mine");
+  EXPECT_EQ(service["metadata"]["labels"]["team"], "ml");
+  EXPECT_EQ(service["spec"]["sessionAffinity"], "ClientIP");
+  EXPECT_FALSE(service["spec"]["selector"].contains("x"));
+  ASSERT_THAT(service["spec"]["ports"], SizeIs(4));
+  EXPECT_EQ(service["spec"]["ports"][0]["targetPort"], 8265);
+}
+
+TEST(HeadService, FollowsTheLabelsOfTheHead) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["headGroupSpec"]["template"]["metadata"]["labels"] = {{"app.kubernetes.io/name", "mine"}};
+  EXPECT_EQ(head_service(cluster)["spec"]["selector"]["app.kubernetes.io/name"], "mine");
+}
+
+TEST(HeadlessService, PublishesWorkersBeforeTheyAreReady) {
+  const Object cluster(tutorial_cluster());
+  const Json service = build_headless_service(RayClusterSpec::read(cluster)).json();
+  EXPECT_EQ(service["metadata"]["name"], "maxtext-tpu-cluster-headless");
+  EXPECT_EQ(service["metadata"]["labels"]["ray.io/headless-worker-svc"], "maxtext-tpu-cluster");
+  EXPECT_EQ(service["metadata"]["labels"]["ray.io/cluster"], "maxtext-tpu-cluster");
+  EXPECT_EQ(service["spec"],
+            Json({{"clusterIP", "None"},
+                  {"type", "ClusterIP"},
+                  {"publishNotReadyAddresses", true},
+                  {"selector", {{"ray.io/cluster", "maxtext-tpu-cluster"}, {"ray.io/node-type", "worker"}}}}));
+}
+
+TEST(HeadlessService, IsThereForSeveralHostsOrSeveralSlices) {
+  const auto needed = [](const Json& json) {
+    const Object cluster(json);
+    return needs_headless_service(RayClusterSpec::read(cluster));
+  };
+  const GroupFixture single{.name = "g", .replicas = 2, .hosts = 1, .topology = "2x2"};
+  EXPECT_TRUE(needed(tutorial_cluster()));
+  EXPECT_FALSE(needed(a_cluster("c", {single})));
+  Json multislice = a_cluster("c", {single});
+  multislice["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["env"] =
+      Json::array({{{"name", "MEGASCALE_NUM_SLICES"}, {"value", "2"}}});
+  EXPECT_TRUE(needed(multislice));
+}
+
+TEST(PlanServices, CreatesBothAtFirstAndNothingAfterwards) {
+  const Object cluster(tutorial_cluster());
+  EXPECT_THAT(plan(nothing_yet(cluster)).changes.services, SizeIs(2));
+  const ServiceChanges after = plan(all_running(cluster));
+  EXPECT_THAT(after.changes.services, IsEmpty());
+  EXPECT_THAT(after.conflict, IsEmpty());
+}
+
+TEST(PlanServices, RestoresPortsAndSelectorAndKeepsNodePorts) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change_service(seen, 0, Json::parse(R"({"spec": {"selector": {"stray": "x"},
+    "ports": [{"name": "client", "port": 10001, "appProtocol": "tcp", "nodePort": 30001}]}})"));
+  const ServiceChanges out = plan(seen);
+  ASSERT_THAT(out.changes.services, SizeIs(1));
+  const runtime::Action& action = out.changes.services[0];
+  EXPECT_EQ(action.kind, runtime::ActionKind::kPatch);
+  EXPECT_EQ(action.preconditions.uid, seen.services[0]->uid);
+  EXPECT_TRUE(action.body["spec"]["selector"]["stray"].is_null());
+  EXPECT_THAT(action.body["spec"]["ports"], SizeIs(4));
+  EXPECT_EQ(action.body["spec"]["ports"][0]["nodePort"], 30001);
+  EXPECT_THAT(out.changes.reasons[0], HasSubstr("drifted"));
+}
+
+TEST(PlanServices, NamesTheForeignServiceThatStandsInTheWay) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  ObjectView foreign = *seen.services[0];
+  foreign.controller = ControllerRef{"v1", "Gateway", "edge", "uid-9"};
+  seen.services[0] = std::make_shared<const ObjectView>(foreign);
+  const ServiceChanges out = plan(seen);
+  EXPECT_THAT(out.changes.services, IsEmpty());
+  EXPECT_THAT(out.conflict, HasSubstr("service default/maxtext-tpu-cluster-head-svc belongs to Gateway edge"));
+  EXPECT_THAT(out.conflict, HasSubstr("spec.headGroupSpec.headService.metadata.name"));
+}
+
+TEST(PlanServices, WaitsForAServiceThatIsBeingDeleted) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  ObjectView leaving = *seen.services[0];
+  leaving.deletion = a_time();
+  seen.services[0] = std::make_shared<const ObjectView>(leaving);
+  EXPECT_THAT(plan(seen).changes.services, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,142 @@
+#include "controllers/raycluster/status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/types/conditions.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using testing::HasSubstr;
+
+Json status(const RayClusterObserved& seen) {
+  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+  return build_status({spec, seen, by_type(seen.pods), SuspendPhase::kRunning, {}, {}});
+}
+
+Json condition(const Json& status, std::string_view type) {
+  const Json* found = find_condition(status["conditions"], type);
+  return found == nullptr ? Json() : *found;
+}
+
+void remember(RayClusterObserved& seen, Json status) { seen.cluster.mutable_json()["status"] = std::move(status); }
+
+TEST(Status, OfTheTutorialIsWhatItsReadersSee) {
+  const Json seen = status(all_running(Object(tutorial_cluster())));
+  EXPECT_EQ(seen["desiredWorkerReplicas"], 4);
+  EXPECT_EQ(seen["availableWorkerReplicas"], 4);
+  EXPECT_EQ(seen["readyWorkerReplicas"], 4);
+  EXPECT_EQ(seen["desiredCPU"], "40");
+  EXPECT_EQ(seen["desiredMemory"], "798027216Ki");
+  EXPECT_EQ(seen["desiredGPU"], "0");
+  EXPECT_EQ(seen["desiredTPU"], "16");
+  EXPECT_EQ(seen["state"], "ready");
+  EXPECT_EQ(seen["stateTransitionTimes"], Json({{"ready", "2026-01-01T00:00:00Z"}}));
+  EXPECT_EQ(seen["maxWorkerReplicas"], 2147483647);
+  EXPECT_EQ(seen["observedGeneration"], 1);
+  EXPECT_EQ(seen["endpoints"],
+            Json({{"client", "10001"}, {"dashboard", "8265"}, {"gcs-server", "6379"}, {"metrics", "8080"}}));
+}
+
+TEST(Status, LeavesOutCountsThatAreZero) {
+  const Json seen = status(nothing_yet(Object(tutorial_cluster())));
+  for (const char* name :
+       {"availableWorkerReplicas", "readyWorkerReplicas", "minWorkerReplicas", "state", "endpoints"}) {
+    EXPECT_FALSE(seen.contains(name)) << name;
+  }
+  EXPECT_EQ(seen["head"], Json::object());
+}
+
+TEST(Status, NamesTheHead) {
+  const RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  EXPECT_EQ(status(seen)["head"], Json({{"podIP", "10.0.0.9"},
+                                        {"podName", seen.pods[0]->key.name},
+                                        {"serviceIP", "10.0.0.9"},
+                                        {"serviceName", "maxtext-tpu-cluster-head-svc"}}));
+}
+
+TEST(Status, DoesNotChangeWithTimeAlone) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  const Json first = status(seen);
+  remember(seen, first);
+  seen.now += std::chrono::hours(1);
+  EXPECT_EQ(status(seen), first);
+}
+
+TEST(Status, MovesItsTimeWithARealChange) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  remember(seen, status(seen));
+  seen.now += std::chrono::hours(1);
+  change(seen.pods[1], [](PodView& pod) { pod.ready = false; });
+  const Json after = status(seen);
+  EXPECT_EQ(after["lastUpdateTime"], "2026-01-01T01:00:00Z");
+  EXPECT_EQ(after["readyWorkerReplicas"], 3);
+}
+
+TEST(Status, StaysReadyOnceItWas) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  remember(seen, status(seen));
+  seen.pods.pop_back();
+  const Json after = status(seen);
+  EXPECT_EQ(after["state"], "ready");
+  EXPECT_EQ(condition(after, "RayClusterProvisioned")["status"], "True");
+}
+
+TEST(Status, KeepsMembersItDoesNotKnow) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  remember(seen, {{"custom", 1}});
+  EXPECT_EQ(status(seen)["custom"], 1);
+}
+
+TEST(Status, TellsWhyTheHeadIsNotReady) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods[0], [](PodView& pod) {
+    pod.ready = false;
+    pod.ready_reason = "ContainersNotReady";
+    pod.ready_message = "containers with unready status: [ray-head]";
+    pod.containers.resize(1);
+    pod.containers[0].name = "ray-head";
+    pod.containers[0].waiting_reason = "ImagePullBackOff";
+    pod.containers[0].waiting_message = "no such image";
+  });
+  const Json head = condition(status(seen), "HeadPodReady");
+  EXPECT_EQ(head["status"], "False");
+  EXPECT_EQ(head["reason"], "ImagePullBackOff");
+  EXPECT_EQ(head["message"], "containers with unready status: [ray-head]; ray-head: no such image");
+  EXPECT_EQ(condition(status(nothing_yet(seen.cluster)), "HeadPodReady")["reason"], "HeadPodNotFound");
+}
+
+TEST(Status, ShowsAFailureUntilItIsOver) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.last_failure = runtime::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
+  Json now = status(seen);
+  EXPECT_EQ(condition(now, "ReplicaFailure")["reason"], "FailedCreateWorkerPod");
+  EXPECT_THAT(condition(now, "ReplicaFailure")["message"].get<std::string>(), HasSubstr("quota"));
+  EXPECT_FALSE(now.contains("state"));
+  remember(seen, now);
+  seen.last_failure.reset();
+  now = status(seen);
+  EXPECT_TRUE(condition(now, "ReplicaFailure").is_null());
+}
+
+TEST(Status, CountsUnclampedReplicasInResourcesAsUpstream) {
+  Json json = a_cluster("c", {{.name = "g", .replicas = 5, .hosts = 1, .accelerator = ""}});
+  json["spec"]["workerGroupSpecs"][0]["maxReplicas"] = 2;
+  const Json now = status(nothing_yet(Object(json)));
+  EXPECT_EQ(now["desiredCPU"], "7");
+  EXPECT_EQ(now["desiredMemory"], "14Gi");
+  EXPECT_EQ(now["desiredWorkerReplicas"], 2);
+}
+
+TEST(Status, CountsNothingForSuspendedGroups) {
+  Json json = a_cluster("c", {{.name = "g", .replicas = 5, .hosts = 1, .accelerator = ""}});
+  json["spec"]["workerGroupSpecs"][0]["suspend"] = true;
+  const Json now = status(nothing_yet(Object(json)));
+  EXPECT_EQ(now["desiredCPU"], "2");
+  EXPECT_FALSE(now.contains("desiredWorkerReplicas"));
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster

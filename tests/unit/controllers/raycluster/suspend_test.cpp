@@ -1,0 +1,83 @@
+#include "controllers/raycluster/suspend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/types/conditions.h"
+#include "controllers/raycluster/raycluster_plan.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tests/unit/controllers/raycluster/world.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using testing::IsEmpty;
+
+class Suspension : public testing::Test {
+ protected:
+  Suspension() {
+    settle();
+    set_suspend(true);
+  }
+  void set_suspend(bool value) { world_.cluster().mutable_json()["spec"]["suspend"] = value; }
+  runtime::Plan step() {
+    const Result<runtime::Plan> plan = plan_raycluster(world_.observed(), {});
+    for (const runtime::Stage& stage : plan->stages) {
+      for (const runtime::Action& action : stage.actions) world_.apply(action);
+    }
+    if (plan->status) world_.apply(*plan->status);
+    return *plan;
+  }
+  void settle() {
+    for (int round = 0; round < 10; ++round) {
+      step();
+      world_.advance();
+    }
+  }
+  [[nodiscard]] bool is(std::string_view condition) const {
+    const Json* conditions = find_path(world_.cluster().json(), {"status", "conditions"});
+    return conditions != nullptr && is_condition_true(*conditions, condition);
+  }
+
+  World world_ = World(tutorial_cluster());
+};
+
+TEST_F(Suspension, IsRecordedBeforeTheFirstPodGoes) {
+  EXPECT_THAT(step().stages, IsEmpty());
+  EXPECT_TRUE(is(kSuspendingCondition));
+  EXPECT_EQ(step().stages.size(), 1U);
+}
+
+TEST_F(Suspension, EndsWithoutPodsAndStaysSo) {
+  settle();
+  EXPECT_TRUE(is(kSuspendedCondition));
+  EXPECT_FALSE(is(kSuspendingCondition));
+  EXPECT_FALSE(is("RayClusterProvisioned"));
+  EXPECT_THAT(world_.pods(), IsEmpty());
+  EXPECT_EQ(world_.cluster().json()["status"]["state"], "suspended");
+  EXPECT_EQ(to_json(step()), to_json(runtime::Plan{}));
+}
+
+TEST_F(Suspension, OnceBegunIsCarriedToItsEnd) {
+  step();
+  step();
+  set_suspend(false);
+  EXPECT_TRUE(is(kSuspendingCondition));
+  step();
+  EXPECT_TRUE(is(kSuspendingCondition));
+  settle();
+  EXPECT_FALSE(is(kSuspendedCondition));
+  EXPECT_EQ(world_.pods().size(), 5U);
+  EXPECT_EQ(world_.cluster().json()["status"]["state"], "ready");
+}
+
+TEST_F(Suspension, TakenBackBringsThePodsBack) {
+  settle();
+  set_suspend(false);
+  settle();
+  EXPECT_EQ(world_.pods().size(), 5U);
+  EXPECT_TRUE(is("RayClusterProvisioned"));
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,124 @@
+#include "tests/unit/controllers/raycluster/world.h"
+
+#include <utility>
+
+#include "api/types/patch.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+std::string label(const Json& pod, std::string_view name) { return string_at(pod, {"metadata", "labels", name}); }
+
+bool terminating(const Json& pod) { return pod["metadata"].contains("deletionTimestamp"); }
+
+}  // namespace
+
+std::string place_of(const Json& pod) {
+  const std::string replica = label(pod, tpu::kRayReplicaIndex);
+  if (label(pod, tpu::kRayNodeType) != "worker" || replica.empty()) return {};
+  const std::string host = label(pod, tpu::kRayHostIndex);
+  return label(pod, tpu::kRayGroup) + "/" + replica + "/" + (host.empty() ? "0" : host);
+}
+
+World::World(Json cluster) : cluster_(std::move(cluster)), now_(a_time()) {}
+
+RayClusterObserved World::observed() const {
+  RayClusterObserved seen{cluster_, {}, {}, now_, std::nullopt};
+  for (const auto& [name, pod] : pods_) {
+    std::shared_ptr<const PodView>& view = views_[name];
+    if (view == nullptr) view = share(decode_pod(pod));
+    if (view->controller && view->controller->uid == cluster_.uid()) seen.pods.push_back(view);
+  }
+  for (const auto& [name, service] : services_) {
+    seen.services.push_back(std::make_shared<const ObjectView>(decode_object(service)));
+  }
+  return seen;
+}
+
+void World::add_pod(Json pod) {
+  const std::string name = string_at(pod, {"metadata", "name"});
+  pod["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
+  pod["metadata"]["resourceVersion"] = "1";
+  views_.erase(name);
+  pods_[name] = std::move(pod);
+}
+
+void World::add_service(Json service) {
+  service["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
+  const std::string name = string_at(service, {"metadata", "name"});
+  services_[name] = std::move(service);
+}
+
+void World::check_place(const Json& pod) {
+  const std::string place = place_of(pod);
+  if (place.empty()) return;
+  for (const auto& [name, other] : pods_) {
+    const bool same_owner = string_at(other, {"metadata", "ownerReferences", "0", "uid"}) == cluster_.uid();
+    if (same_owner && place_of(other) == place) {
+      breaches_.push_back(
+          fmt::format("{} created beside {} for {}", string_at(pod, {"metadata", "name"}), name, place));
+    }
+  }
+}
+
+void World::create(const runtime::Action& action) {
+  auto& objects = action.type == kPods ? pods_ : services_;
+  if (objects.contains(action.key.name)) return;
+  if (action.type != kPods) return add_service(action.body);
+  check_place(action.body);
+  Json pod = action.body;
+  pod["metadata"]["creationTimestamp"] = format_rfc3339(now_);
+  pod["status"] = {{"phase", "Pending"}};
+  add_pod(std::move(pod));
+}
+
+void World::apply(const runtime::Action& action) {
+  ++writes_;
+  if (action.kind == runtime::ActionKind::kCreate) return create(action);
+  auto& objects = action.type == kPods ? pods_ : services_;
+  const auto found = objects.find(action.key.name);
+  if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
+  if (action.kind == runtime::ActionKind::kPatch) {
+    found->second = apply_merge_patch(found->second, action.body);
+  } else {
+    found->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+  }
+  views_.erase(action.key.name);
+}
+
+void World::apply(const runtime::StatusPatch& status) {
+  ++writes_;
+  cluster_.mutable_json()["status"] = status.status;
+}
+
+void World::advance() {
+  now_ += std::chrono::seconds(10);
+  for (auto pod = pods_.begin(); pod != pods_.end();) {
+    if (terminating(pod->second)) {
+      views_.erase(pod->first);
+      pod = pods_.erase(pod);
+      continue;
+    }
+    Json& status = pod->second["status"];
+    const std::string phase = string_at(status, {"phase"});
+    if (phase == "Pending" || (phase == "Running" && !status.contains("conditions"))) {
+      status["phase"] = "Running";
+      status["conditions"] = Json::array({{{"type", "Ready"}, {"status", "True"}}});
+      views_.erase(pod->first);
+    }
+    ++pod;
+  }
+}
+
+std::vector<std::string> World::children() const {
+  std::vector<std::string> out;
+  for (const auto& [name, pod] : pods_) {
+    if (!terminating(pod)) out.push_back("pod " + name);
+  }
+  for (const auto& [name, service] : services_) out.push_back("service " + name);
+  return out;
+}
+
+}  // namespace tpuslice::raycluster
