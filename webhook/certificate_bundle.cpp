@@ -46,7 +46,8 @@ Result<http::Identity> make_leaf(const http::Identity& authority, const SelfMana
 }
 
 std::optional<std::string> decoded_member(const Json& secret, std::string_view key) {
-  return decode_base64(string_at(secret, {"data", key}));
+  auto bytes = decode_base64(string_at(secret, {"data", key}));
+  return bytes && !bytes->empty() ? bytes : std::nullopt;
 }
 
 }  // namespace

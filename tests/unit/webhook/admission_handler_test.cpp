@@ -119,7 +119,8 @@ TEST(HandleAdmission, AnswersWhatIsNoReviewWithAStatus) {
 
 TEST(HandleAdmission, SurvivesPodsWhoseMembersAreOfAnyType) {
   const Json pod = RayPod{}.json();
-  for (const auto& [pointer, value] : pod.flatten().items()) {
+  const Json leaves = pod.flatten();
+  for (const auto& [pointer, value] : leaves.items()) {
     for (const Json& odd : {Json(), Json(-1), Json("x"), Json::array({1}), Json({{"a", 1}})}) {
       for (Json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
         Json broken = pod;
