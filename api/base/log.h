@@ -49,7 +49,9 @@ class LogValue {
   requires(!std::same_as<T, bool>) LogValue(T value)
       : value_(static_cast<std::uint64_t>(value)) {}  // NOLINT(google-explicit-constructor)
   /// In seconds.
-  LogValue(Duration value) : value_(std::chrono::duration<double>(value).count()) {}  // NOLINT
+  template <typename Rep, typename Period>
+  LogValue(std::chrono::duration<Rep, Period> value)  // NOLINT(google-explicit-constructor)
+      : value_(std::chrono::duration<double>(value).count()) {}
 
   [[nodiscard]] const Variant& get() const { return value_; }
 

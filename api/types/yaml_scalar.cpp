@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <limits>
 #include <optional>
+#include <string>
 
 namespace tpuslice {
 namespace {
@@ -80,14 +79,30 @@ bool is_float(std::string_view word) {
   return word.empty();
 }
 
+/// Numbers of YAML 1.1 only: with underscores, in base 2, and in base 60 ("12:30").
+bool is_yaml11_number(std::string_view word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  if (word.empty() || !is_digit(word.front())) return false;
+  std::string plain(word);
+  std::erase(plain, '_');
+  if (plain.starts_with("0b")) return plain.find_first_not_of("01", 2) == std::string::npos;
+  if (plain.find(':') != std::string::npos) return plain.find_first_not_of("0123456789:.") == std::string::npos;
+  return plain.size() < word.size() && (as_whole(plain) || is_float(plain));
+}
+
+/// "2026-01-01" and "2026-01-01T00:00:00Z" in its many spellings.
+bool is_yaml11_time(std::string_view word) {
+  return word.size() >= 8 && all_of(word.substr(0, 4), is_digit) && word[4] == '-' && is_digit(word[5]) &&
+         word.find_first_not_of("0123456789-+:. \tTtZz", 5) == std::string_view::npos;
+}
+
 Result<Json> read_double(std::string_view word) {
   std::string_view text = word;
   if (text.starts_with('+')) text.remove_prefix(1);
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Too small reads as zero everywhere; too large has no value.
-  if (status == std::errc::result_out_of_range && std::fabs(value) > 1) {
-    return Error::invalid_argument("number {} is too large", word);
+  if (status == std::errc::result_out_of_range) {
+    return Error::invalid_argument("number {} is too large or too small for a double", word);
   }
   if (end != text.data() + text.size()) return Error::invalid_argument("number {} cannot be read", word);
   return Json(value);
@@ -135,16 +150,7 @@ bool is_ambiguous_yaml_word(std::string_view word) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (is_one_of(lower, kTruths) || word == "<<") return true;
-  // YAML 1.1 has numbers with underscores, in base 2 and 60, and dates; all begin with a digit, after sign and point.
-  std::string_view rest = word;
-  rest.remove_prefix(std::min(rest.find_first_not_of("+-."), rest.size()));
-  static constexpr std::string_view kNumeric = "0123456789_:.+-xob";
-  const bool one_number = rest.find_first_not_of("0123456789abcdefABCDEF_xob") == std::string_view::npos &&
-                          (rest.starts_with("0x") || rest.starts_with("0b") || rest.starts_with("0o"));
-  if (rest.empty() || !is_digit(rest.front())) return false;
-  if (one_number || rest.find_first_not_of(kNumeric) == std::string_view::npos) return true;
-  // "2026-01-01T00:00:00Z" and the likes of it, and 1_0e3.
-  return rest.find_first_not_of("0123456789_:.+-eETtZz ") == std::string_view::npos;
+  return is_yaml11_number(word) || is_yaml11_time(word);
 }
 
 }  // namespace tpuslice

@@ -26,8 +26,6 @@ TEST(Quantity, PrintsTheCanonicalForm) {
       {"1.5", "1500m"},
       {"0.1", "100m"},
       {".5", "500m"},
-      {"5.", "5"},
-      {"1.G", "1G"},
       {"-1.5", "-1500m"},
       {"1024Mi", "1Gi"},
       {"1.5Gi", "1536Mi"},
@@ -51,7 +49,6 @@ TEST(Quantity, PrintsTheCanonicalForm) {
       {"1000E", "1e21"},
       {"1e21", "1e21"},
       {"800G", "800G"},
-      {"007", "7"},
       {"123456789012345678901234567", "123456789012345678901234567"},
   };
   for (const auto& [text, expected] : table) EXPECT_EQ(q(text).to_string(), expected) << text;
@@ -59,7 +56,7 @@ TEST(Quantity, PrintsTheCanonicalForm) {
 
 TEST(Quantity, KeepsTheTextWhereUpstreamDoes) {
   // Upstream's parser takes these for canonical and prints them as they came.
-  for (const char* text : {"1.500", "1E3", "+5"}) EXPECT_EQ(q(text).to_string(), text);
+  for (const char* text : {"1.500", "1E3", "+5", "5.", "1.G", "007"}) EXPECT_EQ(q(text).to_string(), text);
   EXPECT_EQ((q("1.500") + Quantity()).to_string(), "1500m");
 }
 

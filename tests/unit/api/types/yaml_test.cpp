@@ -52,7 +52,7 @@ TEST(Yaml, ResolvesScalarsAsTheCoreSchemaDoes) {
       {"2x2x4", "2x2x4"},
       {"1.2.3", "1.2.3"},
       {"0b1", "0b1"},
-      {"-", Json::array({Json()})},
+
       {"e3", "e3"},
       {"2026-01-01", "2026-01-01"},
       {"18446744073709551615", 18446744073709551615ULL},
@@ -66,7 +66,6 @@ TEST(Yaml, ResolvesScalarsAsTheCoreSchemaDoes) {
   };
   for (const auto& [text, expected] : table) {
     const Json value = yaml("k: " + std::string(text));
-    if (std::string_view(text) == "-") continue;  // Not a value on the line of its key.
     EXPECT_EQ(value, (Json{{"k", expected}})) << text;
     EXPECT_EQ(value.at("k").is_number_float(), expected.is_number_float()) << text;
   }
@@ -113,7 +112,7 @@ TEST(Yaml, RefusesWithLineAndColumn) {
       {"a: .inf", "YAML line 1, column 4: .inf has no JSON value"},
       {"a: -.INF", "has no JSON value"},
       {"a: .nan", "has no JSON value"},
-      {"a: 1e999", "1e999 is too large"},
+      {"a: 1e999", "number 1e999 is too large"},
       {"a: 0xFFFFFFFFFFFFFFFFF", "does not fit 64 bits"},
       {"a:\n  - b\n c: d\n", "YAML line 3"},
       {"a: [1, 2\nb: 3", "YAML line"},
@@ -165,7 +164,7 @@ TEST(Yaml, StopsAtDepthAndLength) {
 TEST(ToYaml, PrintsAsKubectlDoes) {
   const Json json = Json::parse(R"({
     "apiVersion": "v1", "kind": "Pod", "empty": {}, "none": [], "nothing": null, "flag": true, "count": 4, "ratio": 1.5,
-    "metadata": {"name": "a", "labels": {"n": "4", "on": "on", "star": "*", "v": "v1.2"}},
+    "metadata": {"name": "a", "labels": {"num": "4", "on": "on", "star": "*", "v": "v1.2"}},
     "list": [{"name": "x", "args": ["-c", "--flag=1", "a: b"]}, [1, [2, "3"]], "plain text"],
     "script": "set -e\necho hi\n", "tail": "a\nb", "blank": ""})");
   EXPECT_EQ(to_yaml(json), R"(apiVersion: v1
@@ -186,7 +185,7 @@ list:
 - plain text
 metadata:
   labels:
-    n: "4"
+    num: "4"
     "on": "on"
     star: '*'
     v: v1.2
@@ -233,7 +232,7 @@ TEST(ToYaml, QuotesExactlyWhatWouldReadAsSomethingElse) {
       {"2x2x4", "2x2x4"},
       {"4Gi", "4Gi"},
       {"16:30 today", "16:30 today"},
-      {"10.0.0.1", "\"10.0.0.1\""},
+      {"10.0.0.1", "10.0.0.1"},
       {"nope", "nope"},
       {"---", "'---'"},
       {"\xc3\xa9", "\xc3\xa9"},
