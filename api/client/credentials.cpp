@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "api/client/base64.h"
+#include "api/base/base64.h"
 #include "api/client/subprocess.h"
 #include "api/http/tls_credentials.h"
 #include "api/types/json.h"
@@ -78,7 +78,7 @@ std::string exec_info(const ClientConfig& config) {
     Json cluster = {{"server", config.server}};
     if (!config.tls_server_name.empty()) cluster["tls-server-name"] = config.tls_server_name;
     if (config.insecure_skip_verify) cluster["insecure-skip-tls-verify"] = true;
-    if (!config.ca.empty()) cluster["certificate-authority-data"] = base64_encode(config.ca);
+    if (!config.ca.empty()) cluster["certificate-authority-data"] = encode_base64(config.ca);
     if (!config.proxy_url.empty()) cluster["proxy-url"] = config.proxy_url;
     const Result<Json> extension = parse_json(config.exec->cluster_extension);
     cluster["config"] = extension ? *extension : Json();

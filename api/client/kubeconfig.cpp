@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <set>
 
-#include "api/client/base64.h"
+#include "api/base/base64.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::client {
@@ -49,7 +49,7 @@ class EntryReader {
     const std::string data = field + "-data";
     ASSIGN_OR_RETURN(const std::string encoded, text(data.c_str()));
     if (!encoded.empty()) {
-      std::optional<std::string> decoded = base64_decode(encoded);
+      std::optional<std::string> decoded = decode_base64(encoded);
       if (!decoded) return Error::invalid_argument("{}: {} is no base64", where_, data);
       return *std::move(decoded);
     }

@@ -61,8 +61,6 @@ class IoThreads {
 /// SSL_CERT_DIR to nothing (cpprestsdk would read the system's CAs, which we never trust, at every connection: 25 ms).
 [[nodiscard]] std::shared_ptr<IoThreads> start_io();
 
-/// True for an environment entry ("NAME=value") that start_io() has set.
-[[nodiscard]] bool is_io_environment(std::string_view entry);
 /// The environment ("NAME=value") as it was before start_io() changed it: what child processes are to have.
 [[nodiscard]] std::vector<std::string> environment_for_children();
 

@@ -86,6 +86,13 @@ class RealIoThreads final : public IoThreads {
   std::vector<std::thread> threads_;
 };
 
+// Whether this entry ("NAME=value") is one that take_over_pool() has set.
+bool is_io_environment(std::string_view entry) {
+  return std::any_of(kCaVariables.begin(), kCaVariables.end(), [entry](const CaVariable& variable) {
+    return entry == std::string(variable.name) + "=" + variable.nowhere;
+  });
+}
+
 }  // namespace
 
 void note_unobserved_exception() noexcept { ++unobserved; }
@@ -100,12 +107,6 @@ std::shared_ptr<IoThreads> start_io() {
   auto started = std::make_shared<RealIoThreads>();
   current = started;
   return started;
-}
-
-bool is_io_environment(std::string_view entry) {
-  return std::any_of(kCaVariables.begin(), kCaVariables.end(), [entry](const CaVariable& variable) {
-    return entry == std::string(variable.name) + "=" + variable.nowhere;
-  });
 }
 
 std::vector<std::string> environment_for_children() {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/client/base64.h"
+#include "api/base/base64.h"
 #include "api/client/subprocess.h"
 #include "api/types/json.h"
 

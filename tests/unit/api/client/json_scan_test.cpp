@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "api/client/base64.h"
 #include "api/types/json.h"
 
 namespace tpuslice::client {
@@ -81,20 +80,6 @@ TEST(JsonScan, UndoesEscapes) {
   EXPECT_EQ(json_string("12"), std::nullopt);
   EXPECT_EQ(json_string(""), std::nullopt);
   EXPECT_EQ(json_string(R"("\x")"), std::nullopt);
-}
-
-TEST(Base64, DecodesWhatItEncodes) {
-  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar", "\x00\xff\x10"}) {
-    EXPECT_EQ(base64_decode(base64_encode(text)), text);
-  }
-  EXPECT_EQ(base64_encode("foob"), "Zm9vYg==");
-  EXPECT_EQ(base64_decode("Zm9v\n Yg==\n"), "foob");
-}
-
-TEST(Base64, RefusesWhatIsNone) {
-  for (const char* text : {"Z", "Zm9vY", "Zm9v=Yg=", "Zm9v!", "====", "Zm9vYg="}) {
-    EXPECT_EQ(base64_decode(text), std::nullopt) << text;
-  }
 }
 
 }  // namespace

@@ -72,6 +72,23 @@ TEST(Registry, NamesTheFieldOfABadName) {
   EXPECT_EQ(string_at(status, {"details", "causes", "0", "reason"}), "FieldValueInvalid");
 }
 
+TEST(Registry, TellsOfFieldsThatABuiltInKindHasNot) {
+  TestServer api;
+  Json object = pod("a");
+  object["spec"]["containers"][0]["imagee"] = "typo";
+  const http::Response refused = api.send("POST", kPodsPath + "?fieldValidation=Strict", object);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("unknown field \\\"spec.containers[0].imagee\\\""));
+  EXPECT_EQ(api.send("POST", kPodsPath, object).status, 201);
+  EXPECT_EQ(find_path(api.json("GET", kPodsPath + "/a"), {"spec", "containers", "0", "imagee"}), nullptr);
+}
+
+TEST(Registry, RefusesWhatIsNoText) {
+  TestServer api;
+  EXPECT_EQ(api.send("GET", kPodsPath + "/%ff").status, 400);
+  EXPECT_EQ(api.send("GET", kPodsPath + "?labelSelector=%ff").status, 400);
+}
+
 TEST(Registry, DoesNotWriteWhatDoesNotChange) {
   TestServer api;
   const Json made = api.json("POST", kConfigMapsPath, config_map("a"));

@@ -202,6 +202,12 @@ TEST(BuiltinValidation, ChecksLabelsOwnersAndAnnotations) {
   EXPECT_THAT(problems, Contains(HasSubstr("Only one reference can have Controller set to true")));
 }
 
+TEST(BuiltinValidation, LetsEnvironmentVariablesRepeat) {
+  Json pod = defaulted("Pod", a_pod());
+  pod["spec"]["containers"][0]["env"] = parse(R"([{"name":"A","value":"1"},{"name":"A","value":"2"}])");
+  EXPECT_THAT(check("Pod", pod), IsEmpty());
+}
+
 TEST(BuiltinValidation, ChecksServices) {
   EXPECT_THAT(check("Service", parse(R"({"spec":{"type":"ClusterIP"}})")), ElementsAre("spec.ports: Required value"));
   EXPECT_THAT(check("Service", parse(R"({"spec":{"clusterIP":"None"}})")), IsEmpty());

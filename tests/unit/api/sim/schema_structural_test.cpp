@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "api/types/yaml.h"
+
 namespace tpuslice::sim {
 namespace {
 
@@ -84,6 +90,22 @@ TEST(CrdSchema, MustBeOfAnObject) {
               HasSubstr("openAPIV3Schema.type: Invalid value: \"string\": must be object at the root"));
   EXPECT_THAT(check_crd_schema(parse("{}")).error().message(),
               HasSubstr("openAPIV3Schema.type: Required value: must not be empty at the root"));
+}
+
+TEST(CrdSchema, AcceptsTheSchemasWeShip) {
+  std::size_t checked = 0;
+  for (const auto& file : std::filesystem::directory_iterator("deploy/crds")) {
+    std::ostringstream text;
+    text << std::ifstream(file.path()).rdbuf();
+    const Result<Json> crd = parse_yaml(text.str());
+    ASSERT_TRUE(crd.ok()) << file.path() << ": " << crd.error().message();
+    for (const Json& version : crd->at("spec").at("versions")) {
+      const Status status = check_crd_schema(version.at("schema").at("openAPIV3Schema"));
+      EXPECT_TRUE(status.ok()) << file.path() << ": " << (status.ok() ? "" : status.error().message());
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 0U);
 }
 
 TEST(SchemaDefaults, FillAbsentMembersAndNullsThatMayNotBe) {
