@@ -83,7 +83,9 @@ Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
       return std::min(upkeep_due_, blocked_until_);
     }
     known.dirty = false;
+    known.told = known.count;
     known.written = now;
+    upkeep_due_ = std::min(upkeep_due_, known.quiet_since + options_.finish);
     if (!known.created) known_.erase(unsent_.front());
     unsent_.pop_front();
   }
@@ -214,9 +216,8 @@ Instant EventRecorder::upkeep(Instant now) {
       ++entry;
       continue;
     }
-    const bool series = known.count > 1;
     const bool quiet = now - known.quiet_since >= options_.finish;
-    const bool untold = series && known.quiet_since > known.written;
+    const bool untold = known.count > known.told;
     if (untold && (quiet || now - known.written >= options_.refresh)) {
       known.dirty = true;
       unsent_.push_back(entry->first);

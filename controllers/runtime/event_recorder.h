@@ -71,6 +71,7 @@ class EventRecorder final : public EventSink {
     ObjectKey key;
     Json body;
     std::int64_t count = 1;
+    std::int64_t told = 0;  ///< The count the server was last told.
     Timestamp last_seen;
     Instant quiet_since;
     Instant written;
