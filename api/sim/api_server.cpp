@@ -7,6 +7,7 @@
 #include "api/sim/builtin_resources.h"
 #include "api/sim/discovery.h"
 #include "api/sim/openapi/openapi.h"
+#include "api/sim/protobuf.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::sim {
@@ -92,7 +93,8 @@ WriteOptions ApiCall::write_options() {
   write.field_manager = query.get("fieldManager");
   if (write.field_manager.empty()) {
     const std::string* agent = http::find_header(request.headers, "User-Agent");
-    write.field_manager = agent == nullptr ? "unknown" : agent->substr(0, agent->find('/'));
+    const bool named = agent != nullptr && is_utf8(*agent);
+    write.field_manager = named ? agent->substr(0, agent->find('/')) : "unknown";
   }
   write.dry_run = query.get("dryRun") == "All";
   if (const std::string validation = query.get("fieldValidation"); !validation.empty()) {
@@ -105,10 +107,11 @@ WriteOptions ApiCall::write_options() {
 Result<Json> ApiCall::body() const {
   if (request.body.empty()) return Json();
   const std::string type = content_type(request.headers);
-  if (type.find("protobuf") != std::string::npos || type.find("cbor") != std::string::npos) {
+  if (type == "application/vnd.kubernetes.protobuf") return decode_protobuf(request.body);
+  if (type.find("json") == std::string::npos && type.find("yaml") == std::string::npos) {
     return Error::unsupported(
-               "the body of the request was in an unknown format - accepted media types include: "
-               "application/json, application/yaml")
+               "the body of the request was in an unknown format - accepted media types include: application/json, "
+               "application/yaml, application/vnd.kubernetes.protobuf")
         .with_reason("UnsupportedMediaType");
   }
   const bool yaml = type.find("yaml") != std::string::npos;
@@ -132,6 +135,9 @@ http::Reply ApiServer::handle(const http::Request& request, const UserInfo& user
   Result<RequestInfo> info = parse_request_path(http::split_target(request.target).path);
   if (!info) return error_reply(info.error());
   ApiCall call{registry_, options_, request, user, *std::move(info), http::parse_query(request.target), {}, {}, {}};
+  for (const auto& [name, value] : call.query.all()) {
+    if (!is_utf8(value)) return error_reply(bad_request("the query of the request is not UTF-8"));
+  }
   Result<http::Reply> reply = call.info.resource_request ? handle_resource(call) : handle_other(call);
   if (reply) return *std::move(reply);
   http::Reply refused = error_reply(reply.error());

@@ -12,10 +12,10 @@ namespace tpuslice::sim {
 struct ApiServerOptions {
   Duration bookmark_every = std::chrono::seconds(60);  ///< In watches that allow bookmarks.
   Duration watch_timeout = std::chrono::minutes(30);   ///< Of watches that do not say.
-  std::string version = "v1.33.0";                     ///< gitVersion of /version.
+  std::string version = "v1.34.1";                     ///< gitVersion of /version.
 };
 
-/// Thread-safe. JSON only. Everybody may do everything; who asks is what admission sees.
+/// Thread-safe. Answers in JSON only. Everybody may do everything; who asks is what admission sees.
 class ApiServer {
  public:
   explicit ApiServer(Registry& registry, ApiServerOptions options = {});

@@ -89,11 +89,8 @@ Status Registry::check_namespace(const Resource& resource, const Json& object) c
 
 /// Unknown fields and defaults, as reading a request's body does.
 Result<Json> Registry::decode(const Resource& resource, Json object, const WriteOptions& options) const {
-  if (!resource.custom) {
-    default_builtin(resource, object);
-    return object;
-  }
-  std::vector<std::string> unknown = prune(resource.schema, object);
+  const Json& schema = resource.custom ? resource.schema : builtin_schema(resource);
+  std::vector<std::string> unknown = prune(schema, object);
   for (std::string& each : unknown) each = fmt::format("unknown field \"{}\"", each);
   if (!unknown.empty() && options.field_validation == "Strict") {
     return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
@@ -102,7 +99,11 @@ Result<Json> Registry::decode(const Resource& resource, Json object, const Write
   if (options.field_validation == "Warn") {
     for (std::string& each : unknown) warn(options, std::move(each));
   }
-  apply_defaults(resource.schema, object);
+  if (resource.custom) {
+    apply_defaults(schema, object);
+  } else {
+    default_builtin(resource, object);
+  }
   return object;
 }
 

@@ -2,6 +2,7 @@
 
 #include "api/http/url.h"
 #include "api/sim/api_errors.h"
+#include "api/types/json.h"
 
 namespace tpuslice::sim {
 
@@ -13,6 +14,7 @@ Result<RequestInfo> parse_request_path(std::string_view path) {
     if (slash > 0) {
       Result<std::string> segment = http::percent_decode(path.substr(0, slash));
       if (!segment) return bad_request(segment.error().message());
+      if (!is_utf8(*segment)) return bad_request("the path of the request is not UTF-8");
       info.segments.push_back(*std::move(segment));
     }
     path.remove_prefix(slash);
