@@ -49,7 +49,10 @@ class SliceInvariants {
   static std::string place_of(const Json& pod) {
     const auto label = [&](const char* name) { return string_at(pod, {"metadata", "labels", name}); };
     if (label("ray.io/cluster").empty()) return {};
-    const std::string cluster = string_at(pod, {"metadata", "namespace"}) + "/" + label("ray.io/cluster");
+    // A RayCluster that was deleted and made again is another one; its pods have other names and other slices.
+    const std::string owner = string_at(pod, {"metadata", "ownerReferences", "0", "uid"});
+    const std::string cluster =
+        fmt::format("{}/{} ({})", string_at(pod, {"metadata", "namespace"}), label("ray.io/cluster"), owner);
     if (label("ray.io/node-type") == "head") return "head of " + cluster;
     return fmt::format("worker {}/{}/{} of {}", label("ray.io/group"), label("ray.io/worker-group-replica-index"),
                        label("ray.io/replica-host-index"), cluster);

@@ -28,6 +28,12 @@ bool is_watch(const http::Request& request) {
   return request.target.find("watch=true") != std::string::npos || request.target.find("watch=1") != std::string::npos;
 }
 
+/// Only a watch that starts at a resourceVersion can be too late for it.
+bool resumes(const http::Request& request) {
+  return request.target.find("?resourceVersion=") != std::string::npos ||
+         request.target.find("&resourceVersion=") != std::string::npos;
+}
+
 struct Parsed {
   std::string verb;
   std::string resource;  ///< With "/status" where that is written.
@@ -174,7 +180,7 @@ FaultTransport::Verdict FaultTransport::judge(const http::Request& request, bool
   if (hits(faults_.unreachable_every, requests_)) return Verdict::kUnreachable;
   if (hits(faults_.too_many_every, requests_)) return Verdict::kTooMany;
   if (hits(faults_.error_every, requests_)) return Verdict::kError;
-  if (watch && hits(faults_.gone_every, ++watches_)) return Verdict::kGone;
+  if (watch && resumes(request) && hits(faults_.gone_every, ++watches_)) return Verdict::kGone;
   return write ? judge_write(parsed.verb) : Verdict::kPass;
 }
 

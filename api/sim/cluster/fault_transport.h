@@ -23,7 +23,7 @@ struct Faults {
   int too_many_every = 0;          ///< Requests answered with 429 and Retry-After: 1.
   int error_every = 0;             ///< Requests answered with 500.
   int unreachable_every = 0;       ///< Requests that never reach the server.
-  int gone_every = 0;              ///< Watches answered with HTTP 410.
+  int gone_every = 0;              ///< Watches from a resourceVersion answered with HTTP 410.
   int cut_watch_every = 0;         ///< Reads with data after which the watch stream breaks.
   Duration delay_watch{};          ///< Events arrive this late by the clock.
   std::function<bool(const http::Request&)> only{};  ///< Requests that may be hit; all without.

@@ -119,11 +119,14 @@ TEST_F(FaultTransportTest, CutsAndDelaysWatches) {
   EXPECT_EQ((*late)->read({}, {}).value(), "1");
 }
 
-TEST_F(FaultTransportTest, AnswersWatchesWith410) {
+TEST_F(FaultTransportTest, Answers410OnlyToWatchesThatResume) {
   transport_.set_faults({.gone_every = 1});
-  auto stream = transport_.open({"GET", "/api/v1/pods?watch=true", {}, {}}, 1s, {});
-  ASSERT_TRUE(stream.ok());
-  EXPECT_EQ((*stream)->status(), 410);
+  const auto status_of = [&](const std::string& target) {
+    const auto stream = transport_.open({"GET", target, {}, {}}, 1s, {});
+    return stream.ok() ? (*stream)->status() : 0;
+  };
+  EXPECT_EQ(status_of("/api/v1/pods?watch=true&resourceVersion=7"), 410);
+  EXPECT_EQ(status_of("/api/v1/pods?watch=true&resourceVersionMatch=NotOlderThan"), 200);
 }
 
 }  // namespace
