@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -13,6 +15,8 @@ const Json* keyword(const Json& schema, const char* name) {
   const auto found = schema.find(name);
   return found == schema.end() ? nullptr : &*found;
 }
+
+constexpr std::array kCombinations = {"allOf", "anyOf", "oneOf", "not"};
 
 bool flag(const Json& schema, const char* name) {
   const Json* value = keyword(schema, name);
@@ -201,6 +205,9 @@ class Validator {
   }
 
   void check_combinations(const Json& schema, const Json& value, const FieldPath& path) {
+    const bool any_of_them = std::any_of(kCombinations.begin(), kCombinations.end(),
+                                         [&schema](const char* name) { return keyword(schema, name) != nullptr; });
+    if (!any_of_them) return;
     const std::string name = fmt::format("\"{}\"", path.to_string());
     const auto complain = [this](std::string_view what) { problems.invalid(FieldPath(), "", what); };
     if (const Json* all = keyword(schema, "allOf"); all != nullptr && all->is_array()) {

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "api/sim/builtin_resources.h"
 #include "api/types/patch.h"
+#include "api/types/yaml.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -272,6 +276,20 @@ TEST(BuiltinValidation, ChecksWebhookConfigurations) {
         "webhooks[0].admissionReviewVersions: Invalid value"}) {
     EXPECT_THAT(problems, Contains(HasSubstr(expected)));
   }
+}
+
+TEST(BuiltinValidation, AcceptsTheWebhooksWeShip) {
+  std::ostringstream text;
+  text << std::ifstream("deploy/webhook/webhook.yaml").rdbuf();
+  const auto documents = parse_yaml_documents(text.str());
+  ASSERT_TRUE(documents.ok()) << documents.error().message();
+  std::size_t configurations = 0;
+  for (const YamlDocument& document : *documents) {
+    const std::string kind = string_at(document.value, {"kind"});
+    EXPECT_THAT(check(kind, defaulted(kind, document.value)), IsEmpty()) << kind;
+    configurations += kind.ends_with("WebhookConfiguration") ? 1U : 0U;
+  }
+  EXPECT_EQ(configurations, 2U);
 }
 
 }  // namespace
