@@ -52,29 +52,11 @@ if(TPUSLICE_TESTS)
     ${PROJECT_SOURCE_DIR}/cmake/pch.h <gmock/gmock.h> <gtest/gtest.h>)
 endif()
 
-function(tpuslice_present list) # DURING-THE-PUSH
-  set(found)
-  foreach(file ${${list}})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file} OR EXISTS ${file})
-      list(APPEND found ${file})
-    else()
-      message(STATUS "not there yet: ${CMAKE_CURRENT_SOURCE_DIR}/${file}")
-    endif()
-  endforeach()
-  if(NOT found)
-    set(found ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
-  endif()
-  set(${list} ${found} PARENT_SCOPE)
-endfunction()
-
 # tpuslice_library(<name> SOURCES a.cpp ... [DEPS tpuslice::x ...] [PRIVATE_DEPS pkg::y ...] [NO_PCH])
 # makes tpuslice_<name> with the alias tpuslice::<name>.
 function(tpuslice_library name)
   cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
-  tpuslice_present(ARG_SOURCES) # DURING-THE-PUSH
   add_library(tpuslice_${name} STATIC ${ARG_SOURCES})
-  list(TRANSFORM ARG_DEPS REPLACE "^tpuslice::" "tpuslice_") # DURING-THE-PUSH
-  list(TRANSFORM ARG_PRIVATE_DEPS REPLACE "^tpuslice::" "tpuslice_") # DURING-THE-PUSH
   add_library(tpuslice::${name} ALIAS tpuslice_${name})
   target_link_libraries(tpuslice_${name}
     PUBLIC tpuslice_options nlohmann_json::nlohmann_json fmt::fmt ${ARG_DEPS}
@@ -88,7 +70,6 @@ endfunction()
 function(tpuslice_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  list(TRANSFORM ARG_DEPS REPLACE "^tpuslice::" "tpuslice_") # DURING-THE-PUSH
   target_link_libraries(${name} PRIVATE tpuslice_options ${ARG_DEPS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
@@ -97,9 +78,7 @@ endfunction()
 # One GoogleTest program, one ctest entry; run from the source root so that tests find their data files.
 function(tpuslice_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
-  tpuslice_present(ARG_SOURCES) # DURING-THE-PUSH
   add_executable(${name} ${ARG_SOURCES})
-  list(TRANSFORM ARG_DEPS REPLACE "^tpuslice::" "tpuslice_") # DURING-THE-PUSH
   target_link_libraries(${name} PRIVATE
     tpuslice_options nlohmann_json::nlohmann_json fmt::fmt ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)

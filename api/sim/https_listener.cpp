@@ -99,11 +99,16 @@ Result<http::Identity> HttpsListener::issue(const UserInfo& user) const {
   return issue_client(authority_, user, issued_);
 }
 
-std::string HttpsListener::kubeconfig() const {
+Result<std::string> HttpsListener::kubeconfig_for(const UserInfo& user) const {
+  ASSIGN_OR_RETURN(const http::Identity identity, issue(user));
+  return kubeconfig_with(identity);
+}
+
+std::string HttpsListener::kubeconfig_with(const http::Identity& identity) const {
   const std::string name = "tpu-slice-sim";
   const Json cluster = {{"server", url()}, {"certificate-authority-data", encode_base64(ca())}};
-  const Json user = {{"client-certificate-data", encode_base64(admin_.certificate_chain)},
-                     {"client-key-data", encode_base64(admin_.private_key)}};
+  const Json user = {{"client-certificate-data", encode_base64(identity.certificate_chain)},
+                     {"client-key-data", encode_base64(identity.private_key)}};
   const Json config = {{"apiVersion", "v1"},
                        {"kind", "Config"},
                        {"current-context", name},

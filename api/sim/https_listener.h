@@ -34,12 +34,15 @@ class HttpsListener {
   /// A client certificate for anybody. Errors: InvalidArgument.
   [[nodiscard]] Result<http::Identity> issue(const UserInfo& user) const;
   /// What kubectl reads: this server, as the administrator.
-  [[nodiscard]] std::string kubeconfig() const;
+  [[nodiscard]] std::string kubeconfig() const { return kubeconfig_with(admin_); }
+  /// The same as somebody else. Errors: InvalidArgument.
+  [[nodiscard]] Result<std::string> kubeconfig_for(const UserInfo& user) const;
   /// Ends connections and watches.
   void stop();
 
  private:
   HttpsListener(http::Identity authority, http::Identity admin, Timestamp issued);
+  [[nodiscard]] std::string kubeconfig_with(const http::Identity& identity) const;
 
   const http::Identity authority_;
   const http::Identity admin_;

@@ -14,8 +14,8 @@ constexpr Duration kElectionDeadline = std::chrono::seconds(4);
 runtime::ManagerOptions manager_options(const OperatorOptions& options, const OperatorDependencies& dependencies) {
   runtime::ManagerOptions result;
   result.leader_elect = options.leader_elect;
-  result.election.namespace_name = options.leader_election_namespace.empty() ? dependencies.namespace_name
-                                                                             : options.leader_election_namespace;
+  result.election.namespace_name =
+      options.leader_election_namespace.empty() ? dependencies.namespace_name : options.leader_election_namespace;
   result.election.name = options.leader_election_id;
   result.election.identity = dependencies.identity;
   result.action_threads = static_cast<std::size_t>(options.kube_api_max_in_flight);
@@ -64,25 +64,30 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.service = options.webhook_service;
   webhook.namespace_name = dependencies_.namespace_name;
   webhook.mutation.topology_key = options.topology_key;
-  auto server = webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics,
-                                              dependencies_.log);
+  auto server =
+      webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");
   webhook_ = std::move(*server);
+  dependencies_.log.info("listening", {{"for", "webhook"}, {"port", webhook_->port()}});
   return {};
 }
 
 Status Operator::start_servers(const OperatorOptions& options) {
   if (options.health_probe_bind_address != "0") {
-    auto server = http::Server::start({.address = listen_address(options.health_probe_bind_address), .threads = 1},
-                                      [this](const http::Request& request, const http::Peer&) { return health(request); });
+    auto server =
+        http::Server::start({.address = listen_address(options.health_probe_bind_address), .threads = 1},
+                            [this](const http::Request& request, const http::Peer&) { return health(request); });
     if (!server) return server.error().within("--health-probe-bind-address");
     health_server_ = std::move(*server);
+    dependencies_.log.info("listening", {{"for", "health"}, {"port", health_server_->port()}});
   }
   if (options.metrics_bind_address != "0") {
-    auto server = http::Server::start({.address = listen_address(options.metrics_bind_address), .threads = 1},
-                                      [this](const http::Request& request, const http::Peer&) { return metrics(request); });
+    auto server =
+        http::Server::start({.address = listen_address(options.metrics_bind_address), .threads = 1},
+                            [this](const http::Request& request, const http::Peer&) { return metrics(request); });
     if (!server) return server.error().within("--metrics-bind-address");
     metrics_server_ = std::move(*server);
+    dependencies_.log.info("listening", {{"for", "metrics"}, {"port", metrics_server_->port()}});
   }
   return {};
 }

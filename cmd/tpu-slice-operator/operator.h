@@ -21,7 +21,8 @@ namespace tpuslice {
 /// What an operator needs from outside; borrowed, all of it outlives the operator.
 struct OperatorDependencies {
   http::Transport& api;
-  http::Transport& election_api;  ///< Connections of its own: a busy API client must not delay the renewal of the lease.
+  http::Transport&
+      election_api;  ///< Connections of its own: a busy API client must not delay the renewal of the lease.
   const Clock& clock;
   Metrics& metrics;
   Logger log;

@@ -9,19 +9,19 @@
 namespace tpuslice {
 
 struct OperatorOptions {
-  std::string kubeconfig;                              ///< Empty: KUBECONFIG, else the pod's service account.
-  std::string context;                                 ///< Of the kubeconfig; empty: its current one.
-  std::string config;                                  ///< Path of a configuration file.
-  std::vector<std::string> controllers = {"*"};        ///< "*", "raycluster", "-raycluster".
-  std::string watch_namespace;                         ///< Empty: all.
+  std::string kubeconfig;                        ///< Empty: KUBECONFIG, else the pod's service account.
+  std::string context;                           ///< Of the kubeconfig; empty: its current one.
+  std::string config;                            ///< Path of a configuration file.
+  std::vector<std::string> controllers = {"*"};  ///< "*", "raycluster", "-raycluster".
+  std::string watch_namespace;                   ///< Empty: all.
   bool leader_elect = false;
-  std::string leader_election_namespace;               ///< Empty: the pod's own.
+  std::string leader_election_namespace;  ///< Empty: the pod's own.
   std::string leader_election_id = "tpu-slice-operator";
-  std::string metrics_bind_address = ":8080";          ///< "0" turns it off.
-  std::string health_probe_bind_address = ":8081";     ///< "0" turns it off.
-  std::string webhook_bind_address = ":9443";          ///< "0" turns it off.
-  std::string webhook_cert_dir;                        ///< tls.crt and tls.key; empty: the operator makes its own.
-  std::string webhook_service = "tpu-slice-webhook";   ///< Name of the Service the certificate is for.
+  std::string metrics_bind_address = ":8080";         ///< "0" turns it off.
+  std::string health_probe_bind_address = ":8081";    ///< "0" turns it off.
+  std::string webhook_bind_address = ":9443";         ///< "0" turns it off.
+  std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
+  std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
   std::string cluster_domain = "cluster.local";
   int max_concurrent_reconciles = 4;

@@ -24,6 +24,7 @@ constexpr Duration kStartLimit = std::chrono::seconds(30);
 /// The kubeconfig on disk, readable by its owner only; a temporary one is removed in the end.
 class KubeconfigFile {
  public:
+  /// A temporary one if `path` is empty.
   explicit KubeconfigFile(std::string path) : path_(std::move(path)), temporary_(path_.empty()) {
     if (!temporary_) return;
     std::string pattern = (fs::temp_directory_path() / "tpu-slice-sim-XXXXXX").string();
@@ -48,7 +49,7 @@ class KubeconfigFile {
     std::error_code error;
     if (out) fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, error);
     if (out && !error) fs::rename(part, path_, error);
-    if (!out || error) return Error::invalid_argument("--kubeconfig: cannot write {}", path_);
+    if (!out || error) return Error::invalid_argument("cannot write {}", path_);
     return {};
   }
 
@@ -84,6 +85,10 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const auto simulator, Simulator::start(options, print_line));
   const KubeconfigFile kubeconfig(options.kubeconfig);
   if (!options.no_operator) RETURN_IF_ERROR(simulator->wait_ready(kStartLimit, stop));
+  if (!options.operator_kubeconfig.empty()) {
+    ASSIGN_OR_RETURN(const std::string text, simulator->operator_kubeconfig());
+    RETURN_IF_ERROR(KubeconfigFile(options.operator_kubeconfig).write(text));
+  }
   // Written last: once it is there, everything answers.
   RETURN_IF_ERROR(kubeconfig.write(simulator->kubeconfig()));
   print_line("simulated cluster at " + simulator->server() + "; export KUBECONFIG=" + kubeconfig.path());

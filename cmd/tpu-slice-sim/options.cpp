@@ -8,7 +8,8 @@ namespace tpuslice {
 
 Result<SimCommandLine> parse_sim_command_line(int argc, const char* const* argv) {
   CLI::App app(
-      "Runs tpu-slice-operator inside a simulated Kubernetes cluster with TPU node pools, applies manifests, prints what "
+      "Runs tpu-slice-operator inside a simulated Kubernetes cluster with TPU node pools, applies manifests, prints "
+      "what "
       "happens, and lets kubectl look.",
       "tpu-slice-sim");
   SimCommandLine result;
@@ -21,6 +22,11 @@ Result<SimCommandLine> parse_sim_command_line(int argc, const char* const* argv)
   app.add_flag("--serve", options.serve, "Go on when things have settled, until interrupted.");
   app.add_option("--then", options.then, "Shell command to run once things have settled, with KUBECONFIG set.");
   app.add_flag("--no-operator", options.no_operator, "Only the cluster; run an operator of your own against it.");
+  app.add_option("--operator-kubeconfig", options.operator_kubeconfig,
+                 "Where to write a kubeconfig of the operator's service account, for --no-operator.");
+  app.add_option("--webhook-port", options.webhook_port,
+                 "With --no-operator: port of this machine where your operator serves the webhook.")
+      ->check(CLI::Range(1, 65535));
   app.add_option("--settle-timeout", options.settle_timeout_seconds,
                  "Seconds after which unsettled manifests are a failure. Default: 60")
       ->check(CLI::Range(1, 3600));

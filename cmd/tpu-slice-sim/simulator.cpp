@@ -14,12 +14,16 @@ namespace tpuslice {
 namespace {
 
 constexpr const char* kNamespace = "tpu-slice-system";
-constexpr const char* kOperatorUser = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
 constexpr const char* kOperatorToken = "operator";  // The listener is on loopback, and nothing in it is worth stealing.
 /// Longest nap of the driver: how late a change that nobody announced is seen.
 constexpr Duration kNap = std::chrono::milliseconds(100);
 constexpr Duration kQuiet = std::chrono::milliseconds(1500);
 constexpr Duration kPoll = std::chrono::milliseconds(50);
+
+sim::UserInfo operator_user() {
+  return {"system:serviceaccount:tpu-slice-system:tpu-slice-operator",
+          {"system:serviceaccounts", "system:serviceaccounts:tpu-slice-system", "system:authenticated"}};
+}
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -65,7 +69,11 @@ Result<std::unique_ptr<Simulator>> Simulator::start(const SimOptions& options, P
   RETURN_IF_ERROR(simulator->install_assets());
   RETURN_IF_ERROR(simulator->listen(options.listen));
   simulator->driver_ = std::jthread([self = simulator.get()](const std::stop_token& stop) { self->drive(stop); });
-  if (!options.no_operator) RETURN_IF_ERROR(simulator->start_operator(options));
+  if (options.no_operator) {
+    simulator->webhook_connections_.set_port(static_cast<std::uint16_t>(options.webhook_port));
+  } else {
+    RETURN_IF_ERROR(simulator->start_operator(options));
+  }
   return simulator;
 }
 
@@ -79,7 +87,7 @@ Status Simulator::install_assets() {
 Status Simulator::listen(const std::string& address) {
   sim::HttpsListenerOptions options;
   options.address = address;
-  options.tokens[kOperatorToken] = {kOperatorUser, {"system:serviceaccounts", "system:authenticated"}};
+  options.tokens[kOperatorToken] = operator_user();
   ASSIGN_OR_RETURN(listener_, sim::HttpsListener::start(cluster_.api_server(), clock_, std::move(options)));
   admin_.server = listener_->url();
   admin_.ca = listener_->ca();
@@ -101,14 +109,15 @@ Status Simulator::start_operator(const SimOptions& options) {
   operator_options.health_probe_bind_address = "0";
   operator_options.webhook_bind_address = "127.0.0.1:0";
   ASSIGN_OR_RETURN(const LogLevel level, parse_log_level(options.log_level));
-  ASSIGN_OR_RETURN(operator_, Operator::start(operator_options,
-                                              {.api = *api_transport_,
-                                               .election_api = *election_transport_,
-                                               .clock = clock_,
-                                               .metrics = metrics_,
-                                               .log = Logger({.level = level, .format = LogFormat::kText, .clock = &clock_}),
-                                               .identity = "tpu-slice-sim",
-                                               .namespace_name = kNamespace}));
+  ASSIGN_OR_RETURN(
+      operator_,
+      Operator::start(operator_options, {.api = *api_transport_,
+                                         .election_api = *election_transport_,
+                                         .clock = clock_,
+                                         .metrics = metrics_,
+                                         .log = Logger({.level = level, .format = LogFormat::kText, .clock = &clock_}),
+                                         .identity = "tpu-slice-sim",
+                                         .namespace_name = kNamespace}));
   webhook_connections_.set_port(operator_->webhook_port());
   operator_thread_ = std::jthread([this](const std::stop_token& stop) {
     Status ended = operator_->run(stop);
@@ -163,18 +172,15 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
   for (const YamlDocument& document : *documents) {
     const std::string where = fmt::format("{}:{}", path, document.line);
     const Object object(document.value);
-    const sim::ResourcePtr resource =
-        cluster_.registry().resources().find_kind(object.api_version(), object.kind());
+    const sim::ResourcePtr resource = cluster_.registry().resources().find_kind(object.api_version(), object.kind());
     if (!resource) {
       return Error::invalid_argument("{}: no kind \"{}\" in \"{}\" is served", where, object.kind(),
                                      object.api_version());
     }
-    const ResourceType type{resource->group, resource->version, resource->kind, resource->plural,
-                            resource->namespaced};
+    const ResourceType type{resource->group, resource->version, resource->kind, resource->plural, resource->namespaced};
     ObjectKey key = object.key();
     if (resource->namespaced && key.namespace_name.empty()) key.namespace_name = "default";
-    const auto applied =
-        api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
+    const auto applied = api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
     if (!applied) return applied.error().within(where);
   }
   // Settling is measured from here, even if nothing comes of it.
@@ -216,6 +222,6 @@ std::vector<std::string> Simulator::unfinished() {
   return lines;
 }
 
-std::string Simulator::kubeconfig() const { return listener_->kubeconfig(); }
+Result<std::string> Simulator::operator_kubeconfig() const { return listener_->kubeconfig_for(operator_user()); }
 
 }  // namespace tpuslice

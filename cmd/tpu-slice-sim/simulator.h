@@ -44,7 +44,9 @@ class Simulator {
   /// What still does not run, a line each: pods with their phase, refused objects with the reason.
   [[nodiscard]] std::vector<std::string> unfinished();
 
-  [[nodiscard]] std::string kubeconfig() const;
+  [[nodiscard]] std::string kubeconfig() const { return listener_->kubeconfig(); }
+  /// As the service account of the operator.
+  [[nodiscard]] Result<std::string> operator_kubeconfig() const;
   [[nodiscard]] const std::string& server() const { return admin_.server; }
 
  private:

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "api/http/cpprest_transport.h"
 #include "api/base/base64.h"
+#include "api/http/cpprest_transport.h"
 
 namespace tpuslice {
 

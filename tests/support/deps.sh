@@ -7,7 +7,7 @@ packages=(
   libcpprest-dev libssl-dev zlib1g-dev            # HTTP client, TLS, gzip
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev
   libspdlog-dev libfmt-dev prometheus-cpp-dev libcli11-dev libre2-dev
-  libgtest-dev libgmock-dev jq
+  libgtest-dev libgmock-dev jq curl
 )
 # The demo and the end-to-end tests drive the cluster with kubectl; any version will do.
 command -v kubectl >/dev/null || packages+=(kubernetes-client)

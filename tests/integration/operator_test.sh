@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The operator as a process of its own: killed at any moment and started again, it ends where it would have ended; stopped,
+# it hands over at once.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+operator=$2
+start_simulator "$1" --no-operator --operator-kubeconfig "${operator_kubeconfig:=$(mktemp -u)}"
+cleanup=$(trap -p EXIT | sed "s/^trap -- '//; s/' EXIT$//")
+operators=()
+trap 'kill -9 "${operators[@]}" 2>/dev/null; rm -f "$operator_kubeconfig"; '"$cleanup" EXIT
+
+# start_operator [options]: a new operator; its id is in $last, its log in $workdir/operator-<id>.
+start_operator() {
+  "$operator" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 \
+    --health-probe-bind-address=127.0.0.1:0 "$@" 2>"$workdir/operator" &
+  last=$!
+  operators+=("$last")
+}
+port_of() { sed -n "s/.*\"for\":\"$1\",\"port\":\([0-9]*\).*/\1/p" "$workdir/operator"; }
+# Nobody answers the webhook here, so the pods of this test are all made by the operator.
+kubectl apply -f deploy/samples/raycluster-maxtext-v6e-4x4.yaml >/dev/null
+
+for pause in 0.01 0.03 0.05 0.07 0.09 0.11 0.13 0.15 0.2 0.3; do
+  start_operator
+  read -rt "$pause" <> <(:) || true
+  kill -9 "$last"
+  wait "$last" 2>/dev/null || true
+done
+start_operator
+eventually "killed ten times, the slice still becomes ready" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' \
+  kubectl get rayclusters
+expect "nothing is doubled" '^5$' bash -c 'kubectl get pods -o name | wc -l'
+expect "no service is doubled" '^2$' bash -c 'kubectl get services -l ray.io/cluster=maxtext-tpu-cluster -o name | wc -l'
+
+eventually "healthy" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/healthz"
+eventually "ready" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/readyz"
+eventually "metrics" 'rest_client_requests_total\{.*code="20' curl -s "http://127.0.0.1:$(port_of metrics)/metrics"
+begun=$(date +%s%N)
+kill -TERM "$last"
+wait "$last" || fail "the operator did not end cleanly: $(tail -n 3 "$workdir/operator")"
+echo "ok: stopped in $((($(date +%s%N) - begun) / 1000000)) ms"
+
+start_operator --leader-elect --leader-election-namespace=default
+first=$last
+eventually "one leads" '_' kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'
+holder=$(kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}')
+start_operator --leader-elect --leader-election-namespace=default
+kill -TERM "$first"
+wait "$first" || fail "the leader did not end cleanly"
+eventually "the other takes over" '^ok$' bash -c \
+  "now=\$(kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'); [ -n \"\$now\" ] && [ \"\$now\" != '$holder' ] && echo ok"
+kubectl delete pod -l ray.io/replica-host-index=2 --wait=false >/dev/null
+eventually "and works" 'DeletedWorkerPod' kubectl get events
+echo "operator: all as expected"
