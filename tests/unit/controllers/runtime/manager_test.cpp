@@ -31,6 +31,7 @@ struct Operator {
     ManagerOptions options;
     options.election.identity = identity;
     options.action_threads = threads;
+    options.stop_grace = 200ms;
     return options;
   }
 
