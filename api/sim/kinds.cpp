@@ -52,6 +52,15 @@ void prepare_secret(Json& secret) {
   secret.erase("stringData");
 }
 
+/// A port of a slice always has a name; clients rely on it.
+void prepare_endpoint_slice(Json& slice) {
+  const auto ports = slice.find("ports");
+  if (ports == slice.end() || !ports->is_array()) return;
+  for (Json& port : *ports) {
+    if (port.is_object() && !port.contains("name")) port["name"] = "";
+  }
+}
+
 void upsert_condition(Json& crd, const char* type, const char* reason, const char* message, const std::string& now) {
   Json& conditions = crd["status"]["conditions"];
   if (!conditions.is_array()) conditions = Json::array();
@@ -103,6 +112,7 @@ Status prepare_create(const Resource& resource, Json& object, const KindContext&
   if (id == "namespaces") prepare_namespace(object);
   if (id == "jobs.batch") prepare_job(object);
   if (id == "secrets") prepare_secret(object);
+  if (id == "endpointslices.discovery.k8s.io") prepare_endpoint_slice(object);
   if (id == "persistentvolumeclaims") object["status"] = {{"phase", "Pending"}};
   if (id == "customresourcedefinitions.apiextensions.k8s.io") prepare_crd(object, context.now);
   if (id == "services") {
@@ -116,6 +126,7 @@ Status prepare_create(const Resource& resource, Json& object, const KindContext&
 Status prepare_update(const Resource& resource, Json& object, const Json& old, const KindContext& context) {
   const std::string id = resource.id();
   if (id == "secrets") prepare_secret(object);
+  if (id == "endpointslices.discovery.k8s.io") prepare_endpoint_slice(object);
   if (id == "customresourcedefinitions.apiextensions.k8s.io") prepare_crd(object, context.now);
   if (id == "namespaces") {
     if (const Json* had = find_path(old, {"spec"}); had != nullptr) object["spec"] = *had;

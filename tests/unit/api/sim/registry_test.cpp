@@ -229,6 +229,15 @@ TEST(Registry, GivesServicesAddressesOfTheirOwn) {
   EXPECT_EQ(api.send("POST", path, service("c", {{"clusterIP", "10.96.0.2"}, {"ports", ports}})).status, 422);
 }
 
+TEST(Registry, NamesThePortsOfEndpointSlices) {
+  TestServer api;
+  const Json slice = {{"apiVersion", "discovery.k8s.io/v1"}, {"kind", "EndpointSlice"},
+                      {"metadata", {{"name", "s"}}},         {"addressType", "IPv4"},
+                      {"endpoints", Json::array()},          {"ports", Json::array({{{"port", 80}}})}};
+  const Json made = api.json("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice);
+  EXPECT_EQ(made["ports"][0]["name"], "");
+}
+
 TEST(Registry, ShowsEventsInBothOfTheirGroups) {
   TestServer api;
   const Json event = {{"apiVersion", "events.k8s.io/v1"},
