@@ -48,6 +48,8 @@ if(TPUSLICE_TESTS)
   add_library(tpuslice_test_pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
   target_link_libraries(tpuslice_test_pch PUBLIC
     tpuslice_options nlohmann_json::nlohmann_json fmt::fmt GTest::gmock)
+  # Test code is compiled more often than it matters how fast it runs.
+  target_compile_options(tpuslice_test_pch PRIVATE -O0)
   target_precompile_headers(tpuslice_test_pch PRIVATE
     ${PROJECT_SOURCE_DIR}/cmake/pch.h <gmock/gmock.h> <gtest/gtest.h>)
 endif()
@@ -81,6 +83,7 @@ function(tpuslice_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE
     tpuslice_options nlohmann_json::nlohmann_json fmt::fmt ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O0)
   target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -55,6 +55,15 @@ Y
 expect "scale" 'scaled' kubectl scale statefulset/web --replicas=3
 expect "scale is stored" '^3$' kubectl get statefulset/web -o 'jsonpath={.spec.replicas}'
 
+service() {
+  printf 'apiVersion: v1\nkind: Service\nmetadata: {name: moved}\nspec: {selector: {a: b}, ports: [{name: p, port: %s}]}\n' "$1"
+}
+service 80 | kubectl apply -f - >/dev/null
+service 80 | kubectl apply --server-side -f - >/dev/null
+expect "a built-in object goes from client-side to server-side apply" 'serverside-applied' \
+  kubectl apply --server-side -f <(service 81)
+expect "and keeps its fields" '^81 b$' kubectl get service moved -o 'jsonpath={.spec.ports[0].port} {.spec.selector.a}'
+
 expect "delete waits until it is gone" 'deleted' kubectl delete "$cluster" --timeout=60s
 eventually "its pods are gone" 'No resources found' kubectl get pods -l ray.io/cluster=maxtext-tpu-cluster
 eventually "its services are gone" 'No resources found' kubectl get services -l ray.io/cluster=maxtext-tpu-cluster

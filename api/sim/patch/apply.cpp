@@ -150,7 +150,7 @@ class Apply {
     const FieldSet wanted = owned_part(resource_, fields_of(schema_, config), context_.subresource);
     ManagedEntry mine = take_mine();
     Json merged = merge_values(schema_, live_, config);
-    prune(merged, set_difference(mine.fields, wanted));
+    prune(merged, set_difference(mine.fields, wanted), wanted);
     RETURN_IF_ERROR(settle_conflicts(merged));
     const bool same_fields = mine.fields == wanted;
     mine.fields = wanted;
@@ -182,9 +182,11 @@ class Apply {
     return mine;
   }
 
-  void prune(Json& merged, const FieldSet& dropped) const {
+  /// Takes away what was applied before and is not any more. What is `wanted`, or another manager's, stays, and so does
+  /// what it lies in: an entry migrated from a client-side apply may own an object as a whole.
+  void prune(Json& merged, const FieldSet& dropped, const FieldSet& wanted) const {
     if (dropped.empty()) return;
-    FieldSet others;
+    FieldSet others = wanted;
     for (const ManagedEntry& entry : entries_) others = set_union(others, entry.fields);
     Remover().run(schema_, merged, dropped, &others);
   }
