@@ -69,5 +69,23 @@ INSTANTIATE_TEST_SUITE_P(Of, UnderFault,
                                                        2s}),
                          [](const auto& test) { return std::string(test.param.name); });
 
+/// Regression: the retry after a lost status was planned with the failure as its input, and nothing came after it.
+TEST(AfterAFault, TheStatusForgetsAFailureThatIsOver) {
+  RayWorld world;
+  OperatorOptions options;
+  auto hit = std::make_shared<bool>(false);
+  options.faults.error_every = 1;
+  // The retry and the news of the status that shows the failure come to the queue as one.
+  options.faults.delay_watch = 300ms;
+  options.faults.only = [hit](const http::Request& request) {
+    if (*hit || request.body.find("\"state\":\"ready\"") == std::string::npos) return false;
+    return *hit = true;
+  };
+  world.start_operator(options);
+  world.apply_tutorial();
+  EXPECT_TRUE(world.run_until([&] { return world.is_ready(); })) << world.ray_cluster()["status"].dump(1);
+  EXPECT_TRUE(*hit);
+}
+
 }  // namespace
 }  // namespace tpuslice::testing

@@ -58,11 +58,12 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
       namespaces_(registry_, options_.ca),
       endpoints_(registry_) {
   registry_.set_admission([this](const AdmissionRequest& request) -> Result<Json> {
+    const bool new_pod =
+        request.operation == "CREATE" && request.subresource.empty() && request.resource->id() == "pods";
+    if (!new_pod) return webhooks_ ? webhooks_(request) : request.object;
     AdmissionRequest next = request;
-    if (request.operation == "CREATE" && request.subresource.empty() && request.resource->id() == "pods") {
-      next.object = default_pod(std::move(next.object));
-    }
-    if (!webhooks_) return next.object;
+    next.object = default_pod(std::move(next.object));
+    if (!webhooks_) return std::move(next.object);
     return webhooks_(next);
   });
   create_world();

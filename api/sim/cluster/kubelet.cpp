@@ -1,6 +1,7 @@
 #include "api/sim/cluster/kubelet.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -45,7 +46,7 @@ bool Kubelet::step(Instant now) {
     blocked_.clear();
   }
   for (const Change& change : batch.changes) observe(change, now);
-  if (!batch.changes.empty()) plan_blocked(now);
+  if (std::exchange(heads_changed_, false)) plan_blocked(now);
   bool wrote = false;
   while (!queue_.empty() && queue_.begin()->first <= now) {
     const ObjectKey key = queue_.begin()->second;
@@ -61,7 +62,10 @@ std::optional<Instant> Kubelet::next_due() const {
 
 void Kubelet::observe(const Change& change, Instant now) {
   if (change.resource == "nodes") return observe_node(change, now);
+  if (change.resource == "services") heads_changed_ = true;
   if (change.resource != "pods") return;
+  heads_changed_ |= change.type != ChangeType::kDeleted && condition_status(*change.object, "Ready") == "True" &&
+                    (change.previous == nullptr || condition_status(*change.previous, "Ready") != "True");
   if (change.type == ChangeType::kDeleted) {
     unplan(change.key);
     pods_.erase(change.key);
@@ -172,12 +176,11 @@ bool Kubelet::head_ready(const Json& pod) const {
   if (selector.empty()) return false;
   for (auto it = pods_.lower_bound({service_name->first, ""}); it != pods_.end(); ++it) {
     if (it->first.namespace_name != service_name->first) break;
-    const StringMap labels = string_map(find_path(*it->second.pod, {"metadata", "labels"}));
+    const Json& candidate = *it->second.pod;
     const bool selected = std::all_of(selector.begin(), selector.end(), [&](const auto& entry) {
-      const auto found = labels.find(entry.first);
-      return found != labels.end() && found->second == entry.second;
+      return string_at(candidate, {"metadata", "labels", entry.first}) == entry.second;
     });
-    if (selected && condition_status(*it->second.pod, "Ready") == "True") return true;
+    if (selected && condition_status(candidate, "Ready") == "True") return true;
   }
   return false;
 }

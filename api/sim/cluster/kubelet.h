@@ -58,6 +58,7 @@ class Kubelet {
   std::map<std::string, Machine> nodes_;
   std::set<std::pair<Instant, ObjectKey>> queue_;
   std::set<ObjectKey> blocked_;
+  bool heads_changed_ = false;  ///< A pod became Ready or a service changed: those who wait may go on.
 };
 
 }  // namespace tpuslice::sim
