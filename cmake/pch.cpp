@@ -1,1 +1,4 @@
-// Carries the precompiled header; see cmake/tpuslice.cmake.
+// Carries the precompiled header, and the one instantiation of nlohmann::json; see cmake/tpuslice.cmake.
+#include <nlohmann/json.hpp>
+
+template class nlohmann::basic_json<>;

@@ -17,3 +17,6 @@
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+
+// Instantiated once, in pch.cpp.
+extern template class nlohmann::basic_json<>;

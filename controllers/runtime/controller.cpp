@@ -148,8 +148,11 @@ void Controller::settle(const ObjectKey& key, const Plan& plan, const ExecutionR
                                {"ok", report.ok()}});
   }
   if (!report.ok()) return failed(key, *report.error, report.failure, stop);
+  const bool recovered = last_failure(key).has_value();
   set_failure(key, std::nullopt);
   queue_.forget(key);
+  // The plan that went well still showed the failure: once more, without it.
+  if (recovered) queue_.add(key);
   if (plan.requeue_after) {
     metrics_.requeue_after.increment();
     queue_.add_after(key, *plan.requeue_after);

@@ -134,7 +134,8 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
 
 Instant WatchMachine::open_failed(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
-  if (phase_ == Phase::kWatchList && !is_transient(error.code())) {
+  // A WatchList starts from nowhere, so it cannot have expired: a server that says so does not know it.
+  if (phase_ == Phase::kWatchList && (!is_transient(error.code()) || error.code() == ErrorCode::kExpired)) {
     watch_list_refused_ = true;
     phase_ = Phase::kList;
     return now;

@@ -377,7 +377,7 @@ TEST_F(WatchMachineTest, StreamsTheFirstListWhereTheServerCan) {
 }
 
 TEST_F(WatchMachineTest, FallsBackToListForGoodWhenStreamingIsRefused) {
-  for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kInvalidArgument}) {
+  for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kInvalidArgument, ErrorCode::kExpired}) {
     reader_.streams.clear();
     reader_.lists.clear();
     make({});
