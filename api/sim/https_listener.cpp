@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "api/base/base64.h"
 #include "api/http/tls_credentials.h"
 #include "api/sim/api_call.h"
 #include "api/sim/api_errors.h"
-#include "api/sim/base64.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::sim {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/base64.h"
 #include "api/sim/api_errors.h"
-#include "api/sim/base64.h"
 #include "api/sim/service_addresses.h"
 
 namespace tpuslice::sim {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "api/sim/base64.h"
+#include "api/base/base64.h"
 
 namespace tpuslice::sim {
 namespace {
