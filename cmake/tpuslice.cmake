@@ -31,8 +31,9 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 if(TPUSLICE_SANITIZE)
+  # Sanitizers make GCC's flow analysis see uninitialised reads that are not there, as its manual says.
   target_compile_options(tpuslice_options INTERFACE
-    -fsanitize=${TPUSLICE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    -fsanitize=${TPUSLICE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-maybe-uninitialized)
   target_link_options(tpuslice_options INTERFACE -fsanitize=${TPUSLICE_SANITIZE})
 endif()
 find_program(TPUSLICE_CCACHE ccache)
