@@ -26,7 +26,7 @@ demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
 
 asan: ## Unit, law and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan
-	@tests/support/run_tests.sh build/asan -L 'unit|laws|sim'
+	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/lsan.supp tests/support/run_tests.sh build/asan -L 'unit|laws|sim'
 
 tsan: ## The same under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
