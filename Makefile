@@ -30,7 +30,7 @@ asan: ## Unit, law and simulation tests under AddressSanitizer and UndefinedBeha
 
 tsan: ## The same under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
-	@tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
 
 golden: build ## Write the golden files anew; then read `git diff`
 	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure
