@@ -39,8 +39,9 @@ golden: build ## Write the golden files anew; then read `git diff`
 format: ## Format the C++ code in place
 	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
 
-tidy: build ## Run clang-tidy over the C++ code (slow)
-	@git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(BUILD) --extra-arg=-Wno-unknown-warning-option
+tidy: deps ## Run clang-tidy over the C++ code (slow)
+	@cmake --preset tidy >/dev/null
+	@git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
 
 clean: ## Remove all build trees
 	@rm -rf build

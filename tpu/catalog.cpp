@@ -9,7 +9,6 @@
 namespace tpuslice::tpu {
 namespace {
 
-constexpr std::int64_t kCubeEdge = 4;
 constexpr std::int64_t kLongestEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
 constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 

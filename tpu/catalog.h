@@ -15,6 +15,9 @@
 
 namespace tpuslice::tpu {
 
+/// In chips: 3D pods are wired of cubes of 4x4x4.
+inline constexpr std::int64_t kCubeEdge = 4;
+
 enum class Generation : std::uint8_t { kV3, kV4, kV5e, kV5p, kV6e, kTpu7, kTpu7x };
 
 struct Machine {

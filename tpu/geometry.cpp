@@ -8,8 +8,6 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::int64_t kLiteTorus = 16;  // v5e and v6e: an axis of this length has wrap-around links.
-constexpr std::int64_t kCubeEdge = 4;
-
 }  // namespace
 
 Result<Bounds> chips_per_host_bounds(std::int64_t chips) {

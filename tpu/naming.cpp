@@ -10,7 +10,7 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::size_t kDnsLabel = 63;
-constexpr std::size_t kHashLength = 8;
+constexpr std::size_t kGroupHashLength = 8;
 
 bool is_lower_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
@@ -22,14 +22,14 @@ bool is_dns_label(std::string_view text) {
 
 /// `group` in at most `room` characters of a DNS label; the hash keeps groups apart that look alike afterwards.
 std::string shorten(std::string_view group, std::size_t room) {
-  std::string text(group.substr(0, room - kHashLength - 1));
+  std::string text(group.substr(0, room - kGroupHashLength - 1));
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (!is_lower_alphanumeric(c)) c = '-';
   }
   if (text.empty() || !is_lower_alphanumeric(text.front())) text.insert(0, "g");
-  text.resize(std::min(text.size(), room - kHashLength - 1));
-  return text + "-" + short_hash(group, kHashLength);
+  text.resize(std::min(text.size(), room - kGroupHashLength - 1));
+  return text + "-" + short_hash(group, kGroupHashLength);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tpuslice::tpu {
 namespace {
 
-constexpr std::size_t kHashLength = 13;
+constexpr std::size_t kSliceHashLength = 13;
 constexpr std::size_t kReadablePart = 34;  // With a replica of ten digits and the hash still a label value.
 
 std::string controller_uid(const Json& pod) {
@@ -53,7 +53,7 @@ std::string slice_key(const Json& pod, const SliceIdentity& identity) {
   const std::string owner =
       uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), identity.cluster) : uid;
   const std::string hash =
-      short_hash(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index), kHashLength);
+      short_hash(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index), kSliceHashLength);
   return fmt::format("{}-{}-{}", std::string_view(identity.group).substr(0, kReadablePart), identity.replica_index,
                      hash);
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "api/base/strings.h"
 #include "api/client/kubeconfig.h"
 #include "api/http/url.h"
 
@@ -35,11 +36,6 @@ Result<std::string> read_real_file(const std::string& path) {
   out << file.rdbuf();
   if (!file || !out) return Error::invalid_argument("{}: cannot be read", path);
   return out.str();
-}
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' ')) text.pop_back();
-  return text;
 }
 
 }  // namespace

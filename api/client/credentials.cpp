@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/base/base64.h"
+#include "api/base/strings.h"
 #include "api/client/subprocess.h"
 #include "api/http/tls_credentials.h"
 #include "api/types/json.h"
@@ -13,12 +14,6 @@ namespace {
 
 /// A credential this close to its end is not used for another request.
 constexpr Duration kExpiryLeeway = std::chrono::seconds(10);
-
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  const auto last = text.find_last_not_of(" \t\r\n");
-  return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
-}
 
 Error with_hint(Error error, const ExecConfig& exec) {
   if (exec.install_hint.empty()) return error;

@@ -4,13 +4,14 @@
 
 #include "api/base/base64.h"
 #include "api/sim/api_errors.h"
+#include "api/sim/schema/defaulting.h"
 #include "api/sim/service_addresses.h"
 
 namespace tpuslice::sim {
 namespace {
 
 void prepare_pod(Json& pod, const KindContext& context) {
-  Json status = {{"phase", "Pending"}, {"qosClass", qos_class(pod)}};
+  Json status = {{"phase", "Pending"}, {"qosClass", qos_class(pod["spec"])}};
   const Json* gates = find_path(pod, {"spec", "schedulingGates"});
   if (gates != nullptr && gates->is_array() && !gates->empty()) {
     status["conditions"] = Json::array({{{"type", "PodScheduled"},
@@ -139,28 +140,18 @@ Status prepare_update(const Resource& resource, Json& object, const Json& old, c
   return {};
 }
 
+bool terminating(const Json& object) { return find_path(object, {"metadata", "deletionTimestamp"}) != nullptr; }
+
+bool is_sidecar(const Json& pod, std::string_view name) {
+  const Json& list = array_at(pod, {"spec", "initContainers"});
+  return std::any_of(list.begin(), list.end(), [&](const Json& entry) {
+    return string_at(entry, {"name"}) == name && string_at(entry, {"restartPolicy"}) == "Always";
+  });
+}
+
 bool pod_finished(const Json& pod) {
   const std::string phase = string_at(pod, {"status", "phase"});
   return phase == "Succeeded" || phase == "Failed";
-}
-
-std::string qos_class(const Json& pod) {
-  bool any = false;
-  bool guaranteed = true;
-  for (const char* list : {"containers", "initContainers"}) {
-    const Json* containers = find_path(pod, {"spec", list});
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (const Json& container : *containers) {
-      for (const char* resource : {"cpu", "memory"}) {
-        const Json* limit = find_path(container, {"resources", "limits", resource});
-        const Json* request = find_path(container, {"resources", "requests", resource});
-        any = any || limit != nullptr || request != nullptr;
-        if (limit == nullptr || (request != nullptr && *request != *limit)) guaranteed = false;
-      }
-    }
-  }
-  if (!any) return "BestEffort";
-  return guaranteed ? "Guaranteed" : "Burstable";
 }
 
 }  // namespace tpuslice::sim

@@ -20,10 +20,13 @@ struct KindContext {
 [[nodiscard]] Status prepare_update(const Resource& resource, Json& object, const Json& old,
                                     const KindContext& context);
 
+/// Whether it has a deletionTimestamp.
+[[nodiscard]] bool terminating(const Json& object);
+
 /// Whether a pod shows phase Succeeded or Failed.
 [[nodiscard]] bool pod_finished(const Json& pod);
 
-/// BestEffort, Burstable or Guaranteed.
-[[nodiscard]] std::string qos_class(const Json& pod);
+/// Whether the pod has an init container of this name that is restarted always.
+[[nodiscard]] bool is_sidecar(const Json& pod, std::string_view name);
 
 }  // namespace tpuslice::sim

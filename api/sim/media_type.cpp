@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "api/base/strings.h"
+
 namespace tpuslice::sim {
 namespace {
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return std::string(text);
-}
 
 std::vector<std::string> split(std::string_view text, char at) {
   std::vector<std::string> parts;

@@ -40,7 +40,7 @@ const Message& owner_reference() {
 }
 
 /// What the server sets itself (uid, times, generation) is left out.
-const Message& object_meta() {
+const Message& meta_message() {
   static const Message kMessage{{{1, "name", Type::kText},
                                  {2, "generateName", Type::kText},
                                  {3, "namespace", Type::kText},
@@ -53,7 +53,7 @@ const Message& object_meta() {
   return kMessage;
 }
 
-const Message& delete_options() {
+const Message& delete_options_message() {
   static const Message kPreconditions{{{1, "uid", Type::kText}, {2, "resourceVersion", Type::kText}}};
   static const Message kMessage{{{1, "gracePeriodSeconds", Type::kNumber},
                                  {2, "preconditions", Type::kMessage, &kPreconditions},
@@ -74,31 +74,32 @@ const Message& access_review() {
   static const Message kPath{{{1, "path", Type::kText}, {2, "verb", Type::kText}}};
   static const Message kSpec{
       {{1, "resourceAttributes", Type::kMessage, &kAttributes}, {2, "nonResourceAttributes", Type::kMessage, &kPath}}};
-  static const Message kMessage{{{1, "metadata", Type::kMessage, &object_meta()}, {2, "spec", Type::kMessage, &kSpec}}};
+  static const Message kMessage{
+      {{1, "metadata", Type::kMessage, &meta_message()}, {2, "spec", Type::kMessage, &kSpec}}};
   return kMessage;
 }
 
 const Message* message_of(std::string_view kind) {
-  static const Message kNamespace{{{1, "metadata", Type::kMessage, &object_meta()}}};
-  static const Message kConfigMap{{{1, "metadata", Type::kMessage, &object_meta()},
+  static const Message kNamespace{{{1, "metadata", Type::kMessage, &meta_message()}}};
+  static const Message kConfigMap{{{1, "metadata", Type::kMessage, &meta_message()},
                                    {2, "data", Type::kTextMap},
                                    {3, "binaryData", Type::kBytesMap},
                                    {4, "immutable", Type::kTruth}}};
-  static const Message kSecret{{{1, "metadata", Type::kMessage, &object_meta()},
+  static const Message kSecret{{{1, "metadata", Type::kMessage, &meta_message()},
                                 {2, "data", Type::kBytesMap},
                                 {3, "type", Type::kText},
                                 {4, "stringData", Type::kTextMap},
                                 {5, "immutable", Type::kTruth}}};
   static const Message kServiceAccount{
-      {{1, "metadata", Type::kMessage, &object_meta()}, {4, "automountServiceAccountToken", Type::kTruth}}};
-  static const Message kEviction{
-      {{1, "metadata", Type::kMessage, &object_meta()}, {2, "deleteOptions", Type::kMessage, &delete_options()}}};
+      {{1, "metadata", Type::kMessage, &meta_message()}, {4, "automountServiceAccountToken", Type::kTruth}}};
+  static const Message kEviction{{{1, "metadata", Type::kMessage, &meta_message()},
+                                  {2, "deleteOptions", Type::kMessage, &delete_options_message()}}};
   const Known known[] = {{"Namespace", &kNamespace},
                          {"ConfigMap", &kConfigMap},
                          {"Secret", &kSecret},
                          {"ServiceAccount", &kServiceAccount},
                          {"Eviction", &kEviction},
-                         {"DeleteOptions", &delete_options()},
+                         {"DeleteOptions", &delete_options_message()},
                          {"SelfSubjectAccessReview", &access_review()}};
   for (const Known& each : known) {
     if (each.kind == kind) return each.message;

@@ -34,11 +34,10 @@ void clear_system_fields(Json& metadata) {
 
 }  // namespace
 
-Revision revision_of(const Json& object) {
-  const std::string text = string_at(object, {"metadata", "resourceVersion"});
-  Revision revision = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
-  return error == std::errc() && end == text.data() + text.size() ? revision : 0;
+WriteOptions as_controller(std::string_view name) {
+  WriteOptions options;
+  options.user = {fmt::format("system:serviceaccount:kube-system:{}", name), {"system:authenticated"}};
+  return options;
 }
 
 bool has_finalizers(const Json& object) {

@@ -30,6 +30,9 @@ struct WriteOptions {
   std::vector<std::string>* warnings = nullptr;  ///< Where `Warning:` headers are collected.
 };
 
+/// As a controller of kube-controller-manager does: "system:serviceaccount:kube-system:<name>".
+[[nodiscard]] WriteOptions as_controller(std::string_view name);
+
 struct DeleteOptions {
   WriteOptions write;
   std::string uid;               ///< Precondition.

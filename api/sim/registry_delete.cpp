@@ -10,7 +10,6 @@
 namespace tpuslice::sim {
 namespace {
 
-constexpr int kAttempts = 100;
 constexpr std::string_view kCrds = "customresourcedefinitions.apiextensions.k8s.io";
 constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 

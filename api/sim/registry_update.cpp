@@ -13,9 +13,6 @@
 namespace tpuslice::sim {
 namespace {
 
-/// More than any number of writers that race in one process.
-constexpr int kAttempts = 100;
-
 void copy_or_erase(Json& to, const Json& from, const char* field) {
   if (from.contains(field)) {
     to[field] = from.at(field);

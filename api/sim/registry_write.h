@@ -5,6 +5,9 @@
 
 namespace tpuslice::sim {
 
+/// How often a write is tried again that lost a race: more than any number of writers that race in one process.
+constexpr int kAttempts = 100;
+
 /// One attempt to write an object that exists: what it replaces, and for whom.
 struct Registry::Write {
   const Resource& resource;
@@ -13,8 +16,6 @@ struct Registry::Write {
   JsonPtr current;               ///< As stored; null on create.
   const WriteOptions& options;
 };
-
-[[nodiscard]] Revision revision_of(const Json& object);
 
 /// Whether something holds a deleted object back: its finalizers, or a Namespace's spec.finalizers.
 [[nodiscard]] bool has_finalizers(const Json& object);

@@ -1,16 +1,12 @@
 #include "api/sim/storage.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace tpuslice::sim {
 namespace {
 
 void stamp(Json& object, Revision revision) { object["metadata"]["resourceVersion"] = std::to_string(revision); }
-
-Revision revision_of(const Json& object) {
-  const std::string text = string_at(object, {"metadata", "resourceVersion"});
-  return text.empty() ? 0 : std::stoull(text);
-}
 
 Error expired(Revision asked, Revision current) {
   return Error::of(ErrorCode::kExpired, "too old resource version: {} ({})", asked, current).with_reason("Expired");
@@ -49,6 +45,13 @@ std::vector<JsonPtr> values(const ObjectMap& objects, std::string_view namespace
 }
 
 }  // namespace
+
+Revision revision_of(const Json& object) {
+  const std::string text = string_at(object, {"metadata", "resourceVersion"});
+  Revision revision = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), revision);
+  return error == std::errc() && end == text.data() + text.size() ? revision : 0;
+}
 
 Storage::Storage(std::size_t history) : history_limit_(history) {}
 

@@ -17,6 +17,9 @@
 namespace tpuslice::sim {
 
 using Revision = std::uint64_t;
+
+/// metadata.resourceVersion as a number; 0 where there is none.
+[[nodiscard]] Revision revision_of(const Json& object);
 using JsonPtr = std::shared_ptr<const Json>;
 
 enum class ChangeType : std::uint8_t { kAdded, kModified, kDeleted };

@@ -8,7 +8,7 @@ namespace {
 
 /// Builds the document from parser events, so that depth is known before a level is entered: the parser itself does not
 /// recurse, but destroying and printing a document do.
-class Builder {
+class JsonBuilder {
  public:
   // The names nlohmann's SAX interface asks for.
   using number_integer_t = Json::number_integer_t;
@@ -17,7 +17,7 @@ class Builder {
   using string_t = Json::string_t;
   using binary_t = Json::binary_t;
 
-  explicit Builder(const JsonLimits& limits) : limits_(limits) {}
+  explicit JsonBuilder(const JsonLimits& limits) : limits_(limits) {}
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
@@ -99,7 +99,7 @@ Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
     return Error::invalid_argument("JSON has {} bytes, at most {} are accepted", text.size(), limits.bytes);
   }
   try {
-    Builder builder(limits);
+    JsonBuilder builder(limits);
     const bool accepted = Json::sax_parse(text.begin(), text.end(), &builder);
     return builder.finish(accepted);
   } catch (const std::exception& exception) {
@@ -152,6 +152,12 @@ const Json* find_path(const Json& json, std::initializer_list<std::string_view> 
 std::string string_at(const Json& json, std::initializer_list<std::string_view> path, std::string_view fallback) {
   const Json* found = find_path(json, path);
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string(fallback);
+}
+
+const Json& array_at(const Json& json, std::initializer_list<std::string_view> path) {
+  static const Json kNone = Json::array();
+  const Json* found = find_path(json, path);
+  return found != nullptr && found->is_array() ? *found : kNone;
 }
 
 std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path, std::int64_t fallback) {

@@ -65,9 +65,9 @@ Json scalar_value(const YAML::Mark& mark, const std::string& tag, const std::str
 
 /// Builds documents from yaml-cpp's events. Its own Node tree would forget lines and duplicate keys, and share what
 /// aliases expand to.
-class Builder final : public YAML::EventHandler {
+class YamlBuilder final : public YAML::EventHandler {
  public:
-  explicit Builder(const YamlLimits& limits) : limits_(limits) {}
+  explicit YamlBuilder(const YamlLimits& limits) : limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     open_.clear();
@@ -254,7 +254,7 @@ Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, co
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);
-    Builder builder(limits);
+    YamlBuilder builder(limits);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }

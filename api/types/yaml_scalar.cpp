@@ -9,7 +9,7 @@
 namespace tpuslice {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 bool all_of(std::string_view text, bool (*test)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);
@@ -39,7 +39,7 @@ std::optional<Number> as_whole(std::string_view word) {
     word.remove_prefix(1);
   }
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  const auto is_hex = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
+  const auto is_hex = [](char c) { return is_decimal(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
   number.digits = word;
   if (word.starts_with("0x") && all_of(word.substr(2), is_hex)) {
     number.base = 16;
@@ -47,7 +47,7 @@ std::optional<Number> as_whole(std::string_view word) {
   } else if (word.starts_with("0o") && all_of(word.substr(2), is_octal)) {
     number.base = 8;
     number.digits = word.substr(2);
-  } else if (!all_of(word, is_digit)) {
+  } else if (!all_of(word, is_decimal)) {
     return std::nullopt;
   } else if (word.size() > 1 && word.front() == '0' && all_of(word, is_octal)) {
     number.base = 8;
@@ -69,12 +69,12 @@ bool is_float(std::string_view word) {
     return true;
   };
   take_one_of("+-");
-  std::size_t digits = take(is_digit);
-  if (take_one_of(".")) digits += take(is_digit);
+  std::size_t digits = take(is_decimal);
+  if (take_one_of(".")) digits += take(is_decimal);
   if (digits == 0) return false;
   if (take_one_of("eE")) {
     take_one_of("+-");
-    if (take(is_digit) == 0) return false;
+    if (take(is_decimal) == 0) return false;
   }
   return word.empty();
 }
@@ -82,7 +82,7 @@ bool is_float(std::string_view word) {
 /// Numbers of YAML 1.1 only: with underscores, in base 2, and in base 60 ("12:30").
 bool is_yaml11_number(std::string_view word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
-  if (word.empty() || !is_digit(word.front())) return false;
+  if (word.empty() || !is_decimal(word.front())) return false;
   std::string plain(word);
   std::erase(plain, '_');
   if (plain.starts_with("0b")) return plain.find_first_not_of("01", 2) == std::string::npos;
@@ -92,7 +92,7 @@ bool is_yaml11_number(std::string_view word) {
 
 /// "2026-01-01" and "2026-01-01T00:00:00Z" in its many spellings.
 bool is_yaml11_time(std::string_view word) {
-  return word.size() >= 8 && all_of(word.substr(0, 4), is_digit) && word[4] == '-' && is_digit(word[5]) &&
+  return word.size() >= 8 && all_of(word.substr(0, 4), is_decimal) && word[4] == '-' && is_decimal(word[5]) &&
          word.find_first_not_of("0123456789-+:. \tTtZz", 5) == std::string_view::npos;
 }
 

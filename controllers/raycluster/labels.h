@@ -3,7 +3,10 @@
 // The labels that give a worker its place in a slice are in tpu/labels.h.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "api/types/json.h"
 
 namespace tpuslice::raycluster {
 
@@ -42,5 +45,10 @@ inline constexpr std::string_view kFailedService = "FailedService";
 // What the controller watches: the reserved labels of all its children.
 inline constexpr std::string_view kPodSelector = "ray.io/node-type in (head,worker)";
 inline constexpr std::string_view kServiceSelector = "ray.io/cluster";
+
+/// Sets one of an object's labels, annotations or selector terms.
+inline void set_label(Json& labels, std::string_view name, std::string_view value) {
+  labels[std::string(name)] = std::string(value);
+}
 
 }  // namespace tpuslice::raycluster

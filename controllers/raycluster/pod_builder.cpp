@@ -20,21 +20,19 @@ Json object_at(const Json& json, const char* name) {
   return found != nullptr && found->is_object() ? *found : Json::object();
 }
 
-void set(Json& json, std::string_view key, std::string_view value) { json[std::string(key)] = std::string(value); }
-
 // Defaults, then the user's labels, then those that nobody may change.
 Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
                 const Json& from_template) {
   Json labels = Json::object();
-  set(labels, kIsRayNode, "yes");
-  set(labels, kIdentifier, identifier(spec, to_string(type)));
-  set(labels, tpu::kAppName, kApplication);
-  set(labels, kCreatedBy, kOperator);
+  set_label(labels, kIsRayNode, "yes");
+  set_label(labels, kIdentifier, identifier(spec, to_string(type)));
+  set_label(labels, tpu::kAppName, kApplication);
+  set_label(labels, kCreatedBy, kOperator);
   labels.update(from_template);
   for (const auto& [key, value] : group.labels) labels[key] = value;
-  set(labels, tpu::kRayCluster, spec.key.name);
-  set(labels, tpu::kRayNodeType, to_string(type));
-  set(labels, tpu::kRayGroup, group_name);
+  set_label(labels, tpu::kRayCluster, spec.key.name);
+  set_label(labels, tpu::kRayNodeType, to_string(type));
+  set_label(labels, tpu::kRayGroup, group_name);
   return labels;
 }
 
@@ -48,7 +46,7 @@ Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType t
   metadata["namespace"] = spec.key.namespace_name;
   metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"));
   Json annotations = object_at(metadata, "annotations");
-  set(annotations, kFaultTolerance, "false");
+  set_label(annotations, kFaultTolerance, "false");
   metadata["annotations"] = std::move(annotations);
   metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
   return metadata;
@@ -143,12 +141,12 @@ Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& g
   ASSIGN_OR_RETURN(Json pod, build_pod(spec, group, std::move(parts), options));
   Json& metadata = pod["metadata"];
   Json& labels = metadata["labels"];
-  set(labels, tpu::kRayReplicaIndex, std::to_string(place.replica));
+  set_label(labels, tpu::kRayReplicaIndex, std::to_string(place.replica));
   if (group.hosts > 1) {
-    set(labels, tpu::kRayReplicaName, replica_name(spec, group.name, place.replica));
-    set(labels, tpu::kRayHostIndex, std::to_string(place.host));
+    set_label(labels, tpu::kRayReplicaName, replica_name(spec, group.name, place.replica));
+    set_label(labels, tpu::kRayHostIndex, std::to_string(place.host));
     // Without it a replica that lost hosts would look whole to a spec with fewer of them.
-    set(metadata["annotations"], tpu::kSliceHosts, std::to_string(group.hosts));
+    set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(group.hosts));
   }
   webhook::MutationOptions mutation;
   mutation.topology_key = options.topology_key;

@@ -14,8 +14,6 @@ namespace {
 
 using runtime::Action;
 
-void set(Json& json, std::string_view key, std::string_view value) { json[std::string(key)] = std::string(value); }
-
 Json object_at(const Json& json, std::initializer_list<std::string_view> path) {
   const Json* found = find_path(json, path);
   return found != nullptr && found->is_object() ? *found : Json::object();
@@ -54,9 +52,9 @@ Json head_ports(const RayClusterSpec& spec) {
 // What selects the head pod. Where its template overrides one of these labels, so does the selector.
 Json head_selector(const RayClusterSpec& spec) {
   Json out = Json::object();
-  set(out, kIdentifier, identifier(spec, kHeadNode));
-  set(out, tpu::kAppName, kApplication);
-  set(out, kCreatedBy, kOperator);
+  set_label(out, kIdentifier, identifier(spec, kHeadNode));
+  set_label(out, tpu::kAppName, kApplication);
+  set_label(out, kCreatedBy, kOperator);
   for (const auto& [key, value] : out.items()) {
     std::string chosen = value.get<std::string>();
     if (spec.head.pod_template != nullptr) {
@@ -65,8 +63,8 @@ Json head_selector(const RayClusterSpec& spec) {
     if (const auto label = spec.head.labels.find(key); label != spec.head.labels.end()) chosen = label->second;
     value = chosen;
   }
-  set(out, tpu::kRayCluster, spec.key.name);
-  set(out, tpu::kRayNodeType, kHeadNode);
+  set_label(out, tpu::kRayCluster, spec.key.name);
+  set_label(out, tpu::kRayNodeType, kHeadNode);
   return out;
 }
 
@@ -216,12 +214,12 @@ Object build_head_service(const RayClusterSpec& spec, const Options& options) {
 Object build_headless_service(const RayClusterSpec& spec) {
   Json metadata = service_metadata(spec, tpu::ray_headless_service(spec.key.name));
   Json labels = Json::object();
-  set(labels, kHeadlessService, spec.key.name);
-  set(labels, tpu::kRayCluster, spec.key.name);  // upstream lacks it; our watch selects by it
+  set_label(labels, kHeadlessService, spec.key.name);
+  set_label(labels, tpu::kRayCluster, spec.key.name);  // upstream lacks it; our watch selects by it
   metadata["labels"] = std::move(labels);
   Json selector = Json::object();
-  set(selector, tpu::kRayCluster, spec.key.name);
-  set(selector, tpu::kRayNodeType, kWorkerNode);
+  set_label(selector, tpu::kRayCluster, spec.key.name);
+  set_label(selector, tpu::kRayNodeType, kWorkerNode);
   const Json service_spec = {
       {"clusterIP", "None"}, {"type", "ClusterIP"}, {"publishNotReadyAddresses", true}, {"selector", selector}};
   return Object(Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", metadata}, {"spec", service_spec}});

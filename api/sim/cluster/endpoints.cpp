@@ -12,11 +12,7 @@ namespace tpuslice::sim {
 
 namespace {
 
-WriteOptions as_controller() {
-  WriteOptions options;
-  options.user = {"system:serviceaccount:kube-system:endpoint-controller", {"system:authenticated"}};
-  return options;
-}
+constexpr std::string_view kEndpointController = "endpoint-controller";
 
 bool selected(const Json& selector, const Json& pod) {
   const StringMap labels = string_map(find_path(pod, {"metadata", "labels"}));
@@ -155,7 +151,7 @@ bool Endpoints::sync(const ObjectKey& key) {
   if (service == nullptr) {
     const ResourcePtr resource = registry_.resources().find_id("endpoints");
     DeleteOptions options;
-    options.write = as_controller();
+    options.write = as_controller(kEndpointController);
     return registry_.storage().get("endpoints", key) != nullptr && registry_.remove(*resource, key, options).ok();
   }
   if (selector == selectors_.end()) return false;
@@ -195,7 +191,8 @@ bool Endpoints::write(const std::string& id, const ObjectKey& key, Json wanted) 
   const ResourcePtr resource = registry_.resources().find_id(id);
   if (resource == nullptr) return false;
   const JsonPtr existing = registry_.storage().get(id, key);
-  if (existing == nullptr) return registry_.create(*resource, Object(std::move(wanted)), as_controller()).ok();
+  if (existing == nullptr)
+    return registry_.create(*resource, Object(std::move(wanted)), as_controller(kEndpointController)).ok();
   const std::vector<const char*> fields{"subsets", "endpoints", "ports"};
   const bool same = std::all_of(fields.begin(), fields.end(), [&](const char* field) {
     return existing->value(field, Json::array()) == wanted.value(field, Json::array());
@@ -210,7 +207,7 @@ bool Endpoints::write(const std::string& id, const ObjectKey& key, Json wanted) 
             }
             return {};
           },
-          as_controller())
+          as_controller(kEndpointController))
       .ok();
 }
 

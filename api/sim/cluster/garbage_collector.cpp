@@ -3,23 +3,18 @@
 #include <algorithm>
 
 #include "api/sim/cluster/conditions.h"
+#include "api/sim/kinds.h"
 
 namespace tpuslice::sim {
 
 namespace {
 
-WriteOptions as_collector() {
-  WriteOptions options;
-  options.user = {"system:serviceaccount:kube-system:generic-garbage-collector", {"system:authenticated"}};
-  return options;
-}
+constexpr std::string_view kGarbageCollector = "generic-garbage-collector";
 
 bool has_finalizer(const Json& object, const std::string& name) {
   const Json* list = find_path(object, {"metadata", "finalizers"});
   return list != nullptr && list->is_array() && std::find(list->begin(), list->end(), Json(name)) != list->end();
 }
-
-bool terminating(const Json& object) { return find_path(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
 }  // namespace
 
@@ -175,7 +170,7 @@ bool GarbageCollector::finish_orphan(const Ref& ref, const Node& node) {
           }
           return {};
         },
-        as_collector());
+        as_controller(kGarbageCollector));
     all &= written.ok() || written.error().code() == ErrorCode::kNotFound;
   }
   if (!all) return !dependents.empty();
@@ -186,7 +181,7 @@ bool GarbageCollector::remove(const Ref& ref, const std::string& uid, const std:
   const ResourcePtr resource = registry_.resources().find_id(ref.first);
   if (resource == nullptr) return false;
   DeleteOptions options;
-  options.write = as_collector();
+  options.write = as_controller(kGarbageCollector);
   options.uid = uid;
   options.propagation = propagation;
   return registry_.remove(*resource, ref.second, options).ok();
@@ -210,7 +205,7 @@ bool GarbageCollector::drop_finalizer(const Ref& ref, const std::string& finaliz
             }
             return {};
           },
-          as_collector())
+          as_controller(kGarbageCollector))
       .ok();
 }
 
@@ -243,11 +238,11 @@ bool GarbageCollector::collect_pod(const ObjectKey& key) {
                         registry_.clock().wall());
           return {};
         },
-        as_collector());
+        as_controller(kGarbageCollector));
     if (!failed) return false;
   }
   DeleteOptions options;
-  options.write = as_collector();
+  options.write = as_controller(kGarbageCollector);
   options.uid = string_at(*pod, {"metadata", "uid"});
   options.grace_seconds = 0;
   return registry_.remove(*resource, key, options).ok();

@@ -2,19 +2,15 @@
 
 #include <algorithm>
 
+#include "api/sim/kinds.h"
+
 namespace tpuslice::sim {
 
 namespace {
 
 constexpr const char* kRootCa = "kube-root-ca.crt";
 
-WriteOptions as_controller() {
-  WriteOptions options;
-  options.user = {"system:serviceaccount:kube-system:namespace-controller", {"system:authenticated"}};
-  return options;
-}
-
-bool terminating(const Json& object) { return find_path(object, {"metadata", "deletionTimestamp"}) != nullptr; }
+constexpr std::string_view kNamespaceController = "namespace-controller";
 
 }  // namespace
 
@@ -55,7 +51,8 @@ bool Namespaces::furnish(const std::string& name) {
     if (registry_.storage().get(id, {name, object_name}) != nullptr) return;
     Json body = {{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", object_name}, {"namespace", name}}}};
     if (!data.is_null()) body["data"] = data;
-    wrote |= registry_.create(*registry_.resources().find_id(id), Object(body), as_controller()).ok();
+    wrote |=
+        registry_.create(*registry_.resources().find_id(id), Object(body), as_controller(kNamespaceController)).ok();
   };
   ensure("serviceaccounts", "ServiceAccount", "default", nullptr);
   ensure("configmaps", "ConfigMap", kRootCa, {{"ca.crt", ca_}});
@@ -73,7 +70,7 @@ bool Namespaces::empty(const Json& space) {
       ++left;
       if (terminating(*object)) continue;
       DeleteOptions options;
-      options.write = as_controller();
+      options.write = as_controller(kNamespaceController);
       options.uid = string_at(*object, {"metadata", "uid"});
       wrote |= registry_.remove(*resource, {name, string_at(*object, {"metadata", "name"})}, options).ok();
     }
@@ -91,7 +88,7 @@ bool Namespaces::empty(const Json& space) {
             json["spec"]["finalizers"] = Json::array();
             return {};
           },
-          as_controller())
+          as_controller(kNamespaceController))
       .ok();
 }
 

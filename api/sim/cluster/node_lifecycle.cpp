@@ -13,11 +13,7 @@ namespace {
 constexpr const char* kUnreachable = "node.kubernetes.io/unreachable";
 constexpr const char* kUnschedulable = "node.kubernetes.io/unschedulable";
 
-WriteOptions as_controller() {
-  WriteOptions options;
-  options.user = {"system:serviceaccount:kube-system:node-controller", {"system:authenticated"}};
-  return options;
-}
+constexpr std::string_view kNodeController = "node-controller";
 
 bool lost(const Json& node) { return string_at(node, {"metadata", "annotations", kNodeReadyAnnotation}) == "false"; }
 
@@ -142,7 +138,7 @@ bool NodeLifecycle::sync_node(const std::string& name) {
                        json["spec"]["taints"] = wanted_taints(json);
                        return {};
                      },
-                     as_controller())
+                     as_controller(kNodeController))
                  .ok();
   }
   if (new_condition) {
@@ -153,7 +149,7 @@ bool NodeLifecycle::sync_node(const std::string& name) {
                        set_condition(json["status"], wanted_condition(json), registry_.clock().wall());
                        return {};
                      },
-                     as_controller())
+                     as_controller(kNodeController))
                  .ok();
   }
   if (lost(*node)) wrote |= mark_pods(name);
@@ -175,7 +171,7 @@ bool NodeLifecycle::mark_pods(const std::string& node) {
                                 registry_.clock().wall());
                   return {};
                 },
-                as_controller())
+                as_controller(kNodeController))
             .ok();
   }
   return wrote;
@@ -219,9 +215,9 @@ bool NodeLifecycle::evict(const ObjectKey& key) {
             registry_.clock().wall());
         return {};
       },
-      as_controller());
+      as_controller(kNodeController));
   DeleteOptions options;
-  options.write = as_controller();
+  options.write = as_controller(kNodeController);
   options.uid = string_at(*pod, {"metadata", "uid"});
   return registry_.remove(*resource, key, options).ok() || marked.ok();
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/sim/cluster/pod_status.h"
+#include "api/sim/kinds.h"
 
 namespace tpuslice::sim {
 
@@ -46,14 +47,6 @@ Duration back_off(int restarts, const KubeletOptions& options) {
   Duration wait_for = options.back_off;
   for (int i = 1; i < restarts && wait_for < options.longest_back_off; ++i) wait_for *= 2;
   return std::min(wait_for, options.longest_back_off);
-}
-
-bool is_sidecar(const Json& pod, const std::string& name) {
-  const Json* list = find_path(pod, {"spec", "initContainers"});
-  if (list == nullptr) return false;
-  return std::any_of(list->begin(), list->end(), [&](const Json& entry) {
-    return string_at(entry, {"name"}) == name && string_at(entry, {"restartPolicy"}) == "Always";
-  });
 }
 
 void ensure_address(Json& pod, const StageContext& context) {

@@ -16,10 +16,6 @@ namespace {
 
 constexpr const char* kGated = "Scheduling is blocked due to non-empty scheduling gates";
 
-Revision revision_of(const Json& object) {
-  return static_cast<Revision>(std::stoull(string_at(object, {"metadata", "resourceVersion"}, "0")));
-}
-
 bool holds_room(const PodInfo& pod) { return !pod.node_name.empty() && !pod.finished; }
 
 }  // namespace

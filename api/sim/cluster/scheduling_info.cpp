@@ -8,12 +8,6 @@ namespace tpuslice::sim {
 
 namespace {
 
-const Json& array_at(const Json& json, std::initializer_list<std::string_view> path) {
-  static const Json kNone = Json::array();
-  const Json* found = find_path(json, path);
-  return found != nullptr && found->is_array() ? *found : kNone;
-}
-
 std::int64_t integer_at(const Json& json, std::initializer_list<std::string_view> path) {
   const Json* found = find_path(json, path);
   return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : 0;

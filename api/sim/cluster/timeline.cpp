@@ -5,23 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/sim/cluster/conditions.h"
 #include "api/sim/cluster/kubelet.h"
 #include "api/sim/cluster/requirements.h"
+#include "api/sim/kinds.h"
 
 namespace tpuslice::sim {
 
 namespace {
 
 using Lines = std::vector<std::string>;
-
-bool terminating(const Json& object) { return find_path(object, {"metadata", "deletionTimestamp"}) != nullptr; }
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char character) { return static_cast<char>(std::tolower(character)); });
-  return text;
-}
 
 /// The namespace is said only where it is not `default`.
 std::string display_name(const ObjectKey& key) {

@@ -4,16 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "api/sim/api_errors.h"
 #include "api/sim/patch/managed_fields.h"
 
 namespace tpuslice::sim {
 namespace {
 
 constexpr std::string_view kApply = "Apply";
-
-Error bad_request(std::string message) {
-  return Error(ErrorCode::kInvalidArgument, std::move(message)).with_reason("BadRequest");
-}
 
 Status check_config(const Resource& resource, const Json& config, const PatchContext& context) {
   if (context.field_manager.empty()) {

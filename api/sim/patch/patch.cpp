@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/sim/api_errors.h"
 #include "api/sim/patch/apply.h"
 #include "api/sim/patch/strategic.h"
 #include "api/sim/schema/builtin.h"
@@ -11,10 +12,6 @@
 
 namespace tpuslice::sim {
 namespace {
-
-Error bad_request(std::string message) {
-  return Error(ErrorCode::kInvalidArgument, std::move(message)).with_reason("BadRequest");
-}
 
 /// Errors: what makes a JSON patch unreadable, as opposed to one that cannot be applied.
 Status check_operations(const Json& patch) {

@@ -8,15 +8,15 @@ namespace {
 constexpr std::string_view kOrder = "$setElementOrder/";
 constexpr std::string_view kDelete = "$deleteFromPrimitiveList/";
 
-const Json* at(const Json* object, const std::string& name) {
+const Json* value_at(const Json* object, const std::string& name) {
   if (object == nullptr || !object->is_object()) return nullptr;
   const auto found = object->find(name);
   return found == object->end() ? nullptr : &*found;
 }
 
 const Json* member_schema(const Json* schema, const std::string& name) {
-  const Json* found = at(at(schema, "properties"), name);
-  return found != nullptr ? found : at(schema, "additionalProperties");
+  const Json* found = value_at(value_at(schema, "properties"), name);
+  return found != nullptr ? found : value_at(schema, "additionalProperties");
 }
 
 std::string text_at(const Json* object, const char* name) {
@@ -109,7 +109,7 @@ class Merger {
 
   Result<Json> lists(const Json* schema, const Json& before, const Json& patch) {
     const std::string key = text_at(schema, "x-kubernetes-patch-merge-key");
-    const Json* items = at(schema, "items");
+    const Json* items = value_at(schema, "items");
     const bool replace =
         std::any_of(patch.begin(), patch.end(), [](const Json& each) { return directive(each) == "replace"; });
     if (!merges(schema) || replace) return replaced(items, patch);
@@ -154,7 +154,7 @@ class Merger {
       return Error::invalid_argument("map: {} does not contain declared merge key: {}", item.dump(), key);
     }
     const auto same = std::find_if(list.begin(), list.end(), [&](const Json& each) {
-      const Json* other = at(&each, key);
+      const Json* other = value_at(&each, key);
       return other != nullptr && *other == *id;
     });
     if (what == "delete") {
@@ -187,7 +187,7 @@ class Merger {
     const auto list = document.find(field);
     if (list == document.end() || !list->is_array()) return {};
     if (order) {
-      const Json* old = at(&before, field);
+      const Json* old = value_at(&before, field);
       const std::string key = text_at(member_schema(schema, field), "x-kubernetes-patch-merge-key");
       *list = in_order(*list, value, old != nullptr && old->is_array() ? *old : Json::array(), key);
       return {};

@@ -32,6 +32,10 @@ void for_each_in(Json& object, const char* name, const Change& change) {
   }
 }
 
+/// BestEffort, Burstable or Guaranteed: whether every container sets cpu and memory limits, and requests that equal
+/// them; and whether any sets either.
+[[nodiscard]] std::string qos_class(const Json& spec);
+
 /// Of every pod and pod template.
 void default_pod_spec(Json& spec);
 /// What only pods themselves get: requests from limits, tolerations, priority, the account, the first status.

@@ -147,7 +147,8 @@ void default_priority(Json& spec) {
   set_default(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
-/// Whether every container sets cpu and memory limits, and requests that equal them; and whether any sets either.
+}  // namespace
+
 std::string qos_class(const Json& spec) {
   bool guaranteed = true;
   bool any = false;
@@ -166,8 +167,6 @@ std::string qos_class(const Json& spec) {
   if (!any) return "BestEffort";
   return guaranteed ? "Guaranteed" : "Burstable";
 }
-
-}  // namespace
 
 void default_pod_spec(Json& spec) {
   set_default(spec, "restartPolicy", "Always");

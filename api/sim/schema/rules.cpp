@@ -4,15 +4,10 @@
 #include "api/sim/schema/cel.h"
 #include "api/sim/schema/field_path.h"
 #include "api/sim/schema/formats.h"
+#include "api/sim/schema/keywords.h"
 
 namespace tpuslice::sim {
 namespace {
-
-const Json* keyword(const Json& schema, const char* name) {
-  if (!schema.is_object()) return nullptr;
-  const auto found = schema.find(name);
-  return found == schema.end() ? nullptr : &*found;
-}
 
 /// Whether a rule may read the members `chain` (after self or oldSelf) of what the schema describes.
 std::string undefined_field(const Json& schema, const std::vector<std::string>& chain, bool resource) {

@@ -1,20 +1,10 @@
 // What a schema changes in an object: defaults in, unknown members out.
 #include "api/sim/schema/field_path.h"
+#include "api/sim/schema/keywords.h"
 #include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {
 namespace {
-
-const Json* keyword(const Json& schema, const char* name) {
-  if (!schema.is_object()) return nullptr;
-  const auto found = schema.find(name);
-  return found == schema.end() ? nullptr : &*found;
-}
-
-bool flag(const Json& schema, const char* name) {
-  const Json* value = keyword(schema, name);
-  return value != nullptr && value->is_boolean() && value->get<bool>();
-}
 
 /// The schema of a member that `properties` does not name, or nullptr.
 const Json* additional(const Json& schema) {

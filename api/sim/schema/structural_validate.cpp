@@ -6,22 +6,13 @@
 
 #include "api/sim/schema/field_path.h"
 #include "api/sim/schema/formats.h"
+#include "api/sim/schema/keywords.h"
 #include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {
 namespace {
 
-const Json* keyword(const Json& schema, const char* name) {
-  const auto found = schema.find(name);
-  return found == schema.end() ? nullptr : &*found;
-}
-
 constexpr std::array kCombinations = {"allOf", "anyOf", "oneOf", "not"};
-
-bool flag(const Json& schema, const char* name) {
-  const Json* value = keyword(schema, name);
-  return value != nullptr && value->is_boolean() && value->get<bool>();
-}
 
 std::optional<std::size_t> limit(const Json& schema, const char* name) {
   const Json* value = keyword(schema, name);

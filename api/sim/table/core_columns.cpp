@@ -1,6 +1,7 @@
 // Nodes, services and events.
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/sim/table/age.h"
 #include "api/sim/table/builtin_columns.h"
 #include "api/types/selector.h"
@@ -93,11 +94,6 @@ Column since_column(const char* name, std::vector<std::vector<std::string>> path
     return Json("<unknown>");
   };
   return column;
-}
-
-std::string lower(std::string text) {
-  for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return text;
 }
 
 }  // namespace

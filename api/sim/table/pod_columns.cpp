@@ -1,16 +1,11 @@
 #include <fmt/format.h>
 
+#include "api/sim/kinds.h"
 #include "api/sim/table/age.h"
 #include "api/sim/table/builtin_columns.h"
 
 namespace tpuslice::sim {
 namespace {
-
-const Json& array_at(const Json& object, std::initializer_list<std::string_view> path) {
-  static const Json kEmpty = Json::array();
-  const Json* found = find_path(object, path);
-  return found != nullptr && found->is_array() ? *found : kEmpty;
-}
 
 const Json* condition(const Json& pod, std::string_view type) {
   for (const Json& each : array_at(pod, {"status", "conditions"})) {
@@ -28,13 +23,6 @@ std::string terminated_text(const Json& terminated) {
   if (const std::string reason = string_at(terminated, {"reason"}); !reason.empty()) return reason;
   if (const std::int64_t signal = int_at(terminated, {"signal"}); signal != 0) return fmt::format("Signal:{}", signal);
   return fmt::format("ExitCode:{}", int_at(terminated, {"exitCode"}));
-}
-
-bool is_sidecar(const Json& pod, const std::string& name) {
-  for (const Json& each : array_at(pod, {"spec", "initContainers"})) {
-    if (string_at(each, {"name"}) == name) return string_at(each, {"restartPolicy"}) == "Always";
-  }
-  return false;
 }
 
 void count_restarts(const Json& status, PodSummary& summary) {

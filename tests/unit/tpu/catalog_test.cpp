@@ -1,4 +1,5 @@
 #include "tpu/catalog.h"
+#include "tests/unit/tpu/pods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const Accelerator& accelerator(std::string_view label) { return **find_accelerator(label); }
-Topology shape(std::string_view text) { return *Topology::parse(text); }
+using testing::accelerator;
+using testing::shape;
 
 TEST(Catalog, KnowsTheAcceleratorsOfEveryGeneration) {
   for (const std::string_view label : {"tpu-v3-device", "tpu-v3-slice", "tpu-v4-podslice", "tpu-v5-lite-device",

@@ -1,12 +1,13 @@
 #include "tpu/geometry.h"
+#include "tests/unit/tpu/pods.h"
 
 #include <gtest/gtest.h>
 
 namespace tpuslice::tpu {
 namespace {
 
-const Accelerator& accelerator(std::string_view label) { return **find_accelerator(label); }
-Topology shape(std::string_view text) { return *Topology::parse(text); }
+using testing::accelerator;
+using testing::shape;
 
 struct Vector {
   std::string_view label;

@@ -1,12 +1,16 @@
-// Pods of RayClusters for tests, as KubeRay labels them.
+// What tests of tpu/ are made of: pods of RayClusters, as KubeRay labels them; accelerators and shapes by name.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "api/types/json.h"
+#include "tpu/catalog.h"
 
 namespace tpuslice::tpu::testing {
+
+inline const Accelerator& accelerator(std::string_view label) { return **find_accelerator(label); }
+inline Topology shape(std::string_view text) { return *Topology::parse(text); }
 
 struct RayPod {
   std::string cluster = "rc";

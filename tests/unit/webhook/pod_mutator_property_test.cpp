@@ -58,7 +58,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-std::string env_in(const Json& container, std::string_view name) {
+std::string env_of(const Json& container, std::string_view name) {
   for (const Json& entry : container["env"]) {
     if (entry["name"] == name) return string_at(entry, {"value"});
   }
@@ -79,17 +79,17 @@ void check_slice(const Shape& shape) {
     ASSERT_TRUE(once.ok()) << once.error().message();
     ASSERT_EQ(*mutate_pod(*once, {}), *once);
     for (const Json& container : (*once)["spec"]["containers"]) {
-      const std::string id = env_in(container, "TPU_WORKER_ID");
+      const std::string id = env_of(container, "TPU_WORKER_ID");
       EXPECT_TRUE(ids.insert(id).second) << "worker id " << id << " twice";
       if (shape.hosts == 1) continue;
-      const std::string list = env_in(container, "TPU_WORKER_HOSTNAMES");
+      const std::string list = env_of(container, "TPU_WORKER_HOSTNAMES");
       lists.insert(list);
       const std::string self =
           (*once)["spec"]["hostname"].get<std::string>() + "." + (*once)["spec"]["subdomain"].get<std::string>();
       EXPECT_EQ(split(list).at(static_cast<std::size_t>(host)), self);
-      const std::string addresses = env_in(container, "TPU_PROCESS_ADDRESSES");
+      const std::string addresses = env_of(container, "TPU_PROCESS_ADDRESSES");
       if (shape.label != "tpu7x") continue;
-      EXPECT_EQ(split(addresses).at(std::stoul(id)), self + ":" + env_in(container, "TPU_PROCESS_PORT"));
+      EXPECT_EQ(split(addresses).at(std::stoul(id)), self + ":" + env_of(container, "TPU_PROCESS_PORT"));
     }
     if (shape.hosts > 1) keys.insert((*once)["metadata"]["labels"]["tpuslice.dev/slice"].get<std::string>());
   }

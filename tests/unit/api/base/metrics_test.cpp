@@ -38,8 +38,8 @@ TEST(Metrics, GaugesGoUpAndDown) {
 
 TEST(Metrics, HistogramsCountIntoBuckets) {
   Metrics metrics;
-  Histogram& seconds = metrics.histogram("t_seconds", "Time.", {0.1, 1});
-  for (const double value : {0.05, 0.5, 5.0}) seconds.observe(value);
+  Histogram& waits = metrics.histogram("t_seconds", "Time.", {0.1, 1});
+  for (const double value : {0.05, 0.5, 5.0}) waits.observe(value);
   const std::string text = metrics.scrape();
   EXPECT_THAT(text, HasSubstr("t_seconds_bucket{le=\"0.1\"} 1"));
   EXPECT_THAT(text, HasSubstr("t_seconds_bucket{le=\"1\"} 2"));

@@ -9,12 +9,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Reply ok(const Request& request, const Peer&) { return text_reply(200, *find_header(request.headers, "host")); }
+Reply host_header(const Request& request, const Peer&) {
+  return text_reply(200, *find_header(request.headers, "host"));
+}
 
 std::unique_ptr<Server> start_with(const Identity& identity) {
   ServerOptions options;
   options.tls = identity;
-  return start(options, ok);
+  return start(options, host_header);
 }
 
 /// A leaf for 127.0.0.1 unless a test wants it otherwise.

@@ -6,9 +6,12 @@
 #include <map>
 
 #include "api/base/base64.h"
+#include "tests/unit/api/sim/resources.h"
 
 namespace tpuslice::sim {
 namespace {
+
+using testing::parse;
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -16,8 +19,6 @@ using ::testing::IsEmpty;
 
 constexpr auto kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 constexpr auto kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
-
-Json parse(const std::string& text) { return Json::parse(text); }
 
 /// Answers reviews as the test says, by the path they are sent to.
 class FakeWebhooks final : public http::Transport {

@@ -4,14 +4,15 @@
 #include "api/sim/builtin_resources.h"
 #include "api/sim/patch/managed_fields.h"
 #include "api/sim/patch/patch.h"
+#include "tests/unit/api/sim/resources.h"
 
 namespace tpuslice::sim {
 namespace {
 
+using testing::parse;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Json parse(const std::string& text) { return Json::parse(text); }
 
 Resource custom() {
   Resource resource;

@@ -4,24 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "api/sim/builtin_resources.h"
+#include "tests/unit/api/sim/resources.h"
 
 namespace tpuslice::sim {
 namespace {
+
+using testing::parse;
+using testing::resource;
 
 using ::testing::HasSubstr;
 
 constexpr auto kJsonPatch = "application/json-patch+json";
 constexpr auto kMerge = "application/merge-patch+json";
 constexpr auto kStrategic = "application/strategic-merge-patch+json";
-
-Json parse(const std::string& text) { return Json::parse(text); }
-
-Resource resource(std::string_view kind) {
-  for (Resource& each : builtin_resources()) {
-    if (each.kind == kind) return each;
-  }
-  return {};
-}
 
 Result<Json> patch(std::string_view kind, const char* type, const std::string& current, const std::string& change) {
   return apply_patch(resource(kind), parse(current), type, parse(change), {});

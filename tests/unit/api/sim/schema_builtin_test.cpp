@@ -9,24 +9,18 @@
 #include "api/sim/builtin_resources.h"
 #include "api/types/patch.h"
 #include "api/types/yaml.h"
+#include "tests/unit/api/sim/resources.h"
 
 namespace tpuslice::sim {
 namespace {
+
+using testing::parse;
+using testing::resource;
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Json parse(const std::string& text) { return Json::parse(text); }
-
-Resource resource(std::string_view kind) {
-  for (Resource& each : builtin_resources()) {
-    if (each.kind == kind && each.group != "events.k8s.io") return each;
-  }
-  ADD_FAILURE() << "no resource " << kind;
-  return {};
-}
 
 std::vector<std::string> check(std::string_view kind, const Json& object, const Json* old = nullptr) {
   std::vector<std::string> lines;

@@ -8,15 +8,16 @@
 #include <sstream>
 
 #include "api/types/yaml.h"
+#include "tests/unit/api/sim/resources.h"
 
 namespace tpuslice::sim {
 namespace {
 
+using testing::parse;
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Json parse(const std::string& text) { return Json::parse(text); }
 
 /// A root schema with one member `x` of this schema.
 Json with_x(const std::string& schema) { return parse(R"({"type":"object","properties":{"x":)" + schema + "}}"); }
