@@ -1,0 +1,78 @@
+// The real operator against the real control plane, with exactly the rights of deploy/rbac.
+#include "tests/support/operator_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/http/cpprest_transport.h"
+
+namespace tpuslice::testing {
+namespace {
+
+TEST(OperatorMetrics, AreSummedOverTheLabelsThatWereNotAskedFor) {
+  const auto samples = parse_metrics(
+      "# TYPE requests counter\nrequests{code=\"200\",method=\"GET\"} 3\nrequests{code=\"200\",method=\"PUT\"} 4\n"
+      "requests{code=\"403\",method=\"a \\\"b\\\" \\\\ }\"} 1\nplain 2.5e3\n");
+  ASSERT_TRUE(samples.ok()) << samples.error().message();
+  EXPECT_EQ(sum_of(*samples, "requests", {{"code", "200"}}), 7);
+  EXPECT_EQ(sum_of(*samples, "requests", {{"method", "a \"b\" \\ }"}}), 1);
+  EXPECT_EQ(sum_of(*samples, "requests"), 8);
+  EXPECT_EQ(sum_of(*samples, "plain"), 2500);
+  EXPECT_EQ(sum_of(*samples, "requests", {{"code", "500"}}), 0);
+  EXPECT_FALSE(parse_metrics("requests{code=\"200} 3\n").ok());
+  EXPECT_FALSE(parse_metrics("requests three\n").ok());
+}
+
+/// A control plane without controllers: enough for the operator itself.
+class OperatorOnRealApiServer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto plane = ControlPlane::start({.controllers = false, .scheduler = false, .kwok = false});
+    if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
+    ASSERT_TRUE(plane.ok()) << plane.error().message();
+    plane_ = std::move(*plane);
+    auto kubeconfig = install_operator(*plane_);
+    ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
+    options_.kubeconfig = *kubeconfig;
+    options_.log = plane_->dir() + "/operator.log";
+  }
+  void TearDown() override {
+    if (HasFailure() && plane_) {
+      plane_->keep_dir();
+      GTEST_LOG_(INFO) << "logs are in " << plane_->dir();
+    }
+  }
+
+  const std::shared_ptr<http::IoThreads> io_ = http::start_io();
+  std::unique_ptr<ControlPlane> plane_;
+  OperatorProcessOptions options_;
+};
+
+TEST_F(OperatorOnRealApiServer, MakesItsOwnCertificateAndIsForbiddenNothing) {
+  const auto port = free_port();
+  ASSERT_TRUE(port.ok());
+  ASSERT_TRUE(register_webhook(plane_->client(), *port).ok());
+  options_.webhook_port = *port;
+  auto started = OperatorProcess::start(options_);
+  ASSERT_TRUE(started.ok()) << started.error().message();
+  OperatorProcess& op = **started;
+  const auto secret = plane_->client().get(kSecrets, {"tpu-slice-system", "tpu-slice-webhook-cert"});
+  EXPECT_TRUE(secret.ok()) << secret.error().message();
+  const auto samples = op.metrics();
+  ASSERT_TRUE(samples.ok()) << samples.error().message();
+  EXPECT_GT(sum_of(*samples, "rest_client_requests_total", {{"code", "200"}}), 0);
+  EXPECT_EQ(sum_of(*samples, "rest_client_requests_total", {{"code", "403"}}), 0);
+  EXPECT_GT(op.resident_mib().value_or(0), 1);
+  EXPECT_GE(op.cpu_seconds().value_or(-1), 0);
+
+  op.kill();
+  EXPECT_FALSE(op.ready());
+  EXPECT_FALSE(op.resident_mib().ok());
+  const Status again = op.start_again();
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  const Status stopped = op.stop();
+  EXPECT_TRUE(stopped.ok()) << stopped.error().message();
+}
+
+}  // namespace
+}  // namespace tpuslice::testing

@@ -1,0 +1,130 @@
+// What a cluster is given before the operator runs in it: the files of deploy/, as they are shipped.
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/base64.h"
+#include "api/http/tls_credentials.h"
+#include "api/types/yaml.h"
+#include "tests/support/operator_process.h"
+
+namespace tpuslice::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRbacGroup = "rbac.authorization.k8s.io";
+constexpr const char* kAdmissionGroup = "admissionregistration.k8s.io";
+/// Every kind that deploy/ is made of, but for the workload itself.
+constexpr std::array kInstalled = {
+    kNamespaces,
+    ResourceType{"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false},
+    ResourceType{"", "v1", "ServiceAccount", "serviceaccounts"},
+    ResourceType{kRbacGroup, "v1", "ClusterRole", "clusterroles", false},
+    ResourceType{kRbacGroup, "v1", "ClusterRoleBinding", "clusterrolebindings", false},
+    ResourceType{kRbacGroup, "v1", "Role", "roles"},
+    ResourceType{kRbacGroup, "v1", "RoleBinding", "rolebindings"},
+    ResourceType{kAdmissionGroup, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false},
+    ResourceType{kAdmissionGroup, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false},
+};
+const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
+
+std::string shipped(const std::string& file) { return std::string(TPUSLICE_DEPLOY) + "/" + file; }
+
+const ResourceType* type_of(const Object& object) {
+  for (const ResourceType& type : kInstalled) {
+    if (object.kind() == type.kind && object.api_version() == type.api_version()) return &type;
+  }
+  return nullptr;
+}
+
+Result<std::vector<YamlDocument>> read_manifest(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  auto documents = parse_yaml_documents(text);
+  if (!documents) return documents.error().within(path);
+  return documents;
+}
+
+Status apply_manifest(client::Client& client, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto documents, read_manifest(path));
+  for (const YamlDocument& document : documents) {
+    const Object object(document.value);
+    const std::string where = fmt::format("{}:{}", path, document.line);
+    const ResourceType* const type = type_of(object);
+    if (type == nullptr) return Error::invalid_argument("{}: {} is no kind to install", where, object.kind());
+    const auto applied = client.patch(*type, object.key(), client::PatchType::kApply, object.json(), {.force = true});
+    if (!applied) return applied.error().within(where);
+  }
+  return {};
+}
+
+/// The configuration with every service replaced by the same path of 127.0.0.1:port.
+Object on_loopback(Object configuration, int port, const std::string& authority) {
+  for (Json& webhook : configuration.mutable_json()["webhooks"]) {
+    Json& target = webhook["clientConfig"];
+    target["url"] = fmt::format("https://127.0.0.1:{}{}", port, string_at(target, {"service", "path"}));
+    target.erase("service");
+    if (!authority.empty()) target["caBundle"] = encode_base64(authority);
+  }
+  return configuration;
+}
+
+}  // namespace
+
+Status install_operator(client::Client& client) {
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(shipped("crds"), problem)) {
+    RETURN_IF_ERROR(apply_manifest(client, entry.path()));
+  }
+  RETURN_IF_ERROR(apply_manifest(client, shipped("operator/namespace.yaml")));
+  return apply_manifest(client, shipped("rbac/rbac.yaml"));
+}
+
+Result<std::string> install_operator(ControlPlane& plane) {
+  RETURN_IF_ERROR(install_operator(plane.client()));
+  ASSIGN_OR_RETURN(const std::string path, plane.service_account_kubeconfig(kAccount));
+  // In a pod, the namespace that the operator keeps its Lease and certificate in is that of its account.
+  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  ASSIGN_OR_RETURN(Json config, parse_yaml(text));
+  for (Json& context : config["contexts"]) context["context"]["namespace"] = kAccount.namespace_name;
+  RETURN_IF_ERROR(write_private_file(path, to_yaml(config)));
+  return path;
+}
+
+Status register_webhook(client::Client& client, int port, const std::string& authority) {
+  const std::string path = shipped("webhook/webhook.yaml");
+  ASSIGN_OR_RETURN(const auto documents, read_manifest(path));
+  for (const YamlDocument& document : documents) {
+    Object object(document.value);
+    const ResourceType* const type = type_of(object);
+    if (type == nullptr || type->group != kAdmissionGroup) continue;  // the Service, which leads nowhere here
+    const Status removed = client.remove(*type, object.key());
+    if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
+    const auto created = client.create(*type, on_loopback(std::move(object), port, authority));
+    if (!created) return created.error().within(fmt::format("{}:{}", path, document.line));
+  }
+  return {};
+}
+
+Result<std::string> make_webhook_certificate(const std::string& directory) {
+  const Timestamp now = RealClock().wall();
+  const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
+  ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("test-webhook-ca", validity));
+  ASSIGN_OR_RETURN(
+      const http::Identity leaf,
+      http::issue_certificate(authority, {.common_name = "webhook", .ip_addresses = {"127.0.0.1"}}, validity));
+  std::error_code problem;
+  fs::create_directories(directory, problem);
+  RETURN_IF_ERROR(write_private_file(directory + "/tls.crt", leaf.certificate_chain));
+  RETURN_IF_ERROR(write_private_file(directory + "/tls.key", leaf.private_key));
+  return authority.certificate_chain;
+}
+
+Result<int> free_port() {
+  ASSIGN_OR_RETURN(const ControlPlanePorts ports, free_ports());
+  return ports.etcd;
+}
+
+}  // namespace tpuslice::testing

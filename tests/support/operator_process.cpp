@@ -1,0 +1,238 @@
+#include "tests/support/operator_process.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "api/base/strings.h"
+#include "api/http/cpprest_transport.h"
+
+namespace tpuslice::testing {
+namespace {
+
+constexpr Duration kLook = std::chrono::milliseconds(10);
+constexpr Duration kAnswer = std::chrono::seconds(5);
+constexpr const char* kLoopback = "127.0.0.1:0";
+
+std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
+  std::vector<std::string> out = {
+      "--kubeconfig=" + options.kubeconfig,
+      std::string("--metrics-bind-address=") + kLoopback,
+      std::string("--health-probe-bind-address=") + kLoopback,
+      "--webhook-bind-address=" + (options.webhook_port == 0 ? "0" : fmt::format("127.0.0.1:{}", options.webhook_port)),
+  };
+  if (!options.webhook_cert_dir.empty()) out.push_back("--webhook-cert-dir=" + options.webhook_cert_dir);
+  if (options.leader_elect) {
+    out.emplace_back("--leader-elect");
+    out.emplace_back("--leader-election-namespace=tpu-slice-system");
+  }
+  out.insert(out.end(), options.flags.begin(), options.flags.end());
+  return out;
+}
+
+std::size_t size_of_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  return in ? static_cast<std::size_t>(in.tellg()) : 0;
+}
+
+/// The port in the line {"msg":"listening","for":what,"port":...}; 0 if there is none yet.
+int listening_port(const std::string& log, std::size_t begin, std::string_view what) {
+  std::ifstream in(log, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(begin));
+  for (std::string line; std::getline(in, line);) {
+    if (line.find("listening") == std::string::npos) continue;
+    const auto entry = parse_json(line);
+    if (entry && string_at(*entry, {"for"}) == what) return static_cast<int>(int_at(*entry, {"port"}));
+  }
+  return 0;
+}
+
+/// Reads name="value" pairs up to the closing brace, which `rest` is left behind.
+bool read_labels(std::string_view& rest, StringMap& labels) {
+  rest.remove_prefix(1);
+  while (!rest.empty() && rest.front() != '}') {
+    const std::size_t equals = rest.find("=\"");
+    if (equals == std::string_view::npos) return false;
+    std::string& value = labels[std::string(rest.substr(0, equals))];
+    std::size_t i = equals + 2;
+    for (; i < rest.size() && rest[i] != '"'; ++i) {
+      if (rest[i] == '\\' && ++i < rest.size()) {
+        value += rest[i] == 'n' ? '\n' : rest[i];
+      } else {
+        value += rest[i];
+      }
+    }
+    if (i >= rest.size()) return false;
+    rest.remove_prefix(i + 1);
+    if (!rest.empty() && rest.front() == ',') rest.remove_prefix(1);
+  }
+  if (rest.empty()) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+std::optional<MetricSample> parse_sample(std::string_view line) {
+  MetricSample sample;
+  const std::size_t end = line.find_first_of("{ ");
+  if (end == std::string_view::npos) return std::nullopt;
+  sample.name = line.substr(0, end);
+  line.remove_prefix(end);
+  if (line.front() == '{' && !read_labels(line, sample.labels)) return std::nullopt;
+  const std::string value = trimmed(line);
+  char* stopped = nullptr;
+  sample.value = std::strtod(value.c_str(), &stopped);
+  if (value.empty() || *stopped != '\0') return std::nullopt;
+  return sample;
+}
+
+}  // namespace
+
+Result<std::vector<MetricSample>> parse_metrics(std::string_view text) {
+  std::vector<MetricSample> samples;
+  std::istringstream in{std::string(text)};
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    auto sample = parse_sample(line);
+    if (!sample) return Error::invalid_argument("metrics: no sample: {}", line);
+    samples.push_back(std::move(*sample));
+  }
+  return samples;
+}
+
+double sum_of(const std::vector<MetricSample>& samples, std::string_view name, const StringMap& labels) {
+  double sum = 0;
+  for (const MetricSample& sample : samples) {
+    if (sample.name != name) continue;
+    bool all = true;
+    for (const auto& [key, value] : labels) {
+      const auto found = sample.labels.find(key);
+      all = all && found != sample.labels.end() && found->second == value;
+    }
+    if (all) sum += sample.value;
+  }
+  return sum;
+}
+
+Result<std::unique_ptr<OperatorProcess>> OperatorProcess::start(OperatorProcessOptions options) {
+  if (options.program.empty()) options.program = TPUSLICE_OPERATOR_PROGRAM;
+  std::unique_ptr<OperatorProcess> started(new OperatorProcess(std::move(options)));
+  RETURN_IF_ERROR(started->launch());
+  return started;
+}
+
+Status OperatorProcess::start_again() {
+  if (running()) return Error::invalid_argument("operator: still runs");
+  return launch();
+}
+
+Status OperatorProcess::launch() {
+  log_begin_ = size_of_file(options_.log);
+  ASSIGN_OR_RETURN(process_,
+                   Process::start({.program = options_.program, .args = arguments_of(options_), .log = options_.log}));
+  const Instant until = clock_.now() + options_.ready_limit;
+  RETURN_IF_ERROR(find_ports(until));
+  if (!options_.wait_ready) return {};
+  return wait_ready(until - clock_.now());
+}
+
+Status OperatorProcess::find_ports(Instant until) {
+  health_port_ = metrics_port_ = 0;
+  while (health_port_ == 0 || metrics_port_ == 0) {
+    if (process_->wait(kLook)) return ended();
+    if (clock_.now() >= until) return Error::of(ErrorCode::kTimeout, "operator: does not listen; see {}", log());
+    health_port_ = listening_port(log(), log_begin_, "health");
+    metrics_port_ = listening_port(log(), log_begin_, "metrics");
+  }
+  return {};
+}
+
+Error OperatorProcess::ended() const {
+  return Error::unavailable("operator: ended with status {}:\n{}", process_->exit_code().value_or(-1),
+                            last_lines(log(), 5));
+}
+
+void OperatorProcess::kill() { process_->kill(); }
+
+Status OperatorProcess::stop(Duration limit) {
+  process_->signal(SIGTERM);
+  const auto status = process_->wait(limit);
+  if (!status) return Error::of(ErrorCode::kTimeout, "operator: did not stop; see {}", log());
+  if (*status != 0) return ended();
+  return {};
+}
+
+void OperatorProcess::pause() { process_->signal(SIGSTOP); }
+
+void OperatorProcess::resume() { process_->signal(SIGCONT); }
+
+Result<std::string> OperatorProcess::get(int port, const std::string& path) {
+  // A connection of its own: the process behind the port changes.
+  ASSIGN_OR_RETURN(const auto transport,
+                   http::make_cpprest_transport({.server = fmt::format("http://127.0.0.1:{}", port)}));
+  http::Request request;
+  request.target = path;
+  ASSIGN_OR_RETURN(http::Response response, transport->call(request, kAnswer, {}));
+  if (response.status != 200) return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
+  return std::move(response.body);
+}
+
+bool OperatorProcess::ready() { return running() && get(health_port_, "/readyz").ok(); }
+
+Status OperatorProcess::wait_ready(Duration limit) {
+  const Instant until = clock_.now() + limit;
+  while (!ready()) {
+    if (process_->wait(kLook)) return ended();
+    if (clock_.now() < until) continue;
+    const auto why = get(health_port_, "/readyz");
+    return Error::of(ErrorCode::kTimeout, "{}\n{}", why ? "operator: became ready late" : why.error().message(),
+                     last_lines(log(), 5));
+  }
+  return {};
+}
+
+Result<std::vector<MetricSample>> OperatorProcess::metrics() {
+  ASSIGN_OR_RETURN(const std::string text, get(metrics_port_, "/metrics"));
+  return parse_metrics(text);
+}
+
+Result<double> OperatorProcess::metric(std::string_view name, const StringMap& labels) {
+  ASSIGN_OR_RETURN(const auto samples, metrics());
+  return sum_of(samples, name, labels);
+}
+
+Result<double> OperatorProcess::cpu_seconds() const {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid()));
+  std::string text;
+  std::getline(in, text);
+  // The name in parentheses may hold spaces; fields 14 and 15 are user and system time.
+  const std::size_t name_end = text.rfind(')');
+  if (!running() || name_end == std::string::npos) return Error::not_found("operator: process {} is gone", pid());
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+Result<double> OperatorProcess::status_mib(std::string_view field) const {
+  std::ifstream in(fmt::format("/proc/{}/status", pid()));
+  for (std::string line; running() && std::getline(in, line);) {
+    if (!line.starts_with(field)) continue;
+    return std::strtod(line.c_str() + field.size(), nullptr) / 1024;
+  }
+  return Error::not_found("operator: process {} is gone", pid());
+}
+
+Result<double> OperatorProcess::resident_mib() const { return status_mib("VmRSS:"); }
+
+Result<double> OperatorProcess::peak_resident_mib() const { return status_mib("VmHWM:"); }
+
+}  // namespace tpuslice::testing
