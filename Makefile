@@ -4,10 +4,10 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test demo format tidy golden asan tsan clean
+.PHONY: help deps build controlplane test demo format tidy golden asan tsan clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps: ## Install the Debian packages that are missing
 	@tests/support/deps.sh
@@ -15,6 +15,9 @@ deps: ## Install the Debian packages that are missing
 build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) -j $(JOBS)
+
+controlplane: ## Build etcd, the Kubernetes control plane and kwok, once, for the end-to-end tests
+	@tests/controlplane/build.sh
 
 test: build ## Build and run every test; the last line is "N passed, N failed"
 	@tests/support/run_tests.sh $(BUILD)

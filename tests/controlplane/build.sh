@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# build.sh: builds the programs of the control plane, once, into a cache outside of the tree; `make controlplane`.
+#
+#   TPUSLICE_CONTROLPLANE_CACHE  the cache; $XDG_CACHE_HOME/tpu-slice-operator, else ~/.cache/tpu-slice-operator
+#   KUBEBUILDER_ASSETS           a directory whose programs are used instead of building the same ones
+#
+# assets.sh tells where the programs are. Those of other versions stay in the cache: another checkout may use them.
+set -euo pipefail
+source "$(dirname "$0")/versions.sh"
+
+die() { echo "control plane: $*" >&2; exit 1; }
+
+absent() { # the programs that have to be built
+  local program
+  for program in "${programs[@]}"; do locate "$program" >/dev/null || echo "$program"; done
+}
+[ -n "$(absent)" ] || exit 0
+
+go=$(command -v go || command -v /usr/local/go/bin/go) ||
+  die "Go is not installed (https://go.dev/dl, not Debian's 1.19); not built: $(absent | xargs)"
+mkdir -p "$built" || die "$built cannot be made"
+exec {lock}>"$built/.lock"
+flock "$lock" # another build of the same versions is waited for
+mapfile -t wanted < <(absent)
+[ ${#wanted[@]} -gt 0 ] || exit 0
+temporary=$(mktemp -d "$built/.building.XXXXXX")
+trap 'rm -rf "$temporary"' EXIT
+
+package() {
+  case $1 in
+    etcd) echo go.etcd.io/etcd/server/v3 ;;
+    kwok) echo sigs.k8s.io/kwok/cmd/kwok ;;
+    *) echo "k8s.io/kubernetes/cmd/$1" ;;
+  esac
+}
+
+# Without a stamp the API server calls itself v0.0.0-master, and clients refuse to talk to it.
+minor=${kubernetes#v1.}
+stamp="-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=$kwok"
+for module in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+  stamp+=" -X $module.gitVersion=$kubernetes -X $module.gitMajor=1 -X $module.gitMinor=${minor%%.*}"
+  stamp+=" -X $module.gitTreeState=clean"
+done
+
+cd "$here"
+export CGO_ENABLED=0 GOWORK=off
+started=$SECONDS
+echo "control plane: Kubernetes $kubernetes, etcd $etcd, kwok $kwok into $built"
+# One step of its own for what needs the network, so that its failure can be told from a build's.
+if ! "$go" list -deps tool >/dev/null 2>"$temporary/log"; then
+  die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
+fi
+printf '  %-24s %4d s\n' modules $((SECONDS - started))
+for program in "${wanted[@]}"; do
+  begun=$SECONDS
+  if ! "$go" build -trimpath -ldflags "$stamp" -o "$temporary/$program" "$(package "$program")" 2>"$temporary/log"; then
+    tail -n 20 "$temporary/log" >&2
+    die "$program cannot be built"
+  fi
+  mv "$temporary/$program" "$built/$program"
+  printf '  %-24s %4d s  %4d MB\n' "$program" $((SECONDS - begun)) $(($(stat -c %s "$built/$program") / 1000000))
+done

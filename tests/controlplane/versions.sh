@@ -1,0 +1,24 @@
+# Sourced by the scripts of this folder: which versions, which programs, and where they are kept.
+
+here=$(dirname "${BASH_SOURCE[0]}")
+version_of() { awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' "$here/go.mod"; }
+kubernetes=$(version_of k8s.io/kubernetes)
+etcd=$(version_of go.etcd.io/etcd/server/v3)
+kwok=$(version_of sigs.k8s.io/kwok)
+
+programs=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl)
+cache=${TPUSLICE_CONTROLPLANE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tpu-slice-operator}/controlplane
+built=$cache/kubernetes-$kubernetes-etcd-$etcd-kwok-$kwok-$(uname -m)/bin
+
+# locate PROGRAM: prints where it is. KUBEBUILDER_ASSETS comes first; kubectl may also be the machine's own.
+locate() {
+  if [ -n "${KUBEBUILDER_ASSETS:-}" ] && [ -x "$KUBEBUILDER_ASSETS/$1" ]; then
+    echo "$KUBEBUILDER_ASSETS/$1"
+  elif [ "$1" = kubectl ] && command -v kubectl; then
+    :
+  elif [ -x "$built/$1" ]; then
+    echo "$built/$1"
+  else
+    return 1
+  fi
+}
