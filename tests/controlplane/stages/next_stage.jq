@@ -1,0 +1,35 @@
+# The name of the stage that follows what a pod shows now; nothing while it just runs, or is over. These are the
+# decisions of next_stage() in api/sim/cluster/pod_stages.cpp.
+. as $pod
+| ($pod.status.containerStatuses // []) as $containers
+| ($pod.spec.initContainers // []) as $inits
+| def script($name): $pod.metadata.annotations["sim.tpuslice.dev/" + $name] // "";
+  def over: $pod.status.phase == "Succeeded" or $pod.status.phase == "Failed";
+  def ready: any($pod.status.conditions[]?; .type == "Ready" and .status == "True");
+  def restartable: .state.terminated and ($pod.spec.restartPolicy == "Always" or
+    ($pod.spec.restartPolicy == "OnFailure" and .state.terminated.exitCode != 0));
+  # Of the first init container that is not through.
+  def init_stage: first(range($inits | length) as $i
+    | $pod.status.initContainerStatuses[$i].state as $state
+    | select(($state.terminated.exitCode == 0 or ($inits[$i].restartPolicy == "Always" and $state.running)) | not)
+    | if $state.running then "init-done" else "init" end) // null;
+  if $pod.metadata.deletionTimestamp then
+    # Without grace it has been removed already and waits for its finalizers.
+    if $pod.metadata.deletionGracePeriodSeconds == 0 then empty
+    elif over or ($pod.status.phase != "Running" and ($pod.status.podIP // "") == "") then "remove"
+    else "stop" end
+  elif over then empty
+  elif $pod.status.startTime == null then "admit"
+  elif init_stage then init_stage
+  elif any($containers[]; .state.waiting and .state.waiting.reason != "CrashLoopBackOff") then
+    if script("image-pull-error") != "true" then "start"
+    elif any($containers[]; .state.waiting.reason == "ImagePullBackOff") then empty
+    else "pull-error" end
+  elif any($containers[]; restartable and .restartCount == 0) then "restart"
+  elif any($containers[]; restartable) then "back-off"
+  elif any($containers[]; .state.waiting) then "restart-after-back-off"
+  elif script("crash-loop") == "true" and $containers[0].state.running then "crash"
+  elif script("never-ready") != "true" and (ready | not) and all($containers[]; .state.running) then "ready"
+  elif script("fail-after") != "" and $containers[0].state.running and $containers[0].restartCount == 0 then "fail"
+  elif script("complete-after") != "" and any($containers[]; .state.running) then "complete"
+  else empty end

@@ -1,0 +1,269 @@
+// The control plane itself: what every test that runs on it takes for granted.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/client/credentials.h"
+#include "tests/support/control_plane.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+using ::testing::HasSubstr;
+
+constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
+constexpr ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
+constexpr Duration kLimit = 60s;
+
+/// One TPU slice of four hosts, and a CPU node.
+std::vector<sim::NodePool> small_pools() {
+  return sim::parse_node_pools(
+             {{"pools",
+               {{{"name", "slice"}, {"accelerator", "tpu-v6e-slice"}, {"topology", "4x4"}}, {{"name", "cpu"}}}}})
+      .value();
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const RealClock clock;
+  const Instant until = clock.now() + kLimit;
+  while (!condition()) {
+    if (clock.now() >= until) return false;
+    std::this_thread::sleep_for(20ms);
+  }
+  return true;
+}
+
+Json pod_named(const std::string& name, const Json& annotations, const std::string& restart_policy) {
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", {{"name", name}, {"namespace", "default"}, {"annotations", annotations}}},
+          {"spec",
+           {{"restartPolicy", restart_policy},
+            {"containers", Json::array({Json{{"name", "main"}, {"image", "example"}}})}}}};
+}
+
+/// Children of a process, by any of its threads.
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "stat");
+    std::string text;
+    if (!std::getline(in, text)) continue;
+    std::istringstream fields(text.substr(text.rfind(')') + 1));
+    std::string state;
+    pid_t its_parent = 0;
+    if (fields >> state >> its_parent && its_parent == parent) out.push_back(std::stoi(entry.path().filename()));
+  }
+  return out;
+}
+
+bool gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
+
+/// All tests but the last two share one control plane.
+class ControlPlaneTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto programs = control_plane_programs(); !programs) GTEST_SKIP() << programs.error().message();
+    if (shared() == nullptr) {
+      auto started = ControlPlane::start({.pools = small_pools(), .node_grace = 6s});
+      ASSERT_TRUE(started.ok()) << started.error().message();
+      shared() = std::move(started).value();
+    }
+  }
+  void TearDown() override {
+    if (!HasFailure() || shared() == nullptr) return;
+    shared()->keep_dir();
+    std::cerr << "logs are in " << shared()->dir() << "\n";
+  }
+  static void TearDownTestSuite() { shared().reset(); }
+
+  static std::unique_ptr<ControlPlane>& shared() {
+    static std::unique_ptr<ControlPlane> plane;
+    return plane;
+  }
+  static client::Client& client() { return shared()->client(); }
+
+  static void create(const ResourceType& type, const Json& json) {
+    const auto created = client().create(type, Object(json));
+    ASSERT_TRUE(created.ok()) << created.error().message();
+  }
+  static Json get(const ResourceType& type, const std::string& name) {
+    const auto found = client().get(type, {type.namespaced ? "default" : "", name});
+    return found ? found->json() : Json();
+  }
+  static std::string condition(const Json& object, const std::string& type) {
+    for (const Json& each : array_at(object, {"status", "conditions"})) {
+      if (string_at(each, {"type"}) == type) return string_at(each, {"status"});
+    }
+    return {};
+  }
+  static std::string phase(const std::string& pod) { return string_at(get(kPods, pod), {"status", "phase"}); }
+  static bool ready(const std::string& pod) { return condition(get(kPods, pod), "Ready") == "True"; }
+  static Json container(const std::string& pod) {
+    const Json found = get(kPods, pod);
+    const Json& statuses = array_at(found, {"status", "containerStatuses"});
+    return statuses.empty() ? Json() : statuses.front();
+  }
+  static bool is_gone(const ResourceType& type, const std::string& name) {
+    const auto found = client().get(type, {"default", name});
+    return !found && found.error().code() == ErrorCode::kNotFound;
+  }
+};
+
+TEST_F(ControlPlaneTest, HasTheNodesOfItsPools) {
+  for (const char* name : {"slice-0", "slice-1", "slice-2", "slice-3", "cpu-0"}) {
+    EXPECT_EQ(condition(get(kNodes, name), "Ready"), "True") << name;
+  }
+  const Json node = get(kNodes, "slice-0");
+  EXPECT_EQ(string_at(node, {"status", "allocatable", "google.com/tpu"}), "4");
+  EXPECT_EQ(string_at(node, {"metadata", "labels", "cloud.google.com/gke-tpu-topology"}), "4x4");
+  const Json& taints = array_at(node, {"spec", "taints"});
+  ASSERT_EQ(taints.size(), 1U);
+  EXPECT_EQ(string_at(taints.front(), {"key"}), "google.com/tpu");
+}
+
+TEST_F(ControlPlaneTest, RunsATpuPod) {
+  Json pod = pod_named("tpu", Json::object(), "Always");
+  pod["spec"]["containers"][0]["resources"] = {{"limits", {{"google.com/tpu", "4"}}}};
+  create(kPods, pod);
+  ASSERT_TRUE(eventually([] { return ready("tpu"); })) << get(kPods, "tpu");
+  const Json running = get(kPods, "tpu");
+  EXPECT_THAT(string_at(running, {"spec", "nodeName"}), HasSubstr("slice-"));
+  EXPECT_THAT(string_at(running, {"status", "podIP"}), HasSubstr("10.64."));
+  ASSERT_TRUE(client().remove(kPods, {"default", "tpu"}, {}).ok());
+  EXPECT_TRUE(eventually([] { return is_gone(kPods, "tpu"); })) << get(kPods, "tpu");
+}
+
+TEST_F(ControlPlaneTest, PodsTakeTheCommandsOfTheSimulator) {
+  const auto script = [](const std::string& name, const std::string& value) {
+    return Json{{"sim.tpuslice.dev/" + name, value}};
+  };
+  create(kPods, pod_named("completes", script("complete-after", "100ms"), "Never"));
+  Json fails = script("fail-after", "100ms");
+  fails.update(script("exit-code", "42"));
+  create(kPods, pod_named("fails", fails, "Never"));
+  create(kPods, pod_named("restarts", script("fail-after", "100ms"), "Always"));
+  create(kPods, pod_named("crashes", script("crash-loop", "true"), "Always"));
+  create(kPods, pod_named("unready", script("never-ready", "true"), "Always"));
+  create(kPods, pod_named("nopull", script("image-pull-error", "true"), "Always"));
+
+  EXPECT_TRUE(eventually([] { return phase("completes") == "Succeeded"; })) << get(kPods, "completes");
+  EXPECT_TRUE(eventually([] { return phase("fails") == "Failed"; })) << get(kPods, "fails");
+  EXPECT_EQ(int_at(container("fails"), {"state", "terminated", "exitCode"}), 42);
+  EXPECT_TRUE(eventually([] { return ready("restarts") && int_at(container("restarts"), {"restartCount"}) == 1; }))
+      << get(kPods, "restarts");
+  const auto waits = [](const std::string& pod, const std::string& reason) {
+    return string_at(container(pod), {"state", "waiting", "reason"}) == reason;
+  };
+  EXPECT_TRUE(eventually([&] { return waits("crashes", "CrashLoopBackOff"); })) << get(kPods, "crashes");
+  EXPECT_TRUE(eventually([&] { return waits("nopull", "ImagePullBackOff"); })) << get(kPods, "nopull");
+  EXPECT_EQ(phase("unready"), "Running");
+  EXPECT_EQ(condition(get(kPods, "unready"), "Ready"), "False");
+}
+
+TEST_F(ControlPlaneTest, CollectsWhatHasLostItsOwner) {
+  create(kConfigMaps, {{"metadata", {{"name", "owner"}, {"namespace", "default"}}}});
+  const Json owner = {{"apiVersion", "v1"},
+                      {"kind", "ConfigMap"},
+                      {"name", "owner"},
+                      {"uid", string_at(get(kConfigMaps, "owner"), {"metadata", "uid"})}};
+  create(kConfigMaps,
+         {{"metadata", {{"name", "dependent"}, {"namespace", "default"}, {"ownerReferences", Json::array({owner})}}}});
+  ASSERT_TRUE(client().remove(kConfigMaps, {"default", "owner"}, {}).ok());
+  EXPECT_TRUE(eventually([] { return is_gone(kConfigMaps, "dependent"); }));
+}
+
+TEST_F(ControlPlaneTest, ServiceAccountsHaveOnlyTheRightsTheyAreGiven) {
+  create(kAccounts, {{"metadata", {{"name", "nobody"}, {"namespace", "default"}}}});
+  const auto kubeconfig = shared()->service_account_kubeconfig({"default", "nobody"});
+  ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
+  const RealClock clock;
+  const auto transport = client::make_transport(client::load_kubeconfig(*kubeconfig).value(), clock);
+  ASSERT_TRUE(transport.ok());
+  client::Client nobody(**transport);
+  const auto pods = nobody.list(kPods);
+  ASSERT_FALSE(pods.ok());
+  EXPECT_EQ(pods.error().code(), ErrorCode::kForbidden);
+  EXPECT_THAT(pods.error().message(), HasSubstr("system:serviceaccount:default:nobody"));
+}
+
+TEST_F(ControlPlaneTest, ALostNodeIsNotReadyUntilItReturns) {
+  create(kPods, pod_named("on-lost-node", Json::object(), "Always"));
+  ASSERT_TRUE(eventually([] { return ready("on-lost-node"); }));
+  ASSERT_TRUE(shared()->lose_node("cpu-0").ok());
+  EXPECT_TRUE(eventually([] { return condition(get(kNodes, "cpu-0"), "Ready") == "Unknown"; }));
+  EXPECT_TRUE(eventually([] { return !ready("on-lost-node"); }));
+  ASSERT_TRUE(shared()->return_node("cpu-0").ok());
+  EXPECT_TRUE(eventually([] { return condition(get(kNodes, "cpu-0"), "Ready") == "True"; }));
+  EXPECT_TRUE(eventually([] { return ready("on-lost-node"); }));
+}
+
+TEST_F(ControlPlaneTest, AnApiServerThatWasKilledComesBackWithItsData) {
+  create(kConfigMaps, {{"metadata", {{"name", "kept"}, {"namespace", "default"}}}});
+  const std::string uid = string_at(get(kConfigMaps, "kept"), {"metadata", "uid"});
+  const std::string server = shared()->server();
+  shared()->kill_apiserver();
+  EXPECT_FALSE(client().get(kConfigMaps, {"default", "kept"}).ok());
+  const Status back = shared()->start_apiserver();
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  EXPECT_EQ(shared()->server(), server);
+  EXPECT_EQ(string_at(get(kConfigMaps, "kept"), {"metadata", "uid"}), uid);
+  // Scheduler and kwok go on.
+  create(kPods, pod_named("afterwards", Json::object(), "Always"));
+  EXPECT_TRUE(eventually([] { return ready("afterwards"); })) << get(kPods, "afterwards");
+}
+
+TEST_F(ControlPlaneTest, TwoRunSideBySideAndStopLeavesNothing) {
+  auto second = ControlPlane::start({.pools = small_pools()});
+  ASSERT_TRUE(second.ok()) << second.error().message();
+  ControlPlane& other = **second;
+  EXPECT_NE(other.server(), shared()->server());
+  ASSERT_TRUE(other.client()
+                  .create(kConfigMaps, Object(Json{{"metadata", {{"name", "mine"}, {"namespace", "default"}}}}))
+                  .ok());
+  EXPECT_TRUE(is_gone(kConfigMaps, "mine"));
+
+  std::vector<pid_t> pids;
+  for (const char* program : {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}) {
+    ASSERT_NE(other.process(program), nullptr) << program;
+    pids.push_back(other.process(program)->pid());
+  }
+  other.stop();
+  for (const pid_t pid : pids) EXPECT_TRUE(gone(pid));
+  EXPECT_FALSE(std::filesystem::exists(other.dir()));
+}
+
+TEST_F(ControlPlaneTest, NothingOutlivesAProgramThatIsKilled) {
+  const auto bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const std::filesystem::path dir = ::testing::TempDir() + "controlplane_test." + std::to_string(getpid());
+  const std::string log = dir.string() + ".log";
+  auto program = Process::start(
+      {.program = bin / "tpu-slice-controlplane",
+       .args = {"--dir=" + dir.string(), "--no-controllers", "--no-scheduler", "--no-kwok", "--no-pools"},
+       .log = log});
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_TRUE(eventually([&] { return last_lines(log, 1).starts_with("ready: "); })) << last_lines(log, 20);
+  const std::vector<pid_t> children = children_of((*program)->pid());
+  EXPECT_EQ(children.size(), 2U) << "etcd and kube-apiserver";
+  (*program)->kill();
+  for (const pid_t pid : children) EXPECT_TRUE(eventually([&] { return gone(pid); })) << pid;
+  std::filesystem::remove_all(dir);
+  std::filesystem::remove(log);
+}
+
+TEST(ControlPlaneOptionsTest, ADirectoryWithSomethingInItIsRefused) {
+  if (const auto programs = control_plane_programs(); !programs) GTEST_SKIP() << programs.error().message();
+  const auto refused = ControlPlane::start({.dir = "tests"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message(), HasSubstr("/tests: is no new or empty directory"));
+  EXPECT_TRUE(std::filesystem::exists("tests"));
+}
+
+}  // namespace
+}  // namespace tpuslice::testing

@@ -1,0 +1,76 @@
+#include "tests/support/process.h"
+
+#include <csignal>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/control_plane_files.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool exists(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+class ProcessTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Process> shell(const std::string& script) {
+    auto started = Process::start(
+        {.program = "/bin/sh", .args = {"-c", script}, .log = log_, .directory = "/", .env = {{"GREETING", "hello"}}});
+    EXPECT_TRUE(started.ok());
+    return std::move(started).value();
+  }
+  ~ProcessTest() override { std::filesystem::remove(log_); }
+
+  const std::string log_ = ::testing::TempDir() + "process_test." + std::to_string(getpid()) + ".log";
+};
+
+TEST_F(ProcessTest, TellsHowTheProgramEnded) {
+  EXPECT_EQ(shell("exit 3")->wait(10s), 3);
+  EXPECT_EQ(shell("kill -TERM $$")->wait(10s), 128 + SIGTERM);
+}
+
+TEST_F(ProcessTest, KeepsWhatItPrints) {
+  EXPECT_EQ(shell("echo $GREETING from $PWD; echo oops >&2")->wait(10s), 0);
+  EXPECT_EQ(shell("echo again")->wait(10s), 0);
+  EXPECT_EQ(read_text_file(log_).value_or(""), "hello from /\noops\nagain\n");
+}
+
+TEST_F(ProcessTest, GetsSignals) {
+  const auto process = shell("exec sleep 60");
+  EXPECT_TRUE(process->running());
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->wait(10s), 128 + SIGTERM);
+  process->signal(SIGTERM);  // too late, and harmless
+}
+
+TEST_F(ProcessTest, IsGoneWhenKilledOrForgotten) {
+  const auto killed = shell("exec sleep 60");
+  killed->kill();
+  EXPECT_FALSE(exists(killed->pid()));
+  pid_t pid = 0;
+  {
+    const auto forgotten = shell("exec sleep 60");
+    pid = forgotten->pid();
+    EXPECT_TRUE(exists(pid));
+  }
+  EXPECT_FALSE(exists(pid));
+}
+
+TEST_F(ProcessTest, OutlivesTheThreadThatAskedForIt) {
+  std::unique_ptr<Process> process;
+  std::jthread([&] { process = shell("exec sleep 60"); }).join();
+  EXPECT_EQ(process->wait(200ms), std::nullopt);
+}
+
+TEST_F(ProcessTest, RefusesWhatIsNoProgram) {
+  const auto refused = Process::start({.program = "/no/such/program"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace tpuslice::testing

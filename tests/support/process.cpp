@@ -1,0 +1,141 @@
+#include "tests/support/process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "api/http/cpprest_transport.h"
+
+namespace tpuslice::testing {
+namespace {
+
+std::vector<char*> c_strings(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& each : texts) out.push_back(each.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> child_environment(const std::vector<std::pair<std::string, std::string>>& added) {
+  std::map<std::string, std::string> by_name;
+  for (const std::string& entry : http::environment_for_children()) {
+    const auto equals = entry.find('=');
+    if (equals != std::string::npos) by_name[entry.substr(0, equals)] = entry.substr(equals + 1);
+  }
+  for (const auto& [name, value] : added) by_name[name] = value;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : by_name) out.push_back(name + "=" + value);
+  return out;
+}
+
+/// What the child needs, made before the fork: after it, only calls that are safe in a signal handler are allowed.
+struct Launch {
+  explicit Launch(const ProcessOptions& options)
+      : parent(getpid()),
+        directory(options.directory.c_str()),
+        log(options.log.empty() ? "/dev/null" : options.log.c_str()),
+        arguments(options.args),
+        environment(child_environment(options.env)) {
+    arguments.insert(arguments.begin(), options.program);
+    argv = c_strings(arguments);
+    envp = c_strings(environment);
+  }
+
+  [[noreturn]] void child() const {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it died before it could be tied to us
+    setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) std::signal(number, SIG_DFL);
+    const int in = open("/dev/null", O_RDONLY);
+    const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(127);
+    close_range(3, ~0U, 0);
+    if (*directory != '\0' && chdir(directory) != 0) _exit(127);
+    execve(argv.front(), argv.data(), envp.data());
+    _exit(127);
+  }
+
+  const pid_t parent;
+  const char* const directory;
+  const char* const log;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Process>> Process::start(ProcessOptions options) {
+  if (access(options.program.c_str(), X_OK) != 0) {
+    return Error::not_found("{}: cannot be run: {}", options.program, std::strerror(errno));
+  }
+  std::unique_ptr<Process> process(new Process(std::move(options)));
+  Process& self = *process;
+  self.thread_ = std::jthread([&self] { self.run(); });
+  std::unique_lock lock(self.mutex_);
+  self.changed_.wait(lock, [&self] { return self.started_; });
+  if (self.pid_ < 0) return Error::internal("{}: no process can be made", self.options_.program);
+  return process;
+}
+
+Process::~Process() { kill(); }
+
+void Process::run() {
+  const Launch launch(options_);
+  const pid_t pid = fork();
+  if (pid == 0) launch.child();
+  {
+    const MutexLock lock(mutex_);
+    pid_ = pid;
+    started_ = true;
+    if (pid < 0) exit_code_ = 127;
+  }
+  changed_.notify_all();
+  if (pid < 0) return;
+  // Its number is given back under the lock, so that nobody signals another process of the same number.
+  siginfo_t ended{};
+  while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  {
+    const MutexLock lock(mutex_);
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  changed_.notify_all();
+}
+
+std::optional<int> Process::exit_code() const {
+  const MutexLock lock(mutex_);
+  return exit_code_;
+}
+
+std::optional<int> Process::wait(Duration limit) const {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, limit, [this] { return exit_code_.has_value(); });
+  return exit_code_;
+}
+
+void Process::signal(int number) {
+  const MutexLock lock(mutex_);
+  if (started_ && !exit_code_) ::kill(pid_, number);
+}
+
+void Process::kill() {
+  signal(SIGKILL);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return exit_code_.has_value(); });
+}
+
+}  // namespace tpuslice::testing
