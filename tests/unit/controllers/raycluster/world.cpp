@@ -15,11 +15,17 @@ bool terminating(const Json& pod) { return pod["metadata"].contains("deletionTim
 
 }  // namespace
 
-std::string place_of(const Json& pod) {
+std::string slice_of(const Json& pod) {
   const std::string replica = label(pod, tpu::kRayReplicaIndex);
   if (label(pod, tpu::kRayNodeType) != "worker" || replica.empty()) return {};
+  return label(pod, tpu::kRayGroup) + "/" + replica;
+}
+
+std::string place_of(const Json& pod) {
+  const std::string slice = slice_of(pod);
+  if (slice.empty()) return {};
   const std::string host = label(pod, tpu::kRayHostIndex);
-  return label(pod, tpu::kRayGroup) + "/" + replica + "/" + (host.empty() ? "0" : host);
+  return slice + "/" + (host.empty() ? "0" : host);
 }
 
 World::World(Json cluster) : cluster_(std::move(cluster)), now_(a_time()) {}
@@ -55,10 +61,11 @@ void World::check_place(const Json& pod) {
   const std::string place = place_of(pod);
   if (place.empty()) return;
   for (const auto& [name, other] : pods_) {
-    const bool same_owner = string_at(other, {"metadata", "ownerReferences", "0", "uid"}) == cluster_.uid();
-    if (same_owner && place_of(other) == place) {
-      breaches_.push_back(
-          fmt::format("{} created beside {} for {}", string_at(pod, {"metadata", "name"}), name, place));
+    if (string_at(other, {"metadata", "ownerReferences", "0", "uid"}) != cluster_.uid()) continue;
+    const std::string created = string_at(pod, {"metadata", "name"});
+    if (place_of(other) == place) breaches_.push_back(fmt::format("{} created beside {} for {}", created, name, place));
+    if (slice_of(other) == slice_of(pod) && string_at(other, {"status", "phase"}) != "Pending") {
+      breaches_.push_back(fmt::format("{} created into a slice in which {} runs already", created, name));
     }
   }
 }

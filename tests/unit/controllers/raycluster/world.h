@@ -33,7 +33,8 @@ class World {
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] const std::map<std::string, Json>& pods() const { return pods_; }
 
-  /// Breaches of safety so far: a pod created beside another that has its place in the slice.
+  /// Breaches of safety so far: a pod created beside another that has its place in the slice, or into a slice that runs
+  /// already.
   [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
@@ -50,6 +51,9 @@ class World {
   std::size_t writes_ = 0;
   std::vector<std::string> breaches_;
 };
+
+/// "<group>/<replica>" of a worker's labels, or empty if it has none.
+[[nodiscard]] std::string slice_of(const Json& pod);
 
 /// "<group>/<replica>/<host>" of a pod's labels, or empty if it has no place.
 [[nodiscard]] std::string place_of(const Json& pod);
