@@ -52,6 +52,8 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource) {
   return {
       metrics.counter("tpuslice_watch_lists_total", "Whole lists read.", labels),
       metrics.counter("tpuslice_watch_connections_total", "Watches opened.", labels),
+      metrics.counter("tpuslice_watch_expired_total",
+                      "Watches listed again because the server does not have what they go on from.", labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
       metrics.counter("tpuslice_watch_poison_objects_total", "Objects that could not be decoded.", labels),
   };

@@ -37,6 +37,7 @@ struct ControllerMetrics {
 struct WatchMetrics {
   Counter& lists;
   Counter& watches;
+  Counter& expired;
   Counter& events;
   Counter& poison;
 };

@@ -145,7 +145,7 @@ Instant WatchMachine::open_failed(const Error& error, Instant now) {
     start_over();
   }
   if (error.code() == ErrorCode::kExpired || client::is_resource_version_too_large(error)) {
-    start_over();
+    start_over_after(error);
     if (now - listed_ >= options_.short_watch) return now;
   }
   return back_off(error, now);
@@ -197,7 +197,7 @@ Instant WatchMachine::stream_failed(const Error& error, Instant now) {
     return short_lived ? back_off(error, now) : now;
   }
   if (error.code() == ErrorCode::kExpired) {
-    start_over();
+    start_over_after(error);
     // A server that lists what it will not watch is asked again slowly.
     return now - listed_ < options_.short_watch ? back_off(error, now) : now;
   }
@@ -250,6 +250,13 @@ void WatchMachine::finish_list(const std::string& resource_version) {
   phase_ = Phase::kWatch;
   sink_->commit(revision_of(resource_version));
   synced_ = true;
+}
+
+void WatchMachine::start_over_after(const Error& error) {
+  metrics_.expired.increment();
+  log_.info("resourceVersion is of no use; listing again",
+            {{"resource_version", resource_version_}, {"error", error.message()}});
+  start_over();
 }
 
 void WatchMachine::start_over() {

@@ -142,6 +142,8 @@ class WatchMachine {
   void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
   void finish_list(const std::string& resource_version);
+  /// The server no longer has, or does not yet have, what follows resource_version_.
+  void start_over_after(const Error& error);
   void start_over();
   Instant back_off(const Error& error, Instant now);
   void quarantine(const ObjectKey& key, const Error& error);

@@ -121,6 +121,7 @@ class WatchMachineTest : public ::testing::Test {
     return out;
   }
   double poison_metric() { return watch_metrics(metrics_, "pods").poison.value(); }
+  double expired_metric() { return watch_metrics(metrics_, "pods").expired.value(); }
 
   FakeClock clock_;
   Random random_{1};
@@ -225,6 +226,7 @@ TEST_F(WatchMachineTest, ListsAgainWhenTheStreamSaysExpired) {
   EXPECT_EQ(reader_.lists[1].resource_version, "");
   EXPECT_EQ(reader_.watches.back().resource_version, "60");
   EXPECT_THAT(names(), ElementsAre("b"));
+  EXPECT_EQ(expired_metric(), 1);
 }
 
 TEST_F(WatchMachineTest, ListsAgainWhenOpeningAnswersExpired) {
@@ -237,6 +239,7 @@ TEST_F(WatchMachineTest, ListsAgainWhenOpeningAnswersExpired) {
   settle();
   EXPECT_THAT(reader_.lists, SizeIs(2));
   EXPECT_THAT(names(), IsEmpty());
+  EXPECT_EQ(expired_metric(), 1);
 }
 
 TEST_F(WatchMachineTest, DoesNotLoopOverAServerThatListsButAlwaysExpires) {
