@@ -162,12 +162,13 @@ Status ControlPlane::start_apiserver() {
 
 Status ControlPlane::wait_for(const std::string& what, const std::function<bool()>& condition) {
   const Instant until = clock_.now() + options_.start_limit;
-  while (!condition()) {
+  while (true) {
     for (const auto& [program, process] : processes_) {
       if (process->running()) continue;
       return Error::unavailable("{} ended with status {}:\n{}", program, *process->exit_code(),
                                 last_lines(process->log(), 5));
     }
+    if (condition()) return {};
     if (clock_.now() >= until) {
       return Error::of(ErrorCode::kTimeout, "{}: not there after {} s", what,
                        std::chrono::duration_cast<std::chrono::seconds>(options_.start_limit).count());
@@ -175,7 +176,6 @@ Status ControlPlane::wait_for(const std::string& what, const std::function<bool(
     // A pause that the end of a process cuts short.
     static_cast<void>(processes_.rbegin()->second->wait(kPoll));
   }
-  return {};
 }
 
 Process* ControlPlane::process(const std::string& program) {

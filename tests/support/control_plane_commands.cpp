@@ -116,6 +116,8 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
                                              const ControlPlanePorts& ports) {
   std::vector<std::string> arguments = {
       fmt::format("--etcd-servers=http://127.0.0.1:{}", ports.etcd),
+      // Should another control plane have won the race for our port, at least its data is not ours.
+      "--etcd-prefix=/registry" + dir,
       fmt::format("--secure-port={}", ports.apiserver),
       "--bind-address=127.0.0.1",
       "--advertise-address=127.0.0.1",
