@@ -73,6 +73,9 @@ std::vector<std::string> faults(const World& world) {
   }
   const PodsByType pods = by_type(seen.pods);
   if (pods.heads.size() != 1) out.push_back(fmt::format("{} heads", pods.heads.size()));
+  for (const PodPtr& head : pods.heads) {
+    if (head->finished()) out.push_back("the head is dead: " + head->key.name);
+  }
   std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;
   for (const PodPtr& pod : pods.workers) {
     const std::string host = pod->label(tpu::kRayHostIndex);
@@ -101,7 +104,7 @@ std::vector<std::string> faults(const World& world) {
   return out;
 }
 
-// What a plan does to a part of a slice only, and writes that would hit whatever bears the name by then.
+// What a plan does to a part of a slice only; writes that would hit whatever bears the name by then, or change nothing.
 std::vector<std::string> half_measures(const World& world, const Plan& plan) {
   std::vector<std::string> out;
   std::set<std::string> deleted;
@@ -110,8 +113,10 @@ std::vector<std::string> half_measures(const World& world, const Plan& plan) {
     if (action.kind == runtime::ActionKind::kCreate) continue;
     if (action.preconditions.uid.empty()) out.push_back("no uid to hold on to: " + action.key.name);
     if (action.kind != runtime::ActionKind::kDelete || action.type != kPods) continue;
+    const Json& victim = world.pods().at(action.key.name);
+    if (victim["metadata"].contains("deletionTimestamp")) out.push_back("deleted already: " + action.key.name);
     deleted.insert(action.key.name);
-    slices.insert(slice_of(world.pods().at(action.key.name)));
+    slices.insert(slice_of(victim));
   }
   slices.erase("");
   for (const PodPtr& pod : world.observed().pods) {
