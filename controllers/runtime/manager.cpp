@@ -43,7 +43,8 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       random_(options_.seed),
       events_(options_.events, api_.writer, clock_, metrics_, log_),
       parallel_(make_parallel(options_.action_threads)),
-      executor_(api_.reader, api_.writer, *parallel_, events_, options_.executor) {
+      plan_writer_(api_.writer, [this] { return leading(); }),
+      executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor) {
   if (options_.leader_elect) {
     elector_ = std::make_unique<LeaderElector>(options_.election, election_api.reader, election_api.writer, clock_,
                                                random_, metrics_, log_);

@@ -22,6 +22,7 @@
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/event_recorder.h"
 #include "controllers/runtime/executor.h"
+#include "controllers/runtime/fenced_writer.h"
 #include "controllers/runtime/leader_election.h"
 #include "controllers/runtime/parallel.h"
 #include "controllers/runtime/reconciler.h"
@@ -108,6 +109,7 @@ class Manager {
   Random random_;
   EventRecorder events_;
   const std::unique_ptr<Parallel> parallel_;
+  FencedWriter plan_writer_;  ///< Of the plans; the lease and the events, which tell of what was done, have api_'s.
   const Executor executor_;
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   std::vector<std::unique_ptr<PodStore>> pod_stores_;

@@ -12,8 +12,10 @@ namespace tpuslice::runtime {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
 
@@ -94,6 +96,22 @@ TEST(Manager, LetsOnlyTheLeaderActWhileOthersKeepWarm) {
   }
   EXPECT_THAT(api.all(kPods), SizeIs(1));
   EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
+}
+
+/// Regression: a process that was paused beyond its lease went on with its plan until somebody told its workers.
+TEST(Manager, SendsNothingMoreOfAPlanWhenItWakesUpWithoutItsLease) {
+  FakeApi api;
+  FakeClock clock;
+  Operator op(api, clock, "a");
+  api.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
+    if (call.type == kPods) clock.advance(1min);
+  };
+  api.put(kWidgets, widget("w", {{"replicas", 3}}));
+  op.manager.step(clock.now());
+  EXPECT_THAT(api.all(kPods), SizeIs(1)) << "the write that was on its way";
+  EXPECT_THAT(api.writes(), ElementsAre("create tpu-slice-system/tpu-slice-operator", "create default/w-0",
+                                        StartsWith("create default/w.")))
+      << "the last is the event that tells of it";
 }
 
 TEST(Manager, IsReadyWithoutAResourceThatIsNotInstalledButHoldsItsControllerBack) {
