@@ -45,7 +45,7 @@ class SliceInvariants {
     return broken;
   }
 
- private:
+  /// Which head or worker `pod` is, of all there are; empty for pods of others.
   static std::string place_of(const Json& pod) {
     const auto label = [&](const char* name) { return string_at(pod, {"metadata", "labels", name}); };
     if (label("ray.io/cluster").empty()) return {};
@@ -58,6 +58,7 @@ class SliceInvariants {
                        label("ray.io/replica-host-index"), cluster);
   }
 
+ private:
   sim::ChangeFeed feed_;
   std::map<std::string, std::set<std::string>> live_;
 };
@@ -158,17 +159,7 @@ class RayWorld {
     return out;
   }
 
-  FakeClock clock;
-  sim::Cluster cluster;
-  SliceInvariants invariants;
-  std::vector<std::unique_ptr<OperatorHarness>> operators;
-  std::vector<std::string> violations;
-
- private:
-  static void require(const Status& status) {
-    TPUSLICE_CHECK_MSG(status.ok(), status.ok() ? "" : status.error().message());
-  }
-
+  /// Takes away what differs between two runs that end in the same state.
   static void strip(Json& json) {
     static const std::set<std::string> kVolatile{"startTime",
                                                  "startedAt",
@@ -200,6 +191,17 @@ class RayWorld {
     } else if (json.is_array()) {
       for (Json& entry : json) strip(entry);
     }
+  }
+
+  FakeClock clock;
+  sim::Cluster cluster;
+  SliceInvariants invariants;
+  std::vector<std::unique_ptr<OperatorHarness>> operators;
+  std::vector<std::string> violations;
+
+ private:
+  static void require(const Status& status) {
+    TPUSLICE_CHECK_MSG(status.ok(), status.ok() ? "" : status.error().message());
   }
 };
 
