@@ -77,19 +77,19 @@ Result<std::unique_ptr<HttpsListener>> HttpsListener::start(ApiServer& server, c
   std::unique_ptr<HttpsListener> listener(new HttpsListener(std::move(authority), std::move(admin), now));
   listener->host_ = host_of(options.address);
 
-  http::ServerOptions serving;
+  http::ServerOptions& serving = listener->serving_;
   serving.address = options.address;
   ASSIGN_OR_RETURN(serving.tls,
                    http::issue_certificate(listener->authority_, server_names(listener->host_), validity_at(now)));
   serving.client_ca = listener->ca();
   serving.threads = 4;
-  const auto handler = [&server, tokens = std::move(options.tokens)](const http::Request& request,
+  listener->handler_ = [&server, tokens = std::move(options.tokens)](const http::Request& request,
                                                                      const http::Peer& peer) {
     const auto user = authenticate(request, peer, tokens);
     if (!user && !is_public(request.target)) return unauthorized();
     return server.handle(request, user.value_or(UserInfo{"system:anonymous", {"system:unauthenticated"}}));
   };
-  ASSIGN_OR_RETURN(listener->server_, http::Server::start(std::move(serving), handler));
+  ASSIGN_OR_RETURN(listener->server_, http::Server::start(serving, listener->handler_));
   return listener;
 }
 
@@ -119,5 +119,11 @@ std::string HttpsListener::kubeconfig_with(const http::Identity& identity) const
 }
 
 void HttpsListener::stop() { server_->stop(); }
+
+Status HttpsListener::start_again() {
+  serving_.address = fmt::format("{}:{}", host_, server_->port());
+  ASSIGN_OR_RETURN(server_, http::Server::start(serving_, handler_));
+  return {};
+}
 
 }  // namespace tpuslice::sim

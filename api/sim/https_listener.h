@@ -39,6 +39,8 @@ class HttpsListener {
   [[nodiscard]] Result<std::string> kubeconfig_for(const UserInfo& user) const;
   /// Ends connections and watches.
   void stop();
+  /// After stop(): at the same address, with the same certificates. Errors: Unavailable if somebody else took the port.
+  Status start_again();
 
  private:
   HttpsListener(http::Identity authority, http::Identity admin, Timestamp issued);
@@ -48,6 +50,8 @@ class HttpsListener {
   const http::Identity admin_;
   const Timestamp issued_;
   std::string host_;
+  http::ServerOptions serving_;
+  http::Handler handler_;
   std::unique_ptr<http::Server> server_;
 };
 

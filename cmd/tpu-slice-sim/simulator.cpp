@@ -222,6 +222,13 @@ std::vector<std::string> Simulator::unfinished() {
   return lines;
 }
 
+void Simulator::stop_api_server() { listener_->stop(); }
+
+Status Simulator::start_api_server() {
+  cluster_.compact();
+  return listener_->start_again();
+}
+
 Result<std::string> Simulator::operator_kubeconfig() const { return listener_->kubeconfig_for(operator_user()); }
 
 }  // namespace tpuslice

@@ -45,6 +45,10 @@ class Simulator {
   [[nodiscard]] std::vector<std::string> unfinished();
 
   [[nodiscard]] std::string kubeconfig() const { return listener_->kubeconfig(); }
+  /// Connections and watches break, and nobody answers. Then, at the same address, all is as it was, but watches from
+  /// before are too old: what a real API server does when it is restarted. Cluster and operator go on meanwhile.
+  void stop_api_server();
+  Status start_api_server();
   /// As the service account of the operator.
   [[nodiscard]] Result<std::string> operator_kubeconfig() const;
   [[nodiscard]] const std::string& server() const { return admin_.server; }

@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "api/base/base64.h"
 #include "api/http/cpprest_transport.h"
+#include "api/http/url.h"
 
 namespace tpuslice {
 
@@ -17,7 +20,11 @@ Result<std::shared_ptr<http::Transport>> WebhookConnections::connect(const Json&
   if (!ca || ca->empty()) return Error::unavailable("the webhook configuration has no caBundle yet");
   http::TransportOptions options;
   options.ca = *ca;
-  options.server = string_at(client_config, {"url"});
+  if (const std::string url = string_at(client_config, {"url"}); !url.empty()) {
+    // Its path is that of the request.
+    ASSIGN_OR_RETURN(const http::BaseUrl base, http::parse_base_url(url));
+    options.server = fmt::format("{}://{}:{}", base.scheme, base.host, base.port);
+  }
   std::shared_ptr<http::Transport> transport;
   std::string id;
   {
