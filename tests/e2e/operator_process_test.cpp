@@ -74,5 +74,39 @@ TEST_F(OperatorOnRealApiServer, MakesItsOwnCertificateAndIsForbiddenNothing) {
   EXPECT_TRUE(stopped.ok()) << stopped.error().message();
 }
 
+TEST_F(OperatorOnRealApiServer, ServesTheWebhookWithACertificateOfSomebodyElse) {
+  const auto port = free_port();
+  ASSERT_TRUE(port.ok());
+  options_.webhook_port = *port;
+  options_.webhook_cert_dir = plane_->dir() + "/webhook";
+  const auto authority = make_webhook_certificate(options_.webhook_cert_dir);
+  ASSERT_TRUE(authority.ok()) << authority.error().message();
+  ASSERT_TRUE(register_webhook(plane_->client(), *port, *authority).ok());
+  auto started = OperatorProcess::start(options_);
+  ASSERT_TRUE(started.ok()) << started.error().message();
+  const Json slice = {
+      {"groupName", "g"},
+      {"numOfHosts", 3},
+      {"template",
+       {{"spec",
+         {{"nodeSelector",
+           {{"cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice"}, {"cloud.google.com/gke-tpu-topology", "4x4"}}},
+          {"containers",
+           Json::array(
+               {Json{{"name", "w"}, {"image", "i"}, {"resources", {{"limits", {{"google.com/tpu", "4"}}}}}}})}}}}}};
+  const Json head = {{"template", {{"spec", {{"containers", Json::array({Json{{"name", "h"}, {"image", "i"}}})}}}}}};
+  const Json cluster = {{"apiVersion", "ray.io/v1"},
+                        {"kind", "RayCluster"},
+                        {"metadata", {{"name", "train"}, {"namespace", "default"}}},
+                        {"spec", {{"headGroupSpec", head}, {"workerGroupSpecs", Json::array({slice})}}}};
+  constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
+  const auto refused = plane_->client().create(kRayClusters, Object(cluster));
+  ASSERT_FALSE(refused.ok()) << "the webhook was not asked";
+  EXPECT_THAT(refused.error().message(),
+              ::testing::HasSubstr("admission webhook \"rayclusters.tpuslice.dev\" denied the request"));
+  EXPECT_FALSE(plane_->client().get(kSecrets, {"tpu-slice-system", "tpu-slice-webhook-cert"}).ok())
+      << "it made one of its own";
+}
+
 }  // namespace
 }  // namespace tpuslice::testing

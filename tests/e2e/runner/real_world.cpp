@@ -1,0 +1,40 @@
+// The real control plane; the operator has a ServiceAccount with the rights of deploy/rbac and nothing more.
+#include "tests/e2e/runner/world.h"
+#include "tests/support/operator_process.h"
+
+namespace tpuslice::e2e {
+namespace {
+
+class RealWorld final : public World {
+ public:
+  RealWorld(std::unique_ptr<testing::ControlPlane> plane, std::string operator_kubeconfig)
+      : plane_(std::move(plane)), operator_kubeconfig_(std::move(operator_kubeconfig)) {}
+
+  [[nodiscard]] const std::string& dir() const override { return plane_->dir(); }
+  void keep() override { plane_->keep_dir(); }
+  [[nodiscard]] client::Client& client() override { return plane_->client(); }
+  [[nodiscard]] std::string kubeconfig() const override { return plane_->kubeconfig(); }
+  [[nodiscard]] std::string operator_kubeconfig() const override { return operator_kubeconfig_; }
+  void kill_apiserver() override { plane_->kill_apiserver(); }
+  Status start_apiserver() override { return plane_->start_apiserver(); }
+
+ private:
+  const std::unique_ptr<testing::ControlPlane> plane_;
+  const std::string operator_kubeconfig_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<World>> start_world(const Json& pools) {
+  testing::ControlPlaneOptions options;
+  options.pools = sim::default_node_pools();
+  if (!pools.is_null()) {
+    ASSIGN_OR_RETURN(options.pools, sim::parse_node_pools({{"pools", pools}}));
+  }
+  options.crds = {"deploy/crds/ray.io_rayclusters.yaml"};
+  ASSIGN_OR_RETURN(auto plane, testing::ControlPlane::start(std::move(options)));
+  ASSIGN_OR_RETURN(std::string kubeconfig, testing::install_operator(*plane));
+  return std::unique_ptr<World>(std::make_unique<RealWorld>(std::move(plane), std::move(kubeconfig)));
+}
+
+}  // namespace tpuslice::e2e

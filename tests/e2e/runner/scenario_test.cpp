@@ -1,0 +1,105 @@
+#include "tests/e2e/runner/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr const char* kHead = "name: x\ndescription: d\nsteps:\n";
+
+std::string problem_of(const std::string& text) {
+  const auto scenario = parse_scenario("dir/x.yaml", text);
+  return scenario ? "(none)" : scenario.error().message();
+}
+
+/// Of the steps in `text`, the first of which is on line 4.
+std::string problem_of_steps(const std::string& text) { return problem_of(kHead + text); }
+
+TEST(Scenario, ReadsWhatItsHeaderShows) {
+  const auto scenario = parse_scenario("dir/x.yaml", R"(name: x
+description: d
+pools:
+  - {name: a, accelerator: tpu-v6e-slice, topology: 4x4}
+always:
+  - of: pods -l a=b
+    differ in: [.metadata.name]
+steps:
+  - apply: deploy/samples/raycluster-maxtext-v6e-4x4.yaml
+  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: m}}
+    refused: no
+  - {patch: raycluster/train, with: {spec: {suspend: true}}}
+  - {delete: raycluster train}
+  - {fail: pods -l role=worker}
+  - {lose nodes of: pods/a}
+  - {return nodes: all}
+  - {operator: restart}
+  - {apiserver: kill}
+  - {run: kubectl get pods, prints: a, within: 2m}
+  - {remember: before, of: pods, field: .metadata.uid}
+  - expect: pods -l role=worker
+    count: 4
+    fields:
+      .status.phase: Running
+      .metadata.uid: {none of: before}
+      .spec.nodeName: {part: '^(.*)-[0-9]+$', all: equal}
+      .status.reason: absent
+)");
+  ASSERT_TRUE(scenario.ok()) << scenario.error().message();
+  ASSERT_THAT(scenario->steps, SizeIs(12));
+  EXPECT_THAT(std::get<Apply>(scenario->steps[0].action).objects, SizeIs(2));
+  EXPECT_EQ(scenario->steps[1].title, "apply ConfigMap/m is refused");
+  EXPECT_EQ(std::get<Delete>(scenario->steps[3].action).target.name, "train");
+  EXPECT_EQ(std::get<FailPods>(scenario->steps[4].action).target.selector, "role=worker");
+  EXPECT_EQ(scenario->steps[9].within, std::chrono::minutes(2));
+  EXPECT_EQ(scenario->steps[11].within, std::chrono::seconds(60));
+  EXPECT_EQ(std::get<e2e::Run>(scenario->steps[9].action).command, "kubectl get pods");
+  const Expectation& expected = std::get<Expect>(scenario->steps[11].action).expectation;
+  EXPECT_EQ(expected.count, 4);
+  EXPECT_THAT(expected.fields, SizeIs(4));
+  EXPECT_EQ(scenario->steps[11].where, "dir/x.yaml:21");
+}
+
+TEST(Scenario, TellsUnknownKeysWithTheirLine) {
+  EXPECT_THAT(problem_of("name: x\ndescription: d\nstep: []\n"), HasSubstr("dir/x.yaml:3: unknown key \"step\""));
+  EXPECT_THAT(problem_of_steps("- {apply: a.yaml,\n   within: 3s}\n"),
+              HasSubstr("dir/x.yaml:5: unknown key \"within\""));
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {equal: 1}\n"),
+              HasSubstr("dir/x.yaml:6: unknown key \"equal\""));
+  EXPECT_THAT(problem_of_steps("- do: nothing\n"), HasSubstr("dir/x.yaml:4: expected one of apply, patch"));
+}
+
+TEST(Scenario, TellsWrongTypesWithTheirLine) {
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  count: four\n"),
+              HasSubstr("dir/x.yaml:5: found \"four\", expected a whole number"));
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  within: 30\n"),
+              HasSubstr("dir/x.yaml:5: found 30, expected a duration"));
+  EXPECT_THAT(problem_of_steps("- expect: 3\n"), HasSubstr("dir/x.yaml:4: found 3, expected a text"));
+  EXPECT_THAT(problem_of_steps("- run: a\n  prints: '('\n"), HasSubstr("dir/x.yaml:5: ( is no regular expression"));
+  EXPECT_THAT(problem_of_steps("- operator: hurt\n"), HasSubstr("dir/x.yaml:4: found \"hurt\", expected one of kill"));
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields: {spec: 1}\n"), HasSubstr("dir/x.yaml:5: path spec"));
+  EXPECT_THAT(problem_of_steps("- expect: pods -n other\n"), HasSubstr("dir/x.yaml:4: found \"pods -n other\""));
+  EXPECT_THAT(problem_of("name: x\ndescription: d\nsteps: []\n"),
+              HasSubstr("dir/x.yaml:3: expected at least one step"));
+  EXPECT_THAT(problem_of("name: x\ndescription: d\npools: [{name: a, chips: 4}]\nsteps: []\n"),
+              HasSubstr("dir/x.yaml:3: "));
+}
+
+TEST(Scenario, TellsWhatIsMissing) {
+  EXPECT_THAT(problem_of("name: x\nsteps: []\n"), HasSubstr("\"description\" is missing"));
+  EXPECT_THAT(problem_of_steps("- patch: pods/a\n"), HasSubstr("dir/x.yaml:4: \"with\" is missing"));
+  EXPECT_THAT(problem_of_steps("- apply: no/such/file.yaml\n"), HasSubstr("dir/x.yaml:4: no/such/file.yaml"));
+  EXPECT_THAT(problem_of_steps("- apply: {kind: Pod, metadata: {name: a}}\n"), HasSubstr("dir/x.yaml:4: "));
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {none of: before}\n"),
+              HasSubstr("dir/x.yaml:6: no step before remembers before"));
+  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {part: (a)}\n"),
+              HasSubstr("dir/x.yaml:6: expected one of equals"));
+  EXPECT_THAT(problem_of("name: y\ndescription: d\nsteps: [{operator: kill}]\n"),
+              HasSubstr("expected that of the file"));
+}
+
+}  // namespace
+}  // namespace tpuslice::e2e

@@ -1,0 +1,68 @@
+// The simulated cluster of tpu-slice-sim in this process, in real time, on HTTPS. Rights are not enforced there.
+#include <cstdlib>
+#include <filesystem>
+
+#include "api/client/credentials.h"
+#include "cmd/tpu-slice-sim/simulator.h"
+#include "tests/e2e/runner/world.h"
+#include "tests/support/control_plane_files.h"
+
+namespace tpuslice::e2e {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SimulatedWorld final : public World {
+ public:
+  explicit SimulatedWorld(std::string dir) : dir_(std::move(dir)) {}
+  ~SimulatedWorld() override {
+    simulator_.reset();
+    std::error_code ignored;
+    if (!keep_) fs::remove_all(dir_, ignored);
+  }
+
+  Status start(const Json& pools) {
+    SimOptions options;
+    options.no_operator = true;
+    if (!pools.is_null()) {
+      options.pools = dir_ + "/pools.yaml";
+      RETURN_IF_ERROR(testing::write_private_file(options.pools, Json({{"pools", pools}}).dump()));
+    }
+    ASSIGN_OR_RETURN(simulator_, Simulator::start(options, [](const std::string&) {}));
+    RETURN_IF_ERROR(testing::write_private_file(kubeconfig(), simulator_->kubeconfig()));
+    ASSIGN_OR_RETURN(const std::string account, simulator_->operator_kubeconfig());
+    RETURN_IF_ERROR(testing::write_private_file(operator_kubeconfig(), account));
+    ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(kubeconfig()));
+    ASSIGN_OR_RETURN(transport_, client::make_transport(config, clock_));
+    client_ = std::make_unique<client::Client>(*transport_, client::ClientOptions{.user_agent = "test"});
+    return {};
+  }
+
+  [[nodiscard]] const std::string& dir() const override { return dir_; }
+  void keep() override { keep_ = true; }
+  [[nodiscard]] client::Client& client() override { return *client_; }
+  [[nodiscard]] std::string kubeconfig() const override { return dir_ + "/admin.kubeconfig"; }
+  [[nodiscard]] std::string operator_kubeconfig() const override { return dir_ + "/operator.kubeconfig"; }
+  void kill_apiserver() override { simulator_->stop_api_server(); }
+  Status start_apiserver() override { return simulator_->start_api_server(); }
+
+ private:
+  const std::string dir_;
+  const RealClock clock_;
+  bool keep_ = false;
+  std::unique_ptr<Simulator> simulator_;
+  std::unique_ptr<http::Transport> transport_;
+  std::unique_ptr<client::Client> client_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<World>> start_world(const Json& pools) {
+  std::string dir = (fs::temp_directory_path() / "tpu-slice-simulated.XXXXXX").string();
+  if (mkdtemp(dir.data()) == nullptr) return Error::invalid_argument("{}: cannot be made", dir);
+  auto world = std::make_unique<SimulatedWorld>(dir);
+  RETURN_IF_ERROR(world->start(pools));
+  return std::unique_ptr<World>(std::move(world));
+}
+
+}  // namespace tpuslice::e2e

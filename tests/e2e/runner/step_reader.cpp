@@ -1,0 +1,294 @@
+#include "tests/e2e/runner/step_reader.h"
+
+#include <functional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "api/types/yaml.h"
+#include "tests/support/control_plane_files.h"
+
+namespace tpuslice::e2e {
+
+Error placed(const YamlNode& node, const Error& error) { return node.error(error.message()); }
+
+Result<Target> read_target(const YamlNode& node) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  Target target;
+  target.text = text;
+  std::istringstream in(text);
+  in >> target.resource;
+  if (const std::size_t slash = target.resource.find('/'); slash != std::string::npos) {
+    target.name = target.resource.substr(slash + 1);
+    target.resource.resize(slash);
+  }
+  for (std::string word; in >> word;) {
+    if (word == "-l" && target.selector.empty() && in >> target.selector) continue;
+    if (word.front() == '-' || !target.name.empty() || !target.selector.empty()) {
+      return node.error(fmt::format("found \"{}\", expected e.g. pods -l app=train, or raycluster/train", text));
+    }
+    target.name = word;
+  }
+  return target;
+}
+
+Result<FieldPath> read_path(const YamlNode& node, const std::string& text) {
+  auto path = FieldPath::parse(text);
+  if (!path) return placed(node, path.error());
+  return path;
+}
+
+namespace {
+
+Result<std::string> remembered(const YamlNode& node, const Names& names) {
+  ASSIGN_OR_RETURN(const std::string name, node.text());
+  if (!names.contains(name)) return node.error(fmt::format("no step before remembers {}", name));
+  return name;
+}
+
+Status read_operator(const Members& members, const Names& names, FieldCheck& check) {
+  if (const YamlNode* const node = members.find("part")) {
+    ASSIGN_OR_RETURN(check.part, node->pattern());
+  }
+  int operators = 0;
+  if (const YamlNode* const node = members.find("equals")) {
+    ++operators;
+    check.value = node->json();
+  }
+  if (const YamlNode* const node = members.find("matches")) {
+    ++operators;
+    check.comparison = Comparison::kMatches;
+    ASSIGN_OR_RETURN(check.pattern, node->pattern());
+  }
+  if (const YamlNode* const node = members.find("any order")) {
+    ++operators;
+    check.comparison = Comparison::kAnyOrder;
+    ASSIGN_OR_RETURN(const auto list, node->list());
+    check.value = node->json();
+  }
+  if (const YamlNode* const node = members.find("all")) {
+    ++operators;
+    ASSIGN_OR_RETURN(const std::string which, node->one_of({"equal", "distinct"}));
+    check.comparison = which == "equal" ? Comparison::kAllEqual : Comparison::kAllDistinct;
+  }
+  if (const YamlNode* const node = members.find("none of")) {
+    ++operators;
+    check.comparison = Comparison::kNoneOf;
+    ASSIGN_OR_RETURN(check.value, remembered(*node, names));
+  }
+  if (const YamlNode* const node = members.find("same as")) {
+    ++operators;
+    check.comparison = Comparison::kSameAs;
+    ASSIGN_OR_RETURN(check.value, remembered(*node, names));
+  }
+  if (operators == 1) return {};
+  return members.owner().error("expected one of equals, matches, any order, all, none of, same as");
+}
+
+Result<FieldCheck> read_check(const std::string& path, const YamlNode& node, const Names& names) {
+  FieldCheck check;
+  ASSIGN_OR_RETURN(check.path, read_path(node, path));
+  if (node.json().is_object()) {
+    ASSIGN_OR_RETURN(const Members members,
+                     node.members({"equals", "matches", "any order", "all", "none of", "same as", "part"}));
+    RETURN_IF_ERROR(read_operator(members, names, check));
+  } else if (node.json() == "absent") {
+    check.comparison = Comparison::kAbsent;
+  } else if (node.json() == "present") {
+    check.comparison = Comparison::kPresent;
+  } else {
+    check.value = node.json();
+  }
+  return check;
+}
+
+Result<Expect> read_expect(const Members& members, const Names& names) {
+  Expect expect;
+  ASSIGN_OR_RETURN(const YamlNode what, members.at("expect"));
+  ASSIGN_OR_RETURN(expect.target, read_target(what));
+  if (const YamlNode* const node = members.find("count")) {
+    ASSIGN_OR_RETURN(expect.expectation.count, node->number());
+  }
+  if (const YamlNode* const node = members.find("fields")) {
+    ASSIGN_OR_RETURN(const auto entries, node->entries());
+    for (const auto& [path, value] : entries) {
+      ASSIGN_OR_RETURN(FieldCheck check, read_check(path, value, names));
+      expect.expectation.fields.push_back(std::move(check));
+    }
+  }
+  return expect;
+}
+
+Result<Apply> read_apply(const YamlNode& node) {
+  Apply apply;
+  if (node.json().is_object()) {
+    apply.objects.push_back(node.json());
+    apply.what = fmt::format("{}/{}", string_at(node.json(), {"kind"}), string_at(node.json(), {"metadata", "name"}));
+  } else {
+    ASSIGN_OR_RETURN(apply.what, node.text());
+    const auto text = testing::read_text_file(apply.what);
+    if (!text) return placed(node, text.error());
+    const auto documents = parse_yaml_documents(*text);
+    if (!documents) return placed(node, documents.error().within(apply.what));
+    for (const YamlDocument& document : *documents) apply.objects.push_back(document.value);
+  }
+  for (const Json& object : apply.objects) {
+    for (const char* member : {"apiVersion", "kind"}) {
+      if (string_at(object, {member}).empty()) return node.error(fmt::format("{}: no {}", apply.what, member));
+    }
+    if (string_at(object, {"metadata", "name"}).empty()) return node.error(apply.what + ": no metadata.name");
+  }
+  return apply;
+}
+
+Result<Remember> read_remember(const Members& members, Names& names) {
+  Remember remember;
+  ASSIGN_OR_RETURN(const YamlNode name, members.at("remember"));
+  ASSIGN_OR_RETURN(remember.name, name.text());
+  ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
+  ASSIGN_OR_RETURN(remember.target, read_target(of));
+  ASSIGN_OR_RETURN(const YamlNode field, members.at("field"));
+  ASSIGN_OR_RETURN(const std::string path, field.text());
+  ASSIGN_OR_RETURN(remember.field, read_path(field, path));
+  names.insert(remember.name);
+  return remember;
+}
+
+Result<Run> read_run(const Members& members) {
+  Run run;
+  ASSIGN_OR_RETURN(const YamlNode command, members.at("run"));
+  ASSIGN_OR_RETURN(run.command, command.text());
+  if (const YamlNode* const node = members.find("prints")) {
+    ASSIGN_OR_RETURN(run.prints, node->pattern());
+    ASSIGN_OR_RETURN(run.pattern, node->text());
+  }
+  return run;
+}
+
+Result<Patch> read_patch(const Members& members) {
+  Patch patch;
+  ASSIGN_OR_RETURN(const YamlNode target, members.at("patch"));
+  ASSIGN_OR_RETURN(patch.target, read_target(target));
+  ASSIGN_OR_RETURN(const YamlNode body, members.at("with"));
+  if (!body.json().is_structured()) return body.error("expected a mapping or a list");
+  patch.body = body.json();
+  return patch;
+}
+
+Status read_control(const Members& members, bool apiserver, Step& step) {
+  ASSIGN_OR_RETURN(const YamlNode what, members.at(apiserver ? "apiserver" : "operator"));
+  Control control{.apiserver = apiserver};
+  if (apiserver) {
+    ASSIGN_OR_RETURN(control.verb, what.one_of({"kill", "start", "restart"}));
+  } else {
+    ASSIGN_OR_RETURN(control.verb, what.one_of({"kill", "stop", "start", "restart", "pause", "resume"}));
+  }
+  step.action = std::move(control);
+  return {};
+}
+
+/// The key that says what a step does, the keys that may stand beside it, and how it is read.
+struct Verb {
+  std::string key;
+  std::vector<std::string_view> others;
+  std::function<Status(const Members& members, const YamlNode& object, Names& names, Step& step)> read;
+};
+
+/// Of a verb that is followed by a target and nothing else.
+template <typename Action>
+Status read_targeted(const Members&, const YamlNode& object, Names&, Step& step) {
+  ASSIGN_OR_RETURN(Target target, read_target(object));
+  step.action = Action{std::move(target)};
+  return {};
+}
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> kVerbs = {
+      {"apply",
+       {"refused"},
+       [](const Members&, const YamlNode& object, Names&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_apply(object));
+         return {};
+       }},
+      {"patch",
+       {"with", "refused"},
+       [](const Members& members, const YamlNode&, Names&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_patch(members));
+         return {};
+       }},
+      {"delete", {"refused"}, read_targeted<Delete>},
+      {"fail", {}, read_targeted<FailPods>},
+      {"lose nodes of", {}, read_targeted<LoseNodes>},
+      {"return nodes",
+       {},
+       [](const Members&, const YamlNode& object, Names&, Step& step) -> Status {
+         step.action = ReturnNodes{};
+         const auto all = object.one_of({"all"});
+         return all ? Status() : all.error();
+       }},
+      {"operator",
+       {},
+       [](const Members& members, const YamlNode&, Names&, Step& step) { return read_control(members, false, step); }},
+      {"apiserver",
+       {},
+       [](const Members& members, const YamlNode&, Names&, Step& step) { return read_control(members, true, step); }},
+      {"run",
+       {"prints", "within"},
+       [](const Members& members, const YamlNode&, Names&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_run(members));
+         return {};
+       }},
+      {"remember",
+       {"of", "field"},
+       [](const Members& members, const YamlNode&, Names& names, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_remember(members, names));
+         return {};
+       }},
+      {"expect",
+       {"within", "count", "fields"},
+       [](const Members& members, const YamlNode&, Names& names, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_expect(members, names));
+         return {};
+       }},
+  };
+  return kVerbs;
+}
+
+Result<const Verb*> find_verb(const YamlNode& node) {
+  std::string all;
+  for (const Verb& verb : verbs()) {
+    if (node.json().is_object() && node.json().contains(verb.key)) return &verb;
+    all += (all.empty() ? "" : ", ") + verb.key;
+  }
+  return node.error("expected one of " + all);
+}
+
+/// "expect pods -l role=worker"
+std::string title_of(const Verb& verb, const Json& object, const Step& step) {
+  const auto* const apply = std::get_if<Apply>(&step.action);
+  const std::string what = apply != nullptr ? apply->what : object.get<std::string>();
+  return fmt::format("{} {}{}", verb.key, what.substr(0, what.find('\n')), step.refused ? " is refused" : "");
+}
+
+}  // namespace
+
+Result<Step> read_step(const YamlNode& node, Names& names) {
+  ASSIGN_OR_RETURN(const Verb* const verb, find_verb(node));
+  std::vector<std::string_view> keys = verb->others;
+  keys.insert(keys.begin(), verb->key);
+  ASSIGN_OR_RETURN(const Members members, node.members(keys));
+  ASSIGN_OR_RETURN(const YamlNode object, members.at(verb->key));
+  Step step;
+  step.where = node.where();
+  RETURN_IF_ERROR(verb->read(members, object, names, step));
+  if (const YamlNode* const refused = members.find("refused")) {
+    ASSIGN_OR_RETURN(step.refused, refused->pattern());
+  }
+  if (const YamlNode* const within = members.find("within")) {
+    ASSIGN_OR_RETURN(step.within, within->duration());
+  }
+  step.title = title_of(*verb, object.json(), step);
+  return step;
+}
+
+}  // namespace tpuslice::e2e
