@@ -84,9 +84,7 @@ AdmissionResponse admit_raycluster(const AdmissionRequest& request) {
   const Json* old = update && request.old_object.is_object() ? &request.old_object : nullptr;
   std::vector<FieldError> errors = all_errors(request.object, old);
   if (old != nullptr) errors = new_errors(std::move(errors), all_errors(*old, nullptr));
-  if (!errors.empty()) {
-    response = refuse(fmt::format("RayCluster.ray.io \"{}\"", request.name), std::move(errors));
-  }
+  if (!errors.empty()) response = refuse(request, std::move(errors));
   response.warnings = warn_raycluster(request.object);
   return response;
 }

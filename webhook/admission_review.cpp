@@ -50,9 +50,12 @@ std::string_view cause_reason(FieldProblem problem) {
 Json encode_status(const AdmissionResponse& response) {
   Json status = {
       {"status", "Failure"}, {"code", response.code}, {"reason", response.reason}, {"message", response.message}};
+  if (response.causes.empty()) return status;
+  Json& details = status["details"];
+  details = {{"group", response.group}, {"kind", response.kind}, {"name", response.name}};
   for (const FieldError& error : response.causes) {
-    status["details"]["causes"].push_back(
-        {{"reason", cause_reason(error.problem)}, {"message", error.to_string()}, {"field", error.path}});
+    details["causes"].push_back(
+        {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.path}});
   }
   return status;
 }
@@ -104,12 +107,16 @@ std::string encode_review(std::string_view uid, const AdmissionResponse& respons
   return review.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-AdmissionResponse refuse(std::string_view subject, std::vector<FieldError> errors) {
+AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors) {
   AdmissionResponse response;
   response.allowed = false;
   response.code = 422;
   response.reason = "Invalid";
-  response.message = fmt::format("{} is invalid: {}", subject, to_message(errors));
+  response.group = request.group;
+  response.kind = request.kind;
+  response.name = request.name;
+  response.message =
+      fmt::format("{}.{} \"{}\" is invalid: {}", request.kind, request.group, request.name, to_message(errors));
   response.causes = std::move(errors);
   return response;
 }

@@ -31,6 +31,9 @@ struct AdmissionResponse {
   int code = 0;         ///< Refused: the HTTP status that the client gets, 422 or 403.
   std::string reason;   ///< Refused: "Invalid" or "Forbidden".
   std::string message;  ///< Refused: for a person.
+  std::string group;    ///< Refused with causes: whose they are; kubectl prints kind and name before them.
+  std::string kind;
+  std::string name;
   std::vector<FieldError> causes;
   Json patch = Json::array();  ///< RFC 6902; empty: nothing to change.
   std::vector<std::string> warnings;
@@ -44,7 +47,7 @@ struct AdmissionResponse {
 /// the API server passes on.
 [[nodiscard]] std::string encode_review(std::string_view uid, const AdmissionResponse& response);
 
-/// 422 with each error as a cause.
-[[nodiscard]] AdmissionResponse refuse(std::string_view subject, std::vector<FieldError> errors);
+/// 422 with each error as a cause, as the API server itself refuses an object.
+[[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors);
 
 }  // namespace tpuslice::webhook

@@ -152,7 +152,13 @@ Json apply_causes(std::string_view message) {
 
 Json details_of(const Error& error) {
   Json details = Json::object();
-  const std::string_view message = error.message();
+  std::string_view message = error.message();
+  // A webhook that refuses an object says so as the API server would, and has its details passed on.
+  constexpr std::string_view kDenied = " denied the request: ";
+  if (const std::size_t denied = message.find(kDenied);
+      message.starts_with("admission webhook ") && denied != std::string_view::npos) {
+    message.remove_prefix(denied + kDenied.size());
+  }
   if (const auto subject = subject_of(message); subject) {
     const std::size_t dot = subject->what.find('.');
     details["name"] = std::string(subject->name);

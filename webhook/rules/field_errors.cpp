@@ -17,16 +17,18 @@ std::string print(const Json& value) {
 
 }  // namespace
 
-std::string FieldError::to_string() const {
+std::string FieldError::to_string() const { return path + ": " + problem_text(); }
+
+std::string FieldError::problem_text() const {
   switch (problem) {
     case FieldProblem::kRequired:
-      return fmt::format("{}: Required value: {}", path, detail);
+      return "Required value: " + detail;
     case FieldProblem::kForbidden:
-      return fmt::format("{}: Forbidden: {}", path, detail);
+      return "Forbidden: " + detail;
     case FieldProblem::kInvalid:
       break;
   }
-  return fmt::format("{}: Invalid value: {}: {}", path, found, detail);
+  return fmt::format("Invalid value: {}: {}", found, detail);
 }
 
 FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule) {

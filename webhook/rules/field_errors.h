@@ -20,6 +20,8 @@ struct FieldError {
   std::string rule;    ///< Where the rule comes from: "kubernetes", "kuberay", "gke" or "tpuslice".
 
   [[nodiscard]] std::string to_string() const;
+  /// The same without the path.
+  [[nodiscard]] std::string problem_text() const;
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
 

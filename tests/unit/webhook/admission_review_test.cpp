@@ -67,14 +67,24 @@ TEST(EncodeReview, CarriesThePatchInBase64) {
 }
 
 TEST(EncodeReview, RefusesWithEveryCause) {
+  AdmissionRequest request;
+  request.group = "g.io";
+  request.kind = "X";
+  request.name = "a";
   const Json encoded =
-      response_of(refuse("X \"a\"", {required_value("spec.a", "why", kGkeRule), forbidden("spec.b", "no", kOurRule)}));
+      response_of(refuse(request, {required_value("spec.a", "why", kGkeRule), forbidden("spec.b", "no", kOurRule)}));
   EXPECT_EQ(encoded["allowed"], false);
   EXPECT_EQ(encoded["status"]["code"], 422);
   EXPECT_EQ(encoded["status"]["reason"], "Invalid");
-  EXPECT_EQ(encoded["status"]["message"], "X \"a\" is invalid: [spec.a: Required value: why, spec.b: Forbidden: no]");
+  EXPECT_EQ(encoded["status"]["message"],
+            "X.g.io \"a\" is invalid: [spec.a: Required value: why, spec.b: Forbidden: no]");
   ASSERT_EQ(encoded["status"]["details"]["causes"].size(), 2U);
+  // kubectl prints: The X "a" is invalid: spec.a: Required value: why
+  EXPECT_EQ(encoded["status"]["details"]["group"], "g.io");
+  EXPECT_EQ(encoded["status"]["details"]["kind"], "X");
+  EXPECT_EQ(encoded["status"]["details"]["name"], "a");
   EXPECT_EQ(encoded["status"]["details"]["causes"][0]["reason"], "FieldValueRequired");
+  EXPECT_EQ(encoded["status"]["details"]["causes"][0]["message"], "Required value: why");
   EXPECT_EQ(encoded["status"]["details"]["causes"][1]["field"], "spec.b");
   EXPECT_FALSE(encoded.contains("patch"));
 }
