@@ -74,6 +74,20 @@ TEST_F(OperatorOnRealApiServer, MakesItsOwnCertificateAndIsForbiddenNothing) {
   EXPECT_TRUE(stopped.ok()) << stopped.error().message();
 }
 
+// What the other tests rely on when they find none.
+TEST_F(OperatorOnRealApiServer, CountsWhatItIsForbidden) {
+  const auto nobody = plane_->user_kubeconfig("nobody");
+  ASSERT_TRUE(nobody.ok()) << nobody.error().message();
+  options_.kubeconfig = *nobody;
+  options_.wait_ready = false;
+  auto started = OperatorProcess::start(options_);
+  ASSERT_TRUE(started.ok()) << started.error().message();
+  const Status ready = (*started)->wait_ready(std::chrono::seconds(2));
+  ASSERT_FALSE(ready.ok());
+  EXPECT_THAT(ready.error().message(), ::testing::HasSubstr("caches are not synced"));
+  EXPECT_GT((*started)->metric("rest_client_requests_total", {{"code", "403"}}).value_or(0), 0);
+}
+
 TEST_F(OperatorOnRealApiServer, ServesTheWebhookWithACertificateOfSomebodyElse) {
   const auto port = free_port();
   ASSERT_TRUE(port.ok());

@@ -1,5 +1,6 @@
 // What a Player does for each kind of step.
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,9 @@
 // Plays every scenario of tests/e2e/scenarios in the world this program is linked with.
+#include <algorithm>
 #include <cstdio>
+#include <ostream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
