@@ -51,6 +51,7 @@ class Lane {
     if (!bury(out) && !out.died) out.writes = operator_->writes();
     return out;
   }
+  [[nodiscard]] bool dead() const { return operator_->dead(); }
   /// The state once it is `wanted`, or what it is instead: whatever was left over has a while to go.
   std::string digest(const std::string& wanted) {
     static_cast<void>(eventually([&] { return space_.digest() == wanted; }, 15s));
@@ -173,6 +174,24 @@ TEST_P(CrashOnARealServer, WhileCreatingAndDeleting) {
   EXPECT_GE(score_.deaths("creation"), 7) << "head, two services, two workers, the status, an event";
   GTEST_LOG_(INFO) << fmt::format("undisturbed: {} writes to create, {} to delete; died at {} and {}", whole.writes,
                                   removed.writes, score_.deaths("creation"), score_.deaths("deletion"));
+}
+
+TEST_P(CrashOnARealServer, WhileCreatingWhatIsDeletedBeforeTheNextComes) {
+  in_lanes("half", [&](RayNamespace& space, Lane& lane) {
+    while (const std::optional<int> n = score_.next()) {
+      const auto half_made_and_deleted = [&]() -> Status {
+        RETURN_IF_ERROR(space.apply());
+        static_cast<void>(eventually([&] { return lane.dead() || space.ready(); }));
+        lane.dead() ? score_.died("creation") : score_.survived(*n);
+        return space.remove();
+      };
+      const Played played = lane.play(*n, half_made_and_deleted, [&] { return space.gone(); });
+      expect(played.done, death(space, *n), "nothing is left");
+      expect(space.gone(), death(space, *n), "nothing comes back");
+    }
+  });
+  EXPECT_GE(score_.deaths("creation"), 7);
+  GTEST_LOG_(INFO) << fmt::format("died at {} writes", score_.deaths("creation"));
 }
 
 TEST_P(CrashOnARealServer, WhileRepairing) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,8 @@ class FaultTest : public ::testing::Test {
   /// For many operators in this process at a time.
   [[nodiscard]] static http::Transport& transport();
   [[nodiscard]] LiveSlices& slices() { return *slices_; }
+  /// Of a test that breaks the law itself.
+  [[nodiscard]] std::unique_ptr<LiveSlices> take_slices() { return std::move(slices_); }
   /// The real program, watching all namespaces. `user` is operator-a or operator-b, who may do everything, or empty:
   /// the ServiceAccount of deploy/rbac.
   [[nodiscard]] static Result<std::unique_ptr<OperatorProcess>> start_operator(bool leader_elect,

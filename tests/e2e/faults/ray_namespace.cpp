@@ -1,7 +1,6 @@
 #include "tests/e2e/faults/ray_namespace.h"
 
 #include <algorithm>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@ namespace tpuslice::testing {
 namespace {
 
 constexpr const char* kName = "train";
+constexpr const char* kTokenVolume = "kube-api-access-";  ///< And something random.
 constexpr const char* kManifest = R"(
 apiVersion: ray.io/v1
 kind: RayCluster
@@ -184,6 +184,10 @@ std::string RayNamespace::digest() {
   for (const ResourceType& type : {kPods, kServices, ray_clusters()}) {
     for (const Json& object : objects(type)) {
       if (type == kPods) common.emplace_back(suffix(Object(object).name()), "-HASH");
+      for (const Json& volume : array_at(object, {"spec", "volumes"})) {
+        const std::string name = string_at(volume, {"name"});
+        if (name.starts_with(kTokenVolume)) common.emplace_back(name, kTokenVolume);
+      }
       for (const char* label : {"ray.io/worker-group-replica-name", "tpuslice.dev/slice"}) {
         common.emplace_back(suffix(label_of(object, label)), "-HASH");
       }
@@ -191,7 +195,7 @@ std::string RayNamespace::digest() {
     }
   }
   for (const auto& [from, to] : common) replace_all(out, from, to);
-  return std::regex_replace(out, std::regex("kube-api-access-[a-z0-9]{5}"), "kube-api-access");
+  return out;
 }
 
 }  // namespace tpuslice::testing
