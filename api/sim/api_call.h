@@ -24,19 +24,23 @@ struct ApiCall {
   ResourcePtr resource;
   Form form = Form::kObject;
   std::vector<std::string> warnings;
+  bool repeats = false;  ///< The body has a member twice; set by body().
 
   [[nodiscard]] ObjectKey key() const { return {info.namespace_name, info.name}; }
   [[nodiscard]] Presenter presenter() const;
   /// Of the query: fieldManager, dryRun, fieldValidation. Warnings are collected here.
   [[nodiscard]] WriteOptions write_options();
   /// The body as JSON; YAML is read too. Null without a body. Errors: BadRequest, 415.
-  [[nodiscard]] Result<Json> body() const;
+  [[nodiscard]] Result<Json> body();
   /// An object in the form that was asked for.
   [[nodiscard]] http::Reply reply(int status, const Json& object) const;
 };
 
 /// `status` and a JSON body.
 [[nodiscard]] http::Reply json_reply(int status, std::string body);
+
+/// The Go package of the resource's types: "core", "apps".
+[[nodiscard]] std::string internal_group(const Resource& resource);
 
 /// GET of a collection: a list, or a watch.
 [[nodiscard]] Result<http::Reply> handle_list(ApiCall& call);

@@ -7,6 +7,9 @@
 namespace tpuslice::sim {
 namespace {
 
+/// What stands for the reason of an error that has none: the HTTP status follows.
+constexpr std::string_view kNoReason = "-";
+
 struct Kind {
   ErrorCode code;
   int status;
@@ -60,52 +63,64 @@ std::optional<Subject> subject_of(std::string_view message) {
   return Subject{what, message.substr(open + 2, close - open - 2), rest};
 }
 
-/// Splits "[a: x, b: y]" at the commas that are in no quotes or brackets; a single problem has no brackets.
+struct Word {
+  std::string_view start;
+  std::string_view reason;
+};
+
+/// How the message of a field's problem begins.
+constexpr std::array kWords = {
+    Word{"Required value", "FieldValueRequired"},
+    Word{"Duplicate value", "FieldValueDuplicate"},
+    Word{"Unsupported value", "FieldValueNotSupported"},
+    Word{"Forbidden", "FieldValueForbidden"},
+    Word{"Not found", "FieldValueNotFound"},
+    Word{"Too long", "FieldValueTooLong"},
+    Word{"Too many", "FieldValueTooMany"},
+    Word{"Internal error", "InternalError"},
+    Word{"Invalid value", "FieldValueInvalid"},
+};
+
+const Word* word_of(std::string_view message) {
+  for (const Word& word : kWords) {
+    if (message.starts_with(word.start)) return &word;
+  }
+  return nullptr;
+}
+
+/// "spec.containers[0].name: Required value": a path without spaces, but for the keys of a map, and a known word.
+bool begins_problem(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') ++depth;
+    if (text[i] == ']') --depth;
+    if (depth > 0) continue;
+    if (text.substr(i, 2) == ": ") return word_of(text.substr(i + 2)) != nullptr;
+    if (text[i] == ' ' || text[i] == '"' || text[i] == ',') return false;
+  }
+  return false;
+}
+
+/// Splits "[a: Required value, b: Forbidden: no, really]" where a problem begins; a single one has no brackets.
 std::vector<std::string_view> split_problems(std::string_view text) {
   if (text.size() < 2 || text.front() != '[' || text.back() != ']') return {text};
   text = text.substr(1, text.size() - 2);
   std::vector<std::string_view> parts;
   std::size_t start = 0;
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\' && quoted) {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{' || c == '(')) {
-      ++depth;
-    } else if (!quoted && (c == ']' || c == '}' || c == ')')) {
-      --depth;
-    } else if (!quoted && depth == 0 && text.substr(i, 2) == ", ") {
-      parts.push_back(text.substr(start, i - start));
-      start = i + 2;
-    }
+  for (std::size_t i = text.find(", "); i != std::string_view::npos; i = text.find(", ", i + 2)) {
+    if (!begins_problem(text.substr(i + 2))) continue;
+    parts.push_back(text.substr(start, i - start));
+    start = i + 2;
   }
   parts.push_back(text.substr(start));
   return parts;
 }
 
 std::string_view cause_reason(std::string_view message) {
-  struct Word {
-    std::string_view start;
-    std::string_view reason;
-  };
-  static constexpr std::array kWords = {
-      Word{"Required value", "FieldValueRequired"},
-      Word{"Duplicate value", "FieldValueDuplicate"},
-      Word{"Unsupported value", "FieldValueNotSupported"},
-      Word{"Forbidden", "FieldValueForbidden"},
-      Word{"Not found", "FieldValueNotFound"},
-      Word{"Too long", "FieldValueTooLong"},
-      Word{"Too many", "FieldValueTooMany"},
-      Word{"Internal error", "InternalError"},
-  };
-  for (const Word& word : kWords) {
-    if (message.starts_with(word.start)) return word.reason;
-  }
-  return "FieldValueInvalid";
+  const bool typed = message.find(" in body must be of type ") != std::string_view::npos;
+  if (typed && message.starts_with("Invalid value")) return "FieldValueTypeInvalid";
+  const Word* word = word_of(message);
+  return word == nullptr ? "FieldValueInvalid" : word->reason;
 }
 
 Json invalid_causes(std::string_view problems) {
@@ -161,21 +176,31 @@ Json details_of(const Error& error) {
   }
   if (const auto subject = subject_of(message); subject) {
     const std::size_t dot = subject->what.find('.');
-    details["name"] = std::string(subject->name);
-    details["kind"] = std::string(subject->what.substr(0, dot));
+    if (!subject->name.empty()) details["name"] = std::string(subject->name);
+    if (!subject->what.empty()) details["kind"] = std::string(subject->what.substr(0, dot));
     if (dot != std::string_view::npos) details["group"] = std::string(subject->what.substr(dot + 1));
     constexpr std::string_view kInvalid = " is invalid: ";
     if (error.code() == ErrorCode::kInvalid && subject->rest.starts_with(kInvalid)) {
       details["causes"] = invalid_causes(subject->rest.substr(kInvalid.size()));
     }
     if (subject->rest.ends_with("because it is being terminated")) {
-      details["causes"] = Json::array({{{"reason", "NamespaceTerminating"}, {"field", "metadata.namespace"}}});
+      constexpr std::string_view kContent = "content in ";
+      const std::size_t space = subject->rest.find(kContent) + kContent.size();
+      const std::string_view named = subject->rest.substr(space, subject->rest.find(" because") - space);
+      details["causes"] = Json::array({{{"reason", "NamespaceTerminating"},
+                                        {"message", fmt::format("{} is being terminated", named)},
+                                        {"field", "metadata.namespace"}}});
     }
   } else if (message.starts_with("Apply failed")) {
     details["causes"] = apply_causes(message);
-  } else if (message.starts_with("Too large resource version")) {
+  } else if (message.starts_with("Timeout: Too large resource version")) {
     details["causes"] =
         Json::array({{{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}}});
+  }
+  constexpr std::string_view kBudget = "Cannot evict pod as it would violate the pod's disruption budget. ";
+  if (message.starts_with(kBudget)) {
+    details["causes"] =
+        Json::array({{{"reason", "DisruptionBudget"}, {"message", std::string(message.substr(kBudget.size()))}}});
   }
   if (error.retry_after()) {
     details["retryAfterSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(*error.retry_after()).count();
@@ -184,6 +209,7 @@ Json details_of(const Error& error) {
 }
 
 std::string kind_and_group(const Resource& resource) {
+  if (resource.kind == "Event") return resource.kind;  // Of both groups: they are checked as what is stored.
   return resource.group.empty() ? resource.kind : resource.kind + "." + resource.group;
 }
 
@@ -208,6 +234,17 @@ Error stale(const Resource& resource, std::string_view name) {
                   "the object has been modified; please apply your changes to the latest version and try again");
 }
 
+Error other_uid(const Resource& resource, const Json& object, std::string_view asked) {
+  const std::string name = string_at(object, {"metadata", "name"});
+  const std::string space = string_at(object, {"metadata", "namespace"});
+  return conflict(
+      resource, name,
+      fmt::format("StorageError: invalid object, Code: 4, Key: /registry/{}/{}{}, ResourceVersion: 0, "
+                  "AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                  resource.plural, space.empty() ? "" : space + "/", name, asked,
+                  string_at(object, {"metadata", "uid"})));
+}
+
 Error forbidden(const Resource& resource, std::string_view name, std::string_view problem) {
   return Error::of(ErrorCode::kForbidden, "{} \"{}\" is forbidden: {}", resource.id(), name, problem)
       .with_reason("Forbidden");
@@ -229,15 +266,24 @@ Error invalid_options(std::string_view problem) {
   return Error::of(ErrorCode::kInvalid, "ListOptions.meta.k8s.io \"\" is invalid: {}", problem).with_reason("Invalid");
 }
 
-Error method_not_allowed(const Resource& resource) {
-  return Error::unsupported("the server does not allow this method on the requested resource {}", resource.id())
+Error method_not_allowed() {
+  return Error::unsupported("the server does not allow this method on the requested resource")
       .with_reason("MethodNotAllowed");
+}
+
+Error no_such_resource() {
+  return Error::not_found("the server could not find the requested resource").with_reason("NotFound");
+}
+
+Error unreasoned(int code, std::string message) {
+  return Error(ErrorCode::kInternal, std::move(message)).with_reason(fmt::format("{}{}", kNoReason, code));
 }
 
 int http_status(const Error& error) {
   if (error.reason() == "MethodNotAllowed") return 405;
   if (error.reason() == "NotAcceptable") return 406;
   if (error.reason() == "RequestEntityTooLarge") return 413;
+  if (error.reason().starts_with(kNoReason)) return std::stoi(error.reason().substr(kNoReason.size()));
   return kind_of(error).status;
 }
 
@@ -249,7 +295,15 @@ Json status_json(const Error& error) {
                  {"message", error.message()},
                  {"reason", error.reason().empty() ? std::string(kind_of(error).reason) : error.reason()},
                  {"code", http_status(error)}};
-  if (Json details = details_of(error); !details.empty()) status["details"] = std::move(details);
+  if (error.reason().starts_with(kNoReason)) status.erase("reason");
+  // These are made from the HTTP status alone, with details that are empty.
+  const std::string& text = error.message();
+  const bool generic = text.starts_with("the server ") || text.starts_with("415: ") || text.starts_with("406: ");
+  Json details = details_of(error);
+  if (details.is_object() && details.contains("causes") && text.starts_with("Cannot evict")) {
+    status["message"] = text.substr(0, text.find(". ") + 1);
+  }
+  if (!details.empty() || generic) status["details"] = std::move(details);
   return status;
 }
 

@@ -17,12 +17,17 @@ namespace tpuslice::sim {
 [[nodiscard]] Error conflict(const Resource& resource, std::string_view name, std::string_view problem);
 /// The object was written since it was read.
 [[nodiscard]] Error stale(const Resource& resource, std::string_view name);
+/// `object` is not the one with the uid that was `asked` for.
+[[nodiscard]] Error other_uid(const Resource& resource, const Json& object, std::string_view asked);
 [[nodiscard]] Error forbidden(const Resource& resource, std::string_view name, std::string_view problem);
 [[nodiscard]] Error bad_request(std::string message);
 [[nodiscard]] Error invalid(const Resource& resource, std::string_view name, const std::vector<FieldProblem>& problems);
 /// Of query parameters.
 [[nodiscard]] Error invalid_options(std::string_view problem);
-[[nodiscard]] Error method_not_allowed(const Resource& resource);
+[[nodiscard]] Error method_not_allowed();
+[[nodiscard]] Error no_such_resource();
+/// The errors of Kubernetes that are none of its API errors: a Status without a reason.
+[[nodiscard]] Error unreasoned(int code, std::string message);
 
 /// The HTTP status an error is answered with.
 [[nodiscard]] int http_status(const Error& error);

@@ -8,13 +8,16 @@
 #include "api/sim/discovery.h"
 #include "api/sim/openapi/openapi.h"
 #include "api/sim/protobuf.h"
+#include "api/sim/schema/decode.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::sim {
 namespace {
 
 http::Reply error_reply(const Error& error) {
-  http::Reply reply = json_reply(http_status(error), status_json(error).dump());
+  // What it says of a body may hold any bytes of it.
+  http::Reply reply =
+      json_reply(http_status(error), status_json(error).dump(-1, ' ', false, Json::error_handler_t::replace));
   if (error.retry_after()) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*error.retry_after()).count();
     reply.response.headers.emplace_back("Retry-After", std::to_string(seconds));
@@ -30,40 +33,72 @@ http::Reply text_reply(std::string text) {
   return reply;
 }
 
-Error no_such_path() {
-  return Error::not_found("the server could not find the requested resource").with_reason("NotFound");
+/// What nobody serves at all.
+http::Reply page_not_found() {
+  http::Reply reply = text_reply("404 page not found\n");
+  reply.response.status = 404;
+  return reply;
+}
+
+Status check_include_object(const ApiCall& call) {
+  const std::string include = call.query.get("includeObject");
+  if (call.form != Form::kTable || include.empty()) return {};
+  for (const char* each : {"None", "Metadata", "Object"}) {
+    if (include == each) return {};
+  }
+  return bad_request(
+      fmt::format("Unable to convert to Table as requested: includeObject: Invalid value: \"{}\": must be "
+                  "'Metadata', 'Object', 'None', or empty",
+                  include));
+}
+
+/// A group nobody serves is no part of the API; in one that is served, a resource may be missing.
+Result<http::Reply> page_or_resource_missing(const ApiCall& call) {
+  for (const ResourcePtr& each : call.registry.resources().list()) {
+    if (each->group == call.info.group) return no_such_resource();
+  }
+  return page_not_found();
 }
 
 Result<http::Reply> handle_resource(ApiCall& call) {
   call.resource = call.registry.resources().find(call.info.group, call.info.version, call.info.plural);
-  if (!call.resource) return no_such_path();
+  if (!call.resource) return page_or_resource_missing(call);
   const Resource& resource = *call.resource;
   const bool one = !call.info.name.empty();
-  if (resource.namespaced && one && call.info.namespace_name.empty()) return no_such_path();
-  if (!resource.namespaced && !call.info.namespace_name.empty()) return no_such_path();
-  ASSIGN_OR_RETURN(call.form, negotiate(call.request.headers));
   const std::string& method = call.request.method;
+  if (resource.namespaced && one && call.info.namespace_name.empty()) return no_such_resource();
+  if (!resource.namespaced && !call.info.namespace_name.empty()) return no_such_resource();
+  if (resource.namespaced && call.info.namespace_name.empty() && method != "GET") return method_not_allowed();
+  ASSIGN_OR_RETURN(call.form, negotiate(call.request.headers, resource.custom));
+  RETURN_IF_ERROR(check_include_object(call));
   const std::string& part = call.info.subresource;
-  if (create_only(resource)) return method == "POST" && !one ? handle_create(call) : method_not_allowed(resource);
+  if (create_only(resource)) return method == "POST" && !one ? handle_create(call) : method_not_allowed();
   if (!part.empty() && part != "status" && part != "finalize") return handle_subresource(call);
-  if (part == "status" && !resource.has_status) return no_such_path();
-  if (part == "finalize" && resource.id() != "namespaces") return no_such_path();
+  if (part == "status" && !resource.has_status) {
+    return resource.custom ? not_found(resource, call.info.name) : no_such_resource();
+  }
+  if (part == "finalize" && resource.id() != "namespaces") return no_such_resource();
   if (one) return handle_object(call);
   if (method == "GET") return handle_list(call);
   if (method == "POST") return handle_create(call);
-  if (method == "DELETE") return handle_delete_collection(call);
-  return method_not_allowed(resource);
+  if (method == "DELETE" && resource.id() != "namespaces") return handle_delete_collection(call);
+  if (resource.custom && (method == "PUT" || method == "PATCH")) return bad_request("name must be provided");
+  return method_not_allowed();
 }
 
 Result<http::Reply> handle_other(const ApiCall& call) {
   const std::vector<std::string>& path = call.info.segments;
   const std::string first = path.empty() ? "" : path[0];
-  if (call.request.method != "GET" && call.request.method != "HEAD") return no_such_path();
+  if (call.request.method != "GET" && call.request.method != "HEAD") return page_not_found();
   if (first == "healthz" || first == "readyz" || first == "livez") return text_reply("ok");
   if (first == "version" && path.size() == 1) return json_reply(200, version_json(call.options.version).dump());
   if (first == "openapi") return openapi_reply(call);
   const auto found = discovery_json(call.registry.resources(), path, wants_aggregated_discovery(call.request.headers));
-  if (!found) return no_such_path();
+  if (!found) {
+    const bool group = path.size() > 1 && first == "apis" &&
+                       discovery_json(call.registry.resources(), {path[0], path[1]}, false).has_value();
+    return group ? Result<http::Reply>(no_such_resource()) : Result<http::Reply>(page_not_found());
+  }
   http::Reply reply = json_reply(200, found->body.dump());
   reply.response.headers[0].second = found->content_type;
   return reply;
@@ -104,7 +139,7 @@ WriteOptions ApiCall::write_options() {
   return write;
 }
 
-Result<Json> ApiCall::body() const {
+Result<Json> ApiCall::body() {
   if (request.body.empty()) return Json();
   const std::string type = content_type(request.headers);
   if (type == "application/vnd.kubernetes.protobuf") return decode_protobuf(request.body);
@@ -115,8 +150,13 @@ Result<Json> ApiCall::body() const {
         .with_reason("UnsupportedMediaType");
   }
   const bool yaml = type.find("yaml") != std::string::npos;
-  Result<Json> parsed = yaml ? parse_yaml(request.body) : parse_json(request.body);
-  if (!parsed) return bad_request("the object provided is unrecognized: " + parsed.error().message());
+  Result<Json> parsed = yaml ? parse_yaml(request.body) : parse_json(request.body, {.refuse_duplicate_keys = true});
+  if (!parsed && !yaml) {
+    parsed = parse_json(request.body);
+    repeats = parsed.ok();
+  }
+  if (!parsed && yaml) return bad_request("error decoding YAML: " + parsed.error().message());
+  if (!parsed) return unrecognized(*resource, request.body);
   return parsed;
 }
 

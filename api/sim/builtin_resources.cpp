@@ -103,7 +103,20 @@ bool has_generation(const Resource& resource) {
   for (const char* group : {"apps", "batch", "policy", "networking.k8s.io", "apiextensions.k8s.io", kAdmission}) {
     if (resource.group == group) return resource.kind != "ControllerRevision";
   }
-  return resource.kind == "PriorityClass";
+  return resource.kind == "PriorityClass" || resource.id() == "pods";
+}
+
+bool creates_on_update(const Resource& resource) {
+  if (resource.custom) return false;
+  for (const char* id : {"leases.coordination.k8s.io", "events", "events.events.k8s.io", "services", "endpoints"}) {
+    if (resource.id() == id) return true;
+  }
+  return resource.group == kRbac;
+}
+
+bool needs_version(const Resource& resource) {
+  return resource.custom || resource.kind == "Lease" || resource.kind == "PodDisruptionBudget" ||
+         resource.group == kAdmission || resource.group == "apiextensions.k8s.io";
 }
 
 bool create_only(const Resource& resource) {

@@ -15,4 +15,9 @@ namespace tpuslice::sim {
 /// Reviews are answered, never stored: they can only be created.
 [[nodiscard]] bool create_only(const Resource& resource);
 
+/// Whether a PUT makes what is not there.
+[[nodiscard]] bool creates_on_update(const Resource& resource);
+/// Whether a PUT has to say which version it replaces.
+[[nodiscard]] bool needs_version(const Resource& resource);
+
 }  // namespace tpuslice::sim

@@ -34,12 +34,17 @@ struct Part {
 std::vector<Part> parts_of(const Resource& resource) {
   const std::vector<std::string> edit = {"get", "patch", "update"};
   std::vector<Part> parts;
-  if (resource.has_status) parts.push_back({"status", "", "", nullptr, edit});
+  // Those of built-in kinds are in the order of their names.
+  if (resource.has_status && resource.custom) parts.push_back({"status", "", "", nullptr, edit});
   if (resource.scale) parts.push_back({"scale", "autoscaling", "v1", "Scale", edit});
+  if (resource.has_status && !resource.custom) parts.push_back({"status", "", "", nullptr, edit});
   if (resource.id() == "pods") {
     parts.push_back({"binding", "", "v1", "Binding", {"create"}});
     parts.push_back({"eviction", "policy", "v1", "Eviction", {"create"}});
     parts.push_back({"log", "", "v1", "Pod", {"get"}});
+  }
+  if (resource.id() == "serviceaccounts") {
+    parts.push_back({"token", "authentication.k8s.io", "v1", "TokenRequest", {"create"}});
   }
   if (resource.id() == "namespaces") parts.push_back({"finalize", "", "", nullptr, {"update"}});
   return parts;
@@ -181,6 +186,8 @@ bool version_before(const std::string& a, const std::string& b) {
 
 std::vector<std::string> verbs_of(const Resource& resource) {
   if (create_only(resource)) return {"create"};
+  if (resource.custom) return {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
+  if (resource.id() == "namespaces") return {"create", "delete", "get", "list", "patch", "update", "watch"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 

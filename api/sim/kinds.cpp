@@ -34,6 +34,7 @@ void prepare_namespace(Json& object) {
 void prepare_job(Json& job) {
   const Json* manual = find_path(job, {"spec", "manualSelector"});
   if (manual != nullptr && *manual == true) return;
+  if (manual == nullptr) job["spec"]["manualSelector"] = false;
   const std::string uid = string_at(job, {"metadata", "uid"});
   const std::string name = string_at(job, {"metadata", "name"});
   Json& labels = job["spec"]["template"]["metadata"]["labels"];
@@ -59,6 +60,18 @@ void prepare_endpoint_slice(Json& slice) {
   if (ports == slice.end() || !ports->is_array()) return;
   for (Json& port : *ports) {
     if (port.is_object() && !port.contains("name")) port["name"] = "";
+  }
+}
+
+/// What Go never leaves out.
+void prepare_node(Json& node) {
+  if (!node.contains("spec")) node["spec"] = Json::object();
+  Json& status = node["status"];
+  if (!status.contains("daemonEndpoints")) status["daemonEndpoints"] = {{"kubeletEndpoint", {{"Port", 0}}}};
+  Json& info = status["nodeInfo"];
+  for (const char* field : {"architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion",
+                            "kubeletVersion", "machineID", "operatingSystem", "osImage", "systemUUID"}) {
+    if (!info.contains(field)) info[field] = "";
   }
 }
 
@@ -112,6 +125,7 @@ Status prepare_create(const Resource& resource, Json& object, const KindContext&
   if (id == "pods") prepare_pod(object, context);
   if (id == "namespaces") prepare_namespace(object);
   if (id == "jobs.batch") prepare_job(object);
+  if (id == "nodes") prepare_node(object);
   if (id == "secrets") prepare_secret(object);
   if (id == "endpointslices.discovery.k8s.io") prepare_endpoint_slice(object);
   if (id == "persistentvolumeclaims") object["status"] = {{"phase", "Pending"}};
@@ -120,6 +134,11 @@ Status prepare_create(const Resource& resource, Json& object, const KindContext&
     object["status"] = {{"loadBalancer", Json::object()}};
     return assign_addresses(resource, object, context.storage);
   }
+  if (id == "statefulsets.apps") object["status"] = {{"replicas", 0}, {"availableReplicas", 0}};
+  if (id == "poddisruptionbudgets.policy") {
+    object["status"] = {{"currentHealthy", 0}, {"desiredHealthy", 0}, {"disruptionsAllowed", 0}, {"expectedPods", 0}};
+  }
+  if (resource.group == "coordination.k8s.io" && !object.contains("spec")) object["spec"] = Json::object();
   if (!resource.custom && resource.has_status && !object.contains("status")) object["status"] = Json::object();
   return {};
 }

@@ -17,7 +17,7 @@ struct Page {
 };
 
 Error too_large(Revision asked, Revision current) {
-  Error error = Error::of(ErrorCode::kTimeout, "Too large resource version: {}, current: {}", asked, current);
+  Error error = Error::of(ErrorCode::kTimeout, "Timeout: Too large resource version: {}, current: {}", asked, current);
   error.with_reason("Timeout").with_retry_after(std::chrono::seconds(1));
   return error;
 }
@@ -71,12 +71,35 @@ Result<Selection> selection_of(const ApiCall& call, const ListOptions& options) 
   return Selection::of(*call.resource, options, call.info.namespace_name);
 }
 
+/// Lists of custom resources say that they do not continue.
+Json list_metadata(const ApiCall& call, Revision revision) {
+  Json metadata = {{"resourceVersion", std::to_string(revision)}};
+  if (call.resource->custom && call.form == Form::kObject) metadata["continue"] = "";
+  return metadata;
+}
+
+/// Errors: NotAcceptable for a form that only single objects have.
+Status check_form(const ApiCall& call) {
+  if (call.form != Form::kMetadata) return {};
+  const Resource& resource = *call.resource;
+  const std::string type = resource.custom ? "*unstructured.UnstructuredList"
+                                           : fmt::format("*{}.{}", internal_group(resource), resource.list_kind);
+  return Error::unsupported("you requested PartialObjectMetadata, but the requested object is a list ({})", type)
+      .with_reason("NotAcceptable");
+}
+
 }  // namespace
+
+std::string internal_group(const Resource& resource) {
+  return resource.group.empty() ? "core" : resource.group.substr(0, resource.group.find('.'));
+}
 
 Result<http::Reply> handle_list(ApiCall& call) {
   ASSIGN_OR_RETURN(ListOptions options, parse_list_options(call.query));
   ASSIGN_OR_RETURN(Selection selection, selection_of(call, options));
   if (options.watch) return watch(call, std::move(options), std::move(selection));
+
+  RETURN_IF_ERROR(check_form(call));
 
   const Storage& storage = call.registry.storage();
   ASSIGN_OR_RETURN(const Page page, page_of(options, storage));
@@ -84,7 +107,7 @@ Result<http::Reply> handle_list(ApiCall& call) {
   if (!all) return expired_reply(options, page.after);
 
   std::vector<JsonPtr> found;
-  Json metadata = {{"resourceVersion", std::to_string(page.revision)}};
+  Json metadata = list_metadata(call, page.revision);
   auto next = all->begin();
   if (!page.after.name.empty()) {
     next = std::upper_bound(all->begin(), all->end(), page.after,
@@ -108,18 +131,19 @@ Result<http::Reply> handle_delete_collection(ApiCall& call) {
   ASSIGN_OR_RETURN(const Selection selection, selection_of(call, options));
   ASSIGN_OR_RETURN(DeleteOptions deletion, delete_options(call));
   std::vector<JsonPtr> removed;
+  // The reply is what was there before.
   for (const JsonPtr& object : call.registry.list(*call.resource, call.info.namespace_name)) {
     const ObjectKey key = key_of(*object);
     if (!selection.matches(key, *object)) continue;
     deletion.uid = string_at(*object, {"metadata", "uid"});
     Result<Object> last = call.registry.remove(*call.resource, key, deletion);
     if (last) {
-      removed.push_back(std::make_shared<const Json>(std::move(last->mutable_json())));
+      removed.push_back(object);
     } else if (last.error().code() != ErrorCode::kNotFound && last.error().code() != ErrorCode::kConflict) {
       return last.error();
     }
   }
-  const Json metadata = {{"resourceVersion", std::to_string(call.registry.storage().revision())}};
+  const Json metadata = list_metadata(call, call.registry.storage().revision());
   return json_reply(200, call.presenter().list(removed, metadata));
 }
 

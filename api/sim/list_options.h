@@ -40,4 +40,9 @@ struct ContinueToken {
   static Result<ContinueToken> decode(const std::string& text);
 };
 
+/// Whether it can be a resourceVersion: a number, or nothing.
+[[nodiscard]] bool is_version(const std::string& text);
+/// Of a request for one object, or a watch.
+[[nodiscard]] Error invalid_version(std::string_view version);
+
 }  // namespace tpuslice::sim

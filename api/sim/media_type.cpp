@@ -42,21 +42,34 @@ std::vector<MediaType> accepted(const http::Headers& headers) {
   return types;
 }
 
+constexpr std::string_view kAccepted = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
 bool is_json(const std::string& name) { return name == "application/json" || name == "application/*" || name == "*/*"; }
 
 }  // namespace
 
-Result<Form> negotiate(const http::Headers& headers) {
+Result<Form> negotiate(const http::Headers& headers, bool custom) {
+  bool known = false;
   for (const MediaType& type : accepted(headers)) {
     if (!is_json(type.name)) continue;
+    known = true;
     const auto as = type.parameters.find("as");
     if (as == type.parameters.end()) return Form::kObject;
     const auto version = type.parameters.find("v");
-    if (version == type.parameters.end() || version->second != "v1") continue;
+    if (version == type.parameters.end() || (version->second != "v1" && version->second != "v1beta1")) continue;
     if (as->second == "Table") return Form::kTable;
-    if (as->second == "PartialObjectMetadata" || as->second == "PartialObjectMetadataList") return Form::kMetadata;
+    if (as->second == "PartialObjectMetadata") return Form::kMetadata;
+    if (as->second == "PartialObjectMetadataList") return Form::kMetadataList;
   }
-  return Error::unsupported("only the following media types are accepted: application/json")
+  const std::string_view json_only = "application/json, application/yaml";
+  const std::string_view types = custom ? json_only : kAccepted;
+  if (known) {
+    return Error::unsupported("only the following media types are accepted: {}", types).with_reason("NotAcceptable");
+  }
+  return Error::unsupported(
+             "406: Not Acceptable\n\nAvailable representations: {}, application/json;stream=watch, "
+             "application/vnd.kubernetes.protobuf;stream=watch",
+             types)
       .with_reason("NotAcceptable");
 }
 

@@ -9,13 +9,14 @@
 namespace tpuslice::sim {
 
 enum class Form : std::uint8_t {
-  kObject,    ///< The object itself, JSON.
-  kTable,     ///< meta.k8s.io/v1 Table: rows for people.
-  kMetadata,  ///< meta.k8s.io/v1 PartialObjectMetadata.
+  kObject,        ///< The object itself, JSON.
+  kTable,         ///< meta.k8s.io/v1 Table: rows for people.
+  kMetadata,      ///< meta.k8s.io/v1 PartialObjectMetadata: of one object, or of each a watch tells of.
+  kMetadataList,  ///< meta.k8s.io/v1 PartialObjectMetadataList.
 };
 
 /// The first form of the Accept header that is served. Errors: NotAcceptable (406), as for protobuf alone.
-[[nodiscard]] Result<Form> negotiate(const http::Headers& headers);
+[[nodiscard]] Result<Form> negotiate(const http::Headers& headers, bool custom);
 
 /// Whether Accept asks, among others, for aggregated discovery v2.
 [[nodiscard]] bool wants_aggregated_discovery(const http::Headers& headers);

@@ -1,5 +1,7 @@
 #include "api/sim/object_checks.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "api/sim/api_errors.h"
@@ -34,7 +36,7 @@ Complaints check_path_segment(std::string_view name) {
 Complaints check_name(const Resource& resource, std::string_view name) {
   if (resource.group == "rbac.authorization.k8s.io") return check_path_segment(name);
   if (resource.id() == "namespaces") return check_dns1123_label(name);
-  if (resource.id() == "services") return check_dns1035_label(name);
+  if (resource.id() == "services") return check_dns1123_label(name);
   return check_dns1123_subdomain(name);
 }
 
@@ -97,13 +99,19 @@ void check_owners(const Json& metadata, std::vector<FieldProblem>& problems) {
   }
 }
 
-void check_finalizers(const Json& metadata, std::vector<FieldProblem>& problems) {
+void check_finalizers(const Json& metadata, bool custom, std::vector<FieldProblem>& problems) {
   const Json* finalizers = find_path(metadata, {"finalizers"});
   if (finalizers == nullptr || !finalizers->is_array()) return;
-  for (const Json& each : *finalizers) {
-    const std::string text = each.get<std::string>();
+  static const std::set<std::string, std::less<>> kStandard = {"foregroundDeletion", "orphan", "kubernetes"};
+  for (std::size_t i = 0; i < finalizers->size(); ++i) {
+    const std::string text = (*finalizers)[i].get<std::string>();
     for (const std::string& complaint : check_label_key(text)) {
       problems.push_back(invalid_value("metadata.finalizers", text, complaint));
+    }
+    const bool qualified = text.find('/') != std::string::npos || kStandard.contains(text);
+    if (!custom && !qualified) {
+      problems.push_back(invalid_value(fmt::format("metadata.finalizers[{}]", i), text,
+                                       "name is neither a standard finalizer name nor is it fully qualified"));
     }
   }
 }
@@ -115,8 +123,9 @@ bool all_strings(const Json& container) {
 Error wrong_type(const Resource& resource, const Json& found, std::string_view field, std::string_view wanted) {
   return bad_request(
       fmt::format("{} in version \"{}\" cannot be handled as a {}: json: cannot unmarshal {} into Go struct field "
-                  "ObjectMeta.metadata.{} of type {}",
-                  resource.kind, resource.version, resource.kind, found.type_name(), field, wanted));
+                  "ObjectMeta.{}{} of type {}",
+                  resource.kind, resource.version, resource.kind, found.type_name(), resource.custom ? "" : "metadata.",
+                  field, wanted));
 }
 
 }  // namespace
@@ -157,6 +166,14 @@ std::vector<FieldProblem> check_metadata(const Resource& resource, const Json& o
     problems.push_back(
         problem("metadata.name", "Required value: name or generateName is required", "FieldValueRequired"));
   }
+  if (const std::string prefix = string_at(metadata, {"generateName"}); !prefix.empty()) {
+    // A dash at its end is followed by letters.
+    std::string stem = prefix;
+    if (stem.back() == '-') stem.back() = 'a';
+    for (const std::string& complaint : check_name(resource, stem)) {
+      problems.push_back(invalid_value("metadata.generateName", prefix, complaint));
+    }
+  }
   if (!name.empty()) {
     for (const std::string& complaint : check_name(resource, name)) {
       problems.push_back(invalid_value("metadata.name", name, complaint));
@@ -167,7 +184,7 @@ std::vector<FieldProblem> check_metadata(const Resource& resource, const Json& o
     check_annotations(metadata, problems);
     check_owners(metadata, problems);
   }
-  check_finalizers(metadata, problems);
+  check_finalizers(metadata, resource.custom, problems);
   return problems;
 }
 

@@ -1,26 +1,101 @@
 // POST to collections; GET, PUT, PATCH and DELETE of single objects.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "api/sim/api_call.h"
 #include "api/sim/api_errors.h"
+#include "api/sim/builtin_resources.h"
 #include "api/sim/conversion.h"
+#include "api/sim/list_options.h"
+#include "api/sim/patch/patch.h"
 #include "api/sim/reviews.h"
+#include "api/sim/schema/decode.h"
 
 namespace tpuslice::sim {
 namespace {
 
-/// The body as an object of this resource, its name and namespace agreed with the path.
-Result<Json> object_of(const ApiCall& call) {
-  ASSIGN_OR_RETURN(Json object, call.body());
-  if (!object.is_object()) return bad_request("the request body is no object");
+/// Built-in kinds may leave their type to the path, custom ones may not.
+Status check_type(const ApiCall& call, const Json& object) {
   const Resource& resource = *call.resource;
+  std::string kind = string_at(object, {"kind"});
+  std::string version = string_at(object, {"apiVersion"});
+  if (resource.custom) {
+    if (kind.empty()) {
+      const std::string start = call.request.body.substr(0, 30);
+      return bad_request(
+          fmt::format("the object provided is unrecognized (must be of type {}): Object 'Kind' is missing in '{}' ({})",
+                      resource.kind, call.request.body, start.size() < 30 ? start : start + " ..."));
+    }
+    if (version != resource.api_version()) {
+      return bad_request(fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                                     version, resource.api_version()));
+    }
+  }
+  if (kind.empty()) kind = resource.kind;
+  if (version.empty()) version = resource.api_version();
+  if (kind == resource.kind && version == resource.api_version()) return {};
+  const std::string_view short_version = std::string_view(version).substr(version.rfind('/') + 1);
+  const ResourcePtr other = call.registry.resources().find_kind(version, kind);
+  if (other != nullptr && !other->custom) {
+    return bad_request(
+        fmt::format("{} in version \"{}\" cannot be handled as a {}: converting ({}.{}) to ({}.{}): unknown conversion",
+                    kind, short_version, resource.kind, short_version, kind, internal_group(resource), resource.kind));
+  }
+  return bad_request(
+      fmt::format("{} in version \"{}\" cannot be handled as a {}: no kind \"{}\" is registered for version \"{}\" in "
+                  "scheme \"pkg/runtime/scheme.go:111\"",
+                  kind, short_version, resource.kind, kind, version));
+}
+
+/// The last of several members of one name counts, unless the client is strict.
+Status check_duplicates(ApiCall& call) {
+  if (!call.repeats) return {};
+  std::vector<std::string> problems;
+  for (const std::string& each : duplicate_fields(call.request.body)) {
+    problems.push_back(fmt::format("duplicate field \"{}\"", each));
+  }
+  if (problems.empty()) return {};
+  const std::string mode = call.query.get("fieldValidation");
+  if (mode == "Strict") {
+    return undecodable(*call.resource, fmt::format("strict decoding error: {}", fmt::join(problems, ", ")));
+  }
+  if (mode != "Ignore") call.warnings.insert(call.warnings.end(), problems.begin(), problems.end());
+  return {};
+}
+
+Error refused_options(std::string_view kind, const std::string& problem) {
+  return Error::of(ErrorCode::kInvalid, "{}.meta.k8s.io \"\" is invalid: {}", kind, problem).with_reason("Invalid");
+}
+
+/// Of CreateOptions, UpdateOptions or PatchOptions.
+Status check_options(const ApiCall& call, std::string_view kind) {
+  if (const std::string dry = call.query.get("dryRun"); !dry.empty() && dry != "All") {
+    return refused_options(kind, fmt::format("dryRun: Unsupported value: [\"{}\"]: supported values: \"All\"", dry));
+  }
+  const std::string mode = call.query.get("fieldValidation");
+  if (mode.empty() || mode == "Ignore" || mode == "Strict" || mode == "Warn") return {};
+  return refused_options(kind, fmt::format("fieldValidation: Unsupported value: \"{}\": supported values: \"\", "
+                                           "\"Ignore\", \"Strict\", \"Warn\"",
+                                           mode));
+}
+
+/// Of a patched object: the request, not the object, is wrong.
+Status check_names(const ApiCall& call, const Json& object) {
+  const std::string name = string_at(object, {"metadata", "name"});
+  if (name.empty() || name == call.info.name) return {};
+  return bad_request(
+      fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.info.name));
+}
+
+/// The body as an object of this resource, its name and namespace agreed with the path.
+Result<Json> object_of(ApiCall& call) {
+  ASSIGN_OR_RETURN(Json object, call.body());
+  if (!object.is_object()) return unrecognized(*call.resource, call.request.body);
+  const Resource& resource = *call.resource;
+  RETURN_IF_ERROR(check_type(call, object));
+  RETURN_IF_ERROR(check_duplicates(call));
   const std::string kind = string_at(object, {"kind"}, resource.kind);
   const std::string version = string_at(object, {"apiVersion"}, resource.api_version());
-  if (kind != resource.kind || version != resource.api_version()) {
-    return bad_request(
-        fmt::format("the API version in the data ({}, {}) does not match the expected API version ({}, {})", version,
-                    kind, resource.api_version(), resource.kind));
-  }
   object["apiVersion"] = version;
   object["kind"] = kind;
   Json& metadata = object["metadata"];
@@ -35,19 +110,28 @@ Result<Json> object_of(const ApiCall& call) {
   } else {
     metadata.erase("namespace");
   }
-  const std::string name = string_at(metadata, {"name"});
-  if (!call.info.name.empty() && !name.empty() && name != call.info.name) {
-    return bad_request(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.info.name));
-  }
+  if (!call.info.name.empty()) RETURN_IF_ERROR(check_names(call, object));
   if (!call.info.name.empty()) metadata["name"] = call.info.name;
   return object;
 }
 
 Result<http::Reply> replace(ApiCall& call) {
+  RETURN_IF_ERROR(check_options(call, "UpdateOptions"));
   ASSIGN_OR_RETURN(Json object, object_of(call));
-  if (call.resource->custom && string_at(object, {"metadata", "resourceVersion"}).empty()) {
-    return invalid(*call.resource, call.info.name,
+  const std::string version = string_at(object, {"metadata", "resourceVersion"});
+  if (!is_version(version)) {
+    return unreasoned(500, fmt::format("strconv.ParseUint: parsing \"{}\": invalid syntax", version));
+  }
+  const bool exists = call.registry.get(*call.resource, call.key()).ok();
+  if (!exists && call.info.subresource.empty() && creates_on_update(*call.resource)) {
+    ASSIGN_OR_RETURN(const Object made,
+                     call.registry.create(*call.resource, Object(std::move(object)), call.write_options()));
+    return call.reply(201, made.json());
+  }
+  if (exists && version.empty() && needs_version(*call.resource)) {
+    Resource named = *call.resource;
+    named.kind = named.plural;
+    return invalid(named, call.info.name,
                    {FieldProblem{"metadata.resourceVersion", "Invalid value: 0: must be specified for an update",
                                  "FieldValueInvalid"}});
   }
@@ -57,8 +141,10 @@ Result<http::Reply> replace(ApiCall& call) {
 }
 
 Result<http::Reply> patch(ApiCall& call) {
+  RETURN_IF_ERROR(check_options(call, "PatchOptions"));
   Patch change;
   change.content_type = content_type(call.request.headers);
+  RETURN_IF_ERROR(check_patch_type(*call.resource, change.content_type));
   change.force = call.query.flag("force");
   const bool applies = change.content_type == "application/apply-patch+yaml";
   if (applies && call.query.get("fieldManager").empty()) {
@@ -73,9 +159,16 @@ Result<http::Reply> patch(ApiCall& call) {
                "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch")
         .with_reason("Invalid");
   }
-  ASSIGN_OR_RETURN(change.body, call.body());
+  if (applies) {
+    ASSIGN_OR_RETURN(change.body, call.body());
+    RETURN_IF_ERROR(check_names(call, change.body));
+  } else {
+    ASSIGN_OR_RETURN(change.body, parse_patch(change.content_type, call.request.body));
+    // A JSON patch may say anything of a name, and seldom does.
+    if (change.body.is_object()) RETURN_IF_ERROR(check_names(call, change.body));
+  }
   const bool existed = call.registry.get(*call.resource, call.key()).ok();
-  if (applies && !existed) {
+  if (applies && !existed && string_at(change.body, {"kind"}) == call.resource->kind) {
     ASSIGN_OR_RETURN(change.body, object_of(call));
   }
   ASSIGN_OR_RETURN(const Object written, call.registry.patch(*call.resource, call.key(), call.info.subresource, change,
@@ -89,7 +182,8 @@ Result<http::Reply> remove(ApiCall& call) {
   const Result<Object> left = call.registry.get(*call.resource, call.key());
   const bool gone = !left || left->uid() != last.uid();
   // Pods are returned even when they are gone, as the real server does.
-  if (!gone || call.resource->id() == "pods" || options.write.dry_run) return call.reply(200, last.json());
+  const bool pod = call.resource->id() == "pods";
+  if (pod || (!gone && !options.write.dry_run)) return call.reply(200, last.json());
   return json_reply(200, success_json(*call.resource, last.json()).dump());
 }
 
@@ -110,6 +204,12 @@ Result<DeleteOptions> delete_options(ApiCall& call) {
   if (dry != nullptr && dry->is_array() && !dry->empty()) options.write.dry_run = true;
   std::string policy = string_at(body, {"propagationPolicy"}, call.query.get("propagationPolicy"));
   const Json* orphan = find_path(body, {"orphanDependents"});
+  if (!policy.empty() && orphan != nullptr) {
+    return refused_options("DeleteOptions",
+                           fmt::format("propagationPolicy: Invalid value: \"{}\": orphanDependents and "
+                                       "deletionPropagation cannot be both set",
+                                       policy));
+  }
   if (policy.empty() && orphan != nullptr && orphan->is_boolean())
     policy = orphan->get<bool>() ? "Orphan" : "Background";
   if (policy.empty() && call.resource->id() == "jobs.batch") {
@@ -120,18 +220,17 @@ Result<DeleteOptions> delete_options(ApiCall& call) {
   }
   if (policy.empty()) policy = "Background";
   if (policy != "Background" && policy != "Foreground" && policy != "Orphan") {
-    return Error::of(
-               ErrorCode::kInvalid,
-               "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: \"{}\": supported "
-               "values: \"Background\", \"Foreground\", \"Orphan\"",
-               policy)
-        .with_reason("Invalid");
+    return refused_options("DeleteOptions",
+                           fmt::format("propagationPolicy: Unsupported value: \"{}\": supported values: "
+                                       "\"Foreground\", \"Background\", \"Orphan\", \"nil\"",
+                                       policy));
   }
   options.propagation = policy;
   return options;
 }
 
 Result<http::Reply> handle_create(ApiCall& call) {
+  RETURN_IF_ERROR(check_options(call, "CreateOptions"));
   ASSIGN_OR_RETURN(Json object, object_of(call));
   if (is_review(*call.resource)) return call.reply(201, answer_review(std::move(object), call.user));
   ASSIGN_OR_RETURN(const Object made,
@@ -142,13 +241,15 @@ Result<http::Reply> handle_create(ApiCall& call) {
 Result<http::Reply> handle_object(ApiCall& call) {
   const std::string& method = call.request.method;
   if (method == "GET") {
+    const std::string version = call.query.get("resourceVersion");
+    if (!is_version(version)) return invalid_version(version);
     ASSIGN_OR_RETURN(const Object found, call.registry.get(*call.resource, call.key()));
     return call.reply(200, found.json());
   }
   if (method == "PUT") return replace(call);
   if (method == "PATCH") return patch(call);
   if (method == "DELETE" && call.info.subresource.empty()) return remove(call);
-  return method_not_allowed(*call.resource);
+  return method_not_allowed();
 }
 
 }  // namespace tpuslice::sim

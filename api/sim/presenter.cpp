@@ -31,6 +31,7 @@ void append_item(std::string& out, const Json& object, bool typed) {
 
 Json row_of(const TableColumns& columns, const Json& object, RowObject with, Timestamp now) {
   Json row = {{"cells", columns.cells(object, now)}};
+  if (with == RowObject::kNone) row["object"] = nullptr;
   if (with == RowObject::kMetadata) row["object"] = partial(object);
   if (with == RowObject::kObject) row["object"] = object;
   return row;
@@ -47,7 +48,7 @@ Json table(const Json& metadata) {
 }  // namespace
 
 Json Presenter::one(const Json& object, bool headers) const {
-  if (form == Form::kMetadata) return partial(object);
+  if (form == Form::kMetadata || form == Form::kMetadataList) return partial(object);
   if (form == Form::kObject) return object;
   const TableColumns columns(resource);
   Json made = table({{"resourceVersion", string_at(object, {"metadata", "resourceVersion"})}});
@@ -81,7 +82,7 @@ Json Presenter::bookmark(Revision revision, bool initial_events_end) const {
   Json metadata = {{"resourceVersion", std::to_string(revision)}};
   if (initial_events_end) metadata["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   if (form == Form::kTable) return table(metadata);
-  if (form == Form::kMetadata) {
+  if (form == Form::kMetadata || form == Form::kMetadataList) {
     return {{"kind", "PartialObjectMetadata"}, {"apiVersion", "meta.k8s.io/v1"}, {"metadata", metadata}};
   }
   return {{"kind", resource.kind}, {"apiVersion", resource.api_version()}, {"metadata", metadata}};

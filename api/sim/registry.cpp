@@ -12,6 +12,7 @@
 #include "api/sim/patch/patch.h"
 #include "api/sim/registry_write.h"
 #include "api/sim/schema/builtin.h"
+#include "api/sim/schema/decode.h"
 #include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {
@@ -24,12 +25,56 @@ void warn(const WriteOptions& options, std::string text) {
   if (options.warnings != nullptr) options.warnings->push_back(std::move(text));
 }
 
-/// What a client may not choose.
+/// What a client may not choose. Kinds that do not count generations keep what they are given.
 void clear_system_fields(Json& metadata) {
-  for (const char* field : {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
-                            "resourceVersion", "generation"}) {
+  for (const char* field :
+       {"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"}) {
     metadata.erase(field);
   }
+}
+
+/// Of metadata, empty lists and maps are as good as none.
+void drop_empty_lists(Json& object) {
+  const auto metadata = object.find("metadata");
+  if (metadata == object.end() || !metadata->is_object()) return;
+  for (const char* field : {"finalizers", "ownerReferences", "labels", "annotations"}) {
+    const auto found = metadata->find(field);
+    if (found != metadata->end() && (found->is_null() || (found->is_structured() && found->empty()))) {
+      metadata->erase(found);
+    }
+  }
+}
+
+/// A finalizer's writer should say who it is.
+void warn_of_finalizers(const Resource& resource, const Json& object, const WriteOptions& options) {
+  if (!resource.custom) return;
+  for (const Json& each : array_at(object, {"metadata", "finalizers"})) {
+    const std::string text = each.is_string() ? each.get<std::string>() : std::string();
+    if (text.find('/') != std::string::npos || text == "foregroundDeletion" || text == "orphan") continue;
+    warn(options,
+         fmt::format("metadata.finalizers: \"{}\": prefer a domain-qualified finalizer name to avoid accidental "
+                     "conflicts with other finalizer writers",
+                     text));
+  }
+}
+
+/// Rules are not asked about an object that has such problems.
+bool blocks_rules(const std::vector<FieldProblem>& problems) {
+  return std::any_of(problems.begin(), problems.end(), [](const FieldProblem& problem) {
+    for (const char* reason : {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany",
+                               "FieldValueTypeInvalid"}) {
+      if (problem.reason == reason) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<FieldProblem> unchecked_rules(const Json& schema) {
+  if (!has_rules(schema)) return {};
+  return {FieldProblem{"<nil>",
+                       "Invalid value: null: some validation rules were not checked because the object was invalid; "
+                       "correct the existing errors to complete validation",
+                       "FieldValueInvalid"}};
 }
 
 }  // namespace
@@ -90,15 +135,17 @@ Status Registry::check_namespace(const Resource& resource, const Json& object) c
 Result<Json> Registry::decode(const Resource& resource, Json object, const WriteOptions& options) const {
   const Json& schema = resource.custom ? resource.schema : builtin_schema(resource);
   std::vector<std::string> unknown = prune(schema, object);
+  for (std::string& each : prune_metadata(object)) unknown.push_back(std::move(each));
   for (std::string& each : unknown) each = fmt::format("unknown field \"{}\"", each);
   if (!unknown.empty() && options.field_validation == "Strict") {
-    return bad_request(fmt::format("{} in version \"{}\" cannot be handled as a {}: strict decoding error: {}",
-                                   resource.kind, resource.version, resource.kind, fmt::join(unknown, ", ")));
+    return undecodable(resource, fmt::format("strict decoding error: {}", fmt::join(unknown, ", ")));
   }
   if (options.field_validation == "Warn") {
     for (std::string& each : unknown) warn(options, std::move(each));
   }
+  drop_empty_lists(object);
   if (resource.custom) {
+    drop_nulls(schema, object);
     apply_defaults(schema, object);
   } else {
     default_builtin(resource, object);
@@ -134,9 +181,11 @@ Status Registry::validate(const Resource& resource, const Json& object, const Js
         return std::find(before.begin(), before.end(), each) != before.end();
       });
     }
-    if (more.empty()) more = validate_rules(resource.schema, object, old);
+    problems.insert(problems.end(), more.begin(), more.end());
+    more = blocks_rules(problems) ? unchecked_rules(resource.schema) : validate_rules(resource.schema, object, old);
   } else {
     more = validate_builtin(resource, object, old);
+    if (auto undecoded = decoding_problem(resource, more); undecoded) return *undecoded;
   }
   problems.insert(problems.end(), more.begin(), more.end());
   if (!problems.empty()) return invalid(resource, string_at(object, {"metadata", "name"}), problems);
@@ -148,7 +197,9 @@ Status Registry::validate(const Resource& resource, const Json& object, const Js
     if (const Status checked = check_crd_schema(*schema); !checked) {
       const std::string& text = checked.error().message();
       const std::size_t colon = text.find(": ");
-      const std::string path = fmt::format("spec.versions[{}].schema.{}", i, text.substr(0, colon));
+      // The schema of a single version is checked as that of all.
+      const std::string where = versions->size() == 1 ? "spec.validation" : fmt::format("spec.versions[{}].schema", i);
+      const std::string path = where + "." + text.substr(0, colon);
       return invalid(
           resource, string_at(object, {"metadata", "name"}),
           {FieldProblem{path, colon == std::string::npos ? "" : text.substr(colon + 2), "FieldValueInvalid"}});
@@ -161,7 +212,7 @@ Result<Object> Registry::create(const Resource& resource, Object object, const W
   Json json = std::move(object.mutable_json());
   RETURN_IF_ERROR(check_metadata_types(resource, json));
   if (!string_at(json, {"metadata", "resourceVersion"}).empty()) {
-    return bad_request("resourceVersion should not be set on objects to be created");
+    return unreasoned(500, "resourceVersion should not be set on objects to be created");
   }
   clear_system_fields(json["metadata"]);
   const std::string prefix = string_at(json, {"metadata", "generateName"}).substr(0, kLongestGeneratedPrefix);
@@ -185,6 +236,7 @@ Result<Object> Registry::create_named(const Resource& resource, Json object, con
   RETURN_IF_ERROR(prepare_create(resource, object, {storage_, now}));
   ASSIGN_OR_RETURN(object, admit(write, std::move(object)));
   RETURN_IF_ERROR(validate(resource, object, nullptr));
+  warn_of_finalizers(resource, object, options);
   if (!object["metadata"].contains("managedFields")) {  // An apply brings its own.
     object =
         update_managed_fields(resource, nullptr, std::move(object), options.field_manager, "Update", {}, clock_.wall());

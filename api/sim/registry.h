@@ -103,6 +103,8 @@ class Registry {
   Result<Object> update_once(const Write& write, const Json& wanted);
   Result<Object> store(const Write& write, Json next);
   Result<Object> remove_once(const Resource& resource, const JsonPtr& current, const DeleteOptions& options);
+  void mark_deleted(Json& metadata, std::int64_t grace, bool first) const;
+  Result<Object> end_pod(const Resource& resource, const JsonPtr& current, Json marked);
   Result<Object> erase(const Resource& resource, const JsonPtr& current);
   Status remove_instances(const Json& crd);
   void finish_crd(const Resource& custom);

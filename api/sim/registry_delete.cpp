@@ -16,17 +16,31 @@ constexpr const char* kCrdFinalizer = "customresourcecleanup.apiextensions.k8s.i
 Status check_preconditions(const Resource& resource, const Json& current, const DeleteOptions& options) {
   const std::string name = string_at(current, {"metadata", "name"});
   const std::string uid = string_at(current, {"metadata", "uid"});
+  Resource named = resource;  // The kind is named here, where all others name the resource.
+  named.plural = resource.kind;
   if (!options.uid.empty() && options.uid != uid) {
     return conflict(
-        resource, name,
-        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", options.uid, uid));
+        named, name,
+        fmt::format("the UID in the precondition ({}) does not match the UID in record ({}). The object might "
+                    "have been deleted and then recreated",
+                    options.uid, uid));
   }
   const std::string version = string_at(current, {"metadata", "resourceVersion"});
   if (!options.resource_version.empty() && options.resource_version != version) {
-    return conflict(resource, name,
-                    fmt::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object "
-                                "meta: {}",
-                                options.resource_version, version));
+    return conflict(
+        named, name,
+        fmt::format("the ResourceVersion in the precondition ({}) does not match the ResourceVersion in record "
+                    "({}). The object might have been modified",
+                    options.resource_version, version));
+  }
+  return {};
+}
+
+/// What the plugin NamespaceLifecycle guards.
+Status check_immortal(const Resource& resource, const std::string& name) {
+  if (resource.id() != "namespaces") return {};
+  for (const char* each : {"default", "kube-system", "kube-public"}) {
+    if (name == each) return forbidden(resource, name, "this namespace may not be deleted");
   }
   return {};
 }
@@ -35,7 +49,7 @@ Status check_preconditions(const Resource& resource, const Json& current, const 
 std::int64_t grace_of(const Resource& resource, const Json& object, const DeleteOptions& options) {
   if (resource.id() != "pods" || pod_finished(object)) return 0;
   if (string_at(object, {"spec", "nodeName"}).empty()) return 0;
-  if (options.grace_seconds) return std::max<std::int64_t>(*options.grace_seconds, 0);
+  if (options.grace_seconds) return *options.grace_seconds < 0 ? 1 : *options.grace_seconds;
   return int_at(object, {"spec", "terminationGracePeriodSeconds"}, 30);
 }
 
@@ -75,6 +89,7 @@ Result<Object> Registry::remove(const Resource& resource, const ObjectKey& key, 
   for (int attempt = 1;; ++attempt) {
     const JsonPtr current = storage_.get(storage_id(resource), key);
     if (!current) return not_found(resource, key.name);
+    RETURN_IF_ERROR(check_immortal(resource, key.name));
     RETURN_IF_ERROR(check_preconditions(resource, *current, options));
     if (admission_) {
       AdmissionRequest request;
@@ -104,16 +119,18 @@ Result<Object> Registry::remove_once(const Resource& resource, const JsonPtr& cu
   }
   const bool has_instances = resource.id() == kCrds && !deleting;
   if (grace == 0 && !has_finalizers(next) && !has_instances) {
-    if (options.write.dry_run) return Object(*to_served(resource, current));
-    return erase(resource, current);
+    const bool pod = resource.id() == "pods";
+    if (pod && int_at(metadata, {"deletionGracePeriodSeconds"}, -1) != 0) mark_deleted(metadata, 0, !deleting);
+    if (options.write.dry_run) return Object(*to_served(resource, std::make_shared<const Json>(std::move(next))));
+    if (!pod || next == *current) return erase(resource, current);
+    return end_pod(resource, current, std::move(next));
   }
   const bool hastened = deleting && grace < int_at(metadata, {"deletionGracePeriodSeconds"});
-  if (!deleting || hastened) {
-    metadata["deletionTimestamp"] = format_rfc3339(clock_.wall() + std::chrono::seconds(grace));
-    metadata["deletionGracePeriodSeconds"] = grace;
-    if (metadata.contains("generation")) metadata["generation"] = int_at(metadata, {"generation"}) + 1;
+  if (!deleting || hastened) mark_deleted(metadata, grace, !deleting);
+  if (resource.id() == "namespaces") {
+    next["status"]["phase"] = "Terminating";
+    metadata.erase("deletionGracePeriodSeconds");
   }
-  if (resource.id() == "namespaces") next["status"]["phase"] = "Terminating";
   if (has_instances) add_crd_finalizer(next, format_rfc3339(clock_.wall()));
   if (next == *current || options.write.dry_run) {
     return Object(*to_served(resource, std::make_shared<const Json>(std::move(next))));
@@ -125,6 +142,22 @@ Result<Object> Registry::remove_once(const Resource& resource, const JsonPtr& cu
     RETURN_IF_ERROR(remove_instances(*stored));
   }
   return Object(*to_served(resource, stored));
+}
+
+void Registry::mark_deleted(Json& metadata, std::int64_t grace, bool first) const {
+  metadata["deletionTimestamp"] = format_rfc3339(clock_.wall() + std::chrono::seconds(grace));
+  metadata["deletionGracePeriodSeconds"] = grace;
+  const std::int64_t generation = int_at(metadata, {"generation"});
+  if (first && generation > 0) metadata["generation"] = generation + 1;
+}
+
+/// A pod is marked before it goes, so that those who watch see it end. The reply is the marked one.
+Result<Object> Registry::end_pod(const Resource& resource, const JsonPtr& current, Json marked) {
+  const ObjectKey key = key_of(marked);
+  Result<JsonPtr> stored = storage_.update(storage_id(resource), key, std::move(marked), revision_of(*current));
+  if (!stored) return stored.error().code() == ErrorCode::kConflict ? stale(resource, key.name) : stored.error();
+  const Result<Object> gone = erase(resource, *stored);
+  return gone ? Result<Object>(Object(*to_served(resource, *stored))) : gone;
 }
 
 Result<Object> Registry::erase(const Resource& resource, const JsonPtr& current) {

@@ -9,6 +9,7 @@
 #include "api/sim/patch/patch.h"
 #include "api/sim/registry.h"
 #include "api/sim/registry_write.h"
+#include "api/sim/schema/decode.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -84,14 +85,35 @@ bool same_owners(const Json& a, const Json& b) {
 Status check_preconditions(const Resource& resource, const Json& current, const Json& wanted) {
   const std::string name = string_at(current, {"metadata", "name"});
   const std::string uid = string_at(wanted, {"metadata", "uid"});
-  const std::string real_uid = string_at(current, {"metadata", "uid"});
-  if (!uid.empty() && uid != real_uid) {
-    return conflict(resource, name,
-                    fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, real_uid));
-  }
+  if (!uid.empty() && uid != string_at(current, {"metadata", "uid"})) return other_uid(resource, current, uid);
   const std::string version = string_at(wanted, {"metadata", "resourceVersion"});
   if (!version.empty() && version != string_at(current, {"metadata", "resourceVersion"})) return stale(resource, name);
   return {};
+}
+
+/// What cannot be decoded after a patch is the patch's fault.
+Error of_patch(const Error& error, const Json& after) {
+  constexpr std::string_view kMark = " cannot be handled as a ";
+  const std::size_t mark = error.message().find(kMark);
+  if (error.code() != ErrorCode::kInvalidArgument || mark == std::string::npos) return error;
+  const std::string why = error.message().substr(error.message().find(": ", mark) + 2);
+  return Error::of(ErrorCode::kInvalid, " \"\" is invalid: patch: Invalid value: {}: {}", Json(after.dump()).dump(),
+                   why)
+      .with_reason("Invalid");
+}
+
+/// A patch that changes what or who the object is.
+Status check_patched(const Resource& resource, const Json& before, const Json& after) {
+  const std::string kind = string_at(after, {"kind"}, resource.kind);
+  const std::string version = string_at(after, {"apiVersion"}, resource.api_version());
+  if (kind != resource.kind || version != resource.api_version()) {
+    return of_patch(undecodable(resource, fmt::format("it is a {} of {}", kind, version)), after);
+  }
+  const std::string uid = string_at(after, {"metadata", "uid"});
+  if (before.is_null() || uid == string_at(before, {"metadata", "uid"}) || uid.empty()) return {};
+  return invalid(resource, string_at(before, {"metadata", "name"}),
+                 {FieldProblem{"metadata.uid", fmt::format("Invalid value: \"{}\": field is immutable", uid),
+                               "FieldValueInvalid"}});
 }
 
 }  // namespace
@@ -103,7 +125,11 @@ Result<Object> Registry::store(const Write& write, Json next) {
   if (write.options.dry_run) return Object(std::move(next));
   const bool ends = !string_at(next, {"metadata", "deletionTimestamp"}).empty() && !has_finalizers(next) &&
                     int_at(next, {"metadata", "deletionGracePeriodSeconds"}) == 0;
-  if (ends) return erase(resource, write.current);
+  if (ends) {
+    // The reply is the object as it would have been written.
+    Result<Object> gone = erase(resource, write.current);
+    return gone ? Result<Object>(Object(std::move(next))) : gone;
+  }
   if (resource.id() == "customresourcedefinitions.apiextensions.k8s.io") RETURN_IF_ERROR(resources_.add_crd(next));
   Result<JsonPtr> stored =
       storage_.update(storage_id(resource), key, to_stored(resource, std::move(next)), revision_of(current));
@@ -128,7 +154,7 @@ Result<Object> Registry::update_once(const Write& write, const Json& wanted) {
   restore_system_fields(next["metadata"], current["metadata"]);
   if (!write.subresource.empty() && write.subresource != "binding")
     next = merge_subresource(resource, write.subresource, current, std::move(next));
-  if (has_generation(resource) && meaning(next) != meaning(current)) {
+  if (has_generation(resource) && write.subresource != "binding" && meaning(next) != meaning(current)) {
     next["metadata"]["generation"] = int_at(current, {"metadata", "generation"}) + 1;
   }
   // Where a pod runs cannot be changed, but for the binding that decides it.
@@ -183,8 +209,10 @@ Result<Object> Registry::patch(const Resource& resource, const ObjectKey& key, s
       return not_found(resource, key.name);
     }
     ASSIGN_OR_RETURN(Json after, apply_patch(resource, before, patch.content_type, patch.body, context));
+    RETURN_IF_ERROR(check_patched(resource, before, after));
     Result<Object> written = before.is_null() ? create(resource, Object(after), options)
                                               : update(resource, Object(after), subresource, options);
+    if (!written && !applies) written = of_patch(written.error(), after);
     const bool asks_version = before.is_null() || string_at(after, {"metadata", "resourceVersion"}) !=
                                                       string_at(before, {"metadata", "resourceVersion"});
     const bool raced = !written && (written.error().code() == ErrorCode::kConflict ||

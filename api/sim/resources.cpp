@@ -59,8 +59,7 @@ Status check_crd(const Json& crd) {
     if (string_at(version, {"name"}).empty())
       return invalid(name, fmt::format("spec.versions[{}].name: Required value", i));
     if (find_path(version, {"schema", "openAPIV3Schema"}) == nullptr) {
-      return invalid(name,
-                     fmt::format("spec.versions[{}].schema.openAPIV3Schema: Required value: schemas are required", i));
+      return invalid(name, fmt::format("spec.versions[{}].schema.openAPIV3Schema: Required value", i));
     }
     const Json* stored = find_path(version, {"storage"});
     if (stored != nullptr && *stored == true) ++storage_versions;

@@ -36,11 +36,10 @@ Json pod_scheduled(const std::string& now) {
 
 Status bind(Json& pod, const std::string& node, const std::string& uid, const std::string& now, const Resource& pods) {
   const std::string name = string_at(pod, {"metadata", "name"});
-  const auto refuse = [&](const std::string& why) { return conflict(pods, name, why); };
-  if (!uid.empty() && uid != string_at(pod, {"metadata", "uid"})) {
-    return refuse(fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
-                              string_at(pod, {"metadata", "uid"})));
-  }
+  Resource binding = pods;
+  binding.plural = "pods/binding";
+  const auto refuse = [&](const std::string& why) { return conflict(binding, name, why); };
+  if (!uid.empty() && uid != string_at(pod, {"metadata", "uid"})) return other_uid(pods, pod, uid);
   if (!string_at(pod, {"metadata", "deletionTimestamp"}).empty()) {
     return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", name));
   }
@@ -67,8 +66,10 @@ Result<Json> scale_of(const Resource& resource, const Json& object) {
   Json scale = {{"kind", "Scale"},
                 {"apiVersion", "autoscaling/v1"},
                 {"metadata", Json::object()},
-                {"spec", {{"replicas", number_at(object, paths.spec_replicas)}}},
+                {"spec", Json::object()},
                 {"status", {{"replicas", number_at(object, paths.status_replicas)}}}};
+  // Go leaves out what is zero.
+  if (const auto wanted = number_at(object, paths.spec_replicas); wanted != 0) scale["spec"]["replicas"] = wanted;
   for (const char* field : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
     if (const Json* value = find_path(object, {"metadata", field}); value != nullptr) scale["metadata"][field] = *value;
   }
@@ -83,11 +84,16 @@ Status set_scale(const Resource& resource, const Json& scale, Json& object) {
   const std::int64_t wanted = replicas != nullptr && replicas->is_number_integer() ? replicas->get<std::int64_t>() : 0;
   const std::string name = string_at(object, {"metadata", "name"});
   if (wanted < 0) {
-    return Error::of(ErrorCode::kInvalid,
-                     "Scale.autoscaling \"{}\" is invalid: spec.replicas: Invalid value: {}: must be greater than or "
-                     "equal to 0",
-                     name, wanted)
-        .with_reason("Invalid");
+    const Error refused = Error::of(ErrorCode::kInvalid,
+                                    "Scale.autoscaling \"{}\" is invalid: spec.replicas: Invalid value: {}: must be "
+                                    "greater than or equal to 0",
+                                    name, wanted)
+                              .with_reason("Invalid");
+    if (!resource.custom) return refused;
+    return invalid(
+        resource, name,
+        {FieldProblem{".spec.replicas", fmt::format("Invalid value: {}: should be a non-negative integer", wanted),
+                      "FieldValueInvalid"}});
   }
   const std::string version = string_at(scale, {"metadata", "resourceVersion"});
   if (!version.empty() && version != string_at(object, {"metadata", "resourceVersion"})) return stale(resource, name);
@@ -99,8 +105,7 @@ Status bind_pod(Registry& registry, const ObjectKey& key, const std::string& nod
                 const WriteOptions& options) {
   const ResourcePtr pods = registry.resources().find_id("pods");
   if (node.empty()) {
-    return Error::of(ErrorCode::kInvalid, "Binding \"{}\" is invalid: target.name: Required value", key.name)
-        .with_reason("Invalid");
+    return unreasoned(500, "target.name: Required value");
   }
   const std::string now = format_rfc3339(registry.clock().wall());
   const auto written = registry.modify(
@@ -120,7 +125,11 @@ Status check_eviction(const Registry& registry, const ObjectKey& pod) {
     const Result<LabelSelector> parsed = LabelSelector::from_json(*selector);
     if (!parsed || !parsed->matches(labels)) continue;
     if (int_at(*budget, {"status", "disruptionsAllowed"}) > 0) continue;
-    return Error::of(ErrorCode::kTooManyRequests, "Cannot evict pod as it would violate the pod's disruption budget.")
+    return Error::of(ErrorCode::kTooManyRequests,
+                     "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget {} needs "
+                     "{} healthy pods and has {} currently",
+                     string_at(*budget, {"metadata", "name"}), int_at(*budget, {"status", "desiredHealthy"}),
+                     int_at(*budget, {"status", "currentHealthy"}))
         .with_reason("TooManyRequests");
   }
   return {};

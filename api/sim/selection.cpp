@@ -49,6 +49,15 @@ bool selectable(const Resource& resource, std::string_view field) {
   return false;
 }
 
+/// Kinds that nobody has taught other fields say so in other words.
+std::string not_selectable(const Resource& resource, std::string_view field) {
+  const std::string id = resource.id();
+  const bool taught = resource.custom || id == "nodes" ||
+                      std::any_of(kFields.begin(), kFields.end(), [&id](const Fields& row) { return row.id == id; });
+  if (taught) return fmt::format("field label not supported: {}", field);
+  return fmt::format("\"{}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"", field);
+}
+
 /// Two names do not name a member: the source of an event is an object, a Job counts `succeeded`.
 std::string value_of(const Json& object, std::string_view field) {
   if (field == "source") return string_at(object, {"source", "component"}, string_at(object, {"reportingComponent"}));
@@ -75,10 +84,7 @@ std::string field_value(const Json& object, std::string_view path) {
 Result<Selection> Selection::of(const Resource& resource, const ListOptions& options, std::string namespace_name) {
   for (const FieldRequirement& each : options.fields.requirements()) {
     if (!selectable(resource, each.field)) {
-      return bad_request(fmt::format(
-          "Unable to find \"{}, Resource={}\" that match label selector \"{}\", field "
-          "selector \"{}\": field label not supported: {}",
-          resource.api_version(), resource.plural, options.labels.to_string(), options.fields.to_string(), each.field));
+      return bad_request(not_selectable(resource, each.field));
     }
   }
   Selection selection;

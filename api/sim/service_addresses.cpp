@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/sim/api_errors.h"
+#include "api/sim/schema/formats.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -65,6 +66,8 @@ Status assign_cluster_ip(const Resource& resource, Json& service, const Taken& t
   if (address.empty()) address = string_at(spec, {"clusterIPs", "0"});
   if (address.empty()) {
     ASSIGN_OR_RETURN(address, free_address(resource, service, taken));
+  } else if (address != "None" && !(matches_format("ipv4", address) || matches_format("ipv6", address))) {
+    return {};  // Validation says what is wrong with it.
   } else if (address != "None" && !in_range(address)) {
     return refused(resource, service, "spec.clusterIPs",
                    fmt::format("Invalid value: [\"{}\"]: failed to allocate IP {}: the provided IP is not in the valid "
@@ -113,6 +116,14 @@ Status assign_node_ports(const Resource& resource, Json& service, Taken& taken) 
 Status assign_addresses(const Resource& resource, Json& service, const Storage& storage) {
   const std::string type = string_at(service, {"spec", "type"}, "ClusterIP");
   if (type == "ExternalName") return {};
+  // One that was given keeps its address; validation refuses a change.
+  const JsonPtr old = storage.get(
+      resource.id(), {string_at(service, {"metadata", "namespace"}), string_at(service, {"metadata", "name"})});
+  if (old != nullptr && string_at(*old, {"spec", "type"}) != "ExternalName") {
+    const std::string before = string_at(*old, {"spec", "clusterIP"});
+    const std::string after = string_at(service, {"spec", "clusterIP"});
+    if (!before.empty() && !after.empty() && before != after) return {};
+  }
   Taken taken = taken_by_others(service, storage);
   RETURN_IF_ERROR(assign_cluster_ip(resource, service, taken));
   if (type == "NodePort" || type == "LoadBalancer") return assign_node_ports(resource, service, taken);

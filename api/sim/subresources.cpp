@@ -42,7 +42,7 @@ Result<http::Reply> handle_scale(ApiCall& call) {
     return scale_reply(call, found.json());
   }
   if (call.request.method == "PUT" || call.request.method == "PATCH") return write_scale(call);
-  return method_not_allowed(*call.resource);
+  return method_not_allowed();
 }
 
 Json success(int code) {
@@ -73,6 +73,21 @@ Result<http::Reply> handle_eviction(ApiCall& call) {
   return json_reply(201, success(201).dump());
 }
 
+/// A token nobody checks: whoever has a connection is known by it.
+Result<http::Reply> handle_token(ApiCall& call) {
+  ASSIGN_OR_RETURN(const Object account, call.registry.get(*call.resource, call.key()));
+  ASSIGN_OR_RETURN(Json body, call.body());
+  const std::int64_t seconds = int_at(body, {"spec", "expirationSeconds"}, 3600);
+  const Timestamp now = call.registry.clock().wall();
+  Json& metadata = body["metadata"];
+  metadata = {
+      {"name", account.name()}, {"namespace", account.namespace_name()}, {"creationTimestamp", format_rfc3339(now)}};
+  body["spec"]["expirationSeconds"] = seconds;
+  body["status"] = {{"token", fmt::format("simulated:{}:{}", account.namespace_name(), account.name())},
+                    {"expirationTimestamp", format_rfc3339(now + std::chrono::seconds(seconds))}};
+  return json_reply(201, body.dump());
+}
+
 /// Simulated containers say nothing.
 Result<http::Reply> handle_log(ApiCall& call) {
   ASSIGN_OR_RETURN(const Object pod, call.registry.get(*call.resource, call.key()));
@@ -93,7 +108,8 @@ Result<http::Reply> handle_subresource(ApiCall& call) {
     if (part == "eviction" && method == "POST") return handle_eviction(call);
     if (part == "log" && method == "GET") return handle_log(call);
   }
-  return Error::not_found("the server could not find the requested resource").with_reason("NotFound");
+  if (call.resource->id() == "serviceaccounts" && part == "token" && method == "POST") return handle_token(call);
+  return no_such_resource();
 }
 
 }  // namespace tpuslice::sim

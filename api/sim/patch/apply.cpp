@@ -6,6 +6,8 @@
 
 #include "api/sim/api_errors.h"
 #include "api/sim/patch/managed_fields.h"
+#include "api/sim/schema/builtin.h"
+#include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -23,8 +25,8 @@ Status check_config(const Resource& resource, const Json& config, const PatchCon
   const std::string version = string_at(config, {"apiVersion"});
   const std::string kind = string_at(config, {"kind"});
   if (version != resource.api_version() || kind != resource.kind) {
-    return bad_request(fmt::format("apply patch is of {}, Kind={}, the request is for {}, Kind={}", version, kind,
-                                   resource.api_version(), resource.kind));
+    const std::string_view slash = version.find('/') == std::string::npos ? "/" : "";
+    return bad_request(fmt::format("invalid object type: {}{}, Kind={}", slash, version, kind));
   }
   if (const Json* fields = find_path(config, {"metadata", "managedFields"}); fields != nullptr && !fields->empty()) {
     return bad_request("metadata.managedFields must be nil");
@@ -144,21 +146,36 @@ class Apply {
   }
 
   Result<Json> run(const Json& config) {
+    RETURN_IF_ERROR(check_declared(config));
     const FieldSet wanted = owned_part(resource_, fields_of(schema_, config), context_.subresource);
     ManagedEntry mine = take_mine();
     Json merged = merge_values(schema_, live_, config);
     prune(merged, set_difference(mine.fields, wanted), wanted);
     RETURN_IF_ERROR(settle_conflicts(merged));
-    const bool same_fields = mine.fields == wanted;
     mine.fields = wanted;
     mine.api_version = resource_.api_version();
-    if (!same_fields || merged != live_) mine.time = format_rfc3339(context_.now);
+    // Whoever only comes to own what is there leaves no time.
+    if (merged != live_) mine.time = format_rfc3339(context_.now);
     entries_.push_back(std::move(mine));
     write_managed_fields(merged, std::move(entries_));
     return merged;
   }
 
  private:
+  /// Errors: a member of a built-in kind that its type does not have.
+  Status check_declared(const Json& config) const {
+    if (resource_.custom) return {};
+    Json rest = config;
+    const std::vector<std::string> unknown = tpuslice::sim::prune(builtin_schema(resource_), rest);
+    if (unknown.empty()) return {};
+    const bool grouped = resource_.api_version().find('/') != std::string::npos;
+    return unreasoned(500,
+                      fmt::format("failed to create typed patch object ({}/{}; {}{}, Kind={}): .{}: field not declared "
+                                  "in schema",
+                                  string_at(config, {"metadata", "namespace"}), string_at(config, {"metadata", "name"}),
+                                  grouped ? "" : "/", resource_.api_version(), resource_.kind, unknown.front()));
+  }
+
   /// An object that was never tracked belongs to whoever wrote it before.
   ManagedEntry first_owner() const {
     Comparison all = compare_fields(schema_, Json::object(), live_);

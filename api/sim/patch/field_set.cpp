@@ -24,7 +24,9 @@ std::string readable(const std::string& element) {
 }
 
 void collect_paths(const FieldSet& set, const std::string& path, std::vector<std::string>& paths) {
-  if (set.member) paths.push_back(path);
+  for (const auto& [element, child] : set.children) {
+    if (child.member) paths.push_back(path + readable(element));
+  }
   for (const auto& [element, child] : set.children) collect_paths(child, path + readable(element), paths);
 }
 
@@ -41,6 +43,7 @@ const FieldSet* FieldSet::child(const std::string& element) const {
 
 std::vector<std::string> FieldSet::paths() const {
   std::vector<std::string> paths;
+  if (member) paths.emplace_back();
   collect_paths(*this, "", paths);
   return paths;
 }

@@ -10,9 +10,12 @@ namespace {
 
 void write_entry(Json& list, const ManagedEntry& entry) {
   if (entry.fields.empty()) return;
-  Json written = {{"manager", entry.manager},        {"operation", entry.operation},
-                  {"apiVersion", entry.api_version}, {"time", entry.time},
-                  {"fieldsType", "FieldsV1"},        {"fieldsV1", fields_to_json(entry.fields)}};
+  Json written = {{"manager", entry.manager},
+                  {"operation", entry.operation},
+                  {"apiVersion", entry.api_version},
+                  {"fieldsType", "FieldsV1"},
+                  {"fieldsV1", fields_to_json(entry.fields)}};
+  if (!entry.time.empty()) written["time"] = entry.time;
   if (!entry.subresource.empty()) written["subresource"] = entry.subresource;
   list.push_back(std::move(written));
 }

@@ -1,81 +1,126 @@
 #include "api/sim/patch/patch.h"
 
-#include <array>
-
 #include <fmt/format.h>
 
 #include "api/sim/api_errors.h"
 #include "api/sim/patch/apply.h"
 #include "api/sim/patch/strategic.h"
 #include "api/sim/schema/builtin.h"
+#include "api/sim/schema/decode.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::sim {
 namespace {
 
-/// Errors: what makes a JSON patch unreadable, as opposed to one that cannot be applied.
+/// What json.Unmarshal calls the value.
+std::string_view go_type(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::boolean:
+      return "bool";
+    case Json::value_t::string:
+      return "string";
+    case Json::value_t::array:
+      return "array";
+    case Json::value_t::object:
+      return "object";
+    default:
+      return "number";
+  }
+}
+
+Error rejected() {
+  return Error(ErrorCode::kInvalid, "the server rejected our request due to an error in our request")
+      .with_reason("Invalid");
+}
+
+/// Errors: more operations than are allowed.
 Status check_operations(const Json& patch) {
   constexpr std::size_t kMost = 10'000;
-  static constexpr std::array<std::string_view, 6> kOperations = {"add", "remove", "replace", "move", "copy", "test"};
-  if (!patch.is_array()) return bad_request("error decoding patch: a JSON patch is a list of operations");
-  if (patch.size() > kMost) {
-    return Error::invalid_argument("The allowed maximum operations in a JSON patch is {}, got {}", kMost, patch.size())
-        .with_reason("RequestEntityTooLarge");
+  if (!patch.is_array()) {
+    return bad_request(
+        fmt::format("error decoding patch: json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
+                    go_type(patch)));
   }
-  for (std::size_t i = 0; i < patch.size(); ++i) {
-    const std::string op = string_at(patch[i], {"op"});
-    if (std::find(kOperations.begin(), kOperations.end(), op) == kOperations.end()) {
-      return bad_request(fmt::format("error decoding patch: operation {}: unexpected kind \"{}\"", i, op));
-    }
-    const Json* path = find_path(patch[i], {"path"});
-    if (path == nullptr || !path->is_string()) {
-      return bad_request(fmt::format("error decoding patch: operation {} ({}) has no path", i, op));
-    }
-  }
-  return {};
+  if (patch.size() <= kMost) return {};
+  return Error::invalid_argument("The allowed maximum operations in a JSON patch is {}, got {}", kMost, patch.size())
+      .with_reason("RequestEntityTooLarge");
+}
+
+/// What the library of the API server makes of an operation on a member that is not there: a replace adds it, a remove
+/// does nothing. Null for an operation without effect.
+Json lenient(const Json& document, Json operation) {
+  const std::string op = string_at(operation, {"op"});
+  const std::string path = string_at(operation, {"path"});
+  if ((op != "replace" && op != "remove") || path.empty() || path.front() != '/') return operation;
+  if (path.find('~') != std::string::npos) return operation;  // Escapes may be malformed.
+  const Json::json_pointer pointer(path);
+  if (document.contains(pointer)) return operation;
+  const Json::json_pointer parent = pointer.parent_pointer();
+  if (!document.contains(parent) || !document.at(parent).is_object()) return operation;
+  if (op == "remove") return nullptr;
+  operation["op"] = "add";
+  return operation;
 }
 
 Result<Json> json_patch(const Json& current, const Json& patch) {
   RETURN_IF_ERROR(check_operations(patch));
-  Result<Json> patched = apply_json_patch(current, patch);
-  if (patched) return patched;
-  return Error::of(ErrorCode::kInvalid, "the server rejected our request due to an error in our request: {}",
-                   patched.error().message())
-      .with_reason("Invalid");
+  Json document = current;
+  for (const Json& operation : patch) {
+    const Json meant = lenient(document, operation);
+    if (meant.is_null()) continue;
+    Result<Json> patched = apply_json_patch(document, Json::array({meant}));
+    if (!patched) return rejected();
+    document = *std::move(patched);
+  }
+  return document;
 }
 
 Result<Json> strategic_patch(const Resource& resource, const Json& current, const Json& patch) {
   Result<Json> patched = apply_strategic_merge(builtin_schema(resource), current, patch);
   if (patched) return patched;
-  return bad_request(patched.error().message());
+  const std::string& why = patched.error().message();
+  return why.starts_with("map: ") ? unreasoned(500, why) : bad_request(why);
 }
 
-Error unsupported_media_type(const Resource& resource, std::string_view type) {
-  std::string supported = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-  if (!resource.custom) supported += ", application/strategic-merge-patch+json";
-  return Error::unsupported("the body of the request was in an unknown format ({}) - accepted media types include: {}",
-                            type, supported)
-      .with_reason("UnsupportedMediaType");
+bool is_apply(std::string_view type) {
+  return type == "application/apply-patch+yaml" || type == "application/apply-patch+json";
 }
 
 }  // namespace
+
+Status check_patch_type(const Resource& resource, std::string_view type) {
+  const bool strategic = type == "application/strategic-merge-patch+json";
+  if (is_apply(type) || type == "application/json-patch+json" || type == "application/merge-patch+json") return {};
+  if (strategic && !resource.custom) return {};
+  if (!strategic) return Error::unsupported("415: Unsupported Media Type").with_reason("UnsupportedMediaType");
+  return Error::unsupported(
+             "the body of the request was in an unknown format - accepted media types include: "
+             "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+      .with_reason("UnsupportedMediaType");
+}
+
+Result<Json> parse_patch(std::string_view type, const std::string& body) {
+  Result<Json> parsed = parse_json(body);
+  if (!parsed) return bad_request("error decoding patch: " + json_syntax_error(body));
+  const bool merges = type != "application/json-patch+json";
+  if (merges && !parsed->is_object()) {
+    return bad_request(
+        fmt::format("error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                    go_type(*parsed)));
+  }
+  return parsed;
+}
 
 Result<Json> apply_patch(const Resource& resource, const Json& current, std::string_view content_type,
                          const Json& patch, const PatchContext& context) {
   std::string_view type = content_type.substr(0, content_type.find(';'));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  if (type == "application/apply-patch+yaml" || type == "application/apply-patch+json") {
-    return apply_server_side(resource, current, patch, context);
-  }
+  RETURN_IF_ERROR(check_patch_type(resource, type));
+  if (is_apply(type)) return apply_server_side(resource, current, patch, context);
   if (type == "application/json-patch+json") return json_patch(current, patch);
-  if (type == "application/merge-patch+json") {
-    if (!patch.is_object()) return bad_request("error decoding patch: a merge patch is an object");
-    return apply_merge_patch(current, patch);
-  }
-  if (type == "application/strategic-merge-patch+json" && !resource.custom) {
-    return strategic_patch(resource, current, patch);
-  }
-  return unsupported_media_type(resource, type);
+  if (!patch.is_object()) return bad_request("error decoding patch: a merge patch is an object");
+  if (type == "application/merge-patch+json") return apply_merge_patch(current, patch);
+  return strategic_patch(resource, current, patch);
 }
 
 }  // namespace tpuslice::sim

@@ -28,6 +28,11 @@ struct PatchContext {
 [[nodiscard]] Result<Json> apply_patch(const Resource& resource, const Json& current, std::string_view content_type,
                                        const Json& patch, const PatchContext& context);
 
+/// Errors: UnsupportedMediaType (415) for a Content-Type that patches nothing, or not this resource.
+[[nodiscard]] Status check_patch_type(const Resource& resource, std::string_view type);
+/// The body of a JSON, merge or strategic merge patch. Errors: BadRequest.
+[[nodiscard]] Result<Json> parse_patch(std::string_view type, const std::string& body);
+
 /// `after` with metadata.managedFields as an ordinary write by `manager` leaves them: what changed from `before` (null
 /// on create) belongs to it, and no more to others. `operation` is "Update". Without a manager, and for an object that
 /// has no managed fields yet and is not being created, fields are only taken away from their owners.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace tpuslice::sim {
 namespace {
 
@@ -34,6 +36,16 @@ Status check_directive(const std::string& found) {
   return Error::invalid_argument("unknown patch type found: {}", found);
 }
 
+/// As Go prints a map.
+std::string go_map(const Json& object) {
+  std::string text;
+  for (const auto& [name, value] : object.items()) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " ", name,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return "map[" + text + "]";
+}
+
 /// Reorders `list` as `order` has it; items it does not name keep their places relative to those they had before.
 Json in_order(const Json& list, const Json& order, const Json& before, const std::string& key) {
   const auto identity = [&key](const Json& item) -> Json {
@@ -55,7 +67,12 @@ Json in_order(const Json& list, const Json& order, const Json& before, const std
   for (const Json& item : list) {
     if (position(order, identity(item)) < order.size()) continue;
     const std::size_t own = position(before, identity(item));
-    while (next < named.size() && position(before, identity(named[next])) < own) sorted.push_back(named[next++]);
+    // What was not there before goes before all that was, where its turn comes.
+    while (next < named.size()) {
+      const std::size_t other = position(before, identity(named[next]));
+      if (other < before.size() && own < other) break;
+      sorted.push_back(named[next++]);
+    }
     sorted.push_back(item);
   }
   while (next < named.size()) sorted.push_back(named[next++]);
@@ -93,6 +110,11 @@ class Merger {
         document.erase(name);
         return {};
       }
+      // In what is new there is nothing to replace: the server drops all that the directive stands beside.
+      if (directive(value) == "replace" && found == document.end()) {
+        document[name] = Json::object();
+        return {};
+      }
       ASSIGN_OR_RETURN(Json merged, objects(schema, found == document.end() ? Json() : *found, value));
       document[name] = std::move(merged);
       return {};
@@ -113,12 +135,13 @@ class Merger {
     const bool replace =
         std::any_of(patch.begin(), patch.end(), [](const Json& each) { return directive(each) == "replace"; });
     if (!merges(schema) || replace) return replaced(items, patch);
-    if (key.empty()) return united(before, patch);
-    Json merged = before;
-    for (const Json& item : patch) {
-      RETURN_IF_ERROR(keyed_item(items, key, merged, item));
+    Json merged = key.empty() ? united(before, patch) : before;
+    if (!key.empty()) {
+      for (const Json& item : patch) {
+        RETURN_IF_ERROR(keyed_item(items, key, merged, item));
+      }
     }
-    return merged;
+    return in_order(merged, patch, before, key);
   }
 
   /// The patch's own items, without directives.
@@ -151,7 +174,7 @@ class Merger {
     const auto id = item.find(key);
     if (id == item.end()) {
       if (what == "merge" && item.size() == 1) return {};
-      return Error::invalid_argument("map: {} does not contain declared merge key: {}", item.dump(), key);
+      return Error::invalid_argument("map: {} does not contain declared merge key: {}", go_map(item), key);
     }
     const auto same = std::find_if(list.begin(), list.end(), [&](const Json& each) {
       const Json* other = value_at(&each, key);

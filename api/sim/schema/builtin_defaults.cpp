@@ -48,6 +48,7 @@ void default_job_spec(Json& spec) {
 
 void default_job(Json& job, Json& spec) {
   default_job_spec(spec);
+  set_default(spec, "manualSelector", false);
   select_own_pods(job, spec);
   default_labels(job);
 }
@@ -210,6 +211,20 @@ void default_role_binding(Json& object) {
   });
 }
 
+/// What Go never leaves out, and null stands for no time.
+void default_event(Json& event, bool core) {
+  for (const char* time : {"FirstTimestamp", "LastTimestamp"}) {
+    std::string name = core ? time : std::string("deprecated") + time;
+    if (core) name.front() = static_cast<char>(name.front() - 'A' + 'a');
+    if (!event.contains(name)) event[name] = nullptr;
+  }
+  if (!event.contains("eventTime")) event["eventTime"] = nullptr;
+  set_default(event, core ? "source" : "deprecatedSource", Json::object());
+  if (!core) return;
+  set_default(event, "reportingComponent", "");
+  set_default(event, "reportingInstance", "");
+}
+
 using SpecDefaults = void (*)(Json& object, Json& spec);
 
 SpecDefaults spec_defaults(std::string_view kind) {
@@ -236,6 +251,7 @@ void default_builtin(const Resource& resource, Json& object) {
   const std::string& kind = resource.kind;
   if (kind == "Pod") return default_new_pod(object);
   if (kind == "Secret") return default_secret(object);
+  if (kind == "Event") return default_event(object, resource.group.empty());
   if (kind == "RoleBinding" || kind == "ClusterRoleBinding") return default_role_binding(object);
   if (kind == "PriorityClass") return set_default(object, "preemptionPolicy", "PreemptLowerPriority");
   if (kind == "MutatingWebhookConfiguration") return default_webhooks(object, true);

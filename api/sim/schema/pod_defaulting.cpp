@@ -147,6 +147,11 @@ void default_priority(Json& spec) {
   set_default(spec, "preemptionPolicy", "PreemptLowerPriority");
 }
 
+bool list_is_empty(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() && found->empty();
+}
+
 }  // namespace
 
 std::string qos_class(const Json& spec) {
@@ -201,6 +206,12 @@ void default_new_pod(Json& pod) {
   if (status == nullptr) return;
   set_default(*status, "phase", "Pending");
   set_default(*status, "qosClass", qos_class(*spec));
+  for_each_in(*status, "conditions", [](Json& condition) {
+    for (const char* time : {"lastProbeTime", "lastTransitionTime"}) {
+      if (!condition.contains(time)) condition[time] = nullptr;
+    }
+  });
+  if (list_is_empty(*spec, "schedulingGates")) spec->erase("schedulingGates");
 }
 
 }  // namespace tpuslice::sim

@@ -96,11 +96,8 @@ void check_node_affinity(Problems& problems, const FieldPath& path, const Json& 
 void check_pod_term(Problems& problems, const FieldPath& path, const Json& term) {
   const std::string key = string_at(term, {"topologyKey"});
   const FieldPath topology = path.member("topologyKey");
-  if (key.empty()) {
-    problems.required(topology, "can not be empty");
-  } else {
-    check_name(problems, topology, key, check_label_key(key));
-  }
+  if (key.empty()) problems.required(topology, "can not be empty");
+  check_name(problems, topology, key, check_label_key(key));
   for (const char* name : {"labelSelector", "namespaceSelector"}) {
     check_label_selector(problems, path.member(name), map_at(term, name));
   }

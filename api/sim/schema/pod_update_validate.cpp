@@ -58,10 +58,12 @@ void check_tolerations(Problems& problems, const FieldPath& path, const Json& sp
 
 void check_gates(Problems& problems, const FieldPath& path, const Json& spec, const Json& old) {
   const Json& before = list_at(old, "schedulingGates");
-  for (const Json& gate : list_at(spec, "schedulingGates")) {
-    if (std::find(before.begin(), before.end(), gate) != before.end()) continue;
-    problems.forbidden(
-        path, fmt::format("only deletion is allowed, but found new scheduling gate '{}'", string_at(gate, {"name"})));
+  const Json& after = list_at(spec, "schedulingGates");
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (std::find(before.begin(), before.end(), after[i]) != before.end()) continue;
+    const FieldPath item = path.item(i);
+    problems.forbidden(item.member("name"), fmt::format("only deletion is allowed, but found new scheduling gate '{}'",
+                                                        string_at(after[i], {"name"})));
   }
 }
 

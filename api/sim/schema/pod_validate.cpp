@@ -221,8 +221,8 @@ void check_containers(Problems& problems, const FieldPath& path, const Json& spe
 
 void check_pod_spec(Problems& problems, const FieldPath& path, const Json& spec) {
   check_containers(problems, path, spec);
-  check_choice(problems, path, spec, "restartPolicy", {"Always", "Never", "OnFailure"});
-  check_choice(problems, path, spec, "dnsPolicy", {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"});
+  check_choice(problems, path, spec, "restartPolicy", {"Always", "OnFailure", "Never"});
+  check_choice(problems, path, spec, "dnsPolicy", {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"});
   check_choice(problems, path, spec, "preemptionPolicy", {"Never", "PreemptLowerPriority"});
   for (const char* name : {"hostname", "subdomain"}) {
     const std::string value = string_at(spec, {name});

@@ -119,13 +119,14 @@ class RuleChecker {
     std::string field = string_at(rule, {"fieldPath"});
     if (field.starts_with('.')) field.erase(0, 1);
     const FieldPath at = path.member(field);
-    const std::string shown = fmt::format("Invalid value: \"{}\"", json_type(value));
+    // Values of one piece are shown, others are left out.
+    const std::string shown = value.is_structured() ? "Invalid value" : "Invalid value: " + value.dump();
     if (reason == "FieldValueRequired") {
       problems.required(at, message);
     } else if (reason == "FieldValueForbidden") {
       problems.forbidden(at, message);
     } else if (reason == "FieldValueDuplicate") {
-      problems.add(at, reason, fmt::format("Duplicate value: \"{}\"", json_type(value)), {});
+      problems.add(at, reason, value.is_structured() ? "Duplicate value" : "Duplicate value: " + value.dump(), {});
     } else {
       problems.add(at, reason, shown, message);
     }
@@ -171,6 +172,12 @@ std::string rule_problem(const Json& schema, const Json& rule, bool resource, bo
     }
   }
   return {};
+}
+
+bool has_rules(const Json& schema) {
+  if (!schema.is_structured()) return false;
+  if (schema.is_object() && schema.contains("x-kubernetes-validations")) return true;
+  return std::any_of(schema.begin(), schema.end(), [](const Json& each) { return has_rules(each); });
 }
 
 std::vector<FieldProblem> validate_rules(const Json& schema, const Json& object, const Json* old) {

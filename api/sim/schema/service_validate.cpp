@@ -35,8 +35,7 @@ void check_address(Problems& problems, const Json& spec, const Json* old) {
   const FieldPath spec_path("spec");
   const FieldPath list = spec_path.member("clusterIPs");
   if (!address.empty() && address != "None" && !matches_format("ipv4", address) && !matches_format("ipv6", address)) {
-    problems.invalid(list.item(0), Json::array({address}),
-                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    problems.invalid(list.item(0), address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
   if (old == nullptr) return;
   const std::string before = string_at(*old, {"spec", "clusterIP"});

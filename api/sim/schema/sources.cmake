@@ -8,6 +8,7 @@ target_sources(tpuslice_sim PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/cel_lexer.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cel_parser.cpp
   ${CMAKE_CURRENT_LIST_DIR}/core_types.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/decode.cpp
   ${CMAKE_CURRENT_LIST_DIR}/formats.cpp
   ${CMAKE_CURRENT_LIST_DIR}/meta_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/pod_defaulting.cpp

@@ -30,6 +30,9 @@ struct FieldProblem {
 /// Fills in defaults where a member is absent, or null and not nullable.
 void apply_defaults(const Json& schema, Json& object);
 
+/// Removes members that are null where the schema does not allow it and has no default instead.
+void drop_nulls(const Json& schema, Json& object);
+
 /// Removes what the schema does not specify and returns its paths. Leaves apiVersion, kind and metadata of the root,
 /// and of embedded resources, alone.
 std::vector<std::string> prune(const Json& schema, Json& object);
@@ -40,6 +43,9 @@ std::vector<std::string> prune(const Json& schema, Json& object);
 
 /// The same without duplicates in keyed lists, which the API server allows in many lists of built-in resources.
 [[nodiscard]] std::vector<FieldProblem> validate_values(const Json& schema, const Json& object);
+
+/// Whether the schema has rules anywhere.
+[[nodiscard]] bool has_rules(const Json& schema);
 
 /// The x-kubernetes-validations of the schema. `old` is the object before the write, null on create; rules that use
 /// oldSelf are checked only where there was an old value.

@@ -90,6 +90,29 @@ class Pruner {
 
 }  // namespace
 
+void drop_nulls(const Json& schema, Json& object) {
+  if (object.is_array()) {
+    if (const Json* items = keyword(schema, "items"); items != nullptr) {
+      for (Json& item : object) drop_nulls(*items, item);
+    }
+    return;
+  }
+  if (!object.is_object()) return;
+  const Json* properties = keyword(schema, "properties");
+  for (auto member = object.begin(); member != object.end();) {
+    const Json* property = properties == nullptr ? nullptr : keyword(*properties, member.key().c_str());
+    if (property == nullptr) property = additional(schema);
+    if (property == nullptr) {
+      ++member;
+    } else if (member->is_null() && !flag(*property, "nullable") && keyword(*property, "default") == nullptr) {
+      member = object.erase(member);
+    } else {
+      drop_nulls(*property, *member);
+      ++member;
+    }
+  }
+}
+
 void apply_defaults(const Json& schema, Json& object) { set_defaults(schema, object); }
 
 std::vector<std::string> prune(const Json& schema, Json& object) {

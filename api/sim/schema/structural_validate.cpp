@@ -132,7 +132,8 @@ class Validator {
     }
     const std::string format = string_at(schema, {"format"});
     if (!format.empty() && !matches_format(format, value)) {
-      body(path, value, fmt::format("must be of type {}: \"{}\"", format, value));
+      problems.add(path, "FieldValueTypeInvalid", "Invalid value: " + Json(value).dump(),
+                   fmt::format("{} in body must be of type {}: \"{}\"", path.to_string(), format, value));
     }
   }
 

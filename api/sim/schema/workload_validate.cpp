@@ -33,6 +33,15 @@ void check_template(Problems& problems, const FieldPath& path, const Json& pods,
   check_choice(problems, spec, map_at(pods, "spec"), "restartPolicy", restart_policies);
 }
 
+/// Of jobs, "Always" is no policy at all.
+void check_job_template(Problems& problems, const FieldPath& path, const Json& pods) {
+  check_template(problems, path, pods, {"Always", "OnFailure", "Never"});
+  if (string_at(pods, {"spec", "restartPolicy"}, "Always") == "Always") {
+    const FieldPath spec = path.member("spec");
+    problems.required(spec.member("restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+  }
+}
+
 void check_selected(Problems& problems, const FieldPath& path, std::string_view kind, const Json& spec) {
   const Json& selector = map_at(spec, "selector");
   const FieldPath selector_path = path.member("selector");
@@ -83,19 +92,22 @@ void check_job(Problems& problems, const Json& job, const Json* old) {
   not_negative(problems, path, spec,
                {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
                 "backoffLimitPerIndex", "maxFailedIndexes"});
-  check_choice(problems, path, spec, "completionMode", {"Indexed", "NonIndexed"});
+  check_choice(problems, path, spec, "completionMode", {"NonIndexed", "Indexed"});
   check_choice(problems, path, spec, "podReplacementPolicy", {"Failed", "TerminatingOrFailed"});
   if (string_at(spec, {"completionMode"}) == "Indexed" && !spec.contains("completions")) {
     problems.required(path.member("completions"), "when completion mode is Indexed");
   }
-  check_template(problems, path.member("template"), map_at(spec, "template"), {"OnFailure", "Never"});
+  check_job_template(problems, path.member("template"), map_at(spec, "template"));
   if (old != nullptr) check_job_update(problems, path, spec, *old);
 }
 
 void check_stateful_set(Problems& problems, const Json& spec, const Json* old) {
   const FieldPath path("spec");
   not_negative(problems, path, spec, {"replicas", "minReadySeconds", "revisionHistoryLimit"});
-  check_choice(problems, path, spec, "podManagementPolicy", {"OrderedReady", "Parallel"});
+  const std::string management = string_at(spec, {"podManagementPolicy"}, "OrderedReady");
+  if (management != "OrderedReady" && management != "Parallel") {
+    problems.invalid(path.member("podManagementPolicy"), management, "must be 'OrderedReady' or 'Parallel'");
+  }
   check_choice(problems, path.member("updateStrategy"), map_at(spec, "updateStrategy"), "type",
                {"RollingUpdate", "OnDelete"});
   if (old == nullptr) return;
@@ -119,8 +131,7 @@ void check_cron_job(Problems& problems, const Json& spec) {
   if (string_at(spec, {"schedule"}).empty()) problems.required(path.member("schedule"));
   check_choice(problems, path, spec, "concurrencyPolicy", {"Allow", "Forbid", "Replace"});
   const Json& job = map_at(map_at(spec, "jobTemplate"), "spec");
-  check_template(problems, path.member("jobTemplate").member("spec").member("template"), map_at(job, "template"),
-                 {"OnFailure", "Never"});
+  check_job_template(problems, path.member("jobTemplate").member("spec").member("template"), map_at(job, "template"));
 }
 
 }  // namespace

@@ -13,8 +13,15 @@ std::size_t size_at(const Json& object, std::initializer_list<std::string_view> 
   return found != nullptr && found->is_structured() ? found->size() : 0;
 }
 
+/// A number, in a column that is said to be of text.
+Column count_column(const char* name, std::function<std::int64_t(const Json&)> count) {
+  Column column = number_column(name, std::move(count));
+  column.type = "string";
+  return column;
+}
+
 Column data_column() {
-  return number_column("Data", [](const Json& object) {
+  return count_column("Data", [](const Json& object) {
     return static_cast<std::int64_t>(size_at(object, {"data"}) + size_at(object, {"binaryData"}));
   });
 }
@@ -54,6 +61,48 @@ std::string endpoints_text(const Json& object) {
   all.resize(all.size() - more);
   std::string text = fmt::format("{}", fmt::join(all, ","));
   return more > 0 ? fmt::format("{} + {} more...", text, more) : or_none(text);
+}
+
+/// "10.1.0.4,10.1.0.5", or the ports: what of a slice's list is in `field` of each item.
+std::string slice_text(const Json& slice, const char* list, const std::function<std::string(const Json&)>& text) {
+  std::string all;
+  for (const Json& each : array_at(slice, {list})) all += (all.empty() ? "" : ",") + text(each);
+  return all.empty() ? "<unset>" : all;
+}
+
+std::vector<Column> slice_columns() {
+  return {name_column(), string_column("AddressType", {"addressType"}),
+          text_column("Ports",
+                      [](const Json& slice) {
+                        return slice_text(slice, "ports", [](const Json& port) {
+                          const Json* number = find_path(port, {"port"});
+                          return number == nullptr ? std::string("*") : number->dump();
+                        });
+                      }),
+          text_column("Endpoints",
+                      [](const Json& slice) {
+                        return slice_text(slice, "endpoints", [](const Json& endpoint) {
+                          return string_at(endpoint, {"addresses", "0"});
+                        });
+                      }),
+          age_column()};
+}
+
+std::vector<Column> budget_columns() {
+  const auto amount = [](const char* field) {
+    return [field](const Json& budget) {
+      const Json* found = find_path(budget, {"spec", field});
+      if (found == nullptr) return std::string("N/A");
+      return found->is_string() ? found->get<std::string>() : found->dump();
+    };
+  };
+  return {name_column(), text_column("Min Available", amount("minAvailable")),
+          text_column("Max Unavailable", amount("maxUnavailable")),
+          number_column("Allowed Disruptions",
+                        [](const Json& budget) {
+                          return int_at(budget, {"status", "disruptionsAllowed"});
+                        }),
+          age_column()};
 }
 
 Column webhooks_column() {
@@ -144,6 +193,8 @@ std::vector<Column> builtin_columns(const Resource& resource) {
   if (id == "leases.coordination.k8s.io") {
     return {name_column(), string_column("Holder", {"spec", "holderIdentity"}), age_column()};
   }
+  if (id == "endpointslices.discovery.k8s.io") return slice_columns();
+  if (id == "poddisruptionbudgets.policy") return budget_columns();
   if (id == "endpoints") return {name_column(), text_column("Endpoints", endpoints_text), age_column()};
   if (id == "customresourcedefinitions.apiextensions.k8s.io") {
     return {name_column(), string_column("Created At", {"metadata", "creationTimestamp"})};

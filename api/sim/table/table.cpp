@@ -29,7 +29,9 @@ Column custom_column(const PrinterColumn& printer) {
   Column column;
   column.name = printer.name;
   column.type = printer.type;
-  column.description = printer.description;
+  column.description = printer.description.empty()
+                           ? "Custom resource definition column (in JSONPath format): " + printer.json_path
+                           : printer.description;
   column.priority = printer.priority;
   const Result<JsonPath> path = JsonPath::parse(printer.json_path);
   if (!path) {
@@ -49,7 +51,9 @@ TableColumns::TableColumns(const Resource& resource) {
   if (!columns_.empty()) return;
   columns_.push_back(name_column());
   for (const PrinterColumn& each : resource.columns) columns_.push_back(custom_column(each));
-  if (resource.columns.empty()) columns_.push_back(age_column());
+  if (!resource.columns.empty()) return;
+  columns_.push_back(age_column());
+  if (resource.custom) columns_.back().type = "date";
 }
 
 Json TableColumns::definitions() const {

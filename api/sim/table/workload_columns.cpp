@@ -73,8 +73,10 @@ std::vector<Column> stateful_set_columns() {
 }
 
 std::vector<Column> deployment_columns() {
-  return with_containers({name_column(), ready_of_replicas(), count("Up-to-date", "status", "updatedReplicas"),
-                          count("Available", "status", "availableReplicas"), age_column()},
+  Column updated = count("Up-to-date", "status", "updatedReplicas");
+  Column available = count("Available", "status", "availableReplicas");
+  updated.type = available.type = "string";
+  return with_containers({name_column(), ready_of_replicas(), std::move(updated), std::move(available), age_column()},
                          true);
 }
 

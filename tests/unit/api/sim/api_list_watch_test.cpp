@@ -90,7 +90,7 @@ TEST(List, SelectsByLabelsAndFields) {
   EXPECT_THAT(names(api.json("GET", kConfigMapsPath + "?fieldSelector=metadata.name%21%3Da")), ElementsAre("b"));
   const http::Response refused = api.send("GET", kConfigMapsPath + "?fieldSelector=data.k%3D1");
   EXPECT_EQ(refused.status, 400);
-  EXPECT_THAT(refused.body, HasSubstr("field label not supported: data.k"));
+  EXPECT_THAT(refused.body, HasSubstr("\\\"data.k\\\" is not a known field selector"));
 }
 
 TEST(List, NegotiatesItsForm) {

@@ -153,7 +153,8 @@ TEST(Apply, LeavesStatusToItsSubresource) {
   context.subresource = "status";
   const Json status = *apply_patch(custom(), made, "application/apply-patch+yaml", config, context);
   EXPECT_EQ(status["metadata"]["managedFields"].size(), 2U);
-  EXPECT_EQ(status["metadata"]["managedFields"][1]["subresource"], "status");
+  EXPECT_EQ(status["metadata"]["managedFields"][0]["subresource"], "status");
+  EXPECT_FALSE(status["metadata"]["managedFields"][0].contains("time")) << "it changed nothing";
 }
 
 TEST(Apply, RefusesWhatIsNoApply) {

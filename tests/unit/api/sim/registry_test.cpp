@@ -52,14 +52,28 @@ TEST(Registry, RefusesInTheWordsOfTheRealServer) {
        "Operation cannot be fulfilled on pods \"a\": the object has been modified; please apply your changes to the "
        "latest version and try again"},
       {api.json("POST", "/api/v1/namespaces/none/pods", pod("a")), 404, "NotFound", "namespaces \"none\" not found"},
-      {api.json("GET", "/apis/example.com/v1/widgets"), 404, "NotFound",
-       "the server could not find the requested resource"},
+      {api.json("GET", "/apis/apps/v1/widgets"), 404, "NotFound", "the server could not find the requested resource"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(row.status.at("code"), row.code) << row.message;
     EXPECT_EQ(string_at(row.status, {"reason"}), row.reason);
     EXPECT_EQ(string_at(row.status, {"message"}), row.message);
   }
+}
+
+TEST(Registry, AnswersBodiesOfAnyBytes) {
+  TestServer api;
+  for (const std::string& body :
+       {std::string("{\xff"), std::string("\xc3\xa4"), "[\"" + std::string(27, 'x') + "\xc3\xa4\"]",
+        std::string("{\"kind\":\"\xff\"}"), std::string()}) {
+    http::Request request = TestServer::request("POST", kConfigMapsPath, nullptr, "application/json", "");
+    request.body = body;
+    const auto refused = api.transport.call(request, std::chrono::seconds(5), {});
+    ASSERT_TRUE(refused.ok());
+    EXPECT_EQ(refused->status, 400) << body;
+    EXPECT_TRUE(Json::parse(refused->body, nullptr, false).is_object()) << refused->body;
+  }
+  EXPECT_EQ(api.send("GET", kConfigMapsPath + "?continue=nonsense").status, 400);
 }
 
 TEST(Registry, NamesTheFieldOfABadName) {

@@ -169,8 +169,8 @@ INSTANTIATE_TEST_SUITE_P(
         PodCase{R"({"containers":[{"name":"a","image":"i","livenessProbe":{}}]})",
                 "spec.containers[0].livenessProbe: Required value: must specify a handler type"},
         PodCase{R"({"restartPolicy":"Sometimes"})",
-                "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"Never\", "
-                "\"OnFailure\""},
+                "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \"OnFailure\", "
+                "\"Never\""},
         PodCase{R"({"hostname":"a.b"})", "spec.hostname: Invalid value: \"a.b\""},
         PodCase{R"({"subdomain":"A"})", "spec.subdomain: Invalid value: \"A\""},
         PodCase{R"({"terminationGracePeriodSeconds":"x"})",
@@ -229,8 +229,7 @@ TEST(BuiltinValidation, ChecksJobsAndTheirUpdates) {
   EXPECT_THAT(check("Job", bad),
               ElementsAre("spec.parallelism: Invalid value: -1: must be greater than or equal to 0",
                           "spec.completions: Required value: when completion mode is Indexed",
-                          "spec.template.spec.restartPolicy: Unsupported value: \"Always\": supported values: "
-                          "\"OnFailure\", \"Never\""));
+                          "spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\""));
   Json moved = job;
   moved["spec"]["template"]["spec"]["nodeSelector"] = {{"pool", "a"}};
   EXPECT_THAT(check("Job", moved, &job), IsEmpty()) << "a suspended job may be moved";

@@ -66,8 +66,8 @@ TEST(PodUpdate, MayRemoveGatesButNotAddThem) {
   EXPECT_THAT(update(gated, R"({"spec":{"schedulingGates":[{"name":"b"}]}})"), IsEmpty());
   EXPECT_THAT(update(gated, R"({"spec":{"schedulingGates":null}})"), IsEmpty());
   EXPECT_THAT(update(gated, R"({"spec":{"schedulingGates":[{"name":"c"}]}})"),
-              ElementsAre("spec.schedulingGates: Forbidden: only deletion is allowed, but found new scheduling gate "
-                          "'c'"));
+              ElementsAre("spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "
+                          "scheduling gate 'c'"));
 }
 
 TEST(PodUpdate, MayNarrowAGatedPodInTheWriteThatReleasesIt) {
