@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane test demo format tidy golden asan tsan clean
+.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,11 @@ build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
 
 controlplane: ## Build etcd, the Kubernetes control plane and kwok, once, for the end-to-end tests
 	@tests/controlplane/build.sh
+
+conformance: deps controlplane ## Play the exchanges of tests/conformance on a real and on the simulated API server
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-conformance
+	@build/dev/bin/tpu-slice-conformance $(ARGS)
 
 test: build ## Build and run every test; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
