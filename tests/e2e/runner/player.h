@@ -31,8 +31,6 @@ class Player {
   /// Errors: the first thing that was not as expected, with file and line. Also when the operator was forbidden
   /// anything.
   Status play(const Scenario& scenario);
-  /// Log of the operator, and of what the commands of scenarios printed.
-  [[nodiscard]] const std::string& operator_log() const { return operator_->log(); }
 
  private:
   Player(World& world, Print print) : world_(world), print_(std::move(print)), kinds_(world.client()) {}

@@ -21,7 +21,7 @@
 //     - return nodes: all               # those that were lost
 //     - operator: kill                  # SIGKILL; stop (SIGTERM), start, restart (both), pause, resume
 //     - apiserver: restart              # kill, start, or both
-//     - run: kubectl get rayclusters    # any shell command; kubectl is in the namespace of the scenario
+//     - run: kubectl get rayclusters    # a shell command; kubectl is in the scenario's namespace, HOME is its own
 //       prints: train +4 +4 .* ready    # a line of its output; tried again until it is so
 //       within: 20s
 //     - remember: before                # values, for later steps

@@ -26,10 +26,15 @@ class Theatre {
     if (player_ && pools_ == scenario.pools) return player_.get();
     close();
     ASSIGN_OR_RETURN(world_, start_world(scenario.pools));
-    ASSIGN_OR_RETURN(player_, Player::start(*world_, [](const std::string& line) {
-                       fmt::print("{}\n", line);
-                       std::fflush(stdout);
-                     }));
+    auto player = Player::start(*world_, [](const std::string& line) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    });
+    if (!player) {
+      world_->keep();
+      return player.error().within(world_->dir());
+    }
+    player_ = std::move(*player);
     pools_ = scenario.pools;
     return player_.get();
   }
