@@ -1,10 +1,13 @@
 #include "tests/conformance/exchange.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "api/types/patch.h"
 #include "api/types/yaml.h"

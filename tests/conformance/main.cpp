@@ -1,6 +1,7 @@
 // tpu-slice-conformance: plays the exchanges on a real API server and on the simulated one.
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,5 +1,7 @@
 #include "tests/conformance/normal_form.h"
 
+#include <algorithm>
+#include <cctype>
 #include <regex>
 
 #include <fmt/format.h>

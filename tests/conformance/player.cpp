@@ -1,6 +1,7 @@
 #include "tests/conformance/player.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <set>
