@@ -1,0 +1,205 @@
+#include "tests/bench/bench.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <utility>
+
+#include "controllers/raycluster/raycluster_reconciler.h"
+#include "tests/bench/lean_client.h"
+#include "tests/bench/machine.h"
+#include "tests/bench/server_metrics.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::bench {
+namespace {
+
+constexpr int kInFlight = 16;  ///< The operator's default, too.
+constexpr const char* kDefinition = "deploy/crds/ray.io_rayclusters.yaml";
+constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
+constexpr Duration kStopLimit = std::chrono::seconds(40);
+constexpr Duration kWindow = std::chrono::milliseconds(500);
+constexpr double kAtRest = 0.06;  ///< CPU seconds in a window: what an idle control plane uses, twice.
+
+double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Bench>> Bench::start(BenchOptions options) {
+  std::unique_ptr<Bench> bench(new Bench(std::move(options)));
+  ASSIGN_OR_RETURN(bench->sample_, read_sample());
+  testing::ControlPlaneOptions plane;
+  plane.keep_dir = bench->options_.keep_dir;
+  plane.scheduler = false;
+  plane.kwok = false;
+  plane.priority_and_fairness = false;
+  plane.client_qps = 2000;
+  plane.crds = {kDefinition};
+  ASSIGN_OR_RETURN(bench->plane_, testing::ControlPlane::start(std::move(plane)));
+  ASSIGN_OR_RETURN(bench->account_, testing::install_operator(*bench->plane_));
+  ASSIGN_OR_RETURN(const client::ListPage pods, bench->plane_->client().list(kPods));
+  ASSIGN_OR_RETURN(bench->watch_, PodWatch::start(bench->plane_->config(), pods.resource_version));
+  return bench;
+}
+
+Result<Creation> Bench::create(const Shape& shape, bool floor_first, const Meanwhile& meanwhile) {
+  Creation out;
+  if (floor_first) RETURN_IF_ERROR(run_floor(shape, out));
+  RETURN_IF_ERROR(run_operator(shape, meanwhile, out));
+  if (!floor_first) RETURN_IF_ERROR(run_floor(shape, out));
+  return out;
+}
+
+Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
+  ASSIGN_OR_RETURN(const std::string where, new_namespace("bench"));
+  ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = account_,
+                                                               .log = plane_->dir() + "/operator.log",
+                                                               .program = options_.operator_program}));
+  RETURN_IF_ERROR(settle());
+  out.resident_before = resident_mebibytes(operator_->pid());
+  const double cpu = cpu_seconds(operator_->pid());
+  const Usage before = usage();
+  const Instant begun = clock_.now();
+  ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(where, shape.pods(), options_.limit));
+  out.rate = static_cast<double>(shape.pods()) / seconds(ended - begun);
+  RETURN_IF_ERROR(settle());
+  const double thousands = static_cast<double>(shape.pods()) / 1000;
+  const Usage after = usage();
+  const double passed = seconds(clock_.now() - begun);
+  out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / thousands;
+  out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
+  out.resident_after = resident_mebibytes(operator_->pid());
+  out.others = (after.machine - before.machine - (after.ours - before.ours)) / passed / machine_cores();
+  if (watch_->added(where) != shape.pods()) {
+    return Error::internal("{} pods were created, {} are in {}", watch_->added(where), shape.pods(), shape.name());
+  }
+  for (int slice = 0; slice < meanwhile.heal; ++slice) {
+    ASSIGN_OR_RETURN(const double took, heal(where, slice));
+    meanwhile.healing->push_back(took);
+    RETURN_IF_ERROR(settle());
+  }
+  if (meanwhile.rest > Duration::zero()) {
+    ASSIGN_OR_RETURN(const Rest rested, rest(meanwhile.rest));
+    meanwhile.resting->push_back(rested);
+  }
+  const Status stopped = operator_->stop(kStopLimit);
+  operator_.reset();
+  RETURN_IF_ERROR(stopped);
+  return remove(clusters, where);
+}
+
+Status Bench::run_floor(const Shape& shape, Creation& out) {
+  ASSIGN_OR_RETURN(const std::string where, new_namespace("floor"));
+  // Owners, so that the bare pods differ from the operator's in nothing. Nobody reconciles them.
+  ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
+  std::vector<std::string> pods;
+  for (const Object& cluster : clusters) {
+    ASSIGN_OR_RETURN(std::vector<std::string> own, pods_of(cluster));
+    std::move(own.begin(), own.end(), std::back_inserter(pods));
+  }
+  if (pods.size() != shape.pods()) return Error::internal("{} pods for {}", pods.size(), shape.name());
+  ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(account_));
+  ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(config, kInFlight));
+  RETURN_IF_ERROR(settle());
+  const Usage before = usage();
+  const Instant begun = clock_.now();
+  RETURN_IF_ERROR(lean->post(kPods.path(where), pods));
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(where, pods.size(), options_.limit));
+  out.floor = static_cast<double>(pods.size()) / seconds(ended - begun);
+  RETURN_IF_ERROR(settle());
+  out.floor_apiserver_cpu = (usage().apiserver - before.apiserver) / static_cast<double>(pods.size()) * 1000;
+  return remove(clusters, where);
+}
+
+Result<std::string> Bench::new_namespace(const char* prefix) {
+  // All names have the same length, as the names are in the pods.
+  const std::string name = fmt::format("{}-{:04}", prefix, ++namespaces_);
+  ASSIGN_OR_RETURN(
+      const Object made,
+      plane_->client().create(kNamespaces,
+                              Object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}})));
+  const Instant until = clock_.now() + options_.limit;
+  while (!plane_->client().get(kServiceAccounts, {made.name(), "default"}).ok()) {
+    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "{}: gets no service account", name);
+    pause_for(std::chrono::milliseconds(20));
+  }
+  return name;
+}
+
+Result<std::vector<Object>> Bench::apply(const Shape& shape, const std::string& namespace_name) {
+  std::vector<Object> clusters;
+  for (int index = 0; index < shape.clusters; ++index) {
+    ASSIGN_OR_RETURN(const Json cluster, make_cluster(sample_, shape, index, namespace_name));
+    ASSIGN_OR_RETURN(Object created, plane_->client().create(raycluster::kRayClusters, Object(cluster)));
+    clusters.push_back(std::move(created));
+  }
+  return clusters;
+}
+
+Status Bench::remove(const std::vector<Object>& clusters, const std::string& namespace_name) {
+  for (const Object& cluster : clusters) {
+    RETURN_IF_ERROR(plane_->client().remove(raycluster::kRayClusters, cluster.key()));
+  }
+  RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, watch_->added(namespace_name), options_.limit));
+  return settle();
+}
+
+Result<double> Bench::heal(const std::string& namespace_name, int slice) {
+  ASSIGN_OR_RETURN(
+      const client::ListPage page,
+      plane_->client().list(
+          kPods, {.namespace_name = namespace_name, .label_selector = std::string(tpu::kSlice), .limit = 0}));
+  std::map<std::string, std::vector<std::string>> slices;
+  for (const std::string& item : page.items) {
+    ASSIGN_OR_RETURN(const Json pod, parse_json(item));
+    slices[string_at(pod, {"metadata", "labels", tpu::kSlice})].push_back(string_at(pod, {"metadata", "name"}));
+  }
+  if (slices.empty()) return Error::internal("{}: has no slices", namespace_name);
+  const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
+  const std::vector<std::string>& pods = chosen->second;
+  const std::size_t present = watch_->added(namespace_name);
+  const Json failure = {{"status", {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}}}};
+  const Instant begun = clock_.now();
+  const auto failed = plane_->client().patch(kPods, {namespace_name, pods[pods.size() / 2]}, client::PatchType::kMerge,
+                                             failure, {.subresource = "status"});
+  if (!failed) return failed.error();
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, present + pods.size(), options_.limit));
+  return seconds(ended - begun);
+}
+
+Result<Rest> Bench::rest(Duration time) {
+  ASSIGN_OR_RETURN(const double writes, operator_writes(plane_->client()));
+  const double cpu = cpu_seconds(operator_->pid());
+  pause_for(time);
+  ASSIGN_OR_RETURN(const double writes_then, operator_writes(plane_->client()));
+  return Rest{writes_then - writes, (cpu_seconds(operator_->pid()) - cpu) / seconds(time) * 100};
+}
+
+Status Bench::settle() {
+  const Instant until = clock_.now() + options_.limit;
+  for (double before = usage().ours; clock_.now() < until;) {
+    pause_for(kWindow);
+    const double now = usage().ours;
+    if (now - before < kAtRest) return {};
+    before = now;
+  }
+  return Error::of(ErrorCode::kTimeout, "the control plane does not come to rest");
+}
+
+Bench::Usage Bench::usage() const {
+  Usage out;
+  for (const char* program : {"etcd", "kube-apiserver", "kube-controller-manager"}) {
+    const testing::Process* process = plane_->process(program);
+    if (process == nullptr) continue;
+    const double used = cpu_seconds(process->pid());
+    if (program == std::string_view("kube-apiserver")) out.apiserver = used;
+    out.ours += used;
+  }
+  if (operator_) out.ours += cpu_seconds(operator_->pid());
+  out.ours += cpu_seconds(getpid());
+  out.machine = machine_cpu_seconds();
+  return out;
+}
+
+}  // namespace tpuslice::bench

@@ -1,0 +1,125 @@
+// tpu-slice-bench: see docs/performance.md.
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "api/http/cpprest_transport.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/machine.h"
+#include "tests/bench/report.h"
+
+namespace tpuslice::bench {
+namespace {
+
+constexpr int kUsageError = 2;
+constexpr int kMissing = 77;  ///< What test runners take for "skipped".
+constexpr const char* kPage = "docs/performance.md";
+
+struct CommandLine {
+  BenchOptions bench;
+  int runs = 3;
+  int rest = 60;  ///< Seconds.
+  std::vector<std::string> only;
+  bool record = false;
+};
+
+/// A shape and what else is measured with it.
+struct Row {
+  std::string name;
+  Shape shape;
+  int heal = 0;  ///< So many slices in each run.
+  bool rest = false;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> kRows = {
+      {"4x1x256", {.clusters = 4, .slices = 1, .hosts = 256}},
+      {"4x64x4", {.clusters = 4, .slices = 64, .hosts = 4}, 0, true},
+      {"1x1x256", {.clusters = 1, .slices = 1, .hosts = 256}, 3},
+      {"1x64x4", {.clusters = 1, .slices = 64, .hosts = 4}, 7},
+  };
+  return kRows;
+}
+
+Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
+  std::vector<Row> chosen;
+  for (const Row& row : rows()) {
+    if (line.only.empty() || std::find(line.only.begin(), line.only.end(), row.name) != line.only.end()) {
+      chosen.push_back(row);
+    }
+  }
+  out.runs = line.runs;
+  out.rest_time = std::chrono::seconds(line.rest);
+  for (const Row& row : chosen) {
+    out.creation.push_back({row.shape, {}});
+    if (row.heal > 0) out.healing.push_back({row.shape.hosts, {}});
+  }
+  // Servers that have just started are slower than ever after.
+  ASSIGN_OR_RETURN(const Creation warm, bench.create({.clusters = 2, .slices = 64, .hosts = 4}, true, {}));
+  fmt::print(stderr, "warm-up: {:.0f} of {:.0f} pods/s\n", warm.rate, warm.floor);
+  for (int run = 0; run < line.runs; ++run) {
+    std::size_t healed = 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const Row& row = chosen[i];
+      Bench::Meanwhile meanwhile;
+      meanwhile.heal = row.heal;
+      if (row.heal > 0) meanwhile.healing = &out.healing[healed++].second;
+      if (row.rest) meanwhile.rest = out.rest_time;
+      meanwhile.resting = &out.rest;
+      // Neither is always the first.
+      const bool floor_first = (static_cast<std::size_t>(run) + i) % 2 == 0;
+      ASSIGN_OR_RETURN(const Creation round, bench.create(row.shape, floor_first, meanwhile));
+      fmt::print(stderr, "run {}: {}: {:.0f} of {:.0f} pods/s, {:.2f}\n", run + 1, row.shape.name(), round.rate,
+                 round.floor, round.ratio());
+      out.creation[i].second.push_back(round);
+    }
+  }
+  return {};
+}
+
+Result<int> run(const CommandLine& line) {
+  const auto io = http::start_io();
+  auto bench = Bench::start(line.bench);
+  if (!bench && bench.error().code() == ErrorCode::kNotFound) {
+    fmt::print(stderr, "{}\n", bench.error().message());
+    return kMissing;
+  }
+  if (!bench) return bench.error();
+  Measurements measurements;
+  RETURN_IF_ERROR(measure(line, **bench, measurements));
+  const std::string table = to_table(measurements);
+  fmt::print("{}", table);
+  if (line.record) RETURN_IF_ERROR(record(kPage, table));
+  return 0;
+}
+
+int main_with_result(int argc, char** argv) {
+  CLI::App app("Measures the operator on a real control plane, beside what that control plane can do.",
+               "tpu-slice-bench");
+  CommandLine line;
+  app.add_option("--operator", line.bench.operator_program, "The operator's program.")
+      ->required()
+      ->check(CLI::ExistingFile);
+  app.add_flag("--keep", line.bench.keep_dir, "Leave the directory with all logs behind.");
+  app.add_option("--runs", line.runs, "How often everything is measured. Default: 3")->check(CLI::PositiveNumber);
+  app.add_option("--rest", line.rest, "Seconds of doing nothing, once in a run. Default: 60");
+  app.add_option("--only", line.only, "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4. Default: all.");
+  app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  const auto ended = run(line);
+  if (!ended) {
+    fmt::print(stderr, "tpu-slice-bench: {}\n", ended.error().message());
+    return 1;
+  }
+  return *ended;
+}
+
+}  // namespace
+}  // namespace tpuslice::bench
+
+int main(int argc, char** argv) { return tpuslice::bench::main_with_result(argc, argv); }

@@ -1,0 +1,106 @@
+#include "tests/bench/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "tests/bench/machine.h"
+
+namespace tpuslice::bench {
+namespace {
+
+/// "312 (290-330)"
+std::string spread(std::vector<double> values, int digits) {
+  if (values.empty()) return "-";
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const std::string low = fmt::format("{:.{}f}", *least, digits);
+  const std::string high = fmt::format("{:.{}f}", *most, digits);
+  const std::string middle = fmt::format("{:.{}f}", median(values), digits);
+  return low == high ? middle : fmt::format("{} ({}-{})", middle, low, high);
+}
+
+template <typename Of>
+std::string column(const std::vector<Creation>& rounds, int digits, Of of) {
+  std::vector<double> values;
+  for (const Creation& round : rounds) values.push_back(std::invoke(of, round));
+  return spread(std::move(values), digits);
+}
+
+std::string creation_table(const Measurements& measurements) {
+  std::string out =
+      "| RayClusters | pods | pods/s | floor, pods/s | ratio | operator, CPU-s per 1,000 | resident, MiB before | "
+      "after "
+      "| API server, CPU-s per 1,000 | floor, API server | other programs |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const auto& [shape, rounds] : measurements.creation) {
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", shape.name(), shape.pods(),
+                       column(rounds, 0, &Creation::rate), column(rounds, 0, &Creation::floor),
+                       column(rounds, 2, &Creation::ratio), column(rounds, 2, &Creation::operator_cpu),
+                       column(rounds, 1, &Creation::resident_before), column(rounds, 1, &Creation::resident_after),
+                       column(rounds, 2, &Creation::apiserver_cpu), column(rounds, 2, &Creation::floor_apiserver_cpu),
+                       column(rounds, 0, [](const Creation& round) { return 100 * round.others; }));
+  }
+  return out;
+}
+
+std::string output_of(const char* command) {
+  FILE* const pipe = popen(command, "r");
+  if (pipe == nullptr) return {};
+  std::string out;
+  std::array<char, 256> buffer{};
+  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) out.append(buffer.data(), size);
+  pclose(pipe);
+  while (out.ends_with('\n')) out.pop_back();
+  return out;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::string to_table(const Measurements& measurements) {
+  std::string out = fmt::format("Medians of {} runs (least-most).\n\n", measurements.runs);
+  if (!measurements.creation.empty()) out += creation_table(measurements) + "\n";
+  if (!measurements.healing.empty()) {
+    out += "| one pod fails, of a slice of | until all replacements are ADDED, ms |\n|---|---|\n";
+    for (const auto& [hosts, times] : measurements.healing) {
+      std::vector<double> milliseconds;
+      for (const double time : times) milliseconds.push_back(1000 * time);
+      out += fmt::format("| {} hosts | {} |\n", hosts, spread(milliseconds, 0));
+    }
+    out += "\n";
+  }
+  if (!measurements.rest.empty()) {
+    std::vector<double> writes;
+    std::vector<double> cpu;
+    for (const Rest& each : measurements.rest) {
+      writes.push_back(each.writes);
+      cpu.push_back(each.cpu_percent);
+    }
+    out += fmt::format("At rest for {} s: {} writes, {} % of a core.\n",
+                       std::chrono::duration_cast<std::chrono::seconds>(measurements.rest_time).count(),
+                       spread(writes, 0), spread(cpu, 2));
+  }
+  return out;
+}
+
+Status record(const std::string& path, const std::string& table) {
+  const RealClock clock;
+  std::ofstream file(path, std::ios::app);
+  file << fmt::format("\n### {} at {}\n\n{} cores, {}.\n{}", format_rfc3339(clock.wall()).substr(0, 10),
+                      output_of("git describe --always --dirty --exclude='*'"), machine_cores(), machine_model(),
+                      table);
+  if (!file.flush()) return Error::invalid_argument("{}: cannot be written", path);
+  return {};
+}
+
+}  // namespace tpuslice::bench
