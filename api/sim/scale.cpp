@@ -101,6 +101,15 @@ Status set_scale(const Resource& resource, const Json& scale, Json& object) {
   return {};
 }
 
+void copy_topology_labels(const Storage& storage, const std::string& node, Json& pod) {
+  const JsonPtr machine = storage.get("nodes", {{}, node});
+  if (!machine) return;
+  for (const char* label : {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}) {
+    const Json* const value = find_path(*machine, {"metadata", "labels", label});
+    if (value != nullptr) pod["metadata"]["labels"][label] = *value;
+  }
+}
+
 Status bind_pod(Registry& registry, const ObjectKey& key, const std::string& node, const std::string& uid,
                 const WriteOptions& options) {
   const ResourcePtr pods = registry.resources().find_id("pods");
@@ -109,7 +118,13 @@ Status bind_pod(Registry& registry, const ObjectKey& key, const std::string& nod
   }
   const std::string now = format_rfc3339(registry.clock().wall());
   const auto written = registry.modify(
-      *pods, key, "binding", [&](Json& pod) { return bind(pod, node, uid, now, *pods); }, options);
+      *pods, key, "binding",
+      [&](Json& pod) {
+        const Status bound = bind(pod, node, uid, now, *pods);
+        if (bound.ok()) copy_topology_labels(registry.storage(), node, pod);
+        return bound;
+      },
+      options);
   return written ? Status() : Status(written.error());
 }
 

@@ -11,6 +11,9 @@ namespace tpuslice::sim {
 /// Writes a Scale's replicas into the object, and its resourceVersion as a precondition. Errors: Invalid.
 [[nodiscard]] Status set_scale(const Resource& resource, const Json& scale, Json& object);
 
+/// PodTopologyLabels: a pod has the zone and region of its node as labels, whatever it said of them itself.
+void copy_topology_labels(const Storage& storage, const std::string& node, Json& pod);
+
 /// Puts a pod on a node. Errors: Conflict where it is on one, gated, or on its way out; `uid` is a precondition.
 [[nodiscard]] Status bind_pod(Registry& registry, const ObjectKey& key, const std::string& node, const std::string& uid,
                               const WriteOptions& options);

@@ -8,6 +8,7 @@
 #include "api/sim/cluster/pod_defaults.h"
 #include "api/sim/cluster/pod_status.h"
 #include "api/sim/in_process_transport.h"
+#include "api/sim/scale.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::sim {
@@ -75,6 +76,7 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
     AdmissionRequest next = request;
     RETURN_IF_ERROR(resolve_priority(registry_, *next.resource, next.key, next.object));
     next.object = default_pod(std::move(next.object));
+    copy_topology_labels(storage_, string_at(next.object, {"spec", "nodeName"}), next.object);
     if (!webhooks_) return std::move(next.object);
     return webhooks_(next);
   });

@@ -9,6 +9,7 @@
 #include "api/sim/cluster/events.h"
 #include "api/sim/cluster/hashing.h"
 #include "api/sim/cluster/predicates.h"
+#include "api/sim/scale.h"
 
 namespace tpuslice::sim {
 
@@ -174,6 +175,7 @@ bool Scheduler::bind(const ObjectKey& key, const std::string& uid, const std::st
   // What the binding subresource does: node and condition in one write, past admission.
   Json bound = *pod;
   bound["spec"]["nodeName"] = node;
+  copy_topology_labels(registry_.storage(), node, bound);
   set_condition(bound["status"], {"PodScheduled", "True", "", ""}, registry_.clock().wall());
   if (!registry_.storage().update("pods", key, bound, revision_of(*pod)).ok()) {
     due_ = true;  // Somebody wrote in between; the feed will tell.

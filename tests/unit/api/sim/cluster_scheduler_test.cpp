@@ -29,6 +29,14 @@ TEST_F(SchedulerTest, BindsAPodAndSaysSo) {
   EXPECT_EQ(condition("a", "PodScheduled"), "True");
 }
 
+TEST_F(SchedulerTest, GivesAPodTheZoneOfItsNode) {
+  apply(a_pod("a").label("topology.kubernetes.io/zone", "elsewhere"));
+  run_for(0s);
+  const Json bound = pod("a");
+  EXPECT_EQ(string_at(bound, {"metadata", "labels", "topology.kubernetes.io/zone"}), "us-east5-b");
+  EXPECT_EQ(string_at(bound, {"metadata", "labels", "topology.kubernetes.io/region"}), "us-east5");
+}
+
 TEST_F(SchedulerTest, KeepsPodsWithoutTpuOffTaintedNodes) {
   apply(a_pod("a").on_pool("v6e-4x4-a"));
   run_for(0s);
