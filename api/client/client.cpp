@@ -1,5 +1,9 @@
 #include "api/client/client.h"
 
+#include <algorithm>
+#include <array>
+
+#include "api/client/json_scan.h"
 #include "api/client/list_splitter.h"
 
 namespace tpuslice::client {
@@ -13,6 +17,22 @@ std::string describe(std::string_view verb, const ResourceType& type, const Obje
 /// A refused watch is answered with a body like any other request; this much of it is read for the error.
 constexpr std::size_t kLongestRefusal = 64U << 10U;
 
+/// Does not look at what else there is, such as the record of who manages which field.
+Result<Object> read_receipt(std::string_view body, std::string_view what) {
+  constexpr std::array<std::string_view, 4> kKept = {"name", "namespace", "uid", "resourceVersion"};
+  Json kept = Json::object();
+  JsonScanner metadata = json_members_of(body, "metadata");
+  while (const std::optional<JsonMember> member = metadata.next()) {
+    if (std::find(kKept.begin(), kKept.end(), member->name) == kKept.end()) continue;
+    if (auto text = json_string(member->value)) kept[std::string(member->name)] = *std::move(text);
+    if (kept.size() == kKept.size()) break;
+  }
+  if (!kept.contains("uid") || !kept.contains("resourceVersion")) {
+    return Error::internal("{}: the answer is no object with uid and resourceVersion", what);
+  }
+  return Object(Json{{"metadata", std::move(kept)}});
+}
+
 }  // namespace
 
 Result<http::Response> Client::send(http::Request request, std::string_view what, Duration deadline,
@@ -24,8 +44,10 @@ Result<http::Response> Client::send(http::Request request, std::string_view what
   return response;
 }
 
-Result<Object> Client::send_for_object(http::Request request, std::string_view what, std::stop_token stop) {
+Result<Object> Client::send_for_object(http::Request request, std::string_view what, std::stop_token stop,
+                                       Answer answer) {
   ASSIGN_OR_RETURN(const http::Response response, send(std::move(request), what, options_.deadline, std::move(stop)));
+  if (answer == Answer::kReceipt) return read_receipt(response.body, what);
   Result<Json> body = parse_json(response.body);
   if (!body) return Error::internal("{}: the answer is no JSON: {}", what, body.error().message());
   if (!body->is_object()) return Error::internal("{}: the answer is {}, expected an object", what, body->type_name());
@@ -78,7 +100,7 @@ Result<Object> Client::create(const ResourceType& type, const Object& object, co
   CreateOptions filled = options;
   if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
   return send_for_object(create_request(type, object.namespace_name(), object.json(), filled),
-                         describe("create", type, object.key()), std::move(stop));
+                         describe("create", type, object.key()), std::move(stop), options.answer);
 }
 
 Result<Object> Client::patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
@@ -86,7 +108,7 @@ Result<Object> Client::patch(const ResourceType& type, const ObjectKey& key, Pat
   PatchOptions filled = options;
   if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
   ASSIGN_OR_RETURN(http::Request request, patch_request(type, key, patch_type, body, filled));
-  return send_for_object(std::move(request), describe("patch", type, key), std::move(stop));
+  return send_for_object(std::move(request), describe("patch", type, key), std::move(stop), options.answer);
 }
 
 Result<Object> Client::update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
@@ -102,7 +124,7 @@ Result<Object> Client::replace(const ResourceType& type, const Object& object, c
   CreateOptions filled = options;
   if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
   return send_for_object(replace_request(type, object.key(), object.json(), {}, filled),
-                         describe("replace", type, object.key()), std::move(stop));
+                         describe("replace", type, object.key()), std::move(stop), options.answer);
 }
 
 Status Client::remove(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options,

@@ -37,7 +37,7 @@ class Reader {
                                                                    std::stop_token stop) = 0;
 };
 
-/// Thread-safe. Each call returns the object as the server has it after the write.
+/// Thread-safe. Each call returns the object as the server has it after the write, or the receipt that was asked for.
 class Writer {
  public:
   virtual ~Writer() = default;
@@ -94,7 +94,8 @@ class Client final : public Reader, public Writer {
  private:
   [[nodiscard]] Result<http::Response> send(http::Request request, std::string_view what, Duration deadline,
                                             std::stop_token stop);
-  [[nodiscard]] Result<Object> send_for_object(http::Request request, std::string_view what, std::stop_token stop);
+  [[nodiscard]] Result<Object> send_for_object(http::Request request, std::string_view what, std::stop_token stop,
+                                               Answer answer = Answer::kWhole);
 
   http::Transport& transport_;
   const ClientOptions options_;

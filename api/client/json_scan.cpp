@@ -18,7 +18,6 @@ constexpr StopBytes stop_at(std::string_view bytes) {
   return out;
 }
 
-constexpr StopBytes kInString = stop_at("\"\\");
 constexpr StopBytes kInNested = stop_at("\"{}[]");
 
 /// The first such byte at or after `at`, or the size of the text.
@@ -47,29 +46,51 @@ std::optional<JsonMember> JsonScanner::fail() {
   return std::nullopt;
 }
 
-std::optional<JsonMember> JsonScanner::next() {
-  if (state_ == State::kDone || state_ == State::kBroken) return std::nullopt;
+/// Reads its name. False at the end, or when broken.
+bool JsonScanner::begin_member(JsonMember& member) {
+  if (state_ == State::kDone || state_ == State::kBroken) return false;
   skip_space();
   if (at_ < text_.size() && text_[at_] == close_) {
     ++at_;
     state_ = State::kDone;
-    return std::nullopt;
+    return false;
   }
+  const auto broken = [this] {
+    state_ = State::kBroken;
+    return false;
+  };
   if (state_ == State::kMore) {
-    if (at_ >= text_.size() || text_[at_] != ',') return fail();
+    if (at_ >= text_.size() || text_[at_] != ',') return broken();
     ++at_;
     skip_space();
   }
+  if (close_ != '}') return true;
+  const std::string_view quoted = string();
+  if (quoted.size() < 2) return broken();
+  member.name = quoted.substr(1, quoted.size() - 2);
+  skip_space();
+  if (at_ >= text_.size() || text_[at_] != ':') return broken();
+  ++at_;
+  skip_space();
+  return true;
+}
+
+bool JsonScanner::find(std::string_view name) {
   JsonMember member;
-  if (close_ == '}') {
-    const std::string_view quoted = string();
-    if (quoted.size() < 2) return fail();
-    member.name = quoted.substr(1, quoted.size() - 2);
-    skip_space();
-    if (at_ >= text_.size() || text_[at_] != ':') return fail();
-    ++at_;
-    skip_space();
+  while (begin_member(member)) {
+    if (member.name == name) return true;
+    if (value().empty()) {
+      state_ = State::kBroken;
+      return false;
+    }
+    state_ = State::kMore;
   }
+  return false;
+}
+
+std::optional<JsonMember> JsonScanner::next() {
+  JsonMember member;
+  if (!begin_member(member)) return std::nullopt;
   member.value = value();
   if (member.value.empty()) return fail();
   state_ = State::kMore;
@@ -86,10 +107,13 @@ std::string_view JsonScanner::string() {
   if (at_ >= text_.size() || text_[at_] != '"') return {};
   std::size_t at = at_ + 1;
   while (true) {
-    at = find_stop(text_, at, kInString);
-    if (at >= text_.size()) return {};
-    if (text_[at] == '"') break;
-    at += 2;  // The escaped byte is never the end, whatever it is.
+    at = text_.find('"', at);
+    if (at == std::string_view::npos) return {};
+    // A quote after an odd number of backslashes is one of the string.
+    std::size_t first = at;
+    while (text_[first - 1] == '\\') --first;
+    if ((at - first) % 2 == 0) break;
+    ++at;
   }
   at_ = at + 1;
   return text_.substr(start, at_ - start);
@@ -120,6 +144,11 @@ std::string_view JsonScanner::value() {
       return text_.substr(start, at_ - start);
     }
   }
+}
+
+JsonScanner json_members_of(std::string_view object, std::string_view name) {
+  JsonScanner scanner(object);
+  return JsonScanner(scanner.find(name) ? scanner.rest() : std::string_view());
 }
 
 std::string_view json_member(std::string_view object, std::string_view name) {

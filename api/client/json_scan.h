@@ -22,6 +22,8 @@ class JsonScanner {
 
   /// The next member of an object; names are empty for the elements of an array. Nothing at the end or when broken.
   [[nodiscard]] std::optional<JsonMember> next();
+  /// Moves on to that member, and up to its value. False at the end.
+  [[nodiscard]] bool find(std::string_view name);
   /// The text cannot be an object or array.
   [[nodiscard]] bool broken() const { return state_ == State::kBroken; }
   /// The closing brace was seen.
@@ -35,6 +37,7 @@ class JsonScanner {
   void skip_space();
   [[nodiscard]] std::string_view string();
   [[nodiscard]] std::string_view value();
+  [[nodiscard]] bool begin_member(JsonMember& member);
   std::optional<JsonMember> fail();
 
   std::string_view text_;
@@ -42,6 +45,10 @@ class JsonScanner {
   char close_ = '}';
   State state_ = State::kFirst;
 };
+
+/// The members of a member, without looking for its end: what follows it is never read by one who stops in time.
+/// Broken if there is no such member, or it has no members.
+[[nodiscard]] JsonScanner json_members_of(std::string_view object, std::string_view name);
 
 /// The value of a member, as written; empty if there is none.
 [[nodiscard]] std::string_view json_member(std::string_view object, std::string_view name);

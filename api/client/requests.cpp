@@ -3,27 +3,31 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/client/json_text.h"
 #include "api/http/url.h"
 
 namespace tpuslice::client {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
+/// What the server cannot send as metadata alone, a Status for one, it sends as it is.
+constexpr std::string_view kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr std::size_t kShownBody = 200;
 
-http::Request request(std::string method, std::string path, const http::QueryParams& query) {
+http::Request request(std::string method, std::string path, const http::QueryParams& query,
+                      Answer answer = Answer::kWhole) {
   http::Request out;
   out.method = std::move(method);
   out.target = std::move(path);
   if (!query.empty()) out.target += "?" + query.encode();
-  out.headers.emplace_back("Accept", kJson);
+  out.headers.emplace_back("Accept", answer == Answer::kReceipt ? kMetadata : kJson);
   return out;
 }
 
 void set_body(http::Request& out, std::string_view content_type, const Json& body) {
   out.headers.emplace_back("Content-Type", content_type);
   // Bytes that are no UTF-8 came from the server: replaced rather than thrown over.
-  out.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  out.body = to_text(body);
 }
 
 void add(http::QueryParams& query, std::string_view name, const std::string& value) {
@@ -151,7 +155,8 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
 
 http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
                              const CreateOptions& options) {
-  http::Request out = request("POST", type.path(namespace_name), write_query(options.field_manager, options.dry_run));
+  http::Request out =
+      request("POST", type.path(namespace_name), write_query(options.field_manager, options.dry_run), options.answer);
   set_body(out, kJson, body);
   return out;
 }
@@ -169,7 +174,8 @@ Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& k
     }
     query.add("force", "true");
   }
-  http::Request out = request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query);
+  http::Request out =
+      request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query, options.answer);
   set_body(out, content_type_of(patch), body);
   return out;
 }
@@ -177,7 +183,7 @@ Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& k
 http::Request replace_request(const ResourceType& type, const ObjectKey& key, const Json& body,
                               std::string_view subresource, const CreateOptions& options) {
   http::Request out = request("PUT", type.path(key.namespace_name, key.name, subresource),
-                              write_query(options.field_manager, options.dry_run));
+                              write_query(options.field_manager, options.dry_run), options.answer);
   set_body(out, kJson, body);
   return out;
 }
@@ -187,7 +193,7 @@ http::Request delete_request(const ResourceType& type, const ObjectKey& key, con
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
   if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
-  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {});
+  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, Answer::kReceipt);
   set_body(out, kJson, body);
   return out;
 }

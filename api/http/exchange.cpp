@@ -86,8 +86,10 @@ pplx::task<std::size_t> Exchange::put(const std::uint8_t* bytes, std::size_t siz
       return pplx::task_from_exception<std::size_t>(std::runtime_error("the body is too long"));
     }
     body_.append(reinterpret_cast<const char*>(bytes), size);  // NOLINT: bytes are bytes
+    // Nobody waits for a part of a unary body.
+    if (when_full_ == WhenFull::kFail) return pplx::task_from_result(size);
     changed_.notify_all();
-    if (when_full_ == WhenFull::kFail || body_.size() < limit_) return pplx::task_from_result(size);
+    if (body_.size() < limit_) return pplx::task_from_result(size);
     paused_.emplace();
     paused_size_ = size;
     return pplx::create_task(*paused_);
@@ -102,7 +104,7 @@ void Exchange::set_head(const web::http::http_response& response) {
   for (const auto& [name, value] : response.headers()) head.headers.emplace_back(name, value);
   const MutexLock lock(mutex_);
   head_ = std::move(head);
-  changed_.notify_all();
+  if (when_full_ == WhenFull::kWait) changed_.notify_all();
 }
 
 void Exchange::finish(std::optional<Failure> failure) {

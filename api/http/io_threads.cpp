@@ -17,7 +17,7 @@
 namespace tpuslice::http {
 namespace {
 
-constexpr int kThreads = 4;
+constexpr int kThreads = 2;
 
 /// What OpenSSL would read the system's CAs from, and where there are none. Images of containers often set them.
 struct CaVariable {

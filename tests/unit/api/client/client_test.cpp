@@ -133,5 +133,20 @@ TEST_F(ClientTest, RefusedWatchesAreErrors) {
   EXPECT_THAT(refused.error().message(), HasSubstr("watch pods: too old"));
 }
 
+TEST(Client, AsksForAReceiptAndReadsNoMore) {
+  ScriptedTransport transport;
+  Client client(transport);
+  transport.answer(201, R"({"kind":"PartialObjectMetadata","metadata":{"name":"a","namespace":"n","uid":"u",)"
+                        R"("resourceVersion":"7","managedFields":[{"manager":"x"}]}})");
+  const Object pod(Json{{"metadata", {{"name", "a"}, {"namespace", "n"}}}});
+  const Result<Object> created = client.create(kPods, pod, {.answer = Answer::kReceipt});
+  ASSERT_TRUE(created.ok()) << created.error().message();
+  EXPECT_EQ(created->json(),
+            Json::parse(R"({"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"}})"));
+  EXPECT_THAT(*http::find_header(transport.requests[0].headers, "Accept"), HasSubstr("as=PartialObjectMetadata"));
+  transport.answer(200, R"({"kind":"Status"})");
+  EXPECT_EQ(client.create(kPods, pod, {.answer = Answer::kReceipt}).error().code(), ErrorCode::kInternal);
+}
+
 }  // namespace
 }  // namespace tpuslice::client

@@ -82,5 +82,23 @@ TEST(JsonScan, UndoesEscapes) {
   EXPECT_EQ(json_string(R"("\x")"), std::nullopt);
 }
 
+TEST(JsonScan, FindsTheEndOfAStringBehindBackslashes) {
+  JsonScanner scanner(R"({"a\\":"b\\\"","c":"\\\\"})");
+  std::string seen;
+  while (const auto member = scanner.next()) seen += std::string(member->name) + "=" + std::string(member->value) + ";";
+  EXPECT_EQ(seen, R"(a\\="b\\\"";c="\\\\";)");
+  EXPECT_TRUE(scanner.complete());
+}
+
+TEST(JsonScan, WalksOverTheMembersOfAMemberWithoutItsEnd) {
+  JsonScanner members =
+      json_members_of(R"({"kind":"Pod","metadata":{"name":"a","uid":"b","managedFields":[{)", "metadata");
+  EXPECT_EQ(members.next()->value, R"("a")");
+  EXPECT_EQ(members.next()->value, R"("b")");
+  EXPECT_FALSE(members.next());
+  EXPECT_TRUE(members.broken());
+  EXPECT_TRUE(json_members_of(R"({"kind":"Pod"})", "metadata").broken());
+}
+
 }  // namespace
 }  // namespace tpuslice::client
