@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,10 +87,20 @@ std::string process_addresses(const SliceIdentity& identity, const std::vector<i
 }
 
 std::string worker_hostnames(const SliceIdentity& identity) {
-  std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(identity.hosts));
-  for (int host = 0; host < identity.hosts; ++host) names.push_back(identity.address(host));
-  return fmt::format("{}", fmt::join(names, ","));
+  // All begin alike, unless the group's name has to be cut: then by how much depends on the digits of the host.
+  const std::string last = identity.hostname(identity.hosts - 1);
+  std::string prefix = identity.hostname(0);
+  prefix.pop_back();
+  const bool alike = last == prefix + std::to_string(identity.hosts - 1);
+  std::string names;
+  names.reserve(static_cast<std::size_t>(identity.hosts) * (last.size() + identity.subdomain.size() + 2));
+  for (int host = 0; host < identity.hosts; ++host) {
+    if (host > 0) names += ',';
+    names += alike ? prefix + std::to_string(host) : identity.hostname(host);
+    names += '.';
+    names += identity.subdomain;
+  }
+  return names;
 }
 
 /// The slices of one job are the replicas of one group; the first host of the first of them coordinates.
@@ -150,24 +161,27 @@ bool declares_multislice(const Json& env) {
   return find_path(*entry, {"valueFrom"}) != nullptr || !string_at(*entry, {"value"}).empty();
 }
 
-Json join_env(const Json& env, const std::vector<EnvVar>& wanted, std::size_t container) {
-  Json joined = env.is_array() ? env : Json::array();
-  Json front = Json::array();
+Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t container) {
+  if (!env.is_array()) env = Json::array();
+  Json joined = Json::array();
   Json back = Json::array();
+  std::vector<std::pair<std::size_t, Json>> replaced;
   for (const EnvVar& variable : wanted) {
-    if (find_env(env, variable.name) == nullptr) {
+    const std::size_t at = position_of(env, variable.name);
+    if (at == env.size()) {
       const auto names = references(variable.value);
       const bool after_user = std::any_of(names.begin(), names.end(),
                                           [&](const std::string& name) { return find_env(env, name) != nullptr; });
-      (after_user ? back : front).push_back(variable.to_json());
+      (after_user ? back : joined).push_back(variable.to_json());
     } else if (is_platform_default(env, variable.name, container)) {
-      // Judged on `env`, not on `joined`: the defaults vouch for each other.
-      joined[position_of(env, variable.name)] = variable.to_json();
+      // Not put in place before all are judged: the defaults vouch for each other.
+      replaced.emplace_back(at, variable.to_json());
     }
   }
-  front.insert(front.end(), joined.begin(), joined.end());
-  front.insert(front.end(), back.begin(), back.end());
-  return front;
+  for (auto& [at, variable] : replaced) env[at] = std::move(variable);
+  for (Json& variable : env) joined.push_back(std::move(variable));
+  for (Json& variable : back) joined.push_back(std::move(variable));
+  return joined;
 }
 
 }  // namespace tpuslice::tpu

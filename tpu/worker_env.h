@@ -46,6 +46,6 @@ struct EnvVar {
 ///
 /// New variables go before the user's, so that a user may write $(TPU_WORKER_ID); only one that itself refers to a
 /// variable the user declares goes to the end, where it can.
-[[nodiscard]] Json join_env(const Json& env, const std::vector<EnvVar>& wanted, std::size_t container);
+[[nodiscard]] Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t container);
 
 }  // namespace tpuslice::tpu

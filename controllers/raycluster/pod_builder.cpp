@@ -134,27 +134,47 @@ Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options
   return Object(std::move(pod));
 }
 
-Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerPlace place,
-                                const Options& options) {
-  PodParts parts{NodeType::kWorker, group.name, worker_pod_name(spec, group.name, place.replica, place.host),
-                 fmt::format("spec.workerGroupSpecs[groupName={}]", group.name)};
-  ASSIGN_OR_RETURN(Json pod, build_pod(spec, group, std::move(parts), options));
+Result<WorkerPods> WorkerPods::of(const RayClusterSpec& spec, const WorkerGroup& group, const Options& options) {
+  PodParts parts{NodeType::kWorker, group.name, {}, fmt::format("spec.workerGroupSpecs[groupName={}]", group.name)};
+  WorkerPods pods;
+  ASSIGN_OR_RETURN(pods.common_, build_pod(spec, group, std::move(parts), options));
+  pods.cluster_.key = spec.key;
+  pods.cluster_.uid = spec.uid;
+  pods.group_ = group.name;
+  pods.hosts_ = group.hosts;
+  pods.topology_key_ = options.topology_key;
+  return pods;
+}
+
+ObjectKey WorkerPods::key(WorkerPlace place) const {
+  return {cluster_.key.namespace_name, worker_pod_name(cluster_, group_, place.replica, place.host)};
+}
+
+Result<Object> WorkerPods::build(WorkerPlace place) const {
+  Json pod = common_;
   Json& metadata = pod["metadata"];
+  metadata["name"] = key(place).name;
   Json& labels = metadata["labels"];
   set_label(labels, tpu::kRayReplicaIndex, std::to_string(place.replica));
-  if (group.hosts > 1) {
-    set_label(labels, tpu::kRayReplicaName, replica_name(spec, group.name, place.replica));
+  if (hosts_ > 1) {
+    set_label(labels, tpu::kRayReplicaName, replica_name(cluster_, group_, place.replica));
     set_label(labels, tpu::kRayHostIndex, std::to_string(place.host));
     // Without it a replica that lost hosts would look whole to a spec with fewer of them.
-    set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(group.hosts));
+    set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(hosts_));
   }
   webhook::MutationOptions mutation;
-  mutation.topology_key = options.topology_key;
-  Result<Json> born_right = webhook::mutate_pod(pod, mutation);
+  mutation.topology_key = topology_key_;
+  Result<Json> born_right = webhook::mutate_pod(std::move(pod), mutation);
   if (!born_right) {
-    return born_right.error().within(fmt::format("RayCluster {}: worker group {}", spec.key.to_string(), group.name));
+    return born_right.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
   }
   return Object(*std::move(born_right));
+}
+
+Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerPlace place,
+                                const Options& options) {
+  ASSIGN_OR_RETURN(const WorkerPods pods, WorkerPods::of(spec, group, options));
+  return pods.build(place);
 }
 
 }  // namespace tpuslice::raycluster

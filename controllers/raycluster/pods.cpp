@@ -39,6 +39,12 @@ runtime::Action create_pod(Object pod, std::string_view failure_reason) {
   return action;
 }
 
+runtime::Action create_pod(ObjectKey key, runtime::Body::Maker make, std::string_view failure_reason) {
+  runtime::Action action = runtime::Action::create(kPods, std::move(key), std::move(make));
+  action.failure_reason = failure_reason;
+  return action;
+}
+
 PodsByType by_type(const std::vector<PodPtr>& pods) {
   PodsByType out;
   for (const PodPtr& pod : pods) {

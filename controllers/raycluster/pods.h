@@ -26,6 +26,7 @@ using PodPtr = std::shared_ptr<const PodView>;
 
 /// A create of `pod`.
 [[nodiscard]] runtime::Action create_pod(Object pod, std::string_view failure_reason);
+[[nodiscard]] runtime::Action create_pod(ObjectKey key, runtime::Body::Maker make, std::string_view failure_reason);
 
 /// Head pods; everything else counts as a worker, of a group that may not exist.
 struct PodsByType {

@@ -1,6 +1,7 @@
 #include "controllers/raycluster/worker_groups.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -135,26 +136,47 @@ class GroupPlanner {
     build(replica.index, replica.missing);
   }
 
-  // All pods or none: a replica whose pods cannot be made is not begun.
+  // All pods or none: a replica whose pods cannot be made is not begun. They are made when they are sent. What is wrong
+  // is wrong with all of them, but where the template fixes what differs between hosts or replicas: then it is right
+  // for one at most. So two hosts of two replicas tell.
   bool build(int index, const std::vector<int>& hosts) {
-    std::vector<Object> pods;
-    std::vector<std::string> names;
-    for (const int host : hosts) {
-      Result<Object> pod = build_worker_pod(spec_, group_, {index, host}, options_);
-      if (!pod) {
-        out_.refused.push_back(pod.error().message());
-        return false;
-      }
-      names.push_back(pod->name());
-      pods.push_back(*std::move(pod));
+    if (!builder_) {
+      Result<WorkerPods> builder = WorkerPods::of(spec_, group_, options_);
+      if (!builder) return refuse(builder.error());
+      builder_ = std::make_shared<const WorkerPods>(*std::move(builder));
     }
-    announce(index, pods, names);
-    for (Object& pod : pods) out_.creates.push_back(create_pod(std::move(pod), kFailedCreateWorkerPod));
+    if (proven_ < 2) {
+      for (const int host : {hosts.front(), hosts.back()}) {
+        const Result<Object> pod = builder_->build({index, host});
+        if (!pod) return refuse(pod.error());
+      }
+      ++proven_;
+    }
+    std::vector<ObjectKey> keys;
+    for (const int host : hosts) {
+      const WorkerPlace place{index, host};
+      keys.push_back(builder_->key(place));
+      out_.creates.push_back(create_pod(
+          keys.back(),
+          [builder = builder_, place]() -> Result<Json> {
+            ASSIGN_OR_RETURN(Object pod, builder->build(place));
+            return std::move(pod.mutable_json());
+          },
+          kFailedCreateWorkerPod));
+    }
+    announce(index, keys);
     return true;
   }
 
-  void announce(int index, const std::vector<Object>& pods, const std::vector<std::string>& names) {
+  bool refuse(const Error& error) {
+    out_.refused.push_back(error.message());
+    return false;
+  }
+
+  void announce(int index, const std::vector<ObjectKey>& pods) {
     const bool forming = pods_.replicas.contains(index);
+    std::vector<std::string> names;
+    for (const ObjectKey& pod : pods) names.push_back(pod.name);
     const char* word = names.size() == 1 ? "Pod" : "Pods";
     out_.reasons.push_back(forming ? fmt::format("replica {} of group {} is unfinished: creating its missing {}", index,
                                                  group_.name, pods_word(names.size()))
@@ -163,11 +185,11 @@ class GroupPlanner {
     out_.events.push_back({EventType::kNormal, "CreatedWorkerPod", "CreateWorkerPod",
                            fmt::format("Created worker {} {} in {}, replica {} of group {}", word, join_names(names),
                                        spec_.key.namespace_name, index, group_.name),
-                           pods.back().key()});
+                           pods.back()});
     out_.events.push_back({EventType::kWarning, "FailedToCreateWorkerPod", "CreateWorkerPod",
                            fmt::format("Failed to create worker {} {} in {}, replica {} of group {}", word,
                                        join_names(names), spec_.key.namespace_name, index, group_.name),
-                           pods.front().key()});
+                           pods.front()});
   }
 
   const RayClusterSpec& spec_;
@@ -176,6 +198,8 @@ class GroupPlanner {
   const std::set<std::string>& taken_;
   const GroupPods pods_;
   const std::set<std::string> named_;
+  std::shared_ptr<const WorkerPods> builder_;  ///< Once a pod is missing.
+  int proven_ = 0;                             ///< Replicas whose pods can be made.
   Changes out_;
 };
 

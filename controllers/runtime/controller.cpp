@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "controllers/runtime/memory.h"
+
 namespace tpuslice::runtime {
 namespace {
 
@@ -20,6 +22,9 @@ Target target_of(const ResourceType& type, const View& view) {
   }
   return target;
 }
+
+/// A plan this large leaves much free memory behind.
+constexpr std::size_t kManyActions = 64;
 
 std::size_t actions_of(const Plan& plan) {
   std::size_t count = 0;
@@ -147,6 +152,7 @@ void Controller::settle(const ObjectKey& key, const Plan& plan, const ExecutionR
                                {"writes", report.written()},
                                {"ok", report.ok()}});
   }
+  if (actions_of(plan) >= kManyActions) return_free_memory();
   if (!report.ok()) return failed(key, *report.error, report.failure, stop);
   const bool recovered = last_failure(key).has_value();
   set_failure(key, std::nullopt);

@@ -88,6 +88,8 @@ void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports,
   std::atomic<bool> failing = false;
   std::size_t batch = creates ? 1 : stage.actions.size();
   for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= 2) {
+    // Once there are as many as may be in flight, more in a batch would only mean fewer pauses between batches.
+    if (batch > options_.max_in_flight) batch = stage.actions.size();
     batch = std::min(batch, stage.actions.size() - start);
     parallel_.run(batch, options_.max_in_flight, [&](std::size_t i) {
       if (failing || stop.stop_requested()) return;
@@ -111,7 +113,10 @@ ActionReport Executor::run(const Action& action, const std::stop_token& stop) co
 }
 
 ActionReport Executor::run_create(const Action& action, const std::stop_token& stop) const {
-  const Result<Object> created = writer_.create(action.type, Object(action.body), {}, stop);
+  Result<Json> body = action.body.make();
+  if (!body) return failed(body.error());
+  const Result<Object> created =
+      writer_.create(action.type, Object(*std::move(body)), {.answer = client::Answer::kReceipt}, stop);
   if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
   if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, stop);
   return failed(created.error());
@@ -123,7 +128,7 @@ ActionReport Executor::adopt(const Action& action, const std::stop_token& stop) 
     if (existing.error().code() != ErrorCode::kNotFound) return failed(existing.error());
     return failed(Error::conflict("{}: existed when it was created and is gone now", describe(action)));
   }
-  const std::optional<ControllerRef> ours = Object(action.body).controller();
+  const std::optional<ControllerRef> ours = Object(Json(action.body)).controller();
   const std::optional<ControllerRef> theirs = existing->controller();
   if (theirs && ours && theirs->uid == ours->uid) {
     if (!existing->deletion_timestamp()) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
@@ -140,6 +145,7 @@ ActionReport Executor::run_patch(const Action& action, const std::stop_token& st
   client::PatchOptions options;
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
+  options.answer = client::Answer::kReceipt;
   const Result<Object> patched =
       writer_.patch(action.type, action.key, client::PatchType::kMerge, action.body, options, stop);
   if (patched) return done(Outcome::kDone, write_of(action.type, action.key, *patched));
@@ -175,6 +181,7 @@ void Executor::write_status(const StatusPatch& status, const Target& target, con
   if (difference.empty()) return;
   client::PatchOptions options;
   options.uid = target.object.uid;
+  options.answer = client::Answer::kReceipt;
   const Result<Object> written = writer_.update_status(target.type, target.object.key, difference, options, stop);
   if (written) {
     report.status_written = true;

@@ -53,9 +53,10 @@ struct ExecutorOptions {
   std::size_t max_in_flight = 16;  ///< Actions of one stage at a time.
 };
 
-/// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 2, 4, ... at a time), so
-/// that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure nothing more of
-/// the stage is started, what is under way is waited for, and later stages and the status are left to the next plan.
+/// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 2, 4, ... at a time, up to
+/// max_in_flight), so that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure
+/// nothing more of the stage is started, what is under way is waited for, and later stages and the status are left to
+/// the next plan.
 ///
 /// A create answered AlreadyExists is done if the object there has the same controller; so a create whose reply was
 /// lost is repeated safely. A delete of what is gone, or has another uid, is done.

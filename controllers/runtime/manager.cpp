@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/runtime/backoff.h"
+#include "controllers/runtime/memory.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -112,6 +113,7 @@ bool Manager::pass(Instant now, Instant& due) {
 }
 
 Status Manager::run(const std::stop_token& stop) {
+  share_heaps();
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;

@@ -20,7 +20,7 @@ std::string_view to_string(ActionKind kind) {
 Json to_json(const Action& action) {
   Json out = {
       {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
-  if (!action.body.is_null()) out["body"] = action.body;
+  if (!action.body.is_null()) out["body"] = Json(action.body);
   if (!action.preconditions.uid.empty()) out["uid"] = action.preconditions.uid;
   if (!action.preconditions.resource_version.empty()) out["resourceVersion"] = action.preconditions.resource_version;
   if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
@@ -39,12 +39,31 @@ Json to_json(const EventIntent& event) {
 
 }  // namespace
 
+Result<Json> Body::make() const {
+  if (make_) return make_();
+  return json_;
+}
+
+Body::operator Json() const {
+  Result<Json> made = make();
+  return made ? *std::move(made) : Json();
+}
+
 Action Action::create(const ResourceType& type, Object object) {
   Action action;
   action.kind = ActionKind::kCreate;
   action.type = type;
   action.key = object.key();
   action.body = std::move(object.mutable_json());
+  return action;
+}
+
+Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make) {
+  Action action;
+  action.kind = ActionKind::kCreate;
+  action.type = type;
+  action.key = std::move(key);
+  action.body = Body(std::move(make));
   return action;
 }
 

@@ -1,6 +1,7 @@
 // Plan: what a reconciler wants done, as data. Only the Executor acts on it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,17 +19,40 @@ struct Preconditions {
   friend bool operator==(const Preconditions&, const Preconditions&) = default;
 };
 
+/// What a create or a patch sends: a document, or how to make it once it is sent. A plan of a thousand pods does not
+/// hold a thousand documents.
+class Body {
+ public:
+  /// Pure; owns or shares what it reads, since it outlives the observation. Called any number of times, on any thread.
+  using Maker = std::function<Result<Json>()>;
+
+  Body() = default;                            // null
+  Body(Json json) : json_(std::move(json)) {}  // NOLINT(google-explicit-constructor)
+  explicit Body(Maker make) : make_(std::move(make)) {}
+
+  [[nodiscard]] bool is_null() const { return !make_ && json_.is_null(); }
+  /// Errors: the maker's.
+  [[nodiscard]] Result<Json> make() const;
+  /// What make() gives, or null: where plans are only looked at.
+  operator Json() const;  // NOLINT(google-explicit-constructor)
+
+ private:
+  Json json_;
+  Maker make_;
+};
+
 /// One write.
 struct Action {
   ActionKind kind = ActionKind::kCreate;
   ResourceType type;
   ObjectKey key;
-  Json body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
+  Body body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
   Preconditions preconditions;
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
 
   static Action create(const ResourceType& type, Object object);
+  static Action create(const ResourceType& type, ObjectKey key, Body::Maker make);
   static Action remove(const ResourceType& type, ObjectKey key, Preconditions preconditions);
   static Action patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions);
 };

@@ -1,6 +1,5 @@
 #include "controllers/runtime/write_ledger.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace tpuslice::runtime {
@@ -47,13 +46,13 @@ void WriteLedger::on_expired(std::function<void(const ExpiredWrite&)> callback) 
 void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Instant now) {
   if (writes.empty()) return;
   const MutexLock lock(mutex_);
-  std::vector<Pending>& pending = pending_[owner];
+  std::deque<Pending>& pending = pending_[owner];
   for (Write& write : writes) pending.push_back({std::move(write), now + expiry_});
 }
 
 bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
   // An owner has one worker, so nobody records for it between the two locks; probes are asked without ours held.
-  std::vector<Pending> waiting;
+  std::deque<Pending> waiting;
   {
     const MutexLock lock(mutex_);
     const auto found = pending_.find(owner);
@@ -61,13 +60,16 @@ bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
     waiting = std::move(found->second);
     pending_.erase(found);
   }
-  std::erase_if(waiting, [this](const Pending& pending) { return seen(pending.write); });
-  const auto dead = std::stable_partition(waiting.begin(), waiting.end(),
-                                          [now](const Pending& pending) { return now < pending.expires; });
-  if (expired_) {
-    for (auto entry = dead; entry != waiting.end(); ++entry) expired_({owner, entry->write});
+  // In the order they were written, which is about the order they are seen in: this is asked at every event, so it must
+  // not look at all that is not there yet.
+  while (!waiting.empty()) {
+    const Pending& oldest = waiting.front();
+    if (!seen(oldest.write)) {
+      if (now < oldest.expires) break;
+      if (expired_) expired_({owner, oldest.write});
+    }
+    waiting.pop_front();
   }
-  waiting.erase(dead, waiting.end());
   if (waiting.empty()) return true;
   const MutexLock lock(mutex_);
   pending_[owner] = std::move(waiting);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -78,7 +79,7 @@ class WriteLedger {
   std::vector<std::unique_ptr<StoreProbe>> probes_;
   std::function<void(const ExpiredWrite&)> expired_;
   mutable Mutex mutex_;
-  std::unordered_map<ObjectKey, std::vector<Pending>> pending_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, std::deque<Pending>> pending_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tpuslice::runtime

@@ -1,5 +1,7 @@
 #include "webhook/rules/pod_mutator.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "tpu/identity.h"
@@ -41,7 +43,7 @@ bool join_environment(Json& pod, const SliceIdentity& identity) {
     Json& env = containers[identity.containers[index].position]["env"];
     const bool multislice = tpu::declares_multislice(env);
     any_multislice = any_multislice || multislice;
-    env = tpu::join_env(env, tpu::worker_env(identity, index, ports, multislice), index);
+    env = tpu::join_env(std::move(env), tpu::worker_env(identity, index, ports, multislice), index);
   }
   return any_multislice;
 }
@@ -67,23 +69,22 @@ Status place(Json& pod, const SliceIdentity& identity, const MutationOptions& op
   return {};
 }
 
-Result<Json> mutate(const Json& pod, const MutationOptions& options) {
+Result<Json> mutate(Json pod, const MutationOptions& options) {
   ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_ray_worker(pod));
   if (!identity) return pod;
-  Json mutated = pod;
-  const bool multislice = join_environment(mutated, *identity);
+  const bool multislice = join_environment(pod, *identity);
   // Slices of one host need a name of their own only to be found by other slices.
-  if (identity->multi_host() || multislice) RETURN_IF_ERROR(decide_names(mutated, *identity));
-  if (identity->multi_host()) RETURN_IF_ERROR(place(mutated, *identity, options));
-  tpu::join_tpu_toleration(mutated);
-  return mutated;
+  if (identity->multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, *identity));
+  if (identity->multi_host()) RETURN_IF_ERROR(place(pod, *identity, options));
+  tpu::join_tpu_toleration(pod);
+  return pod;
 }
 
 }  // namespace
 
-Result<Json> mutate_pod(const Json& pod, const MutationOptions& options) {
+Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
   try {
-    return mutate(pod, options);
+    return mutate(std::move(pod), options);
   } catch (const Json::exception& error) {
     // A member of another type than a pod's; an API server sends none.
     return Error::invalid_argument("pod is malformed: {}", error.what());

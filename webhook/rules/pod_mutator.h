@@ -20,6 +20,6 @@ struct MutationOptions {
 ///
 /// Errors: InvalidArgument, naming the field, when what the pod says contradicts itself (an index beyond its slice, a
 /// topology that its accelerator does not have).
-[[nodiscard]] Result<Json> mutate_pod(const Json& pod, const MutationOptions& options);
+[[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
 
 }  // namespace tpuslice::webhook

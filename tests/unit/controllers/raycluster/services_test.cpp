@@ -124,9 +124,10 @@ TEST(PlanServices, RestoresPortsAndSelectorAndKeepsNodePorts) {
   const runtime::Action& action = out.changes.services[0];
   EXPECT_EQ(action.kind, runtime::ActionKind::kPatch);
   EXPECT_EQ(action.preconditions.uid, seen.services[0]->uid);
-  EXPECT_TRUE(action.body["spec"]["selector"]["stray"].is_null());
-  EXPECT_THAT(action.body["spec"]["ports"], SizeIs(4));
-  EXPECT_EQ(action.body["spec"]["ports"][0]["nodePort"], 30001);
+  const Json body = action.body;
+  EXPECT_TRUE(body["spec"]["selector"]["stray"].is_null());
+  EXPECT_THAT(body["spec"]["ports"], SizeIs(4));
+  EXPECT_EQ(body["spec"]["ports"][0]["nodePort"], 30001);
   EXPECT_THAT(out.changes.reasons[0], HasSubstr("drifted"));
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/pod_builder.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -254,6 +255,32 @@ TEST_F(WorkerGroups, ReplicasAreKeptBetweenMinimumAndMaximum) {
   group()["replicas"] = 0;
   group()["minReplicas"] = 1;
   EXPECT_THAT(created(), SizeIs(2));
+}
+
+TEST_F(WorkerGroups, SendThePodsThatTheBuilderMakes) {
+  GroupFixture wide = slice(3);
+  wide.hosts = 16;
+  wide.topology = "4x4x4";
+  use(a_cluster("c", {wide}));
+  workers_.clear();
+  const RayClusterSpec spec = RayClusterSpec::read(cluster_);
+  const Changes out = plan();
+  ASSERT_THAT(out.creates, SizeIs(48));
+  for (int place = 0; place < 48; ++place) {
+    const runtime::Action& create = out.creates[static_cast<std::size_t>(place)];
+    const Result<Object> pod = build_worker_pod(spec, spec.groups[0], {place / 16, place % 16}, {});
+    ASSERT_TRUE(pod.ok()) << pod.error().message();
+    EXPECT_EQ(Json(create.body), pod->json());
+    EXPECT_EQ(create.key, pod->key());
+  }
+}
+
+TEST_F(WorkerGroups, BeginNoReplicaWhosePodsCannotAllBeMade) {
+  workers_.clear();
+  group()["template"]["spec"]["hostname"] = "g-0-0";  // right for one host, wrong for all others
+  const Changes out = plan();
+  EXPECT_THAT(out.creates, IsEmpty());
+  EXPECT_THAT(out.refused, ElementsAre(HasSubstr("spec.hostname")));
 }
 
 }  // namespace

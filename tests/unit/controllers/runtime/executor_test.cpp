@@ -93,6 +93,36 @@ TEST_F(ExecutorTest, StartsCreatesSlowlyAndWithinTheLimit) {
   EXPECT_THAT(api_.all(kPods), SizeIs(20));
 }
 
+TEST_F(ExecutorTest, StartsSlowlyNoLongerThanItTakesToReachTheLimit) {
+  Stage stage;
+  for (int i = 0; i < 100; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
+  apply(plan_of({stage}));
+  EXPECT_THAT(parallel_.batches, ElementsAre(1, 2, 4, 8, 16, 69));
+}
+
+TEST_F(ExecutorTest, MakesABodyWhenItIsSent) {
+  int made = 0;
+  const Action later = Action::create(kPods, {"default", "later"}, [&]() -> Result<Json> {
+    ++made;
+    return pod("later", &owner_).json();
+  });
+  const Plan plan = plan_of({{{later}}});
+  EXPECT_EQ(made, 0);
+  EXPECT_TRUE(apply(plan).ok());
+  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(api_.find(kPods, {"default", "later"}));
+}
+
+TEST_F(ExecutorTest, ReportsABodyThatCannotBeMade) {
+  Action never = Action::create(kPods, {"default", "never"},
+                                []() -> Result<Json> { return Error::invalid_argument("no container"); });
+  never.failure_reason = "FailedCreatePod";
+  const ExecutionReport report = apply(plan_of({{{never}}}));
+  ASSERT_TRUE(report.failure);
+  EXPECT_EQ(report.failure->message, "no container");
+  EXPECT_THAT(api_.writes(), IsEmpty());
+}
+
 TEST_F(ExecutorTest, FailsABoundToFailStageOnce) {
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;
