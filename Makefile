@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan bench clean
+.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan mutants bench clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ format: ## Format the C++ code in place
 tidy: deps ## Run clang-tidy over the C++ code (slow)
 	@cmake --preset tidy >/dev/null
 	@git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
+
+mutants: deps ## Break the planners in known ways; the laws must notice each (slow)
+	@tests/laws/mutants.sh build/mutants
 
 bench: deps controlplane ## Measure the release build on a real control plane; ARGS=--record keeps the figures
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF

@@ -82,6 +82,11 @@ std::vector<std::string> faults(const World& world) {
     const bool added = hosts[pod->label(tpu::kRayGroup)][pod->label(tpu::kRayReplicaIndex)].insert(host).second;
     if (!added) out.push_back("two pods for one host: " + pod->key.name);
     if (pod->finished()) out.push_back("a dead pod is left: " + pod->key.name);
+    const WorkerGroup* group = spec.group(pod->label(tpu::kRayGroup));
+    const auto built_for = pod->annotations.find(tpu::kSliceHosts);
+    if (group != nullptr && built_for != pod->annotations.end() && built_for->second != std::to_string(group->hosts)) {
+      out.push_back(fmt::format("{} believes in {} hosts", pod->key.name, built_for->second));
+    }
   }
   for (const WorkerGroup& group : spec.groups) {
     const auto& replicas = hosts[group.name];
@@ -110,7 +115,10 @@ std::vector<std::string> half_measures(const World& world, const Plan& plan) {
   std::set<std::string> deleted;
   std::set<std::string> slices;
   for (const Action& action : actions_of(plan)) {
-    if (action.kind == runtime::ActionKind::kCreate) continue;
+    if (action.kind == runtime::ActionKind::kCreate) {
+      if (action.type == kPods && world.pods().contains(action.key.name)) out.push_back("exists: " + action.key.name);
+      continue;
+    }
     if (action.preconditions.uid.empty()) out.push_back("no uid to hold on to: " + action.key.name);
     if (action.kind != runtime::ActionKind::kDelete || action.type != kPods) continue;
     const Json& victim = world.pods().at(action.key.name);
