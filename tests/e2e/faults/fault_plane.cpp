@@ -65,6 +65,7 @@ class Shared final : public ::testing::Environment {
     if (!dir_.empty() && !keep_) fs::remove_all(dir_, ignored);
   }
 
+  [[nodiscard]] bool started() const { return plane_ != nullptr; }
   [[nodiscard]] ControlPlane& plane() { return *plane_; }
   [[nodiscard]] http::Transport& transport() { return *transport_; }
   [[nodiscard]] std::string audit_log() const { return dir_ + "/audit.log"; }
@@ -139,7 +140,7 @@ void FaultTest::TearDown() {
     EXPECT_GT(slices_->changes(), 0U) << "nothing was watched";
   }
   slices_.reset();
-  if (!HasFailure()) return;
+  if (!HasFailure() || !shared().started()) return;
   shared().keep();
   GTEST_LOG_(INFO) << "logs are in " << plane().dir();
 }

@@ -6,7 +6,6 @@
 
 #include "api/types/yaml.h"
 #include "controllers/raycluster/raycluster_reconciler.h"
-#include "tests/e2e/faults/fault_plane.h"
 #include "tests/support/ray_world.h"
 
 namespace tpuslice::testing {
@@ -87,9 +86,11 @@ Status RayNamespace::make() {
   const auto made = client_.create(
       kNamespaces, Object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name_}}}}));
   if (!made) return made.error();
-  if (!eventually([&] { return client_.get(kServiceAccounts, {name_, "default"}).ok(); })) {
-    return Error::of(ErrorCode::kTimeout, "{}: no service account", name_);
-  }
+  const auto account =
+      client_.create(kServiceAccounts, Object({{"apiVersion", "v1"},
+                                               {"kind", "ServiceAccount"},
+                                               {"metadata", {{"name", "default"}, {"namespace", name_}}}}));
+  if (!account && account.error().code() != ErrorCode::kAlreadyExists) return account.error();
   return {};
 }
 

@@ -23,7 +23,8 @@ class RayNamespace {
   RayNamespace(const RayNamespace&) = delete;
   RayNamespace& operator=(const RayNamespace&) = delete;
 
-  /// Makes the namespace, and waits for the service account of its pods.
+  /// Makes the namespace, and the service account of its pods: the controller that would takes its time after the API
+  /// server was away.
   Status make();
   /// Makes the RayCluster: a head and one slice of two hosts.
   Status apply();
