@@ -14,9 +14,11 @@
     | select(($state.terminated.exitCode == 0 or ($inits[$i].restartPolicy == "Always" and $state.running)) | not)
     | if $state.running then "init-done" else "init" end) // null;
   if $pod.metadata.deletionTimestamp then
-    # Without grace it has been removed already and waits for its finalizers.
-    if $pod.metadata.deletionGracePeriodSeconds == 0 then empty
-    elif over or ($pod.status.phase != "Running" and ($pod.status.podIP // "") == "") then "remove"
+    # Without grace it waits for its finalizers. A server whose client is gone may stop between marking a pod that is over
+    # and removing it; kubelets finish that.
+    if ($pod.metadata.finalizers // []) != [] and $pod.metadata.deletionGracePeriodSeconds == 0 then empty
+    elif over or $pod.metadata.deletionGracePeriodSeconds == 0 or
+      ($pod.status.phase != "Running" and ($pod.status.podIP // "") == "") then "remove"
     else "stop" end
   elif over then empty
   elif $pod.status.startTime == null then "admit"
