@@ -13,7 +13,7 @@ endif()
 
 # A little optimisation of the libraries pays for itself when the laws and simulations run.
 #
-# Every preset but release compiles the files of a target eight at a time (CMAKE_UNITY_BUILD): four times faster, as most of
+# Every preset but release compiles the files of a target eight at a time (CMAKE_UNITY_BUILD), as most of
 # a file's time goes into the templates of its headers. So names in anonymous namespaces are unique within a target; what
 # two files both want belongs in a header. Release compiles each file alone, so none can lean on another's includes.
 set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "" FORCE)
