@@ -61,6 +61,7 @@ Status ControlPlane::bring_up() {
   RETURN_IF_ERROR(prepare_dir());
   RETURN_IF_ERROR(start_servers());
   RETURN_IF_ERROR(apply_crds());
+  if (options_.kwok) RETURN_IF_ERROR(apply_kubelet_policy());
   RETURN_IF_ERROR(start_clients());
   RETURN_IF_ERROR(add_pools(options_.pools));
   if (!options_.controllers) return {};

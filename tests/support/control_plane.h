@@ -88,6 +88,7 @@ class ControlPlane {
   Status wait_for(const std::string& what, const std::function<bool()>& condition);
   [[nodiscard]] bool lost_a_port() const;
   Status apply_crds();
+  Status apply_kubelet_policy();
   Status annotate_ready(const std::string& node, const Json& value);
   Status wait_for_nodes();
   Result<std::string> write_kubeconfig(const std::string& name, const std::string& user,

@@ -11,6 +11,11 @@ namespace {
 constexpr ResourceType kDefinitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                     "customresourcedefinitions", false};
 
+constexpr ResourceType kPolicies{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy",
+                                 "validatingadmissionpolicies", false};
+constexpr ResourceType kPolicyBindings{"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicyBinding",
+                                       "validatingadmissionpolicybindings", false};
+
 bool has_condition(const Json& object, std::string_view type) {
   for (const Json& condition : array_at(object, {"status", "conditions"})) {
     if (string_at(condition, {"type"}) == type) return string_at(condition, {"status"}) == "True";
@@ -41,6 +46,19 @@ Status ControlPlane::apply_crds() {
         return seen.ok() && has_condition(seen->json(), "Established");
       }));
     }
+  }
+  return {};
+}
+
+Status ControlPlane::apply_kubelet_policy() {
+  const std::string path = control_plane_sources() + "/kubelet_policy.yaml";
+  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  const auto documents = parse_yaml_documents(text);
+  if (!documents) return documents.error().within(path);
+  for (const YamlDocument& document : *documents) {
+    const bool policy = string_at(document.value, {"kind"}) == kPolicies.kind;
+    const auto created = client_->create(policy ? kPolicies : kPolicyBindings, Object(document.value));
+    if (!created) return created.error().within(path);
   }
   return {};
 }
