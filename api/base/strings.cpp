@@ -18,4 +18,11 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+std::vector<char*> c_strings(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& each : texts) out.push_back(each.data());
+  out.push_back(nullptr);
+  return out;
+}
+
 }  // namespace tpuslice

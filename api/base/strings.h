@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tpuslice {
 
@@ -11,5 +12,8 @@ namespace tpuslice {
 
 /// A to Z as a to z; every other byte as it is.
 [[nodiscard]] std::string lower(std::string_view text);
+
+/// As main() gets them: a pointer to each, and a null pointer. For exec, which does not say that it changes nothing.
+[[nodiscard]] std::vector<char*> c_strings(std::vector<std::string>& texts);
 
 }  // namespace tpuslice

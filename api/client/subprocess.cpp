@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <map>
 
+#include "api/base/strings.h"
 #include "api/http/cpprest_transport.h"
 
 namespace tpuslice::client {
@@ -52,31 +52,6 @@ Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return Error::internal("no pipe: {}", std::strerror(errno));
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
-  std::map<std::string, std::string> by_name;
-  // Not ours as it is now: a plugin that talks TLS needs the system's CAs.
-  for (const std::string& entry : http::environment_for_children()) {
-    const auto equals = entry.find('=');
-    if (equals != std::string::npos) by_name[entry.substr(0, equals)] = entry.substr(equals + 1);
-  }
-  for (const auto& [name, value] : added) by_name[name] = value;
-  std::vector<std::string> out;
-  for (const auto& [name, value] : by_name) {
-    std::string entry = name;
-    entry += '=';
-    entry += value;
-    out.push_back(std::move(entry));
-  }
-  return out;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& each : texts) out.push_back(each.data());
-  out.push_back(nullptr);
-  return out;
 }
 
 /// posix_spawn's two settings objects.
@@ -161,11 +136,12 @@ class Child {
 Result<pid_t> spawn(const Subprocess& process, const Pipe& out, const Pipe& err) {
   std::vector<std::string> arguments = {process.command};
   arguments.insert(arguments.end(), process.args.begin(), process.args.end());
-  std::vector<std::string> environment = environment_with(process.env);
+  // Not ours as it is now: a plugin that talks TLS needs the system's CAs.
+  std::vector<std::string> environment = http::environment_for_children(process.env);
   const SpawnSettings settings(out, err);
   pid_t pid = 0;
   const int problem = posix_spawnp(&pid, process.command.c_str(), settings.actions(), settings.attributes(),
-                                   pointers(arguments).data(), pointers(environment).data());
+                                   c_strings(arguments).data(), c_strings(environment).data());
   if (problem == ENOENT) return Error::not_found("{}: no such program", process.command);
   if (problem != 0) return Error::internal("{}: cannot be started: {}", process.command, std::strerror(problem));
   return pid;

@@ -61,7 +61,9 @@ class IoThreads {
 /// SSL_CERT_DIR to nothing (cpprestsdk would read the system's CAs, which we never trust, at every connection: 25 ms).
 [[nodiscard]] std::shared_ptr<IoThreads> start_io();
 
-/// The environment ("NAME=value") as it was before start_io() changed it: what child processes are to have.
-[[nodiscard]] std::vector<std::string> environment_for_children();
+/// The environment ("NAME=value") as it was before start_io() changed it, and `added`, of which the last of a name
+/// counts: what child processes are to have.
+[[nodiscard]] std::vector<std::string> environment_for_children(
+    const std::vector<std::pair<std::string, std::string>>& added = {});
 
 }  // namespace tpuslice::http

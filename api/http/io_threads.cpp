@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -109,15 +110,21 @@ std::shared_ptr<IoThreads> start_io() {
   return started;
 }
 
-std::vector<std::string> environment_for_children() {
-  std::vector<std::string> out;
+std::vector<std::string> environment_for_children(const std::vector<std::pair<std::string, std::string>>& added) {
+  std::map<std::string, std::string> by_name;
   for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
-    if (!is_io_environment(*each)) out.emplace_back(*each);
+    const std::string_view entry = *each;
+    const auto equals = entry.find('=');
+    if (equals == std::string_view::npos || is_io_environment(entry)) continue;
+    by_name[std::string(entry.substr(0, equals))] = entry.substr(equals + 1);
   }
   for (std::size_t i = 0; i < kCaVariables.size(); ++i) {
     const auto& value = replaced_settings()[i];
-    if (value) out.push_back(std::string(kCaVariables[i].name) + "=" + *value);
+    if (value) by_name[kCaVariables[i].name] = *value;
   }
+  for (const auto& [name, value] : added) by_name[name] = value;
+  std::vector<std::string> out;
+  for (const auto& [name, value] : by_name) out.push_back(fmt::format("{}={}", name, value));
   return out;
 }
 

@@ -6,26 +6,16 @@
 
 #include <csignal>
 #include <cstring>
-#include <utility>
 #include <vector>
 
+#include "api/base/strings.h"
 #include "api/http/cpprest_transport.h"
 
 namespace tpuslice {
 
 Result<int> run_shell_command(const std::string& command, const std::string& kubeconfig) {
-  std::vector<std::string> environment;
-  for (std::string& entry : http::environment_for_children()) {
-    if (!entry.starts_with("KUBECONFIG=")) environment.push_back(std::move(entry));
-  }
-  environment.push_back("KUBECONFIG=" + kubeconfig);
-  std::vector<char*> envp;
-  for (std::string& entry : environment) envp.push_back(entry.data());
-  envp.push_back(nullptr);
-  std::string shell = "sh";
-  std::string flag = "-c";
-  std::string text = command;
-  char* argv[] = {shell.data(), flag.data(), text.data(), nullptr};
+  std::vector<std::string> environment = http::environment_for_children({{"KUBECONFIG", kubeconfig}});
+  std::vector<std::string> arguments = {"sh", "-c", command};
 
   // The child gets the signals that this program blocks for itself.
   posix_spawnattr_t attributes;
@@ -35,7 +25,8 @@ Result<int> run_shell_command(const std::string& command, const std::string& kub
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int error = posix_spawn(&child, "/bin/sh", nullptr, &attributes, argv, envp.data());
+  const int error =
+      posix_spawn(&child, "/bin/sh", nullptr, &attributes, c_strings(arguments).data(), c_strings(environment).data());
   posix_spawnattr_destroy(&attributes);
   if (error != 0) return Error::unavailable("cannot run \"{}\": {}", command, std::strerror(error));
   int status = 0;

@@ -44,9 +44,9 @@ Result<std::unique_ptr<Bench>> Bench::start(BenchOptions options) {
 
 Result<Creation> Bench::create(const Shape& shape, bool floor_first, const Meanwhile& meanwhile) {
   Creation out;
-  if (floor_first) RETURN_IF_ERROR(run_floor(shape, out));
+  if (floor_first) RETURN_IF_ERROR(run_floor(shape, meanwhile, out));
   RETURN_IF_ERROR(run_operator(shape, meanwhile, out));
-  if (!floor_first) RETURN_IF_ERROR(run_floor(shape, out));
+  if (!floor_first) RETURN_IF_ERROR(run_floor(shape, meanwhile, out));
   return out;
 }
 
@@ -76,7 +76,7 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   }
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     ASSIGN_OR_RETURN(const double took, heal(where, slice));
-    meanwhile.healing->push_back(took);
+    meanwhile.healing->seconds.push_back(took);
     RETURN_IF_ERROR(settle());
   }
   if (meanwhile.rest > Duration::zero()) {
@@ -89,14 +89,18 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   return remove(clusters, where);
 }
 
-Status Bench::run_floor(const Shape& shape, Creation& out) {
+Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("floor"));
   // Owners, so that the bare pods differ from the operator's in nothing. Nobody reconciles them.
   ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
   std::vector<std::string> pods;
+  std::map<std::string, std::vector<BarePod>> slices;
   for (const Object& cluster : clusters) {
-    ASSIGN_OR_RETURN(std::vector<std::string> own, pods_of(cluster));
-    std::move(own.begin(), own.end(), std::back_inserter(pods));
+    ASSIGN_OR_RETURN(const std::vector<BarePod> own, pods_of(cluster));
+    for (const BarePod& pod : own) {
+      pods.push_back(pod.text);
+      if (!pod.slice.empty()) slices[pod.slice].push_back(pod);
+    }
   }
   if (pods.size() != shape.pods()) return Error::internal("{} pods for {}", pods.size(), shape.name());
   ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(account_));
@@ -109,6 +113,12 @@ Status Bench::run_floor(const Shape& shape, Creation& out) {
   out.floor = static_cast<double>(pods.size()) / seconds(ended - begun);
   RETURN_IF_ERROR(settle());
   out.floor_apiserver_cpu = (usage().apiserver - before.apiserver) / static_cast<double>(pods.size()) * 1000;
+  for (int slice = 0; slice < meanwhile.heal; ++slice) {
+    const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
+    ASSIGN_OR_RETURN(const double took, heal_by_hand(*lean, where, chosen->second));
+    meanwhile.healing->floor.push_back(took);
+    RETURN_IF_ERROR(settle());
+  }
   return remove(clusters, where);
 }
 
@@ -165,6 +175,24 @@ Result<double> Bench::heal(const std::string& namespace_name, int slice) {
                                              failure, {.subresource = "status"});
   if (!failed) return failed.error();
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, present + pods.size(), options_.limit));
+  return seconds(ended - begun);
+}
+
+Result<double> Bench::heal_by_hand(LeanClient& client, const std::string& namespace_name,
+                                   const std::vector<BarePod>& slice) {
+  std::vector<std::string> paths;
+  std::vector<std::string> bodies;
+  for (const BarePod& pod : slice) {
+    paths.push_back(kPods.path(namespace_name, pod.name));
+    bodies.push_back(pod.text);
+  }
+  const std::size_t present = watch_->added(namespace_name);
+  const std::size_t gone = watch_->deleted(namespace_name);
+  const Instant begun = clock_.now();
+  RETURN_IF_ERROR(client.remove(paths));
+  RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, gone + slice.size(), options_.limit));
+  RETURN_IF_ERROR(client.post(kPods.path(namespace_name), bodies));
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, present + slice.size(), options_.limit));
   return seconds(ended - begun);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/lean_client.h"
 #include "tests/bench/pod_watch.h"
 #include "tests/bench/workload.h"
 #include "tests/support/control_plane.h"
@@ -32,6 +33,13 @@ struct Creation {
   [[nodiscard]] double ratio() const { return floor == 0 ? 0 : rate / floor; }
 };
 
+/// A pod of a slice fails: seconds until all pods of the slice were deleted, and the last new one is ADDED.
+struct Healing {
+  int hosts = 0;
+  std::vector<double> seconds;
+  std::vector<double> floor;  ///< The same pods deleted and posted again by hand.
+};
+
 struct Rest {
   double writes = 0;
   double cpu_percent = 0;  ///< Of one core, the operator.
@@ -46,9 +54,9 @@ class Bench {
 
   /// What is measured while the pods of a round are there.
   struct Meanwhile {
-    int heal = 0;                            ///< So many slices lose a pod, one after another.
-    Duration rest{};                         ///< Nothing happens for so long.
-    std::vector<double>* healing = nullptr;  ///< Seconds from the failure to the last replacement ADDED.
+    int heal = 0;     ///< So many slices lose a pod, one after another.
+    Duration rest{};  ///< Nothing happens for so long.
+    Healing* healing = nullptr;
     std::vector<Rest>* resting = nullptr;
   };
   /// The operator's creation and the floor, in either order.
@@ -63,11 +71,12 @@ class Bench {
     double machine = 0;
   };
   Status run_operator(const Shape& shape, const Meanwhile& meanwhile, Creation& out);
-  Status run_floor(const Shape& shape, Creation& out);
+  Status run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation& out);
   Result<std::string> new_namespace(const char* prefix);
   Result<std::vector<Object>> apply(const Shape& shape, const std::string& namespace_name);
   Status remove(const std::vector<Object>& clusters, const std::string& namespace_name);
   Result<double> heal(const std::string& namespace_name, int slice);
+  Result<double> heal_by_hand(LeanClient& client, const std::string& namespace_name, const std::vector<BarePod>& slice);
   Result<Rest> rest(Duration time);
   /// Waits until nobody does anything.
   Status settle();

@@ -1,15 +1,18 @@
 // The floor: how fast this control plane takes pods from somebody who has nothing else to do.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "api/client/config.h"
+#include "api/http/blocking_connection.h"
 
 namespace tpuslice::bench {
 
-class LeanConnection;
+/// Of the user that `config` is of. Errors: InvalidArgument.
+[[nodiscard]] Result<http::BlockingOptions> connection_options(const client::ClientConfig& config);
 
 /// Connections that send prepared bytes and read the status of the answer, one thread each. No JSON, no headers but the
 /// necessary.
@@ -17,18 +20,18 @@ class LeanClient {
  public:
   /// Connects all of them and makes each say who it is. Errors: Unavailable, InvalidArgument.
   static Result<std::unique_ptr<LeanClient>> connect(const client::ClientConfig& config, int connections);
-  ~LeanClient();
-  LeanClient(const LeanClient&) = delete;
-  LeanClient& operator=(const LeanClient&) = delete;
 
   /// POSTs each body to `path`; each connection takes the next one when it has an answer.
   /// Errors: the first refusal, with what the server said.
   Status post(const std::string& path, const std::vector<std::string>& bodies);
+  /// DELETEs each of `paths`, in the same way.
+  Status remove(const std::vector<std::string>& paths);
 
  private:
   LeanClient() = default;
+  Status for_each(std::size_t count, const std::function<Status(http::BlockingConnection&, std::size_t)>& send);
 
-  std::vector<std::unique_ptr<LeanConnection>> connections_;
+  std::vector<std::unique_ptr<http::BlockingConnection>> connections_;
 };
 
 }  // namespace tpuslice::bench

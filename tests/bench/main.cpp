@@ -53,7 +53,7 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
   out.rest_time = std::chrono::seconds(line.rest);
   for (const Row& row : chosen) {
     out.creation.push_back({row.shape, {}});
-    if (row.heal > 0) out.healing.push_back({row.shape.hosts, {}});
+    if (row.heal > 0) out.healing.push_back({row.shape.hosts, {}, {}});
   }
   // Servers that have just started are slower than ever after.
   ASSIGN_OR_RETURN(const Creation warm, bench.create({.clusters = 2, .slices = 64, .hosts = 4}, true, {}));
@@ -64,7 +64,7 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
       const Row& row = chosen[i];
       Bench::Meanwhile meanwhile;
       meanwhile.heal = row.heal;
-      if (row.heal > 0) meanwhile.healing = &out.healing[healed++].second;
+      if (row.heal > 0) meanwhile.healing = &out.healing[healed++];
       if (row.rest) meanwhile.rest = out.rest_time;
       meanwhile.resting = &out.rest;
       // Neither is always the first.

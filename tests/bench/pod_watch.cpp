@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tests/bench/lean_connection.h"
+#include "tests/bench/lean_client.h"
 
 namespace tpuslice::bench {
 namespace {
@@ -17,6 +17,7 @@ std::string_view first_value(std::string_view json, std::string_view name) {
 }
 
 }  // namespace
+
 Result<std::unique_ptr<PodWatch>> PodWatch::start(const client::ClientConfig& config,
                                                   const std::string& resource_version) {
   std::unique_ptr<PodWatch> watch(new PodWatch(config, resource_version));
@@ -35,21 +36,17 @@ PodWatch::~PodWatch() {
 }
 
 Status PodWatch::open() {
-  try {
-    ASSIGN_OR_RETURN(const http::BaseUrl server, http::parse_base_url(config_.server));
-    auto connection = std::make_unique<LeanConnection>(config_, server);
-    RETURN_IF_ERROR(connection->open("/api/v1/pods?watch=1&timeoutSeconds=86400&resourceVersion=" + resource_version_));
-    const MutexLock lock(mutex_);
-    connection_ = std::move(connection);
-  } catch (const std::exception& problem) {
-    return Error::unavailable("watch of pods: {}", problem.what());
-  }
+  ASSIGN_OR_RETURN(const http::BlockingOptions options, connection_options(config_));
+  ASSIGN_OR_RETURN(auto connection, http::BlockingConnection::connect(options));
+  RETURN_IF_ERROR(connection->open("/api/v1/pods?watch=1&timeoutSeconds=86400&resourceVersion=" + resource_version_));
+  const MutexLock lock(mutex_);
+  connection_ = std::move(connection);
   return {};
 }
 
 void PodWatch::run() {
   while (true) {
-    LeanConnection* connection = nullptr;
+    http::BlockingConnection* connection = nullptr;
     {
       const MutexLock lock(mutex_);
       if (stopping_) break;
@@ -64,7 +61,7 @@ void PodWatch::run() {
   changed_.notify_all();
 }
 
-void PodWatch::read(LeanConnection& connection) {
+void PodWatch::read(http::BlockingConnection& connection) {
   std::string buffer;
   bool more = true;
   while (more) {

@@ -12,10 +12,9 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
+#include "api/http/blocking_connection.h"
 
 namespace tpuslice::bench {
-
-class LeanConnection;
 
 /// Watches all pods of the cluster as whole JSON, the encoding the operator asks for as well, so that the API server
 /// has it once for both. A watch that the API server gives up, as it does with all that cannot be served fast enough,
@@ -51,7 +50,7 @@ class PodWatch {
   PodWatch(client::ClientConfig config, std::string resource_version);
   Status open() TPUSLICE_EXCLUDES(mutex_);
   void run() TPUSLICE_EXCLUDES(mutex_);
-  void read(LeanConnection& connection) TPUSLICE_EXCLUDES(mutex_);
+  void read(http::BlockingConnection& connection) TPUSLICE_EXCLUDES(mutex_);
   void take(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
 
   const RealClock clock_;
@@ -60,7 +59,7 @@ class PodWatch {
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
   std::unordered_map<std::string, Seen> seen_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unique_ptr<LeanConnection> connection_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unique_ptr<http::BlockingConnection> connection_ TPUSLICE_GUARDED_BY(mutex_);
   bool stopping_ TPUSLICE_GUARDED_BY(mutex_) = false;
   bool ended_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::atomic<int> interruptions_ = 0;

@@ -23,6 +23,11 @@ std::string spread(std::vector<double> values, int digits) {
   return low == high ? middle : fmt::format("{} ({}-{})", middle, low, high);
 }
 
+std::vector<double> milliseconds(std::vector<double> seconds) {
+  for (double& each : seconds) each *= 1000;
+  return seconds;
+}
+
 template <typename Of>
 std::string column(const std::vector<Creation>& rounds, int digits, Of of) {
   std::vector<double> values;
@@ -71,11 +76,13 @@ std::string to_table(const Measurements& measurements) {
   std::string out = fmt::format("Medians of {} runs (least-most).\n\n", measurements.runs);
   if (!measurements.creation.empty()) out += creation_table(measurements) + "\n";
   if (!measurements.healing.empty()) {
-    out += "| one pod fails, of a slice of | until all replacements are ADDED, ms |\n|---|---|\n";
-    for (const auto& [hosts, times] : measurements.healing) {
-      std::vector<double> milliseconds;
-      for (const double time : times) milliseconds.push_back(1000 * time);
-      out += fmt::format("| {} hosts | {} |\n", hosts, spread(milliseconds, 0));
+    out +=
+        "| one pod fails, of a slice of | until all replacements are ADDED, ms | floor, ms | floor / operator |\n"
+        "|---|---|---|---|\n";
+    for (const Healing& each : measurements.healing) {
+      const double took = median(each.seconds);
+      out += fmt::format("| {} hosts | {} | {} | {:.2f} |\n", each.hosts, spread(milliseconds(each.seconds), 0),
+                         spread(milliseconds(each.floor), 0), took == 0 ? 0 : median(each.floor) / took);
     }
     out += "\n";
   }

@@ -12,7 +12,7 @@ namespace tpuslice::bench {
 struct Measurements {
   int runs = 0;
   std::vector<std::pair<Shape, std::vector<Creation>>> creation;
-  std::vector<std::pair<int, std::vector<double>>> healing;  ///< Hosts of a slice; seconds.
+  std::vector<Healing> healing;
   std::vector<Rest> rest;
   Duration rest_time{};
 };

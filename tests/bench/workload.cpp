@@ -7,6 +7,7 @@
 #include "api/types/yaml.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "tests/support/control_plane_files.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::bench {
 namespace {
@@ -60,14 +61,16 @@ Result<Json> make_cluster(const Json& sample, const Shape& shape, int index, con
   return cluster;
 }
 
-Result<std::vector<std::string>> pods_of(const Object& cluster) {
+Result<std::vector<BarePod>> pods_of(const Object& cluster) {
   raycluster::RayClusterObserved seen;
   seen.cluster = cluster;
   ASSIGN_OR_RETURN(const runtime::Plan plan, raycluster::plan_raycluster(seen, {}));
-  std::vector<std::string> pods;
+  std::vector<BarePod> pods;
   for (const runtime::Stage& stage : plan.stages) {
     for (const runtime::Action& action : stage.actions) {
-      if (action.type == kPods && action.kind == runtime::ActionKind::kCreate) pods.push_back(Json(action.body).dump());
+      if (action.type != kPods || action.kind != runtime::ActionKind::kCreate) continue;
+      ASSIGN_OR_RETURN(const Json pod, action.body.make());
+      pods.push_back({action.key.name, string_at(pod, {"metadata", "labels", tpu::kSlice}), pod.dump()});
     }
   }
   return pods;

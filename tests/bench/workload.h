@@ -27,7 +27,13 @@ struct Shape {
 /// The RayCluster of the sample. Errors: InvalidArgument.
 [[nodiscard]] Result<Json> read_sample();
 
+struct BarePod {
+  std::string name;
+  std::string slice;  ///< The label; empty for heads.
+  std::string text;   ///< JSON.
+};
+
 /// The pods that the operator creates for `cluster` (as the server has it), as it sends them.
-[[nodiscard]] Result<std::vector<std::string>> pods_of(const Object& cluster);
+[[nodiscard]] Result<std::vector<BarePod>> pods_of(const Object& cluster);
 
 }  // namespace tpuslice::bench

@@ -8,31 +8,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <map>
 
+#include "api/base/strings.h"
 #include "api/http/cpprest_transport.h"
 
 namespace tpuslice::testing {
 namespace {
-
-std::vector<char*> c_strings(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& each : texts) out.push_back(each.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> child_environment(const std::vector<std::pair<std::string, std::string>>& added) {
-  std::map<std::string, std::string> by_name;
-  for (const std::string& entry : http::environment_for_children()) {
-    const auto equals = entry.find('=');
-    if (equals != std::string::npos) by_name[entry.substr(0, equals)] = entry.substr(equals + 1);
-  }
-  for (const auto& [name, value] : added) by_name[name] = value;
-  std::vector<std::string> out;
-  for (const auto& [name, value] : by_name) out.push_back(name + "=" + value);
-  return out;
-}
 
 /// What the child needs, made before the fork: after it, only calls that are safe in a signal handler are allowed.
 struct Launch {
@@ -41,7 +22,7 @@ struct Launch {
         directory(options.directory.c_str()),
         log(options.log.empty() ? "/dev/null" : options.log.c_str()),
         arguments(options.args),
-        environment(child_environment(options.env)) {
+        environment(http::environment_for_children(options.env)) {
     arguments.insert(arguments.begin(), options.program);
     argv = c_strings(arguments);
     envp = c_strings(environment);

@@ -11,7 +11,9 @@
 namespace tpuslice::http::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TransportOptions plain_to(int port) {
@@ -316,6 +318,14 @@ TEST(Transport, LeavesTheEnvironmentOfChildrenAsItWas) {
     EXPECT_NE(entry, "SSL_CERT_DIR=/nonexistent");
   }
   EXPECT_STREQ(std::getenv("SSL_CERT_FILE"), "/dev/null");
+}
+
+TEST(Transport, AddsToTheEnvironmentOfChildren) {
+  const std::vector<std::string> entries =
+      environment_for_children({{"PATH", "/a"}, {"A_NAME", "v=1"}, {"PATH", "/b"}});
+  EXPECT_THAT(entries, Contains("PATH=/b").Times(1));
+  EXPECT_THAT(entries, Contains("A_NAME=v=1"));
+  EXPECT_THAT(entries, Not(Contains("PATH=/a")));
 }
 
 TEST(Transport, AsksAProxyForATunnelToTls) {

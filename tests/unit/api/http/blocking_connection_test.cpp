@@ -1,0 +1,56 @@
+#include "api/http/blocking_connection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+BlockingOptions options_for(const Server& server) {
+  BlockingOptions options;
+  options.server = *parse_base_url(fmt::format("https://127.0.0.1:{}", server.port()));
+  options.ca = pki().authority.certificate_chain;
+  options.token = "secret";
+  return options;
+}
+
+TEST(BlockingConnection, PostsWithItsTokenAndTellsARefusal) {
+  const auto server = start(tls_options(), [](const Request& request, const Peer&) {
+    const bool known = *find_header(request.headers, "authorization") == "Bearer secret";
+    return text_reply(known && request.body == "{}" ? 201 : 403, "not you");
+  });
+  const auto connection = BlockingConnection::connect(options_for(*server));
+  ASSERT_TRUE(connection.ok()) << connection.error().message();
+  EXPECT_TRUE((*connection)->post("/pods", "{}").ok());
+  EXPECT_TRUE((*connection)->post("/pods", "{}").ok());  // on the same connection
+  const Status refused = (*connection)->post("/pods", "[]");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message(), HasSubstr("POST /pods: status 403: not you"));
+}
+
+TEST(BlockingConnection, ReadsAWatchToItsEnd) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, "one\ntwo\n"); });
+  const auto connection = BlockingConnection::connect(options_for(*server));
+  ASSERT_TRUE(connection.ok()) << connection.error().message();
+  ASSERT_TRUE((*connection)->open("/pods?watch=1").ok());
+  std::string body;
+  while ((*connection)->read(body)) {
+  }
+  EXPECT_EQ(body, "one\ntwo\n");
+}
+
+TEST(BlockingConnection, TrustsNobodyElse) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, ""); });
+  BlockingOptions options = options_for(*server);
+  options.ca = issue({.common_name = "another"}).certificate_chain;
+  const auto connection = BlockingConnection::connect(options);
+  ASSERT_FALSE(connection.ok());
+  EXPECT_EQ(connection.error().code(), ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing
