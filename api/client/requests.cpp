@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/client/json_text.h"
 #include "api/http/url.h"
 
 namespace tpuslice::client {
@@ -27,7 +26,7 @@ http::Request request(std::string method, std::string path, const http::QueryPar
 void set_body(http::Request& out, std::string_view content_type, const Json& body) {
   out.headers.emplace_back("Content-Type", content_type);
   // Bytes that are no UTF-8 came from the server: replaced rather than thrown over.
-  out.body = to_text(body);
+  out.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void add(http::QueryParams& query, std::string_view name, const std::string& value) {

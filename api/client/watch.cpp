@@ -26,19 +26,18 @@ std::optional<WatchEventType> parse_type(std::string_view name) {
   return std::nullopt;
 }
 
+/// Returns once it has what is asked for: what may follow, managedFields for one, can be longer than all before.
 void read_metadata(WatchEvent& event) {
   JsonScanner metadata = json_members_of(event.object, "metadata");
   const bool bookmark = event.type == WatchEventType::kBookmark;
   while (const std::optional<JsonMember> member = metadata.next()) {
     if (member->name == "name") event.key.name = json_string(member->value).value_or("");
     if (member->name == "namespace") event.key.namespace_name = json_string(member->value).value_or("");
-    if (member->name == "resourceVersion") {
-      event.resource_version = json_string(member->value).value_or("");
-      if (!bookmark && !event.key.name.empty()) return;  // A server writes the namespace before it.
-    }
+    if (member->name == "resourceVersion") event.resource_version = json_string(member->value).value_or("");
     if (member->name == "annotations" && bookmark) {
       event.initial_events_end = json_string(json_member(member->value, "k8s.io/initial-events-end")) == "true";
     }
+    if (!event.key.name.empty() && !event.key.namespace_name.empty() && !event.resource_version.empty()) return;
   }
 }
 

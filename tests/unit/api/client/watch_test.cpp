@@ -17,6 +17,15 @@ TEST(WatchEvents, KeepTheObjectAsItIs) {
   EXPECT_EQ(event.key, (ObjectKey{"b", "a"}));
 }
 
+TEST(WatchEvents, AreReadWhateverComesFirst) {
+  const WatchEvent event =
+      decode_watch_event(
+          R"({"object":{"metadata":{"resourceVersion":"7","name":"a","namespace":"b"},"kind":"Pod"},"type":"ADDED"})")
+          .value();
+  EXPECT_EQ(event.resource_version, "7");
+  EXPECT_EQ(event.key, (ObjectKey{"b", "a"}));
+}
+
 TEST(WatchEvents, ReadEveryType) {
   const auto type_of = [](const std::string& name) {
     return decode_watch_event(R"({"object":{"metadata":{}},"type":")" + name + "\"}").value().type;
