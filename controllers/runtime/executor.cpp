@@ -113,22 +113,22 @@ ActionReport Executor::run(const Action& action, const std::stop_token& stop) co
 }
 
 ActionReport Executor::run_create(const Action& action, const std::stop_token& stop) const {
-  Result<Json> body = action.body.make();
-  if (!body) return failed(body.error());
-  const Result<Object> created =
-      writer_.create(action.type, Object(*std::move(body)), {.answer = client::Answer::kReceipt}, stop);
+  Result<Json> made = action.body.make();
+  if (!made) return failed(made.error());
+  const Object body(*std::move(made));
+  const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kReceipt}, stop);
   if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
-  if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, stop);
+  if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, body, stop);
   return failed(created.error());
 }
 
-ActionReport Executor::adopt(const Action& action, const std::stop_token& stop) const {
+ActionReport Executor::adopt(const Action& action, const Object& body, const std::stop_token& stop) const {
   const Result<Object> existing = reader_.get(action.type, action.key, stop);
   if (!existing) {
     if (existing.error().code() != ErrorCode::kNotFound) return failed(existing.error());
     return failed(Error::conflict("{}: existed when it was created and is gone now", describe(action)));
   }
-  const std::optional<ControllerRef> ours = Object(Json(action.body)).controller();
+  const std::optional<ControllerRef> ours = body.controller();
   const std::optional<ControllerRef> theirs = existing->controller();
   if (theirs && ours && theirs->uid == ours->uid) {
     if (!existing->deletion_timestamp()) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
@@ -142,12 +142,14 @@ ActionReport Executor::adopt(const Action& action, const std::stop_token& stop) 
 }
 
 ActionReport Executor::run_patch(const Action& action, const std::stop_token& stop) const {
+  const Result<Json> body = action.body.make();
+  if (!body) return failed(body.error());
   client::PatchOptions options;
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
   options.answer = client::Answer::kReceipt;
   const Result<Object> patched =
-      writer_.patch(action.type, action.key, client::PatchType::kMerge, action.body, options, stop);
+      writer_.patch(action.type, action.key, client::PatchType::kMerge, *body, options, stop);
   if (patched) return done(Outcome::kDone, write_of(action.type, action.key, *patched));
   if (patched.error().code() == ErrorCode::kNotFound || is_other_object(patched.error())) {
     return failed(Error::conflict("{} is not what it was: {}", describe(action), patched.error().message()));

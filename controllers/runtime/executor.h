@@ -77,7 +77,7 @@ class Executor {
   [[nodiscard]] ActionReport run_create(const Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_patch(const Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_delete(const Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport adopt(const Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport adopt(const Action& action, const Object& body, const std::stop_token& stop) const;
   void write_status(const StatusPatch& status, const Target& target, const std::stop_token& stop,
                     ExecutionReport& report) const;
   void emit(const Plan& plan, const Target& target, const ExecutionReport& report) const;

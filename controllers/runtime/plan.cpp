@@ -20,7 +20,10 @@ std::string_view to_string(ActionKind kind) {
 Json to_json(const Action& action) {
   Json out = {
       {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
-  if (!action.body.is_null()) out["body"] = Json(action.body);
+  if (!action.body.is_null()) {
+    const Result<Json> body = action.body.make();
+    out["body"] = body ? *body : Json("error: " + body.error().message());
+  }
   if (!action.preconditions.uid.empty()) out["uid"] = action.preconditions.uid;
   if (!action.preconditions.resource_version.empty()) out["resourceVersion"] = action.preconditions.resource_version;
   if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
@@ -42,11 +45,6 @@ Json to_json(const EventIntent& event) {
 Result<Json> Body::make() const {
   if (make_) return make_();
   return json_;
-}
-
-Body::operator Json() const {
-  Result<Json> made = make();
-  return made ? *std::move(made) : Json();
 }
 
 Action Action::create(const ResourceType& type, Object object) {

@@ -33,8 +33,6 @@ class Body {
   [[nodiscard]] bool is_null() const { return !make_ && json_.is_null(); }
   /// Errors: the maker's.
   [[nodiscard]] Result<Json> make() const;
-  /// What make() gives, or null: where plans are only looked at.
-  operator Json() const;  // NOLINT(google-explicit-constructor)
 
  private:
   Json json_;

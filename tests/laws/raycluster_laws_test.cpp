@@ -237,7 +237,7 @@ TEST_F(RayClusterLaws, EveryPodThatIsPlannedHasLegalNamesAndLabels) {
     for (const Action& action : actions_of(plan_of(world))) {
       if (action.kind != runtime::ActionKind::kCreate) continue;
       EXPECT_THAT(check_dns1123_label(action.key.name), IsEmpty()) << action.key.name;
-      const Json body = action.body;
+      const Json body = action.body.make().value();
       for (const auto& [key, value] : body["metadata"]["labels"].items()) {
         EXPECT_THAT(check_label_key(key), IsEmpty()) << key;
         EXPECT_THAT(check_label_value(value.get<std::string>()), IsEmpty()) << key << "=" << value;

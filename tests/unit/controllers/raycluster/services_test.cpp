@@ -124,7 +124,7 @@ TEST(PlanServices, RestoresPortsAndSelectorAndKeepsNodePorts) {
   const runtime::Action& action = out.changes.services[0];
   EXPECT_EQ(action.kind, runtime::ActionKind::kPatch);
   EXPECT_EQ(action.preconditions.uid, seen.services[0]->uid);
-  const Json body = action.body;
+  const Json body = action.body.make().value();
   EXPECT_TRUE(body["spec"]["selector"]["stray"].is_null());
   EXPECT_THAT(body["spec"]["ports"], SizeIs(4));
   EXPECT_EQ(body["spec"]["ports"][0]["nodePort"], 30001);

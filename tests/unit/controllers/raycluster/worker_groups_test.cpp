@@ -270,7 +270,7 @@ TEST_F(WorkerGroups, SendThePodsThatTheBuilderMakes) {
     const runtime::Action& create = out.creates[static_cast<std::size_t>(place)];
     const Result<Object> pod = build_worker_pod(spec, spec.groups[0], {place / 16, place % 16}, {});
     ASSERT_TRUE(pod.ok()) << pod.error().message();
-    EXPECT_EQ(Json(create.body), pod->json());
+    EXPECT_EQ(create.body.make().value(), pod->json());
     EXPECT_EQ(create.key, pod->key());
   }
 }

@@ -73,12 +73,12 @@ void World::check_place(const Json& pod) {
 void World::create(const runtime::Action& action) {
   auto& objects = action.type == kPods ? pods_ : services_;
   if (objects.contains(action.key.name)) return;
-  if (action.type != kPods) return add_service(action.body);
-  check_place(action.body);
-  Json pod = action.body;
-  pod["metadata"]["creationTimestamp"] = format_rfc3339(now_);
-  pod["status"] = {{"phase", "Pending"}};
-  add_pod(std::move(pod));
+  Json body = action.body.make().value();
+  if (action.type != kPods) return add_service(std::move(body));
+  check_place(body);
+  body["metadata"]["creationTimestamp"] = format_rfc3339(now_);
+  body["status"] = {{"phase", "Pending"}};
+  add_pod(std::move(body));
 }
 
 void World::apply(const runtime::Action& action) {
@@ -88,7 +88,7 @@ void World::apply(const runtime::Action& action) {
   const auto found = objects.find(action.key.name);
   if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
   if (action.kind == runtime::ActionKind::kPatch) {
-    found->second = apply_merge_patch(found->second, action.body);
+    found->second = apply_merge_patch(found->second, action.body.make().value());
   } else {
     found->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
   }

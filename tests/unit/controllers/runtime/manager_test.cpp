@@ -6,6 +6,7 @@
 #include <future>
 
 #include "controllers/runtime/backoff.h"
+#include "tests/support/eventually.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {
@@ -16,6 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+using ::tpuslice::testing::eventually;
 
 const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
 
@@ -140,15 +142,6 @@ class ManagerThreads : public ::testing::Test {
   void start(std::size_t threads = 4) {
     operator_ = std::make_unique<Operator>(api_, clock_, "a", threads);
     ended_ = std::async(std::launch::async, [this] { return operator_->manager.run(stop_.get_token()); });
-  }
-  template <typename Condition>
-  bool eventually(Condition condition) {
-    const Instant deadline = clock_.now() + 20s;
-    while (clock_.now() < deadline) {
-      if (condition()) return true;
-      pause(2ms, {});
-    }
-    return false;
   }
 
   FakeApi api_;
