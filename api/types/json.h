@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include <boost/container/flat_map.hpp>
 #include <nlohmann/json.hpp>
 
 #include "api/base/result.h"
@@ -17,8 +17,8 @@ namespace tpuslice {
 
 using Json = nlohmann::json;
 
-/// Labels, annotations, node selectors.
-using StringMap = std::map<std::string, std::string, std::less<>>;
+/// Labels, annotations, node selectors. Flat, as stores keep many small ones.
+using StringMap = boost::container::flat_map<std::string, std::string, std::less<>>;
 
 /// Limits of what we accept from others.
 struct JsonLimits {

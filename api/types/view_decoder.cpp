@@ -66,6 +66,7 @@ StringMap strings_of(Value value) {
   StringMap map;
   each_member(value,
               [&](std::string_view key, Value member) { map.insert_or_assign(std::string(key), text_of(member)); });
+  map.shrink_to_fit();
   return map;
 }
 
