@@ -9,6 +9,7 @@
 
 #include "api/client/credentials.h"
 #include "tests/support/control_plane.h"
+#include "tests/support/eventually.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -19,7 +20,6 @@ using ::testing::HasSubstr;
 
 constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 constexpr ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
-constexpr Duration kLimit = 60s;
 
 /// One TPU slice of four hosts, and a CPU node.
 std::vector<sim::NodePool> small_pools() {
@@ -27,16 +27,6 @@ std::vector<sim::NodePool> small_pools() {
              {{"pools",
                {{{"name", "slice"}, {"accelerator", "tpu-v6e-slice"}, {"topology", "4x4"}}, {{"name", "cpu"}}}}})
       .value();
-}
-
-bool eventually(const std::function<bool()>& condition) {
-  const RealClock clock;
-  const Instant until = clock.now() + kLimit;
-  while (!condition()) {
-    if (clock.now() >= until) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
 }
 
 Json pod_named(const std::string& name, const Json& annotations, const std::string& restart_policy) {
@@ -191,6 +181,21 @@ TEST_F(ControlPlaneTest, ServiceAccountsHaveOnlyTheRightsTheyAreGiven) {
   ASSERT_FALSE(pods.ok());
   EXPECT_EQ(pods.error().code(), ErrorCode::kForbidden);
   EXPECT_THAT(pods.error().message(), HasSubstr("system:serviceaccount:default:nobody"));
+}
+
+/// Regression: kwok, being late, removed the pod that had been made under the name of the one it meant.
+TEST_F(ControlPlaneTest, KubeletsRemoveOnlyWhatIsToBeDeleted) {
+  create(kPods, pod_named("stays", Json::object(), "Always"));
+  const RealClock clock;
+  const auto config = client::load_kubeconfig(shared()->dir() + "/kwok.kubeconfig");
+  ASSERT_TRUE(config.ok()) << config.error().message();
+  const auto transport = client::make_transport(*config, clock);
+  ASSERT_TRUE(transport.ok()) << transport.error().message();
+  client::Client kubelet(**transport, {});
+  const Status removed = kubelet.remove(kPods, {"default", "stays"});
+  ASSERT_FALSE(removed.ok());
+  EXPECT_THAT(removed.error().message(), HasSubstr("not to be deleted"));
+  EXPECT_TRUE(eventually([] { return ready("stays"); })) << get(kPods, "stays");
 }
 
 TEST_F(ControlPlaneTest, ALostNodeIsNotReadyUntilItReturns) {

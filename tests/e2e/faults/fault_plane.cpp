@@ -11,7 +11,6 @@
 #include "api/client/credentials.h"
 #include "api/http/cpprest_transport.h"
 #include "api/types/json.h"
-#include "controllers/runtime/backoff.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {
@@ -20,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 
-constexpr Duration kAsk = std::chrono::milliseconds(100);
 constexpr const char* kApiServer = "kube-apiserver";
 constexpr const char* kMasters = "system:masters";
 constexpr const char* kAuditPolicy = R"(
@@ -42,6 +40,19 @@ std::vector<sim::NodePool> pools() {
                      {"machineType", "ct6e-standard-4t"}});
   }
   return sim::parse_node_pools({{"pools", pools}}).value();
+}
+
+/// Which head or worker a pod is, of all there are. A RayCluster that was made again is another one.
+e2e::Distinctness distinct_slices() {
+  e2e::Distinctness out;
+  out.target = {.resource = "pods", .selector = "ray.io/cluster"};
+  for (const char* field :
+       {".metadata.namespace", ".metadata.ownerReferences[0].uid", R"(.metadata.labels.ray\.io/cluster)",
+        R"(.metadata.labels.ray\.io/group)", R"(.metadata.labels.ray\.io/worker-group-replica-index)",
+        R"(.metadata.labels.ray\.io/replica-host-index)"}) {
+    out.fields.push_back(e2e::FieldPath::parse(field).value());
+  }
+  return out;
 }
 
 /// What the tests share; made by the first of them, ended after the last.
@@ -114,16 +125,6 @@ Shared& shared() {
 
 }  // namespace
 
-bool eventually(const std::function<bool()>& condition, Duration limit) {
-  const RealClock clock;
-  const Instant until = clock.now() + limit;
-  while (!condition()) {
-    if (clock.now() >= until) return false;
-    runtime::pause(kAsk, {});
-  }
-  return true;
-}
-
 void FaultTest::SetUp() {
   const Status up = shared().start();
   if (!up && up.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << up.error().message();
@@ -131,7 +132,7 @@ void FaultTest::SetUp() {
   if (!plane().process(kApiServer)->running()) {
     ASSERT_TRUE(plane().start_apiserver().ok());
   }
-  slices_ = std::make_unique<LiveSlices>(client());
+  slices_ = std::make_unique<e2e::Always>(client(), kPods, "", distinct_slices());
 }
 
 void FaultTest::TearDown() {

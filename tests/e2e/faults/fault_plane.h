@@ -4,7 +4,6 @@
 // operator-b write. Whatever a test does to the control plane, the next one finds it running.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,14 +13,12 @@
 
 #include "api/client/client.h"
 #include "api/http/transport.h"
-#include "tests/e2e/faults/live_slices.h"
+#include "tests/e2e/runner/always.h"
 #include "tests/support/control_plane.h"
+#include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {
-
-/// Asks until it is so; false after `limit`.
-[[nodiscard]] bool eventually(const std::function<bool()>& condition, Duration limit = std::chrono::seconds(30));
 
 /// Slices of 2x4 chips, on two hosts each, that the nodes have room for at a time.
 inline constexpr int kSliceCapacity = 12;
@@ -37,9 +34,10 @@ class FaultTest : public ::testing::Test {
   [[nodiscard]] static client::Client& client() { return plane().client(); }
   /// For many operators in this process at a time.
   [[nodiscard]] static http::Transport& transport();
-  [[nodiscard]] LiveSlices& slices() { return *slices_; }
+  /// No two live pods of RayClusters are the same head or worker.
+  [[nodiscard]] e2e::Always& slices() { return *slices_; }
   /// Of a test that breaks the law itself.
-  [[nodiscard]] std::unique_ptr<LiveSlices> take_slices() { return std::move(slices_); }
+  [[nodiscard]] std::unique_ptr<e2e::Always> take_slices() { return std::move(slices_); }
   /// The real program, watching all namespaces. `user` is operator-a or operator-b, who may do everything, or empty:
   /// the ServiceAccount of deploy/rbac.
   [[nodiscard]] static Result<std::unique_ptr<OperatorProcess>> start_operator(bool leader_elect,
@@ -49,7 +47,7 @@ class FaultTest : public ::testing::Test {
   [[nodiscard]] static std::vector<std::string> writes_of(const std::string& user);
 
  private:
-  std::unique_ptr<LiveSlices> slices_;
+  std::unique_ptr<e2e::Always> slices_;
 };
 
 }  // namespace tpuslice::testing

@@ -1,4 +1,4 @@
-// Always: watches objects while a scenario is played and holds every change against what must be so at all times.
+// Always: watches objects while a test runs and holds every change against what must be so at all times.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace tpuslice::e2e {
 /// forgotten that, from a new list. Thread-safe.
 class Always {
  public:
-  /// From now on. `client` outlives it.
+  /// From now on. `reader` outlives it; `space` empty: all namespaces.
   Always(client::Reader& reader, const ResourceType& type, std::string space, Distinctness rule);
   ~Always();
   Always(const Always&) = delete;

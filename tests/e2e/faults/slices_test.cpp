@@ -1,6 +1,4 @@
-// That LiveSlices sees what it is there for.
-#include "tests/e2e/faults/live_slices.h"
-
+// That the watch every test is held to sees what it is there for.
 #include <memory>
 #include <string>
 
@@ -13,10 +11,11 @@
 namespace tpuslice::testing {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
-using LiveSlicesTest = FaultTest;
+using SlicesTest = FaultTest;
 
 Object member(const std::string& name, const std::string& host) {
   return Object({{"apiVersion", "v1"},
@@ -35,7 +34,7 @@ Object member(const std::string& name, const std::string& host) {
                    {"schedulingGates", Json::array({Json{{"name", "example.com/stay"}}})}}}});
 }
 
-TEST_F(LiveSlicesTest, SeesASecondPodInAPlaceAlsoAfterTheApiServerWasAway) {
+TEST_F(SlicesTest, SeesASecondPodInAPlaceAlsoAfterTheApiServerWasAway) {
   const auto watched = take_slices();
   RayNamespace space(client(), "doubled");
   ASSERT_TRUE(space.make().ok());
@@ -47,7 +46,7 @@ TEST_F(LiveSlicesTest, SeesASecondPodInAPlaceAlsoAfterTheApiServerWasAway) {
   ASSERT_TRUE(plane().start_apiserver().ok());
   ASSERT_TRUE(client().create(kPods, member("c", "1")).ok());
   EXPECT_TRUE(eventually([&] { return !watched->violations().empty(); }));
-  EXPECT_THAT(watched->violations(), UnorderedElementsAre("2 live pods are worker tpu/0/1 of doubled/train ()"));
+  EXPECT_THAT(watched->violations(), ElementsAre(HasSubstr("2 live pods are")));
   ASSERT_TRUE(space.remove_children().ok());
 }
 
