@@ -166,7 +166,7 @@ Result<http::TransportOptions> transport_options(const ClientConfig& config, con
 
 Result<std::unique_ptr<http::Transport>> make_transport(const ClientConfig& config, const Clock& clock) {
   ASSIGN_OR_RETURN(http::TransportOptions options, transport_options(config, clock));
-  return http::make_cpprest_transport(std::move(options));
+  return http::make_network_transport(std::move(options));
 }
 
 }  // namespace tpuslice::client

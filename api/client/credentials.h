@@ -9,7 +9,7 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/network_transport.h"
 
 namespace tpuslice::client {
 
@@ -73,7 +73,7 @@ class ExecCredentials {
 /// Everything a Transport needs to know of `config`. `clock` outlives it.
 [[nodiscard]] Result<http::TransportOptions> transport_options(const ClientConfig& config, const Clock& clock);
 
-/// The real Transport to the cluster of `config`. `clock` outlives it. Errors: as http::make_cpprest_transport.
+/// The real Transport to the cluster of `config`. `clock` outlives it. Errors: as http::make_network_transport.
 [[nodiscard]] Result<std::unique_ptr<http::Transport>> make_transport(const ClientConfig& config, const Clock& clock);
 
 }  // namespace tpuslice::client

@@ -80,14 +80,11 @@ pplx::task<std::size_t> Exchange::put(const std::uint8_t* bytes, std::size_t siz
   try {
     const MutexLock lock(mutex_);
     if (cancelled_) return pplx::task_from_exception<std::size_t>(std::runtime_error("cancelled"));
-    const bool full = when_full_ == WhenFull::kFail && body_.size() + size > limit_;
-    if (full || size > kHostileChunk) {
-      overflow_ = true;
-      return pplx::task_from_exception<std::size_t>(std::runtime_error("the body is too long"));
+    if (size > kHostileChunk) {
+      hostile_ = true;
+      return pplx::task_from_exception<std::size_t>(std::runtime_error("the chunk is too long"));
     }
     body_.append(reinterpret_cast<const char*>(bytes), size);  // NOLINT: bytes are bytes
-    // Nobody waits for a part of a unary body.
-    if (when_full_ == WhenFull::kFail) return pplx::task_from_result(size);
     changed_.notify_all();
     if (body_.size() < limit_) return pplx::task_from_result(size);
     paused_.emplace();
@@ -104,20 +101,16 @@ void Exchange::set_head(const web::http::http_response& response) {
   for (const auto& [name, value] : response.headers()) head.headers.emplace_back(name, value);
   const MutexLock lock(mutex_);
   head_ = std::move(head);
-  if (when_full_ == WhenFull::kWait) changed_.notify_all();
+  changed_.notify_all();
 }
 
 void Exchange::finish(std::optional<Failure> failure) {
   const MutexLock lock(mutex_);
   finished_ = true;
   failure_ = std::move(failure);
-  if (overflow_) {
-    failure_ = Failure{Error::invalid_argument("{}: the response is longer than {} bytes", what_, limit_)};
-  }
+  if (hostile_) failure_ = Failure{Error::invalid_argument("{}: a chunk of more than {} bytes", what_, kHostileChunk)};
   changed_.notify_all();
 }
-
-Error Exchange::timeout_error() const { return Error::of(ErrorCode::kTimeout, "{}: no answer in time", what_); }
 
 Result<Response> Exchange::wait_head(Instant until, std::stop_token stop) {
   {
@@ -128,23 +121,7 @@ Result<Response> Exchange::wait_head(Instant until, std::stop_token stop) {
   }
   cancel();
   if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
-  return timeout_error();
-}
-
-Result<Response> Exchange::wait_whole(Instant until, std::stop_token stop) {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, stop, until, [this] { return finished_; });
-    if (finished_ && failure_) return failure_->error;
-    if (finished_ && head_) {
-      Response whole = *std::move(head_);
-      whole.body = std::move(body_);
-      return whole;
-    }
-  }
-  cancel();
-  if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
-  return timeout_error();
+  return Error::of(ErrorCode::kTimeout, "{}: no answer in time", what_);
 }
 
 std::string Exchange::take_locked(std::optional<pplx::task_completion_event<std::size_t>>& resume) {

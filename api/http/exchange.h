@@ -1,4 +1,4 @@
-// Exchange: one request on its way. cpprestsdk's threads fill it, one caller drains it. Private to this folder.
+// Exchange: one stream on its way. cpprestsdk's threads fill it, one caller drains it. Private to this folder.
 #pragma once
 
 #include "api/http/cpprest.h"
@@ -24,9 +24,8 @@ struct Failure {
 /// Thread-safe. Once the caller has let go of it, what still arrives is dropped.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
-  enum class WhenFull { kFail, kWait };  ///< A unary body fails; a stream waits for its reader.
-
-  Exchange(std::size_t limit, WhenFull when_full) : limit_(limit), when_full_(when_full) {}
+  /// Once `limit` bytes wait for their reader, no more are read.
+  explicit Exchange(std::size_t limit) : limit_(limit) {}
 
   /// Sends. `what` begins the message of an error.
   void start(web::http::client::http_client& client, web::http::http_request request, std::string what);
@@ -35,8 +34,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   /// Status and headers. Errors: as Transport::open.
   Result<Response> wait_head(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
-  /// The whole response. Errors: as Transport::call.
-  Result<Response> wait_whole(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
   /// As Stream::read.
   Result<std::string> read(Duration wait, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
   /// Why it failed, if it did.
@@ -51,10 +48,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void finish(std::optional<Failure> failure) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::string take_locked(std::optional<pplx::task_completion_event<std::size_t>>& resume)
       TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] Error timeout_error() const;
 
   const std::size_t limit_;
-  const WhenFull when_full_;
   std::string what_;  // constant after start()
   pplx::cancellation_token_source cancellation_;
 
@@ -64,7 +59,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string body_ TPUSLICE_GUARDED_BY(mutex_);
   bool finished_ TPUSLICE_GUARDED_BY(mutex_) = false;
   bool cancelled_ TPUSLICE_GUARDED_BY(mutex_) = false;
-  bool overflow_ TPUSLICE_GUARDED_BY(mutex_) = false;
+  bool hostile_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::optional<Failure> failure_ TPUSLICE_GUARDED_BY(mutex_);
   /// Set while cpprestsdk waits for room; it reads no further until then.
   std::optional<pplx::task_completion_event<std::size_t>> paused_ TPUSLICE_GUARDED_BY(mutex_);

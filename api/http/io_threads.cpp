@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "api/base/mutex.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 
 namespace tpuslice::http {
 namespace {
@@ -46,6 +47,7 @@ void hide_system_authorities() {
 void take_over_pool() {
   static const bool taken = [] {
     hide_system_authorities();
+    std::signal(SIGPIPE, SIG_IGN);
     try {
       crossplat::threadpool::initialize_with_threads(0);
     } catch (const std::exception&) {  // Somebody started it before us: then it has more threads than ours.

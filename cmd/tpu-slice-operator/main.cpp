@@ -7,7 +7,8 @@
 #include "api/client/config.h"
 #include "api/client/credentials.h"
 #include "api/client/metered_transport.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
+#include "api/http/network_transport.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/signals.h"
@@ -35,8 +36,8 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
   ASSIGN_OR_RETURN(const client::ClientConfig config, client::find_config(options.kubeconfig, options.context));
   ASSIGN_OR_RETURN(http::TransportOptions transport_options, client::transport_options(config, clock));
   transport_options.max_parallel = options.kube_api_max_in_flight;
-  ASSIGN_OR_RETURN(const auto transport, http::make_cpprest_transport(transport_options));
-  ASSIGN_OR_RETURN(const auto election_transport, http::make_cpprest_transport(transport_options));
+  ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(transport_options));
+  ASSIGN_OR_RETURN(const auto election_transport, http::make_network_transport(transport_options));
 
   Metrics metrics;
   client::MeteredTransport metered(*transport, metrics, clock, config.server);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/base/strings.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 
 namespace tpuslice {
 

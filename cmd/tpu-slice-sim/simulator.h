@@ -11,7 +11,7 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 #include "api/sim/admission/webhooks.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/timeline.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/network_transport.h"
 #include "api/http/url.h"
 
 namespace tpuslice {
@@ -38,7 +38,7 @@ Result<std::shared_ptr<http::Transport>> WebhookConnections::connect(const Json&
     id = options.server + "\n" + options.tls_server_name + "\n" + options.ca;
     if (const auto found = open_.find(id); found != open_.end()) return found->second;
   }
-  ASSIGN_OR_RETURN(transport, http::make_cpprest_transport(options));
+  ASSIGN_OR_RETURN(transport, http::make_network_transport(options));
   const MutexLock lock(mutex_);
   return open_.emplace(std::move(id), std::move(transport)).first->second;
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/report.h"

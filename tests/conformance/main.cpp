@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 #include "tests/conformance/player.h"
 #include "tests/support/control_plane.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/signals.h"
 #include "tests/support/control_plane.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 
 namespace tpuslice::testing {
 namespace {

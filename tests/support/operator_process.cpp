@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/network_transport.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -174,7 +174,7 @@ void OperatorProcess::resume() { process_->signal(SIGCONT); }
 Result<std::string> OperatorProcess::get(int port, const std::string& path) {
   // A connection of its own: the process behind the port changes.
   ASSIGN_OR_RETURN(const auto transport,
-                   http::make_cpprest_transport({.server = fmt::format("http://127.0.0.1:{}", port)}));
+                   http::make_network_transport({.server = fmt::format("http://127.0.0.1:{}", port)}));
   http::Request request;
   request.target = path;
   ASSIGN_OR_RETURN(http::Response response, transport->call(request, kAnswer, {}));

@@ -9,7 +9,8 @@
 #include <gmock/gmock.h>
 
 #include "api/client/credentials.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
+#include "api/http/network_transport.h"
 #include "api/types/json.h"
 #include "tests/support/operator_process.h"
 
@@ -99,7 +100,7 @@ class Shared final : public ::testing::Environment {
     ASSIGN_OR_RETURN(plane_, ControlPlane::start(options));
     ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(plane_->config(), clock_));
     transport.max_parallel = 64;
-    ASSIGN_OR_RETURN(transport_, http::make_cpprest_transport(transport));
+    ASSIGN_OR_RETURN(transport_, http::make_network_transport(transport));
     return install_operator(plane_->client());
   }
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
 #include "tests/e2e/runner/player.h"
 
 namespace tpuslice::e2e {

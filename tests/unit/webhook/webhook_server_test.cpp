@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
+#include "api/http/network_transport.h"
 #include "tests/unit/tpu/pods.h"
 #include "tests/unit/webhook/fake_api.h"
 #include "tests/unit/webhook/reviews.h"
@@ -36,7 +37,7 @@ class WebhookServerTest : public ::testing::Test {
     options.ca = decode_base64(string_at(api_.objects["/api/v1/namespaces/ours/secrets/tpu-slice-webhook-cert"],
                                          {"data", "ca.crt"}))
                      .value_or("");
-    ASSIGN_OR_RETURN(const auto transport, http::make_cpprest_transport(options));
+    ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(options));
     return transport->call(request, std::chrono::seconds(20), {});
   }
 

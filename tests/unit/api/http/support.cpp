@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -100,7 +101,7 @@ TransportOptions transport_options(const Server& server) {
 }
 
 std::unique_ptr<Transport> connect(TransportOptions options) {
-  return make_cpprest_transport(std::move(options)).value();
+  return make_network_transport(std::move(options)).value();
 }
 
 Request get(std::string target) {
@@ -195,6 +196,25 @@ RawServer::~RawServer() {
   shutdown(listener_, SHUT_RDWR);
   thread_.join();
   ::close(listener_);
+}
+
+void relay(int fd, int port) {
+  const int other = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  EXPECT_EQ(::connect(other, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  std::array<char, 16384> bytes{};
+  const auto carry = [&](int from, int to) {
+    const ssize_t size = recv(from, bytes.data(), bytes.size(), 0);
+    return size > 0 && send(to, bytes.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
+  };
+  bool open = true;
+  while (open) {
+    std::array<pollfd, 2> ends = {{{fd, POLLIN, 0}, {other, POLLIN, 0}}};
+    open = poll(ends.data(), ends.size(), 20'000) > 0;
+    if (open && ends[0].revents != 0) open = carry(fd, other);
+    if (open && ends[1].revents != 0) open = carry(other, fd);
+  }
+  ::close(other);
 }
 
 std::string RawServer::read_head(int fd) {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/network_transport.h"
 #include "api/http/server.h"
 #include "api/http/tls_credentials.h"
 
@@ -97,6 +97,9 @@ class RawServer {
   Script script_;
   std::jthread thread_;
 };
+
+/// Carries bytes between `fd` and what listens on `port` of 127.0.0.1, until either closes.
+void relay(int fd, int port);
 
 /// Hands out what the test puts in, until it is ended or stopped.
 class FedStream final : public Stream {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/http/io_threads.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {

@@ -122,7 +122,7 @@ struct Refusal {
 class TransportRefuses : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(TransportRefuses, BeforeAnythingIsSent) {
-  const auto made = make_cpprest_transport(GetParam().options);
+  const auto made = make_network_transport(GetParam().options);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code(), GetParam().code) << made.error().message();
 }

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
+#include "api/http/network_transport.h"
 #include "api/types/yaml.h"
 #include "tests/unit/api/sim/test_server.h"
 
@@ -27,7 +28,7 @@ class HttpsListenerTest : public ::testing::Test {
   std::unique_ptr<http::Transport> connect(http::TransportOptions options) {
     options.server = listener->url();
     options.ca = listener->ca();
-    auto transport = http::make_cpprest_transport(std::move(options));
+    auto transport = http::make_network_transport(std::move(options));
     return transport.ok() ? *std::move(transport) : nullptr;
   }
 

@@ -1,4 +1,5 @@
-// The real Transport: HTTP/1.1 over TLS with cpprestsdk's http_client, which shows nowhere outside its .cpp files.
+// The real Transport: HTTP/1.1 over TLS. Streams go over cpprestsdk's http_client, on threads of its own; a unary call
+// is written and read by the thread that makes it (docs/adr/0013), with Boost.Beast. Neither shows outside this folder.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "api/http/identity.h"
 #include "api/http/transport.h"
@@ -42,28 +41,11 @@ struct TransportOptions {
 
 /// Connects on first use. Error codes are those of Transport; a refused certificate is Unavailable and says why.
 ///
-/// At most once, except: a request on a kept connection that the server had closed meanwhile may be sent again by
-/// cpprestsdk itself, whatever its method. Callers make that harmless: names are derived, never generated, and every
-/// patch and delete carries a precondition.
+/// At most once, but for what a server that had closed a kept connection meanwhile cannot have acted upon, or would
+/// answer the same: that is sent once more.
 ///
 /// Errors: InvalidArgument for bad URLs, certificates and keys, and for https without `ca`; Unsupported for an IPv6
 /// literal as host.
-[[nodiscard]] Result<std::unique_ptr<Transport>> make_cpprest_transport(TransportOptions options);
-
-/// The threads that do cpprestsdk's I/O; process-wide by its nature. Every transport holds a share, and the last share
-/// stops and joins them. Never let go of the last one on such a thread.
-class IoThreads {
- public:
-  virtual ~IoThreads() = default;
-};
-
-/// Starts them, or joins in. A program calls this before it has other threads, since it sets SSL_CERT_FILE and
-/// SSL_CERT_DIR to nothing (cpprestsdk would read the system's CAs, which we never trust, at every connection: 25 ms).
-[[nodiscard]] std::shared_ptr<IoThreads> start_io();
-
-/// The environment ("NAME=value") as it was before start_io() changed it, and `added`, of which the last of a name
-/// counts: what child processes are to have.
-[[nodiscard]] std::vector<std::string> environment_for_children(
-    const std::vector<std::pair<std::string, std::string>>& added = {});
+[[nodiscard]] Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions options);
 
 }  // namespace tpuslice::http

@@ -1,15 +1,15 @@
 #include "api/http/exchange.h"
 // exchange.h comes first: it decides how cpprestsdk is compiled.
-#include "api/http/cpprest_transport.h"
+#include "api/http/io_threads.h"
+#include "api/http/network_transport.h"
 
 #include <netdb.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
 
-#include <atomic>
+#include <utility>
 
-#include "api/http/tls_context.h"
-#include "api/http/url.h"
+#include "api/http/calls.h"
+#include "api/http/connector.h"
+#include "api/http/tunnel.h"
 
 namespace tpuslice::http {
 namespace {
@@ -44,44 +44,6 @@ class ParallelLimit {
   int free_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
-/// What cpprestsdk's own threads need of us, for as long as a connection may be made.
-struct Connector {
-  TransportOptions options;
-  BaseUrl server;
-  std::string expected_host;  ///< In the certificate.
-  std::optional<Identity> identity;
-  std::atomic<int> family{AF_UNSPEC};  ///< Of the server's addresses, once known.
-  Mutex mutex;
-  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was.
-
-  [[nodiscard]] std::string take_refused() {
-    const MutexLock lock(mutex);
-    return std::exchange(refused, {});
-  }
-};
-
-/// Verifies as OpenSSL does, and remembers why not: cpprestsdk only says that the handshake failed.
-int verify_and_note(X509_STORE_CTX* context, void* connector) {
-  const int ok = X509_verify_cert(context);
-  if (ok == 1) return ok;
-  auto* self = static_cast<Connector*>(connector);
-  const MutexLock lock(self->mutex);
-  self->refused = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context));
-  return ok;
-}
-
-Status configure_tls(SSL_CTX* context, Connector& connector) {
-  RETURN_IF_ERROR(require_modern_tls(context));
-  if (!connector.options.insecure_skip_verify) {
-    if (Status trusted = trust_only(context, connector.options.ca); !trusted) return trusted.error().within("CA");
-    RETURN_IF_ERROR(expect_host(context, connector.expected_host));
-    SSL_CTX_set_cert_verify_callback(context, &verify_and_note, &connector);
-  }
-  if (!connector.identity) return {};
-  const Status used = use_identity(context, *connector.identity);
-  return used ? used : Status(used.error().within("client certificate"));
-}
-
 /// The family of the address that will be tried first; IPv4 if that cannot be told.
 int first_family(Connector& connector) {
   const int known = connector.family;
@@ -106,18 +68,7 @@ void keep_alive(boost::asio::ip::tcp::socket& socket, Connector& connector) {
     socket.open(family == AF_INET6 ? boost::asio::ip::tcp::v6() : boost::asio::ip::tcp::v4(), problem);
     if (problem) return;
   }
-  const auto set = [fd = socket.native_handle()](int level, int name, std::int64_t value) {
-    const int number = static_cast<int>(value);
-    setsockopt(fd, level, name, &number, sizeof number);
-  };
-  const TransportOptions& options = connector.options;
-  const auto seconds = [](Duration time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, seconds(options.keepalive_idle));
-  set(IPPROTO_TCP, TCP_KEEPINTVL, seconds(options.keepalive_interval));
-  set(IPPROTO_TCP, TCP_KEEPCNT, options.keepalive_probes);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, std::chrono::ceil<std::chrono::milliseconds>(options.user_timeout).count());
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set_socket_options(socket.native_handle(), connector.options);
 }
 
 web::web_proxy make_proxy(const BaseUrl& url) {
@@ -126,7 +77,7 @@ web::web_proxy make_proxy(const BaseUrl& url) {
   return proxy;
 }
 
-http_client_config make_config(const std::shared_ptr<Connector>& connector, const std::optional<BaseUrl>& proxy) {
+http_client_config make_config(const std::shared_ptr<Connector>& connector) {
   http_client_config config;
   const TransportOptions& options = connector->options;
   config.set_timeout(std::chrono::duration_cast<std::chrono::microseconds>(options.idle_timeout));
@@ -134,13 +85,13 @@ http_client_config make_config(const std::shared_ptr<Connector>& connector, cons
   config.set_tlsext_sni_enabled(!is_ipv4(connector->expected_host));
   config.set_request_compressed_response(options.gzip);
   config.set_validate_certificates(!options.insecure_skip_verify);
-  if (proxy) config.set_proxy(make_proxy(*proxy));
+  if (connector->proxy) config.set_proxy(make_proxy(*connector->proxy));
   config.set_ssl_context_callback([connector](boost::asio::ssl::context& context) {
     const Status configured = configure_tls(context.native_handle(), *connector);
     if (!configured) throw std::runtime_error(configured.error().message());  // Becomes the request's error.
   });
   const bool tls = connector->server.tls();
-  const bool direct = !proxy;
+  const bool direct = !connector->proxy;
   config.set_nativehandle_options([connector, tls, direct](web::http::client::native_handle handle) {
     using Socket = boost::asio::ip::tcp::socket;
     if (!direct) return;  // Opened for the proxy's addresses, which are not ours to guess.
@@ -174,12 +125,15 @@ class CpprestStream final : public Stream {
 /// The connections that one client certificate was used for.
 struct Pool {
   std::shared_ptr<Connector> connector;
-  http_client client;
+  std::unique_ptr<Calls> calls;
+  http_client streams;
 };
 
-class CpprestTransport final : public Transport {
+bool breaks_lines(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
+
+class NetworkTransport final : public Transport {
  public:
-  CpprestTransport(TransportOptions options, BaseUrl server, std::optional<BaseUrl> proxy)
+  NetworkTransport(TransportOptions options, BaseUrl server, std::optional<BaseUrl> proxy)
       : options_(std::move(options)),
         server_(std::move(server)),
         proxy_(std::move(proxy)),
@@ -205,10 +159,8 @@ class CpprestTransport final : public Transport {
 
   /// That certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
   Status check() {
-    if (!server_.tls()) return {};
-    const std::shared_ptr<Connector> connector = make_connector(std::nullopt);
-    boost::asio::ssl::context context(boost::asio::ssl::context::tls_client);
-    return configure_tls(context.native_handle(), *connector);
+    const auto calls = Calls::make(make_connector(std::nullopt));
+    return calls ? Status() : Status(calls.error());
   }
 
  private:
@@ -222,22 +174,31 @@ class CpprestTransport final : public Transport {
     }
   }
 
+  /// What a request is sent with.
+  struct Sender {
+    std::optional<std::string> token;
+    std::shared_ptr<Pool> pool;
+  };
+  Result<Sender> sender(bool refresh) TPUSLICE_EXCLUDES(mutex_) {
+    Sender out;
+    if (options_.bearer) {
+      ASSIGN_OR_RETURN(out.token, options_.bearer(refresh));
+    }
+    std::optional<Identity> identity;
+    if (options_.identity) {
+      ASSIGN_OR_RETURN(identity, options_.identity());
+    }
+    ASSIGN_OR_RETURN(out.pool, pool_for(identity));
+    return out;
+  }
+
   Result<Response> call_now(const Request& request, Instant until, const std::stop_token& stop) {
-    bool refresh = false;
-    bool retried = false;
-    while (true) {
-      ASSIGN_OR_RETURN(const std::shared_ptr<Exchange> exchange,
-                       send(request, refresh, options_.max_response, Exchange::WhenFull::kFail));
-      Result<Response> response = exchange->wait_whole(until, stop);
-      if (response && response->status == 401 && options_.bearer && !refresh) {
-        refresh = true;
-        continue;
-      }
-      if (!response && !retried && may_retry(request, *exchange)) {
-        retried = true;
-        continue;
-      }
-      return finish(std::move(response));
+    for (bool refresh = false;; refresh = true) {
+      ASSIGN_OR_RETURN(const Sender with, sender(refresh));
+      ASSIGN_OR_RETURN(std::string text, text_of(request, with.token));
+      Result<Response> response =
+          with.pool->calls->call({describe(request), request.method, std::move(text), until, stop});
+      if (!response || response->status != 401 || !options_.bearer || refresh) return response;
     }
   }
 
@@ -245,20 +206,18 @@ class CpprestTransport final : public Transport {
     bool refresh = false;
     bool retried = false;
     while (true) {
-      ASSIGN_OR_RETURN(std::shared_ptr<Exchange> exchange,
-                       send(request, refresh, options_.stream_buffer, Exchange::WhenFull::kWait));
-      Result<Response> head = exchange->wait_head(until, stop);
+      ASSIGN_OR_RETURN(const Sender with, sender(refresh));
+      auto exchange = std::make_shared<Exchange>(options_.stream_buffer);
+      exchange->start(with.pool->streams, make_request(request, with.token), describe(request));
+      const Result<Response> head = exchange->wait_head(until, stop);
       if (head && head->status == 401 && options_.bearer && !refresh) {
         exchange->cancel();
         refresh = true;
         continue;
       }
-      if (!head && !retried && may_retry(request, *exchange)) {
-        retried = true;
-        continue;
-      }
-      if (!head) return finish(std::move(head)).error();
-      return std::unique_ptr<Stream>(std::make_unique<CpprestStream>(io_, std::move(exchange), *std::move(head)));
+      if (head) return std::unique_ptr<Stream>(std::make_unique<CpprestStream>(io_, std::move(exchange), *head));
+      if (retried || !may_retry(request, *exchange)) return explained(head.error(), *with.pool->connector);
+      retried = true;
     }
   }
 
@@ -270,43 +229,45 @@ class CpprestTransport final : public Transport {
     return failure->lost && (failure->unsent || request.method == "GET");
   }
 
-  /// Adds why the certificate was refused, if one was.
-  Result<Response> finish(Result<Response> response) TPUSLICE_EXCLUDES(mutex_) {
-    if (response || response.error().code() != ErrorCode::kUnavailable) return response;
-    std::shared_ptr<Pool> pool;
-    {
-      const MutexLock lock(mutex_);
-      pool = pool_;
-    }
-    const std::string refused = pool ? pool->connector->take_refused() : std::string();
-    if (refused.empty()) return response;
-    return Error::unavailable("{}: the server's certificate is refused: {} (expected {})", response.error().message(),
-                              refused, expected_host());
+  /// With why the certificate was refused, if one was.
+  static Error explained(const Error& error, Connector& connector) {
+    if (error.code() != ErrorCode::kUnavailable) return error;
+    const std::string refused = connector.take_refused();
+    return refused.empty() ? error : refused_certificate(error.message(), refused, connector);
   }
 
-  Result<std::shared_ptr<Exchange>> send(const Request& request, bool refresh, std::size_t limit,
-                                         Exchange::WhenFull when_full) {
-    std::optional<std::string> token;
-    if (options_.bearer) {
-      ASSIGN_OR_RETURN(token, options_.bearer(refresh));
+  /// Head and body of a unary request. Errors: InvalidArgument for what would be read as another header.
+  Result<std::string> text_of(const Request& request, const std::optional<std::string>& token) const {
+    const bool absolute = proxy_ && !server_.tls();
+    std::string out = fmt::format("{} {}{}{} HTTP/1.1\r\n", request.method, absolute ? server_.origin() : std::string(),
+                                  server_.path, request.target);
+    if (breaks_lines(std::string_view(out).substr(0, out.size() - 2))) {
+      return Error::invalid_argument("{}: a line break in the request line", describe(request));
     }
-    std::optional<Identity> identity;
-    if (options_.identity) {
-      ASSIGN_OR_RETURN(identity, options_.identity());
+    Headers headers = {{"Host", fmt::format("{}:{}", server_.host, server_.port)}, {"User-Agent", options_.user_agent}};
+    if (options_.gzip) headers.emplace_back("Accept-Encoding", "gzip");
+    headers.insert(headers.end(), request.headers.begin(), request.headers.end());
+    if (token) headers.emplace_back("Authorization", "Bearer " + *token);
+    if (!request.body.empty() || request.method != "GET") {
+      headers.emplace_back("Content-Length", std::to_string(request.body.size()));
     }
-    const std::shared_ptr<Pool> pool = pool_for(identity);
-    auto exchange = std::make_shared<Exchange>(limit, when_full);
-    exchange->start(pool->client, make_request(request, token), describe(request));
-    return exchange;
+    for (const auto& [name, value] : headers) {
+      if (breaks_lines(name) || breaks_lines(value)) {
+        return Error::invalid_argument("{}: a line break in header {}", describe(request), name);
+      }
+      out += fmt::format("{}: {}\r\n", name, value);
+    }
+    if (absolute) out += proxy_authorization(*proxy_);
+    out += "\r\n";
+    out += request.body;
+    return out;
   }
 
+  /// Of a stream; it has no body.
   web::http::http_request make_request(const Request& request, const std::optional<std::string>& token) const {
     web::http::http_request out(request.method);
     out.set_request_uri(web::uri(server_.path + request.target));
     web::http::http_headers& headers = out.headers();
-    if (!request.body.empty()) {
-      out.set_body(std::vector<unsigned char>(request.body.begin(), request.body.end()));
-    }
     headers["User-Agent"] = options_.user_agent;
     for (const auto& [name, value] : request.headers) headers[name] = value;
     if (token) headers["Authorization"] = "Bearer " + *token;
@@ -334,20 +295,21 @@ class CpprestTransport final : public Transport {
     connector->options.bearer = nullptr;
     connector->options.identity = nullptr;
     connector->server = server_;
+    connector->proxy = proxy_;
     connector->expected_host = expected_host();
     connector->identity = std::move(identity);
     if (is_ipv4(server_.host)) connector->family = AF_INET;
     return connector;
   }
 
-  std::shared_ptr<Pool> pool_for(const std::optional<Identity>& identity) TPUSLICE_EXCLUDES(mutex_) {
+  Result<std::shared_ptr<Pool>> pool_for(const std::optional<Identity>& identity) TPUSLICE_EXCLUDES(mutex_) {
     std::shared_ptr<Pool> old;  // Let go of outside of the lock.
     const MutexLock lock(mutex_);
     if (pool_ && pool_->connector->identity == identity) return pool_;
-    old = std::move(pool_);
     std::shared_ptr<Connector> connector = make_connector(identity);
-    http_client client(web::uri(server_.origin()), make_config(connector, proxy_));
-    pool_ = std::make_shared<Pool>(Pool{std::move(connector), std::move(client)});
+    ASSIGN_OR_RETURN(std::unique_ptr<Calls> calls, Calls::make(connector));
+    http_client streams(web::uri(server_.origin()), make_config(connector));
+    old = std::exchange(pool_, std::make_shared<Pool>(Pool{connector, std::move(calls), std::move(streams)}));
     return pool_;
   }
 
@@ -363,7 +325,7 @@ class CpprestTransport final : public Transport {
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> make_cpprest_transport(TransportOptions options) {
+Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions options) {
   ASSIGN_OR_RETURN(BaseUrl server, parse_base_url(options.server));
   if (is_ipv6(server.host)) {
     return Error::unsupported("server {}: an IPv6 address cannot be connected to; use a host name that has it",
@@ -386,7 +348,7 @@ Result<std::unique_ptr<Transport>> make_cpprest_transport(TransportOptions optio
     if (parsed->tls()) return Error::unsupported("proxy {}: only http:// proxies are supported", parsed->origin());
     proxy = *std::move(parsed);
   }
-  auto transport = std::make_unique<CpprestTransport>(std::move(options), std::move(server), std::move(proxy));
+  auto transport = std::make_unique<NetworkTransport>(std::move(options), std::move(server), std::move(proxy));
   RETURN_IF_ERROR(transport->check());
   return std::unique_ptr<Transport>(std::move(transport));
 }

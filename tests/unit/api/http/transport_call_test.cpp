@@ -1,0 +1,189 @@
+// Unary calls in detail: what an answer may look like, which connection they go over, and what is never sent.
+#include <sys/socket.h>
+
+#include <atomic>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/api/http/support.h"
+
+namespace tpuslice::http::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::unique_ptr<Transport> connect_to(const RawServer& server) {
+  TransportOptions options;
+  options.server = fmt::format("http://127.0.0.1:{}", server.port());
+  return connect(options);
+}
+
+Request post(std::string body) {
+  Request request = get("/");
+  request.method = "POST";
+  request.body = std::move(body);
+  return request;
+}
+
+struct Answer {
+  const char* name;
+  std::string text;
+  std::string body;
+};
+
+class CallReads : public ::testing::TestWithParam<Answer> {};
+
+TEST_P(CallReads, TheWholeAnswer) {
+  RawServer server([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, GetParam().text);
+  });
+  const auto response = connect_to(server)->call(get("/"), kGenerous, {});
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, GetParam().body);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Answers, CallReads,
+    ::testing::Values(
+        Answer{"Chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n4;x=y\r\ntwo!\r\n0\r\n\r\n",
+               "onetwo!"},
+        Answer{"UpToTheEnd", "HTTP/1.1 200 OK\r\n\r\nall there is", "all there is"},
+        Answer{"AfterAnInterimOne",
+               "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok"},
+        Answer{"Empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""},
+        Answer{"Http10", "HTTP/1.0 200 OK\r\n\r\nold", "old"}),
+    [](const auto& each) { return std::string(each.param.name); });
+
+TEST(TransportCall, ReportsWhatIsNoAnswer) {
+  RawServer server([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "220 mail.example.org ESMTP\r\n");
+  });
+  const auto response = connect_to(server)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLong) {
+  std::string body = gzip(std::string(5000, 'a'));
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    Reply reply = text_reply(200, body);
+    reply.response.headers.emplace_back("Content-Encoding", "gzip");
+    return reply;
+  });
+  TransportOptions options = transport_options(*server);
+  options.max_response = 4999;
+  const auto transport = connect(options);
+  const auto long_one = transport->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(long_one.ok());
+  EXPECT_EQ(long_one.error().code(), ErrorCode::kInvalidArgument);
+  body.resize(body.size() / 2);
+  const auto damaged = transport->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_THAT(damaged.error().message(), HasSubstr("damaged"));
+}
+
+TEST(TransportCall, SendsNoLineBreakThatItIsGiven) {
+  std::atomic<int> requests = 0;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    ++requests;
+    return text_reply(200, "");
+  });
+  const auto transport = connect(transport_options(*server));
+  Request split = get("/a HTTP/1.1\r\nX: y\r\n\r\nGET /b");
+  EXPECT_EQ(transport->call(split, kGenerous, {}).error().code(), ErrorCode::kInvalidArgument);
+  Request header = get("/");
+  header.headers = {{"X-Name", "a\r\nAuthorization: Bearer mine"}};
+  EXPECT_EQ(transport->call(header, kGenerous, {}).error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(requests, 0);
+}
+
+TEST(TransportCall, SendsNothingOnAConnectionThatTheServerHasClosed) {
+  Gate closed;
+  std::atomic<int> posts = 0;
+  RawServer server([&](int fd, int) {
+    if (RawServer::read_head(fd).starts_with("POST")) ++posts;
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    ::shutdown(fd, SHUT_RDWR);  // having promised to keep it
+    closed.open();
+  });
+  const auto transport = connect_to(server);
+  ASSERT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+  ASSERT_TRUE(closed.wait());
+  const auto posted = transport->call(post("{}"), kGenerous, {});
+  EXPECT_TRUE(posted.ok()) << posted.error().message();
+  EXPECT_EQ(posts, 1);
+}
+
+TEST(TransportCall, IsNotMadeOnceStopWasAsked) {
+  std::atomic<int> requests = 0;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    ++requests;
+    return text_reply(200, "");
+  });
+  std::stop_source stop;
+  stop.request_stop();
+  const auto response = connect(transport_options(*server))->call(get("/"), kGenerous, stop.get_token());
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
+  EXPECT_EQ(requests, 0);
+}
+
+TEST(TransportCall, SendsABodyLargerThanAllBuffers) {
+  const std::string body(8U << 20U, 'x');
+  ServerOptions server_options = tls_options();
+  server_options.body_limit = body.size();
+  const auto server = start(server_options, [](const Request& request, const Peer&) {
+    return text_reply(200, std::to_string(request.body.size()));
+  });
+  EXPECT_EQ(connect(transport_options(*server))->call(post(body), kGenerous, {}).value().body,
+            std::to_string(body.size()));
+}
+
+TEST(TransportCall, ReportsANameThatNobodyHas) {
+  TransportOptions options;
+  options.server = "http://no-such-host.invalid:80";
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_THAT(response.error().message(), HasSubstr("no-such-host.invalid"));
+}
+
+/// Speaks TLS through the tunnel that a proxy opens for it.
+TEST(TransportCall, ReachesAServerThroughATunnel) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, "through"); });
+  std::string head;
+  RawServer proxy([&](int fd, int) {
+    head = RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 Connection established\r\n\r\n");
+    relay(fd, server->port());
+  });
+  TransportOptions options = transport_options(*server);
+  options.proxy_url = fmt::format("http://me:secret@127.0.0.1:{}", proxy.port());
+  {
+    const auto response = connect(options)->call(get("/"), kGenerous, {});
+    ASSERT_TRUE(response.ok()) << response.error().message();
+    EXPECT_EQ(response->body, "through");
+  }
+  EXPECT_THAT(head, HasSubstr(fmt::format("CONNECT 127.0.0.1:{} HTTP/1.1\r\n", server->port())));
+  EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
+}
+
+TEST(TransportCall, SaysThatAProxyOpensNoTunnel) {
+  RawServer proxy([&](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
+  });
+  TransportOptions options;
+  options.server = "https://cluster.example:6443";
+  options.ca = pki().authority.certificate_chain;
+  options.proxy_url = fmt::format("http://127.0.0.1:{}", proxy.port());
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_THAT(response.error().message(), HasSubstr("opens no tunnel: status 407"));
+}
+
+}  // namespace
+}  // namespace tpuslice::http::testing
