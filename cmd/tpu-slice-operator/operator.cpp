@@ -18,7 +18,10 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
       options.leader_election_namespace.empty() ? dependencies.namespace_name : options.leader_election_namespace;
   result.election.name = options.leader_election_id;
   result.election.identity = dependencies.identity;
-  result.action_threads = static_cast<std::size_t>(options.kube_api_max_in_flight);
+  // The workers act, too; more threads than requests may be under way would only wait for each other.
+  const int in_flight = options.kube_api_max_in_flight;
+  result.action_threads =
+      static_cast<std::size_t>(std::max(in_flight - options.max_concurrent_reconciles, in_flight / 2));
   result.seed = std::hash<std::string>()(dependencies.identity);
   return result;
 }

@@ -9,6 +9,9 @@
 namespace tpuslice::runtime {
 namespace {
 
+/// How much faster a stage goes on that begins well. Each batch waits for the slowest of the one before.
+constexpr std::size_t kGrowth = 4;
+
 std::string describe(const Action& action) { return action.type.resource() + " " + action.key.to_string(); }
 
 Write write_of(const ResourceType& type, const ObjectKey& key, const Object& object) {
@@ -87,9 +90,9 @@ void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports,
                                    [](const Action& action) { return action.kind == ActionKind::kCreate; });
   std::atomic<bool> failing = false;
   std::size_t batch = creates ? 1 : stage.actions.size();
-  for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= 2) {
+  for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= kGrowth) {
     // Once there are as many as may be in flight, more in a batch would only mean fewer pauses between batches.
-    if (batch > options_.max_in_flight) batch = stage.actions.size();
+    if (batch >= options_.max_in_flight) batch = stage.actions.size();
     batch = std::min(batch, stage.actions.size() - start);
     parallel_.run(batch, options_.max_in_flight, [&](std::size_t i) {
       if (failing || stop.stop_requested()) return;

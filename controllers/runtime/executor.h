@@ -53,8 +53,8 @@ struct ExecutorOptions {
   std::size_t max_in_flight = 16;  ///< Actions of one stage at a time.
 };
 
-/// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 2, 4, ... at a time, up to
-/// max_in_flight), so that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure
+/// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 4, then up to max_in_flight
+/// at a time), so that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure
 /// nothing more of the stage is started, what is under way is waited for, and later stages and the status are left to
 /// the next plan.
 ///

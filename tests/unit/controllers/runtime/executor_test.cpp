@@ -88,7 +88,7 @@ TEST_F(ExecutorTest, StartsCreatesSlowlyAndWithinTheLimit) {
   Stage stage;
   for (int i = 0; i < 20; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
   apply(plan_of({stage}));
-  EXPECT_THAT(parallel_.batches, ElementsAre(1, 2, 4, 8, 5));
+  EXPECT_THAT(parallel_.batches, ElementsAre(1, 4, 15));
   EXPECT_THAT(parallel_.limits, ::testing::Each(16));
   EXPECT_THAT(api_.all(kPods), SizeIs(20));
 }
@@ -97,7 +97,7 @@ TEST_F(ExecutorTest, StartsSlowlyNoLongerThanItTakesToReachTheLimit) {
   Stage stage;
   for (int i = 0; i < 100; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
   apply(plan_of({stage}));
-  EXPECT_THAT(parallel_.batches, ElementsAre(1, 2, 4, 8, 16, 69));
+  EXPECT_THAT(parallel_.batches, ElementsAre(1, 4, 95));
 }
 
 TEST_F(ExecutorTest, MakesABodyWhenItIsSent) {
