@@ -110,8 +110,7 @@ class Parser {
   Result<Requirement> with_set(Requirement requirement, SelectorOperator op) {
     requirement.op = op;
     if (!take("(")) return unexpected("'('");
-    if (take(")")) return requirement;
-    do {
+    do {  // "()" is the set of the empty value, as in Kubernetes.
       requirement.values.push_back(word());
     } while (take(","));
     if (!take(")")) return unexpected("',' or ')'");
