@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -70,7 +71,9 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / thousands;
   out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
   out.resident_after = resident_mebibytes(operator_->pid());
-  out.others = (after.machine - before.machine - (after.ours - before.ours)) / passed / machine_cores();
+  // The two are counted one after the other, so that the difference may come out below nothing.
+  const double others = after.machine - before.machine - (after.ours - before.ours);
+  out.others = std::max(0.0, others / passed / machine_cores());
   if (watch_->added(where) != shape.pods()) {
     return Error::internal("{} pods were created, {} are in {}", watch_->added(where), shape.pods(), shape.name());
   }
