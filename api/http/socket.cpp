@@ -110,7 +110,7 @@ void Socket::interrupt() {
 
 bool Socket::readable() const {
   pollfd waiting{fd_, POLLIN, 0};
-  return ::poll(&waiting, 1, 0) != 0;
+  return (tls_ && SSL_has_pending(tls_.get()) == 1) || ::poll(&waiting, 1, 0) != 0;
 }
 
 Socket::ErrorCode Socket::wait(short events) const {
