@@ -29,13 +29,12 @@ Result<Response> Calls::call(const Call& call) {
       ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
     }
     Response response;
-    const std::optional<CallFailure> failure = connection->exchange(call, response);
+    const std::optional<Failure> failure = connection->exchange(call, response);
     if (!failure) {
       if (connection->kept()) keep(std::move(connection));
       return response;
     }
-    const bool harmless = failure->unsent || call.method == "GET";
-    if (!kept || !failure->lost || !harmless) return failure->error;
+    if (!kept || !may_repeat(*failure, call.method)) return failure->error;
   }
 }
 

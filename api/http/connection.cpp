@@ -71,7 +71,7 @@ Status Connection::start_tls(SSL_CTX* context, Connector& connector, const Call&
   return error_of(problem, call);
 }
 
-std::optional<CallFailure> Connection::exchange(const Call& call, Response& response) {
+std::optional<Failure> Connection::exchange(const Call& call, Response& response) {
   socket_->set_limits(call.until, connector_.options.idle_timeout);
   const std::stop_callback on_stop(call.stop, [this] { socket_->interrupt(); });
   answered_ = false;
@@ -83,9 +83,9 @@ std::optional<CallFailure> Connection::exchange(const Call& call, Response& resp
   read_answer(call, response, problem);
   if (problem) {
     const Error error = error_of(problem, call);
-    return CallFailure{error, unsent, !answered_ && error.code() == ErrorCode::kUnavailable};
+    return Failure{error, unsent, !answered_ && error.code() == ErrorCode::kUnavailable};
   }
-  if (auto error = unpack(call, response)) return CallFailure{*std::move(error)};
+  if (auto error = unpack(call, response)) return Failure{*std::move(error)};
   return std::nullopt;
 }
 

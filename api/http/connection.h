@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/http/connector.h"
+#include "api/http/failure.h"
 #include "api/http/socket.h"
 #include "api/http/transport.h"
 
@@ -24,13 +25,6 @@ struct Call {
   std::stop_token stop;
 };
 
-/// Why a call has no answer.
-struct CallFailure {
-  Error error;
-  bool unsent = false;  ///< The request was not written whole: the server cannot have acted.
-  bool lost = false;    ///< The connection broke before anything of an answer came.
-};
-
 /// Used by one thread at a time.
 class Connection {
  public:
@@ -39,7 +33,7 @@ class Connection {
   static Result<std::unique_ptr<Connection>> open(Connector& connector, SSL_CTX* context, const Call& call);
 
   /// Sends `call` and reads the whole answer into `response`. After a failure there is no more use for the connection.
-  std::optional<CallFailure> exchange(const Call& call, Response& response);
+  std::optional<Failure> exchange(const Call& call, Response& response);
 
   /// The server lets it be used again.
   [[nodiscard]] bool kept() const { return kept_; }

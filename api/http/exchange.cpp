@@ -109,6 +109,7 @@ void Exchange::finish(std::optional<Failure> failure) {
   finished_ = true;
   failure_ = std::move(failure);
   if (hostile_) failure_ = Failure{Error::invalid_argument("{}: a chunk of more than {} bytes", what_, kHostileChunk)};
+  if (failure_ && head_) failure_->lost = false;
   changed_.notify_all();
 }
 
@@ -152,11 +153,6 @@ Result<std::string> Exchange::read(Duration wait, std::stop_token stop) {
 std::optional<Failure> Exchange::failure() const {
   const MutexLock lock(mutex_);
   return failure_;
-}
-
-bool Exchange::has_head() const {
-  const MutexLock lock(mutex_);
-  return head_.has_value();
 }
 
 }  // namespace tpuslice::http

@@ -10,16 +10,10 @@
 #include <string>
 
 #include "api/base/mutex.h"
+#include "api/http/failure.h"
 #include "api/http/transport.h"
 
 namespace tpuslice::http {
-
-/// How an exchange failed.
-struct Failure {
-  Error error;
-  bool unsent = false;  ///< The request was not written whole: the server cannot have acted.
-  bool lost = false;    ///< The connection broke.
-};
 
 /// Thread-safe. Once the caller has let go of it, what still arrives is dropped.
 class Exchange : public std::enable_shared_from_this<Exchange> {
@@ -38,7 +32,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Result<std::string> read(Duration wait, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_);
   /// Why it failed, if it did.
   [[nodiscard]] std::optional<Failure> failure() const TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] bool has_head() const TPUSLICE_EXCLUDES(mutex_);
 
   // Called by cpprestsdk.
   pplx::task<std::size_t> put(const std::uint8_t* bytes, std::size_t size) TPUSLICE_EXCLUDES(mutex_);

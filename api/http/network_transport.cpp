@@ -216,17 +216,12 @@ class NetworkTransport final : public Transport {
         continue;
       }
       if (head) return std::unique_ptr<Stream>(std::make_unique<CpprestStream>(io_, std::move(exchange), *head));
-      if (retried || !may_retry(request, *exchange)) return explained(head.error(), *with.pool->connector);
+      const std::optional<Failure> failure = exchange->failure();
+      if (retried || !failure || !may_repeat(*failure, request.method)) {
+        return explained(head.error(), *with.pool->connector);
+      }
       retried = true;
     }
-  }
-
-  /// A kept connection may have been closed by the server just before we used it. Sent again, once, is only what the
-  /// server cannot have acted upon, or would answer the same.
-  static bool may_retry(const Request& request, const Exchange& exchange) {
-    const std::optional<Failure> failure = exchange.failure();
-    if (!failure || exchange.has_head() || failure->error.code() != ErrorCode::kUnavailable) return false;
-    return failure->lost && (failure->unsent || request.method == "GET");
   }
 
   /// With why the certificate was refused, if one was.

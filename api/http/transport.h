@@ -1,7 +1,7 @@
 // Transport: how a request reaches the API server. The only seam between this program and the network.
 //
-// Three implementations: the network, the simulated cluster in the same process, and one that injects faults in front of
-// either. A Transport sends; it never retries, never logs, never interprets a body.
+// Three implementations: the network, the simulated cluster in the same process, and one that injects faults in front
+// of either. A Transport sends; it never retries, never logs, never interprets a body.
 #pragma once
 
 #include <memory>
