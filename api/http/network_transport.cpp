@@ -258,11 +258,14 @@ class NetworkTransport final : public Transport {
     return out;
   }
 
-  /// Of a stream; it has no body.
+  /// Of a stream.
   web::http::http_request make_request(const Request& request, const std::optional<std::string>& token) const {
     web::http::http_request out(request.method);
     out.set_request_uri(web::uri(server_.path + request.target));
     web::http::http_headers& headers = out.headers();
+    if (!request.body.empty()) {
+      out.set_body(std::vector<unsigned char>(request.body.begin(), request.body.end()));
+    }
     headers["User-Agent"] = options_.user_agent;
     for (const auto& [name, value] : request.headers) headers[name] = value;
     if (token) headers["Authorization"] = "Bearer " + *token;

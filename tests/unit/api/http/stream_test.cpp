@@ -90,6 +90,17 @@ TEST(TransportStream, ReadsTheBodyOfARefusal) {
   EXPECT_EQ(read_bytes(*stream, 4), "gone");
 }
 
+TEST(TransportStream, SendsABody) {
+  const auto server =
+      start(tls_options(), [](const Request& request, const Peer&) { return text_reply(200, request.body); });
+  Request request = get("/watch");
+  request.method = "POST";
+  request.body = "what to watch";
+  const auto transport = connect(transport_options(*server));
+  const auto stream = transport->open(request, kGenerous, {}).value();
+  EXPECT_EQ(read_bytes(*stream, request.body.size()), request.body);
+}
+
 TEST(TransportStream, AsksForAnotherTokenAfterARefusal) {
   const auto feed = std::make_shared<FedStream::Feed>();
   const auto server = start(tls_options(), [feed](const Request& request, const Peer&) {
