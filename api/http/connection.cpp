@@ -100,7 +100,7 @@ void Connection::read_answer(const Call& call, Response& response, Socket::Error
     // Apart from the body, as Beast forgets a length that is over the limit when it reads on at once.
     beast::http::read_header(*socket_, buffer_, parser, problem);
     if (!problem) beast::http::read(*socket_, buffer_, parser, problem);
-    answered_ = parser.got_some();
+    answered_ = answered_ || parser.got_some();
     if (problem) {
       if (unsent && !answered_) problem = unsent;
       return;

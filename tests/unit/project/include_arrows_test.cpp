@@ -136,7 +136,7 @@ TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
 }
 
 TEST(Project, NothingWaitsBySleeping) {
-  const std::regex sleeping(R"re(\b(sleep_for|sleep_until|usleep|nanosleep|sleep)\()re");
+  const std::regex sleeping(R"re(\b(sleep_(for|until)|(u|nano)?sleep)\s*\()re");
   std::vector<std::string> wrong;
   for (const SourceFile& file : sources_and_tests()) matches(file, sleeping, wrong);
   EXPECT_THAT(wrong, IsEmpty());

@@ -93,6 +93,13 @@ Reply text_reply(int status, std::string body) {
   return {{status, {{"Content-Type", "text/plain"}}, std::move(body)}, nullptr};
 }
 
+std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status) {
+  return start(tls_options(), [&requests, status](const Request&, const Peer&) {
+    ++requests;
+    return text_reply(status, "");
+  });
+}
+
 TransportOptions transport_options(const Server& server) {
   TransportOptions options;
   options.server = fmt::format("https://127.0.0.1:{}", server.port());

@@ -1,6 +1,7 @@
 // What the tests of api/http share: certificates, a server that echoes, raw sockets, and gates to wait at.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -47,6 +48,8 @@ ServerOptions plain_options();
 ServerOptions tls_options();
 std::unique_ptr<Server> start(ServerOptions options, Handler handler);
 Reply text_reply(int status, std::string body);
+/// With TLS; answers every request with `status` and counts them.
+std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status);
 
 /// For `https://127.0.0.1:port`, trusting the authority above.
 TransportOptions transport_options(const Server& server);

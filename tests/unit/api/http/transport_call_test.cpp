@@ -88,10 +88,7 @@ TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLong) {
 
 TEST(TransportCall, SendsNoLineBreakThatItIsGiven) {
   std::atomic<int> requests = 0;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    ++requests;
-    return text_reply(200, "");
-  });
+  const auto server = start_counting(requests, 200);
   const auto transport = connect(transport_options(*server));
   Request split = get("/a HTTP/1.1\r\nX: y\r\n\r\nGET /b");
   EXPECT_EQ(transport->call(split, kGenerous, {}).error().code(), ErrorCode::kInvalidArgument);
@@ -120,16 +117,25 @@ TEST(TransportCall, SendsNothingOnAConnectionThatTheServerHasClosed) {
 
 TEST(TransportCall, IsNotMadeOnceStopWasAsked) {
   std::atomic<int> requests = 0;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    ++requests;
-    return text_reply(200, "");
-  });
+  const auto server = start_counting(requests, 200);
   std::stop_source stop;
   stop.request_stop();
   const auto response = connect(transport_options(*server))->call(get("/"), kGenerous, stop.get_token());
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
   EXPECT_EQ(requests, 0);
+}
+
+TEST(TransportCall, GivesUpAtItsDeadlineOnAHandshakeThatNobodyAnswers) {
+  Gate release;
+  RawServer server([&](int, int) { release.wait(); });
+  TransportOptions options;
+  options.server = fmt::format("https://127.0.0.1:{}", server.port());
+  options.ca = pki().authority.certificate_chain;
+  const auto response = connect(options)->call(get("/"), std::chrono::milliseconds(200), {});
+  release.open();
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
 }
 
 TEST(TransportCall, SendsABodyLargerThanAllBuffers) {

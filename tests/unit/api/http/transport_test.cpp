@@ -183,10 +183,7 @@ TEST(Transport, AsksForAnotherTokenOnceAfterARefusal) {
 
 TEST(Transport, ReturnsTheSecondRefusal) {
   std::atomic<int> requests = 0;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    ++requests;
-    return text_reply(401, "");
-  });
+  const auto server = start_counting(requests, 401);
   TransportOptions options = transport_options(*server);
   options.bearer = [](bool) -> Result<std::optional<std::string>> { return std::optional<std::string>("bad"); };
   EXPECT_EQ(connect(options)->call(get("/"), kGenerous, {}).value().status, 401);
