@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "webhook/rules/raycluster_fields.h"
+#include "webhook/rules/fields.h"
 #include "webhook/rules/raycluster_validator.h"
 
 namespace tpuslice::webhook {

@@ -9,7 +9,8 @@
 #include "api/types/validation_names.h"
 #include "tpu/naming.h"
 #include "tpu/pod_request.h"
-#include "webhook/rules/raycluster_fields.h"
+#include "webhook/rules/fields.h"
+#include "webhook/rules/raycluster_groups.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -185,7 +186,7 @@ std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old
     check_group_counts(group, path, errors);
     check_group_autoscaling(cluster, group, path, errors);
   });
-  check_tpu_rules(cluster, errors);
+  check_group_slices(cluster, errors);
   return errors;
 }
 

@@ -1,8 +1,6 @@
-#include "webhook/rules/raycluster_fields.h"
+#include "webhook/rules/fields.h"
 
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace tpuslice::webhook {
 
@@ -26,14 +24,6 @@ std::optional<std::int64_t> int_at(const Json& json, std::initializer_list<std::
   const auto value = found->get<std::int64_t>();
   if (value < Int32::min() || value > Int32::max()) return std::nullopt;
   return value;
-}
-
-void for_each_group(const Json& cluster, const std::function<void(const Json&, const std::string&)>& visit) {
-  const Json* groups = find_set(cluster, {"spec", "workerGroupSpecs"});
-  if (groups == nullptr || !groups->is_array()) return;
-  for (std::size_t index = 0; index < groups->size(); ++index) {
-    if ((*groups)[index].is_object()) visit((*groups)[index], fmt::format("spec.workerGroupSpecs[{}]", index));
-  }
 }
 
 }  // namespace tpuslice::webhook

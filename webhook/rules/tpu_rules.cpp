@@ -1,4 +1,7 @@
+#include "webhook/rules/tpu_rules.h"
+
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +10,7 @@
 #include "tpu/geometry.h"
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
-#include "webhook/rules/raycluster_fields.h"
+#include "webhook/rules/fields.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -125,33 +128,27 @@ bool check_chips(const SliceShape& shape, const std::string& pod_path, const Con
   return false;
 }
 
-/// The field that says of how many pods a group's slice consists.
-struct HostsField {
-  std::string path;
-  std::int64_t declared = 1;
-  bool head = false;  ///< One pod, whatever its fields say; then the topology is at fault.
-};
-
 void check_hosts(const SliceShape& shape, const Containers& containers, const HostsField& field,
                  std::vector<FieldError>& errors) {
   const std::int64_t chips = tpu::total_chips(containers);
   const auto hosts = tpu::host_count(shape.topology, chips);
-  if (hosts && *hosts == field.declared) return;
-  const Json found = field.head ? Json(shape.topology.to_string()) : Json(field.declared);
-  std::string detail;
-  if (hosts) {
-    const std::string advice =
-        field.head ? "the head is one pod, use a topology of one host" : fmt::format("set numOfHosts: {}", *hosts);
-    detail = fmt::format("topology {} of {} has {} chips; with {} chips per host that is {} host{}, {}",
-                         shape.topology.to_string(), shape.accelerator->label, shape.topology.chips(), chips, *hosts,
-                         *hosts == 1 ? "" : "s", advice);
-  } else {
-    detail = hosts.error().message();
+  if (!hosts) {
+    errors.push_back(invalid_value(field.path, field.found, hosts.error().message(), kGkeRule));
+    return;
   }
-  errors.push_back(invalid_value(field.path, found, detail, kGkeRule));
+  if (*hosts == field.pods || (*hosts == 1 && field.many_single_hosts)) return;
+  errors.push_back(
+      invalid_value(field.path, field.found,
+                    fmt::format("topology {} of {} has {} chips; with {} chips per host that is {} host{}, {}",
+                                shape.topology.to_string(), shape.accelerator->label, shape.topology.chips(), chips,
+                                *hosts, *hosts == 1 ? "" : "s", field.advice(*hosts)),
+                    kGkeRule));
 }
 
-void check_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts, std::vector<FieldError>& errors) {
+}  // namespace
+
+void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts,
+                   std::vector<FieldError>& errors) {
   const Json* spec = find_set(pod, {"spec"});
   if (spec == nullptr) return;
   const auto containers = tpu::tpu_containers(*spec);
@@ -164,21 +161,6 @@ void check_pod(const Json& pod, const std::string& pod_path, const HostsField& h
   const auto shape = check_shape(pod, pod_path, errors);
   if (!shape || !check_chips(*shape, pod_path, *containers, errors)) return;
   check_hosts(*shape, *containers, hosts, errors);
-}
-
-}  // namespace
-
-void check_tpu_rules(const Json& cluster, std::vector<FieldError>& errors) {
-  if (const Json* head = find_set(cluster, {"spec", "headGroupSpec", "template"}); head != nullptr) {
-    const std::string path = "spec.headGroupSpec.template";
-    check_pod(*head, path, {fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel), 1, true}, errors);
-  }
-  for_each_group(cluster, [&](const Json& group, const std::string& path) {
-    const Json* pod = find_set(group, {"template"});
-    if (pod == nullptr) return;
-    const std::int64_t declared = int_at(group, {"numOfHosts"}).value_or(1);
-    check_pod(*pod, path + ".template", {path + ".numOfHosts", declared == 0 ? 1 : declared}, errors);
-  });
 }
 
 }  // namespace tpuslice::webhook
