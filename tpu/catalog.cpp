@@ -12,85 +12,99 @@ namespace {
 constexpr std::int64_t kLongestEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
 constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
-std::vector<std::string_view> small_3d_shapes() { return {"2x2x1", "2x2x2", "2x2x4", "2x4x4"}; }
-std::vector<std::string_view> small_7_shapes() { return {"1x1x1", "2x2x1", "2x2x2", "2x2x4", "2x4x4"}; }
-std::vector<std::string_view> lite_shapes() { return {"1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"}; }
-
 std::vector<Accelerator> make_accelerators() {
   using enum Generation;
   return {
-      {"tpu-v3-device", kV3, 2, 2, "v3", {{"ct3-hightpu-4t", 4}}, {"2x2"}, 0},
-      {"tpu-v3-slice",
-       kV3,
-       2,
-       2,
-       "v3",
-       {{"ct3p-hightpu-4t", 4}},
-       {"4x4", "4x8", "8x8", "8x16", "16x16", "16x32", "32x32"},
-       0},
-      {"tpu-v4-lite-device", kV4, 2, 1, "", {{"ct4l-hightpu-4t", 4}}, {"2x2"}, 0},
-      {"tpu-v4-podslice", kV4, 3, 2, "v4", {{"ct4p-hightpu-4t", 4}}, small_3d_shapes(), 64},
+      {"tpu-v3-device", kV3, 2, 2, "v3", {{"ct3-hightpu-4t", 4}}, 4, 4},
+      {"tpu-v3-slice", kV3, 2, 2, "v3", {{"ct3p-hightpu-4t", 4}}, 16, 1024},
+      {"tpu-v4-lite-device", kV4, 2, 1, "", {{"ct4l-hightpu-4t", 4}}, 4, 4},
+      {"tpu-v4-podslice", kV4, 3, 2, "v4", {{"ct4p-hightpu-4t", 4}}, 4, 64 * kCubeChips},
       {"tpu-v5-lite-device",
        kV5e,
        2,
        1,
        "",
        {{"ct5l-hightpu-1t", 1}, {"ct5l-hightpu-4t", 4}, {"ct5l-hightpu-8t", 8}},
-       {"1x1", "2x2", "2x4"},
-       0},
+       1,
+       8},
       {"tpu-v5-lite-podslice",
        kV5e,
        2,
        1,
        "v5litepod",
        {{"ct5lp-hightpu-1t", 1}, {"ct5lp-hightpu-4t", 4}, {"ct5lp-hightpu-8t", 8}},
-       lite_shapes(),
-       0},
-      {"tpu-v5p-slice", kV5p, 3, 2, "v5p", {{"ct5p-hightpu-4t", 4}}, small_3d_shapes(), 140},
+       1,
+       256},
+      {"tpu-v5p-slice", kV5p, 3, 2, "v5p", {{"ct5p-hightpu-4t", 4}}, 4, 140 * kCubeChips},
       {"tpu-v6e-slice",
        kV6e,
        2,
        1,
        "v6e",
        {{"ct6e-standard-1t", 1}, {"ct6e-standard-4t", 4}, {"ct6e-standard-8t", 8}},
-       lite_shapes(),
-       0},
-      {"tpu7", kTpu7, 3, 2, "tpu7", {{"tpu7-standard-1t", 1}, {"tpu7-standard-4t", 4}}, small_7_shapes(), 4},
+       1,
+       256},
+      {"tpu7", kTpu7, 3, 2, "tpu7", {{"tpu7-standard-1t", 1}, {"tpu7-standard-4t", 4}}, 1, 4 * kCubeChips},
       {"tpu7x",
        kTpu7x,
        3,
        2,
        "tpu7x",
        {{"tpu7x-standard-1t", 1}, {"tpu7x-standard-4t", 4}, {"tpu7x-ultranet-4t", 4}},
-       small_7_shapes(),
-       144},
+       1,
+       144 * kCubeChips},
   };
+}
+
+bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
+
+/// Hosts have 1, 4 or 8 chips.
+bool is_flat_shape(const Accelerator& accelerator, const Topology& topology) {
+  const Bounds& bounds = topology.padded();
+  const std::int64_t chips = topology.chips();
+  return is_power_of_two(bounds[0]) && (bounds[1] == bounds[0] || bounds[1] == 2 * bounds[0]) &&
+         (chips == 1 || chips % 4 == 0) && chips >= accelerator.least_chips && chips <= accelerator.most_chips;
+}
+
+/// Below one cube.
+std::vector<Bounds> small_shapes(const Accelerator& accelerator) {
+  std::vector<Bounds> shapes = {{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}};
+  if (accelerator.least_chips == 1) shapes.insert(shapes.begin(), {1, 1, 1});
+  return shapes;
+}
+
+std::string print(const std::vector<Topology>& topologies) {
+  std::vector<std::string> texts;
+  texts.reserve(topologies.size());
+  for (const Topology& topology : topologies) texts.push_back(topology.to_string());
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 Status check_cubes(const Accelerator& accelerator, const Topology& topology) {
   const Bounds& bounds = topology.padded();
   for (const std::int64_t dimension : bounds) {
     if (dimension % kCubeEdge != 0) {
+      std::vector<Topology> small;
+      for (const Bounds& shape : small_shapes(accelerator)) small.push_back(Topology::of(shape));
       return Error::invalid_argument(
           "topology {} does not exist for {}: below 4x4x4 it has {}, from there every dimension is a multiple of 4",
-          topology.to_string(), accelerator.label, fmt::join(accelerator.shapes, ", "));
+          topology.to_string(), accelerator.label, print(small));
     }
   }
   const bool any_order = accelerator.generation == Generation::kV4;
   if (!any_order && !std::is_sorted(bounds.begin(), bounds.end())) {
     Bounds sorted = bounds;
     std::sort(sorted.begin(), sorted.end());
-    return Error::invalid_argument("topology {} of {} must list its dimensions in ascending order: {}x{}x{}",
-                                   topology.to_string(), accelerator.label, sorted[0], sorted[1], sorted[2]);
+    return Error::invalid_argument("topology {} of {} must list its dimensions in ascending order: {}",
+                                   topology.to_string(), accelerator.label, Topology::of(sorted).to_string());
   }
   if (*std::max_element(bounds.begin(), bounds.end()) > kLongestEdge) {
     return Error::invalid_argument("topology {} is longer than {} chips in one dimension", topology.to_string(),
                                    kLongestEdge);
   }
-  const std::int64_t cubes = topology.chips() / kCubeChips;
-  if (cubes > accelerator.cubes) {
+  if (topology.chips() > accelerator.most_chips) {
     return Error::invalid_argument("topology {} has {} chips; the largest slice of {} has {}", topology.to_string(),
-                                   topology.chips(), accelerator.label, accelerator.cubes * kCubeChips);
+                                   topology.chips(), accelerator.label, accelerator.most_chips);
   }
   return {};
 }
@@ -117,11 +131,40 @@ Status check_topology(const Accelerator& accelerator, const Topology& topology) 
     return Error::invalid_argument("topology {} has {} dimensions; those of {} have {}", topology.to_string(),
                                    topology.rank(), accelerator.label, accelerator.rank);
   }
-  const auto& shapes = accelerator.shapes;
-  if (std::find(shapes.begin(), shapes.end(), topology.to_string()) != shapes.end()) return {};
-  if (accelerator.rank == 3) return check_cubes(accelerator, topology);
+  if (accelerator.rank == 3) {
+    const std::vector<Bounds> small = small_shapes(accelerator);
+    if (std::find(small.begin(), small.end(), topology.padded()) != small.end()) return {};
+    return check_cubes(accelerator, topology);
+  }
+  if (is_flat_shape(accelerator, topology)) return {};
   return Error::invalid_argument("topology {} does not exist for {}; it has {}", topology.to_string(),
-                                 accelerator.label, fmt::join(shapes, ", "));
+                                 accelerator.label, print(legal_topologies(accelerator)));
+}
+
+std::vector<Topology> legal_topologies(const Accelerator& accelerator) {
+  std::vector<Topology> legal;
+  const auto take = [&](const Topology& topology) {
+    if (check_topology(accelerator, topology).ok()) legal.push_back(topology);
+  };
+  if (accelerator.rank == 2) {
+    for (std::int64_t edge = 1; edge * edge <= accelerator.most_chips; edge *= 2) {
+      for (const Topology& shape : {Topology::of(edge, edge), Topology::of(edge, 2 * edge)}) {
+        if (is_flat_shape(accelerator, shape)) legal.push_back(shape);
+      }
+    }
+    return legal;
+  }
+  for (const Bounds& shape : small_shapes(accelerator)) legal.push_back(Topology::of(shape));
+  for (std::int64_t x = kCubeEdge; x <= kLongestEdge; x += kCubeEdge) {
+    for (std::int64_t y = kCubeEdge; y <= kLongestEdge && x * y * kCubeEdge <= accelerator.most_chips; y += kCubeEdge) {
+      for (std::int64_t z = kCubeEdge; z <= kLongestEdge && x * y * z <= accelerator.most_chips; z += kCubeEdge) {
+        take(Topology::of({x, y, z}));
+      }
+    }
+  }
+  std::stable_sort(legal.begin(), legal.end(),
+                   [](const Topology& a, const Topology& b) { return a.chips() < b.chips(); });
+  return legal;
 }
 
 std::vector<std::int64_t> chips_per_host_choices(const Accelerator& accelerator, const Topology& topology) {

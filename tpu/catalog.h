@@ -1,8 +1,8 @@
 // The catalog: which TPU accelerators exist, on which machines, in which shapes.
 //
 // Sources: the GKE cluster-autoscaler's machine tables, the GKE TPU device plugin (ai-on-gke/tpu-device-plugin), xpk's
-// topology generator and the "TPUs in GKE" pages of cloud.google.com. Three-dimensional shapes are accepted by rule,
-// not by list: providers add shapes faster than programs are released.
+// topology generator and the "TPUs in GKE" pages of cloud.google.com. Shapes are accepted by rule, not by list:
+// providers add shapes faster than programs are released.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct Accelerator {
   std::int64_t cores_per_chip = 1;  ///< As TPU_ACCELERATOR_TYPE counts.
   std::string_view type_prefix;     ///< Of TPU_ACCELERATOR_TYPE; empty where the device plugin knows none.
   std::vector<Machine> machines;
-  std::vector<std::string_view> shapes;  ///< All its topologies if rank is 2; those below one cube if it is 3.
-  std::int64_t cubes = 0;                ///< Rank 3: largest slice, in cubes of 4x4x4 chips.
+  std::int64_t least_chips = 1;  ///< Of its smallest slice.
+  std::int64_t most_chips = 1;   ///< Of its largest.
 
   /// Several processes of one host may each hold some of its chips: from tpu7x on.
   /// Source: device plugin, ValidateTpuRequest; earlier generations must give a container all chips of its node.
@@ -48,11 +48,15 @@ struct Accelerator {
 
 /// Does `accelerator` have slices of this shape?
 ///
-/// 2D: a fixed list. 3D: 2x2x1, 2x2x2, 2x2x4, 2x4x4 (tpu7 and tpu7x also 1x1x1) below one cube; from there every
-/// dimension a multiple of 4 up to 256, ascending (v4 in any order), up to the generation's number of cubes.
-/// Errors: InvalidArgument saying which rule is broken.
-/// Source: xpk generate_tpu_topologies; GKE dynamic slicing for tpu7x.
+/// 2D: AxB with A a power of two and B equal to A or twice it, from the smallest slice to the largest, in whole hosts.
+/// 3D: 2x2x1, 2x2x2, 2x2x4, 2x4x4 (tpu7 and tpu7x also 1x1x1) below one cube; from there every dimension a multiple of
+/// 4 up to 256, ascending (v4 in any order), up to the generation's number of cubes.
+/// Errors: InvalidArgument saying which rule is broken and, for 2D, which shapes there are.
+/// Source: GKE topology tables; xpk generate_tpu_topologies; GKE dynamic slicing for tpu7x.
 [[nodiscard]] Status check_topology(const Accelerator& accelerator, const Topology& topology);
+
+/// All shapes that check_topology() accepts, by number of chips.
+[[nodiscard]] std::vector<Topology> legal_topologies(const Accelerator& accelerator);
 
 /// How many chips one host of such a slice may have: usually {4}; {8, 4} for 2x4 of v5e and v6e, where the machine type
 /// decides between one host and two.

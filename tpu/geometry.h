@@ -1,7 +1,6 @@
-// Geometry variables of a TPU container: what the GKE device plugin derives from node labels and the request.
+// Geometry of a TPU container: how chips, hosts and processes lie in a slice.
 //
-// Never injected on GKE: a pod's own value wins over the device plugin's, so a second opinion could only do harm. They
-// serve validation (the number of workers must be the product of the host bounds) and clusters without that plugin.
+// Validation needs it (the number of worker processes is the product of the host bounds), and so does device_env.h.
 // Source of every formula: ai-on-gke/tpu-device-plugin pkg/tpu/util/util.go, the same in dra-driver-google-tpu.
 #pragma once
 

@@ -9,40 +9,53 @@
 #include <vector>
 
 #include "tpu/catalog.h"
+#include "tpu/naming.h"
 #include "tpu/pod_request.h"
 
 namespace tpuslice::tpu {
 
+/// What numbers the pods of a slice.
+enum class Workload : std::uint8_t { kRay, kJobSet, kLeaderWorkerSet, kJob, kStatefulSet };
+
 struct SliceIdentity {
-  std::string slice_name;                    ///< TPU_NAME: "<group>-<replica>".
-  std::string cluster;                       ///< Name of the workload object.
-  std::string group;                         ///< Worker group within it.
-  int replica_index = 0;                     ///< Which slice of the group; MEGASCALE_SLICE_ID.
-  int host_index = 0;                        ///< Which pod of the slice.
-  int hosts = 1;                             ///< Pods in the slice.
-  std::string subdomain;                     ///< Headless service that gives the hosts their DNS names.
-  const Accelerator* accelerator = nullptr;  ///< Into the catalog; never null.
-  Topology topology;
-  std::vector<TpuContainer> containers;  ///< Those with chips; at least one.
+  Workload workload = Workload::kRay;
+  std::string
+      owner;  ///< With slice_name tells the slice from all others, of other tenants and objects of its name too.
+  std::string slice_name;    ///< TPU_NAME.
+  int slice_index = 0;       ///< Among the slices that may work together; MEGASCALE_SLICE_ID.
+  int slices = 1;            ///< More than one: the workload says that so many work together; MEGASCALE_NUM_SLICES.
+  std::string coordinator;   ///< Address of the first host of the first of those slices.
+  int host_index = 0;        ///< Which TPU pod of the slice.
+  int hosts = 1;             ///< TPU pods in the slice.
+  HostNames host_names;      ///< Of the slice's hosts.
+  std::string subdomain;     ///< Headless service that gives the hosts their DNS names.
+  std::string topology_key;  ///< Node label whose values are whole slices, where the workload names one; else empty.
+  const Accelerator* accelerator = nullptr;   ///< Into the catalog; null where the pod does not say (LeaderWorkerSets).
+  std::optional<Topology> topology;           ///< Set if `accelerator` is.
+  std::vector<TpuContainer> containers;       ///< Those with chips.
+  std::vector<TpuContainer> init_containers;  ///< Those that get an environment too: of LeaderWorkerSets, as upstream.
 
   [[nodiscard]] bool multi_host() const { return hosts > 1; }
-  /// Processes that share one pod: its TPU containers from tpu7x on, else one.
-  [[nodiscard]] int processes_per_host() const;
-  /// TPU_WORKER_ID of the `container`-th TPU container: host, or host * containers + container where hosts are split.
-  [[nodiscard]] int worker_id(std::size_t container) const;
-  /// Hostname of a host of this slice, without its subdomain.
-  [[nodiscard]] std::string hostname(int host) const;
-  /// "<hostname>.<subdomain>": resolves through the namespace's search path.
-  [[nodiscard]] std::string address(int host) const;
+  /// Appends "<hostname>.<subdomain>", which resolves through the namespace's search path.
+  void append_address(std::string& text, int host) const;
 };
 
-/// The identity of a RayCluster's TPU worker, whether our controller or KubeRay made it: labels ray.io/cluster,
-/// ray.io/group, ray.io/worker-group-replica-index and, in slices of several hosts, ray.io/replica-host-index.
-/// Nothing for a pod without chips or without those labels.
+/// The identity of a TPU pod of
+/// - a RayCluster, our controller's or KubeRay's, by the labels of KubeRay's multi-host indexing;
+/// - a JobSet, by the labels of its Job and the completion index: a Job is a slice;
+/// - a LeaderWorkerSet, by its annotations and the pod's name: a group or subgroup is a slice, less a leader without
+/// TPU;
+/// - an Indexed Job with a subdomain: as many completions in a row as the topology has hosts are a slice;
+/// - a StatefulSet with a service: the same by ordinals, which start at 0.
+/// Pods of a topology of one host are a slice each, whatever the workload.
+///
+/// Nothing for a pod without chips, one that no such controller numbered, or (but for a RayCluster's, whose indexes
+/// promise a slice) one whose node selector names no accelerator and topology to count hosts by.
 ///
 /// Errors: InvalidArgument naming the field: an index that is no number or beyond the slice; accelerator or topology
-/// missing, unknown or not of each other; chips that do not divide the topology; a split host on an older generation.
-/// Source: KubeRay's multi-host indexing labels; hosts as kuberay-tpu-webhook counts them.
-[[nodiscard]] Result<std::optional<SliceIdentity>> identify_ray_worker(const Json& pod);
+/// unknown or not of each other; chips that do not divide the topology; a split host on an older generation.
+/// Source: KubeRay's multi-host indexing labels; hosts as kuberay-tpu-webhook counts them; GKE's webhook for Indexed
+/// Jobs; LeaderWorkerSet's pod webhook, whose ids repeat in uneven subgroups and here do not.
+[[nodiscard]] Result<std::optional<SliceIdentity>> identify_worker(const Json& pod);
 
 }  // namespace tpuslice::tpu

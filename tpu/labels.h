@@ -9,6 +9,8 @@ inline constexpr std::string_view kTpuResource = "google.com/tpu";
 inline constexpr std::string_view kAcceleratorLabel = "cloud.google.com/gke-tpu-accelerator";
 inline constexpr std::string_view kTopologyLabel = "cloud.google.com/gke-tpu-topology";
 inline constexpr std::string_view kNodePoolLabel = "cloud.google.com/gke-nodepool";
+/// Of a node: "false" turns off routing around failed links in slices of whole cubes.
+inline constexpr std::string_view kIciResiliencyLabel = "cloud.google.com/gke-tpu-ici-resiliency";
 /// Annotation of a pod that uses a sub-slice or a dynamic slice: its topology instead of its nodes'.
 inline constexpr std::string_view kSliceTopologyAnnotation = "cloud.google.com/gke-tpu-slice-topology";
 /// Key of the taint on TPU nodes: google.com/tpu=present:NoSchedule.
@@ -21,6 +23,33 @@ inline constexpr std::string_view kRayReplicaName = "ray.io/worker-group-replica
 inline constexpr std::string_view kRayReplicaIndex = "ray.io/worker-group-replica-index";
 inline constexpr std::string_view kRayHostIndex = "ray.io/replica-host-index";
 inline constexpr std::string_view kAppName = "app.kubernetes.io/name";
+
+/// Set by the Job controller: the first is a label and an annotation.
+inline constexpr std::string_view kCompletionIndex = "batch.kubernetes.io/job-completion-index";
+inline constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
+
+/// Set by the StatefulSet controller.
+inline constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";
+
+/// JobSet: labels, but for the last, an annotation.
+inline constexpr std::string_view kJobSetName = "jobset.sigs.k8s.io/jobset-name";
+inline constexpr std::string_view kJobSetUid = "jobset.sigs.k8s.io/jobset-uid";
+inline constexpr std::string_view kReplicatedJobName = "jobset.sigs.k8s.io/replicatedjob-name";
+inline constexpr std::string_view kReplicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas";
+inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
+inline constexpr std::string_view kJobSetTopologyKey = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+
+/// LeaderWorkerSet: two labels, then annotations.
+inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr std::string_view kLwsWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";
+inline constexpr std::string_view kLwsLeaderName = "leaderworkerset.sigs.k8s.io/leader-name";
+inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";
+inline constexpr std::string_view kLwsSubgroupSize = "leaderworkerset.sigs.k8s.io/subgroup-size";
+inline constexpr std::string_view kLwsSubgroupPolicy = "leaderworkerset.sigs.k8s.io/subgroup-policy-type";
+inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8s.io/subdomainPolicy";
+inline constexpr std::string_view kLwsTopologyKey = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view kLwsSubgroupTopologyKey = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
 /// Ours.
 inline constexpr std::string_view kSlice = "tpuslice.dev/slice";             ///< Label: which slice a pod belongs to.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kDnsLabel = 63;
 constexpr std::size_t kGroupHashLength = 8;
+constexpr std::string_view kLastHost = "99999";  // More hosts than any slice has.
 
 bool is_lower_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
@@ -34,15 +35,39 @@ std::string shorten(std::string_view group, std::size_t room) {
 
 }  // namespace
 
+std::string HostNames::of(int host) const {
+  std::string name;
+  append_to(name, host);
+  return name;
+}
+
+void HostNames::append_to(std::string& text, int host) const {
+  if (host == 0 && !first.empty()) {
+    text += first;
+    return;
+  }
+  text += prefix;
+  text += std::to_string(offset + host);
+}
+
 std::string ray_headless_service(std::string_view cluster) { return fmt::format("{}-headless", cluster); }
 
-std::string ray_worker_hostname(std::string_view group, int replica, int host) {
-  const std::string suffix = fmt::format("-{}-{}", replica, host);
-  std::string name = std::string(group) + suffix;
-  if (is_dns_label(name)) return name;
-  return shorten(group, kDnsLabel - suffix.size()) + suffix;
+HostNames ray_worker_hostnames(std::string_view group, int replica) {
+  HostNames names;
+  const std::string suffix = fmt::format("-{}-", replica);
+  names.prefix = std::string(group) + suffix;
+  if (!is_dns_label(names.prefix + std::string(kLastHost))) {
+    names.prefix = shorten(group, kDnsLabel - suffix.size() - kLastHost.size()) + suffix;
+  }
+  return names;
 }
 
 std::string ray_slice_name(std::string_view group, int replica) { return fmt::format("{}-{}", group, replica); }
+
+HostNames numbered_hostnames(std::string_view name, int first) { return {{}, fmt::format("{}-", name), first}; }
+
+HostNames lws_hostnames(std::string_view leader, int first) {
+  return {first == 0 ? std::string(leader) : std::string(), fmt::format("{}-", leader), first};
+}
 
 }  // namespace tpuslice::tpu

@@ -7,14 +7,35 @@
 
 namespace tpuslice::tpu {
 
+/// Hostnames of the hosts of one slice, as numbers behind a prefix: "g-1-0", "g-1-1", ...
+struct HostNames {
+  std::string first;   ///< Host 0, where it is not numbered like the others (a LeaderWorkerSet's leader); else empty.
+  std::string prefix;  ///< "g-1-"
+  int offset = 0;      ///< Number of host 0.
+
+  /// Without the subdomain.
+  [[nodiscard]] std::string of(int host) const;
+  void append_to(std::string& text, int host) const;
+};
+
 /// Headless service of a RayCluster's workers: "<cluster>-headless". RayCluster names have at most 53 characters, so it
 /// is always a legal DNS label and never cut (cutting it in one program and not in the other broke DNS upstream).
 [[nodiscard]] std::string ray_headless_service(std::string_view cluster);
 
-/// Hostname of one worker of a RayCluster: "<group>-<replica>-<host>", a legal DNS label even for the longest group.
-[[nodiscard]] std::string ray_worker_hostname(std::string_view group, int replica, int host);
+/// Hostnames of a RayCluster's slice: "<group>-<replica>-<host>", legal DNS labels even for the longest group and a
+/// host of five digits.
+[[nodiscard]] HostNames ray_worker_hostnames(std::string_view group, int replica);
 
 /// TPU_NAME of a RayCluster slice: "<group>-<replica>".
 [[nodiscard]] std::string ray_slice_name(std::string_view group, int replica);
+
+/// Hostnames of the pods of an Indexed Job or of a StatefulSet, from pod `first` on: "<name>-<number>".
+/// Source: the Job controller sets pod.spec.hostname so; the StatefulSet controller to the pod's name.
+[[nodiscard]] HostNames numbered_hostnames(std::string_view name, int first);
+
+/// Hostnames of the pods of a LeaderWorkerSet's group, from pod `first` on: the leader's name, then
+/// "<leader>-<worker>".
+/// Source: LeaderWorkerSet, names of its StatefulSets.
+[[nodiscard]] HostNames lws_hostnames(std::string_view leader, int first);
 
 }  // namespace tpuslice::tpu

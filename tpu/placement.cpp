@@ -11,17 +11,7 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::size_t kSliceHashLength = 13;
-constexpr std::size_t kReadablePart = 34;  // With a replica of ten digits and the hash still a label value.
-
-std::string controller_uid(const Json& pod) {
-  const Json* owners = find_path(pod, {"metadata", "ownerReferences"});
-  if (owners == nullptr || !owners->is_array()) return {};
-  for (const Json& owner : *owners) {
-    const Json* controller = find_path(owner, {"controller"});
-    if (controller != nullptr && *controller == true) return string_at(owner, {"uid"});
-  }
-  return {};
-}
+constexpr std::size_t kReadablePart = 49;  // With the hash still a label value.
 
 /// The object or array under `key`, made where absent or null.
 Json& member(Json& parent, const char* key, Json empty) {
@@ -48,14 +38,9 @@ bool tolerates_tpu(const Json& toleration) {
 
 }  // namespace
 
-std::string slice_key(const Json& pod, const SliceIdentity& identity) {
-  const std::string uid = controller_uid(pod);
-  const std::string owner =
-      uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), identity.cluster) : uid;
-  const std::string hash =
-      short_hash(fmt::format("{}/{}/{}", owner, identity.group, identity.replica_index), kSliceHashLength);
-  return fmt::format("{}-{}-{}", std::string_view(identity.group).substr(0, kReadablePart), identity.replica_index,
-                     hash);
+std::string slice_key(const SliceIdentity& identity) {
+  const std::string hash = short_hash(fmt::format("{}/{}", identity.owner, identity.slice_name), kSliceHashLength);
+  return fmt::format("{}-{}", std::string_view(identity.slice_name).substr(0, kReadablePart), hash);
 }
 
 void join_slice_affinity(Json& pod, std::string_view key, std::string_view topology_key) {

@@ -8,11 +8,9 @@
 
 namespace tpuslice::tpu {
 
-/// Value of the label tpuslice.dev/slice: names one slice of one cluster object, unlike its name, which a recreated
-/// object or another namespace may share. "<group>-<replica>-<hash>", a long group cut.
-///
-/// The hash is of the uid of the pod's controller (without one: namespace and cluster), group and replica.
-[[nodiscard]] std::string slice_key(const Json& pod, const SliceIdentity& identity);
+/// Value of the label tpuslice.dev/slice: names one slice of one owner, unlike its name, which a recreated object or
+/// another namespace may share. "<slice name>-<hash>", a long name cut.
+[[nodiscard]] std::string slice_key(const SliceIdentity& identity);
 
 /// Joins into pod.spec.affinity two required terms on `topology_key`: with pods of this slice, and away from those of
 /// any other slice in any namespace. The user's terms stay as they are; a term that is there is not added again.

@@ -30,9 +30,9 @@ std::optional<std::int64_t> parse_chips(const Json& quantity) {
 
 }  // namespace
 
-Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec) {
+Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec, std::string_view list) {
   std::vector<TpuContainer> found;
-  const Json* containers = find_path(pod_spec, {"containers"});
+  const Json* containers = find_path(pod_spec, {list});
   if (containers == nullptr || !containers->is_array()) return found;
   for (std::size_t position = 0; position < containers->size(); ++position) {
     const Json& container = (*containers)[position];
@@ -42,7 +42,7 @@ Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec) {
       const auto chips = parse_chips(*quantity);
       if (!chips) {
         return Error::invalid_argument(
-            "spec.containers[{}].resources.{}[{}]: Invalid value: {}: must be a whole number of chips", position, kind,
+            "spec.{}[{}].resources.{}[{}]: Invalid value: {}: must be a whole number of chips", list, position, kind,
             kTpuResource, quantity->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 64));
       }
       if (*chips > 0) found.push_back({position, string_at(container, {"name"}), *chips});

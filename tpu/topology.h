@@ -29,6 +29,10 @@ class Topology {
   /// are compared as text, so a second spelling of a shape would never meet its nodes.
   static Result<Topology> parse(std::string_view text);
 
+  /// From numbers; each must be 1 to 9999.
+  static Topology of(const Bounds& bounds) { return Topology(3, bounds); }
+  static Topology of(std::int64_t x, std::int64_t y) { return Topology(2, {x, y, 1}); }
+
   [[nodiscard]] std::size_t rank() const { return rank_; }
   /// With 1 for a dimension that it does not have.
   /// Source: GKE TPU device plugin, pkg/tpu/util: 2D shapes are padded before bounds are computed.

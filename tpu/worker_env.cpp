@@ -5,13 +5,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace tpuslice::tpu {
 namespace {
 
 constexpr std::string_view kLocalhost = "localhost";
 constexpr std::string_view kMetricsPort = "2112";  // Of the device plugin, on the node.
+constexpr int kPlatformPort = 8471;                // What GKE's webhook for tpu7x puts first.
 
 /// The position of the last entry of that name, which is the one a container sees; the size of `env` without one.
 std::size_t position_of(const Json& env, std::string_view name) {
@@ -49,14 +49,14 @@ bool has_platform_defaults(const Json& env) {
 }
 
 /// True if the platform, not the user, gave the variable its value.
-bool is_platform_default(const Json& env, std::string_view name, std::size_t container) {
+bool is_platform_default(const Json& env, std::string_view name, std::size_t process) {
   const auto value = literal(env, name);
   if (!value) return false;
   if (name == "TPU_WORKER_HOSTNAMES") return *value == kLocalhost;
   if (name == "TPU_PROCESS_ADDRESSES") return all_localhost(*value);
   // Also without other defaults beside it: our own localhost addresses must not change the answer of a second look.
-  if (name == "TPU_PROCESS_PORT") return *value == std::to_string(kProcessPort);
-  if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(container);
+  if (name == "TPU_PROCESS_PORT") return *value == std::to_string(kPlatformPort);
+  if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(process);
   return false;
 }
 
@@ -75,59 +75,82 @@ std::vector<std::string> references(std::string_view value) {
   return names;
 }
 
-/// One address per process of the slice, by worker id. A slice of one host talks to itself.
-std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
-  std::vector<std::string> addresses;
-  addresses.reserve(static_cast<std::size_t>(identity.hosts) * ports.size());
-  for (int host = 0; host < identity.hosts; ++host) {
-    const std::string name = identity.multi_host() ? identity.address(host) : std::string(kLocalhost);
-    for (const int port : ports) addresses.push_back(fmt::format("{}:{}", name, port));
+/// Where the ecosystem's webhooks differ.
+struct Convention {
+  int process_port;               ///< Of the first process of a host.
+  int megascale_port;             ///< Ray's metrics own 8080, the default.
+  bool always_addresses;          ///< Else only where hosts are split: from tpu7x on.
+  bool hostnames_per_process;     ///< Else one per host.
+  bool hostnames_of_single_host;  ///< Else left to the device plugin, which says localhost.
+};
+
+Convention convention_of(Workload workload) {
+  switch (workload) {
+    case Workload::kLeaderWorkerSet:
+      return {8476, 8080, true, true, true};
+    case Workload::kRay:
+      return {8471, 8081, false, false, false};
+    case Workload::kJobSet:
+    case Workload::kJob:
+    case Workload::kStatefulSet:
+      break;
   }
-  return fmt::format("{}", fmt::join(addresses, ","));
+  return {8471, 8080, false, false, false};
 }
 
-std::string worker_hostnames(const SliceIdentity& identity) {
-  // All begin alike, unless the group's name has to be cut: then by how much depends on the digits of the host.
-  const std::string last = identity.hostname(identity.hosts - 1);
-  std::string prefix = identity.hostname(0);
-  prefix.pop_back();
-  const bool alike = last == prefix + std::to_string(identity.hosts - 1);
-  std::string names;
-  names.reserve(static_cast<std::size_t>(identity.hosts) * (last.size() + identity.subdomain.size() + 2));
+bool splits_hosts(const SliceIdentity& identity, const std::vector<int>& ports) {
+  return identity.accelerator == nullptr ? ports.size() > 1 : identity.accelerator->splits_hosts();
+}
+
+/// By worker id. A slice of one host talks to itself.
+std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
+  const bool named = identity.multi_host() || convention_of(identity.workload).hostnames_of_single_host;
+  std::string addresses;
   for (int host = 0; host < identity.hosts; ++host) {
-    if (host > 0) names += ',';
-    names += alike ? prefix + std::to_string(host) : identity.hostname(host);
-    names += '.';
-    names += identity.subdomain;
+    for (const int port : ports) {
+      if (!addresses.empty()) addresses += ',';
+      if (named) {
+        identity.append_address(addresses, host);
+      } else {
+        addresses += kLocalhost;
+      }
+      addresses += ':';
+      addresses += std::to_string(port);
+    }
+  }
+  return addresses;
+}
+
+std::string worker_hostnames(const SliceIdentity& identity, std::size_t times) {
+  std::string names;
+  for (int host = 0; host < identity.hosts; ++host) {
+    for (std::size_t time = 0; time < times; ++time) {
+      if (!names.empty()) names += ',';
+      identity.append_address(names, host);
+    }
   }
   return names;
 }
 
-/// The slices of one job are the replicas of one group; the first host of the first of them coordinates.
-void append_megascale(const SliceIdentity& identity, std::size_t container, std::vector<EnvVar>& env) {
-  SliceIdentity first = identity;
-  first.replica_index = 0;
-  const bool split = identity.accelerator->splits_hosts();
-  const std::string coordinator = split ? fmt::format("{}:{}", first.address(0), kMegascalePort) : first.address(0);
-  const int port = kMegascalePort + (split ? static_cast<int>(container) : 0);
-  env.push_back({"MEGASCALE_SLICE_ID", std::to_string(identity.replica_index), {}});
-  env.push_back({"MEGASCALE_COORDINATOR_ADDRESS", coordinator, {}});
-  env.push_back({"MEGASCALE_PORT", std::to_string(port), {}});
+void append_megascale(const SliceIdentity& identity, std::size_t process, bool split, std::vector<EnvVar>& env) {
+  const int port = convention_of(identity.workload).megascale_port;
+  if (identity.slices > 1) env.push_back({"MEGASCALE_NUM_SLICES", std::to_string(identity.slices), {}});
+  env.push_back({"MEGASCALE_SLICE_ID", std::to_string(identity.slice_index), {}});
+  env.push_back({"MEGASCALE_COORDINATOR_ADDRESS",
+                 split ? fmt::format("{}:{}", identity.coordinator, port) : identity.coordinator,
+                 {}});
+  env.push_back({"MEGASCALE_PORT", std::to_string(port + (split ? static_cast<int>(process) : 0)), {}});
 }
 
 }  // namespace
 
-Json EnvVar::to_json() const {
-  if (field_path.empty()) return {{"name", name}, {"value", value}};
-  return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", field_path}}}}}};
-}
-
-std::vector<int> process_ports(const SliceIdentity& identity, const Json& pod_containers) {
+std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
+                               const std::vector<TpuContainer>& processes) {
   std::vector<int> ports;
-  if (!identity.accelerator->splits_hosts()) return ports;
-  for (std::size_t index = 0; index < identity.containers.size(); ++index) {
-    int port = kProcessPort + static_cast<int>(index);
-    const Json* env = find_path(pod_containers, {std::to_string(identity.containers[index].position), "env"});
+  ports.reserve(processes.size());
+  for (std::size_t index = 0; index < processes.size(); ++index) {
+    int port = convention_of(identity.workload).process_port + static_cast<int>(index);
+    const Json* env = find_path(list, {std::to_string(processes[index].position), "env"});
     if (env != nullptr && !is_platform_default(*env, "TPU_PROCESS_PORT", index)) {
       const std::string declared = literal(*env, "TPU_PROCESS_PORT").value_or("");
       int value = 0;
@@ -139,29 +162,42 @@ std::vector<int> process_ports(const SliceIdentity& identity, const Json& pod_co
   return ports;
 }
 
-std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t container, const std::vector<int>& ports,
+std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t process, const std::vector<int>& ports,
                                bool multislice) {
+  const Convention convention = convention_of(identity.workload);
+  const bool split = splits_hosts(identity, ports);
+  const std::size_t id = static_cast<std::size_t>(identity.host_index) * ports.size() + process;
   std::vector<EnvVar> env;
-  env.push_back({"TPU_WORKER_ID", std::to_string(identity.worker_id(container)), {}});
-  if (identity.multi_host()) env.push_back({"TPU_WORKER_HOSTNAMES", worker_hostnames(identity), {}});
+  env.push_back({"TPU_WORKER_ID", std::to_string(id), {}});
+  if (identity.multi_host() || convention.hostnames_of_single_host) {
+    const std::size_t times = convention.hostnames_per_process ? ports.size() : 1;
+    env.push_back({"TPU_WORKER_HOSTNAMES", worker_hostnames(identity, times), {}});
+  }
   env.push_back({"TPU_NAME", identity.slice_name, {}});
-  if (!ports.empty()) {
+  if (split || convention.always_addresses) {
     env.push_back({"TPU_PROCESS_ADDRESSES", process_addresses(identity, ports), {}});
-    env.push_back({"TPU_PROCESS_PORT", std::to_string(ports.at(container)), {}});
+    env.push_back({"TPU_PROCESS_PORT", std::to_string(ports.at(process)), {}});
   }
   env.push_back({"TPU_DEVICE_PLUGIN_HOST_IP", {}, "status.hostIP"});
   env.push_back({"TPU_DEVICE_PLUGIN_ADDR", fmt::format("$(TPU_DEVICE_PLUGIN_HOST_IP):{}", kMetricsPort), {}});
-  if (multislice) append_megascale(identity, container, env);
+  if (multislice) append_megascale(identity, process, split, env);
   return env;
 }
 
-bool declares_multislice(const Json& env) {
+bool wants_multislice(const SliceIdentity& identity, const Json& env) {
   const Json* entry = find_env(env, "MEGASCALE_NUM_SLICES");
-  if (entry == nullptr) return false;
+  if (entry == nullptr) return identity.slices > 1;
   return find_path(*entry, {"valueFrom"}) != nullptr || !string_at(*entry, {"value"}).empty();
 }
 
-Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t container) {
+bool declares_identity(const Json& env) {
+  for (const std::string_view name : {"TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES"}) {
+    if (find_env(env, name) != nullptr && !has_platform_defaults(env)) return true;
+  }
+  return false;
+}
+
+Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process) {
   if (!env.is_array()) env = Json::array();
   Json joined = Json::array();
   Json back = Json::array();
@@ -173,7 +209,7 @@ Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t container
       const bool after_user = std::any_of(names.begin(), names.end(),
                                           [&](const std::string& name) { return find_env(env, name) != nullptr; });
       (after_user ? back : joined).push_back(variable.to_json());
-    } else if (is_platform_default(env, variable.name, container)) {
+    } else if (is_platform_default(env, variable.name, process)) {
       // Not put in place before all are judged: the defaults vouch for each other.
       replaced.emplace_back(at, variable.to_json());
     }

@@ -6,7 +6,6 @@
 
 #include "api/types/patch.h"
 #include "tpu/labels.h"
-#include "tpu/pod_request.h"
 #include "webhook/rules/raycluster_validator.h"
 
 namespace tpuslice::webhook {
@@ -14,16 +13,6 @@ namespace {
 
 http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
-}
-
-/// A Ray worker with chips that nobody numbered hangs its slice; only its owner can tell what was meant.
-bool is_unnumbered_worker(const Json& pod) {
-  if (string_at(pod, {"metadata", "labels", tpu::kRayNodeType}) != "worker") return false;
-  if (!string_at(pod, {"metadata", "labels", tpu::kRayReplicaIndex}).empty()) return false;
-  const Json* spec = find_path(pod, {"spec"});
-  if (spec == nullptr) return false;
-  const auto containers = tpu::tpu_containers(*spec);
-  return containers.ok() && !containers->empty();
 }
 
 /// Errors of `errors` that are not among `before`, whatever values they found.
@@ -67,12 +56,8 @@ AdmissionResponse admit_pod(const AdmissionRequest& request, const MutationOptio
     response.patch = json_diff(pod, *mutated);
     const std::string slice = string_at(*mutated, {"metadata", "labels", tpu::kSlice});
     if (!slice.empty()) response.audit["slice"] = slice;
-  } else if (is_unnumbered_worker(pod)) {
-    response.warnings.push_back(
-        fmt::format("metadata.labels[{}] is missing: this TPU worker gets no TPU_WORKER_ID; its controller must number "
-                    "the hosts of a slice (KubeRay: feature gate RayMultiHostIndexing)",
-                    tpu::kRayReplicaIndex));
   }
+  response.warnings = warn_pod(pod);
   return response;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tpu/device_env.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
@@ -34,30 +35,52 @@ Status decide(Json& parent, std::string_view key, const std::string& value, std:
   return {};
 }
 
-/// Adds each TPU container's variables; true if one of them takes part in a multislice job.
-bool join_environment(Json& pod, const SliceIdentity& identity) {
-  Json& containers = pod["spec"]["containers"];
-  const std::vector<int> ports = tpu::process_ports(identity, containers);
+/// Adds the variables of the containers of one list that run at the same time; true if one of them takes part in a
+/// multislice job.
+bool join_environment(Json& list, const SliceIdentity& identity, const std::vector<tpu::TpuContainer>& processes) {
+  const std::vector<int> ports = tpu::process_ports(identity, list, processes);
   bool any_multislice = false;
-  for (std::size_t index = 0; index < identity.containers.size(); ++index) {
-    Json& env = containers[identity.containers[index].position]["env"];
-    const bool multislice = tpu::declares_multislice(env);
+  for (std::size_t index = 0; index < processes.size(); ++index) {
+    Json& env = list[processes[index].position]["env"];
+    const bool multislice = tpu::wants_multislice(identity, env);
     any_multislice = any_multislice || multislice;
     env = tpu::join_env(std::move(env), tpu::worker_env(identity, index, ports, multislice), index);
   }
   return any_multislice;
 }
 
+/// Whether the user took the environment into their own hands.
+bool leaves_environment_to_user(const Json& pod, const SliceIdentity& identity) {
+  if (identity.workload != tpu::Workload::kLeaderWorkerSet) return false;
+  const bool init = identity.containers.empty();
+  const std::size_t first = (init ? identity.init_containers : identity.containers).front().position;
+  const Json& container = pod["spec"][init ? "initContainers" : "containers"][first];
+  return container.contains("env") && tpu::declares_identity(container["env"]);
+}
+
+bool join_environments(Json& pod, const SliceIdentity& identity) {
+  if (leaves_environment_to_user(pod, identity)) return false;
+  Json& spec = pod["spec"];
+  // Init containers run one after the other: each is the only process of its host.
+  for (const tpu::TpuContainer& container : identity.init_containers) {
+    join_environment(spec["initContainers"], identity, {container});
+  }
+  return join_environment(spec["containers"], identity, identity.containers);
+}
+
+/// Only a RayCluster's pods have no names of their controller's.
 Status decide_names(Json& pod, const SliceIdentity& identity) {
+  if (identity.workload != tpu::Workload::kRay) return {};
   constexpr std::string_view kWhy = "the other hosts of the slice find this one by that name";
   Json& spec = pod["spec"];
-  RETURN_IF_ERROR(decide(spec, "hostname", identity.hostname(identity.host_index), "spec.hostname", kWhy));
+  RETURN_IF_ERROR(decide(spec, "hostname", identity.host_names.of(identity.host_index), "spec.hostname", kWhy));
   return decide(spec, "subdomain", identity.subdomain, "spec.subdomain", kWhy);
 }
 
 Status place(Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
-  const std::string key = tpu::slice_key(pod, identity);
+  const std::string key = tpu::slice_key(identity);
   std::string topology_key = string_at(pod, {"metadata", "annotations", tpu::kTopologyKey});
+  if (topology_key.empty()) topology_key = identity.topology_key;
   if (topology_key.empty()) topology_key = options.topology_key;
   constexpr std::string_view kWhy = "it is derived from the pod's controller and indexes";
   Json& metadata = object_member(pod, "metadata");
@@ -69,15 +92,54 @@ Status place(Json& pod, const SliceIdentity& identity, const MutationOptions& op
   return {};
 }
 
-Result<Json> mutate(Json pod, const MutationOptions& options) {
-  ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_ray_worker(pod));
-  if (!identity) return pod;
-  const bool multislice = join_environment(pod, *identity);
+Status join_slice(Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
+  const bool multislice = join_environments(pod, identity);
   // Slices of one host need a name of their own only to be found by other slices.
-  if (identity->multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, *identity));
-  if (identity->multi_host()) RETURN_IF_ERROR(place(pod, *identity, options));
+  if (identity.multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, identity));
+  if (identity.multi_host()) RETURN_IF_ERROR(place(pod, identity, options));
   tpu::join_tpu_toleration(pod);
+  return {};
+}
+
+/// Chips of the node that a pod with so many is on: all of them, unless its generation splits hosts.
+std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
+  const auto accelerator = tpu::find_accelerator(string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
+  const auto topology = tpu::Topology::parse(string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}));
+  if (!accelerator || !topology || !(*accelerator)->splits_hosts()) return pod_chips;
+  return tpu::default_chips_per_host(**accelerator, *topology);
+}
+
+/// Labels that say nothing, or what no device plugin knows, add nothing.
+void join_device_env(Json& pod) {
+  const auto containers = tpu::tpu_containers(pod["spec"]);
+  if (!containers) return;
+  const std::string accelerator = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
+  const std::string topology = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
+  const std::string annotation = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
+  const std::string resiliency = string_at(pod, {"spec", "nodeSelector", tpu::kIciResiliencyLabel});
+  const std::int64_t chips = node_chips(pod, tpu::total_chips(*containers));
+  for (std::size_t index = 0; index < containers->size(); ++index) {
+    const auto added =
+        tpu::device_env({accelerator, topology, annotation, resiliency, chips, (*containers)[index].chips});
+    if (!added) continue;
+    Json& env = pod["spec"]["containers"][(*containers)[index].position]["env"];
+    env = tpu::join_env(std::move(env), *added, index);
+  }
+}
+
+Result<Json> mutate(Json pod, const MutationOptions& options) {
+  ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod));
+  if (identity) RETURN_IF_ERROR(join_slice(pod, *identity, options));
+  if (options.device_env && pod.contains("spec")) join_device_env(pod);
   return pod;
+}
+
+/// Hosts of the slice that the node selector asks for; 1 where it does not say.
+int selected_hosts(const Json& pod, std::int64_t chips) {
+  const auto topology = tpu::Topology::parse(string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}));
+  if (!topology) return 1;
+  const auto hosts = tpu::host_count(*topology, chips);
+  return hosts ? *hosts : 1;
 }
 
 }  // namespace
@@ -89,6 +151,27 @@ Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
     // A member of another type than a pod's; an API server sends none.
     return Error::invalid_argument("pod is malformed: {}", error.what());
   }
+}
+
+std::vector<std::string> warn_pod(const Json& pod) {
+  std::vector<std::string> warnings;
+  const Json* spec = find_path(pod, {"spec"});
+  if (spec == nullptr) return warnings;
+  const auto containers = tpu::tpu_containers(*spec);
+  if (!containers || containers->empty()) return warnings;
+  const auto identity = tpu::identify_worker(pod);
+  const int hosts = selected_hosts(pod, tpu::total_chips(*containers));
+  if (identity && !*identity && hosts > 1) {
+    warnings.push_back(fmt::format(
+        "this pod asks for one of {} hosts of a slice, but nothing says which: it gets no TPU_WORKER_ID. Use a "
+        "RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service",
+        hosts));
+  }
+  if (hosts > 1 && bool_at(*spec, {"hostNetwork"}) && string_at(*spec, {"dnsPolicy"}) != "ClusterFirstWithHostNet") {
+    warnings.push_back(
+        "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
+  }
+  return warnings;
 }
 
 }  // namespace tpuslice::webhook

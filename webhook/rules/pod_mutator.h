@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/types/json.h"
 
@@ -13,13 +14,19 @@ namespace tpuslice::webhook {
 struct MutationOptions {
   /// Node label whose values are whole slices; pods may name another with the annotation tpuslice.dev/topology-key.
   std::string topology_key = "cloud.google.com/gke-nodepool";
+  /// Also adds what GKE's device plugin would (tpu/device_env.h), for clusters whose device plugin sets no environment.
+  bool device_env = false;
 };
 
-/// The pod with its TPU identity, hostname, subdomain and affinities; unchanged if it asks for no TPU or carries no
-/// index labels of a workload we know.
+/// The pod with its TPU identity, environment, affinities and toleration, a RayCluster's also with hostname and
+/// subdomain; unchanged if it asks for no TPU or is numbered by no controller that we know (tpu/identity.h).
 ///
 /// Errors: InvalidArgument, naming the field, when what the pod says contradicts itself (an index beyond its slice, a
 /// topology that its accelerator does not have).
 [[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
+
+/// What is legal about a TPU pod but will probably not work: a slice of several hosts without identity, host network
+/// without the cluster's DNS. At most a few sentences for kubectl to print.
+[[nodiscard]] std::vector<std::string> warn_pod(const Json& pod);
 
 }  // namespace tpuslice::webhook

@@ -201,7 +201,7 @@ std::vector<std::string> warn_raycluster(const Json& cluster) {
       warnings.push_back(fmt::format("{}.replicas: {} is outside of minReplicas {} to maxReplicas {}: {} will run",
                                      path, *replicas, least, most, std::clamp(*replicas, least, most)));
     }
-    const std::string hostname = tpu::ray_worker_hostname(name, 0, 0);
+    const std::string hostname = tpu::ray_worker_hostnames(name, 0).of(0);
     if (!name.empty() && has_named_hosts(group) && hostname != name + "-0-0") {
       warnings.push_back(fmt::format("{}.groupName: {} is no part of a DNS name: hosts are called {} and so on", path,
                                      name, hostname));

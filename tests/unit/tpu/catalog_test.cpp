@@ -62,25 +62,44 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Source: executing xpk's generator gives 800, 414, 432 and 9 shapes for v4, v5p, tpu7x and tpu7; it leaves out 1x1x1,
 // the one-chip machines of the last two.
-TEST(CheckTopologyCount, IsAsManyAsXpkGenerates) {
-  const auto count = [](std::string_view label, int longest) {
-    int legal = 0;
-    std::vector<int> edges = {1, 2};
-    for (int edge = 4; edge <= longest; edge += 4) edges.push_back(edge);
-    for (const int x : edges) {
-      for (const int y : edges) {
-        for (const int z : edges) {
-          const auto topology = Topology::parse(fmt::format("{}x{}x{}", x, y, z));
-          if (check_topology(accelerator(label), *topology).ok()) ++legal;
+TEST(LegalTopologies, AreAsManyAsXpkGenerates) {
+  EXPECT_EQ(legal_topologies(accelerator("tpu-v4-podslice")).size(), 800U);
+  EXPECT_EQ(legal_topologies(accelerator("tpu-v5p-slice")).size(), 414U);
+  EXPECT_EQ(legal_topologies(accelerator("tpu7x")).size(), 432U + 1);
+  EXPECT_EQ(legal_topologies(accelerator("tpu7")).size(), 9U + 1);
+}
+
+// The same by trying every shape there could be.
+TEST(LegalTopologies, AreThoseThatPassTheCheck) {
+  std::vector<std::int64_t> edges = {1, 2, 3};
+  for (std::int64_t edge = 4; edge <= 280; edge += 4) edges.push_back(edge);
+  for (const Accelerator& a : accelerators()) {
+    std::size_t legal = 0;
+    for (const std::int64_t x : edges) {
+      for (const std::int64_t y : edges) {
+        if (check_topology(a, Topology::of(x, y)).ok()) ++legal;
+        for (const std::int64_t z : edges) {
+          if (a.rank == 3 && x * y * z <= a.most_chips && check_topology(a, Topology::of({x, y, z})).ok()) ++legal;
         }
       }
     }
-    return legal;
+    EXPECT_EQ(legal_topologies(a).size(), legal) << a.label;
+  }
+}
+
+// Source: GKE topology tables.
+TEST(LegalTopologies, OfFlatSlicesAreTheTables) {
+  const auto texts = [](std::string_view label) {
+    std::vector<std::string> shapes;
+    for (const Topology& topology : legal_topologies(accelerator(label))) shapes.push_back(topology.to_string());
+    return shapes;
   };
-  EXPECT_EQ(count("tpu-v4-podslice", 280), 800);
-  EXPECT_EQ(count("tpu-v5p-slice", 280), 414);
-  EXPECT_EQ(count("tpu7x", 280), 432 + 1);
-  EXPECT_EQ(count("tpu7", 280), 9 + 1);
+  EXPECT_THAT(texts("tpu-v6e-slice"), ElementsAre("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"));
+  EXPECT_EQ(texts("tpu-v5-lite-podslice"), texts("tpu-v6e-slice"));
+  EXPECT_THAT(texts("tpu-v5-lite-device"), ElementsAre("1x1", "2x2", "2x4"));
+  EXPECT_THAT(texts("tpu-v3-slice"), ElementsAre("4x4", "4x8", "8x8", "8x16", "16x16", "16x32", "32x32"));
+  EXPECT_THAT(texts("tpu-v3-device"), ElementsAre("2x2"));
+  EXPECT_THAT(texts("tpu-v4-lite-device"), ElementsAre("2x2"));
 }
 
 TEST(CheckTopology, SaysTheRightOrder) {

@@ -1,5 +1,7 @@
 #include "tpu/identity.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,49 +11,46 @@ namespace tpuslice::tpu {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::JobPod;
+using testing::LwsPod;
+using testing::PodShape;
 using testing::RayPod;
+using testing::StatefulSetPod;
 
 std::string error_of(const Json& pod) {
-  const auto identity = identify_ray_worker(pod);
+  const auto identity = identify_worker(pod);
   return identity.ok() ? "" : identity.error().message();
 }
 
 TEST(RayIdentity, ComesFromLabelsSelectorAndRequests) {
-  const auto found = identify_ray_worker(RayPod{.replica = 1, .host = 2}.json());
+  const auto found = identify_worker(RayPod{.replica = 1, .host = 2}.json());
   ASSERT_TRUE(found.ok() && found->has_value());
   const SliceIdentity& identity = **found;
   EXPECT_EQ(identity.slice_name, "g-1");
   EXPECT_EQ(identity.hosts, 4);
-  EXPECT_EQ(identity.hostname(2), "g-1-2");
-  EXPECT_EQ(identity.address(3), "g-1-3.rc-headless");
-  EXPECT_EQ(identity.worker_id(0), 2);
-}
-
-TEST(RayIdentity, NumbersTheContainersOfATpu7xHost) {
-  const auto found =
-      identify_ray_worker(RayPod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}, .host = 1}.json());
-  ASSERT_TRUE(found.ok() && found->has_value());
-  EXPECT_EQ((*found)->hosts, 2);
-  EXPECT_EQ((*found)->worker_id(0), 2);
-  EXPECT_EQ((*found)->worker_id(1), 3);
+  EXPECT_EQ(identity.host_index, 2);
+  EXPECT_EQ(identity.host_names.of(2), "g-1-2");
+  std::string address;
+  identity.append_address(address, 3);
+  EXPECT_EQ(address, "g-1-3.rc-headless");
 }
 
 TEST(RayIdentity, IsNoneForPodsThatAreNotNumberedTpuWorkers) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"].erase("ray.io/worker-group-replica-index");
-  EXPECT_FALSE(identify_ray_worker(pod)->has_value());
+  EXPECT_FALSE(identify_worker(pod)->has_value());
   pod = RayPod{}.json();
   pod["metadata"].erase("labels");
-  EXPECT_FALSE(identify_ray_worker(pod)->has_value());
+  EXPECT_FALSE(identify_worker(pod)->has_value());
   pod = RayPod{.chips = {0}}.json();
-  EXPECT_FALSE(identify_ray_worker(pod)->has_value());
-  EXPECT_FALSE(identify_ray_worker(Json())->has_value());
+  EXPECT_FALSE(identify_worker(pod)->has_value());
+  EXPECT_FALSE(identify_worker(Json())->has_value());
 }
 
 TEST(RayIdentity, NeedsNoHostIndexInASliceOfOneHost) {
   Json pod = RayPod{.topology = "2x4", .chips = {8}}.json();
   pod["metadata"]["labels"].erase("ray.io/replica-host-index");
-  const auto found = identify_ray_worker(pod);
+  const auto found = identify_worker(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_FALSE((*found)->multi_host());
 }
@@ -92,9 +91,158 @@ TEST(RayIdentity, RefusesAnOldHostSplitAmongContainers) {
 TEST(RayIdentity, TakesTheTopologyOfADynamicSliceFromItsAnnotation) {
   Json pod = RayPod{.accelerator = "tpu7x", .topology = ""}.json();
   pod["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = "4x8x8";
-  const auto found = identify_ray_worker(pod);
+  const auto found = identify_worker(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->hosts, 64);
+}
+
+/// "name host/hosts index/slices coordinator: every address", or the error, or "none".
+std::string identity_of(const Json& pod) {
+  const auto found = identify_worker(pod);
+  if (!found) return found.error().message();
+  if (!*found) return "none";
+  const SliceIdentity& identity = **found;
+  std::string text = fmt::format("{} {}/{} {}/{} {}:", identity.slice_name, identity.host_index, identity.hosts,
+                                 identity.slice_index, identity.slices, identity.coordinator);
+  for (int host = 0; host < identity.hosts; ++host) {
+    text += ' ';
+    identity.append_address(text, host);
+  }
+  return text;
+}
+
+// Source: GKE's webhook for Indexed Jobs; its names are the Job controller's.
+TEST(JobIdentity, ComesFromTheCompletionIndexAndTheSubdomain) {
+  EXPECT_EQ(identity_of(JobPod{.index = 2}.json()),
+            "train-0 2/4 0/1 train-0.svc: train-0.svc train-1.svc train-2.svc train-3.svc");
+}
+
+TEST(JobIdentity, OfAnIndexBeyondOneSliceIsInTheNext) {
+  EXPECT_EQ(identity_of(JobPod{.index = 6}.json()),
+            "train-1 2/4 1/1 train-0.svc: train-4.svc train-5.svc train-6.svc train-7.svc");
+}
+
+TEST(JobIdentity, IsNoneWithoutSubdomainIndexOrSelectors) {
+  EXPECT_EQ(identity_of(JobPod{.subdomain = ""}.json()), "none");
+  EXPECT_EQ(identity_of(JobPod{.shape = {.accelerator = ""}}.json()), "none");
+  EXPECT_EQ(identity_of(JobPod{.shape = {.topology = ""}}.json()), "none");
+  EXPECT_EQ(identity_of(JobPod{.shape = {.chips = {0}}}.json()), "none");
+  Json pod = JobPod{}.json();
+  pod["metadata"].erase("annotations");
+  EXPECT_EQ(identity_of(pod), "none");
+}
+
+TEST(JobSetIdentity, TakesAJobForASliceAndTheReplicasForSlicesThatWorkTogether) {
+  const JobPod pod{
+      .subdomain = "js", .index = 2, .job_set = "js", .replicated_job = "w", .replicas = 2, .job_index = 1};
+  EXPECT_EQ(identity_of(pod.json()), "js-w-1 2/4 1/2 js-w-0-0.js: js-w-1-0.js js-w-1-1.js js-w-1-2.js js-w-1-3.js");
+}
+
+TEST(JobSetIdentity, RefusesMorePodsThanTheSliceHasHosts) {
+  EXPECT_EQ(identity_of(JobPod{.index = 4, .job_set = "js", .replicated_job = "w"}.json()),
+            "metadata.annotations[batch.kubernetes.io/job-completion-index]: Invalid value: \"4\": topology 4x4 has 16 "
+            "chips; with 4 chips per host that is 4 hosts, set parallelism and completions: 4");
+}
+
+TEST(JobSetIdentity, TakesEachPodOfAOneHostTopologyForASlice) {
+  const PodShape one{.topology = "2x2"};
+  EXPECT_EQ(identity_of(JobPod{.shape = one, .index = 3, .job_set = "js", .replicated_job = "w"}.json()),
+            "js-w-0-3 0/1 3/1 js-w-0-0.svc: js-w-0-3.svc");
+}
+
+TEST(JobSetIdentity, TakesItsTopologyKeyFromTheAnnotation) {
+  Json pod = JobPod{.job_set = "js", .replicated_job = "w"}.json();
+  pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-tpu-slice";
+  EXPECT_EQ((*identify_worker(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
+}
+
+TEST(StatefulSetIdentity, TakesRowsOfOrdinalsForSlices) {
+  EXPECT_EQ(identity_of(StatefulSetPod{.ordinal = 5}.json()),
+            "serve-1 1/4 1/1 serve-0.svc: serve-4.svc serve-5.svc serve-6.svc serve-7.svc");
+  Json pod = StatefulSetPod{}.json();
+  pod["metadata"].erase("ownerReferences");
+  EXPECT_EQ(identity_of(pod), "none");
+}
+
+TEST(LwsIdentity, CountsTheLeaderOnlyIfItHasTpus) {
+  EXPECT_EQ(identity_of(LwsPod{.worker = 2}.json()),
+            "lws-0 2/4 0/1 lws-0.lws: lws-0.lws lws-0-1.lws lws-0-2.lws lws-0-3.lws");
+  EXPECT_EQ(identity_of(LwsPod{.group = 1, .worker = 2, .size = 5, .leader_has_tpus = false}.json()),
+            "lws-1 1/4 1/1 lws-0-1.lws: lws-1-1.lws lws-1-2.lws lws-1-3.lws lws-1-4.lws");
+}
+
+TEST(LwsIdentity, NeedsNoSelectors) {
+  EXPECT_EQ(identity_of(LwsPod{.shape = {.accelerator = "", .topology = ""}, .size = 2}.json()),
+            "lws-0 0/2 0/1 lws-0.lws: lws-0.lws lws-0-1.lws");
+}
+
+TEST(LwsIdentity, HasAServicePerGroupWhereAsked) {
+  EXPECT_EQ(identity_of(LwsPod{.shape = {.topology = "2x4"}, .group = 1, .size = 2, .service_per_group = true}.json()),
+            "lws-1 0/2 1/1 lws-0.lws-0: lws-1.lws-1 lws-1-1.lws-1");
+}
+
+/// Worker ids by subgroup, "0:0 1:0 | 2:0 ..." of pods with TPUs, each with the number of hosts it was told.
+std::map<std::string, std::vector<std::string>> subgroups(int size, int subgroup_size, bool leader_has_tpus,
+                                                          bool leader_excluded = false) {
+  std::map<std::string, std::vector<std::string>> slices;
+  for (int worker = leader_has_tpus ? 0 : 1; worker < size; ++worker) {
+    const auto found = identify_worker(LwsPod{.shape = {.accelerator = "", .topology = ""},
+                                              .worker = worker,
+                                              .size = size,
+                                              .leader_has_tpus = leader_has_tpus,
+                                              .subgroup_size = subgroup_size,
+                                              .leader_excluded = leader_excluded}
+                                           .json());
+    const SliceIdentity& identity = **found;
+    slices[identity.slice_name].push_back(
+        fmt::format("{} of {}: {}", identity.host_index, identity.hosts, identity.host_names.of(identity.host_index)));
+  }
+  return slices;
+}
+
+using Subgroups = std::map<std::string, std::vector<std::string>>;
+
+TEST(LwsIdentity, NumbersSubgroupsOfEvenGroups) {
+  EXPECT_EQ(subgroups(4, 2, true), (Subgroups{{"lws-0-subgroup-0", {"0 of 2: lws-0", "1 of 2: lws-0-1"}},
+                                              {"lws-0-subgroup-1", {"0 of 2: lws-0-2", "1 of 2: lws-0-3"}}}));
+  EXPECT_EQ(subgroups(5, 2, false), (Subgroups{{"lws-0-subgroup-0", {"0 of 2: lws-0-1", "1 of 2: lws-0-2"}},
+                                               {"lws-0-subgroup-1", {"0 of 2: lws-0-3", "1 of 2: lws-0-4"}}}));
+}
+
+// LeaderWorkerSet gives ids 0, 1, 0 to the three pods of the first subgroup.
+TEST(LwsIdentity, NeverRepeatsAnIdInAnUnevenSubgroup) {
+  EXPECT_EQ(subgroups(5, 2, true),
+            (Subgroups{{"lws-0-subgroup-0", {"0 of 3: lws-0", "1 of 3: lws-0-1", "2 of 3: lws-0-2"}},
+                       {"lws-0-subgroup-1", {"0 of 2: lws-0-3", "1 of 2: lws-0-4"}}}));
+  EXPECT_EQ(subgroups(4, 2, false), (Subgroups{{"lws-0-subgroup-0", {"0 of 1: lws-0-1"}},
+                                               {"lws-0-subgroup-1", {"0 of 2: lws-0-2", "1 of 2: lws-0-3"}}}));
+}
+
+TEST(LwsIdentity, TakesAnExcludedLeaderForASliceOfItsOwn) {
+  EXPECT_EQ(subgroups(5, 2, true, true), (Subgroups{{"lws-0", {"0 of 1: lws-0"}},
+                                                    {"lws-0-subgroup-0", {"0 of 2: lws-0-1", "1 of 2: lws-0-2"}},
+                                                    {"lws-0-subgroup-1", {"0 of 2: lws-0-3", "1 of 2: lws-0-4"}}}));
+}
+
+TEST(LwsIdentity, RefusesAGroupThatIsNoSliceOfItsTopology) {
+  EXPECT_EQ(identity_of(LwsPod{.size = 5}.json()),
+            "metadata.annotations[leaderworkerset.sigs.k8s.io/size]: Invalid value: \"5\": topology 4x4 has 16 chips; "
+            "with 4 chips per host that is 4 hosts, but 5 pods with chips make up the slice of lws-0");
+  EXPECT_THAT(identity_of(LwsPod{.worker = 7, .size = 4}.json()), HasSubstr("the group has no pod lws-0-7"));
+}
+
+TEST(LwsIdentity, TakesEachPodOfAOneHostTopologyForASlice) {
+  EXPECT_EQ(identity_of(LwsPod{.shape = {.topology = "2x2"}, .worker = 2}.json()),
+            "lws-0-2 0/1 0/1 lws-0.lws: lws-0-2.lws");
+}
+
+TEST(LwsIdentity, IsNoneForPodsThatNoStatefulSetNumbered) {
+  Json pod = LwsPod{}.json();
+  pod["metadata"]["name"] = "lws-x";
+  EXPECT_EQ(identity_of(pod), "none");
+  pod = LwsPod{.worker = 1}.json();
+  pod["metadata"]["name"] = "other-1";
+  EXPECT_EQ(identity_of(pod), "none");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using testing::RayPod;
 
-std::string key_of(const Json& pod) { return slice_key(pod, **identify_ray_worker(pod)); }
+std::string key_of(const Json& pod) { return slice_key(**identify_worker(pod)); }
 
 Json owned_by(Json pod, const char* uid) {
   pod["metadata"]["ownerReferences"] = Json::array(

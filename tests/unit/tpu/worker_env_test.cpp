@@ -11,12 +11,12 @@ namespace {
 using ::testing::ElementsAre;
 using testing::RayPod;
 
-SliceIdentity identity_of(const RayPod& pod) { return **identify_ray_worker(pod.json()); }
+SliceIdentity identity_of(const RayPod& pod) { return **identify_worker(pod.json()); }
 
 /// "NAME=value", "NAME<-field" in order.
 std::vector<std::string> env_of(const RayPod& pod, std::size_t container, bool multislice = false) {
   const SliceIdentity identity = identity_of(pod);
-  const auto ports = process_ports(identity, pod.json()["spec"]["containers"]);
+  const auto ports = process_ports(identity, pod.json()["spec"]["containers"], identity.containers);
   std::vector<std::string> text;
   for (const EnvVar& var : worker_env(identity, container, ports, multislice)) {
     text.push_back(var.field_path.empty() ? var.name + "=" + var.value : var.name + "<-" + var.field_path);
@@ -91,7 +91,8 @@ TEST(WorkerEnv, OfATpu7xHostByItselfTalksToLocalhost) {
 TEST(ProcessPorts, AreTheUsersWhereDeclared) {
   const RayPod pod{
       .accelerator = "tpu7x", .topology = "2x2x2", .env = Json::array({entry("TPU_PROCESS_PORT", "9000")})};
-  EXPECT_THAT(process_ports(identity_of(pod), pod.json()["spec"]["containers"]), ElementsAre(9000));
+  const SliceIdentity identity = identity_of(pod);
+  EXPECT_THAT(process_ports(identity, pod.json()["spec"]["containers"], identity.containers), ElementsAre(9000));
 }
 
 // Source: GKE sets these on tpu7x pods that it does not recognise; kuberay-tpu-webhook overwrites them.
@@ -132,13 +133,17 @@ TEST(JoinEnv, PutsAVariableAfterTheUsersOneThatItRefersTo) {
   EXPECT_EQ(joined[2]["name"], "ADDR");
 }
 
-TEST(DeclaresMultislice, UnlessAbsentOrEmpty) {
-  EXPECT_FALSE(declares_multislice(Json()));
-  EXPECT_FALSE(declares_multislice(Json::array()));
-  EXPECT_FALSE(declares_multislice(Json::array({entry("MEGASCALE_NUM_SLICES", "")})));
-  EXPECT_TRUE(declares_multislice(Json::array({entry("MEGASCALE_NUM_SLICES", "2")})));
+TEST(WantsMultislice, AsTheUserDeclaresElseAsTheWorkloadDoes) {
+  const SliceIdentity alone;
+  SliceIdentity of_two;
+  of_two.slices = 2;
+  EXPECT_FALSE(wants_multislice(alone, Json()));
+  EXPECT_FALSE(wants_multislice(alone, Json::array()));
+  EXPECT_TRUE(wants_multislice(of_two, Json()));
+  EXPECT_FALSE(wants_multislice(of_two, Json::array({entry("MEGASCALE_NUM_SLICES", "")})));
+  EXPECT_TRUE(wants_multislice(alone, Json::array({entry("MEGASCALE_NUM_SLICES", "2")})));
   EXPECT_TRUE(
-      declares_multislice(Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
+      wants_multislice(alone, Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
 }
 
 }  // namespace

@@ -1,0 +1,105 @@
+#include "tpu/identity_parts.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "tpu/geometry.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std::string_view key) {
+  const std::string text = string_at(pod, {"metadata", kind, key});
+  if (text.empty()) return std::optional<int>();
+  const std::optional<int> index = parse_index(text);
+  if (!index) {
+    return Error::invalid_argument("metadata.{}[{}]: Invalid value: \"{}\": must be a number from 0", kind, key,
+                                   text.substr(0, 64));
+  }
+  return index;
+}
+
+/// Processes of one slice are alike, and before tpu7x a host is one process.
+Status check_containers(const std::vector<TpuContainer>& containers, const Accelerator& accelerator) {
+  if (containers.size() > 1 && !accelerator.splits_hosts()) {
+    return Error::invalid_argument(
+        "spec.containers: {} containers ask for {}; on {} one container must ask for all {} chips of its host",
+        containers.size(), kTpuResource, accelerator.label, total_chips(containers));
+  }
+  for (const TpuContainer& container : containers) {
+    if (container.chips != containers.front().chips) {
+      return Error::invalid_argument(
+          "spec.containers[{}].resources.limits[{}]: Invalid value: {}: container {} asks for {}; all TPU containers "
+          "of a pod must ask for the same number of chips",
+          container.position, kTpuResource, container.chips, containers.front().name, containers.front().chips);
+    }
+  }
+  return {};
+}
+
+/// Init containers run one by one, so a pod that has only those needs as many chips as one of them.
+std::int64_t chips_of_host(const SliceIdentity& identity) {
+  return identity.containers.empty() ? identity.init_containers.front().chips : total_chips(identity.containers);
+}
+
+}  // namespace
+
+std::string label_path(std::string_view label) { return fmt::format("metadata.labels[{}]", label); }
+std::string annotation_path(std::string_view annotation) { return fmt::format("metadata.annotations[{}]", annotation); }
+std::string selector_path(std::string_view label) { return fmt::format("spec.nodeSelector[{}]", label); }
+
+std::optional<int> parse_index(std::string_view text) {
+  int index = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc() || end != text.data() + text.size() || index < 0) return std::nullopt;
+  return index;
+}
+
+Result<std::optional<int>> index_label(const Json& pod, std::string_view label) {
+  return index_at(pod, "labels", label);
+}
+
+Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation) {
+  return index_at(pod, "annotations", annotation);
+}
+
+std::string controller_uid(const Json& pod) {
+  for (const Json& owner : array_at(pod, {"metadata", "ownerReferences"})) {
+    if (bool_at(owner, {"controller"})) return string_at(owner, {"uid"});
+  }
+  return {};
+}
+
+Result<std::optional<SliceShape>> selected_shape(const Json& pod) {
+  const std::string label = string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel});
+  const std::string selected = string_at(pod, {"spec", "nodeSelector", kTopologyLabel});
+  const std::string annotated = string_at(pod, {"metadata", "annotations", kSliceTopologyAnnotation});
+  if (label.empty() || (selected.empty() && annotated.empty())) return std::optional<SliceShape>();
+  const auto accelerator = find_accelerator(label);
+  if (!accelerator) return accelerator.error().within(selector_path(kAcceleratorLabel));
+  const std::string path = selected.empty() ? annotation_path(kSliceTopologyAnnotation) : selector_path(kTopologyLabel);
+  const auto topology = Topology::parse(selected.empty() ? annotated : selected);
+  if (!topology) return topology.error().within(path);
+  if (const Status legal = check_topology(**accelerator, *topology); !legal) return legal.error().within(path);
+  const std::string_view part = selected.empty() ? std::string_view() : annotated;
+  return std::optional<SliceShape>({*accelerator, effective_topology(**accelerator, *topology, part)});
+}
+
+Result<int> take_shape(SliceIdentity& identity, const SliceShape& shape) {
+  RETURN_IF_ERROR(check_containers(identity.containers, *shape.accelerator));
+  const auto hosts = host_count(shape.topology, chips_of_host(identity));
+  if (!hosts) return hosts.error().within("spec.containers");
+  identity.accelerator = shape.accelerator;
+  identity.topology = shape.topology;
+  return *hosts;
+}
+
+std::string describe_hosts(const SliceIdentity& identity, int hosts) {
+  return fmt::format("topology {} has {} chips; with {} chips per host that is {} host{}",
+                     identity.topology->to_string(), identity.topology->chips(), chips_of_host(identity), hosts,
+                     hosts == 1 ? "" : "s");
+}
+
+}  // namespace tpuslice::tpu

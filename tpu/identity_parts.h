@@ -1,0 +1,51 @@
+// What the identities of all workloads are made from. Internal to tpu/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tpu/identity.h"
+
+namespace tpuslice::tpu {
+
+using MaybeIdentity = std::optional<SliceIdentity>;
+
+/// "metadata.labels[ray.io/group]"
+[[nodiscard]] std::string label_path(std::string_view label);
+[[nodiscard]] std::string annotation_path(std::string_view annotation);
+[[nodiscard]] std::string selector_path(std::string_view label);
+
+/// A whole number from 0 in decimal digits.
+[[nodiscard]] std::optional<int> parse_index(std::string_view text);
+/// The number in a label or an annotation; nothing where it is absent. Errors: InvalidArgument naming it.
+[[nodiscard]] Result<std::optional<int>> index_label(const Json& pod, std::string_view label);
+[[nodiscard]] Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation);
+
+/// uid of the controller among the pod's owners; empty without one.
+[[nodiscard]] std::string controller_uid(const Json& pod);
+
+/// The accelerator and topology that the node selector asks for, or the annotation of a sub-slice; nothing where one of
+/// them is missing. Errors: InvalidArgument naming the field that is unknown or does not fit the other.
+struct SliceShape {
+  const Accelerator* accelerator;
+  Topology topology;
+};
+[[nodiscard]] Result<std::optional<SliceShape>> selected_shape(const Json& pod);
+
+/// Takes accelerator and topology into the identity. Errors: InvalidArgument for containers that cannot share a host of
+/// that shape; else the number of hosts of the slice.
+[[nodiscard]] Result<int> take_shape(SliceIdentity& identity, const SliceShape& shape);
+
+/// "topology 4x4 has 16 chips; with 4 chips per host that is 4 hosts"
+[[nodiscard]] std::string describe_hosts(const SliceIdentity& identity, int hosts);
+
+/// One per workload. `containers` is not empty; nothing for a pod that is not of that workload.
+[[nodiscard]] Result<MaybeIdentity> identify_ray_worker(const Json& pod, std::vector<TpuContainer> containers);
+[[nodiscard]] Result<MaybeIdentity> identify_job_worker(const Json& pod, std::vector<TpuContainer> containers);
+[[nodiscard]] Result<MaybeIdentity> identify_stateful_set_worker(const Json& pod, std::vector<TpuContainer> containers);
+/// One of the lists is not empty.
+[[nodiscard]] Result<MaybeIdentity> identify_lws_worker(const Json& pod, std::vector<TpuContainer> containers,
+                                                        std::vector<TpuContainer> init_containers);
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "tpu/identity_parts.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+Error missing_shape(const Json& pod) {
+  if (string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel}).empty()) {
+    return Error::invalid_argument("{}: Required value: a TPU pod names its accelerator, for example tpu-v6e-slice",
+                                   selector_path(kAcceleratorLabel));
+  }
+  return Error::invalid_argument("{}: Required value: a TPU pod names the topology of its slice, for example 4x4",
+                                 selector_path(kTopologyLabel));
+}
+
+Result<int> ray_host_index(const Json& pod, const SliceIdentity& identity) {
+  ASSIGN_OR_RETURN(const std::optional<int> index, index_label(pod, kRayHostIndex));
+  const auto size = [&] {
+    return fmt::format("{}, set numOfHosts: {}", describe_hosts(identity, identity.hosts), identity.hosts);
+  };
+  if (!index && identity.hosts > 1) {
+    return Error::invalid_argument("{}: Required value: {}", label_path(kRayHostIndex), size());
+  }
+  if (index.value_or(0) >= identity.hosts) {
+    return Error::invalid_argument("{}: Invalid value: \"{}\": {}", label_path(kRayHostIndex), *index, size());
+  }
+  return index.value_or(0);
+}
+
+}  // namespace
+
+Result<MaybeIdentity> identify_ray_worker(const Json& pod, std::vector<TpuContainer> containers) {
+  const std::string cluster = string_at(pod, {"metadata", "labels", kRayCluster});
+  const std::string group = string_at(pod, {"metadata", "labels", kRayGroup});
+  if (group.empty()) return MaybeIdentity();
+  ASSIGN_OR_RETURN(const std::optional<int> replica, index_label(pod, kRayReplicaIndex));
+  if (!replica) return MaybeIdentity();
+
+  SliceIdentity identity;
+  identity.workload = Workload::kRay;
+  identity.containers = std::move(containers);
+  ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
+  if (!shape) return missing_shape(pod);
+  ASSIGN_OR_RETURN(identity.hosts, take_shape(identity, *shape));
+  ASSIGN_OR_RETURN(identity.host_index, ray_host_index(pod, identity));
+  const std::string uid = controller_uid(pod);
+  identity.owner = uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), cluster) : uid;
+  identity.slice_name = ray_slice_name(group, *replica);
+  identity.slice_index = *replica;
+  identity.host_names = ray_worker_hostnames(group, *replica);
+  identity.subdomain = ray_headless_service(cluster);
+  identity.coordinator = fmt::format("{}.{}", ray_worker_hostnames(group, 0).of(0), identity.subdomain);
+  return MaybeIdentity(std::move(identity));
+}
+
+}  // namespace tpuslice::tpu
