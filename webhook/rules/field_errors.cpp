@@ -8,11 +8,7 @@ namespace {
 constexpr std::size_t kLongestValue = 128;  // Bytes; somebody may have sent a megabyte.
 
 std::string print(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() <= kLongestValue) return text;
-  std::size_t end = kLongestValue;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // Whole characters.
-  return text.substr(0, end) + "...";
+  return clip(value.dump(-1, ' ', false, Json::error_handler_t::replace), kLongestValue);
 }
 
 }  // namespace
@@ -41,6 +37,13 @@ FieldError required_value(std::string path, std::string detail, std::string_view
 
 FieldError forbidden(std::string path, std::string detail, std::string_view rule) {
   return {std::move(path), FieldProblem::kForbidden, {}, std::move(detail), std::string(rule)};
+}
+
+std::string clip(std::string text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  text.resize(bytes);
+  return text + "...";
 }
 
 std::string to_message(const std::vector<FieldError>& errors) {

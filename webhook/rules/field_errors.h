@@ -1,6 +1,8 @@
 // FieldError: what is wrong with one field of an object.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,7 @@ struct FieldError {
   FieldProblem problem = FieldProblem::kInvalid;
   std::string found;   ///< kInvalid: the value as JSON, long ones cut.
   std::string detail;  ///< What is wrong and which value would be right.
-  std::string rule;    ///< Where the rule comes from: "kubernetes", "kuberay", "gke" or "tpuslice".
+  std::string rule;    ///< Where the rule comes from: one of those below.
 
   [[nodiscard]] std::string to_string() const;
   /// The same without the path.
@@ -28,12 +30,16 @@ struct FieldError {
 /// Where rules come from.
 inline constexpr std::string_view kKubernetesRule = "kubernetes";
 inline constexpr std::string_view kKubeRayRule = "kuberay";
+inline constexpr std::string_view kJobSetRule = "jobset";
 inline constexpr std::string_view kGkeRule = "gke";
 inline constexpr std::string_view kOurRule = "tpuslice";
 
 [[nodiscard]] FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError required_value(std::string path, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError forbidden(std::string path, std::string detail, std::string_view rule);
+
+/// The first `bytes` of `text` and "..." if it is longer; whole characters only, so that it stays UTF-8.
+[[nodiscard]] std::string clip(std::string text, std::size_t bytes);
 
 /// One message for all: the error, or "[first, second]" as the API server joins them. Empty for none.
 [[nodiscard]] std::string to_message(const std::vector<FieldError>& errors);

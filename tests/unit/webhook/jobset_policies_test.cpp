@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/jobsets.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::jobset_message;
+using testing::jobset_paths;
+using testing::JobSetCase;
+using testing::tpu_jobset;
+using testing::with;
+using testing::without;
+
+const std::string kRule = "/spec/failurePolicy/rules/0";
+const std::string kDriverSpec = "/spec/replicatedJobs/0/template/spec";
+
+class RefusedJobSetPolicy : public ::testing::TestWithParam<JobSetCase> {};
+
+TEST_P(RefusedJobSetPolicy, IsNamed) {
+  const JobSetCase& c = GetParam();
+  const Json jobset = with(tpu_jobset(), c.pointer, c.value);
+  EXPECT_THAT(jobset_paths(jobset), ElementsAre(c.path));
+  EXPECT_THAT(jobset_message(jobset), HasSubstr(c.says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Policies, RefusedJobSetPolicy,
+    ::testing::Values(
+        JobSetCase{"SuccessOfNobody", "/spec/successPolicy/targetReplicatedJobs", Json({"slice", "nobody"}),
+                   "spec.successPolicy.targetReplicatedJobs[1]", "must be the name of a replicated job"},
+        JobSetCase{"FailureOfNobody", kRule + "/targetReplicatedJobs/0", "nobody",
+                   "spec.failurePolicy.rules[0].targetReplicatedJobs[0]", "must be the name of a replicated job"},
+        JobSetCase{"RestartInPlace", "/spec/failurePolicy/restartStrategy", "InPlaceRestart",
+                   "spec.failurePolicy.restartStrategy", "use Recreate or BlockingRecreate"},
+        JobSetCase{"RuleNameWithADash", kRule + "/name", "a-b", "spec.failurePolicy.rules[0].name",
+                   "start with a letter"},
+        JobSetCase{"RuleNameWithADigitFirst", kRule + "/name", "1a", "spec.failurePolicy.rules[0].name",
+                   "start with a letter"},
+        JobSetCase{"RuleNameWithAColonLast", kRule + "/name", "a:", "spec.failurePolicy.rules[0].name",
+                   "start with a letter"},
+        JobSetCase{"LongRuleName", kRule + "/name", std::string(129, 'a'), "spec.failurePolicy.rules[0].name",
+                   "has 129 characters, at most 128"},
+        JobSetCase{"RuleNamesThatAreEqual", "/spec/failurePolicy/rules/1",
+                   Json({{"name", "preempted"}, {"action", "FailJobSet"}}), "spec.failurePolicy.rules[1].name",
+                   "names are unique, spec.failurePolicy.rules[0].name is the same"},
+        JobSetCase{"PatternWithoutAnEnd", kRule + "/onJobFailureMessagePatterns/0", "a(b",
+                   "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "missing )"},
+        JobSetCase{"PatternThatLooksBack", kRule + "/onJobFailureMessagePatterns/0", "(?<=a)b",
+                   "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "is no regular expression of RE2"},
+        JobSetCase{"PatternOfASingleByte", kRule + "/onJobFailureMessagePatterns/0", R"(\Qa\\E\C)",
+                   "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", R"(invalid escape sequence: \C)"},
+        JobSetCase{"CoordinatorInNobody", "/spec/coordinator/replicatedJob", "nobody", "spec.coordinator.replicatedJob",
+                   "must be the name of a replicated job"},
+        JobSetCase{"CoordinatorBeyondTheJobs", "/spec/coordinator/jobIndex", 2, "spec.coordinator.jobIndex",
+                   "has 2 replicas; must be from 0 to 1"},
+        JobSetCase{"CoordinatorBeforeTheJobs", "/spec/coordinator/jobIndex", -1, "spec.coordinator.jobIndex",
+                   "must be from 0 to 1"},
+        JobSetCase{"CoordinatorBeyondThePods", "/spec/coordinator/podIndex", 8, "spec.coordinator.podIndex",
+                   "has 8 pods; must be from 0 to 7"},
+        JobSetCase{"CoordinatorFarBeyondThePods", "/spec/coordinator/podIndex", 1LL << 40, "spec.coordinator.podIndex",
+                   "must be from 0 to 7"},
+        JobSetCase{"CoordinatorInNoReplica", "/spec/replicatedJobs/1/replicas", 0, "spec.coordinator.jobIndex",
+                   "Invalid value: 0: spec.replicatedJobs[1] has 0 replicas"},
+        JobSetCase{"CoordinatorOfALongAddress", "/spec/network/subdomain", std::string(60, 's'),
+                   "spec.coordinator.replicatedJob", "becomes a label: must be no more than 63"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(JobSetFailurePolicy, AcceptsUnusualPatternsThatRE2Knows) {
+  for (const char* pattern : {"", R"(\QC:\Cold\E)", R"(\\C)", R"((?P<pod>[a-z]+)\pN{1,3})", "(?i)oom"}) {
+    EXPECT_THAT(jobset_message(with(tpu_jobset(), kRule + "/onJobFailureMessagePatterns/0", pattern)), IsEmpty())
+        << pattern;
+  }
+}
+
+TEST(JobSetFailurePolicy, NamesRulesThatHaveNoName) {
+  Json jobset = without(tpu_jobset(), kRule, "name");
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  jobset =
+      with(jobset, "/spec/failurePolicy/rules/1", Json({{"name", "failurePolicyRule0"}, {"action", "FailJobSet"}}));
+  EXPECT_THAT(jobset_paths(jobset), ElementsAre("spec.failurePolicy.rules[1].name"));
+}
+
+TEST(JobSetFailurePolicy, CountsRestartsOfAtMost1024Jobs) {
+  for (const char* action : {"RestartJob", "RestartJobAndIgnoreMaxRestarts"}) {
+    const Json jobset = with(tpu_jobset(), kRule + "/action", action);
+    EXPECT_THAT(jobset_message(with(jobset, "/spec/replicatedJobs/0/replicas", 1024)), IsEmpty());
+    EXPECT_THAT(
+        jobset_message(with(jobset, "/spec/replicatedJobs/0/replicas", 1025)),
+        HasSubstr("spec.replicatedJobs[0].replicas: Invalid value: 1025: a failure policy that restarts single"));
+  }
+  EXPECT_THAT(jobset_message(with(tpu_jobset(), "/spec/replicatedJobs/0/replicas", 1025)), IsEmpty());
+}
+
+TEST(JobSetStartupPolicy, ExcludesDependencies) {
+  const Json jobset = with(tpu_jobset(), "/spec/startupPolicy/startupPolicyOrder", "InOrder");
+  EXPECT_THAT(jobset_message(jobset),
+              AllOf(HasSubstr("spec.startupPolicy.startupPolicyOrder"), HasSubstr("spec.replicatedJobs[1].dependsOn")));
+  EXPECT_THAT(jobset_message(without(jobset, "/spec/replicatedJobs/1", "dependsOn")), IsEmpty());
+  EXPECT_THAT(jobset_message(with(jobset, "/spec/startupPolicy/startupPolicyOrder", "AnyOrder")), IsEmpty());
+}
+
+TEST(JobSetCoordinator, NeedsAJobWhosePodsHaveAnIndex) {
+  const Json jobset = with(tpu_jobset(), "/spec/coordinator/replicatedJob", "driver");
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  EXPECT_THAT(jobset_paths(with(jobset, kDriverSpec + "/completionMode", "NonIndexed")),
+              ElementsAre("spec.coordinator.replicatedJob"));
+  EXPECT_THAT(jobset_paths(without(jobset, kDriverSpec, "completions")),
+              ElementsAre("spec.replicatedJobs[0].template.spec.completions"));
+}
+
+TEST(JobSetCoordinator, IsCheckedOnUpdatesToo) {
+  const Json old = tpu_jobset();
+  EXPECT_THAT(jobset_paths(with(old, "/spec/coordinator/podIndex", 7), &old), IsEmpty());
+  EXPECT_THAT(jobset_paths(with(old, "/spec/coordinator/podIndex", 8), &old), ElementsAre("spec.coordinator.podIndex"));
+}
+
+/// With one claim, "data", that the driver mounts.
+Json jobset_with_claim() {
+  Json jobset = tpu_jobset();
+  jobset["spec"]["volumeClaimPolicies"] = Json::parse(R"([{"templates": [{"metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}}]}])");
+  jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] =
+      Json::parse(R"([{"name": "data", "mountPath": "/data"}])");
+  return jobset;
+}
+
+const std::string kClaims = "/spec/volumeClaimPolicies/0/templates";
+constexpr const char* kClaimName = "spec.volumeClaimPolicies[0].templates[0].metadata.name";
+
+TEST(JobSetVolumes, AreAcceptedWhereAContainerMountsThem) {
+  Json jobset = jobset_with_claim();
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  Json& pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
+  pod["initContainers"] = pod["containers"];
+  pod["containers"][0].erase("volumeMounts");
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  pod.erase("initContainers");
+  EXPECT_THAT(jobset_message(jobset), AllOf(HasSubstr(kClaimName), HasSubstr("no container mounts it")));
+}
+
+TEST(JobSetVolumes, HaveNoNamespace) {
+  EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/0/metadata/namespace", "other")),
+              ElementsAre("spec.volumeClaimPolicies[0].templates[0].metadata.namespace"));
+  EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/0/metadata/namespace", "")), IsEmpty());
+}
+
+TEST(JobSetVolumes, HaveNamesOfTheirOwn) {
+  const Json claim = jobset_with_claim()["spec"]["volumeClaimPolicies"][0]["templates"][0];
+  EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/1", claim)),
+              ElementsAre("spec.volumeClaimPolicies[0].templates[1].metadata.name"));
+  EXPECT_THAT(jobset_paths(with(jobset_with_claim(), "/spec/volumeClaimPolicies/1/templates/0", claim)),
+              ElementsAre("spec.volumeClaimPolicies[1].templates[0].metadata.name"));
+  EXPECT_THAT(jobset_message(without(jobset_with_claim(), kClaims + "/0", "metadata")),
+              HasSubstr(std::string(kClaimName) + ": Required value"));
+}
+
+TEST(JobSetVolumes, HaveNamesThatClaimsCanHave) {
+  const auto named = [](const std::string& name) {
+    Json jobset = with(jobset_with_claim(), kClaims + "/0/metadata/name", name);
+    return with(jobset, kDriverSpec + "/template/spec/containers/0/volumeMounts/0/name", name);
+  };
+  EXPECT_THAT(jobset_message(named(std::string(57, 'd'))), IsEmpty());
+  EXPECT_THAT(jobset_message(named(std::string(58, 'd'))), HasSubstr("has 64 characters, at most 63 are allowed"));
+  EXPECT_THAT(jobset_message(named("Data")), AllOf(HasSubstr(kClaimName), HasSubstr("RFC 1123 subdomain")));
+}
+
+TEST(JobSetVolumes, ExcludeVolumesOfTheSameName) {
+  EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kDriverSpec + "/template/spec/volumes/0/name", "data")),
+              ElementsAre("spec.replicatedJobs[0].template.spec.template.spec.volumes[0].name"));
+}
+
+TEST(JobSetVolumes, AreAtMostFiftyInAPolicy) {
+  Json jobset = jobset_with_claim();
+  Json& claims = jobset["spec"]["volumeClaimPolicies"][0]["templates"];
+  Json& mounts =
+      jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]["volumeMounts"];
+  while (claims.size() < 51) {
+    claims.push_back({{"metadata", {{"name", fmt::format("d{}", claims.size())}}}});
+    mounts.push_back({{"name", claims.back()["metadata"]["name"]}});
+  }
+  EXPECT_THAT(jobset_paths(jobset), ElementsAre("spec.volumeClaimPolicies[0].templates"));
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook

@@ -1,0 +1,113 @@
+#include "webhook/rules/field_changes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "api/types/quantity.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+template <std::size_t kSize>
+bool is_among(const std::array<std::string_view, kSize>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Their keys are the user's, and "" is a value.
+constexpr std::array<std::string_view, 5> kStringMaps = {"labels", "annotations", "nodeSelector", "matchLabels",
+                                                         "volumeAttributes"};
+constexpr std::array<std::string_view, 4> kQuantityMaps = {"limits", "requests", "overhead", "capacity"};
+constexpr std::array<std::string_view, 2> kQuantities = {"sizeLimit", "divisor"};
+/// Objects that mean nothing when empty; of others, such as emptyDir or namespaceSelector, {} is a value.
+constexpr std::array<std::string_view, 5> kPlainObjects = {"metadata", "resources", "spec", "status", "template"};
+/// Zeros that are not written.
+constexpr std::array<std::string_view, 14> kPlainScalars = {
+    "hostNetwork",         "hostPID",  "hostIPC",        "stdin",         "stdinOnce",        "tty",      "readOnly",
+    "initialDelaySeconds", "hostPort", "timeoutSeconds", "periodSeconds", "successThreshold", "jobIndex", "podIndex"};
+/// Strings of which "" is a value, not absence.
+constexpr std::array<std::string_view, 1> kNullableStrings = {"storageClassName"};
+
+bool is_map(std::string_view key) { return is_among(kStringMaps, key) || is_among(kQuantityMaps, key); }
+
+/// Whether `value`, the member `key` of the member `parent`, is as good as none.
+bool is_nothing(const Json* value, std::string_view key, std::string_view parent) {
+  if (value == nullptr || value->is_null()) return true;
+  if (is_map(parent)) return false;
+  if (value->is_array()) return value->empty();
+  if (value->is_object()) return value->empty() && (is_map(key) || is_among(kPlainObjects, key));
+  if (value->is_string()) return value->get_ref<const std::string&>().empty() && !is_among(kNullableStrings, key);
+  return is_among(kPlainScalars, key) && (*value == false || *value == 0);
+}
+
+bool is_same_scalar(const Json& before, const Json& after, std::string_view key, std::string_view parent) {
+  if (before == after) return true;
+  if (!is_among(kQuantityMaps, parent) && !is_among(kQuantities, key)) return false;
+  const auto left = Quantity::from_json(before);
+  const auto right = Quantity::from_json(after);
+  return left.ok() && right.ok() && *left == *right;
+}
+
+const Json* member(const Json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+class Comparison {
+ public:
+  void compare(const Json* before, const Json* after, std::string_view key, std::string_view parent,
+               const std::string& path) {
+    static const Json kEmpty = Json::object();
+    const bool none_before = is_nothing(before, key, parent);
+    const bool none_after = is_nothing(after, key, parent);
+    if (none_before && none_after) return;
+    if (!is_map(parent) && (is_map(key) || is_among(kPlainObjects, key))) {
+      if (none_before) before = &kEmpty;
+      if (none_after) after = &kEmpty;
+    } else if (none_before || none_after) {
+      add(before, after, path);
+      return;
+    }
+    if (before->is_object() && after->is_object()) {
+      compare_members(*before, *after, key, path);
+    } else if (before->is_array() && after->is_array() && before->size() == after->size()) {
+      for (std::size_t index = 0; index < before->size(); ++index) {
+        compare(&(*before)[index], &(*after)[index], {}, key, fmt::format("{}[{}]", path, index));
+      }
+    } else if (!is_same_scalar(*before, *after, key, parent)) {
+      add(before, after, path);
+    }
+  }
+
+  std::vector<FieldChange> take() { return std::move(changes_); }
+
+ private:
+  void compare_members(const Json& before, const Json& after, std::string_view key, const std::string& path) {
+    std::set<std::string> keys;
+    for (const auto& item : before.items()) keys.insert(item.key());
+    for (const auto& item : after.items()) keys.insert(item.key());
+    for (const std::string& name : keys) {
+      compare(member(before, name), member(after, name), name, key,
+              is_map(key) ? fmt::format("{}[{}]", path, name) : fmt::format("{}.{}", path, name));
+    }
+  }
+
+  void add(const Json* before, const Json* after, const std::string& path) {
+    changes_.push_back({path, before == nullptr ? Json() : *before, after == nullptr ? Json() : *after});
+  }
+
+  std::vector<FieldChange> changes_;
+};
+
+}  // namespace
+
+std::vector<FieldChange> field_changes(const Json& before, const Json& after, const std::string& path) {
+  Comparison comparison;
+  comparison.compare(&before, &after, path.substr(path.rfind('.') + 1), {}, path);
+  return comparison.take();
+}
+
+}  // namespace tpuslice::webhook

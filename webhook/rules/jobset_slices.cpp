@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "webhook/rules/fields.h"
+#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/tpu_rules.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using Errors = std::vector<FieldError>;
+
+/// A Job of `hosts` pods: one slice, whose worker ids are its completion indexes.
+void check_slice_job(const ReplicatedJob& job, int hosts, Errors& errors) {
+  const Json* completions = find_set(*job.json, {"template", "spec", "completions"});
+  if (completions == nullptr) {
+    errors.push_back(required_value(job.job_path("completions"),
+                                    fmt::format("a slice of {0} hosts is a Job of {0} completions", hosts), kOurRule));
+  } else if (job.completions && *job.completions != hosts) {
+    errors.push_back(invalid_value(job.job_path("completions"), *completions,
+                                   fmt::format("a slice of {0} hosts is a Job of {0} completions, all at once: set "
+                                               "parallelism and completions: {0}",
+                                               hosts),
+                                   kOurRule));
+  }
+  if (!job.indexed) {
+    errors.push_back(invalid_value(job.job_path("completionMode"), "NonIndexed",
+                                   "the hosts of a slice are numbered by completion index: set Indexed", kGkeRule));
+  }
+}
+
+}  // namespace
+
+void check_jobset_slices(const Json& jobset, const std::vector<ReplicatedJob>& jobs, Errors& errors) {
+  for (const ReplicatedJob& job : jobs) {
+    if (job.pod == nullptr) continue;
+    HostsField hosts;
+    hosts.path = job.job_path("parallelism");
+    hosts.found = job.parallelism;
+    hosts.pods = job.parallelism;
+    hosts.advice = [](int count) { return fmt::format("set parallelism and completions: {}", count); };
+    hosts.many_single_hosts = true;
+    Errors found;
+    check_tpu_pod(*job.pod, job.job_path("template"), hosts, found);
+    if (is_suspended(jobset)) {
+      std::erase_if(found, [&](const FieldError& error) {
+        return error.problem == FieldProblem::kRequired &&
+               error.path.starts_with(job.job_path("template.spec.nodeSelector"));
+      });
+    }
+    errors.insert(errors.end(), found.begin(), found.end());
+    const auto count = hosts_per_slice(*job.pod);
+    if (count && *count > 1) check_slice_job(job, *count, errors);
+  }
+}
+
+}  // namespace tpuslice::webhook

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "webhook/rules/field_changes.h"
+#include "webhook/rules/fields.h"
+#include "webhook/rules/jobset_rules.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using Errors = std::vector<FieldError>;
+
+std::string was(const Json& value) {
+  return value.is_null() ? "absent" : clip(value.dump(-1, ' ', false, Json::error_handler_t::replace), 100);
+}
+
+void refuse_change(const FieldChange& change, std::string_view hint, Errors& errors) {
+  errors.push_back(invalid_value(change.path, change.after,
+                                 fmt::format("is immutable{}, was {}", hint, was(change.before)), kJobSetRule));
+}
+
+/// The object at `path`, made where it is absent. Nothing where something else is in the way.
+Json* object_at(Json& json, std::initializer_list<const char*> path) {
+  Json* at = &json;
+  for (const char* step : path) {
+    if (at->is_null()) *at = Json::object();
+    if (!at->is_object()) return nullptr;
+    at = &(*at)[step];
+  }
+  if (at->is_null()) *at = Json::object();
+  return at->is_object() ? at : nullptr;
+}
+
+void set_default(Json* object, const char* key, Json value) {
+  if (object != nullptr && (!object->contains(key) || object->at(key).is_null())) (*object)[key] = std::move(value);
+}
+
+/// A copy of one of the blocks that upstream's CRD and webhook fill with defaults.
+Json block_with_defaults(const std::string& name, Json block) {
+  if (name == "network") {
+    set_default(object_at(block, {}), "enableDNSHostnames", true);
+    set_default(object_at(block, {}), "publishNotReadyAddresses", true);
+  } else if (name == "failurePolicy") {
+    set_default(object_at(block, {}), "restartStrategy", "Recreate");
+    set_default(object_at(block, {}), "maxRestarts", 0);
+    const auto rules = block.find("rules");
+    for (std::size_t index = 0; rules != block.end() && rules->is_array() && index < rules->size(); ++index) {
+      if (string_at((*rules)[index], {"name"}).empty() && (*rules)[index].is_object()) {
+        (*rules)[index]["name"] = default_rule_name(index);
+      }
+    }
+  } else if (name == "volumeClaimPolicies") {
+    for (Json& policy : block) {
+      if (policy.is_object()) set_default(object_at(policy, {"retentionPolicy"}), "whenDeleted", "Delete");
+    }
+  }
+  return block;
+}
+
+/// A copy of a replicated job with defaults, and without its name.
+Json job_with_defaults(const ReplicatedJob& job) {
+  Json copy = *job.json;
+  copy.erase("name");
+  set_default(&copy, "replicas", 1);
+  set_default(&copy, "groupName", "default");
+  set_default(object_at(copy, {"template", "spec"}), "completionMode", "Indexed");
+  set_default(object_at(copy, {"template", "spec"}), "parallelism", 1);
+  if (job.completions) set_default(object_at(copy, {"template", "spec"}), "completions", *job.completions);
+  set_default(object_at(copy, {"template", "spec", "template", "spec"}), "restartPolicy", "OnFailure");
+  return copy;
+}
+
+void erase_at(Json& json, std::initializer_list<const char*> parent, std::string_view key) {
+  if (Json* object = object_at(json, parent); object != nullptr) object->erase(std::string(key));
+}
+
+/// Blocks that may come and go but not change: upstream compares them only where both objects have them.
+void check_blocks(const Json& jobset, const Json& old, Errors& errors) {
+  for (const char* name : {"network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"}) {
+    const Json* before = find_set(old, {"spec", name});
+    const Json* after = find_set(jobset, {"spec", name});
+    if (before == nullptr || after == nullptr) continue;
+    for (const FieldChange& change : field_changes(block_with_defaults(name, *before),
+                                                   block_with_defaults(name, *after), fmt::format("spec.{}", name))) {
+      refuse_change(change, "", errors);
+    }
+  }
+}
+
+bool is_terminal(const Json& jobset) {
+  const Json& conditions = array_at(jobset, {"status", "conditions"});
+  return std::any_of(conditions.begin(), conditions.end(), [](const Json& condition) {
+    const std::string type = string_at(condition, {"type"});
+    return (type == "Completed" || type == "Failed") && string_at(condition, {"status"}) == "True";
+  });
+}
+
+/// An Indexed Job may grow and shrink: with as many pods at once as in all.
+void check_elastic(const ReplicatedJob& job, const ReplicatedJob& old, bool terminal, Errors& errors) {
+  if (job.parallelism == old.parallelism && job.completions == old.completions) return;
+  if (terminal) {
+    errors.push_back(forbidden(job.path + ".template.spec",
+                               "parallelism and completions are immutable once the JobSet is Completed or Failed",
+                               kJobSetRule));
+    return;
+  }
+  if (job.parallelism < 1 && job.parallelism != old.parallelism) {
+    errors.push_back(invalid_value(job.job_path("parallelism"), job.parallelism, "must be at least 1", kJobSetRule));
+  }
+  if (job.completions && *job.completions < 1 && job.completions != old.completions) {
+    errors.push_back(invalid_value(job.job_path("completions"), *job.completions, "must be at least 1", kJobSetRule));
+  }
+  if (job.completions == job.parallelism) return;
+  const Json* found = find_set(*job.json, {"template", "spec", "completions"});
+  errors.push_back(
+      invalid_value(job.job_path("completions"), found == nullptr ? Json() : *found,
+                    fmt::format("a Job that changes its size has as many completions as parallelism: set "
+                                "{}, was {}",
+                                job.parallelism, old.completions ? Json(*old.completions).dump() : "absent"),
+                    kJobSetRule));
+}
+
+/// Whether the field may change while the JobSet is suspended.
+bool is_scheduling_field(std::string_view path, const ReplicatedJob& job) {
+  for (const char* field :
+       {"metadata.labels", "metadata.annotations", "spec.nodeSelector", "spec.tolerations", "spec.schedulingGates"}) {
+    if (path.starts_with(fmt::format("{}.{}", job.job_path("template"), field))) return true;
+  }
+  return false;
+}
+
+void check_job_update(const ReplicatedJob& job, const ReplicatedJob& old, bool suspended, bool terminal,
+                      Errors& errors) {
+  Json before = job_with_defaults(old);
+  Json after = job_with_defaults(job);
+  if (job.indexed && old.indexed) {
+    check_elastic(job, old, terminal, errors);
+    for (Json* copy : {&before, &after}) {
+      erase_at(*copy, {"template", "spec"}, "parallelism");
+      erase_at(*copy, {"template", "spec"}, "completions");
+    }
+  }
+  for (const FieldChange& change : field_changes(before, after, job.path)) {
+    const bool schedules = is_scheduling_field(change.path, job);
+    if (schedules && suspended) continue;
+    refuse_change(change, schedules ? " while the JobSet is not suspended" : "", errors);
+  }
+}
+
+/// The names in order; how the API server compares the list.
+Json names_of(const std::vector<ReplicatedJob>& jobs) {
+  Json names = Json::array();
+  for (const ReplicatedJob& job : jobs) names.push_back(job.name);
+  return names;
+}
+
+}  // namespace
+
+void check_jobset_update(const Json& jobset, const Json& old, Errors& errors) {
+  const std::vector<ReplicatedJob> jobs = replicated_jobs(jobset);
+  const std::vector<ReplicatedJob> old_jobs = replicated_jobs(old);
+  const bool suspended = is_suspended(jobset) || is_suspended(old);
+  const bool terminal = is_terminal(old);
+  if (names_of(jobs) == names_of(old_jobs)) {
+    for (std::size_t index = 0; index < jobs.size(); ++index) {
+      check_job_update(jobs[index], old_jobs[index], suspended, terminal, errors);
+    }
+  } else {
+    errors.push_back(invalid_value(
+        "spec.replicatedJobs", names_of(jobs),
+        fmt::format("jobs cannot be added, removed, renamed or reordered, were {}", was(names_of(old_jobs))),
+        kJobSetRule));
+    for (const ReplicatedJob& job : jobs) {
+      const ReplicatedJob* same = find_job(old_jobs, job.name);
+      if (same != nullptr) check_job_update(job, *same, suspended, terminal, errors);
+    }
+  }
+  const Json* manager = find_set(jobset, {"spec", "managedBy"});
+  const Json* old_manager = find_set(old, {"spec", "managedBy"});
+  const FieldChange handover{"spec.managedBy", old_manager == nullptr ? Json() : *old_manager,
+                             manager == nullptr ? Json() : *manager};
+  if (handover.before != handover.after) refuse_change(handover, "", errors);
+  check_blocks(jobset, old, errors);
+}
+
+}  // namespace tpuslice::webhook

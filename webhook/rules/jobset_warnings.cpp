@@ -1,0 +1,108 @@
+#include <functional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tpu/catalog.h"
+#include "tpu/labels.h"
+#include "tpu/pod_request.h"
+#include "webhook/rules/field_errors.h"
+#include "webhook/rules/fields.h"
+#include "webhook/rules/jobset_fields.h"
+#include "webhook/rules/jobset_validator.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr std::size_t kLongestWarning = 252;  // And "...": the API server cuts at 256.
+constexpr std::int64_t kDefaultLimit = 6;     // Kubernetes' backoffLimit of a Job.
+constexpr std::string_view kNumSlices = "MEGASCALE_NUM_SLICES";
+
+/// Calls `visit` with every MEGASCALE_NUM_SLICES that is a literal.
+void for_each_slice_count(const ReplicatedJob& job,
+                          const std::function<void(const std::string&, const std::string&)>& visit) {
+  const Json& containers = array_at(*job.pod, {"spec", "containers"});
+  for (std::size_t index = 0; index < containers.size(); ++index) {
+    const Json& variables = array_at(containers[index], {"env"});
+    for (std::size_t position = 0; position < variables.size(); ++position) {
+      const Json& variable = variables[position];
+      if (string_at(variable, {"name"}) != kNumSlices || find_set(variable, {"valueFrom"}) != nullptr) continue;
+      visit(string_at(variable, {"value"}),
+            fmt::format("{}.spec.containers[{}].env[{}].value", job.job_path("template"), index, position));
+    }
+  }
+}
+
+bool asks_for_tpus(const Json& pod) {
+  const Json* spec = find_set(pod, {"spec"});
+  if (spec == nullptr) return false;
+  const auto containers = tpu::tpu_containers(*spec);
+  return containers.ok() && !containers->empty();
+}
+
+/// Slices that train together: several, and nobody said that they are independent.
+bool is_multislice(const ReplicatedJob& job) {
+  bool opted_out = false;
+  for_each_slice_count(job, [&](const std::string& count, const std::string&) { opted_out = count.empty(); });
+  return job.replicas > 1 && !opted_out;
+}
+
+/// Of a Job that is a slice of several hosts.
+void warn_slice(const Json& jobset, const ReplicatedJob& job, std::vector<std::string>& warnings) {
+  const Json* dns = find_set(jobset, {"spec", "network", "enableDNSHostnames"});
+  if (dns != nullptr && *dns == false) {
+    warnings.push_back(
+        fmt::format("spec.network.enableDNSHostnames: is false, so the hosts of {} cannot find each other", job.path));
+  }
+  const bool is_set = find_set(*job.json, {"template", "spec", "backoffLimit"}) != nullptr;
+  const std::int64_t limit =
+      int_at(*job.json, {"template", "spec", "backoffLimit"}).value_or(is_set ? 0 : kDefaultLimit);
+  if (limit > 0 && string_at(*job.json, {"template", "spec", "podReplacementPolicy"}) != "Failed") {
+    warnings.push_back(
+        fmt::format("{}: {}{}; a host that restarts alone cannot rejoin its slice: set backoffLimit: 0, "
+                    "so that one failed host ends the slice",
+                    job.job_path("backoffLimit"), is_set ? "is " : "is absent, which means ", limit));
+  }
+  const auto accelerator = tpu::find_accelerator(string_at(*job.pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
+  if (accelerator.ok() && (*accelerator)->generation == tpu::Generation::kV3 && is_multislice(job)) {
+    warnings.push_back(
+        fmt::format("{}.replicas: {} slices cannot train together on {}; set {} to \"\" if each is on "
+                    "its own",
+                    job.path, job.replicas, (*accelerator)->label, kNumSlices));
+  }
+}
+
+/// Of a Job whose pods ask for TPUs.
+void warn_tpu_pods(const ReplicatedJob& job, std::vector<std::string>& warnings) {
+  if (is_true(*job.pod, {"spec", "hostNetwork"}) &&
+      string_at(*job.pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
+    warnings.push_back(
+        fmt::format("{}.spec.dnsPolicy: with hostNetwork, names of other pods resolve only with "
+                    "ClusterFirstWithHostNet",
+                    job.job_path("template")));
+  }
+  for_each_slice_count(job, [&](const std::string& count, const std::string& path) {
+    if (count.empty() || count == std::to_string(job.replicas)) return;
+    warnings.push_back(
+        fmt::format("{}: {} is {}, but {}.replicas is {}", path, kNumSlices, count, job.path, job.replicas));
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> warn_jobset(const Json& jobset) {
+  std::vector<std::string> warnings;
+  if (string_at(jobset, {"spec", "startupPolicy", "startupPolicyOrder"}) == "InOrder") {
+    warnings.emplace_back(
+        "spec.startupPolicy: is deprecated; say the order with spec.replicatedJobs[*].dependsOn instead of InOrder");
+  }
+  for (const ReplicatedJob& job : replicated_jobs(jobset)) {
+    if (job.pod == nullptr || !asks_for_tpus(*job.pod)) continue;
+    warn_tpu_pods(job, warnings);
+    if (hosts_per_slice(*job.pod).value_or(1) > 1) warn_slice(jobset, job, warnings);
+  }
+  for (std::string& warning : warnings) warning = clip(std::move(warning), kLongestWarning);
+  return warnings;
+}
+
+}  // namespace tpuslice::webhook
