@@ -31,6 +31,7 @@ struct FieldError {
 inline constexpr std::string_view kKubernetesRule = "kubernetes";
 inline constexpr std::string_view kKubeRayRule = "kuberay";
 inline constexpr std::string_view kJobSetRule = "jobset";
+inline constexpr std::string_view kLeaderWorkerSetRule = "lws";
 inline constexpr std::string_view kGkeRule = "gke";
 inline constexpr std::string_view kOurRule = "tpuslice";
 

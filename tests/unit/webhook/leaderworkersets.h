@@ -1,0 +1,88 @@
+// LeaderWorkerSets for tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/webhook/clusters.h"
+#include "webhook/rules/leaderworkerset_validator.h"
+
+namespace tpuslice::webhook::testing {
+
+/// A legal set without TPUs: three groups of a leader and a worker of one template.
+inline Json plain_set() {
+  return Json::parse(R"({
+    "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+    "metadata": {"name": "plain", "namespace": "default"},
+    "spec": {"replicas": 3, "leaderWorkerTemplate": {
+      "size": 2, "workerTemplate": {"spec": {"containers": [{"name": "worker"}]}}}}})");
+}
+
+/// As GKE's tutorial serves a model from four hosts of v6e 4x4: the leader asks for no TPU and shares a host.
+inline Json serving_set() {
+  return Json::parse(R"json({
+    "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
+    "metadata": {"name": "serve", "namespace": "default",
+                 "annotations": {"leaderworkerset.sigs.k8s.io/exclusive-topology": "cloud.google.com/gke-nodepool"}},
+    "spec": {"replicas": 1, "leaderWorkerTemplate": {
+      "size": 5,
+      "leaderTemplate": {
+        "metadata": {"labels": {"app": "serve"}},
+        "spec": {
+          "nodeSelector": {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+                           "cloud.google.com/gke-tpu-topology": "4x4"},
+          "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}],
+          "containers": [
+            {"name": "proxy", "image": "proxy:1", "args": null, "ports": [{"containerPort": 38681}]},
+            {"name": "manager", "image": "server:1", "args": ["--server_port=38677"],
+             "env": [{"name": "HOST_ADDRESS", "value": "$(LWS_LEADER_ADDRESS)"},
+                     {"name": "TPU_SKIP_MDS_QUERY", "value": "true"}],
+             "securityContext": {"privileged": true}, "ports": [{"containerPort": 38677}]},
+            {"name": "model", "image": "model:1", "imagePullPolicy": "Always", "ports": [{"containerPort": 9000}],
+             "startupProbe": {"httpGet": {"path": "/healthcheck", "port": 8000, "scheme": "HTTP"},
+                              "periodSeconds": 1, "initialDelaySeconds": 600, "failureThreshold": 10000}},
+            {"name": "http", "image": "http:1", "ports": [{"containerPort": 8000}]}]}},
+      "workerTemplate": {"spec": {
+          "nodeSelector": {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+                           "cloud.google.com/gke-tpu-topology": "4x4"},
+          "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}],
+          "containers": [
+            {"name": "worker", "image": "server:1",
+             "args": ["--server_port=38679", "--manager=$(LWS_LEADER_ADDRESS):38677"],
+             "resources": {"limits": {"google.com/tpu": "4"}}}]}}}}})json");
+}
+
+/// As GKE's tutorial of disaggregated serving: two subgroups of two hosts of 2x4, and a leader beside them.
+inline Json disaggregated_set() {
+  Json set = serving_set();
+  set["metadata"]["name"] = "disaggregated";
+  set["metadata"]["annotations"] = {
+      {"leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology", "cloud.google.com/gke-nodepool"}};
+  Json& groups = set["spec"]["leaderWorkerTemplate"];
+  groups["subGroupPolicy"] = {{"subGroupSize", 2}};
+  for (const char* pod : {"leaderTemplate", "workerTemplate"}) {
+    groups[pod]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = "2x4";
+  }
+  groups["leaderTemplate"]["spec"]["containers"][2]["securityContext"] = {
+      {"capabilities", {{"add", {"SYS_PTRACE", "NET_ADMIN", "SYS_TIME"}}}}};
+  groups["workerTemplate"]["spec"].erase("tolerations");
+  return set;
+}
+
+/// The sample of upstream: four hosts of v5e 4x4, the leader one of them.
+inline Json uniform_set() {
+  Json set = serving_set();
+  Json& groups = set["spec"]["leaderWorkerTemplate"];
+  groups.erase("leaderTemplate");
+  groups["size"] = 4;
+  groups["workerTemplate"]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-accelerator"] = "tpu-v5-lite-podslice";
+  return set;
+}
+
+inline std::vector<std::string> set_errors(const Json& set, const Json* old = nullptr) {
+  std::vector<std::string> messages;
+  for (const FieldError& error : validate_leaderworkerset(set, old)) messages.push_back(error.to_string());
+  return messages;
+}
+
+}  // namespace tpuslice::webhook::testing

@@ -1,0 +1,45 @@
+// What stays as it is while a LeaderWorkerSet lives.
+#include <fmt/format.h>
+
+#include "webhook/rules/fields.h"
+#include "webhook/rules/leaderworkerset_rules.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+std::string print_size(const Json& size) { return size.is_number() ? size.dump() : "unset"; }
+
+}  // namespace
+
+void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>& errors) {
+  const std::string path(kLwsSubgroupPath);
+  const auto policy_of = [](const Json& json) {
+    return find_set(json, {"spec", "leaderWorkerTemplate", "subGroupPolicy"});
+  };
+  const Json* now = policy_of(set);
+  const Json* before = policy_of(old);
+  const auto size_of = [](const Json& policy) {
+    const Json* size = find_set(policy, {"subGroupSize"});
+    return size == nullptr ? Json() : *size;
+  };
+  if (now != nullptr && before == nullptr) {
+    errors.push_back(invalid_value(
+        path, size_of(*now), "subgroups cannot be added to a set that exists; create another", kLeaderWorkerSetRule));
+  } else if (now == nullptr && before != nullptr) {
+    errors.push_back(required_value(
+        path, fmt::format("is immutable, was {}; a set keeps its subgroups", print_size(size_of(*before))),
+        kLeaderWorkerSetRule));
+  } else if (now != nullptr && size_of(*now) != size_of(*before)) {
+    errors.push_back(invalid_value(
+        path, size_of(*now), fmt::format("is immutable, was {}", print_size(size_of(*before))), kLeaderWorkerSetRule));
+  }
+  const Json* network = find_set(set, {"spec", "networkConfig"});
+  if (network != nullptr && network->is_object() && find_set(*network, {"subdomainPolicy"}) == nullptr) {
+    errors.push_back(required_value("spec.networkConfig.subdomainPolicy",
+                                    fmt::format("cannot become null, was {}: set Shared or UniquePerReplica",
+                                                string_at(old, {"spec", "networkConfig", "subdomainPolicy"}, "Shared")),
+                                    kLeaderWorkerSetRule));
+  }
+}
+
+}  // namespace tpuslice::webhook
