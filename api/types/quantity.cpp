@@ -16,7 +16,7 @@ using Nanos = Quantity::Nanos;
 using BigInt = boost::multiprecision::cpp_int;
 
 constexpr Nanos kUnit = 1'000'000'000;
-constexpr Nanos kMost = ~(static_cast<Nanos>(1) << 127U);
+constexpr Nanos kMost = ~(static_cast<Nanos>(1) << 127U);  ///< -kMost is the least: what is below cannot be negated.
 constexpr Nanos kMostBinary = static_cast<Nanos>(std::numeric_limits<std::int64_t>::max()) * kUnit;
 constexpr int kFastDigits = 18;  ///< Upstream's fast path takes this many digits; see keeps_text().
 
@@ -206,6 +206,7 @@ Quantity& Quantity::operator+=(const Quantity& other) {
   if (is_zero()) format_ = other.format_;
   written_.clear();
   if (__builtin_add_overflow(nanos_, other.nanos_, &nanos_)) nanos_ = other.nanos_ > 0 ? kMost : -kMost;
+  nanos_ = std::max(nanos_, -kMost);
   return *this;
 }
 
@@ -219,6 +220,7 @@ Quantity& Quantity::operator*=(std::int64_t factor) {
   const bool negative = (nanos_ < 0) != (factor < 0);
   written_.clear();
   if (__builtin_mul_overflow(nanos_, static_cast<Nanos>(factor), &nanos_)) nanos_ = negative ? -kMost : kMost;
+  nanos_ = std::max(nanos_, -kMost);
   return *this;
 }
 

@@ -239,6 +239,17 @@ int line_of(std::string_view text, std::size_t position) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
 }
 
+/// YAML has no control characters but DEL; the library takes those with a NUL among the first for UTF-16 or UTF-32.
+Status check_characters(std::string_view text) {
+  if (!is_utf8(text)) return Error::invalid_argument("YAML is no UTF-8 text");
+  const auto control = std::find_if(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+  });
+  if (control == text.end()) return {};
+  return Error::invalid_argument("YAML has the control character 0x{:02x} at byte {}", static_cast<unsigned>(*control),
+                                 control - text.begin());
+}
+
 }  // namespace
 
 Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, const YamlLimits& limits) {
@@ -250,7 +261,7 @@ Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, co
     documents.push_back({*std::move(json), line_of(text, text.find_first_not_of(" \t\r\n"))});
     return documents;
   }
-  if (!is_utf8(text)) return Error::invalid_argument("YAML is no UTF-8 text");
+  RETURN_IF_ERROR(check_characters(text));
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

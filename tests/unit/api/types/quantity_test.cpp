@@ -110,6 +110,13 @@ TEST(Quantity, StaysAtItsBoundsInsteadOfWrapping) {
   EXPECT_EQ(large.value(), std::numeric_limits<std::int64_t>::max());
 }
 
+TEST(Quantity, KeepsAnOppositeWhateverIsTakenAway) {
+  const Quantity least = q("-170141183460469231731687303715884105727n");
+  EXPECT_EQ(least - q("1n"), least);
+  EXPECT_EQ(q("-85070591730234615865843651857942052864n") * 2, least);
+  EXPECT_TRUE((q("0") - (least - q("1n")) + least).is_zero());
+}
+
 TEST(Quantity, RoundsIntegersAwayFromZero) {
   EXPECT_EQ(q("1.1").value(), 2);
   EXPECT_EQ(q("-1.1").value(), -2);

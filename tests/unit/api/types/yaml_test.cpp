@@ -106,6 +106,13 @@ TEST(Yaml, SplitsDocumentsAndKnowsTheirLines) {
   EXPECT_EQ(parse_yaml("a: 1\n---\nb: 2\n").error().message(), "YAML line 3: a second document, must be one");
 }
 
+TEST(Yaml, IsUtf8EvenWhereItBeginsLikeUtf32) {
+  using namespace std::string_view_literals;
+  const auto result = parse_yaml("-\0\0\0[\0\0\0.0node]"sv);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message(), "YAML has the control character 0x00 at byte 1");
+}
+
 TEST(Yaml, RefusesWithLineAndColumn) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"a: 1\nb: 2\na: 3\n", "YAML line 3, column 1: key \"a\" is there twice"},
