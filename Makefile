@@ -4,10 +4,10 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan mutants bench clean
+.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 deps: ## Install the Debian packages that are missing
 	@tests/support/deps.sh
@@ -41,6 +41,13 @@ tsan: ## The same under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
 
+FUZZ_SECONDS ?= 60
+fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); what it finds is kept in build/fuzz/corpus/findings
+	@tests/support/deps.sh clang-14 libclang-rt-14-dev
+	@[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
+	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer
+	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
+
 golden: build ## Write the golden files anew; then read `git diff`
 	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure
 	@git --no-pager diff --stat -- tests/golden
@@ -61,6 +68,11 @@ bench: deps controlplane ## Measure the release build on a real control plane; A
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-bench
 	@build/dev/bin/tpu-slice-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
+
+bench-admission: deps ## Measure admission in the release build: the mutator alone, over HTTPS, while certificates change
+	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
+	@build/release/bin/tpu-slice-admission-bench $(ARGS)
 
 clean: ## Remove all build trees
 	@rm -rf build

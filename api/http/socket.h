@@ -101,7 +101,7 @@ class Socket {
     return size;
   }
 
-  const RealClock clock_;
+  const RealClock clock_{};
   Instant until_ = Instant::max();
   Duration idle_ = Duration::max();
   SslPtr tls_;

@@ -348,10 +348,10 @@ Status check_identity(std::string_view kind, const ObjectKey& key, const std::st
 Result<PodView> PodView::decode(std::string_view json) {
   PodView pod;
   Metadata metadata;
-  RETURN_IF_ERROR(decoder().decode("pod", json, [&](std::string_view key, Value value) {
-    if (key == "metadata") metadata = read_metadata(value);
-    if (key == "spec") read_pod_spec(value, pod);
-    if (key == "status") read_pod_status(value, pod);
+  RETURN_IF_ERROR(decoder().decode("pod", json, [&](std::string_view member, Value value) {
+    if (member == "metadata") metadata = read_metadata(value);
+    if (member == "spec") read_pod_spec(value, pod);
+    if (member == "status") read_pod_status(value, pod);
   }));
   RETURN_IF_ERROR(check_identity("pod", metadata.key, metadata.uid));
   pod.key = std::move(metadata.key);
@@ -369,10 +369,10 @@ Result<PodView> PodView::decode(std::string_view json) {
 Result<NodeView> NodeView::decode(std::string_view json) {
   NodeView node;
   Metadata metadata;
-  RETURN_IF_ERROR(decoder().decode("node", json, [&](std::string_view key, Value value) {
-    if (key == "metadata") metadata = read_metadata(value);
-    if (key == "spec") read_node_spec(value, node);
-    if (key == "status") read_node_status(value, node);
+  RETURN_IF_ERROR(decoder().decode("node", json, [&](std::string_view member, Value value) {
+    if (member == "metadata") metadata = read_metadata(value);
+    if (member == "spec") read_node_spec(value, node);
+    if (member == "status") read_node_status(value, node);
   }));
   RETURN_IF_ERROR(check_identity("node", metadata.key, metadata.uid));
   node.key = std::move(metadata.key);

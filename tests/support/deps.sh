@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages this project builds and tests with, as far as they are missing.
+# Installs the Debian packages this project builds and tests with, and those named as arguments, as far as they are missing.
 set -euo pipefail
 
 packages=(
@@ -8,6 +8,7 @@ packages=(
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev
   libspdlog-dev libfmt-dev prometheus-cpp-dev libcli11-dev libre2-dev
   libgtest-dev libgmock-dev jq curl
+  "$@"
 )
 # The demo and the end-to-end tests drive the cluster with kubectl; any version will do.
 command -v kubectl >/dev/null || packages+=(kubernetes-client)

@@ -1,0 +1,36 @@
+// Certificates of the measured server, in a directory like that of a Secret volume.
+#pragma once
+
+#include <string>
+
+#include "api/base/result.h"
+
+namespace tpuslice::bench {
+
+/// tls.crt and tls.key for 127.0.0.1, and who is to be trusted for them. Used by one thread.
+class CertificateDirectory {
+ public:
+  /// Errors: InvalidArgument where no directory can be made.
+  static Result<CertificateDirectory> make();
+  ~CertificateDirectory();
+  CertificateDirectory(CertificateDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  CertificateDirectory& operator=(CertificateDirectory&&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// A leaf, and the authority made for it alone.
+  struct Next {
+    std::string authority;  ///< PEM.
+    std::string chain;
+    std::string key;
+  };
+  [[nodiscard]] static Result<Next> issue();
+  /// Errors: InvalidArgument.
+  [[nodiscard]] Status write(const Next& next) const;
+
+ private:
+  explicit CertificateDirectory(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;  ///< Empty: moved from.
+};
+
+}  // namespace tpuslice::bench

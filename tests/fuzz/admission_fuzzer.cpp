@@ -1,0 +1,122 @@
+// Admission reviews from nowhere: no bytes crash the handler, and what it answers to an object holds together.
+//
+// An input that has a "request", or is no JSON, is a body and sent to every path as it is. Any other object is sent as
+// an API server would send it, in the review of its creation; an array of two is an update of the first to the second.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/base/base64.h"
+#include "api/base/check.h"
+#include "api/types/patch.h"
+#include "webhook/admission_handler.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+constexpr std::array kPaths = {kMutatePodPath, kValidateRayClusterPath};
+constexpr std::string_view kUid = "0b8a4d6e-8d9b-4bb1-9b58-1c2d3e4f5a6b";
+
+http::Response send(std::string_view path, std::string body) {
+  return handle_admission({"POST", std::string(path), {}, std::move(body)}, {});
+}
+
+Json review_of(const Json& object, const Json& old) {
+  const std::string version = string_at(object, {"apiVersion"});
+  const std::size_t slash = version.find('/');
+  const std::string group = slash == std::string::npos ? "" : version.substr(0, slash);
+  return {{"apiVersion", "admission.k8s.io/v1"},
+          {"kind", "AdmissionReview"},
+          {"request",
+           {{"uid", kUid},
+            {"kind", {{"group", group}, {"version", "v1"}, {"kind", string_at(object, {"kind"})}}},
+            {"name", string_at(object, {"metadata", "name"})},
+            {"namespace", "default"},
+            {"operation", old.is_null() ? "CREATE" : "UPDATE"},
+            {"object", object},
+            {"oldObject", old}}}};
+}
+
+std::string_view path_of(const Json& object) {
+  return string_at(object, {"kind"}) == "Pod" ? kMutatePodPath : kValidateRayClusterPath;
+}
+
+/// The `response` of the review that answers the request; null where it was no review that an API server sends.
+Json answer_to(const Json& object, const Json& old = nullptr) {
+  const http::Response sent = send(path_of(object), review_of(object, old).dump());
+  if (sent.status != 200) {
+    TPUSLICE_CHECK_MSG(sent.status == 400 && !sent.body.empty(), sent.body);
+    return nullptr;
+  }
+  const Result<Json> review = parse_json(sent.body);
+  TPUSLICE_CHECK_MSG(review.ok(), sent.body);
+  const Json* response = find_path(*review, {"response"});
+  TPUSLICE_CHECK_MSG(response != nullptr && response->is_object(), sent.body);
+  TPUSLICE_CHECK_MSG(string_at(*response, {"uid"}) == kUid, sent.body);
+  const Json* allowed = find_path(*response, {"allowed"});
+  TPUSLICE_CHECK_MSG(allowed != nullptr && allowed->is_boolean(), sent.body);
+  if (!allowed->get<bool>()) {
+    const std::int64_t code = int_at(*response, {"status", "code"});
+    TPUSLICE_CHECK_MSG(code == 422 || code == 403, sent.body);
+    TPUSLICE_CHECK_MSG(!string_at(*response, {"status", "message"}).empty(), sent.body);
+    TPUSLICE_CHECK_MSG(!response->contains("patch"), sent.body);
+  }
+  return *response;
+}
+
+bool allowed(const Json& response) { return bool_at(response, {"allowed"}); }
+
+/// The object as the API server would store it.
+Json patched(const Json& object, const Json& response) {
+  if (!response.contains("patch")) return object;
+  TPUSLICE_CHECK_MSG(string_at(response, {"patchType"}) == "JSONPatch", response.dump());
+  const auto text = decode_base64(string_at(response, {"patch"}));
+  TPUSLICE_CHECK_MSG(text.has_value(), response.dump());
+  const Result<Json> patch = parse_json(*text);
+  TPUSLICE_CHECK_MSG(patch.ok() && !patch->empty(), *text);
+  const Result<Json> result = apply_json_patch(object, *patch);
+  TPUSLICE_CHECK_MSG(result.ok(), *text + " of " + object.dump() + ": " + result.error().message());
+  return *result;
+}
+
+void admit_creation(const Json& object) {
+  const Json first = answer_to(object);
+  if (first.is_null() || !allowed(first)) return;
+  const Json result = patched(object, first);
+  const Json second = answer_to(result);
+  TPUSLICE_CHECK_MSG(allowed(second), result.dump() + ": " + second.dump());
+  TPUSLICE_CHECK_MSG(!second.contains("patch"), result.dump() + ": " + second.dump());
+}
+
+/// What is wrong already must not keep anybody from labelling or deleting the object.
+void admit_update_to_the_same(const Json& object) {
+  const Json answer = answer_to(object, object);
+  TPUSLICE_CHECK_MSG(answer.is_null() || allowed(answer), answer.dump());
+}
+
+void fuzz(std::string_view bytes) {
+  const Result<Json> input = parse_json(bytes, {.bytes = kLongestReview});
+  if (!input || input->contains("request")) {
+    for (const std::string_view path : kPaths) {
+      const http::Response response = send(path, std::string(bytes));
+      TPUSLICE_CHECK_MSG(response.status == 400 || (response.status == 200 && input), response.body);
+      TPUSLICE_CHECK(!response.body.empty());
+    }
+  } else if (input->is_object()) {
+    admit_creation(*input);
+    if (path_of(*input) != kMutatePodPath) admit_update_to_the_same(*input);
+  } else if (input->is_array() && input->size() == 2 && (*input)[0].is_object() && (*input)[1].is_object()) {
+    static_cast<void>(answer_to((*input)[1], (*input)[0]));
+    admit_update_to_the_same((*input)[1]);
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tpuslice::webhook::fuzz({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
