@@ -1,4 +1,4 @@
-#include <optional>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,10 @@ namespace tpuslice::webhook {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::group_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::serving_set;
+using testing::Leader;
 using testing::set_errors;
 using testing::uniform_set;
 using testing::with;
@@ -24,21 +25,6 @@ const std::string kChipLimit = "/spec/containers/0/resources/limits/google.com~1
 const std::string kAcceleratorSelector = "/spec/nodeSelector/cloud.google.com~1gke-tpu-accelerator";
 const std::string kTopologySelector = "/spec/nodeSelector/cloud.google.com~1gke-tpu-topology";
 const std::string kSliceAnnotation = "/metadata/annotations/cloud.google.com~1gke-tpu-slice-topology";
-
-enum class Leader { kWithoutTpus, kWithTpus, kAlone };
-
-/// A group of v6e hosts with 4 chips; 0 is no subgroups.
-Json group_of(Leader leader, const char* topology, int size, int subgroup_size = 0, bool leader_excluded = false) {
-  Json set = serving_set();
-  Json& groups = set["spec"]["leaderWorkerTemplate"];
-  groups["size"] = size;
-  if (subgroup_size > 0) groups["subGroupPolicy"]["subGroupSize"] = subgroup_size;
-  if (leader_excluded) groups["subGroupPolicy"]["subGroupPolicyType"] = "LeaderExcluded";
-  for (const std::string& pod : {kLwsLeader, kLwsWorker}) set = with(set, pod + kTopologySelector, topology);
-  if (leader != Leader::kWithoutTpus) set = with(set, kLwsLeader + kChipLimit, "4");
-  if (leader == Leader::kAlone) set = without(set, kLwsWorker + "/spec/containers/0", "resources");
-  return set;
-}
 
 struct LwsShape {
   const char* name;

@@ -79,6 +79,26 @@ inline Json uniform_set() {
   return set;
 }
 
+enum class Leader { kWithoutTpus, kWithTpus, kAlone };
+
+/// A group of v6e hosts with 4 chips; 0 is no subgroups.
+inline Json group_of(Leader leader, const char* topology, int size, int subgroup_size = 0,
+                     bool leader_excluded = false) {
+  Json set = serving_set();
+  Json& groups = set["spec"]["leaderWorkerTemplate"];
+  groups["size"] = size;
+  if (subgroup_size > 0) groups["subGroupPolicy"]["subGroupSize"] = subgroup_size;
+  if (leader_excluded) groups["subGroupPolicy"]["subGroupPolicyType"] = "LeaderExcluded";
+  for (const char* pod : {"leaderTemplate", "workerTemplate"}) {
+    groups[pod]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = topology;
+  }
+  if (leader != Leader::kWithoutTpus) {
+    groups["leaderTemplate"]["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] = "4";
+  }
+  if (leader == Leader::kAlone) groups["workerTemplate"]["spec"]["containers"][0].erase("resources");
+  return set;
+}
+
 inline std::vector<std::string> set_errors(const Json& set, const Json* old = nullptr) {
   std::vector<std::string> messages;
   for (const FieldError& error : validate_leaderworkerset(set, old)) messages.push_back(error.to_string());

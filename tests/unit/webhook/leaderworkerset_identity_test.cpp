@@ -1,0 +1,84 @@
+// What admission accepts of a LeaderWorkerSet, its pods can live up to.
+#include <algorithm>
+#include <map>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/leaderworkersets.h"
+#include "tpu/identity.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using testing::group_of;
+using testing::Leader;
+
+bool has_chips(const Json& pod) { return find_path(pod, {"spec", "containers", "0", "resources"}) != nullptr; }
+
+/// Pod `index` of the first group, as upstream's controllers make it.
+Json pod_of_group(const Json& set, int index) {
+  const Json& groups = set["spec"]["leaderWorkerTemplate"];
+  const std::string leader = set["metadata"]["name"].get<std::string>() + "-0";
+  Json pod = groups[index == 0 ? "leaderTemplate" : "workerTemplate"];
+  pod["metadata"]["name"] = index == 0 ? leader : leader + "-" + std::to_string(index);
+  pod["metadata"]["namespace"] = "default";
+  pod["metadata"]["labels"][std::string(tpu::kLwsName)] = set["metadata"]["name"];
+  pod["spec"]["subdomain"] = set["metadata"]["name"];
+  Json& annotations = pod["metadata"]["annotations"];
+  annotations[std::string(tpu::kLwsSize)] = groups["size"].dump();
+  if (index > 0) annotations[std::string(tpu::kLwsLeaderName)] = leader;
+  if (index > 0 && has_chips(groups["leaderTemplate"])) annotations[std::string(tpu::kLwsLeaderHasTpus)] = "true";
+  if (groups.contains("subGroupPolicy")) {
+    const Json& policy = groups["subGroupPolicy"];
+    annotations[std::string(tpu::kLwsSubgroupSize)] = policy["subGroupSize"].dump();
+    annotations[std::string(tpu::kLwsSubgroupPolicy)] = policy.value("subGroupPolicyType", "LeaderWorker");
+  }
+  return pod;
+}
+
+/// The pods of each slice, by its name, have the ids 0 to hosts - 1.
+void expect_whole_slices(const Json& set, int hosts) {
+  std::map<std::string, std::vector<int>> slices;
+  for (int index = 0; index < set["spec"]["leaderWorkerTemplate"]["size"]; ++index) {
+    const Json pod = pod_of_group(set, index);
+    if (!has_chips(pod)) continue;
+    const auto identity = tpu::identify_worker(pod);
+    ASSERT_TRUE(identity.ok() && identity->has_value()) << pod;
+    EXPECT_EQ((*identity)->hosts, hosts) << pod;
+    slices[(*identity)->slice_name].push_back((*identity)->host_index);
+  }
+  std::vector<int> ids;
+  for (int id = 0; id < hosts; ++id) ids.push_back(id);
+  EXPECT_FALSE(slices.empty());
+  for (const auto& [name, found] : slices) EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(ids)) << name;
+}
+
+TEST(AcceptedLeaderWorkerSet, ConsistsOfWholeSlices) {
+  const std::map<const char*, int> hosts = {{"2x2", 1}, {"2x4", 2}, {"4x4", 4}};
+  int accepted = 0;
+  int refused = 0;
+  for (const Leader leader : {Leader::kWithoutTpus, Leader::kWithTpus, Leader::kAlone}) {
+    for (const auto& [topology, count] : hosts) {
+      for (int size = 2; size <= 13; ++size) {
+        for (int subgroup = 0; subgroup <= size; ++subgroup) {
+          for (const bool excluded : {false, true}) {
+            if (excluded && subgroup == 0) continue;
+            const Json set = group_of(leader, topology, size, subgroup, excluded);
+            const bool legal = testing::set_errors(set).empty();
+            (legal ? accepted : refused) += 1;
+            SCOPED_TRACE(std::to_string(size) + "/" + std::to_string(subgroup) + (excluded ? " excluded " : " ") +
+                         topology);
+            if (legal) expect_whole_slices(set, count);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(accepted, 100);
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook
