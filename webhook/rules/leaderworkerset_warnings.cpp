@@ -56,11 +56,11 @@ void warn_restarts(const Json& set, const LwsGroups& groups, Warnings& warnings)
                   kPath, pods));
 }
 
-void warn_placement(const Json& set, const Json* old, const LwsGroups& groups, Warnings& warnings) {
+void warn_placement(const Json& set, const Json* old, Warnings& warnings) {
   const auto key_of = [](const Json& json, std::string_view annotation) {
     return string_at(json, {"metadata", "annotations", annotation});
   };
-  if (groups.subgroups && !key_of(set, tpu::kLwsTopologyKey).empty() &&
+  if (!key_of(set, tpu::kLwsTopologyKey).empty() &&
       key_of(set, tpu::kLwsTopologyKey) == key_of(set, tpu::kLwsSubgroupTopologyKey)) {
     warnings.push_back(
         fmt::format("metadata.annotations[{}]: has no effect with the key of {}: subgroups would have "
@@ -88,7 +88,7 @@ std::vector<std::string> warn_leaderworkerset(const Json& set, const Json* old) 
   if (groups.workers_have_tpus) warn_tpu_template(*groups.worker, kLwsWorkerPath, warnings);
   warn_shared_ports(set, groups, warnings);
   warn_restarts(set, groups, warnings);
-  warn_placement(set, old, groups, warnings);
+  warn_placement(set, old, warnings);
   return warnings;
 }
 

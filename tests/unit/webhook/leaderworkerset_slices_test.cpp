@@ -91,6 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "tpu-v6e-slice has 16 chips; with 4 chips per host that is 4 hosts, set subGroupSize: 4"},
         LwsShape{"TooFewHostsInSize", kWithout, "4x4", 7, 3, false,
                  "set subGroupSize: 4 and size: 9 (2 subgroups of 4 hosts, and a leader beside them)"},
+        LwsShape{"NobodyInASubgroup", kWithout, "4x4", 1, 1, false,
+                 "set subGroupSize: 4 and size: 5 (a subgroup of 4 hosts, and a leader beside them)"},
         LwsShape{"TooFewHostsWithTheLeader", kWith, "4x4", 6, 3, false,
                  "set subGroupSize: 4 and size: 8 (2 subgroups of 4 hosts)"},
         LwsShape{"TooManyHostsWithTheLeader", kWith, "2x4", 4, 4, false, "that is 2 hosts, set subGroupSize: 2"},
@@ -187,6 +189,16 @@ TEST(LwsSlices, WithoutSelectorsStillNeedLimitsAndEvenSubgroups) {
   set = without(group_of(kWithout, "4x4", 5), kLwsWorker + "/spec", "nodeSelector");
   set = with(set, kLwsWorker + "/spec/containers/0/resources", Json({{"requests", {{"google.com/tpu", "4"}}}}));
   EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("resources.limits[google.com/tpu]: Required value")));
+}
+
+TEST(LwsSlices, WithoutSelectorsMayBeSubgroupsOfOne) {
+  Json set = without(group_of(kWith, "2x2", 3, 1), kLwsWorker + "/spec", "nodeSelector");
+  EXPECT_THAT(set_errors(without(set, kLwsLeader + "/spec", "nodeSelector")), IsEmpty());
+}
+
+TEST(LwsSlices, LetTheWorkersAloneNameTheTopology) {
+  Json set = without(group_of(kWith, "16x16", 4), kLwsLeader + "/spec", "nodeSelector");
+  EXPECT_THAT(set_errors(with(set, kLwsWorker + kSliceAnnotation, "4x4")), IsEmpty());
 }
 
 TEST(LwsSlices, AreNotCountedWhileTheGroupsMakeNoSense) {

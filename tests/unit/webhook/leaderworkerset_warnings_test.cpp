@@ -61,6 +61,7 @@ TEST(WarnLeaderWorkerSet, TellsOfALeaderThatSharesPortsWithAWorker) {
   set = with(set, kWarnedGroup + "/leaderTemplate/spec/hostNetwork", true);
   const auto shared = ElementsAre(HasSubstr("leaderTemplate.spec.hostNetwork: the leader may share a host"));
   EXPECT_THAT(short_warnings(set), shared);
+  EXPECT_THAT(short_warnings(without(set, kWarnedGroup + "/workerTemplate/spec", "hostNetwork")), IsEmpty());
   const Json anywhere = without(set, kWarnedGroup + "/leaderTemplate/spec", "nodeSelector");
   EXPECT_THAT(short_warnings(anywhere), shared);  // The exclusive topology brings it to the workers' nodes.
   EXPECT_THAT(short_warnings(without(set, "/metadata", "annotations")), shared);
