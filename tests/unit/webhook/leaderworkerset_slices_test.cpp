@@ -205,6 +205,8 @@ TEST(LwsSlices, AreNotCountedWhileTheGroupsMakeNoSense) {
   Json set = group_of(kWithout, "4x5", 0);
   EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("size: Invalid value: 0"), HasSubstr("\"4x5\"")));
   EXPECT_THAT(set_errors(group_of(kWithout, "4x4", 6, 4)), ElementsAre(HasSubstr("must divide the group's size, 6")));
+  set = with(group_of(kWithout, "4x4", 5, 4), "/spec/leaderWorkerTemplate/subGroupPolicy/subGroupSize", 0);
+  EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("subGroupSize: Invalid value: 0: must be")));
 }
 
 TEST(LwsSlices, SplitHostsOfTpu7x) {
