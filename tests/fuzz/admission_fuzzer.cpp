@@ -2,7 +2,6 @@
 //
 // An input that has a "request", or is no JSON, is a body and sent to every path as it is. Any other object is sent as
 // an API server would send it, in the review of its creation; an array of two is an update of the first to the second.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,11 +11,11 @@
 #include "api/base/check.h"
 #include "api/types/patch.h"
 #include "webhook/admission_handler.h"
+#include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-constexpr std::array kPaths = {kMutatePodPath, kValidateRayClusterPath};
 constexpr std::string_view kUid = "0b8a4d6e-8d9b-4bb1-9b58-1c2d3e4f5a6b";
 
 http::Response send(std::string_view path, std::string body) {
@@ -39,8 +38,13 @@ Json review_of(const Json& object, const Json& old) {
             {"oldObject", old}}}};
 }
 
+/// Where an API server would send it: pods, and what has no rules of its own, to the mutator.
 std::string_view path_of(const Json& object) {
-  return string_at(object, {"kind"}) == "Pod" ? kMutatePodPath : kValidateRayClusterPath;
+  const std::string kind = string_at(object, {"kind"});
+  for (const WorkloadRules& rules : workload_rules()) {
+    if (rules.kind == kind) return rules.path;
+  }
+  return kMutatePodPath;
 }
 
 /// The `response` of the review that answers the request; null where it was no review that an API server sends.
@@ -96,14 +100,17 @@ void admit_update_to_the_same(const Json& object) {
   TPUSLICE_CHECK_MSG(answer.is_null() || allowed(answer), answer.dump());
 }
 
+void check_answer(std::string_view path, std::string_view body, bool is_json) {
+  const http::Response response = send(path, std::string(body));
+  TPUSLICE_CHECK_MSG(response.status == 400 || (response.status == 200 && is_json), response.body);
+  TPUSLICE_CHECK(!response.body.empty());
+}
+
 void fuzz(std::string_view bytes) {
   const Result<Json> input = parse_json(bytes, {.bytes = kLongestReview});
   if (!input || input->contains("request")) {
-    for (const std::string_view path : kPaths) {
-      const http::Response response = send(path, std::string(bytes));
-      TPUSLICE_CHECK_MSG(response.status == 400 || (response.status == 200 && input), response.body);
-      TPUSLICE_CHECK(!response.body.empty());
-    }
+    check_answer(kMutatePodPath, bytes, input.ok());
+    for (const WorkloadRules& rules : workload_rules()) check_answer(rules.path, bytes, input.ok());
   } else if (input->is_object()) {
     admit_creation(*input);
     if (path_of(*input) != kMutatePodPath) admit_update_to_the_same(*input);

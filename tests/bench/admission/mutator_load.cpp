@@ -11,7 +11,7 @@ MutatorFigures measure_mutator(const std::vector<std::string>& bodies, Duration 
   for (const std::string& body : bodies) {
     requests.push_back({"POST", std::string(webhook::kMutatePodPath) + "?timeout=10s", {}, body});
   }
-  const webhook::MutationOptions options;
+  const webhook::AdmissionOptions options;
   std::size_t answered = 0;
   const Instant begin = clock.now();
   const double cpu_before = cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
