@@ -184,9 +184,9 @@ std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t proces
   return env;
 }
 
-bool wants_multislice(const SliceIdentity& identity, const Json& env) {
+bool wants_multislice(int slices, const Json& env) {
   const Json* entry = find_env(env, "MEGASCALE_NUM_SLICES");
-  if (entry == nullptr) return identity.slices > 1;
+  if (entry == nullptr) return slices > 1;
   return find_path(*entry, {"valueFrom"}) != nullptr || !string_at(*entry, {"value"}).empty();
 }
 

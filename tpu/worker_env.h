@@ -28,10 +28,11 @@ namespace tpuslice::tpu {
 [[nodiscard]] std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t process,
                                              const std::vector<int>& ports, bool multislice);
 
-/// True if the slices of the workload work together: `env` declares MEGASCALE_NUM_SLICES with a value, or does not
-/// declare it and the workload has several slices. An empty value opts out. A value that comes through envFrom cannot
-/// be seen at admission and does not count.
-[[nodiscard]] bool wants_multislice(const SliceIdentity& identity, const Json& env);
+/// True if a container of a workload that puts `slices` to work together (SliceIdentity::slices) is part of a
+/// multislice job: `env` declares MEGASCALE_NUM_SLICES with a value, or does not declare it and the workload has
+/// several slices. An empty value opts out. A value that comes through envFrom cannot be seen at admission and does not
+/// count.
+[[nodiscard]] bool wants_multislice(int slices, const Json& env);
 
 /// True if the user, not the platform, gave the worker its id or the names of all hosts. LeaderWorkerSet then leaves
 /// the environment of the whole pod to the user.

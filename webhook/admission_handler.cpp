@@ -6,7 +6,7 @@
 
 #include "api/types/patch.h"
 #include "tpu/labels.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -15,20 +15,17 @@ http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
 }
 
-/// Errors of `errors` that are not among `before`, whatever values they found.
-std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before) {
-  std::erase_if(
-      errors, [&](const FieldError& error) { return std::find(before.begin(), before.end(), error) != before.end(); });
-  return errors;
+const WorkloadRules* rules_at(std::string_view path) {
+  const auto& all = workload_rules();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const WorkloadRules& rules) { return rules.path == path; });
+  return found == all.end() ? nullptr : &*found;
 }
 
-std::vector<FieldError> all_errors(const Json& cluster, const Json* old) {
-  std::vector<FieldError> errors = validate_raycluster(cluster, old);
-  for (const UnservedField& field : unserved_fields(cluster)) {
-    errors.push_back(
-        forbidden(field.path, fmt::format("is not served by tpu-slice-operator: {}", field.reason), kOurRule));
-  }
-  return errors;
+std::string known_paths() {
+  std::string paths(kMutatePodPath);
+  for (const WorkloadRules& rules : workload_rules()) paths += fmt::format(", {}", rules.path);
+  return paths;
 }
 
 }  // namespace
@@ -61,24 +58,12 @@ AdmissionResponse admit_pod(const AdmissionRequest& request, const MutationOptio
   return response;
 }
 
-AdmissionResponse admit_raycluster(const AdmissionRequest& request) {
-  AdmissionResponse response;
-  const bool is_cluster = request.kind == "RayCluster" && request.group == "ray.io" && request.subresource.empty();
-  const bool update = request.operation == "UPDATE";
-  if (!is_cluster || (request.operation != "CREATE" && !update)) return response;
-  const Json* old = update && request.old_object.is_object() ? &request.old_object : nullptr;
-  std::vector<FieldError> errors = all_errors(request.object, old);
-  if (old != nullptr) errors = new_errors(std::move(errors), all_errors(*old, nullptr));
-  if (!errors.empty()) response = refuse(request, std::move(errors));
-  response.warnings = warn_raycluster(request.object);
-  return response;
-}
+bool is_admission_path(std::string_view path) { return path == kMutatePodPath || rules_at(path) != nullptr; }
 
-http::Response handle_admission(const http::Request& request, const MutationOptions& options) {
+http::Response handle_admission(const http::Request& request, const AdmissionOptions& options) {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
-  if (path != kMutatePodPath && path != kValidateRayClusterPath) {
-    return text_response(404, fmt::format("paths are {} and {}\n", kMutatePodPath, kValidateRayClusterPath));
-  }
+  const WorkloadRules* rules = rules_at(path);
+  if (!is_admission_path(path)) return text_response(404, fmt::format("paths are {}\n", known_paths()));
   if (request.method != "POST") return text_response(405, "admission reviews are sent by POST\n");
   if (request.body.size() > kLongestReview) {
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kLongestReview));
@@ -86,7 +71,9 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
   const Result<AdmissionRequest> review = decode_review(request.body);
   if (!review) return text_response(400, review.error().message() + "\n");
   try {
-    const AdmissionResponse response = path == kMutatePodPath ? admit_pod(*review, options) : admit_raycluster(*review);
+    const AdmissionResponse response =
+        rules == nullptr ? admit_pod(*review, options.mutation)
+                         : admit_workload(*review, *rules, options.served_kinds.contains(rules->kind));
     return {200, {{"Content-Type", "application/json"}}, encode_review(review->uid, response)};
   } catch (const Json::exception& error) {
     // A member of a type that no API server sends.

@@ -2,7 +2,6 @@
 
 #include "api/base/mutex.h"
 #include "api/http/tls_credentials.h"
-#include "webhook/admission_handler.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -24,20 +23,19 @@ Result<http::Identity> placeholder_identity(Timestamp now) {
 /// The handler, counted and timed under controller-runtime's metric names. Thread-safe.
 class WebhookServer::Metered {
  public:
-  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics)
-      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics) {}
+  Metered(AdmissionOptions admission, const Clock& clock, Metrics& metrics)
+      : admission_(std::move(admission)), clock_(clock), metrics_(metrics) {}
 
   http::Reply serve(const http::Request& request) {
     // Only known paths are labels: others could be any number of them.
     const std::string path = request.target.substr(0, request.target.find('?'));
-    const bool known = path == kMutatePodPath || path == kValidateRayClusterPath;
-    const MetricLabels labels{{"webhook", known ? path : "other"}};
+    const MetricLabels labels{{"webhook", is_admission_path(path) ? path : "other"}};
     Gauge& in_flight = metrics_.gauge("controller_runtime_webhook_requests_in_flight",
                                       "Current number of admission requests being served.", labels);
     in_flight.add(1);
     const Instant begin = clock_.now();
     http::Reply reply;
-    reply.response = handle_admission(request, mutation_);
+    reply.response = handle_admission(request, admission_);
     metrics_
         .histogram("controller_runtime_webhook_latency_seconds",
                    "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
@@ -51,7 +49,7 @@ class WebhookServer::Metered {
   }
 
  private:
-  const MutationOptions mutation_;
+  const AdmissionOptions admission_;
   const Clock& clock_;
   Metrics& metrics_;
 };
@@ -66,7 +64,7 @@ WebhookServer::~WebhookServer() {
 
 Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Client& api,
                                                             const Clock& clock, Metrics& metrics, Logger log) {
-  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics);
+  auto handler = std::make_unique<Metered>(options.admission, clock, metrics);
   const bool from_files = !options.certificate_directory.empty();
   SelfManagedOptions managed;
   managed.namespace_name = options.namespace_name;

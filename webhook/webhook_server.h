@@ -12,8 +12,8 @@
 #include "api/base/metrics.h"
 #include "api/client/client.h"
 #include "api/http/server.h"
+#include "webhook/admission_handler.h"
 #include "webhook/certificates.h"
-#include "webhook/rules/pod_mutator.h"
 
 namespace tpuslice::webhook {
 
@@ -22,7 +22,7 @@ struct WebhookServerOptions {
   std::string certificate_directory;          ///< tls.crt and tls.key; empty: self-managed.
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the Service whose names the certificate has.
   std::string namespace_name;                 ///< Self-managed: of the Service and the Secret.
-  MutationOptions mutation;
+  AdmissionOptions admission;
 };
 
 /// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.

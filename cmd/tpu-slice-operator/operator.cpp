@@ -50,7 +50,8 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
   if (options.enables("raycluster")) {
     raycluster::Options ray;
     ray.cluster_domain = options.cluster_domain;
-    ray.topology_key = options.topology_key;
+    ray.mutation.topology_key = options.topology_key;
+    ray.mutation.device_env = options.device_env;
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
                                options.watch_namespace);
   }
@@ -66,7 +67,9 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.certificate_directory = options.webhook_cert_dir;
   webhook.service = options.webhook_service;
   webhook.namespace_name = dependencies_.namespace_name;
-  webhook.mutation.topology_key = options.topology_key;
+  webhook.admission.mutation.topology_key = options.topology_key;
+  webhook.admission.mutation.device_env = options.device_env;
+  if (!options.enables("raycluster")) webhook.admission.served_kinds.erase("RayCluster");
   auto server =
       webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");

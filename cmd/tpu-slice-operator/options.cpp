@@ -70,12 +70,14 @@ std::function<Status(OperatorOptions&, const std::string&)> one_of(std::string O
   };
 }
 
-Status set_leader_elect(OperatorOptions& options, const std::string& value) {
-  if (value != "true" && value != "false") {
-    return Error::invalid_argument("found \"{}\", expected true or false", value);
-  }
-  options.leader_elect = value == "true";
-  return {};
+std::function<Status(OperatorOptions&, const std::string&)> boolean(bool OperatorOptions::*member) {
+  return [member](OperatorOptions& options, const std::string& value) -> Status {
+    if (value != "true" && value != "false") {
+      return Error::invalid_argument("found \"{}\", expected true or false", value);
+    }
+    options.*member = value == "true";
+    return {};
+  };
 }
 
 Status set_controllers(OperatorOptions& options, const std::string& value) {
@@ -105,7 +107,7 @@ const std::vector<Setting>& settings() {
        set_controllers},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
-       set_leader_elect, true},
+       boolean(&O::leader_elect), true},
       {"--leader-election-namespace", "Namespace of the Lease. Default: the namespace of the pod.",
        text(&O::leader_election_namespace)},
       {"--leader-election-id", "Name of the Lease. Default: tpu-slice-operator", text(&O::leader_election_id)},
@@ -123,6 +125,10 @@ const std::vector<Setting>& settings() {
        text(&O::webhook_service)},
       {"--topology-key", "Node label whose values are whole TPU slices. Default: cloud.google.com/gke-nodepool",
        text(&O::topology_key)},
+      {"--device-env",
+       "Give TPU containers the environment that GKE's device plugin gives them (TPU_TOPOLOGY, TPU_ACCELERATOR_TYPE, "
+       "bounds), for clusters whose device plugin sets none. Default: false",
+       boolean(&O::device_env), true},
       {"--cluster-domain", "DNS domain of the cluster. Default: cluster.local", text(&O::cluster_domain)},
       {"--max-concurrent-reconciles", "Objects of a kind worked on at the same time. Default: 4",
        number(&O::max_concurrent_reconciles, 1, 64)},

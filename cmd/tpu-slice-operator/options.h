@@ -23,6 +23,7 @@ struct OperatorOptions {
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
+  bool device_env = false;  ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   int max_concurrent_reconciles = 4;
   int kube_api_max_in_flight = 16;

@@ -5,14 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "webhook/rules/pod_mutator.h"
+
 namespace tpuslice::raycluster {
 
 struct Options {
-  std::string cluster_domain = "cluster.local";                ///< DNS suffix of services.
-  std::string topology_key = "cloud.google.com/gke-nodepool";  ///< Node label whose values are whole slices.
-  bool wait_for_gcs = true;                                    ///< Workers get the init container wait-gcs-ready.
-  bool inject_probes = true;                                   ///< Ray containers without probes get the usual ones.
-  bool head_cluster_ip = false;  ///< The head service has an IP of its own instead of being headless.
+  webhook::MutationOptions mutation;             ///< Of TPU pods.
+  std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
+  bool wait_for_gcs = true;                      ///< Workers get the init container wait-gcs-ready.
+  bool inject_probes = true;                     ///< Ray containers without probes get the usual ones.
+  bool head_cluster_ip = false;                  ///< The head service has an IP of its own instead of being headless.
   std::vector<std::pair<std::string, std::string>> container_env;  ///< Added to every Ray container that lacks them.
 };
 

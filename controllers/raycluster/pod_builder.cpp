@@ -142,7 +142,7 @@ Result<WorkerPods> WorkerPods::of(const RayClusterSpec& spec, const WorkerGroup&
   pods.cluster_.uid = spec.uid;
   pods.group_ = group.name;
   pods.hosts_ = group.hosts;
-  pods.topology_key_ = options.topology_key;
+  pods.mutation_ = options.mutation;
   return pods;
 }
 
@@ -162,9 +162,7 @@ Result<Object> WorkerPods::build(WorkerPlace place) const {
     // Without it a replica that lost hosts would look whole to a spec with fewer of them.
     set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(hosts_));
   }
-  webhook::MutationOptions mutation;
-  mutation.topology_key = topology_key_;
-  Result<Json> born_right = webhook::mutate_pod(std::move(pod), mutation);
+  Result<Json> born_right = webhook::mutate_pod(std::move(pod), mutation_);
   if (!born_right) {
     return born_right.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
   }

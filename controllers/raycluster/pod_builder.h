@@ -35,7 +35,7 @@ class WorkerPods {
   RayClusterSpec cluster_;  ///< Only what names are made of.
   std::string group_;
   std::int32_t hosts_ = 1;
-  std::string topology_key_;
+  webhook::MutationOptions mutation_;
   Json common_;
 };
 

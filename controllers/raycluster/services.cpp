@@ -190,7 +190,7 @@ bool is_multislice(const WorkerGroup& group) {
   if (containers == nullptr || !containers->is_array()) return false;
   return std::ranges::any_of(*containers, [](const Json& container) {
     const Json* env = find_path(container, {"env"});
-    return env != nullptr && tpu::declares_multislice(*env);
+    return env != nullptr && tpu::wants_multislice(1, *env);
   });
 }
 

@@ -104,11 +104,6 @@ bool restarts_single_jobs(const Json& rule) {
 
 void check_failure_policy(const Json& policy, const Jobs& jobs, Errors& errors) {
   const std::string path = "spec.failurePolicy";
-  if (string_at(policy, {"restartStrategy"}) == "InPlaceRestart") {
-    errors.push_back(invalid_value(path + ".restartStrategy", "InPlaceRestart",
-                                   "containers are not restarted in place here; use Recreate or BlockingRecreate",
-                                   kOurRule));
-  }
   const Json& rules = array_at(policy, {"rules"});
   std::map<std::string, std::string> names;
   bool single_jobs = false;

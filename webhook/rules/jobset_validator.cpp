@@ -168,4 +168,10 @@ std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old) {
   return errors;
 }
 
+std::vector<UnservedField> unserved_jobset_fields(const Json& jobset) {
+  if (string_at(jobset, {"spec", "failurePolicy", "restartStrategy"}) != "InPlaceRestart") return {};
+  return {{"spec.failurePolicy.restartStrategy",
+           "containers are not restarted in place; use Recreate or BlockingRecreate"}};
+}
+
 }  // namespace tpuslice::webhook

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/unserved_field.h"
 
 namespace tpuslice::webhook {
 
@@ -14,6 +15,9 @@ namespace tpuslice::webhook {
 /// `old` is the stored object on an update, else null. Then what was wrong with `old` already is not repeated, so that
 /// an object from before a rule can still be suspended, labelled and deleted.
 [[nodiscard]] std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old);
+
+/// Fields in use that our controller does not serve.
+[[nodiscard]] std::vector<UnservedField> unserved_jobset_fields(const Json& jobset);
 
 /// What is legal but probably not meant; each shorter than the 256 characters that the API server passes on.
 [[nodiscard]] std::vector<std::string> warn_jobset(const Json& jobset);

@@ -42,7 +42,7 @@ bool join_environment(Json& list, const SliceIdentity& identity, const std::vect
   bool any_multislice = false;
   for (std::size_t index = 0; index < processes.size(); ++index) {
     Json& env = list[processes[index].position]["env"];
-    const bool multislice = tpu::wants_multislice(identity, env);
+    const bool multislice = tpu::wants_multislice(identity.slices, env);
     any_multislice = any_multislice || multislice;
     env = tpu::join_env(std::move(env), tpu::worker_env(identity, index, ports, multislice), index);
   }
@@ -162,10 +162,11 @@ std::vector<std::string> warn_pod(const Json& pod) {
   const auto identity = tpu::identify_worker(pod);
   const int hosts = selected_hosts(pod, tpu::total_chips(*containers));
   if (identity && !*identity && hosts > 1) {
+    const bool ray = !string_at(pod, {"metadata", "labels", tpu::kRayCluster}).empty();
     warnings.push_back(fmt::format(
-        "this pod asks for one of {} hosts of a slice, but nothing says which: it gets no TPU_WORKER_ID. Use a "
-        "RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service",
-        hosts));
+        "this pod asks for one of {} hosts of a slice, but nothing says which: it gets no TPU_WORKER_ID. {}", hosts,
+        ray ? "Turn on KubeRay's feature gate RayMultiHostIndexing"
+            : "Use a RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service"));
   }
   if (hosts > 1 && bool_at(*spec, {"hostNetwork"}) && string_at(*spec, {"dnsPolicy"}) != "ClusterFirstWithHostNet") {
     warnings.push_back(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/unserved_field.h"
 
 namespace tpuslice::webhook {
 
@@ -16,13 +17,6 @@ namespace tpuslice::webhook {
 
 /// What is legal but probably not meant.
 [[nodiscard]] std::vector<std::string> warn_raycluster(const Json& cluster);
-
-/// A field that KubeRay serves and this program does not.
-struct UnservedField {
-  std::string path;    ///< "spec.enableInTreeAutoscaling"
-  std::string reason;  ///< Why, and what to do instead.
-  friend bool operator==(const UnservedField&, const UnservedField&) = default;
-};
 
 /// Fields in use that would silently do nothing; empty for a cluster that another controller manages
 /// (spec.managedBy). A field that has no effect in KubeRay either, such as the options of a disabled feature, is not

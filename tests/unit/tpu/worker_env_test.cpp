@@ -134,16 +134,13 @@ TEST(JoinEnv, PutsAVariableAfterTheUsersOneThatItRefersTo) {
 }
 
 TEST(WantsMultislice, AsTheUserDeclaresElseAsTheWorkloadDoes) {
-  const SliceIdentity alone;
-  SliceIdentity of_two;
-  of_two.slices = 2;
-  EXPECT_FALSE(wants_multislice(alone, Json()));
-  EXPECT_FALSE(wants_multislice(alone, Json::array()));
-  EXPECT_TRUE(wants_multislice(of_two, Json()));
-  EXPECT_FALSE(wants_multislice(of_two, Json::array({entry("MEGASCALE_NUM_SLICES", "")})));
-  EXPECT_TRUE(wants_multislice(alone, Json::array({entry("MEGASCALE_NUM_SLICES", "2")})));
+  EXPECT_FALSE(wants_multislice(1, Json()));
+  EXPECT_FALSE(wants_multislice(1, Json::array()));
+  EXPECT_TRUE(wants_multislice(2, Json()));
+  EXPECT_FALSE(wants_multislice(2, Json::array({entry("MEGASCALE_NUM_SLICES", "")})));
+  EXPECT_TRUE(wants_multislice(1, Json::array({entry("MEGASCALE_NUM_SLICES", "2")})));
   EXPECT_TRUE(
-      wants_multislice(alone, Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
+      wants_multislice(1, Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
 }
 
 }  // namespace

@@ -132,5 +132,38 @@ TEST(HandleAdmission, SurvivesPodsWhoseMembersAreOfAnyType) {
   }
 }
 
+TEST(WorkloadPaths, JudgeEachKindByItsOwnRules) {
+  const Json jobset = {{"metadata", {{"name", "js"}}}, {"spec", {{"replicatedJobs", "x"}}}};
+  const Json set = {{"metadata", {{"name", "lws"}}}, {"spec", {{"replicas", -1}}}};
+  const Json jobset_answer =
+      answer("/validate-jobset-x-k8s-io-v1alpha2-jobset", review_of(jobset, "jobset.x-k8s.io", "JobSet"));
+  EXPECT_THAT(jobset_answer["status"]["message"].get<std::string>(), HasSubstr("spec.replicatedJobs"));
+  const Json set_answer = answer("/validate-leaderworkerset-x-k8s-io-v1-leaderworkerset",
+                                 review_of(set, "leaderworkerset.x-k8s.io", "LeaderWorkerSet"));
+  EXPECT_THAT(set_answer["status"]["message"].get<std::string>(), HasSubstr("spec.replicas"));
+  EXPECT_EQ(handle_admission(post("/validate", set), {}).status, 404);
+}
+
+TEST(WorkloadPaths, RefuseUnservedFieldsOnlyOfKindsThatOurControllersServe) {
+  const Json cluster = with(tpu_cluster(), "/spec/enableInTreeAutoscaling", true);
+  const auto allowed = [&](const AdmissionOptions& options) {
+    const http::Request request =
+        post("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", "CREATE"));
+    return Json::parse(handle_admission(request, options).body)["response"]["allowed"].get<bool>();
+  };
+  EXPECT_FALSE(allowed({}));
+  EXPECT_TRUE(allowed({.served_kinds = {}}));
+}
+
+TEST(MutatePodPath, WarnsOfAHostThatNobodyNumbers) {
+  Json pod = tpu::testing::pod_of({}, "alone");
+  EXPECT_THAT(mutate(pod)["warnings"], ElementsAre(HasSubstr("one of 4 hosts of a slice")));
+  pod["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = "2x2";
+  EXPECT_FALSE(mutate(pod).contains("warnings"));
+  pod = RayPod{}.json();
+  pod["spec"]["hostNetwork"] = true;
+  EXPECT_THAT(mutate(pod)["warnings"], ElementsAre(HasSubstr("ClusterFirstWithHostNet")));
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

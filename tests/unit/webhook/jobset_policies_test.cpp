@@ -37,8 +37,6 @@ INSTANTIATE_TEST_SUITE_P(
                    "spec.successPolicy.targetReplicatedJobs[1]", "must be the name of a replicated job"},
         JobSetCase{"FailureOfNobody", kRule + "/targetReplicatedJobs/0", "nobody",
                    "spec.failurePolicy.rules[0].targetReplicatedJobs[0]", "must be the name of a replicated job"},
-        JobSetCase{"RestartInPlace", "/spec/failurePolicy/restartStrategy", "InPlaceRestart",
-                   "spec.failurePolicy.restartStrategy", "use Recreate or BlockingRecreate"},
         JobSetCase{"RuleNameWithADash", kRule + "/name", "a-b", "spec.failurePolicy.rules[0].name",
                    "start with a letter"},
         JobSetCase{"RuleNameWithADigitFirst", kRule + "/name", "1a", "spec.failurePolicy.rules[0].name",

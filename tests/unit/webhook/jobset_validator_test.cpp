@@ -229,5 +229,14 @@ TEST(ValidateJobSet, SurvivesJunkInAnyPlace) {
   }
 }
 
+// Upstream serves it; where its controller does, it is let through.
+TEST(UnservedJobSetFields, AreRestartsInPlace) {
+  Json jobset = {{"spec", {{"failurePolicy", {{"restartStrategy", "Recreate"}}}}}};
+  EXPECT_TRUE(unserved_jobset_fields(jobset).empty());
+  jobset["spec"]["failurePolicy"]["restartStrategy"] = "InPlaceRestart";
+  ASSERT_EQ(unserved_jobset_fields(jobset).size(), 1U);
+  EXPECT_EQ(unserved_jobset_fields(jobset)[0].path, "spec.failurePolicy.restartStrategy");
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook
