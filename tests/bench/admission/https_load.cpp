@@ -138,15 +138,28 @@ class SteadyThread {
   int sent_ = 0;
 };
 
-/// A new identity for the server: first its authority is trusted, then it is shown.
-Status rotate(ServerProcess& server, const CertificateDirectory& directory, Trust& trust, const std::string& body) {
-  ASSIGN_OR_RETURN(const auto next, CertificateDirectory::issue());
-  trust.add(next.authority);
+/// A new identity for the server, which then has to be the one that it shows.
+Status show(ServerProcess& server, const CertificateDirectory& directory, const CertificateDirectory::Next& next,
+            const std::string& body) {
   RETURN_IF_ERROR(directory.write(next));
   RETURN_IF_ERROR(server.look_at_certificates());
   auto witness = connect(server, next.authority);
   if (!witness) return witness.error().within("the new certificate is not served");
   return (*witness)->post(kPath, body);
+}
+
+/// Shows one identity after another. Each authority is trusted for a whole turn before its leaf is shown, as who
+/// connects may have looked up what to trust a while ago.
+Status rotate(ServerProcess& server, const CertificateDirectory& directory, Trust& trust, const std::string& body,
+              Instant begin, const RotationOptions& options) {
+  const RealClock clock;
+  for (int i = 1; i <= options.rotations; ++i) {
+    ASSIGN_OR_RETURN(const auto next, CertificateDirectory::issue());
+    trust.add(next.authority);
+    pause_for(begin + i * (options.time / (options.rotations + 1)) - clock.now());
+    RETURN_IF_ERROR(show(server, directory, next, body));
+  }
+  return {};
 }
 
 }  // namespace
@@ -191,20 +204,17 @@ Result<RotationFigures> measure_rotation(ServerProcess& server, const Certificat
   Tally tally;
   std::atomic<int> opened = 0;
   RotationFigures figures;
-  std::optional<Error> problem;
+  Status rotated;
   const Instant begin = clock.now();
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kSteadyThreads; ++i) {
       threads.emplace_back([&, i] { SteadyThread(server, trust, bodies, options, tally, opened).run(i, begin); });
     }
-    for (int i = 1; i <= options.rotations && !problem; ++i) {
-      pause_for(begin + i * (options.time / (options.rotations + 1)) - clock.now());
-      if (const Status rotated = rotate(server, directory, trust, bodies.front()); !rotated) problem = rotated.error();
-      ++figures.rotations;
-    }
+    rotated = rotate(server, directory, trust, bodies.front(), begin, options);
   }
-  if (problem) return *problem;
+  if (!rotated) return rotated.error();
+  figures.rotations = options.rotations;
   figures.admissions = static_cast<int>(tally.latencies().size());
   figures.connections = opened;
   figures.failed = tally.failed();

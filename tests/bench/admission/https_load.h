@@ -41,7 +41,7 @@ struct RotationFigures {
   double p99 = 0;             ///< Milliseconds from when an admission was due.
 };
 
-/// Connections trust the authority before and the one that is next, as caBundle lists them.
+/// Connections trust the authority that is shown and the one that is next, as caBundle lists them.
 /// Errors: Unavailable, InvalidArgument; not for failed admissions.
 [[nodiscard]] Result<RotationFigures> measure_rotation(ServerProcess& server, const CertificateDirectory& directory,
                                                        const std::string& authority,
