@@ -67,6 +67,7 @@ class SelfManagedCertificates final : public CertificateSource {
     const std::string encoded = encode_base64(bundle.authorities);
     RETURN_IF_ERROR(trust(kMutatingConfigurations, encoded, stop));
     RETURN_IF_ERROR(trust(kValidatingConfigurations, encoded, stop));
+    served_ = bundle;
     return bundle.leaf;
   }
   Duration interval() const override { return options_.check; }
@@ -77,7 +78,8 @@ class SelfManagedCertificates final : public CertificateSource {
     const auto secret = reader_.get(kSecrets, key, stop);
     if (!secret && secret.error().code() != ErrorCode::kNotFound) return secret.error();
     const auto stored = secret ? read_certificate_data(secret->json()) : std::nullopt;
-    ASSIGN_OR_RETURN(CertificateBundle renewed, renew_certificates(stored, options_, clock_.wall()));
+    // Where somebody deleted the Secret, what is served and trusted goes on: the other replicas serve it, too.
+    ASSIGN_OR_RETURN(CertificateBundle renewed, renew_certificates(secret ? stored : served_, options_, clock_.wall()));
     if (stored && *stored == renewed) return renewed;
     const Json data = certificate_data(renewed);
     if (secret) {
@@ -122,6 +124,7 @@ class SelfManagedCertificates final : public CertificateSource {
   client::Reader& reader_;
   client::Writer& writer_;
   const Clock& clock_;
+  std::optional<CertificateBundle> served_;
 };
 
 }  // namespace

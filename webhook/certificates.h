@@ -61,7 +61,7 @@ struct CertificateBundle {
 [[nodiscard]] Json certificate_data(const CertificateBundle& bundle);
 [[nodiscard]] std::optional<CertificateBundle> read_certificate_data(const Json& secret);
 
-/// One step: read the Secret, renew what is due (the write is preconditioned: replicas that do the same lose and read),
+/// One step: read the Secret, renew what is due, put back what somebody deleted (the write is preconditioned: replicas that do the same lose and read),
 /// bring caBundle of both webhook configurations up to date, and only then show the leaf. A configuration that does not
 /// exist is not ours to make.
 /// Errors: those of the API server; Conflict when another replica was first.

@@ -163,6 +163,16 @@ TEST_F(SelfManaged, DoesNotServeWhatItCouldNotStore) {
   EXPECT_TRUE(source->step({}).ok());
 }
 
+TEST_F(SelfManaged, PutsBackASecretThatSomebodyDeletedSoThatAllReplicasStayTrusted) {
+  const auto source = replica();
+  const auto first = source->step({});
+  ASSERT_TRUE(first.ok());
+  const Json data = api_.objects[kSecretPath]["data"];
+  api_.objects.erase(kSecretPath);
+  EXPECT_EQ(*source->step({}), *first);
+  EXPECT_EQ(api_.objects[kSecretPath]["data"], data);
+}
+
 TEST_F(SelfManaged, HealsABundleThatSomebodyRemoved) {
   const auto source = replica();
   ASSERT_TRUE(source->step({}).ok());
