@@ -30,11 +30,11 @@ std::string known_paths() {
 
 }  // namespace
 
-AdmissionResponse admit_pod(const AdmissionRequest& request, const MutationOptions& options) {
+AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& options) {
   AdmissionResponse response;
   const bool is_pod = request.kind == "Pod" && request.group.empty() && request.subresource.empty();
   if (!is_pod || request.operation != "CREATE") return response;
-  Json pod = request.object;
+  Json& pod = request.object;
   // A pod of the default path has no namespace yet; the request knows it.
   Json& metadata = pod["metadata"];
   if (metadata.is_null()) metadata = Json::object();
@@ -49,8 +49,8 @@ AdmissionResponse admit_pod(const AdmissionRequest& request, const MutationOptio
     response.message = mutated.error().message();
     return response;
   }
-  if (*mutated != pod) {
-    response.patch = json_diff(pod, *mutated);
+  response.patch = json_diff(pod, *mutated);
+  if (!response.patch.empty()) {
     const std::string slice = string_at(*mutated, {"metadata", "labels", tpu::kSlice});
     if (!slice.empty()) response.audit["slice"] = slice;
   }
@@ -68,13 +68,14 @@ http::Response handle_admission(const http::Request& request, const AdmissionOpt
   if (request.body.size() > kLongestReview) {
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kLongestReview));
   }
-  const Result<AdmissionRequest> review = decode_review(request.body);
+  Result<AdmissionRequest> review = decode_review(request.body);
   if (!review) return text_response(400, review.error().message() + "\n");
+  const std::string uid = review->uid;
   try {
     const AdmissionResponse response =
-        rules == nullptr ? admit_pod(*review, options.mutation)
+        rules == nullptr ? admit_pod(*std::move(review), options.mutation)
                          : admit_workload(*review, *rules, options.served_kinds.contains(rules->kind));
-    return {200, {{"Content-Type", "application/json"}}, encode_review(review->uid, response)};
+    return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
   } catch (const Json::exception& error) {
     // A member of a type that no API server sends.
     return text_response(400, fmt::format("admission review is malformed: {}\n", error.what()));

@@ -20,7 +20,7 @@ struct AdmissionOptions {
 };
 
 /// Creation of a pod: its patch, or 422 if the pod contradicts itself. Anything else is allowed as it is.
-[[nodiscard]] AdmissionResponse admit_pod(const AdmissionRequest& request, const MutationOptions& options);
+[[nodiscard]] AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& options);
 
 /// True for the path of the pod mutator and those of workload_rules().
 [[nodiscard]] bool is_admission_path(std::string_view path);

@@ -60,20 +60,22 @@ Json encode_status(const AdmissionResponse& response) {
   return status;
 }
 
-Json object_or_null(const Json& request, std::string_view member) {
-  const Json* found = find_path(request, {member});
-  return found != nullptr && found->is_object() ? *found : Json();
+Json take_object(Json& request, std::string_view member) {
+  const auto found = request.find(member);
+  return found != request.end() && found->is_object() ? std::move(*found) : Json();
 }
 
 }  // namespace
 
 Result<AdmissionRequest> decode_review(std::string_view body) {
-  ASSIGN_OR_RETURN(const Json review, parse_json(body, {.bytes = kLongestReview}));
+  // Nothing here depends on who set which field, and it can be most of an object.
+  ASSIGN_OR_RETURN(Json review, parse_json(body, {.bytes = kLongestReview, .without = "managedFields"}));
   if (string_at(review, {"apiVersion"}) != kApiVersion || string_at(review, {"kind"}) != kKind) {
     return Error::invalid_argument("body is no {} {}", kApiVersion, kKind);
   }
-  const Json* request = find_path(review, {"request"});
-  if (request == nullptr || !request->is_object()) return Error::invalid_argument("admission review has no request");
+  const auto request = review.find("request");
+  if (request == review.end() || !request->is_object())
+    return Error::invalid_argument("admission review has no request");
   AdmissionRequest decoded;
   decoded.uid = string_at(*request, {"uid"});
   if (decoded.uid.empty() || decoded.uid.size() > kLongestUid) {
@@ -85,8 +87,8 @@ Result<AdmissionRequest> decode_review(std::string_view body) {
   decoded.name = string_at(*request, {"name"});
   decoded.namespace_name = string_at(*request, {"namespace"});
   decoded.operation = string_at(*request, {"operation"});
-  decoded.object = object_or_null(*request, "object");
-  decoded.old_object = object_or_null(*request, "oldObject");
+  decoded.object = take_object(*request, "object");
+  decoded.old_object = take_object(*request, "oldObject");
   if (decoded.object.is_null() && decoded.operation != "DELETE" && decoded.operation != "CONNECT") {
     return Error::invalid_argument("request.object is missing on {}", decoded.operation.substr(0, 16));
   }

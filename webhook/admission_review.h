@@ -22,7 +22,7 @@ struct AdmissionRequest {
   std::string name;  ///< Empty while the API server has not chosen one.
   std::string namespace_name;
   std::string operation;  ///< "CREATE", "UPDATE", ...
-  Json object;            ///< Null on DELETE.
+  Json object;            ///< Null on DELETE. Without managedFields, as old_object.
   Json old_object;        ///< Null on CREATE.
 };
 

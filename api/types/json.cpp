@@ -26,11 +26,16 @@ class JsonBuilder {
   bool number_float(number_float_t value, const string_t& /*text*/) { return add(value); }
   bool string(string_t& value) { return add(std::move(value)); }
   bool binary(binary_t& /*value*/) { return false; }
-  bool start_object(std::size_t /*size*/) { return enter(Json::object()); }
-  bool start_array(std::size_t /*size*/) { return enter(Json::array()); }
+  bool start_object(std::size_t /*size*/) { return enter(Json::value_t::object); }
+  bool start_array(std::size_t /*size*/) { return enter(Json::value_t::array); }
   bool end_object() { return leave(); }
   bool end_array() { return leave(); }
   bool key(string_t& name) {
+    if (skipped_ > 0) return true;
+    if (!limits_.without.empty() && name == limits_.without) {
+      skip_next_ = true;
+      return true;
+    }
     Json& object = *open_.back();
     if (limits_.refuse_duplicate_keys && object.contains(name)) {
       error_ = Error::invalid_argument("JSON has the key \"{}\" twice in one object", name);
@@ -69,19 +74,27 @@ class JsonBuilder {
   }
   template <typename T>
   bool add(T&& value) {
-    place(Json(std::forward<T>(value)));
+    if (!std::exchange(skip_next_, false) && skipped_ == 0) place(Json(std::forward<T>(value)));
     return true;
   }
-  bool enter(Json container) {
-    if (open_.size() >= limits_.depth) {
+  bool enter(Json::value_t container) {
+    if (open_.size() + skipped_ >= limits_.depth) {
       error_ = Error::invalid_argument("JSON is nested deeper than {} levels", limits_.depth);
       return false;
     }
-    open_.push_back(place(std::move(container)));
+    if (std::exchange(skip_next_, false) || skipped_ > 0) {
+      ++skipped_;
+    } else {
+      open_.push_back(place(Json(container)));
+    }
     return true;
   }
   bool leave() {
-    open_.pop_back();
+    if (skipped_ > 0) {
+      --skipped_;
+    } else {
+      open_.pop_back();
+    }
     return true;
   }
 
@@ -89,6 +102,8 @@ class JsonBuilder {
   Json root_;
   std::vector<Json*> open_;  ///< Only the innermost one grows, so the pointers of the others stay good.
   Json* member_ = nullptr;   ///< Where the value of the last key goes.
+  bool skip_next_ = false;   ///< The last key is JsonLimits::without.
+  std::size_t skipped_ = 0;  ///< Open levels that are left out; those above are in open_.
   std::optional<Error> error_;
 };
 

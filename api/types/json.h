@@ -25,6 +25,7 @@ struct JsonLimits {
   std::size_t bytes = 64U << 20U;      ///< Longest document.
   std::size_t depth = 128;             ///< Deepest nesting; a recursive consumer must never meet more.
   bool refuse_duplicate_keys = false;  ///< Otherwise the last one wins.
+  std::string_view without = {};       ///< Members of this name are left out, wherever they are.
 };
 
 /// Parses one document. Errors: InvalidArgument, with the byte offset.

@@ -199,6 +199,4 @@ Result<Json> apply_json_patch(Json document, const Json& patch) {
   return patcher.finish();
 }
 
-Json json_diff(const Json& before, const Json& after) { return Json::diff(before, after); }
-
 }  // namespace tpuslice

@@ -60,5 +60,13 @@ TEST(IsUtf8, TellsTextFromBytes) {
   }
 }
 
+TEST(ParseJson, LeavesOutAMemberWhereverItIs) {
+  const auto parsed =
+      parse_json(R"({"x": 1, "a": {"x": {"x": [1, {"b": 2}]}, "b": [{"x": "y", "c": 3}]}, "xx": 4})", {.without = "x"});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(*parsed, Json::parse(R"({"a": {"b": [{"c": 3}]}, "xx": 4})"));
+  EXPECT_FALSE(parse_json(R"({"x": [[[[]]]]})", {.depth = 4, .without = "x"}).ok());
+}
+
 }  // namespace
 }  // namespace tpuslice

@@ -80,6 +80,19 @@ TEST(JsonPatch, CannotBeMadeToEatTheMachine) {
   EXPECT_THAT(apply_json_patch(json(R"({"l":[1]})"), wide).error().message(), HasSubstr("values are copied"));
 }
 
+TEST(JsonDiff, LeavesAloneWhatAnArrayBeginsAndEndsWith) {
+  const Json before = json(R"({"env": [{"name": "A"}, {"name": "B"}]})");
+  const Json after = json(R"({"env": [{"name": "X"}, {"name": "A"}, {"name": "B"}]})");
+  EXPECT_EQ(json_diff(before, after), json(R"([{"op": "add", "path": "/env/0", "value": {"name": "X"}}])"));
+  EXPECT_EQ(json_diff(after, before), json(R"([{"op": "remove", "path": "/env/0"}])"));
+}
+
+TEST(JsonDiff, GoesIntoTheItemsThatDiffer) {
+  EXPECT_EQ(json_diff(json(R"([1, {"a/b": [1], "c~": 2}, 3])"), json(R"([1, {"a/b": [], "c~": 2, "d": 4}, 3])")),
+            json(R"([{"op": "remove", "path": "/1/a~1b/0"}, {"op": "add", "path": "/1/d", "value": 4}])"));
+  EXPECT_EQ(json_diff(json("1"), json("{}")), json(R"([{"op": "replace", "path": "", "value": {}}])"));
+}
+
 TEST(JsonDiff, IsThePatchBetweenTwoDocuments) {
   const Json before = json(R"({"a":1,"b":[1,2,3],"c":{"d":"x"}})");
   const Json after = json(R"({"b":[1,3],"c":{"d":"y","e/f":null},"g":[]})");

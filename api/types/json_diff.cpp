@@ -1,0 +1,90 @@
+// The JSON patch between two documents. What changed little becomes few operations: nlohmann's own diff rewrites every
+// item behind one that was put into an array, and compares subtrees anew at each level.
+#include <algorithm>
+
+#include "api/types/patch.h"
+
+namespace tpuslice {
+namespace {
+
+class Differ {
+ public:
+  Json operations = Json::array();
+
+  void compare(const Json& before, const Json& after) {
+    if (before.is_object() && after.is_object()) {
+      compare_objects(before, after);
+    } else if (before.is_array() && after.is_array()) {
+      compare_arrays(before, after);
+    } else if (before != after) {
+      operations.push_back({{"op", "replace"}, {"path", path_}, {"value", after}});
+    }
+  }
+
+ private:
+  /// Runs `body` with the path one step longer.
+  template <typename Body>
+  void within(std::string_view step, const Body& body) {
+    const std::size_t length = path_.size();
+    path_ += '/';
+    for (const char c : step) {
+      if (c == '~') {
+        path_ += "~0";
+      } else if (c == '/') {
+        path_ += "~1";
+      } else {
+        path_ += c;
+      }
+    }
+    body();
+    path_.resize(length);
+  }
+
+  void add(std::string_view step, const Json& value) {
+    within(step, [&] { operations.push_back({{"op", "add"}, {"path", path_}, {"value", value}}); });
+  }
+  void remove(std::string_view step) {
+    within(step, [&] { operations.push_back({{"op", "remove"}, {"path", path_}}); });
+  }
+
+  void compare_objects(const Json& before, const Json& after) {
+    for (const auto& [key, value] : before.items()) {
+      const auto counterpart = after.find(key);
+      if (counterpart == after.end()) {
+        remove(key);
+      } else {
+        within(key, [&, &old = value] { compare(old, *counterpart); });
+      }
+    }
+    for (const auto& [key, value] : after.items()) {
+      if (!before.contains(key)) add(key, value);
+    }
+  }
+
+  /// What both begin and end with stays; in between, items are compared in pairs, and the rest comes or goes.
+  void compare_arrays(const Json& before, const Json& after) {
+    const std::size_t shorter = std::min(before.size(), after.size());
+    std::size_t head = 0;
+    while (head < shorter && before[head] == after[head]) ++head;
+    std::size_t tail = 0;
+    while (head + tail < shorter && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
+    const std::size_t paired = shorter - tail;
+    for (std::size_t index = head; index < paired; ++index) {
+      within(std::to_string(index), [&] { compare(before[index], after[index]); });
+    }
+    for (std::size_t index = before.size() - tail; index > paired; --index) remove(std::to_string(index - 1));
+    for (std::size_t index = paired; index < after.size() - tail; ++index) add(std::to_string(index), after[index]);
+  }
+
+  std::string path_;
+};
+
+}  // namespace
+
+Json json_diff(const Json& before, const Json& after) {
+  Differ differ;
+  differ.compare(before, after);
+  return std::move(differ.operations);
+}
+
+}  // namespace tpuslice
