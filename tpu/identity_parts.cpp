@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "tpu/geometry.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
@@ -48,7 +47,6 @@ std::int64_t chips_of_host(const SliceIdentity& identity) {
 
 std::string label_path(std::string_view label) { return fmt::format("metadata.labels[{}]", label); }
 std::string annotation_path(std::string_view annotation) { return fmt::format("metadata.annotations[{}]", annotation); }
-std::string selector_path(std::string_view label) { return fmt::format("spec.nodeSelector[{}]", label); }
 
 std::optional<int> parse_index(std::string_view text) {
   int index = -1;
@@ -70,21 +68,6 @@ std::string controller_uid(const Json& pod) {
     if (bool_at(owner, {"controller"})) return string_at(owner, {"uid"});
   }
   return {};
-}
-
-Result<std::optional<SliceShape>> selected_shape(const Json& pod) {
-  const std::string label = string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel});
-  const std::string selected = string_at(pod, {"spec", "nodeSelector", kTopologyLabel});
-  const std::string annotated = string_at(pod, {"metadata", "annotations", kSliceTopologyAnnotation});
-  if (label.empty() || (selected.empty() && annotated.empty())) return std::optional<SliceShape>();
-  const auto accelerator = find_accelerator(label);
-  if (!accelerator) return accelerator.error().within(selector_path(kAcceleratorLabel));
-  const std::string path = selected.empty() ? annotation_path(kSliceTopologyAnnotation) : selector_path(kTopologyLabel);
-  const auto topology = Topology::parse(selected.empty() ? annotated : selected);
-  if (!topology) return topology.error().within(path);
-  if (const Status legal = check_topology(**accelerator, *topology); !legal) return legal.error().within(path);
-  const std::string_view part = selected.empty() ? std::string_view() : annotated;
-  return std::optional<SliceShape>({*accelerator, effective_topology(**accelerator, *topology, part)});
 }
 
 Result<int> take_shape(SliceIdentity& identity, const SliceShape& shape) {

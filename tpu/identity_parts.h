@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tpu/identity.h"
+#include "tpu/slice_shape.h"
 
 namespace tpuslice::tpu {
 
@@ -14,7 +15,6 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 /// "metadata.labels[ray.io/group]"
 [[nodiscard]] std::string label_path(std::string_view label);
 [[nodiscard]] std::string annotation_path(std::string_view annotation);
-[[nodiscard]] std::string selector_path(std::string_view label);
 
 /// A whole number from 0 in decimal digits.
 [[nodiscard]] std::optional<int> parse_index(std::string_view text);
@@ -24,14 +24,6 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 
 /// uid of the controller among the pod's owners; empty without one.
 [[nodiscard]] std::string controller_uid(const Json& pod);
-
-/// The accelerator and topology that the node selector asks for, or the annotation of a sub-slice; nothing where one of
-/// them is missing. Errors: InvalidArgument naming the field that is unknown or does not fit the other.
-struct SliceShape {
-  const Accelerator* accelerator;
-  Topology topology;
-};
-[[nodiscard]] Result<std::optional<SliceShape>> selected_shape(const Json& pod);
 
 /// Takes accelerator and topology into the identity. Errors: InvalidArgument for containers that cannot share a host of
 /// that shape; else the number of hosts of the slice.

@@ -8,11 +8,13 @@ namespace {
 
 Error missing_shape(const Json& pod) {
   if (string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel}).empty()) {
-    return Error::invalid_argument("{}: Required value: a TPU pod names its accelerator, for example tpu-v6e-slice",
-                                   selector_path(kAcceleratorLabel));
+    return Error::invalid_argument(
+        "spec.nodeSelector[{}]: Required value: a TPU pod names its accelerator, for example tpu-v6e-slice",
+        kAcceleratorLabel);
   }
-  return Error::invalid_argument("{}: Required value: a TPU pod names the topology of its slice, for example 4x4",
-                                 selector_path(kTopologyLabel));
+  return Error::invalid_argument(
+      "spec.nodeSelector[{}]: Required value: a TPU pod names the topology of its slice, for example 4x4",
+      kTopologyLabel);
 }
 
 Result<int> ray_host_index(const Json& pod, const SliceIdentity& identity) {

@@ -4,10 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "tpu/catalog.h"
-#include "tpu/geometry.h"
-#include "tpu/labels.h"
-#include "tpu/pod_request.h"
 #include "webhook/rules/fields.h"
 
 namespace tpuslice::webhook {
@@ -52,22 +48,5 @@ std::string longest_jobset_name(const Json& jobset) {
 std::string default_rule_name(std::size_t index) { return fmt::format("failurePolicyRule{}", index); }
 
 bool is_suspended(const Json& jobset) { return is_true(jobset, {"spec", "suspend"}); }
-
-std::optional<int> hosts_per_slice(const Json& pod) {
-  const Json* spec = find_set(pod, {"spec"});
-  if (spec == nullptr) return std::nullopt;
-  const auto containers = tpu::tpu_containers(*spec);
-  if (!containers || containers->empty()) return std::nullopt;
-  const auto accelerator = tpu::find_accelerator(string_at(*spec, {"nodeSelector", tpu::kAcceleratorLabel}));
-  if (!accelerator) return std::nullopt;
-  const std::string selected = string_at(*spec, {"nodeSelector", tpu::kTopologyLabel});
-  const std::string annotated = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
-  const auto topology = tpu::Topology::parse(selected.empty() ? annotated : selected);
-  if (!topology) return std::nullopt;
-  const auto hosts =
-      tpu::host_count(selected.empty() ? *topology : tpu::effective_topology(**accelerator, *topology, annotated),
-                      tpu::total_chips(*containers));
-  return hosts ? std::optional<int>(*hosts) : std::nullopt;
-}
 
 }  // namespace tpuslice::webhook

@@ -41,7 +41,4 @@ struct ReplicatedJob {
 
 [[nodiscard]] bool is_suspended(const Json& jobset);
 
-/// The number of hosts in each slice of a TPU job. Nothing for pods that ask for no TPU, or for a slice that is none.
-[[nodiscard]] std::optional<int> hosts_per_slice(const Json& pod);
-
 }  // namespace tpuslice::webhook

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
 #include "webhook/rules/jobset_rules.h"
 #include "webhook/rules/tpu_rules.h"
@@ -48,7 +49,7 @@ void check_jobset_slices(const Json& jobset, const std::vector<ReplicatedJob>& j
       });
     }
     errors.insert(errors.end(), found.begin(), found.end());
-    const auto count = hosts_per_slice(*job.pod);
+    const auto count = tpu::selected_hosts(*job.pod);
     if (count && *count > 1) check_slice_job(job, *count, errors);
   }
 }

@@ -6,6 +6,7 @@
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
+#include "tpu/slice_shape.h"
 #include "webhook/rules/field_errors.h"
 #include "webhook/rules/fields.h"
 #include "webhook/rules/jobset_fields.h"
@@ -99,7 +100,7 @@ std::vector<std::string> warn_jobset(const Json& jobset) {
   for (const ReplicatedJob& job : replicated_jobs(jobset)) {
     if (job.pod == nullptr || !asks_for_tpus(*job.pod)) continue;
     warn_tpu_pods(job, warnings);
-    if (hosts_per_slice(*job.pod).value_or(1) > 1) warn_slice(jobset, job, warnings);
+    if (tpu::selected_hosts(*job.pod).value_or(1) > 1) warn_slice(jobset, job, warnings);
   }
   for (std::string& warning : warnings) warning = clip(std::move(warning), kLongestWarning);
   return warnings;

@@ -5,8 +5,8 @@
 
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
+#include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_fields.h"
 #include "webhook/rules/leaderworkerset_rules.h"
 #include "webhook/rules/tpu_rules.h"
 
@@ -46,7 +46,7 @@ std::string chips_of(const Json& pod) {
 void check_same_hosts(const LwsGroups& groups, std::vector<FieldError>& errors) {
   const Json& leader = *groups.leader;
   const Json& worker = *groups.worker;
-  if (hosts_per_slice(leader) == 1 && hosts_per_slice(worker) == 1) return;
+  if (tpu::selected_hosts(leader) == 1 && tpu::selected_hosts(worker) == 1) return;
   const auto refuse = [&](std::string path, const std::string& ours, const std::string& theirs) {
     errors.push_back(invalid_value(std::move(path), ours,
                                    fmt::format("the workers have {}; leader and workers are hosts of one slice and "
@@ -180,7 +180,7 @@ void check_lws_slices(const LwsGroups& groups, std::vector<FieldError>& errors) 
   }
   if (groups.workers_have_tpus) append_new(template_errors(*groups.worker, kLwsWorkerPath, members), found);
   const Json& member = groups.workers_have_tpus ? *groups.worker : *groups.leader;
-  if (slices.uneven() && hosts_per_slice(member) != 1) check_even(groups, slices, found);
+  if (slices.uneven() && tpu::selected_hosts(member) != 1) check_even(groups, slices, found);
   if (!groups.sound) {  // Then nobody knows how many hosts there are.
     std::erase_if(found, [&](const FieldError& error) { return error.path == members.path; });
   }

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "tpu/labels.h"
+#include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_fields.h"
 #include "webhook/rules/leaderworkerset_rules.h"
 #include "webhook/rules/leaderworkerset_validator.h"
 
@@ -49,7 +49,7 @@ void warn_restarts(const Json& set, const LwsGroups& groups, Warnings& warnings)
   const Json* pod = groups.workers_have_tpus ? groups.worker : groups.leader;
   if (!groups.sound || pod == nullptr) return;
   const std::int64_t pods = lws_slices(groups).pods();
-  if (pods < 2 || hosts_per_slice(*pod) == 1) return;
+  if (pods < 2 || tpu::selected_hosts(*pod) == 1) return;
   warnings.push_back(
       fmt::format("{}: a host that restarts alone cannot rejoin its slice of {} hosts; use "
                   "RecreateGroupOnPodRestart or RecreateGroupAfterStart",

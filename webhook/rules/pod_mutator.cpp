@@ -8,6 +8,7 @@
 #include "tpu/identity.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
+#include "tpu/slice_shape.h"
 #include "tpu/worker_env.h"
 
 namespace tpuslice::webhook {
@@ -103,10 +104,9 @@ Status join_slice(Json& pod, const SliceIdentity& identity, const MutationOption
 
 /// Chips of the node that a pod with so many is on: all of them, unless its generation splits hosts.
 std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
-  const auto accelerator = tpu::find_accelerator(string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
-  const auto topology = tpu::Topology::parse(string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}));
-  if (!accelerator || !topology || !(*accelerator)->splits_hosts()) return pod_chips;
-  return tpu::default_chips_per_host(**accelerator, *topology);
+  const auto shape = tpu::selected_shape(pod);
+  if (!shape || !*shape || !(*shape)->accelerator->splits_hosts()) return pod_chips;
+  return tpu::default_chips_per_host(*(*shape)->accelerator, (*shape)->topology);
 }
 
 /// Labels that say nothing, or what no device plugin knows, add nothing.
@@ -134,14 +134,6 @@ Result<Json> mutate(Json pod, const MutationOptions& options) {
   return pod;
 }
 
-/// Hosts of the slice that the node selector asks for; 1 where it does not say.
-int selected_hosts(const Json& pod, std::int64_t chips) {
-  const auto topology = tpu::Topology::parse(string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}));
-  if (!topology) return 1;
-  const auto hosts = tpu::host_count(*topology, chips);
-  return hosts ? *hosts : 1;
-}
-
 }  // namespace
 
 Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
@@ -155,20 +147,17 @@ Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
 
 std::vector<std::string> warn_pod(const Json& pod) {
   std::vector<std::string> warnings;
-  const Json* spec = find_path(pod, {"spec"});
-  if (spec == nullptr) return warnings;
-  const auto containers = tpu::tpu_containers(*spec);
-  if (!containers || containers->empty()) return warnings;
+  const int hosts = tpu::selected_hosts(pod).value_or(1);
+  if (hosts == 1) return warnings;
   const auto identity = tpu::identify_worker(pod);
-  const int hosts = selected_hosts(pod, tpu::total_chips(*containers));
-  if (identity && !*identity && hosts > 1) {
+  if (identity && !*identity) {
     const bool ray = !string_at(pod, {"metadata", "labels", tpu::kRayCluster}).empty();
     warnings.push_back(fmt::format(
         "this pod asks for one of {} hosts of a slice, but nothing says which: it gets no TPU_WORKER_ID. {}", hosts,
         ray ? "Turn on KubeRay's feature gate RayMultiHostIndexing"
             : "Use a RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service"));
   }
-  if (hosts > 1 && bool_at(*spec, {"hostNetwork"}) && string_at(*spec, {"dnsPolicy"}) != "ClusterFirstWithHostNet") {
+  if (bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
     warnings.push_back(
         "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
   }
