@@ -65,7 +65,22 @@ TEST(ParseJson, LeavesOutAMemberWhereverItIs) {
       parse_json(R"({"x": 1, "a": {"x": {"x": [1, {"b": 2}]}, "b": [{"x": "y", "c": 3}]}, "xx": 4})", {.without = "x"});
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(*parsed, Json::parse(R"({"a": {"b": [{"c": 3}]}, "xx": 4})"));
-  EXPECT_FALSE(parse_json(R"({"x": [[[[]]]]})", {.depth = 4, .without = "x"}).ok());
+  EXPECT_EQ(*parse_json(R"({"x": [[[[18446744073709551616]]]]})", {.depth = 3, .without = "x"}), Json::object());
+}
+
+// What one parser refuses the other reads, so both must agree on what they take.
+TEST(ParseJson, TakesNumbersAsTheyAre) {
+  for (const char* text : {"0", "-0", "-1", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+                           "-9223372036854775808", "18446744073709551616", "1.5", "-0.0", "1e3", "4.9e-324"}) {
+    const auto parsed = parse_json(text);
+    ASSERT_TRUE(parsed.ok()) << text;
+    EXPECT_EQ(parsed->dump(), Json::parse(text).dump());
+    const bool negative_zero = std::string_view(text) == "-0";
+    EXPECT_TRUE(negative_zero || parsed->type() == Json::parse(text).type()) << text;
+  }
+  EXPECT_FALSE(parse_json("1e400").ok());
+  EXPECT_FALSE(parse_json("01").ok());
+  EXPECT_FALSE(parse_json("\"\\ud800\"").ok());
 }
 
 }  // namespace
