@@ -15,7 +15,6 @@
 namespace tpuslice::bench {
 namespace {
 
-constexpr int kInFlight = 16;  ///< The operator's default, too.
 constexpr const char* kDefinition = "deploy/crds/ray.io_rayclusters.yaml";
 constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 constexpr Duration kStopLimit = std::chrono::seconds(40);
@@ -108,14 +107,9 @@ Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation
   if (pods.size() != shape.pods()) return Error::internal("{} pods for {}", pods.size(), shape.name());
   ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(account_));
   ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(config, kInFlight));
-  RETURN_IF_ERROR(settle());
-  const Usage before = usage();
-  const Instant begun = clock_.now();
-  RETURN_IF_ERROR(lean->post(kPods.path(where), pods));
-  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(where, pods.size(), options_.limit));
-  out.floor = static_cast<double>(pods.size()) / seconds(ended - begun);
-  RETURN_IF_ERROR(settle());
-  out.floor_apiserver_cpu = (usage().apiserver - before.apiserver) / static_cast<double>(pods.size()) * 1000;
+  ASSIGN_OR_RETURN(const Posted posted, post(*lean, where, pods));
+  out.floor = posted.rate;
+  out.floor_apiserver_cpu = posted.apiserver_cpu;
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
     ASSIGN_OR_RETURN(const double took, heal_by_hand(*lean, where, chosen->second));
@@ -123,6 +117,20 @@ Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation
     RETURN_IF_ERROR(settle());
   }
   return remove(clusters, where);
+}
+
+Result<Posted> Bench::post(LeanClient& client, const std::string& namespace_name,
+                           const std::vector<std::string>& pods) {
+  RETURN_IF_ERROR(settle());
+  const Usage before = usage();
+  const Instant begun = clock_.now();
+  RETURN_IF_ERROR(client.post(kPods.path(namespace_name), pods));
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, pods.size(), options_.limit));
+  Posted out;
+  out.rate = static_cast<double>(pods.size()) / seconds(ended - begun);
+  RETURN_IF_ERROR(settle());
+  out.apiserver_cpu = (usage().apiserver - before.apiserver) / static_cast<double>(pods.size()) * 1000;
+  return out;
 }
 
 Result<std::string> Bench::new_namespace(const char* prefix) {

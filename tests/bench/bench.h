@@ -1,6 +1,7 @@
 // Bench: one control plane, and the measurements on it. docs/performance.md says how each is made.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::bench {
+
+inline constexpr int kInFlight = 16;  ///< Requests at a time; the operator's default, too.
 
 struct BenchOptions {
   std::string operator_program;
@@ -40,6 +43,20 @@ struct Healing {
   std::vector<double> floor;  ///< The same pods deleted and posted again by hand.
 };
 
+/// Pods posted one by one.
+struct Posted {
+  double rate = 0;           ///< Pods per second, until the last is ADDED.
+  double apiserver_cpu = 0;  ///< Seconds per 1,000 pods.
+};
+
+/// Pods that are not born right, by what the API server asks about each.
+struct ThroughWebhook {
+  Posted none;              ///< Nobody.
+  Posted noop;              ///< A webhook that changes nothing.
+  Posted ours;              ///< The operator.
+  double operator_cpu = 0;  ///< Seconds per 1,000 pods.
+};
+
 struct Rest {
   double writes = 0;
   double cpu_percent = 0;  ///< Of one core, the operator.
@@ -61,6 +78,7 @@ class Bench {
   };
   /// The operator's creation and the floor, in either order.
   Result<Creation> create(const Shape& shape, bool floor_first, const Meanwhile& meanwhile);
+  Result<ThroughWebhook> create_through_webhook(const Shape& shape);
 
  private:
   explicit Bench(BenchOptions options) : options_(std::move(options)) {}
@@ -72,6 +90,9 @@ class Bench {
   };
   Status run_operator(const Shape& shape, const Meanwhile& meanwhile, Creation& out);
   Status run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation& out);
+  Result<Posted> post(LeanClient& client, const std::string& namespace_name, const std::vector<std::string>& pods);
+  /// `asked` tells that the API server asks whom it should.
+  Result<Posted> create_unprepared(const Shape& shape, const std::function<bool()>& asked);
   Result<std::string> new_namespace(const char* prefix);
   Result<std::vector<Object>> apply(const Shape& shape, const std::string& namespace_name);
   Status remove(const std::vector<Object>& clusters, const std::string& namespace_name);

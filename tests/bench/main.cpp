@@ -44,10 +44,11 @@ const std::vector<Row>& rows() {
 
 Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
   std::vector<Row> chosen;
+  const auto is_chosen = [&](const std::string& name) {
+    return line.only.empty() || std::find(line.only.begin(), line.only.end(), name) != line.only.end();
+  };
   for (const Row& row : rows()) {
-    if (line.only.empty() || std::find(line.only.begin(), line.only.end(), row.name) != line.only.end()) {
-      chosen.push_back(row);
-    }
+    if (is_chosen(row.name)) chosen.push_back(row);
   }
   out.runs = line.runs;
   out.rest_time = std::chrono::seconds(line.rest);
@@ -74,6 +75,12 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
                  round.floor, round.ratio());
       out.creation[i].second.push_back(round);
     }
+    if (!is_chosen("webhook")) continue;
+    ASSIGN_OR_RETURN(const ThroughWebhook round,
+                     bench.create_through_webhook({.clusters = 4, .slices = 64, .hosts = 4}));
+    fmt::print(stderr, "run {}: webhook: none {:.0f}, no-op {:.0f}, ours {:.0f} pods/s\n", run + 1, round.none.rate,
+               round.noop.rate, round.ours.rate);
+    out.webhook.push_back(round);
   }
   return {};
 }
@@ -104,7 +111,7 @@ int main_with_result(int argc, char** argv) {
   app.add_flag("--keep", line.bench.keep_dir, "Leave the directory with all logs behind.");
   app.add_option("--runs", line.runs, "How often everything is measured. Default: 3")->check(CLI::PositiveNumber);
   app.add_option("--rest", line.rest, "Seconds of doing nothing, once in a run. Default: 60");
-  app.add_option("--only", line.only, "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4. Default: all.");
+  app.add_option("--only", line.only, "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook. Default: all.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
   try {
     app.parse(argc, argv);

@@ -52,6 +52,35 @@ std::string creation_table(const Measurements& measurements) {
   return out;
 }
 
+std::string webhook_table(const std::vector<ThroughWebhook>& rounds) {
+  struct Way {
+    const char* name;
+    Posted ThroughWebhook::*posted;
+  };
+  constexpr Way kWays[] = {{"nobody", &ThroughWebhook::none},
+                           {"a webhook that changes nothing", &ThroughWebhook::noop},
+                           {"our webhook", &ThroughWebhook::ours}};
+  std::string out =
+      "| pods that nobody prepared; the API server asks | pods/s | of a webhook that changes nothing | API server, "
+      "CPU-s per 1,000 | operator, CPU-s per 1,000 |\n|---|---|---|---|---|\n";
+  for (const Way& way : kWays) {
+    std::vector<double> rates;
+    std::vector<double> ratios;
+    std::vector<double> apiserver;
+    std::vector<double> ours;
+    for (const ThroughWebhook& round : rounds) {
+      const Posted& posted = round.*way.posted;
+      rates.push_back(posted.rate);
+      ratios.push_back(round.noop.rate == 0 ? 0 : posted.rate / round.noop.rate);
+      apiserver.push_back(posted.apiserver_cpu);
+      if (way.posted == &ThroughWebhook::ours) ours.push_back(round.operator_cpu);
+    }
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", way.name, spread(rates, 0), spread(ratios, 2),
+                       spread(apiserver, 2), spread(ours, 2));
+  }
+  return out;
+}
+
 std::string output_of(const char* command) {
   FILE* const pipe = popen(command, "r");
   if (pipe == nullptr) return {};
@@ -86,6 +115,7 @@ std::string to_table(const Measurements& measurements) {
     }
     out += "\n";
   }
+  if (!measurements.webhook.empty()) out += webhook_table(measurements.webhook) + "\n";
   if (!measurements.rest.empty()) {
     std::vector<double> writes;
     std::vector<double> cpu;

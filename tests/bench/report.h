@@ -14,6 +14,7 @@ struct Measurements {
   std::vector<std::pair<Shape, std::vector<Creation>>> creation;
   std::vector<Healing> healing;
   std::vector<Rest> rest;
+  std::vector<ThroughWebhook> webhook;
   Duration rest_time{};
 };
 

@@ -1,0 +1,135 @@
+// What a mutating webhook costs the creation of pods: none, one that changes nothing, and ours.
+#include <atomic>
+#include <utility>
+
+#include "api/http/server.h"
+#include "api/http/tls_credentials.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/machine.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::bench {
+namespace {
+
+constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
+                                               "mutatingwebhookconfigurations", false};
+constexpr const char* kConfiguration = "tpu-slice-operator";
+
+/// The pod as KubeRay would send it: with its index labels, without what our controller puts in before it is born.
+Result<std::string> unprepared(const std::string& text) {
+  ASSIGN_OR_RETURN(Json pod, parse_json(text));
+  Json& spec = pod["spec"];
+  for (const char* field : {"affinity", "hostname", "subdomain"}) spec.erase(field);
+  for (Json& container : spec["containers"]) {
+    if (!container.contains("env")) continue;
+    auto& env = container["env"].get_ref<Json::array_t&>();
+    std::erase_if(env, [](const Json& entry) { return string_at(entry, {"name"}).starts_with("TPU_"); });
+  }
+  pod["metadata"]["labels"].erase(std::string(tpu::kSlice));
+  if (pod["metadata"].contains("annotations")) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceHosts));
+  return pod.dump();
+}
+
+/// A webhook that reads its request no further than to its uid, and allows.
+class NoopWebhook {
+ public:
+  static Result<std::unique_ptr<NoopWebhook>> start() {
+    const Timestamp now = RealClock().wall();
+    const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
+    ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("no-op", validity));
+    http::ServerOptions options;
+    ASSIGN_OR_RETURN(options.tls, http::issue_certificate(
+                                      authority, {.common_name = "no-op", .ip_addresses = {"127.0.0.1"}}, validity));
+    std::unique_ptr<NoopWebhook> webhook(new NoopWebhook(authority.certificate_chain));
+    ASSIGN_OR_RETURN(webhook->server_,
+                     http::Server::start(std::move(options),
+                                         [calls = webhook->calls_](const http::Request& request, const http::Peer&) {
+                                           ++*calls;
+                                           return answer(request.body);
+                                         }));
+    return webhook;
+  }
+
+  [[nodiscard]] int port() const { return server_->port(); }
+  [[nodiscard]] const std::string& authority() const { return authority_; }
+  [[nodiscard]] int calls() const { return *calls_; }
+
+ private:
+  explicit NoopWebhook(std::string authority) : authority_(std::move(authority)) {}
+
+  static http::Reply answer(const std::string& review) {
+    // The request begins with its uid.
+    constexpr std::string_view kUid = "\"uid\":\"";
+    const std::size_t begin = review.find(kUid) + kUid.size();
+    const std::string uid = review.substr(begin, review.find('"', begin) - begin);
+    return {.response = {200,
+                         {{"Content-Type", "application/json"}},
+                         R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":")" + uid +
+                             R"(","allowed":true}})"}};
+  }
+
+  const std::string authority_;
+  const std::shared_ptr<std::atomic<int>> calls_ = std::make_shared<std::atomic<int>>(0);
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace
+
+Result<ThroughWebhook> Bench::create_through_webhook(const Shape& shape) {
+  ThroughWebhook out;
+  ASSIGN_OR_RETURN(out.none, create_unprepared(shape, [] { return true; }));
+
+  ASSIGN_OR_RETURN(const auto noop, NoopWebhook::start());
+  RETURN_IF_ERROR(testing::register_webhook(plane_->client(), noop->port(), noop->authority()));
+  ASSIGN_OR_RETURN(out.noop, create_unprepared(shape, [&] { return noop->calls() > 0; }));
+
+  ASSIGN_OR_RETURN(const int port, testing::free_port());
+  RETURN_IF_ERROR(testing::register_webhook(plane_->client(), port));
+  // It must leave the pods alone: they have no RayCluster that it reconciles.
+  ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = account_,
+                                                               .log = plane_->dir() + "/webhook.log",
+                                                               .program = options_.operator_program,
+                                                               .webhook_port = port,
+                                                               .flags = {"--controllers=-raycluster"}}));
+  const auto asked = [&] {
+    return operator_->metric("controller_runtime_webhook_requests_total", {{"code", "200"}}).value_or(0) > 0;
+  };
+  const double cpu = cpu_seconds(operator_->pid());
+  ASSIGN_OR_RETURN(out.ours, create_unprepared(shape, asked));
+  out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / static_cast<double>(shape.pods()) * 1000;
+  const Status stopped = operator_->stop();
+  operator_.reset();
+  RETURN_IF_ERROR(stopped);
+  return out;
+}
+
+Result<Posted> Bench::create_unprepared(const Shape& shape, const std::function<bool()>& asked) {
+  ASSIGN_OR_RETURN(const std::string where, new_namespace("admit"));
+  ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
+  std::vector<std::string> pods;
+  for (const Object& cluster : clusters) {
+    ASSIGN_OR_RETURN(const std::vector<BarePod> own, pods_of(cluster));
+    for (const BarePod& pod : own) {
+      ASSIGN_OR_RETURN(std::string text, unprepared(pod.text));
+      pods.push_back(std::move(text));
+    }
+  }
+  // Until the API server has seen the configuration; the last pod is a worker.
+  ASSIGN_OR_RETURN(const Json probe, parse_json(pods.back()));
+  const Instant until = clock_.now() + options_.limit;
+  while (!asked()) {
+    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "the API server does not ask the webhook");
+    // Its answer may be an error while the webhook's certificate is new.
+    (void)plane_->client().create(kPods, Object(probe), {.dry_run = true});
+    pause_for(std::chrono::milliseconds(20));
+  }
+  ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(plane_->config(), kInFlight));
+  ASSIGN_OR_RETURN(const Posted posted, post(*lean, where, pods));
+  // Pods of other shapes must not be asked about.
+  const auto removed = plane_->client().remove(kMutatingConfigurations, {{}, kConfiguration});
+  if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed.error();
+  RETURN_IF_ERROR(remove(clusters, where));
+  return posted;
+}
+
+}  // namespace tpuslice::bench
