@@ -2,21 +2,14 @@
 #include <atomic>
 #include <map>
 #include <set>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "api/base/metrics.h"
-#include "api/http/io_threads.h"
 #include "api/http/server.h"
 #include "api/http/tls_credentials.h"
-#include "api/types/yaml.h"
-#include "tests/support/eventually.h"
-#include "tests/support/operator_process.h"
-#include "tests/unit/tpu/pods.h"
-#include "webhook/webhook_server.h"
+#include "tests/e2e/admission_fixture.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -28,79 +21,6 @@ constexpr ResourceType kJobs{"batch", "v1", "Job", "jobs"};
 constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                                                "mutatingwebhookconfigurations", false};
-
-/// API server and controllers; no pod runs. The webhook is served by this process.
-class Admission : public ::testing::Test {
- protected:
-  void SetUp() override {
-    auto plane = ControlPlane::start({.scheduler = false, .kwok = false});
-    if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
-    ASSERT_TRUE(plane.ok()) << plane.error().message();
-    plane_ = std::move(*plane);
-    const Status installed = install_operator(plane_->client());
-    ASSERT_TRUE(installed.ok()) << installed.error().message();
-    webhook::WebhookServerOptions options;
-    options.namespace_name = "tpu-slice-system";
-    auto server = webhook::WebhookServer::start(options, plane_->client(), clock_, metrics_, {});
-    ASSERT_TRUE(server.ok()) << server.error().message();
-    server_ = std::move(*server);
-    const Status registered = register_webhook(plane_->client(), server_->port());
-    ASSERT_TRUE(registered.ok()) << registered.error().message();
-    server_->step({});
-    ASSERT_TRUE(server_->ready());
-    // The API server takes a moment to see the configuration.
-    ASSERT_TRUE(eventually([&] { return is_admitted(); }));
-  }
-  void TearDown() override {
-    if (HasFailure() && plane_) plane_->keep_dir();
-  }
-
-  bool is_admitted() {
-    const auto probe =
-        plane_->client().create(kPods, Object(runnable(RayPod{.group = "probe"}.json())), {.dry_run = true});
-    return probe.ok() && env_value(probe->json(), "TPU_WORKER_ID") == "0";
-  }
-
-  /// A pod that the API server takes: its containers have images. Without the token, whose volume has a random name.
-  static Json runnable(Json pod) {
-    pod["spec"]["automountServiceAccountToken"] = false;
-    for (const char* list : {"containers", "initContainers"}) {
-      if (!pod["spec"].contains(list)) continue;
-      for (Json& container : pod["spec"][list]) container["image"] = "i";
-    }
-    return pod;
-  }
-
-  void create(const ResourceType& type, const std::string& yaml) {
-    const auto object = parse_yaml(yaml);
-    ASSERT_TRUE(object.ok()) << object.error().message();
-    const auto created = plane_->client().create(type, Object(*object));
-    ASSERT_TRUE(created.ok()) << created.error().message();
-  }
-
-  /// The `count` pods with that label, by hostname.
-  std::map<std::string, Json> pods_of(const std::string& label, std::size_t count) {
-    std::map<std::string, Json> pods;
-    const bool there = eventually([&] {
-      pods.clear();
-      const auto list = plane_->client().list(kPods, {.namespace_name = "default", .label_selector = label}, {});
-      if (!list) return false;
-      for (const std::string& text : list->items) {
-        const Json pod = Json::parse(text);
-        pods[string_at(pod, {"spec", "hostname"})] = pod;
-      }
-      return pods.size() == count;
-    });
-    EXPECT_TRUE(there) << pods.size() << " pods of " << label;
-    return pods;
-  }
-
-  const std::shared_ptr<http::IoThreads> io_ = http::start_io();
-  RealClock clock_;
-  Metrics metrics_;
-  std::unique_ptr<ControlPlane> plane_;
-  std::unique_ptr<webhook::WebhookServer> server_;
-};
 
 constexpr const char* kTemplateSpec = R"(
       nodeSelector:
@@ -218,6 +138,74 @@ TEST_F(Admission, GivesThePodsOfAllFiveOwnersTheirIdentity) {
   EXPECT_EQ(string_at(multislice, {"spec", "containers", "0", "env", "0", "name"}), "TPU_WORKER_ID");
 }
 
+/// The definition of a kind whose schema takes anything.
+std::string definition(const std::string& group, const std::string& version, const std::string& kind,
+                       const std::string& plural) {
+  return fmt::format(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {1}.{0}}}
+spec:
+  group: {0}
+  scope: Namespaced
+  names: {{kind: {3}, plural: {1}}}
+  versions:
+    - name: {2}
+      served: true
+      storage: true
+      schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+)",
+                     group, plural, version, kind);
+}
+
+TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWhosePodsWouldBeNoSlice) {
+  constexpr ResourceType kDefinitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                      "customresourcedefinitions", false};
+  constexpr ResourceType kJobSets{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
+  constexpr ResourceType kSets{"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"};
+  create(kDefinitions, definition("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"));
+  create(kDefinitions, definition("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"));
+  const std::string pod = std::string("{spec: ") +
+                          "{restartPolicy: Always, nodeSelector: {cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, "
+                          "cloud.google.com/gke-tpu-topology: 4x4}, containers: [{name: w, image: i, "
+                          "resources: {limits: {google.com/tpu: 4}}}]}}";
+  std::string job_pod = pod;
+  job_pod.replace(job_pod.find("Always"), 6, "Never");
+  const auto jobset = parse_yaml(
+      "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: js, namespace: default}, spec: "
+      "{replicatedJobs: [{name: w, template: {spec: {parallelism: 3, completions: 3, template: " +
+      job_pod + "}}}]}}");
+  const auto set = parse_yaml(
+      "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: lws, namespace: default}, "
+      "spec: {replicas: 1, leaderWorkerTemplate: {size: 3, workerTemplate: " +
+      pod + "}}}");
+  ASSERT_TRUE(jobset.ok() && set.ok());
+  const auto refusal = [&](const ResourceType& type, const Json& object) {
+    std::string message;
+    // Until the API server serves the kind.
+    EXPECT_TRUE(eventually([&] {
+      const auto created = plane_->client().create(type, Object(object), {.dry_run = true});
+      message = created ? "accepted" : created.error().message();
+      return created.ok() || created.error().code() != ErrorCode::kNotFound;
+    }));
+    return message;
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal(kJobSets, *jobset),
+              HasSubstr("spec.replicatedJobs[0].template.spec.parallelism: Invalid value: 3: topology 4x4 of "
+                        "tpu-v6e-slice has 16 chips; with 4 chips per host that is 4 hosts, set parallelism"));
+  EXPECT_THAT(refusal(kSets, *set), HasSubstr("spec.leaderWorkerTemplate.size: Invalid value: 3: topology 4x4 of "
+                                              "tpu-v6e-slice has 16 chips; with 4 chips per host that is 4 hosts"));
+  Json right = *jobset;
+  for (const char* field : {"parallelism", "completions"}) {
+    right["spec"]["replicatedJobs"][0]["template"]["spec"][field] = 4;
+  }
+  EXPECT_EQ(refusal(kJobSets, right), "accepted");
+  right = *set;
+  right["spec"]["leaderWorkerTemplate"]["size"] = 4;
+  EXPECT_EQ(refusal(kSets, right), "accepted");
+}
+
 /// A webhook of somebody else that puts a container before all others, and a variable into each.
 class Injector {
  public:
@@ -309,80 +297,6 @@ TEST_F(Admission, AnswersADryRunAsItAnswersTheCreation) {
   ASSERT_TRUE(real.ok()) << real.error().message();
   EXPECT_EQ(dry->json()["spec"], real->json()["spec"]);
   EXPECT_EQ(dry->json()["metadata"]["labels"], real->json()["metadata"]["labels"]);
-}
-
-/// Dry-run creations of TPU pods at a fixed rate from several threads, until it ends.
-class Load {
- public:
-  static constexpr int kThreads = 8;
-  static constexpr int kPerSecond = 200;
-
-  Load(client::Client& client, const Json& pod) {
-    for (int thread = 0; thread < kThreads; ++thread) {
-      threads_.emplace_back([this, &client, pod](const std::stop_token& stop) { run(client, pod, stop); });
-    }
-  }
-  void stop() { threads_.clear(); }
-  [[nodiscard]] int admitted() const { return admitted_; }
-  [[nodiscard]] int failed() const { return failed_; }
-
- private:
-  void run(client::Client& client, const Json& pod, const std::stop_token& stop) {
-    const RealClock clock;
-    constexpr Duration kGap = std::chrono::microseconds(1'000'000) * kThreads / kPerSecond;
-    Instant next = clock.now();
-    while (!stop.stop_requested()) {
-      const auto created = client.create(kPods, Object(pod), {.dry_run = true});
-      const bool right = created.ok() && env_value(created->json(), "TPU_WORKER_ID") == "0";
-      ++(right ? admitted_ : failed_);
-      next += kGap;
-      const Instant now = clock.now();
-      if (next > now) runtime::pause(next - now, stop);
-    }
-  }
-
-  std::atomic<int> admitted_ = 0;
-  std::atomic<int> failed_ = 0;
-  std::vector<std::jthread> threads_;
-};
-
-// failurePolicy is Fail, so an admission that the API server could not ask for is a failed creation.
-TEST_F(Admission, LosesNoneWhileItsCertificatesAreRenewedUnderLoad) {
-  const ObjectKey key{"tpu-slice-system", "tpu-slice-webhook-cert"};
-  const auto break_member = [&](const char* member) {
-    const auto broken = plane_->client().patch(kSecrets, key, client::PatchType::kMerge,
-                                               {{"data", {{member, encode_base64("broken")}}}});
-    ASSERT_TRUE(broken.ok()) << broken.error().message();
-  };
-  const auto served = [&] { return plane_->client().get(kSecrets, key)->json()["data"]; };
-  Load load(plane_->client(), runnable(RayPod{}.json()));
-  const RealClock clock;
-  const Instant begin = clock.now();
-  const auto reach = [&](int count) {
-    ASSERT_TRUE(eventually([&] { return load.admitted() + load.failed() >= count; }));
-  };
-  reach(200);
-  Json data = served();
-  for (int round = 0; round < 5; ++round) {
-    break_member("tls.key");
-    server_->step({});
-    EXPECT_NE(served()["tls.crt"], data["tls.crt"]) << "a new leaf";
-    reach(load.admitted() + load.failed() + 200);
-    break_member("ca.key");
-    server_->step({});
-    EXPECT_NE(served()["ca.crt"], data["ca.crt"]) << "a new authority beside the old one";
-    data = served();
-    reach(load.admitted() + load.failed() + 200);
-  }
-  const Status removed = plane_->client().remove(kSecrets, key);
-  ASSERT_TRUE(removed.ok()) << removed.error().message();
-  server_->step({});
-  reach(load.admitted() + load.failed() + 200);
-  const double seconds = std::chrono::duration<double>(clock.now() - begin).count();
-  load.stop();
-  EXPECT_EQ(load.failed(), 0);
-  GTEST_LOG_(INFO) << load.admitted() << " admitted and " << load.failed() << " failed in " << seconds << " s ("
-                   << static_cast<int>(load.admitted() / seconds) << " per second), 10 renewals";
 }
 
 }  // namespace
