@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "webhook/rules/jobset_validator.h"
-#include "webhook/rules/leaderworkerset_validator.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/jobset/validator.h"
+#include "webhook/rules/leaderworkerset/validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -9,7 +9,7 @@
 #include "controllers/raycluster/status.h"
 #include "controllers/raycluster/suspend.h"
 #include "controllers/raycluster/worker_groups.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::raycluster {
 namespace {

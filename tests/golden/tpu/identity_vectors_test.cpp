@@ -7,7 +7,7 @@
 
 #include "tests/unit/tpu/pods.h"
 #include "webhook/rules/pod_mutator.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -1,4 +1,4 @@
-#include "webhook/rules/jobset_validator.h"
+#include "webhook/rules/jobset/validator.h"
 
 #include <functional>
 #include <string>

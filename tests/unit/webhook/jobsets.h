@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/unit/webhook/clusters.h"
-#include "webhook/rules/jobset_validator.h"
+#include "webhook/rules/jobset/validator.h"
 
 namespace tpuslice::webhook::testing {
 

@@ -1,4 +1,4 @@
-#include "webhook/rules/leaderworkerset_validator.h"
+#include "webhook/rules/leaderworkerset/validator.h"
 
 #include <set>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/webhook/leaderworkersets.h"
-#include "webhook/rules/leaderworkerset_validator.h"
+#include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/unit/webhook/clusters.h"
-#include "webhook/rules/leaderworkerset_validator.h"
+#include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::webhook::testing {
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/webhook/clusters.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

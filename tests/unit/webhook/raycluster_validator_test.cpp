@@ -1,4 +1,4 @@
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

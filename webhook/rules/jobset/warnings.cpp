@@ -9,8 +9,8 @@
 #include "tpu/slice_shape.h"
 #include "webhook/rules/field_errors.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_fields.h"
-#include "webhook/rules/jobset_validator.h"
+#include "webhook/rules/jobset/fields.h"
+#include "webhook/rules/jobset/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

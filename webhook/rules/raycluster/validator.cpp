@@ -1,4 +1,4 @@
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "tpu/naming.h"
 #include "tpu/pod_request.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/raycluster_groups.h"
+#include "webhook/rules/raycluster/groups.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "api/types/validation_names.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

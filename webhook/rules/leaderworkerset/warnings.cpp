@@ -4,8 +4,8 @@
 #include "tpu/labels.h"
 #include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/leaderworkerset_rules.h"
-#include "webhook/rules/leaderworkerset_validator.h"
+#include "webhook/rules/leaderworkerset/rules.h"
+#include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -1,4 +1,4 @@
-#include "webhook/rules/leaderworkerset_groups.h"
+#include "webhook/rules/leaderworkerset/groups.h"
 
 #include "tpu/pod_request.h"
 #include "webhook/rules/fields.h"

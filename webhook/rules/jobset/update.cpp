@@ -6,7 +6,7 @@
 
 #include "webhook/rules/field_changes.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "webhook/rules/field_shapes.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/leaderworkerset_rules.h"
+#include "webhook/rules/leaderworkerset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -1,4 +1,4 @@
-#include "webhook/rules/jobset_fields.h"
+#include "webhook/rules/jobset/fields.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "webhook/rules/field_errors.h"
-#include "webhook/rules/jobset_fields.h"
+#include "webhook/rules/jobset/fields.h"
 
 namespace tpuslice::webhook {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "webhook/rules/fields.h"
-#include "webhook/rules/raycluster_validator.h"
+#include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -1,4 +1,4 @@
-#include "webhook/rules/jobset_validator.h"
+#include "webhook/rules/jobset/validator.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include "api/types/validation_names.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

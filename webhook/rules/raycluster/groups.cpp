@@ -1,4 +1,4 @@
-#include "webhook/rules/raycluster_groups.h"
+#include "webhook/rules/raycluster/groups.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "webhook/rules/fields.h"
-#include "webhook/rules/leaderworkerset_rules.h"
+#include "webhook/rules/leaderworkerset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "webhook/rules/field_shapes.h"
-#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

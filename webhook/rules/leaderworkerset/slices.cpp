@@ -7,7 +7,7 @@
 #include "tpu/pod_request.h"
 #include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/leaderworkerset_rules.h"
+#include "webhook/rules/leaderworkerset/rules.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {

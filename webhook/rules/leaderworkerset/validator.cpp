@@ -1,4 +1,4 @@
-#include "webhook/rules/leaderworkerset_validator.h"
+#include "webhook/rules/leaderworkerset/validator.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "api/types/validation_names.h"
 #include "tpu/labels.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/leaderworkerset_rules.h"
+#include "webhook/rules/leaderworkerset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {

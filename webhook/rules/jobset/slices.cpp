@@ -2,7 +2,7 @@
 
 #include "tpu/slice_shape.h"
 #include "webhook/rules/fields.h"
-#include "webhook/rules/jobset_rules.h"
+#include "webhook/rules/jobset/rules.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {

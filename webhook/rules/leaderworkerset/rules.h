@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "webhook/rules/field_errors.h"
-#include "webhook/rules/leaderworkerset_groups.h"
+#include "webhook/rules/leaderworkerset/groups.h"
 
 namespace tpuslice::webhook {
 
