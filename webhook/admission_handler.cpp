@@ -11,6 +11,16 @@
 namespace tpuslice::webhook {
 namespace {
 
+/// Nothing here depends on who set which field, and it can be most of an object.
+constexpr std::string_view kBookkeeping[] = {"managedFields"};
+
+/// What else of a pod the mutator neither reads nor writes, so that a patch is the same without it. These names mean
+/// nothing to it anywhere else either: as a key of labels, say.
+constexpr std::string_view kUnreadOfPod[] = {"managedFields",   "status",         "volumes",      "volumeMounts",
+                                             "securityContext", "command",        "args",         "image",
+                                             "ports",           "lifecycle",      "envFrom",      "livenessProbe",
+                                             "workingDir",      "readinessProbe", "startupProbe", "volumeDevices"};
+
 http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
 }
@@ -68,7 +78,9 @@ http::Response handle_admission(const http::Request& request, const AdmissionOpt
   if (request.body.size() > kLongestReview) {
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kLongestReview));
   }
-  Result<AdmissionRequest> review = decode_review(request.body);
+  using Names = std::span<const std::string_view>;
+  Result<AdmissionRequest> review =
+      decode_review(request.body, rules == nullptr ? Names(kUnreadOfPod) : Names(kBookkeeping));
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
   try {

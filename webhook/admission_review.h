@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,7 @@ struct AdmissionRequest {
   std::string name;  ///< Empty while the API server has not chosen one.
   std::string namespace_name;
   std::string operation;  ///< "CREATE", "UPDATE", ...
-  Json object;            ///< Null on DELETE. Without managedFields, as old_object.
+  Json object;            ///< Null on DELETE.
   Json old_object;        ///< Null on CREATE.
 };
 
@@ -40,8 +41,10 @@ struct AdmissionResponse {
   std::map<std::string, std::string> audit;  ///< Keys without a prefix; the API server adds the webhook's name.
 };
 
+/// Members of the objects whose name is among `without` are left out: what nobody asks for need not be read.
 /// Errors: InvalidArgument for anything but a v1 review with a uid and an object.
-[[nodiscard]] Result<AdmissionRequest> decode_review(std::string_view body);
+[[nodiscard]] Result<AdmissionRequest> decode_review(std::string_view body,
+                                                     std::span<const std::string_view> without = {});
 
 /// The answer to the review with that uid. Warnings are cut to 256 characters each and 4096 bytes in all, which is what
 /// the API server passes on.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,7 +26,8 @@ struct JsonLimits {
   std::size_t bytes = 64U << 20U;      ///< Longest document.
   std::size_t depth = 128;             ///< Deepest nesting; a recursive consumer must never meet more.
   bool refuse_duplicate_keys = false;  ///< Otherwise the last one wins.
-  std::string_view without = {};       ///< Members of this name are left out, wherever they are.
+  /// Members of these names are left out, wherever they are. They are neither looked into nor counted as depth.
+  std::span<const std::string_view> without = {};
 };
 
 /// Parses one document. Errors: InvalidArgument, with the byte offset.

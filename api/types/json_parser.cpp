@@ -1,5 +1,6 @@
 // parse_json(). Well-formed documents are read by simdjson, in a third of the time; for what it refuses, nlohmann's
 // parser says where it is malformed, or takes it after all (whole numbers beyond 64 bits).
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,10 @@ namespace {
 
 /// Up to this size a document's parser, which keeps some 20 bytes for each of the text, is kept for the next.
 constexpr std::size_t kSmallDocument = 64U << 10U;
+
+bool is_left_out(std::string_view name, const JsonLimits& limits) {
+  return std::find(limits.without.begin(), limits.without.end(), name) != limits.without.end();
+}
 
 /// Copies a document of simdjson's. False where the limits are passed; the other parser then says so.
 class Copier {
@@ -61,7 +66,7 @@ class Copier {
   bool copy_object(simdjson::dom::object from, Json& to, std::size_t depth) const {
     auto& members = to.get_ref<Json::object_t&>();
     for (const auto field : from) {
-      if (field.key == limits_.without && !limits_.without.empty()) continue;
+      if (is_left_out(field.key, limits_)) continue;
       const std::size_t before = members.size();
       const auto member = members.emplace_hint(members.end(), std::string(field.key), nullptr);
       if (members.size() == before && limits_.refuse_duplicate_keys) return false;
@@ -89,6 +94,7 @@ bool read_with(simdjson::dom::parser& parser, std::string_view text, const JsonL
 }
 
 bool read_fast(std::string_view text, const JsonLimits& limits, Json& document) {
+  if (text.empty()) return false;  // It copies what it is given, even nothing from nowhere.
   if (text.size() > kSmallDocument) {
     simdjson::dom::parser parser;
     return read_with(parser, text, limits, document);
@@ -123,7 +129,7 @@ class JsonBuilder {
   bool end_array() { return leave(); }
   bool key(string_t& name) {
     if (skipped_ > 0) return true;
-    if (!limits_.without.empty() && name == limits_.without) {
+    if (is_left_out(name, limits_)) {
       skip_next_ = true;
       return true;
     }
@@ -193,7 +199,7 @@ class JsonBuilder {
   Json root_;
   std::vector<Json*> open_;  ///< Only the innermost one grows, so the pointers of the others stay good.
   Json* member_ = nullptr;   ///< Where the value of the last key goes.
-  bool skip_next_ = false;   ///< The last key is JsonLimits::without.
+  bool skip_next_ = false;   ///< The last key is one of JsonLimits::without.
   std::size_t skipped_ = 0;  ///< Open levels that are left out; those above are in open_.
   std::optional<Error> error_;
 };
