@@ -9,6 +9,7 @@ namespace tpuslice::webhook {
 namespace {
 
 using ::testing::HasSubstr;
+using tpu::testing::env_value;
 using tpu::testing::RayPod;
 
 Json mutated(const Json& pod, const MutationOptions& options = {}) {
@@ -20,20 +21,14 @@ std::string error_of(const Json& pod) {
   const auto result = mutate_pod(pod, {});
   return result.ok() ? "" : result.error().message();
 }
-std::string env_in(const Json& pod, std::string_view name, std::size_t container = 0) {
-  for (const Json& entry : pod["spec"]["containers"][container]["env"]) {
-    if (entry["name"] == name) return string_at(entry, {"value"});
-  }
-  return "<absent>";
-}
 Json entry(const char* name, const char* value) { return {{"name", name}, {"value", value}}; }
 
 TEST(MutatePod, GivesAWorkerItsPlaceInTheSlice) {
   const Json pod = mutated(RayPod{.replica = 1, .host = 2}.json());
   EXPECT_EQ(pod["spec"]["hostname"], "g-1-2");
   EXPECT_EQ(pod["spec"]["subdomain"], "rc-headless");
-  EXPECT_EQ(env_in(pod, "TPU_WORKER_ID"), "2");
-  EXPECT_EQ(env_in(pod, "TPU_PROCESS_ADDRESSES"), "<absent>");
+  EXPECT_EQ(env_value(pod, "TPU_WORKER_ID"), "2");
+  EXPECT_EQ(env_value(pod, "TPU_PROCESS_ADDRESSES"), "<absent>");
   EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "4");
   const Json& term = pod["spec"]["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
   EXPECT_EQ(term["topologyKey"], "cloud.google.com/gke-nodepool");
@@ -69,8 +64,8 @@ TEST(MutatePod, GivesASliceOfOneHostNoAffinityAndNoName) {
   EXPECT_FALSE(pod["spec"].contains("affinity"));
   EXPECT_FALSE(pod["spec"].contains("hostname"));
   EXPECT_FALSE(pod["metadata"]["labels"].contains("tpuslice.dev/slice"));
-  EXPECT_EQ(env_in(pod, "TPU_WORKER_HOSTNAMES"), "localhost");
-  EXPECT_EQ(env_in(pod, "TPU_WORKER_ID"), "0");
+  EXPECT_EQ(env_value(pod, "TPU_WORKER_HOSTNAMES"), "localhost");
+  EXPECT_EQ(env_value(pod, "TPU_WORKER_ID"), "0");
 }
 
 TEST(MutatePod, NamesAHostByItselfThatOtherSlicesMustFind) {
@@ -78,13 +73,13 @@ TEST(MutatePod, NamesAHostByItselfThatOtherSlicesMustFind) {
       mutated(RayPod{.topology = "2x2", .replica = 1, .env = Json::array({entry("MEGASCALE_NUM_SLICES", "2")})}.json());
   EXPECT_EQ(pod["spec"]["hostname"], "g-1-0");
   EXPECT_EQ(pod["spec"]["subdomain"], "rc-headless");
-  EXPECT_EQ(env_in(pod, "MEGASCALE_COORDINATOR_ADDRESS"), "g-0-0.rc-headless");
+  EXPECT_EQ(env_value(pod, "MEGASCALE_COORDINATOR_ADDRESS"), "g-0-0.rc-headless");
   EXPECT_FALSE(pod["spec"].contains("affinity"));
 }
 
 TEST(MutatePod, OptsOutOfMultisliceWhereTheNumberIsEmpty) {
   const Json pod = mutated(RayPod{.env = Json::array({entry("MEGASCALE_NUM_SLICES", "")})}.json());
-  EXPECT_EQ(env_in(pod, "MEGASCALE_SLICE_ID"), "<absent>");
+  EXPECT_EQ(env_value(pod, "MEGASCALE_SLICE_ID"), "<absent>");
 }
 
 TEST(MutatePod, ReplacesPlatformDefaultsInEveryContainer) {
@@ -96,9 +91,9 @@ TEST(MutatePod, ReplacesPlatformDefaultsInEveryContainer) {
   const std::string addresses =
       "g-0-0.rc-headless:8471,g-0-0.rc-headless:8472,g-0-1.rc-headless:8471,g-0-1.rc-headless:8472";
   for (const std::size_t container : {0U, 1U}) {
-    EXPECT_EQ(env_in(pod, "TPU_PROCESS_ADDRESSES", container), addresses);
-    EXPECT_EQ(env_in(pod, "TPU_WORKER_HOSTNAMES", container), "g-0-0.rc-headless,g-0-1.rc-headless");
-    EXPECT_EQ(env_in(pod, "TPU_PROCESS_PORT", container), std::to_string(8471 + container));
+    EXPECT_EQ(env_value(pod, "TPU_PROCESS_ADDRESSES", container), addresses);
+    EXPECT_EQ(env_value(pod, "TPU_WORKER_HOSTNAMES", container), "g-0-0.rc-headless,g-0-1.rc-headless");
+    EXPECT_EQ(env_value(pod, "TPU_PROCESS_PORT", container), std::to_string(8471 + container));
   }
 }
 
@@ -144,6 +139,36 @@ TEST(MutatePod, ReadsRequestsWhereThereAreNoLimits) {
   Json pod = RayPod{}.json();
   pod["spec"]["containers"][0]["resources"] = Json::parse(R"({"requests": {"google.com/tpu": 4}})");
   EXPECT_EQ(mutated(pod)["spec"]["hostname"], "g-0-0");
+}
+
+TEST(DeviceEnv, IsAddedWhereNoDevicePluginDoes) {
+  const MutationOptions options{.device_env = true};
+  const Json several = mutated(RayPod{.host = 2}.json(), options);
+  EXPECT_EQ(env_value(several, "TPU_TOPOLOGY"), "4x4");
+  EXPECT_EQ(env_value(several, "TPU_ACCELERATOR_TYPE"), "v6e-16");
+  EXPECT_EQ(env_value(several, "TPU_HOST_BOUNDS"), "2,2,1");
+  EXPECT_EQ(env_value(several, "TPU_WORKER_ID"), "2") << "the identity is not the device plugin's to give";
+  EXPECT_EQ(mutated(several, options), several);
+
+  const Json split = mutated(RayPod{.accelerator = "tpu7x", .topology = "2x2x1", .chips = {2, 2}}.json(), options);
+  EXPECT_EQ(env_value(split, "TPU_HOST_BOUNDS", 1), "2,1,1");
+  EXPECT_EQ(env_value(split, "TPU_RUNTIME_METRICS_PORTS", 1), "8431,8432,8433,8434,8435,8436,8437,8438");
+
+  // Of a pod that nobody numbers, too: it may be the only host.
+  const Json alone = mutated(tpu::testing::pod_of({.topology = "2x4", .chips = {8}}, "alone"), options);
+  EXPECT_EQ(env_value(alone, "TPU_WORKER_ID"), "0");
+  EXPECT_EQ(env_value(alone, "TPU_WORKER_HOSTNAMES"), "localhost");
+  EXPECT_EQ(mutated(alone, options), alone);
+  EXPECT_EQ(env_value(mutated(RayPod{}.json()), "TPU_TOPOLOGY"), "<absent>") << "by default it is left to the plugin";
+}
+
+TEST(DeviceEnv, KeepsWhatTheUserSetAndAddsNothingToWhatItDoesNotKnow) {
+  const MutationOptions options{.device_env = true};
+  RayPod pod;
+  pod.env = Json::array({Json({{"name", "TPU_TOPOLOGY"}, {"value", "mine"}})});
+  EXPECT_EQ(env_value(mutated(pod.json(), options), "TPU_TOPOLOGY"), "mine");
+  const Json unknown = tpu::testing::pod_of({.accelerator = "tpu-v9"}, "alone");
+  EXPECT_EQ(mutated(unknown, options), unknown);
 }
 
 }  // namespace
