@@ -30,8 +30,8 @@ class Topology {
   static Result<Topology> parse(std::string_view text);
 
   /// From numbers; each must be 1 to 9999.
-  static Topology of(const Bounds& bounds) { return Topology(3, bounds); }
-  static Topology of(std::int64_t x, std::int64_t y) { return Topology(2, {x, y, 1}); }
+  static Topology of(const Bounds& bounds) { return {3, bounds}; }
+  static Topology of(std::int64_t x, std::int64_t y) { return {2, {x, y, 1}}; }
 
   [[nodiscard]] std::size_t rank() const { return rank_; }
   /// With 1 for a dimension that it does not have.

@@ -1,6 +1,7 @@
 #include "webhook/admission_handler.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -12,14 +13,13 @@ namespace tpuslice::webhook {
 namespace {
 
 /// Nothing here depends on who set which field, and it can be most of an object.
-constexpr std::string_view kBookkeeping[] = {"managedFields"};
+constexpr std::array<std::string_view, 1> kBookkeeping = {"managedFields"};
 
 /// What else of a pod the mutator neither reads nor writes, so that a patch is the same without it. These names mean
 /// nothing to it anywhere else either: as a key of labels, say.
-constexpr std::string_view kUnreadOfPod[] = {"managedFields",   "status",         "volumes",      "volumeMounts",
-                                             "securityContext", "command",        "args",         "image",
-                                             "ports",           "lifecycle",      "envFrom",      "livenessProbe",
-                                             "workingDir",      "readinessProbe", "startupProbe", "volumeDevices"};
+constexpr auto kUnreadOfPod = std::to_array<std::string_view>(
+    {"managedFields", "status", "volumes", "volumeMounts", "securityContext", "command", "args", "image", "ports",
+     "lifecycle", "envFrom", "livenessProbe", "workingDir", "readinessProbe", "startupProbe", "volumeDevices"});
 
 http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};

@@ -158,7 +158,7 @@ std::vector<std::string> warn_pod(const Json& pod) {
             : "Use a RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service"));
   }
   if (bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
-    warnings.push_back(
+    warnings.emplace_back(
         "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
   }
   return warnings;
