@@ -70,6 +70,9 @@ class YamlBuilder final : public YAML::EventHandler {
   explicit YamlBuilder(const YamlLimits& limits) : limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
+    // What it cannot take for anything, the library takes for one empty document after another.
+    if (mark.pos <= begun_) refuse(mark, "nothing can begin with this character here");
+    begun_ = mark.pos;
     open_.clear();
     anchors_.clear();
     root_ = nullptr;
@@ -213,6 +216,7 @@ class YamlBuilder final : public YAML::EventHandler {
   std::map<YAML::anchor_t, Anchor> anchors_;
   Json root_;
   int line_ = 1;
+  int begun_ = -1;  ///< Where the last document began.
   bool has_content_ = false;
   std::size_t values_ = 0;
 };

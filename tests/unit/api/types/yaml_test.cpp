@@ -154,6 +154,14 @@ TEST(Yaml, StopsTheBillionLaughs) {
   EXPECT_THAT(parse_yaml(text).error().message(), HasSubstr("more than 1000000 values"));
 }
 
+// The library finds empty documents before the comma without end.
+TEST(Yaml, StopsWhereNothingCanBegin) {
+  const auto documents = parse_yaml_documents(">-\n,");
+  ASSERT_FALSE(documents.ok());
+  EXPECT_EQ(documents.error().message(), "YAML line 2, column 1: nothing can begin with this character here");
+  EXPECT_EQ(parse_yaml_documents("---\n---\na: 1\n---\n...\n---\nb: 2\n")->size(), 2U);
+}
+
 TEST(Yaml, StopsAtDepthAndLength) {
   EXPECT_THAT(parse_yaml(std::string(129, '[') + "1" + std::string(129, ']')).error().message(),
               HasSubstr("deeper than 128"));
