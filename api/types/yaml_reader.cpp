@@ -93,6 +93,8 @@ class YamlBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
+    // The library writes these as single bytes.
+    if (!is_utf8(text)) refuse(mark, "the escapes \\N and \\_ are not supported: write \\u0085 and \\u00a0");
     if (awaits_key()) {
       if (anchor != YAML::NullAnchor) anchors_[anchor] = {text, 1, 0};
       return set_key(mark, text, tag == "?" && text == "<<");

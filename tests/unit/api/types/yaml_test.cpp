@@ -162,6 +162,14 @@ TEST(Yaml, StopsWhereNothingCanBegin) {
   EXPECT_EQ(parse_yaml_documents("---\n---\na: 1\n---\n...\n---\nb: 2\n")->size(), 2U);
 }
 
+// The library makes single bytes of them, which are no UTF-8.
+TEST(Yaml, RefusesTheEscapesThatTheLibraryGetsWrong) {
+  for (const char* text : {R"("\N")", R"("\_")", R"({"\N": 1})", R"(a: "\_")"}) {
+    EXPECT_FALSE(parse_yaml_documents(text).ok()) << text;
+  }
+  EXPECT_EQ(*parse_yaml(R"(a: "\u0085\u00a0")"), Json({{"a", "\u0085\u00a0"}}));
+}
+
 TEST(Yaml, StopsAtDepthAndLength) {
   EXPECT_THAT(parse_yaml(std::string(129, '[') + "1" + std::string(129, ']')).error().message(),
               HasSubstr("deeper than 128"));
