@@ -143,9 +143,6 @@ Status check_topology(const Accelerator& accelerator, const Topology& topology) 
 
 std::vector<Topology> legal_topologies(const Accelerator& accelerator) {
   std::vector<Topology> legal;
-  const auto take = [&](const Topology& topology) {
-    if (check_topology(accelerator, topology).ok()) legal.push_back(topology);
-  };
   if (accelerator.rank == 2) {
     for (std::int64_t edge = 1; edge * edge <= accelerator.most_chips; edge *= 2) {
       for (const Topology& shape : {Topology::of(edge, edge), Topology::of(edge, 2 * edge)}) {
@@ -158,7 +155,8 @@ std::vector<Topology> legal_topologies(const Accelerator& accelerator) {
   for (std::int64_t x = kCubeEdge; x <= kLongestEdge; x += kCubeEdge) {
     for (std::int64_t y = kCubeEdge; y <= kLongestEdge && x * y * kCubeEdge <= accelerator.most_chips; y += kCubeEdge) {
       for (std::int64_t z = kCubeEdge; z <= kLongestEdge && x * y * z <= accelerator.most_chips; z += kCubeEdge) {
-        take(Topology::of({x, y, z}));
+        const Topology topology = Topology::of({x, y, z});
+        if (check_topology(accelerator, topology).ok()) legal.push_back(topology);
       }
     }
   }

@@ -40,14 +40,14 @@ Status append_geometry(const DeviceRequest& request, const Accelerator& accelera
                        std::vector<EnvVar>& env) {
   ASSIGN_OR_RETURN(const Bounds chips, chips_per_host_bounds(request.container_chips));
   ASSIGN_OR_RETURN(const Bounds hosts, host_bounds(topology, request.container_chips));
-  const auto add = [&](std::string_view name, const std::string& value) {
-    env.push_back({fmt::format("TPU_{}", name), value, {}});
-    env.push_back({std::string(name == "TOPOLOGY_WRAP" ? "WRAP" : name == "TOPOLOGY_ALT" ? "ALT" : name), value, {}});
+  const auto add = [&](const char* name, const char* old_name, const std::string& value) {
+    env.push_back({name, value, {}});
+    env.push_back({old_name, value, {}});
   };
-  add("CHIPS_PER_HOST_BOUNDS", to_string(chips));
-  add("HOST_BOUNDS", to_string(hosts));
-  add("TOPOLOGY_WRAP", topology_wrap(accelerator, topology));
-  add("TOPOLOGY_ALT", "false");  // No twisted tori.
+  add("TPU_CHIPS_PER_HOST_BOUNDS", "CHIPS_PER_HOST_BOUNDS", to_string(chips));
+  add("TPU_HOST_BOUNDS", "HOST_BOUNDS", to_string(hosts));
+  add("TPU_TOPOLOGY_WRAP", "WRAP", topology_wrap(accelerator, topology));
+  add("TPU_TOPOLOGY_ALT", "ALT", "false");  // No twisted tori.
   if (may_be_resilient(accelerator, topology)) {
     const bool off = equal_ignoring_case(request.ici_resiliency, "false");
     env.push_back({"ENABLE_ICI_RESILIENCY", off ? "false" : "true", {}});

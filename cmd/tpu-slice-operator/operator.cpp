@@ -26,6 +26,14 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   return result;
 }
 
+/// What the pods that our controllers create get, and the pods that the webhook sees: the same.
+webhook::MutationOptions mutation_options(const OperatorOptions& options) {
+  webhook::MutationOptions result;
+  result.topology_key = options.topology_key;
+  result.device_env = options.device_env;
+  return result;
+}
+
 http::Reply text_reply(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
   http::Reply reply;
   reply.response = {status, {{"Content-Type", std::string(type)}}, std::move(body)};
@@ -50,8 +58,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
   if (options.enables("raycluster")) {
     raycluster::Options ray;
     ray.cluster_domain = options.cluster_domain;
-    ray.mutation.topology_key = options.topology_key;
-    ray.mutation.device_env = options.device_env;
+    ray.mutation = mutation_options(options);
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
                                options.watch_namespace);
   }
@@ -67,8 +74,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.certificate_directory = options.webhook_cert_dir;
   webhook.service = options.webhook_service;
   webhook.namespace_name = dependencies_.namespace_name;
-  webhook.admission.mutation.topology_key = options.topology_key;
-  webhook.admission.mutation.device_env = options.device_env;
+  webhook.admission.mutation = mutation_options(options);
   if (!options.enables("raycluster")) webhook.admission.served_kinds.erase("RayCluster");
   auto server =
       webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
