@@ -33,7 +33,7 @@ struct Group {
   [[nodiscard]] bool in_subgroup() const { return subgroup_size > 0 && !(leader_excluded && worker == 0); }
 
   /// Whether subgroups begin behind the leader, who joins the first.
-  [[nodiscard]] bool shifted() const { return (size - 1) % subgroup_size == 0 && size % subgroup_size != 0; }
+  [[nodiscard]] bool shifted() const { return lws_leader_is_extra(size, subgroup_size); }
 
   /// Source: LeaderWorkerSet's label subgroup-index.
   [[nodiscard]] int subgroup_of(int pod) const {

@@ -2,6 +2,7 @@
 // names, the webhook computes the same ones.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,12 @@ struct HostNames {
 /// "<leader>-<worker>".
 /// Source: LeaderWorkerSet, names of its StatefulSets.
 [[nodiscard]] HostNames lws_hostnames(std::string_view leader, int first);
+
+/// Whether the leader of a group of `size` pods joins the first subgroup as one more than `subgroup_size`, so that
+/// subgroups are counted from the first worker.
+/// Source: LeaderWorkerSet's label subgroup-index: worker w is in subgroup (w - 1) / n then, else in w / n.
+[[nodiscard]] constexpr bool lws_leader_is_extra(std::int64_t size, std::int64_t subgroup_size) {
+  return (size - 1) % subgroup_size == 0 && size % subgroup_size != 0;
+}
 
 }  // namespace tpuslice::tpu

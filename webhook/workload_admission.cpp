@@ -1,6 +1,6 @@
 #include "webhook/workload_admission.h"
 
-#include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,18 +10,6 @@
 
 namespace tpuslice::webhook {
 namespace {
-
-/// Errors of `errors` that are not among `before`, whatever values they found.
-std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before) {
-  std::erase_if(
-      errors, [&](const FieldError& error) { return std::find(before.begin(), before.end(), error) != before.end(); });
-  return errors;
-}
-
-std::vector<FieldError> raycluster_errors(const Json& cluster, const Json* old) {
-  std::vector<FieldError> errors = validate_raycluster(cluster, old);
-  return old == nullptr ? errors : new_errors(std::move(errors), validate_raycluster(*old, nullptr));
-}
 
 std::vector<std::string> raycluster_warnings(const Json& cluster, const Json*) { return warn_raycluster(cluster); }
 std::vector<std::string> jobset_warnings(const Json& jobset, const Json*) { return warn_jobset(jobset); }
@@ -40,7 +28,7 @@ std::vector<FieldError> unserved_errors(const WorkloadRules& rules, const Json& 
 
 const std::vector<WorkloadRules>& workload_rules() {
   static const std::vector<WorkloadRules> all = {
-      {"ray.io", "RayCluster", "/validate-ray-io-v1-raycluster", raycluster_errors, unserved_fields,
+      {"ray.io", "RayCluster", "/validate-ray-io-v1-raycluster", validate_raycluster, unserved_fields,
        raycluster_warnings},
       {"jobset.x-k8s.io", "JobSet", "/validate-jobset-x-k8s-io-v1alpha2-jobset", validate_jobset,
        unserved_jobset_fields, jobset_warnings},

@@ -1,5 +1,7 @@
 #include "webhook/rules/field_errors.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace tpuslice::webhook {
@@ -37,6 +39,12 @@ FieldError required_value(std::string path, std::string detail, std::string_view
 
 FieldError forbidden(std::string path, std::string detail, std::string_view rule) {
   return {std::move(path), FieldProblem::kForbidden, {}, std::move(detail), std::string(rule)};
+}
+
+std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before) {
+  std::erase_if(
+      errors, [&](const FieldError& error) { return std::find(before.begin(), before.end(), error) != before.end(); });
+  return errors;
 }
 
 std::string clip(std::string text, std::size_t bytes) {

@@ -39,6 +39,10 @@ inline constexpr std::string_view kOurRule = "tpuslice";
 [[nodiscard]] FieldError required_value(std::string path, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError forbidden(std::string path, std::string detail, std::string_view rule);
 
+/// Those of `errors` that were not there `before`. An update is not blamed for what was wrong already, so that an
+/// object that is older than the rules can still be labelled, finalized and deleted.
+[[nodiscard]] std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before);
+
 /// The first `bytes` of `text` and "..." if it is longer; whole characters only, so that it stays UTF-8.
 [[nodiscard]] std::string clip(std::string text, std::size_t bytes);
 

@@ -10,6 +10,7 @@
 #include "tpu/placement.h"
 #include "tpu/slice_shape.h"
 #include "tpu/worker_env.h"
+#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -157,7 +158,7 @@ std::vector<std::string> warn_pod(const Json& pod) {
         ray ? "Turn on KubeRay's feature gate RayMultiHostIndexing"
             : "Use a RayCluster, JobSet or LeaderWorkerSet, or an Indexed Job or StatefulSet with a headless service"));
   }
-  if (bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
+  if (lacks_cluster_dns(pod)) {
     warnings.emplace_back(
         "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
   }

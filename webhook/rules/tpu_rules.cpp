@@ -147,6 +147,17 @@ void check_hosts(const SliceShape& shape, const Containers& containers, const Ho
 
 }  // namespace
 
+bool asks_for_tpus(const Json& pod) {
+  const Json* spec = find_set(pod, {"spec"});
+  if (spec == nullptr) return false;
+  const auto containers = tpu::tpu_containers(*spec);
+  return !containers || !containers->empty();
+}
+
+bool lacks_cluster_dns(const Json& pod) {
+  return is_true(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet";
+}
+
 void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts,
                    std::vector<FieldError>& errors) {
   const Json* spec = find_set(pod, {"spec"});

@@ -20,6 +20,13 @@ struct HostsField {
   bool many_single_hosts = false;          ///< Any number of pods may be slices of one host each.
 };
 
+/// Whether a container of the pod or template asks for google.com/tpu; also in a quantity that is none: its owner meant
+/// TPUs.
+[[nodiscard]] bool asks_for_tpus(const Json& pod);
+
+/// On the host's network without the cluster's DNS: the names of other pods do not resolve there.
+[[nodiscard]] bool lacks_cluster_dns(const Json& pod);
+
 /// Appends what is wrong with the pod template `pod` at `pod_path`; nothing for one that asks for no TPU.
 ///
 /// Source: GKE's topology tables and device plugin (tpu/catalog.h, tpu/geometry.h); kuberay-tpu-webhook for the number

@@ -32,5 +32,12 @@ TEST(FieldErrors, AreListedTogether) {
   EXPECT_EQ(to_message({a, b}), "[a: Forbidden: x, b: Forbidden: y]");
 }
 
+TEST(FieldErrors, AreNewWithAnotherValueOrAnotherRule) {
+  const FieldError two = invalid_value("a", 2, "x", kGkeRule);
+  const FieldError three = invalid_value("a", 3, "x", kGkeRule);
+  const FieldError ours = invalid_value("a", 2, "x", kOurRule);
+  EXPECT_EQ(new_errors({two, three, ours}, {two}), (std::vector<FieldError>{three, ours}));
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

@@ -159,11 +159,7 @@ std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old) {
   if (!jobset.is_object()) return {invalid_value("spec", jobset, "a JobSet is an object", kKubernetesRule)};
   Errors errors = check_object(jobset);
   if (old == nullptr) return errors;
-  if (!errors.empty()) {
-    const Errors known = check_object(*old);
-    std::erase_if(errors,
-                  [&](const FieldError& error) { return std::find(known.begin(), known.end(), error) != known.end(); });
-  }
+  if (!errors.empty()) errors = new_errors(std::move(errors), check_object(*old));
   check_jobset_update(jobset, *old, errors);
   return errors;
 }

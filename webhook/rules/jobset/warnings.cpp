@@ -5,12 +5,12 @@
 
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
-#include "tpu/pod_request.h"
 #include "tpu/slice_shape.h"
 #include "webhook/rules/field_errors.h"
 #include "webhook/rules/fields.h"
 #include "webhook/rules/jobset/fields.h"
 #include "webhook/rules/jobset/validator.h"
+#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -32,13 +32,6 @@ void for_each_slice_count(const ReplicatedJob& job,
             fmt::format("{}.spec.containers[{}].env[{}].value", job.job_path("template"), index, position));
     }
   }
-}
-
-bool asks_for_tpus(const Json& pod) {
-  const Json* spec = find_set(pod, {"spec"});
-  if (spec == nullptr) return false;
-  const auto containers = tpu::tpu_containers(*spec);
-  return containers.ok() && !containers->empty();
 }
 
 /// Slices that train together: several, and nobody said that they are independent.
@@ -75,8 +68,7 @@ void warn_slice(const Json& jobset, const ReplicatedJob& job, std::vector<std::s
 
 /// Of a Job whose pods ask for TPUs.
 void warn_tpu_pods(const ReplicatedJob& job, std::vector<std::string>& warnings) {
-  if (is_true(*job.pod, {"spec", "hostNetwork"}) &&
-      string_at(*job.pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
+  if (lacks_cluster_dns(*job.pod)) {
     warnings.push_back(
         fmt::format("{}.spec.dnsPolicy: with hostNetwork, names of other pods resolve only with "
                     "ClusterFirstWithHostNet",

@@ -1,18 +1,11 @@
 #include "webhook/rules/leaderworkerset/groups.h"
 
-#include "tpu/pod_request.h"
+#include "tpu/naming.h"
 #include "webhook/rules/fields.h"
+#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
-
-/// Also true for a quantity that is none: its owner meant TPUs.
-bool asks_for_tpus(const Json* pod) {
-  const Json* spec = pod == nullptr ? nullptr : find_set(*pod, {"spec"});
-  if (spec == nullptr) return false;
-  const auto containers = tpu::tpu_containers(*spec);
-  return !containers || !containers->empty();
-}
 
 /// The number at `path` if it is at least `least`, `fallback` if absent; else `fallback` and not sound.
 std::int64_t count_at(const Json& set, std::initializer_list<std::string_view> path, std::int64_t fallback,
@@ -41,8 +34,8 @@ LwsGroups read_lws_groups(const Json& set) {
   groups.worker = find_set(set, {"spec", "leaderWorkerTemplate", "workerTemplate"});
   groups.leader = find_set(set, {"spec", "leaderWorkerTemplate", "leaderTemplate"});
   if (groups.leader == nullptr) groups.leader = groups.worker;
-  groups.leader_has_tpus = asks_for_tpus(groups.leader);
-  groups.workers_have_tpus = asks_for_tpus(groups.worker);
+  groups.leader_has_tpus = groups.leader != nullptr && asks_for_tpus(*groups.leader);
+  groups.workers_have_tpus = groups.worker != nullptr && asks_for_tpus(*groups.worker);
   return groups;
 }
 
@@ -51,10 +44,9 @@ LwsSlices lws_slices(const LwsGroups& groups) {
   const std::int64_t leader = groups.leader_has_tpus && groups.leader_is_member() ? 1 : 0;
   if (!groups.subgroups) return {with_tpus(groups.size - 1) + leader, 0, 1};
   const std::int64_t size = groups.subgroups->size;
-  const bool leader_is_extra = (groups.size - 1) % size == 0 && groups.size % size != 0;
   LwsSlices slices;
   slices.count = groups.size / size;
-  slices.first = with_tpus(leader_is_extra ? size : size - 1) + leader;
+  slices.first = with_tpus(tpu::lws_leader_is_extra(groups.size, size) ? size : size - 1) + leader;
   slices.others = slices.count > 1 ? with_tpus(size) : 0;
   return slices;
 }

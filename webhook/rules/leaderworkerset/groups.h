@@ -53,9 +53,7 @@ struct LwsSlices {
   [[nodiscard]] std::int64_t pods() const { return first > 0 ? first : others; }
 };
 
-/// The groups must be sound.
-/// Source: LeaderWorkerSet's label subgroup-index: worker w is in subgroup (w - 1) / n if n divides size - 1 and not
-/// size, else in w / n; the leader is in subgroup 0.
+/// The groups must be sound. The leader is in subgroup 0; tpu::lws_leader_is_extra() says which workers are.
 [[nodiscard]] LwsSlices lws_slices(const LwsGroups& groups);
 
 }  // namespace tpuslice::webhook

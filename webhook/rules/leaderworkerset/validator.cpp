@@ -153,10 +153,9 @@ void check_lws_counts(const Json& set, const LwsGroups& groups, std::vector<Fiel
 std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* old) {
   std::vector<FieldError> errors = check_set(set);
   if (old == nullptr) return errors;
-  const std::vector<FieldError> before = check_set(*old);
-  std::erase_if(errors, [&](const FieldError& error) {
-    return error.rule != kLeaderWorkerSetRule && std::find(before.begin(), before.end(), error) != before.end();
-  });
+  std::vector<FieldError> before = check_set(*old);
+  std::erase_if(before, [](const FieldError& error) { return error.rule == kLeaderWorkerSetRule; });
+  errors = new_errors(std::move(errors), before);
   check_lws_update(set, *old, errors);
   return errors;
 }

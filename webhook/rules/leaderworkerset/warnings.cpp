@@ -6,6 +6,7 @@
 #include "webhook/rules/fields.h"
 #include "webhook/rules/leaderworkerset/rules.h"
 #include "webhook/rules/leaderworkerset/validator.h"
+#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -21,7 +22,7 @@ void warn_tpu_template(const Json& pod, std::string_view path, Warnings& warning
                     "number of hosts cannot be checked",
                     path, tpu::kAcceleratorLabel, tpu::kTopologyLabel));
   }
-  if (on_host_network(pod) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet") {
+  if (lacks_cluster_dns(pod)) {
     warnings.push_back(
         fmt::format("{}.spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with "
                     "ClusterFirstWithHostNet",

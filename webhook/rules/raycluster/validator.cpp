@@ -8,9 +8,9 @@
 
 #include "api/types/validation_names.h"
 #include "tpu/naming.h"
-#include "tpu/pod_request.h"
 #include "webhook/rules/fields.h"
 #include "webhook/rules/raycluster/groups.h"
+#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -159,15 +159,11 @@ void check_group_autoscaling(const Json& cluster, const Json& group, const std::
 
 /// A group whose hosts find each other by name.
 bool has_named_hosts(const Json& group) {
-  const Json* spec = find_set(group, {"template", "spec"});
-  if (spec == nullptr) return false;
-  const auto containers = tpu::tpu_containers(*spec);
-  return containers.ok() && !containers->empty() && int_at(group, {"numOfHosts"}).value_or(1) > 1;
+  const Json* pod = find_set(group, {"template"});
+  return pod != nullptr && asks_for_tpus(*pod) && int_at(group, {"numOfHosts"}).value_or(1) > 1;
 }
 
-}  // namespace
-
-std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old) {
+Errors check_cluster(const Json& cluster, const Json* old) {
   Errors errors;
   check_name(cluster, errors);
   const Json* spec = find_set(cluster, {"spec"});
@@ -187,6 +183,14 @@ std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old
     check_group_autoscaling(cluster, group, path, errors);
   });
   check_group_slices(cluster, errors);
+  return errors;
+}
+
+}  // namespace
+
+std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old) {
+  Errors errors = check_cluster(cluster, old);
+  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), check_cluster(*old, nullptr));
   return errors;
 }
 

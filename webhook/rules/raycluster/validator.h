@@ -12,7 +12,7 @@
 namespace tpuslice::webhook {
 
 /// Everything that is wrong with `cluster`, in the order of its fields. `old` is the stored object on an update, else
-/// null. Absent fields count as the CRD's defaults.
+/// null; what was wrong with it already is not repeated. Absent fields count as the CRD's defaults.
 [[nodiscard]] std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old);
 
 /// What is legal but probably not meant.
