@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "api/http/server.h"
-#include "api/http/tls_credentials.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/machine.h"
+#include "tests/support/loopback_identity.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::bench {
@@ -34,13 +34,10 @@ Result<std::string> unprepared(const std::string& text) {
 class NoopWebhook {
  public:
   static Result<std::unique_ptr<NoopWebhook>> start() {
-    const Timestamp now = RealClock().wall();
-    const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
-    ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("no-op", validity));
+    ASSIGN_OR_RETURN(testing::LoopbackIdentity identity, testing::make_loopback_identity("no-op"));
     http::ServerOptions options;
-    ASSIGN_OR_RETURN(options.tls, http::issue_certificate(
-                                      authority, {.common_name = "no-op", .ip_addresses = {"127.0.0.1"}}, validity));
-    std::unique_ptr<NoopWebhook> webhook(new NoopWebhook(authority.certificate_chain));
+    options.tls = std::move(identity.leaf);
+    std::unique_ptr<NoopWebhook> webhook(new NoopWebhook(std::move(identity.authority)));
     ASSIGN_OR_RETURN(webhook->server_,
                      http::Server::start(std::move(options),
                                          [calls = webhook->calls_](const http::Request& request, const http::Peer&) {

@@ -8,8 +8,8 @@
 
 #include "api/base/base64.h"
 #include "api/http/server.h"
-#include "api/http/tls_credentials.h"
 #include "tests/e2e/admission_fixture.h"
+#include "tests/support/loopback_identity.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -210,11 +210,9 @@ TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWhosePodsWouldBeNoSlice) {
 class Injector {
  public:
   Injector(client::Client& client, const std::string& name) {
-    const Timestamp now = RealClock().wall();
-    const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(1)};
-    const http::Identity authority = *http::make_certificate_authority(name, validity);
+    const LoopbackIdentity identity = *make_loopback_identity(name);
     http::ServerOptions options;
-    options.tls = *http::issue_certificate(authority, {.common_name = name, .ip_addresses = {"127.0.0.1"}}, validity);
+    options.tls = identity.leaf;
     server_ = *http::Server::start(std::move(options), [this, name](const http::Request& request, const http::Peer&) {
       ++calls_;
       return answer(name, Json::parse(request.body)["request"]);
@@ -228,7 +226,7 @@ class Injector {
                                    {"sideEffects", "None"},
                                    {"clientConfig",
                                     {{"url", fmt::format("https://127.0.0.1:{}/", server_->port())},
-                                     {"caBundle", encode_base64(authority.certificate_chain)}}},
+                                     {"caBundle", encode_base64(identity.authority)}}},
                                    {"rules", Json::array({{{"apiGroups", {""}},
                                                            {"apiVersions", {"v1"}},
                                                            {"resources", {"pods"}},
@@ -295,6 +293,7 @@ TEST_F(Admission, AnswersADryRunAsItAnswersTheCreation) {
   ASSERT_TRUE(dry.ok()) << dry.error().message();
   const auto real = plane_->client().create(kPods, Object(pod));
   ASSERT_TRUE(real.ok()) << real.error().message();
+  EXPECT_EQ(env_value(dry->json(), "TPU_WORKER_ID"), "1");
   EXPECT_EQ(dry->json()["spec"], real->json()["spec"]);
   EXPECT_EQ(dry->json()["metadata"]["labels"], real->json()["metadata"]["labels"]);
 }

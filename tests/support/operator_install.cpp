@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
-#include "api/http/tls_credentials.h"
 #include "api/types/yaml.h"
+#include "tests/support/loopback_identity.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {
@@ -109,17 +109,12 @@ Status register_webhook(client::Client& client, int port, const std::string& aut
 }
 
 Result<std::string> make_webhook_certificate(const std::string& directory) {
-  const Timestamp now = RealClock().wall();
-  const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
-  ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("test-webhook-ca", validity));
-  ASSIGN_OR_RETURN(
-      const http::Identity leaf,
-      http::issue_certificate(authority, {.common_name = "webhook", .ip_addresses = {"127.0.0.1"}}, validity));
+  ASSIGN_OR_RETURN(const LoopbackIdentity identity, make_loopback_identity("test-webhook"));
   std::error_code problem;
   fs::create_directories(directory, problem);
-  RETURN_IF_ERROR(write_private_file(directory + "/tls.crt", leaf.certificate_chain));
-  RETURN_IF_ERROR(write_private_file(directory + "/tls.key", leaf.private_key));
-  return authority.certificate_chain;
+  RETURN_IF_ERROR(write_private_file(directory + "/tls.crt", identity.leaf.certificate_chain));
+  RETURN_IF_ERROR(write_private_file(directory + "/tls.key", identity.leaf.private_key));
+  return identity.authority;
 }
 
 Result<int> free_port() {

@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "api/http/tls_credentials.h"
-
 namespace tpuslice::bench {
 namespace {
 
@@ -29,20 +27,9 @@ CertificateDirectory::~CertificateDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Result<CertificateDirectory::Next> CertificateDirectory::issue() {
-  const Timestamp now = RealClock().wall();
-  const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
-  ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("admission-bench", validity));
-  http::CertificateRequest request;
-  request.common_name = "admission-bench";
-  request.ip_addresses = {"127.0.0.1"};
-  ASSIGN_OR_RETURN(const http::Identity leaf, http::issue_certificate(authority, request, validity));
-  return Next{authority.certificate_chain, leaf.certificate_chain, leaf.private_key};
-}
-
-Status CertificateDirectory::write(const Next& next) const {
-  RETURN_IF_ERROR(write_file(path_ + "/tls.crt", next.chain));
-  return write_file(path_ + "/tls.key", next.key);
+Status CertificateDirectory::write(const http::Identity& leaf) const {
+  RETURN_IF_ERROR(write_file(path_ + "/tls.crt", leaf.certificate_chain));
+  return write_file(path_ + "/tls.key", leaf.private_key);
 }
 
 }  // namespace tpuslice::bench

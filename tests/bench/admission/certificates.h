@@ -4,10 +4,11 @@
 #include <string>
 
 #include "api/base/result.h"
+#include "api/http/identity.h"
 
 namespace tpuslice::bench {
 
-/// tls.crt and tls.key for 127.0.0.1, and who is to be trusted for them. Used by one thread.
+/// tls.crt and tls.key. Used by one thread.
 class CertificateDirectory {
  public:
   /// Errors: InvalidArgument where no directory can be made.
@@ -17,15 +18,8 @@ class CertificateDirectory {
   CertificateDirectory& operator=(CertificateDirectory&&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// A leaf, and the authority made for it alone.
-  struct Next {
-    std::string authority;  ///< PEM.
-    std::string chain;
-    std::string key;
-  };
-  [[nodiscard]] static Result<Next> issue();
   /// Errors: InvalidArgument.
-  [[nodiscard]] Status write(const Next& next) const;
+  [[nodiscard]] Status write(const http::Identity& leaf) const;
 
  private:
   explicit CertificateDirectory(std::string path) : path_(std::move(path)) {}

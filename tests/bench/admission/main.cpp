@@ -9,6 +9,7 @@
 #include "tests/bench/admission/report.h"
 #include "tests/bench/admission/reviews.h"
 #include "tests/bench/machine.h"
+#include "tests/support/loopback_identity.h"
 
 namespace tpuslice::bench {
 namespace {
@@ -40,8 +41,8 @@ struct World {
 
 Result<World> make_world() {
   ASSIGN_OR_RETURN(CertificateDirectory directory, CertificateDirectory::make());
-  ASSIGN_OR_RETURN(const auto first, CertificateDirectory::issue());
-  RETURN_IF_ERROR(directory.write(first));
+  ASSIGN_OR_RETURN(const auto first, testing::make_loopback_identity("admission-bench"));
+  RETURN_IF_ERROR(directory.write(first.leaf));
   ASSIGN_OR_RETURN(ServerProcess server, ServerProcess::start(directory.path()));
   return World{std::move(directory), first.authority, std::move(server)};
 }
