@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::expect_refused;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::jobset_message;
@@ -23,12 +24,7 @@ const std::string kDriverSpec = "/spec/replicatedJobs/0/template/spec";
 
 class RefusedJobSetPolicy : public ::testing::TestWithParam<JobSetCase> {};
 
-TEST_P(RefusedJobSetPolicy, IsNamed) {
-  const JobSetCase& c = GetParam();
-  const Json jobset = with(tpu_jobset(), c.pointer, c.value);
-  EXPECT_THAT(jobset_paths(jobset), ElementsAre(c.path));
-  EXPECT_THAT(jobset_message(jobset), HasSubstr(c.says));
-}
+TEST_P(RefusedJobSetPolicy, IsNamed) { expect_refused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Policies, RefusedJobSetPolicy,

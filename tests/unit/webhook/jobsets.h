@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "tests/unit/webhook/clusters.h"
 #include "webhook/rules/jobset/validator.h"
 
@@ -58,5 +61,12 @@ struct JobSetCase {
 };
 
 inline void PrintTo(const JobSetCase& c, std::ostream* out) { *out << c.name; }
+
+/// Nothing else is wrong with tpu_jobset() changed like that.
+inline void expect_refused(const JobSetCase& c) {
+  const Json jobset = with(tpu_jobset(), c.pointer, c.value);
+  EXPECT_THAT(jobset_paths(jobset), ::testing::ElementsAre(c.path));
+  EXPECT_THAT(jobset_message(jobset), ::testing::HasSubstr(c.says));
+}
 
 }  // namespace tpuslice::webhook::testing

@@ -12,6 +12,7 @@
 namespace tpuslice::webhook {
 namespace {
 
+using tpu::testing::env_value;
 using tpu::testing::RayPod;
 
 constexpr int kMostHosts = 256;
@@ -58,13 +59,6 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-std::string env_of(const Json& container, std::string_view name) {
-  for (const Json& entry : container["env"]) {
-    if (entry["name"] == name) return string_at(entry, {"value"});
-  }
-  return "";
-}
-
 /// All pods of one slice agree, and each finds itself in the list.
 void check_slice(const Shape& shape) {
   SCOPED_TRACE(fmt::format("{} {} by {}", shape.label, shape.topology, shape.chips.size()));
@@ -78,18 +72,18 @@ void check_slice(const Shape& shape) {
     const Result<Json> once = mutate_pod(pod, {});
     ASSERT_TRUE(once.ok()) << once.error().message();
     ASSERT_EQ(*mutate_pod(*once, {}), *once);
-    for (const Json& container : (*once)["spec"]["containers"]) {
-      const std::string id = env_of(container, "TPU_WORKER_ID");
+    for (std::size_t container = 0; container < shape.chips.size(); ++container) {
+      const std::string id = env_value(*once, "TPU_WORKER_ID", container);
       EXPECT_TRUE(ids.insert(id).second) << "worker id " << id << " twice";
       if (shape.hosts == 1) continue;
-      const std::string list = env_of(container, "TPU_WORKER_HOSTNAMES");
+      const std::string list = env_value(*once, "TPU_WORKER_HOSTNAMES", container);
       lists.insert(list);
       const std::string self =
           (*once)["spec"]["hostname"].get<std::string>() + "." + (*once)["spec"]["subdomain"].get<std::string>();
       EXPECT_EQ(split(list).at(static_cast<std::size_t>(host)), self);
-      const std::string addresses = env_of(container, "TPU_PROCESS_ADDRESSES");
+      const std::string addresses = env_value(*once, "TPU_PROCESS_ADDRESSES", container);
       if (shape.label != "tpu7x") continue;
-      EXPECT_EQ(split(addresses).at(std::stoul(id)), self + ":" + env_of(container, "TPU_PROCESS_PORT"));
+      EXPECT_EQ(split(addresses).at(std::stoul(id)), self + ":" + env_value(*once, "TPU_PROCESS_PORT", container));
     }
     if (shape.hosts > 1) keys.insert((*once)["metadata"]["labels"]["tpuslice.dev/slice"].get<std::string>());
   }
