@@ -43,11 +43,10 @@ std::string slice_key(const SliceIdentity& identity) {
   return fmt::format("{}-{}", std::string_view(identity.slice_name).substr(0, kReadablePart), hash);
 }
 
-void join_slice_affinity(Json& pod, std::string_view key, std::string_view topology_key) {
+void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
   const Json same = {{"key", kSlice}, {"operator", "In"}, {"values", Json::array({key})}};
   const Json any = {{"key", kSlice}, {"operator", "Exists"}};
   const Json other = {{"key", kSlice}, {"operator", "NotIn"}, {"values", Json::array({key})}};
-  Json& affinity = member(member(pod, "spec", Json::object()), "affinity", Json::object());
   add_term(affinity, "podAffinity",
            {{"labelSelector", {{"matchExpressions", Json::array({same})}}}, {"topologyKey", topology_key}});
   add_term(affinity, "podAntiAffinity",
@@ -56,8 +55,7 @@ void join_slice_affinity(Json& pod, std::string_view key, std::string_view topol
             {"topologyKey", topology_key}});
 }
 
-void join_tpu_toleration(Json& pod) {
-  Json& tolerations = member(member(pod, "spec", Json::object()), "tolerations", Json::array());
+void join_tpu_toleration(Json& tolerations) {
   if (std::any_of(tolerations.begin(), tolerations.end(), tolerates_tpu)) return;
   tolerations.push_back({{"key", kTpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
 }

@@ -12,15 +12,17 @@ namespace tpuslice::tpu {
 /// another namespace may share. "<slice name>-<hash>", a long name cut.
 [[nodiscard]] std::string slice_key(const SliceIdentity& identity);
 
-/// Joins into pod.spec.affinity two required terms on `topology_key`: with pods of this slice, and away from those of
-/// any other slice in any namespace. The user's terms stay as they are; a term that is there is not added again.
+/// Joins into a pod's spec.affinity, which may be null, two required terms on `topology_key`: with pods of this slice,
+/// and away from those of any other slice in any namespace. The user's terms stay as they are; a term that is there is
+/// not added again.
 ///
 /// A slice's first pod matches its own affinity term, so any of its pods may be scheduled first.
 /// Source: the symmetric terms of kuberay-tpu-webhook, less its overwriting of spec.affinity and its blind spot for
 /// clusters of one name in two namespaces.
-void join_slice_affinity(Json& pod, std::string_view key, std::string_view topology_key);
+void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key);
 
-/// Adds a toleration of the taint on TPU nodes, if no toleration covers it. GKE does the same for pods with chips.
-void join_tpu_toleration(Json& pod);
+/// Adds to a pod's spec.tolerations, which may be null, one of the taint on TPU nodes, if none covers it. GKE does the
+/// same for pods with chips.
+void join_tpu_toleration(Json& tolerations);
 
 }  // namespace tpuslice::tpu

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "api/types/patch.h"
 #include "tpu/labels.h"
 #include "webhook/workload_admission.h"
 
@@ -51,17 +50,17 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
   if (metadata.is_object() && string_at(metadata, {"namespace"}).empty()) {
     metadata["namespace"] = request.namespace_name;
   }
-  const Result<Json> mutated = mutate_pod(pod, options);
-  if (!mutated) {
+  Result<Json> patch = patch_pod(pod, options);
+  if (!patch) {
     response.allowed = false;
     response.code = 422;
     response.reason = "Invalid";
-    response.message = mutated.error().message();
+    response.message = patch.error().message();
     return response;
   }
-  response.patch = json_diff(pod, *mutated);
+  response.patch = *std::move(patch);
   if (!response.patch.empty()) {
-    const std::string slice = string_at(*mutated, {"metadata", "labels", tpu::kSlice});
+    const std::string slice = string_at(pod, {"metadata", "labels", tpu::kSlice});
     if (!slice.empty()) response.audit["slice"] = slice;
   }
   response.warnings = warn_pod(pod);

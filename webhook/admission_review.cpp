@@ -60,6 +60,8 @@ Json encode_status(const AdmissionResponse& response) {
   return status;
 }
 
+std::string print(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 Json take_object(Json& request, std::string_view member) {
   const auto found = request.find(member);
   return found != request.end() && found->is_object() ? std::move(*found) : Json();
@@ -96,16 +98,16 @@ Result<AdmissionRequest> decode_review(std::string_view body, std::span<const st
 
 std::string encode_review(std::string_view uid, const AdmissionResponse& response) {
   Json answer = {{"uid", uid}, {"allowed", response.allowed}};
-  if (!response.allowed) {
-    answer["status"] = encode_status(response);
-  } else if (!response.patch.empty()) {
-    answer["patchType"] = "JSONPatch";
-    answer["patch"] = encode_base64(response.patch.dump(-1, ' ', false, Json::error_handler_t::replace));
-  }
+  if (!response.allowed) answer["status"] = encode_status(response);
   if (!response.warnings.empty()) answer["warnings"] = encode_warnings(response.warnings);
   if (!response.audit.empty()) answer["auditAnnotations"] = response.audit;
-  const Json review = {{"apiVersion", kApiVersion}, {"kind", kKind}, {"response", std::move(answer)}};
-  return review.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string members = print(answer);
+  members.pop_back();  // Its brace.
+  if (response.allowed && !response.patch.empty()) {
+    // Base64 needs no escapes; to print it like other text would take longer than anything else here.
+    members += fmt::format(R"(,"patchType":"JSONPatch","patch":"{}")", encode_base64(print(response.patch)));
+  }
+  return fmt::format(R"({{"apiVersion":"{}","kind":"{}","response":{}}}}})", kApiVersion, kKind, members);
 }
 
 AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors) {

@@ -10,6 +10,7 @@ constexpr std::string_view kUrl = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 
 std::string encode(std::string_view bytes, std::string_view alphabet) {
   std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
   std::uint32_t window = 0;
   int bits = 0;
   for (const char c : bytes) {

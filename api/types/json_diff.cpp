@@ -9,6 +9,8 @@ namespace {
 
 class Differ {
  public:
+  explicit Differ(std::string_view at) : path_(at) {}
+
   Json operations = Json::array();
 
   void compare(const Json& before, const Json& after) {
@@ -81,8 +83,8 @@ class Differ {
 
 }  // namespace
 
-Json json_diff(const Json& before, const Json& after) {
-  Differ differ;
+Json json_diff(const Json& before, const Json& after, std::string_view at) {
+  Differ differ(at);
   differ.compare(before, after);
   return std::move(differ.operations);
 }

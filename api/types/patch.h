@@ -8,8 +8,9 @@ namespace tpuslice {
 /// Applies the operations in order, all or none. Errors: InvalidArgument naming the operation and its path.
 [[nodiscard]] Result<Json> apply_json_patch(Json document, const Json& patch);
 
-/// The RFC 6902 patch that turns `before` into `after`; an empty array when they are equal.
-[[nodiscard]] Json json_diff(const Json& before, const Json& after);
+/// The RFC 6902 patch that turns `before` into `after`; an empty array when they are equal. `at`: the JSON pointer of
+/// both in the document that is patched.
+[[nodiscard]] Json json_diff(const Json& before, const Json& after, std::string_view at = {});
 
 /// A merge patch cannot fail: whatever it is not an object of replaces the document.
 [[nodiscard]] Json apply_merge_patch(Json document, const Json& patch);

@@ -10,6 +10,7 @@
 #include "tpu/placement.h"
 #include "tpu/slice_shape.h"
 #include "tpu/worker_env.h"
+#include "webhook/rules/member_changes.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
@@ -17,17 +18,22 @@ namespace {
 
 using tpu::SliceIdentity;
 
-Json& object_member(Json& parent, std::string_view key) {
-  Json& found = parent[std::string(key)];
-  if (found.is_null()) found = Json::object();
-  return found;
-}
+/// A pod that is being changed, which tells `changes` so.
+struct Draft {
+  Json& json;
+  MemberChanges changes;
+
+  Json& metadata(std::string_view key) { return changes.member(json["metadata"], "/metadata", key); }
+  Json& spec(std::string_view key) { return changes.member(json["spec"], "/spec", key); }
+  Json& env(std::string_view list, std::size_t container) {
+    return changes.member(json["spec"][std::string(list)][container], fmt::format("/spec/{}/{}", list, container),
+                          "env");
+  }
+};
 
 /// Sets a field that only we may decide. A value of the user's that disagrees cannot be honoured: the other hosts of
 /// the slice would look for this one under our name.
-Status decide(Json& parent, std::string_view key, const std::string& value, std::string_view path,
-              std::string_view why) {
-  Json& field = parent[std::string(key)];
+Status decide(Json& field, const std::string& value, std::string_view path, std::string_view why) {
   const bool unset = field.is_null() || (field.is_string() && field.get_ref<const std::string&>().empty());
   if (!unset && field != value) {
     return Error::invalid_argument("{}: Invalid value: {}: must be unset or \"{}\": {}", path,
@@ -39,11 +45,12 @@ Status decide(Json& parent, std::string_view key, const std::string& value, std:
 
 /// Adds the variables of the containers of one list that run at the same time; true if one of them takes part in a
 /// multislice job.
-bool join_environment(Json& list, const SliceIdentity& identity, const std::vector<tpu::TpuContainer>& processes) {
-  const std::vector<int> ports = tpu::process_ports(identity, list, processes);
+bool join_environment(Draft& pod, std::string_view list, const SliceIdentity& identity,
+                      const std::vector<tpu::TpuContainer>& processes) {
+  const std::vector<int> ports = tpu::process_ports(identity, array_at(pod.json, {"spec", list}), processes);
   bool any_multislice = false;
   for (std::size_t index = 0; index < processes.size(); ++index) {
-    Json& env = list[processes[index].position]["env"];
+    Json& env = pod.env(list, processes[index].position);
     const bool multislice = tpu::wants_multislice(identity.slices, env);
     any_multislice = any_multislice || multislice;
     env = tpu::join_env(std::move(env), tpu::worker_env(identity, index, ports, multislice), index);
@@ -60,46 +67,43 @@ bool leaves_environment_to_user(const Json& pod, const SliceIdentity& identity) 
   return container.contains("env") && tpu::declares_identity(container["env"]);
 }
 
-bool join_environments(Json& pod, const SliceIdentity& identity) {
-  if (leaves_environment_to_user(pod, identity)) return false;
-  Json& spec = pod["spec"];
+bool join_environments(Draft& pod, const SliceIdentity& identity) {
+  if (leaves_environment_to_user(pod.json, identity)) return false;
   // Init containers run one after the other: each is the only process of its host.
   for (const tpu::TpuContainer& container : identity.init_containers) {
-    join_environment(spec["initContainers"], identity, {container});
+    join_environment(pod, "initContainers", identity, {container});
   }
-  return join_environment(spec["containers"], identity, identity.containers);
+  return join_environment(pod, "containers", identity, identity.containers);
 }
 
 /// Only a RayCluster's pods have no names of their controller's.
-Status decide_names(Json& pod, const SliceIdentity& identity) {
+Status decide_names(Draft& pod, const SliceIdentity& identity) {
   if (identity.workload != tpu::Workload::kRay) return {};
   constexpr std::string_view kWhy = "the other hosts of the slice find this one by that name";
-  Json& spec = pod["spec"];
-  RETURN_IF_ERROR(decide(spec, "hostname", identity.host_names.of(identity.host_index), "spec.hostname", kWhy));
-  return decide(spec, "subdomain", identity.subdomain, "spec.subdomain", kWhy);
+  RETURN_IF_ERROR(decide(pod.spec("hostname"), identity.host_names.of(identity.host_index), "spec.hostname", kWhy));
+  return decide(pod.spec("subdomain"), identity.subdomain, "spec.subdomain", kWhy);
 }
 
-Status place(Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
+Status place(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
-  std::string topology_key = string_at(pod, {"metadata", "annotations", tpu::kTopologyKey});
+  std::string topology_key = string_at(pod.json, {"metadata", "annotations", tpu::kTopologyKey});
   if (topology_key.empty()) topology_key = identity.topology_key;
   if (topology_key.empty()) topology_key = options.topology_key;
   constexpr std::string_view kWhy = "it is derived from the pod's controller and indexes";
-  Json& metadata = object_member(pod, "metadata");
-  RETURN_IF_ERROR(decide(object_member(metadata, "labels"), tpu::kSlice, key,
+  RETURN_IF_ERROR(decide(pod.metadata("labels")[std::string(tpu::kSlice)], key,
                          fmt::format("metadata.labels[{}]", tpu::kSlice), kWhy));
-  RETURN_IF_ERROR(decide(object_member(metadata, "annotations"), tpu::kSliceHosts, std::to_string(identity.hosts),
+  RETURN_IF_ERROR(decide(pod.metadata("annotations")[std::string(tpu::kSliceHosts)], std::to_string(identity.hosts),
                          fmt::format("metadata.annotations[{}]", tpu::kSliceHosts), kWhy));
-  tpu::join_slice_affinity(pod, key, topology_key);
+  tpu::join_slice_affinity(pod.spec("affinity"), key, topology_key);
   return {};
 }
 
-Status join_slice(Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
+Status join_slice(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const bool multislice = join_environments(pod, identity);
   // Slices of one host need a name of their own only to be found by other slices.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, identity));
   if (identity.multi_host()) RETURN_IF_ERROR(place(pod, identity, options));
-  tpu::join_tpu_toleration(pod);
+  tpu::join_tpu_toleration(pod.spec("tolerations"));
   return {};
 }
 
@@ -111,7 +115,8 @@ std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
 }
 
 /// Labels that say nothing, or what no device plugin knows, add nothing.
-void join_device_env(Json& pod) {
+void join_device_env(Draft& draft) {
+  const Json& pod = draft.json;
   const auto containers = tpu::tpu_containers(pod["spec"]);
   if (!containers) return;
   const std::string accelerator = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
@@ -123,27 +128,39 @@ void join_device_env(Json& pod) {
     const auto added =
         tpu::device_env({accelerator, topology, annotation, resiliency, chips, (*containers)[index].chips});
     if (!added) continue;
-    Json& env = pod["spec"]["containers"][(*containers)[index].position]["env"];
+    Json& env = draft.env("containers", (*containers)[index].position);
     env = tpu::join_env(std::move(env), *added, index);
   }
 }
 
-Result<Json> mutate(Json pod, const MutationOptions& options) {
-  ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod));
+Status change(Draft& pod, const MutationOptions& options) {
+  ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod.json));
   if (identity) RETURN_IF_ERROR(join_slice(pod, *identity, options));
-  if (options.device_env && pod.contains("spec")) join_device_env(pod);
-  return pod;
+  if (options.device_env && pod.json.contains("spec")) join_device_env(pod);
+  return {};
+}
+
+Status change_well_formed(Draft& pod, const MutationOptions& options) {
+  try {
+    return change(pod, options);
+  } catch (const Json::exception& error) {
+    // A member of another type than a pod's; an API server sends none.
+    return Error::invalid_argument("pod is malformed: {}", error.what());
+  }
 }
 
 }  // namespace
 
 Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
-  try {
-    return mutate(std::move(pod), options);
-  } catch (const Json::exception& error) {
-    // A member of another type than a pod's; an API server sends none.
-    return Error::invalid_argument("pod is malformed: {}", error.what());
-  }
+  Draft draft{pod, {}};
+  RETURN_IF_ERROR(change_well_formed(draft, options));
+  return pod;
+}
+
+Result<Json> patch_pod(Json& pod, const MutationOptions& options) {
+  Draft draft{pod, {}};
+  RETURN_IF_ERROR(change_well_formed(draft, options));
+  return draft.changes.patch();
 }
 
 std::vector<std::string> warn_pod(const Json& pod) {

@@ -25,6 +25,10 @@ struct MutationOptions {
 /// topology that its accelerator does not have).
 [[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
 
+/// The same to the pod itself, and the JSON patch (RFC 6902) that tells what was done; empty where nothing was. After
+/// an error the pod is changed in part.
+[[nodiscard]] Result<Json> patch_pod(Json& pod, const MutationOptions& options);
+
 /// What is legal about a TPU pod but will probably not work: a slice of several hosts without identity, host network
 /// without the cluster's DNS. At most a few sentences for kubectl to print.
 [[nodiscard]] std::vector<std::string> warn_pod(const Json& pod);

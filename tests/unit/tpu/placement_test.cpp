@@ -55,9 +55,9 @@ TEST(SliceAffinity, KeepsTheUsersTermsAndIsAddedOnce) {
     "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}],
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}})");
   pod["spec"]["affinity"] = theirs;
-  join_slice_affinity(pod, "k", "pool");
+  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   const Json once = pod;
-  join_slice_affinity(pod, "k", "pool");
+  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   EXPECT_EQ(pod, once);
   const Json& affinity = pod["spec"]["affinity"];
   EXPECT_EQ(affinity["nodeAffinity"], theirs["nodeAffinity"]);
@@ -72,7 +72,7 @@ TEST(SliceAffinity, KeepsTheUsersTermsAndIsAddedOnce) {
 
 TEST(SliceAffinity, RepelsTheSlicesOfEveryNamespace) {
   Json pod = RayPod{}.json();
-  join_slice_affinity(pod, "k", "pool");
+  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   EXPECT_EQ(pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"],
             Json::parse(R"([{"topologyKey": "pool", "namespaceSelector": {}, "labelSelector": {"matchExpressions": [
                 {"key": "tpuslice.dev/slice", "operator": "Exists"},
@@ -81,22 +81,22 @@ TEST(SliceAffinity, RepelsTheSlicesOfEveryNamespace) {
 
 TEST(TpuToleration, IsAddedUnlessOneCoversIt) {
   Json pod = RayPod{}.json();
-  join_tpu_toleration(pod);
+  join_tpu_toleration(pod["spec"]["tolerations"]);
   const Json wanted = Json::parse(R"([{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}])");
   EXPECT_EQ(pod["spec"]["tolerations"], wanted);
-  join_tpu_toleration(pod);
+  join_tpu_toleration(pod["spec"]["tolerations"]);
   EXPECT_EQ(pod["spec"]["tolerations"], wanted);
   for (const char* covering :
        {R"({"operator": "Exists"})", R"({"key": "google.com/tpu", "operator": "Exists"})",
         R"({"key": "google.com/tpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"})"}) {
     pod["spec"]["tolerations"] = Json::array({Json::parse(covering)});
-    join_tpu_toleration(pod);
+    join_tpu_toleration(pod["spec"]["tolerations"]);
     EXPECT_EQ(pod["spec"]["tolerations"].size(), 1U) << covering;
   }
   for (const char* other : {R"({"key": "google.com/tpu", "operator": "Exists", "effect": "NoExecute"})",
                             R"({"key": "google.com/tpu", "value": "x"})", R"({"key": "gpu", "operator": "Exists"})"}) {
     pod["spec"]["tolerations"] = Json::array({Json::parse(other)});
-    join_tpu_toleration(pod);
+    join_tpu_toleration(pod["spec"]["tolerations"]);
     EXPECT_EQ(pod["spec"]["tolerations"].size(), 2U) << other;
   }
 }

@@ -1,9 +1,11 @@
 // What holds for every slice: of every legal topology up to 256 hosts, and of random pods.
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
 #include "api/base/random.h"
+#include "api/types/patch.h"
 #include "tests/unit/tpu/pods.h"
 #include "tpu/catalog.h"
 #include "tpu/geometry.h"
@@ -135,6 +137,18 @@ Json random_affinity(Random& random) {
   return affinity;
 }
 
+/// The patch is what a comparison of the whole pods would find, and no more operations.
+void check_patch(const Json& pod, const Json& mutated) {
+  Json changed = pod;
+  const Result<Json> patch = patch_pod(changed, {});
+  ASSERT_TRUE(patch.ok()) << patch.error().message();
+  EXPECT_EQ(changed, mutated);
+  const Json whole = json_diff(pod, mutated);
+  ASSERT_TRUE(std::is_permutation(patch->begin(), patch->end(), whole.begin(), whole.end()))
+      << patch->dump() << " and " << whole.dump();
+  EXPECT_EQ(apply_json_patch(pod, *patch).value(), mutated);
+}
+
 TEST(MutatePodProperty, ASecondAdmissionChangesNothingWhateverTheUserSet) {
   Random random(7);
   const std::vector<Shape> shapes = {{"tpu7x", "2x2x1", {4}, 1},       {"tpu7x", "2x2x1", {2, 2}, 1},
@@ -153,6 +167,7 @@ TEST(MutatePodProperty, ASecondAdmissionChangesNothingWhateverTheUserSet) {
     const Result<Json> once = mutate_pod(pod, {});
     ASSERT_TRUE(once.ok()) << once.error().message();
     ASSERT_EQ(*mutate_pod(*once, {}), *once) << pod.dump(1);
+    ASSERT_NO_FATAL_FAILURE(check_patch(pod, *once));
     // The user's terms come first and are whole.
     const Json affinity = pod["spec"].value("affinity", Json::object());
     for (const auto& [kind, terms] : affinity.items()) {

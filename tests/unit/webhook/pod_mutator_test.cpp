@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/types/patch.h"
 #include "tests/unit/tpu/pods.h"
 
 namespace tpuslice::webhook {
@@ -12,9 +13,13 @@ using ::testing::HasSubstr;
 using tpu::testing::env_value;
 using tpu::testing::RayPod;
 
+/// In both ways.
 Json mutated(const Json& pod, const MutationOptions& options = {}) {
   const auto result = mutate_pod(pod, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
+  Json changed = pod;
+  const auto patch = patch_pod(changed, options);
+  EXPECT_TRUE(patch.ok() && changed == *result && apply_json_patch(pod, *patch).value_or(Json()) == *result);
   return result.value_or(Json());
 }
 std::string error_of(const Json& pod) {
