@@ -30,6 +30,15 @@ struct ContainerView {
   friend bool operator==(const ContainerView&, const ContainerView&) = default;
 };
 
+/// A toleration. An empty key with `exists` tolerates every taint, an empty effect every effect.
+struct TolerationView {
+  std::string key;
+  std::string value;
+  std::string effect;
+  bool exists = false;  ///< operator: Exists
+  friend bool operator==(const TolerationView&, const TolerationView&) = default;
+};
+
 struct PodView {
   ObjectKey key;
   std::string uid;
@@ -47,6 +56,13 @@ struct PodView {
   std::string restart_policy;
   std::vector<std::string> scheduling_gates;
   std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
+  std::int32_t priority = 0;
+  StringMap node_selector;
+
+  // Only while the pod has no node.
+  std::vector<TolerationView> tolerations;
+  std::string node_affinity;  ///< JSON of the required node selector; empty without one.
+  std::string unschedulable;  ///< What the scheduler says of the nodes, once it has tried.
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;  ///< The Ready condition is True.
@@ -84,7 +100,8 @@ struct NodeView {
   StringMap labels;
   bool unschedulable = false;
   bool ready = false;
-  std::int64_t tpu_chips = 0;  ///< Allocatable google.com/tpu.
+  std::optional<Timestamp> ready_changed;  ///< When it last became Ready, or ceased to be.
+  std::int64_t tpu_chips = 0;              ///< Allocatable google.com/tpu.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
 

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 /// Prints a document with the members of every object in random order.
@@ -48,6 +49,50 @@ TEST(PodView, KeepsWhatControllersNeed) {
   EXPECT_EQ(pod.hostname, "workers-0-1");
   EXPECT_EQ(pod.restart_policy, "Never");
   EXPECT_THAT(pod.scheduling_gates, ElementsAre("tpuslice.dev/slice"));
+}
+
+constexpr std::string_view kPodWithoutNode = R"({
+  "metadata": {"name": "p", "uid": "u"},
+  "spec": {
+    "priority": 100,
+    "nodeSelector": {"cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice"},
+    "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"},
+                    {"key": "team", "value": "a"}],
+    "affinity": {
+      "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "t"}]},
+      "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [],
+        "requiredDuringSchedulingIgnoredDuringExecution":
+          {"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]}}}NODE
+  },
+  "status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+                             "message": "0/3 nodes are available"}]}
+})";
+
+std::string with_node(const std::string& node) {
+  std::string text(kPodWithoutNode);
+  return text.replace(text.find("NODE"), 4, node);
+}
+
+TEST(PodView, KeepsWhatTheChoiceOfANodeNeeds) {
+  const PodView pod = PodView::decode(with_node("")).value();
+  EXPECT_EQ(pod.priority, 100);
+  EXPECT_THAT(pod.node_selector, ElementsAre(Pair("cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice")));
+  EXPECT_THAT(pod.tolerations, ElementsAre(TolerationView{"google.com/tpu", "", "NoSchedule", true},
+                                           TolerationView{"team", "a", "", false}));
+  EXPECT_EQ(
+      parse_json(pod.node_affinity).value(),
+      parse_json(R"({"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]})").value());
+  EXPECT_EQ(pod.unschedulable, "0/3 nodes are available");
+}
+
+TEST(PodView, ForgetsTheChoiceOnceThereIsANode) {
+  const PodView pod = PodView::decode(with_node(R"(, "nodeName": "n")")).value();
+  EXPECT_EQ(pod.node_name, "n");
+  EXPECT_THAT(pod.tolerations, IsEmpty());
+  EXPECT_EQ(pod.node_affinity, "");
+  EXPECT_EQ(pod.unschedulable, "");
+  EXPECT_EQ(pod.node_selector.size(), 1U) << "it says where the pod was sent";
 }
 
 TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
@@ -153,7 +198,7 @@ TEST(PodView, DecodesAfterAFailure) {
 
 constexpr std::string_view kNode = R"({
   "status": {"allocatable": {"cpu": "8", "google.com/tpu": "4"}, "capacity": {"google.com/tpu": "8"},
-             "conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": "True"}]},
+             "conditions": [{"type": "MemoryPressure", "status": "True"}, {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:07Z"}]},
   "spec": {"unschedulable": true, "taints": [{"key": "google.com/tpu", "value": "present", "effect": "NoSchedule"}]},
   "metadata": {"name": "node-1", "uid": "n1", "resourceVersion": "5",
                "labels": {"cloud.google.com/gke-nodepool": "pool-a"}}})";
@@ -162,6 +207,7 @@ TEST(NodeView, KeepsWhatPlacementNeeds) {
   const NodeView node = NodeView::decode(kNode).value();
   EXPECT_EQ(node.key, (ObjectKey{"", "node-1"}));
   EXPECT_TRUE(node.ready);
+  EXPECT_EQ(node.ready_changed, parse_rfc3339("2026-01-01T00:00:07Z"));
   EXPECT_TRUE(node.unschedulable);
   EXPECT_EQ(node.tpu_chips, 4);
   EXPECT_EQ(node.labels.at("cloud.google.com/gke-nodepool"), "pool-a");

@@ -1,0 +1,57 @@
+// Nodes from bytes.
+#include "api/types/view_reader.h"
+
+namespace tpuslice {
+namespace view {
+namespace {
+
+void read_node_spec(Value value, NodeView& node) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "unschedulable") node.unschedulable = flag_of(member);
+    if (key != "taints") return;
+    node.taints.clear();
+    each_item(member, [&](Value item) {
+      NodeTaint taint;
+      each_member(item, [&](std::string_view part, Value text) {
+        if (part == "key") taint.key = text_of(text);
+        if (part == "value") taint.value = text_of(text);
+        if (part == "effect") taint.effect = text_of(text);
+      });
+      node.taints.push_back(std::move(taint));
+    });
+  });
+}
+
+void read_node_status(Value value, NodeView& node) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "allocatable") node.tpu_chips = read_tpu_amount(member);
+    if (key == "conditions") {
+      const ConditionView ready = read_conditions(member).ready;
+      node.ready = ready.is_true;
+      node.ready_changed = ready.changed;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace view
+
+Result<NodeView> NodeView::decode(std::string_view json) {
+  NodeView node;
+  view::Metadata metadata;
+  RETURN_IF_ERROR(view::decoder().decode("node", json, [&](std::string_view member, view::Value value) {
+    if (member == "metadata") metadata = view::read_metadata(value);
+    if (member == "spec") view::read_node_spec(value, node);
+    if (member == "status") view::read_node_status(value, node);
+  }));
+  RETURN_IF_ERROR(view::check_identity("node", metadata));
+  node.key = std::move(metadata.key);
+  node.uid = std::move(metadata.uid);
+  node.resource_version = std::move(metadata.resource_version);
+  node.deletion = metadata.deletion;
+  node.labels = std::move(metadata.labels);
+  node.controller = std::move(metadata.controller);
+  return node;
+}
+
+}  // namespace tpuslice

@@ -1,0 +1,169 @@
+// Pods from bytes.
+#include "api/types/view_reader.h"
+
+namespace tpuslice {
+namespace view {
+namespace {
+
+std::int64_t read_container_chips(Value container) {
+  std::int64_t chips = 0;
+  each_member(container, [&](std::string_view key, Value member) {
+    if (key != "resources") return;
+    each_member(member, [&](std::string_view part, Value amounts) {
+      if (part == "limits") chips = read_tpu_amount(amounts);
+    });
+  });
+  return chips;
+}
+
+TolerationView read_toleration(Value value) {
+  TolerationView toleration;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "key") toleration.key = text_of(member);
+    if (key == "value") toleration.value = text_of(member);
+    if (key == "effect") toleration.effect = text_of(member);
+    if (key == "operator") toleration.exists = std::string_view(member.get_string()) == "Exists";
+  });
+  return toleration;
+}
+
+std::string read_required_node_affinity(Value value) {
+  std::string required;
+  each_member(value, [&](std::string_view kind, Value affinity) {
+    if (kind != "nodeAffinity") return;
+    each_member(affinity, [&](std::string_view key, Value selector) {
+      if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
+        required = std::string_view(simdjson::to_json_string(selector));
+      }
+    });
+  });
+  return required;
+}
+
+/// What only the choice of a node needs.
+void drop_node_choice(PodView& pod) {
+  pod.tolerations = {};
+  pod.node_affinity = {};
+  pod.unschedulable = {};
+}
+
+void read_pod_spec(Value value, PodView& pod) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "nodeName") {
+      pod.node_name = text_of(member);
+    } else if (key == "priority") {
+      pod.priority = int32_of(member, key);
+    } else if (key == "nodeSelector") {
+      pod.node_selector = strings_of(member);
+    } else if (key == "affinity") {
+      pod.node_affinity = read_required_node_affinity(member);
+    } else if (key == "tolerations") {
+      pod.tolerations.clear();
+      each_item(member, [&](Value item) { pod.tolerations.push_back(read_toleration(item)); });
+    } else if (key == "hostname") {
+      pod.hostname = text_of(member);
+    } else if (key == "restartPolicy") {
+      pod.restart_policy = text_of(member);
+    } else if (key == "schedulingGates") {
+      pod.scheduling_gates.clear();
+      each_item(member, [&](Value gate) {
+        each_member(gate, [&](std::string_view part, Value name) {
+          if (part == "name") pod.scheduling_gates.push_back(text_of(name));
+        });
+      });
+    } else if (key == "containers") {
+      pod.tpu_chips = 0;
+      each_item(member, [&](Value container) {
+        const std::int64_t chips = read_container_chips(container);
+        if (__builtin_add_overflow(pod.tpu_chips, chips, &pod.tpu_chips))
+          throw BadMember{"google.com/tpu is too large"};
+      });
+    }
+  });
+}
+
+void read_container_state(Value value, ContainerView& container) {
+  each_member(value, [&](std::string_view state, Value details) {
+    const bool waiting = state == "waiting";
+    if (!waiting && state != "terminated") return;
+    if (!waiting) container.terminated = true;
+    each_member(details, [&](std::string_view key, Value member) {
+      if (key == "reason") (waiting ? container.waiting_reason : container.terminated_reason) = text_of(member);
+      if (key == "message") (waiting ? container.waiting_message : container.terminated_message) = text_of(member);
+    });
+  });
+}
+
+ContainerView read_container_status(Value value) {
+  ContainerView container;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "name") {
+      container.name = text_of(member);
+    } else if (key == "ready") {
+      container.ready = flag_of(member);
+    } else if (key == "restartCount") {
+      container.restarts = int32_of(member, key);
+    } else if (key == "state") {
+      read_container_state(member, container);
+    }
+  });
+  return container;
+}
+
+PodPhase phase_of(Value value) {
+  const std::string_view text = value.get_string();
+  for (const auto phase : {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded, PodPhase::kFailed}) {
+    if (text == to_string(phase)) return phase;
+  }
+  return text.empty() ? PodPhase::kPending : PodPhase::kUnknown;
+}
+
+void read_pod_status(Value value, PodView& pod) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "phase") {
+      pod.phase = phase_of(member);
+    } else if (key == "reason") {
+      pod.reason = text_of(member);
+    } else if (key == "message") {
+      pod.message = text_of(member);
+    } else if (key == "podIP") {
+      pod.pod_ip = text_of(member);
+    } else if (key == "conditions") {
+      Conditions conditions = read_conditions(member);
+      pod.ready = conditions.ready.is_true;
+      pod.ready_reason = std::move(conditions.ready.reason);
+      pod.ready_message = std::move(conditions.ready.message);
+      if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);
+    } else if (key == "containerStatuses") {
+      pod.containers.clear();
+      each_item(member, [&](Value status) { pod.containers.push_back(read_container_status(status)); });
+    }
+  });
+}
+
+}  // namespace
+}  // namespace view
+
+Result<PodView> PodView::decode(std::string_view json) {
+  PodView pod;
+  view::Metadata metadata;
+  RETURN_IF_ERROR(view::decoder().decode("pod", json, [&](std::string_view member, view::Value value) {
+    if (member == "metadata") metadata = view::read_metadata(value);
+    if (member == "spec") view::read_pod_spec(value, pod);
+    if (member == "status") view::read_pod_status(value, pod);
+  }));
+  RETURN_IF_ERROR(view::check_identity("pod", metadata));
+  if (!pod.node_name.empty()) view::drop_node_choice(pod);
+  pod.key = std::move(metadata.key);
+  pod.uid = std::move(metadata.uid);
+  pod.resource_version = std::move(metadata.resource_version);
+  pod.generation = metadata.generation;
+  pod.created = metadata.created;
+  pod.deletion = metadata.deletion;
+  pod.labels = std::move(metadata.labels);
+  pod.annotations = std::move(metadata.annotations);
+  pod.controller = std::move(metadata.controller);
+  return pod;
+}
+
+}  // namespace tpuslice

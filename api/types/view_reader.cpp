@@ -1,0 +1,135 @@
+#include "api/types/view_reader.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/types/quantity.h"
+
+namespace tpuslice::view {
+namespace {
+
+bool is_kept_annotation(std::string_view key) {
+  static constexpr std::array<std::string_view, 4> kPrefixes = {"tpuslice.dev/", "ray.io/", "jobset.sigs.k8s.io/",
+                                                                "leaderworkerset.sigs.k8s.io/"};
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return key.starts_with(prefix); });
+}
+
+void read_owner(Value value, Metadata& metadata) {
+  ControllerRef owner;
+  bool controls = false;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "apiVersion") owner.api_version = text_of(member);
+    if (key == "kind") owner.kind = text_of(member);
+    if (key == "name") owner.name = text_of(member);
+    if (key == "uid") owner.uid = text_of(member);
+    if (key == "controller") controls = flag_of(member);
+  });
+  if (controls && !metadata.controller) metadata.controller = std::move(owner);
+}
+
+}  // namespace
+
+std::string text_of(Value value) { return std::string(std::string_view(value.get_string())); }
+bool flag_of(Value value) { return value.get_bool(); }
+std::int64_t number_of(Value value) { return value.get_int64(); }
+
+Timestamp time_of(Value value) {
+  const std::string_view text = value.get_string();
+  const auto time = parse_rfc3339(text);
+  if (!time) throw BadMember{fmt::format("\"{}\" is no RFC 3339 time", text)};
+  return *time;
+}
+
+std::int64_t amount_of(Value value) {
+  const bool quoted = value.type() == simdjson::ondemand::json_type::string;
+  std::string_view text = quoted ? std::string_view(value.get_string()) : value.raw_json_token();
+  while (!text.empty() && text.back() <= ' ') text.remove_suffix(1);  // A raw token runs up to the next one.
+  const Result<Quantity> amount = Quantity::parse(text);
+  if (!amount) throw BadMember{amount.error().message()};
+  return amount->value();
+}
+
+StringMap strings_of(Value value) {
+  StringMap map;
+  each_member(value,
+              [&](std::string_view key, Value member) { map.insert_or_assign(std::string(key), text_of(member)); });
+  map.shrink_to_fit();
+  return map;
+}
+
+std::int32_t int32_of(Value value, std::string_view name) {
+  const std::int64_t number = number_of(value);
+  if (!std::in_range<std::int32_t>(number)) throw BadMember{fmt::format("{} {} is no int32", name, number)};
+  return static_cast<std::int32_t>(number);
+}
+
+Metadata read_metadata(Value value) {
+  Metadata metadata;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "name") {
+      metadata.key.name = text_of(member);
+    } else if (key == "namespace") {
+      metadata.key.namespace_name = text_of(member);
+    } else if (key == "uid") {
+      metadata.uid = text_of(member);
+    } else if (key == "resourceVersion") {
+      metadata.resource_version = text_of(member);
+    } else if (key == "generation") {
+      metadata.generation = number_of(member);
+    } else if (key == "creationTimestamp") {
+      metadata.created = time_of(member);
+    } else if (key == "deletionTimestamp") {
+      metadata.deletion = time_of(member);
+    } else if (key == "labels") {
+      metadata.labels = strings_of(member);
+    } else if (key == "annotations") {
+      each_member(member, [&](std::string_view name, Value text) {
+        if (is_kept_annotation(name)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
+      });
+    } else if (key == "ownerReferences") {
+      each_item(member, [&](Value owner) { read_owner(owner, metadata); });
+    }
+  });
+  return metadata;
+}
+
+std::int64_t read_tpu_amount(Value resources) {
+  std::int64_t chips = 0;
+  each_member(resources, [&](std::string_view name, Value amount) {
+    if (name == "google.com/tpu") chips = amount_of(amount);
+  });
+  return chips;
+}
+
+Conditions read_conditions(Value value) {
+  Conditions found;
+  each_item(value, [&](Value item) {
+    std::string type;
+    ConditionView condition;
+    each_member(item, [&](std::string_view key, Value member) {
+      if (key == "type") type = text_of(member);
+      if (key == "status") condition.is_true = std::string_view(member.get_string()) == "True";
+      if (key == "reason") condition.reason = text_of(member);
+      if (key == "message") condition.message = text_of(member);
+      if (key == "lastTransitionTime") condition.changed = time_of(member);
+    });
+    if (type == "Ready") found.ready = std::move(condition);
+    if (type == "PodScheduled") found.scheduled = std::move(condition);
+  });
+  return found;
+}
+
+Decoder& decoder() {
+  thread_local Decoder instance;
+  return instance;
+}
+
+Status check_identity(std::string_view kind, const Metadata& metadata) {
+  const ObjectKey& key = metadata.key;
+  if (key.name.empty()) return Error::invalid_argument("{} has no metadata.name", kind);
+  if (metadata.uid.empty()) return Error::invalid_argument("{} {} has no metadata.uid", kind, key.to_string());
+  return {};
+}
+
+}  // namespace tpuslice::view

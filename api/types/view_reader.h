@@ -1,0 +1,138 @@
+// How views read JSON: simdjson's on-demand API walks the text once, members in the order they come, and skips what
+// nobody asks for without looking inside. Internal to api/types.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "api/types/views.h"
+
+namespace tpuslice::view {
+
+using Array = simdjson::ondemand::array;
+using Value = simdjson::ondemand::value;
+
+/// Not only a member of the wrong type, but a member whose text is no timestamp, quantity or number in range.
+struct BadMember {
+  std::string complaint;
+};
+
+inline bool is_null(Value value) { return value.type() == simdjson::ondemand::json_type::null; }
+
+/// Calls `visit(key, value)` for every member that is not null. Absent and null mean the same in the Kubernetes API.
+template <typename Visit>
+void each_member(Value value, Visit visit) {
+  for (auto field : value.get_object()) {
+    const std::string_view key = field.unescaped_key();
+    Value member = field.value();
+    if (!is_null(member)) visit(key, member);
+  }
+}
+
+template <typename Visit>
+void each_item(Value value, Visit visit) {
+  for (auto item : value.get_array()) {
+    Value element = item.value();
+    if (!is_null(element)) visit(element);
+  }
+}
+
+[[nodiscard]] std::string text_of(Value value);
+[[nodiscard]] bool flag_of(Value value);
+[[nodiscard]] std::int64_t number_of(Value value);
+/// `name` is for the complaint.
+[[nodiscard]] std::int32_t int32_of(Value value, std::string_view name);
+[[nodiscard]] Timestamp time_of(Value value);
+/// A quantity, string or number, as whole units.
+[[nodiscard]] std::int64_t amount_of(Value value);
+[[nodiscard]] StringMap strings_of(Value value);
+
+/// What pods and nodes have in common.
+struct Metadata {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::int64_t generation = 0;
+  std::optional<Timestamp> created;
+  std::optional<Timestamp> deletion;
+  StringMap labels;
+  StringMap annotations;
+  std::optional<ControllerRef> controller;
+};
+[[nodiscard]] Metadata read_metadata(Value value);
+
+/// google.com/tpu in a list of resources.
+[[nodiscard]] std::int64_t read_tpu_amount(Value resources);
+
+struct ConditionView {
+  bool is_true = false;
+  std::optional<Timestamp> changed;
+  std::string reason;
+  std::string message;
+};
+
+struct Conditions {
+  ConditionView ready;
+  ConditionView scheduled;
+};
+[[nodiscard]] Conditions read_conditions(Value value);
+
+/// simdjson reads past the end of its input, up to a fixed padding, so the bytes are copied to where they may be
+/// followed by some. Parser and buffer are kept per thread: allocating them costs more than decoding a pod.
+class Decoder {
+ public:
+  /// Calls `visit(key, value)` for every member of the document. Errors: "<kind>: <part>: <what is wrong>".
+  template <typename Visit>
+  Status decode(std::string_view kind, std::string_view json, Visit visit) {
+    std::string part;
+    try {
+      simdjson::ondemand::document document = parser_.iterate(padded(json));
+      for (auto field : document.get_object()) {
+        const std::string_view key = field.unescaped_key();
+        part = key;
+        Value member = field.value();
+        if (!is_null(member)) visit(key, member);
+      }
+      part.clear();
+      // The only place past the last token is the end of the text.
+      if (document.current_location().error() != simdjson::OUT_OF_BOUNDS)
+        return Error::invalid_argument("{} is followed by other text", kind);
+      return {};
+    } catch (const simdjson::simdjson_error& error) {
+      return failure(kind, part, error.what());
+    } catch (const BadMember& bad) {
+      return failure(kind, part, bad.complaint);
+    } catch (const std::exception& error) {
+      return failure(kind, part, error.what());
+    }
+  }
+
+ private:
+  static Error failure(std::string_view kind, std::string_view part, std::string_view complaint) {
+    if (part.empty()) return Error::invalid_argument("{} is not readable: {}", kind, complaint);
+    return Error::invalid_argument("{} is not readable in .{}: {}", kind, part, complaint);
+  }
+
+  simdjson::padded_string_view padded(std::string_view json) {
+    const std::size_t needed = json.size() + simdjson::SIMDJSON_PADDING;
+    if (buffer_.size() < needed) buffer_.resize(needed);
+    std::memcpy(buffer_.data(), json.data(), json.size());
+    std::memset(buffer_.data() + json.size(), 0, simdjson::SIMDJSON_PADDING);
+    return simdjson::padded_string_view(buffer_.data(), json.size(), buffer_.size());
+  }
+
+  simdjson::ondemand::parser parser_{JsonLimits().bytes};
+  std::string buffer_;
+};
+
+/// Of this thread.
+[[nodiscard]] Decoder& decoder();
+
+/// Errors: InvalidArgument for an object without name or uid.
+[[nodiscard]] Status check_identity(std::string_view kind, const Metadata& metadata);
+
+}  // namespace tpuslice::view
