@@ -23,6 +23,9 @@ Target target_of(const ResourceType& type, const View& view) {
   return target;
 }
 
+/// Half a second to over nine hours: what a plan measures is what people wait for.
+const Buckets kLongDurations = exponential_buckets(0.5, 2, 17);
+
 /// A plan this large leaves much free memory behind.
 constexpr std::size_t kManyActions = 64;
 
@@ -39,7 +42,8 @@ Controller::Controller(std::unique_ptr<Reconciler> reconciler, ControllerOptions
       options_(std::move(options)),
       executor_(dependencies.executor),
       clock_(dependencies.clock),
-      metrics_(controller_metrics(dependencies.metrics, reconciler_->name())),
+      registry_(dependencies.metrics),
+      metrics_(controller_metrics(registry_, reconciler_->name())),
       log_(dependencies.log.with({{"controller", reconciler_->name()}})),
       queue_(named(options_.queue, reconciler_->name()), dependencies.clock, dependencies.metrics),
       ledger_(options_.write_expiry) {
@@ -127,6 +131,7 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   } else {
     const ExecutionReport report = executor_.apply(*planned, seen, stop);
     ledger_.record(key, report.writes, clock_.now());
+    measure(*planned, report);
     settle(key, *planned, report, stop);
   }
   metrics_.time.observe(std::chrono::duration<double>(clock_.now() - now).count());
@@ -140,6 +145,23 @@ Result<Plan> Controller::plan(const ReconcileInput& input) const {
   } catch (const std::exception& thrown) {
     metrics_.panics.increment();
     return Error::internal("{} {}: planning threw: {}", reconciler_->name(), input.key.to_string(), thrown.what());
+  }
+}
+
+void Controller::measure(const Plan& plan, const ExecutionReport& report) const {
+  for (const Measurement& measured : plan.measurements) {
+    if (measured.after && !report.succeeded(plan, *measured.after)) continue;
+    switch (measured.kind) {
+      case Measurement::Kind::kCount:
+        registry_.counter(measured.name, measured.help, measured.labels).increment(measured.value);
+        break;
+      case Measurement::Kind::kDuration:
+        registry_.histogram(measured.name, measured.help, kLongDurations, measured.labels).observe(measured.value);
+        break;
+      case Measurement::Kind::kLevel:
+        registry_.gauge(measured.name, measured.help, measured.labels).set(measured.value);
+        break;
+    }
   }
 }
 

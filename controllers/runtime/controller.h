@@ -68,6 +68,7 @@ class Controller {
  private:
   void reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop);
   [[nodiscard]] Result<Plan> plan(const ReconcileInput& input) const;
+  void measure(const Plan& plan, const ExecutionReport& report) const;
   void settle(const ObjectKey& key, const Plan& plan, const ExecutionReport& report, const std::stop_token& stop);
   void failed(const ObjectKey& key, const Error& error, const std::optional<Failure>& failure,
               const std::stop_token& stop);
@@ -79,6 +80,7 @@ class Controller {
   const ControllerOptions options_;
   const Executor& executor_;
   const Clock& clock_;
+  Metrics& registry_;
   const ControllerMetrics metrics_;
   const Logger log_;
   WorkQueue queue_;

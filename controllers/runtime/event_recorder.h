@@ -16,15 +16,6 @@
 
 namespace tpuslice::runtime {
 
-/// The object an event is about.
-struct ObjectReference {
-  std::string api_version;
-  std::string kind;
-  ObjectKey key;
-  std::string uid;
-  std::string resource_version;
-};
-
 class EventSink {
  public:
   virtual ~EventSink() = default;

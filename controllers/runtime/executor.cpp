@@ -53,7 +53,30 @@ bool succeeded(Outcome outcome) {
   return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kGone;
 }
 
+/// Why the first of the plan's actions on this object failed; null if none did.
+const Error* failure_of(const Plan& plan, const ExecutionReport& report, const ObjectKey& key) {
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
+      const ActionReport& action = report.stages[i][j];
+      if (plan.stages[i].actions[j].key == key && action.error && is_failure(*action.error)) return &*action.error;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+bool ExecutionReport::succeeded(const Plan& plan, const ObjectKey& key) const {
+  bool any = false;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
+      if (plan.stages[i].actions[j].key != key) continue;
+      if (!runtime::succeeded(stages[i][j].outcome)) return false;
+      any = true;
+    }
+  }
+  return any;
+}
 
 Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
                    ExecutorOptions options)
@@ -98,7 +121,7 @@ void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports,
       if (failing || stop.stop_requested()) return;
       ActionReport& report = reports[start + i];
       report = run(stage.actions[start + i], stop);
-      if (report.outcome == Outcome::kFailed) failing = true;
+      if (report.outcome == Outcome::kFailed && !stage.independent) failing = true;
     });
   }
 }
@@ -205,27 +228,15 @@ void Executor::write_status(const StatusPatch& status, const Target& target, con
 
 void Executor::emit(const Plan& plan, const Target& target, const ExecutionReport& report) const {
   for (const EventIntent& event : plan.events) {
+    const ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
     if (!event.after) {
-      events_.record(target.object, event);
-      continue;
-    }
-    bool matched = false;
-    bool all_succeeded = true;
-    const Error* error = nullptr;
-    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-      for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-        if (plan.stages[i].actions[j].key != *event.after) continue;
-        const ActionReport& action = report.stages[i][j];
-        matched = true;
-        all_succeeded = all_succeeded && succeeded(action.outcome);
-        if (action.error && is_failure(*action.error) && error == nullptr) error = &*action.error;
-      }
-    }
-    if (event.type == EventType::kNormal && matched && all_succeeded) events_.record(target.object, event);
-    if (event.type == EventType::kWarning && error != nullptr) {
+      events_.record(regarding, event);
+    } else if (event.type == EventType::kNormal) {
+      if (report.succeeded(plan, *event.after)) events_.record(regarding, event);
+    } else if (const Error* error = failure_of(plan, report, *event.after)) {
       EventIntent with_cause = event;
       with_cause.message += ", " + error->message();
-      events_.record(target.object, with_cause);
+      events_.record(regarding, with_cause);
     }
   }
 }

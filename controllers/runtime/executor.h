@@ -45,6 +45,8 @@ struct ExecutionReport {
   std::optional<Failure>
       failure;  ///< The same for the next plan; absent for conflicts, which say nothing of the object.
 
+  /// Whether `plan`, whose report this is, has actions on this object and all of them succeeded.
+  [[nodiscard]] bool succeeded(const Plan& plan, const ObjectKey& key) const;
   [[nodiscard]] bool ok() const { return !error; }
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };
@@ -55,8 +57,8 @@ struct ExecutorOptions {
 
 /// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 4, then up to max_in_flight
 /// at a time), so that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure
-/// nothing more of the stage is started, what is under way is waited for, and later stages and the status are left to
-/// the next plan.
+/// nothing more of the stage is started (unless its actions are independent), what is under way is waited for, and
+/// later stages and the status are left to the next plan.
 ///
 /// A create answered AlreadyExists is done if the object there has the same controller; so a create whose reply was
 /// lost is repeated safely. A delete of what is gone, or has another uid, is done.

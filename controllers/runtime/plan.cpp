@@ -37,6 +37,7 @@ Json to_json(const EventIntent& event) {
               {"action", event.action},
               {"message", event.message}};
   if (event.after) out["after"] = event.after->to_string();
+  if (event.regarding) out["regarding"] = event.regarding->kind + " " + event.regarding->key.to_string();
   return out;
 }
 

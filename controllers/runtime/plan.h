@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,11 +59,23 @@ struct Action {
 /// Actions that may run at the same time. The next stage starts when all have succeeded.
 struct Stage {
   std::vector<Action> actions;
+  /// Each action is about something else: one that fails holds back the next stages, but none of its own.
+  bool independent = false;
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };
 
-/// An event about the reconciled object, sent after the writes.
+/// An object, as others refer to it.
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+/// An event, sent after the writes.
 struct EventIntent {
   EventType type = EventType::kNormal;
   std::string reason;   ///< "CreatedWorkerPod"
@@ -71,6 +84,7 @@ struct EventIntent {
   /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <what the server said>" is added
   /// to the message. Absent: always.
   std::optional<ObjectKey> after;
+  std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };
 
@@ -79,11 +93,23 @@ struct StatusPatch {
   Json status;  ///< The whole new .status.
 };
 
+/// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
+struct Measurement {
+  enum class Kind : std::uint8_t { kCount, kDuration, kLevel };
+  Kind kind = Kind::kCount;
+  std::string name;  ///< "tpuslice_slices_placed_total"
+  std::string help;
+  std::map<std::string, std::string> labels;
+  double value = 1;                ///< Durations in seconds.
+  std::optional<ObjectKey> after;  ///< Only after this action of the plan succeeded. Absent: always.
+};
+
 struct Plan {
   std::string reason;  ///< One sentence: what is being done and why. Logs, golden files and kubectl-tpu show it.
   std::vector<Stage> stages;
   std::optional<StatusPatch> status;
   std::vector<EventIntent> events;
+  std::vector<Measurement> measurements;
   std::optional<Duration> requeue_after;  ///< When something is due that no watch event will tell.
 
   /// Nothing to write.

@@ -2,9 +2,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 #include <utility>
 
 namespace tpuslice::runtime {
+namespace {
+
+/// Nothing that a reconciler could see differs. Whole objects differ whenever they were written.
+template <typename View>
+bool same_but_for_revision(const View& before, const View& after) {
+  if constexpr (std::is_same_v<View, ObjectView>) return false;
+  View copy = before;
+  copy.resource_version = after.resource_version;
+  return copy == after;
+}
+
+}  // namespace
 
 std::uint64_t revision_of(std::string_view resource_version) {
   std::uint64_t value = 0;
@@ -29,8 +42,7 @@ std::vector<typename Store<View>::Ptr> Store<View>::lookup(std::string_view inde
   const MutexLock lock(mutex_);
   const auto group = groups_.find(std::string(index_value));
   if (group == groups_.end()) return found;
-  found.reserve(group->second.size());
-  for (const ObjectKey& key : group->second) found.push_back(objects_.at(key));
+  found.assign(group->second.begin(), group->second.end());
   return found;
 }
 
@@ -119,7 +131,7 @@ void Store<View>::put(View view) {
     notify(before, nullptr);
     before = nullptr;
   }
-  notify(before, after);
+  if (!before || !same_but_for_revision(*before, *after)) notify(before, after);
 }
 
 template <typename View>
@@ -143,11 +155,7 @@ void Store<View>::advance(std::uint64_t revision) {
 template <typename View>
 void Store<View>::insert_locked(Ptr view) {
   if (index_) {
-    for (const std::string& value : index_(*view)) {
-      std::vector<ObjectKey>& group = groups_[value];
-      const auto place = std::lower_bound(group.begin(), group.end(), view->key);
-      if (place == group.end() || *place != view->key) group.insert(place, view->key);
-    }
+    for (const std::string& value : index_(*view)) groups_[value].insert(view);
   }
   const ObjectKey key = view->key;
   objects_.insert_or_assign(key, std::move(view));
@@ -161,8 +169,7 @@ void Store<View>::remove_locked(const ObjectKey& key) {
     for (const std::string& value : index_(*known->second)) {
       const auto group = groups_.find(value);
       if (group == groups_.end()) continue;
-      const auto place = std::lower_bound(group->second.begin(), group->second.end(), key);
-      if (place != group->second.end() && *place == key) group->second.erase(place);
+      group->second.erase(known->second);
       if (group->second.empty()) groups_.erase(group);
     }
   }

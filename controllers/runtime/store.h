@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,7 +42,8 @@ class Store {
   /// False until the first list is complete.
   [[nodiscard]] bool synced() const TPUSLICE_EXCLUDES(mutex_);
 
-  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread.
+  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They do not
+  /// hear of changes that leave the view as it was.
   void add_listener(Listener listener);
 
   // Written by the watch machine, or by a test.
@@ -51,6 +53,10 @@ class Store {
   void advance(std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  struct ByKey {
+    bool operator()(const Ptr& a, const Ptr& b) const { return a->key < b->key; }
+  };
+
   void insert_locked(Ptr view) TPUSLICE_REQUIRES(mutex_);
   void remove_locked(const ObjectKey& key) TPUSLICE_REQUIRES(mutex_);
   void notify(const Ptr& before, const Ptr& after) const;
@@ -60,7 +66,7 @@ class Store {
   std::vector<Listener> listeners_;
   mutable Mutex mutex_;
   std::unordered_map<ObjectKey, Ptr> objects_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, std::vector<ObjectKey>> groups_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::set<Ptr, ByKey>> groups_ TPUSLICE_GUARDED_BY(mutex_);
   std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
 };

@@ -183,6 +183,21 @@ TEST_F(ControllerTest, ComesBackWhenAPlanAsksForIt) {
   EXPECT_EQ(controller_->next_due() - clock_.now(), 30s);
 }
 
+TEST_F(ControllerTest, MeasuresWhatAPlanSays) {
+  show_widget({{"replicas", 1}});
+  reconciler_->measurements = {
+      {Measurement::Kind::kCount, "widgets_made_total", "Made.", {}, 2, ObjectKey{"default", "w-0"}},
+      {Measurement::Kind::kCount, "widgets_lost_total", "Lost.", {}, 1, ObjectKey{"default", "nobody"}},
+      {Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3, std::nullopt},
+      {Measurement::Kind::kLevel, "widgets", "Now.", {{"kind", "round"}}, 7, std::nullopt}};
+  controller_->step(clock_.now(), {});
+  const std::string text = metrics_.scrape();
+  EXPECT_THAT(text, ::testing::HasSubstr("widgets_made_total 2"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("widgets_lost_total")));
+  EXPECT_THAT(text, ::testing::HasSubstr("widget_seconds_bucket{le=\"4\"} 1"));
+  EXPECT_THAT(text, ::testing::HasSubstr("widgets{kind=\"round\"} 7"));
+}
+
 TEST_F(ControllerTest, SurvivesAReconcilerThatThrows) {
   show_widget({{"throw", true}});
   settle();

@@ -241,6 +241,26 @@ TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
   EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: said"));
 }
 
+TEST_F(ExecutorTest, GoesOnWithIndependentActionsAfterAFailure) {
+  fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
+  Plan plan = plan_of({{{create("a"), create("b"), create("c")}, true}, {{create("later")}}});
+  const ExecutionReport report = apply(plan);
+  EXPECT_FALSE(report.ok());
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/a", "create default/b", "create default/c"));
+  EXPECT_TRUE(report.succeeded(plan, {"default", "c"}));
+  EXPECT_FALSE(report.succeeded(plan, {"default", "b"}));
+  EXPECT_FALSE(report.succeeded(plan, {"default", "later"})) << "the next stage depends on all of this one";
+}
+
+TEST_F(ExecutorTest, EmitsAnEventAboutTheObjectItNames) {
+  Plan plan = plan_of({});
+  EventIntent event{EventType::kNormal, "Said", "", "here", std::nullopt};
+  event.regarding = ObjectReference{"v1", "Pod", {"default", "other"}, "u", {}};
+  plan.events.push_back(event);
+  apply(plan);
+  EXPECT_THAT(events_.seen, ElementsAre("other Said: here"));
+}
+
 TEST_F(ExecutorTest, SendsNothingMoreOnceStopped) {
   std::stop_source stop;
   api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {

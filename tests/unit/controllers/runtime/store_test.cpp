@@ -61,6 +61,18 @@ TEST_F(StoreTest, TakesANewUidUnderAnOldNameForADeletionAndAnAddition) {
   EXPECT_THAT(seen_, ElementsAre("1>-", "->2@5", "2>-", "->3@7"));
 }
 
+TEST_F(StoreTest, KeepsQuietAboutAWriteThatChangedNothingItKeeps) {
+  store_.replace({view("a", "1", "2")}, 2);
+  seen_.clear();
+  store_.put(view("a", "1", "5"));
+  EXPECT_THAT(seen_, IsEmpty());
+  EXPECT_EQ(store_.get({"default", "a"})->resource_version, "5");
+  PodView changed = view("a", "1", "6");
+  changed.ready = true;
+  store_.put(changed);
+  EXPECT_THAT(seen_, ElementsAre("1>1@6"));
+}
+
 TEST_F(StoreTest, FindsObjectsByGroupSortedByKey) {
   store_.replace({view("c", "3", "1", "o"), view("a", "1", "1", "o"), view("b", "2", "1", "p")}, 1);
   EXPECT_THAT(names("owner/o"), ElementsAre("a", "c"));

@@ -42,10 +42,12 @@ class WidgetReconciler final : public Reconciler {
     Json status = {{"pods", pods_.lookup("owner/" + widget->uid).size()}};
     if (input.last_failure) status["failure"] = input.last_failure->reason;
     plan.status = StatusPatch{std::move(status)};
+    plan.measurements = measurements;
     return plan;
   }
 
   mutable std::atomic<int> plans = 0;
+  std::vector<Measurement> measurements;  ///< Of every plan.
 
  private:
   const ObjectStore& widgets_;
