@@ -51,10 +51,32 @@ inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8
 inline constexpr std::string_view kLwsTopologyKey = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 inline constexpr std::string_view kLwsSubgroupTopologyKey = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
-/// Ours.
-inline constexpr std::string_view kSlice = "tpuslice.dev/slice";             ///< Label: which slice a pod belongs to.
-inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< Annotation: how many pods it has.
+/// Ours: label of every TPU pod: the slice it belongs to, or kNoSlice.
+inline constexpr std::string_view kSlice = "tpuslice.dev/slice";
+/// Value of kSlice where a pod asks for chips but nothing says of which slice. No slice is named like this.
+inline constexpr std::string_view kNoSlice = "none";
+/// Scheduling gate of the pods of a slice that waits for nodes.
+inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
+
+/// Ours: annotations that admission decides.
+inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< How many TPU pods the slice has.
+inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";    ///< Which of them; absent without TPU.
+/// When host 0 may start before the others are there; absent: never.
+inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
+inline constexpr std::string_view kFirstHostFirst = "first-host-first";  ///< Its controller makes it a condition.
+inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may make it a condition.
+/// Slices of one namespace with the same value start together or not at all.
+inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
+
+/// Ours: annotations that users set.
 inline constexpr std::string_view kTopologyKey =
-    "tpuslice.dev/topology-key";  ///< Annotation: MutationOptions::topology_key.
+    "tpuslice.dev/topology-key";  ///< MutationOptions::topology_key; on the pods of a slice always there.
+inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< How many slices start together.
+inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
+
+/// Ours: annotations that the slice controller writes.
+inline constexpr std::string_view kSliceMembers = "tpuslice.dev/slice-members";  ///< Which pods were placed together.
+inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";          ///< RFC 3339.
+inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";             ///< Why the slice waits, for people.
 
 }  // namespace tpuslice::tpu

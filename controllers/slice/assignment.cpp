@@ -1,0 +1,236 @@
+#include "controllers/slice/assignment.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace tpuslice::slice {
+namespace {
+
+/// So many of those first in line are told about each domain; the others, how many are before them.
+constexpr std::size_t kTold = 20;
+constexpr std::size_t kDomainsTold = 6;
+
+/// Slices that start together; mostly one.
+struct Unit {
+  std::vector<const Slice*> slices;
+
+  [[nodiscard]] auto rank() const {
+    const auto priority =
+        std::ranges::max(slices, {}, [](const Slice* slice) { return slice->priority(); })->priority();
+    const auto since =
+        std::ranges::min(slices, {}, [](const Slice* slice) { return slice->waiting_since(); })->waiting_since();
+    return std::tuple(-std::int64_t{priority}, since, slices.front()->key);
+  }
+  [[nodiscard]] bool whole() const { return slices.size() >= static_cast<std::size_t>(slices.front()->gang_slices); }
+};
+
+std::vector<Unit> units_of(const std::vector<Slice>& ready) {
+  std::map<std::tuple<std::string, std::string, std::string>, Unit> by_gang;
+  for (const Slice& slice : ready) {
+    const bool alone = slice.gang.empty();
+    by_gang[{slice.key.namespace_name, slice.gang, alone ? slice.key.name : std::string()}].slices.push_back(&slice);
+  }
+  std::vector<std::pair<decltype(std::declval<Unit>().rank()), Unit>> ranked;
+  for (auto& [key, unit] : by_gang) {
+    auto rank = unit.rank();
+    ranked.emplace_back(std::move(rank), std::move(unit));
+  }
+  std::ranges::sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  std::vector<Unit> units;
+  for (auto& [rank, unit] : ranked) units.push_back(std::move(unit));
+  return units;
+}
+
+/// Slices with the same wish look through the domains once.
+class Candidates {
+ public:
+  Candidates(Inventory& inventory, Wish wish) : inventory_(inventory), wish_(std::move(wish)) {
+    for (std::string& domain : inventory_.domains(wish_.topology_key)) {
+      const Obstacle obstacle = inventory_.judge(wish_, domain).obstacle;
+      if (obstacle == Obstacle::kNone) {
+        free_.push_back(std::move(domain));
+      } else if (obstacle == Obstacle::kBusy) {
+        busy_.push_back(std::move(domain));
+      }
+    }
+    sound_ = free_.size() + busy_.size();
+    std::ranges::reverse(free_);
+    // What frees up first is what has the fewest nodes in use.
+    std::ranges::stable_sort(
+        busy_, {}, [&](const std::string& domain) { return inventory_.free_nodes(wish_.topology_key, domain); });
+  }
+
+  [[nodiscard]] const Wish& wish() const { return wish_; }
+
+  /// The next free domain, which is the caller's to take; empty if there is none.
+  std::string next_free() {
+    while (!free_.empty()) {
+      const std::string domain = std::move(free_.back());
+      free_.pop_back();
+      if (inventory_.judge(wish_, domain).obstacle == Obstacle::kNone) return domain;
+    }
+    return {};
+  }
+  void give_back(std::string domain) { free_.push_back(std::move(domain)); }
+  /// How many domains would be free if nobody used any.
+  [[nodiscard]] std::size_t sound() const { return sound_; }
+  /// The next domain that would be free if others had ended, and that nobody older keeps; empty if there is none.
+  std::string next_busy() {
+    if (busy_.empty()) return {};
+    std::string domain = std::move(busy_.back());
+    busy_.pop_back();
+    return domain;
+  }
+
+  [[nodiscard]] std::string explain() {
+    std::vector<std::string> texts;
+    std::size_t count = 0;
+    for (const std::string& domain : inventory_.domains(wish_.topology_key)) {
+      const Verdict verdict = inventory_.judge(wish_, domain);
+      if (verdict.obstacle == Obstacle::kForeign) continue;
+      ++count;
+      if (texts.size() < kDomainsTold) texts.push_back(verdict.text.empty() ? domain + " is free" : verdict.text);
+    }
+    if (count == 0) {
+      return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(wish_.topology_key));
+    }
+    const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
+    return fmt::format("{} {} would match, none is free: {}{}", count, domain_noun(wish_.topology_key, count),
+                       fmt::join(texts, "; "), more);
+  }
+
+ private:
+  Inventory& inventory_;
+  const Wish wish_;
+  std::vector<std::string> free_;  ///< The last is next.
+  std::vector<std::string> busy_;  ///< Likewise.
+  std::size_t sound_ = 0;
+};
+
+class Assigner {
+ public:
+  Assigner(Inventory& inventory, NoCapacity no_capacity, const std::vector<Slice>& released)
+      : inventory_(inventory), no_capacity_(no_capacity) {
+    for (const Slice& slice : released) released_.emplace_back(wish_of(slice), name_of(slice));
+  }
+
+  void place(const Unit& unit) {
+    if (!unit.whole()) {
+      return wait(unit, fmt::format("{} of the {} slices that start together have all their pods", unit.slices.size(),
+                                    unit.slices.front()->gang_slices));
+    }
+    if (const std::string before = released_before(unit); !before.empty()) {
+      return wait(unit, fmt::format("{} was released before it and has not got its nodes yet", before));
+    }
+    std::vector<Found> found;
+    for (const Slice* slice : unit.slices) {
+      Candidates& candidates = candidates_of(*slice);
+      std::string domain = candidates.next_free();
+      if (domain.empty()) continue;
+      inventory_.take(candidates.wish().topology_key, domain, name_of(*slice));
+      found.push_back({slice, &candidates, std::move(domain)});
+    }
+    if (found.size() == unit.slices.size()) {
+      for (Found& each : found) out_.placements.push_back({each.slice, std::move(each.domain)});
+    } else if (no_capacity_ == NoCapacity::kRelease) {
+      give_back(found);
+      release(unit);
+    } else {
+      refuse(unit, found);
+    }
+  }
+
+  Assignment take() { return std::move(out_); }
+
+ private:
+  struct Found {
+    const Slice* slice;
+    Candidates* candidates;
+    std::string domain;
+  };
+
+  void give_back(const std::vector<Found>& found) {
+    for (const Found& each : found) {
+      inventory_.give_back(each.candidates->wish().topology_key, each.domain, name_of(*each.slice));
+      each.candidates->give_back(each.domain);
+    }
+  }
+
+  void release(const Unit& unit) {
+    for (const Slice* slice : unit.slices) {
+      out_.placements.push_back({slice, {}});
+      released_.emplace_back(wish_of(*slice), name_of(*slice));
+    }
+  }
+
+  /// Too few domains are free. What is told is what was seen before anything is kept for the unit itself.
+  void refuse(const Unit& unit, const std::vector<Found>& found) {
+    give_back(found);
+    if (waiting_ < kTold) {
+      for (const Slice* slice : unit.slices) out_.waits.push_back({slice, candidates_of(*slice).explain()});
+      ++waiting_;
+    } else {
+      wait(unit, fmt::format("at least {} older slices, or slices of higher priority, wait before it", kTold));
+    }
+    if (could_ever_start(unit)) keep(unit);
+  }
+
+  bool could_ever_start(const Unit& unit) {
+    std::map<Candidates*, std::size_t> wanted;
+    for (const Slice* slice : unit.slices) ++wanted[&candidates_of(*slice)];
+    return std::ranges::all_of(wanted, [](const auto& entry) { return entry.second <= entry.first->sound(); });
+  }
+
+  void keep(const Unit& unit) {
+    for (const Slice* slice : unit.slices) {
+      Candidates& candidates = candidates_of(*slice);
+      std::string domain = candidates.next_free();
+      if (domain.empty()) domain = candidates.next_busy();
+      if (!domain.empty()) inventory_.keep(candidates.wish().topology_key, domain, name_of(*slice));
+    }
+  }
+
+  Candidates& candidates_of(const Slice& slice) {
+    Wish wish = wish_of(slice);
+    for (Candidates& known : candidates_) {
+      if (same_wish(known.wish(), wish)) return known;
+    }
+    return candidates_.emplace_back(inventory_, std::move(wish));
+  }
+
+  [[nodiscard]] std::string released_before(const Unit& unit) const {
+    for (const Slice* slice : unit.slices) {
+      const Wish wish = wish_of(*slice);
+      for (const auto& [other, name] : released_) {
+        if (same_wish(other, wish)) return name;
+      }
+    }
+    return {};
+  }
+
+  void wait(const Unit& unit, const std::string& why) {
+    for (const Slice* slice : unit.slices) out_.waits.push_back({slice, why});
+  }
+
+  Inventory& inventory_;
+  const NoCapacity no_capacity_;
+  std::vector<std::pair<Wish, std::string>> released_;
+  std::list<Candidates> candidates_;
+  std::size_t waiting_ = 0;  ///< Units told of each domain.
+  Assignment out_;
+};
+
+}  // namespace
+
+Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
+                  const std::vector<Slice>& released) {
+  Assigner assigner(inventory, no_capacity, released);
+  for (const Unit& unit : units_of(ready)) assigner.place(unit);
+  return assigner.take();
+}
+
+}  // namespace tpuslice::slice

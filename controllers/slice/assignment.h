@@ -1,0 +1,43 @@
+// The assignment: which of the waiting slices get which whole, free domain now, and why the others do not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controllers/slice/inventory.h"
+
+namespace tpuslice::slice {
+
+/// What becomes of a slice for which there is no free domain.
+enum class NoCapacity : std::uint8_t {
+  kWait,     ///< It stays gated.
+  kRelease,  ///< It is let go to no domain in particular, so that an autoscaler sees its pods; one at a time.
+};
+
+struct Placement {
+  const Slice* slice = nullptr;
+  std::string domain;  ///< Empty: released.
+};
+
+struct Wait {
+  const Slice* slice = nullptr;
+  std::string why;
+};
+
+struct Assignment {
+  std::vector<Placement> placements;
+  std::vector<Wait> waits;
+};
+
+/// `ready` are slices of which all pods exist and wait for nothing but us; `inventory` then shows the domains taken.
+///
+/// The order is priority, then age; slices that start together stand where the first of them stands, and all get a
+/// domain or none. A slice that gets none keeps what it could use once others have ended, so that younger slices whose
+/// domains overlap with it cannot starve it; what could never be enough is not kept.
+///
+/// `released` are slices that were let go and do not have all their nodes yet: none that wants the same is placed or
+/// released beside them, or two of them could each end up with half of a domain.
+[[nodiscard]] Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
+                                const std::vector<Slice>& released);
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,50 @@
+#include "controllers/slice/node_match.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "api/types/selector.h"
+
+namespace tpuslice::slice {
+namespace {
+
+constexpr std::array<std::string_view, 3> kTaintsOfState = {
+    "node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
+
+bool tolerates(const TolerationView& toleration, const NodeTaint& taint) {
+  if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
+  if (toleration.key.empty()) return toleration.exists;
+  return toleration.key == taint.key && (toleration.exists || toleration.value == taint.value);
+}
+
+}  // namespace
+
+bool selects(const PodView& pod, const NodeView& node) {
+  for (const auto& [key, value] : pod.node_selector) {
+    const auto label = node.labels.find(key);
+    if (label == node.labels.end() || label->second != value) return false;
+  }
+  if (pod.node_affinity.empty()) return true;
+  const Result<Json> affinity = parse_json(pod.node_affinity);
+  return affinity && matches_node_selector(*affinity, node.labels, node.key.name).value_or(false);
+}
+
+std::string untolerated_taint(const PodView& pod, const NodeView& node) {
+  for (const NodeTaint& taint : node.taints) {
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    if (std::ranges::count(kTaintsOfState, taint.key) > 0) continue;
+    const bool tolerated = std::ranges::any_of(
+        pod.tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
+    if (!tolerated) return fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
+  }
+  return {};
+}
+
+bool choose_alike(const PodView& a, const PodView& b) {
+  return a.node_selector == b.node_selector && a.node_affinity == b.node_affinity && a.tolerations == b.tolerations &&
+         a.tpu_chips == b.tpu_chips;
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,163 @@
+#include "controllers/slice/placement_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "controllers/slice/pod_patches.h"
+#include "controllers/slice/standing.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using runtime::EventType;
+using runtime::Measurement;
+
+constexpr std::size_t kReasonsInPlan = 4;
+
+/// The slices of one accelerator, by what is to be done about them.
+struct Sorted {
+  std::vector<Slice> ready;
+  std::vector<Slice> released;  ///< Let go to no domain; some pods have no node yet.
+  std::vector<Wait> forming;
+  std::optional<Timestamp> changes_at;
+};
+
+bool is_released(const Slice& slice) {
+  return std::ranges::any_of(slice.hosts, [&](const PodPtr& pod) {
+    return pod != nullptr && is_live(*pod) && pod->node_name.empty() &&
+           pod->node_selector.find(slice.topology_key) == pod->node_selector.end();
+  });
+}
+
+void sooner(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
+
+Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& options) {
+  Sorted out;
+  for (const Slice& slice : slices) {
+    Standing standing = standing_of(slice, now);
+    if (standing.changes_at) sooner(out.changes_at, *standing.changes_at);
+    if (standing.phase == Phase::kReady) {
+      out.ready.push_back(slice);
+    } else if (standing.phase == Phase::kPlaced && is_released(slice)) {
+      out.released.push_back(slice);
+    } else if (standing.phase == Phase::kForming) {
+      const Timestamp due = slice.complete_since() + options.told_after;
+      if (now < due) {
+        sooner(out.changes_at, due);
+      } else {
+        out.forming.push_back({&slice, std::move(standing.why)});
+      }
+    }
+  }
+  return out;
+}
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const PlacementObserved& seen, const Options& options) : seen_(seen), options_(options) {}
+
+  void add(const Placement& placement) {
+    const Slice& slice = *placement.slice;
+    const PodView& first = *slice.hosts.front();
+    commits_.push_back(release_pod(first, {slice.topology_key, placement.domain, members_of(slice), seen_.now}));
+    const std::string where = placement.domain.empty()
+                                  ? "no domain in particular"
+                                  : fmt::format("{} {}", domain_noun(slice.topology_key), placement.domain);
+    const Duration waited = seen_.now - slice.complete_since();
+    const std::string what = fmt::format("slice {} of {} hosts goes to {}", slice.key.name, slice.hosts.size(), where);
+    note(what);
+    event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
+                  fmt::format("{}, {} s after its last pod was created", what,
+                              std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
+                  first.key});
+    event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
+                  fmt::format("Slice {} cannot be let go to {}", slice.key.name, where), first.key});
+    count(placement.domain.empty() ? "released" : "placed", first.key);
+    plan_.measurements.push_back({Measurement::Kind::kDuration,
+                                  "tpuslice_slice_placement_seconds",
+                                  "From the creation of a slice's last pod to its placement.",
+                                  {{"accelerator", seen_.accelerator}},
+                                  std::chrono::duration<double>(std::max(waited, Duration::zero())).count(),
+                                  first.key});
+  }
+
+  void add(const Wait& wait) {
+    const Slice& slice = *wait.slice;
+    const std::vector<PodPtr> live = slice.live();
+    if (live.empty()) return;
+    const PodView& pod = *live.front();
+    const std::string& told = annotation(pod, tpu::kWaiting);
+    if (told == wait.why) return;
+    tellings_.push_back(tell_pod(pod, wait.why));
+    note(fmt::format("slice {} waits: {}", slice.key.name, wait.why));
+    if (told.empty()) {
+      event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
+                    fmt::format("Slice {} waits: {}", slice.key.name, wait.why), pod.key});
+    }
+  }
+
+  void level(const std::string& reason, std::size_t slices) {
+    plan_.measurements.push_back({Measurement::Kind::kLevel,
+                                  "tpuslice_slices_waiting",
+                                  "Slices that have not started.",
+                                  {{"accelerator", seen_.accelerator}, {"reason", reason}},
+                                  static_cast<double>(slices),
+                                  std::nullopt});
+  }
+
+  runtime::Plan take(std::optional<Timestamp> changes_at) {
+    // A pod that cannot be written must not hold back the slices of others.
+    if (!commits_.empty()) plan_.stages.push_back({std::move(commits_), true});
+    if (!tellings_.empty()) plan_.stages.push_back({std::move(tellings_), true});
+    if (notes_ > kReasonsInPlan) plan_.reason += fmt::format("; and {} more", notes_ - kReasonsInPlan);
+    if (changes_at) plan_.requeue_after = std::max<Duration>(*changes_at - seen_.now, std::chrono::milliseconds(1));
+    return std::move(plan_);
+  }
+
+ private:
+  void note(const std::string& text) {
+    if (notes_++ < kReasonsInPlan) plan_.reason += (plan_.reason.empty() ? "" : "; ") + text;
+  }
+  void event(const Slice& slice, runtime::EventIntent intent) {
+    intent.regarding = workload_of(*slice.any());
+    plan_.events.push_back(std::move(intent));
+  }
+  void count(const std::string& how, const ObjectKey& after) {
+    plan_.measurements.push_back({Measurement::Kind::kCount,
+                                  "tpuslice_slices_placed_total",
+                                  "Slices let go.",
+                                  {{"accelerator", seen_.accelerator}, {"how", how}},
+                                  1,
+                                  after});
+  }
+
+  const PlacementObserved& seen_;
+  const Options& options_;
+  runtime::Plan plan_;
+  std::vector<runtime::Action> commits_;
+  std::vector<runtime::Action> tellings_;
+  std::size_t notes_ = 0;
+};
+
+}  // namespace
+
+runtime::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
+  const std::vector<Slice> slices = read_slices(seen.pods);
+  const Sorted sorted = sort(slices, seen.now, options);
+  PlanBuilder builder(seen, options);
+  Assignment assignment;
+  if (!sorted.ready.empty()) {
+    Inventory inventory(seen.nodes, seen.pods, slices);
+    assignment = assign(sorted.ready, inventory, options.no_capacity, sorted.released);
+  }
+  for (const Placement& placement : assignment.placements) builder.add(placement);
+  for (const Wait& wait : assignment.waits) builder.add(wait);
+  for (const Wait& wait : sorted.forming) builder.add(wait);
+  builder.level("no free nodes", assignment.waits.size());
+  builder.level("incomplete", sorted.forming.size());
+  return builder.take(sorted.changes_at);
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,30 @@
+#include "controllers/slice/slice_controller.h"
+
+#include <memory>
+#include <utility>
+
+#include "controllers/slice/reconcilers.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+
+void add_slices(runtime::Manager& manager, Options options, runtime::ControllerOptions controller_options) {
+  runtime::WatchScope pod_scope;
+  pod_scope.label_selector = std::string(tpu::kSlice);
+  runtime::WatchScope node_scope;
+  node_scope.label_selector = std::string(tpu::kAcceleratorLabel);
+  runtime::PodStore& pods = manager.pods(std::move(pod_scope), pod_index);
+  runtime::NodeStore& nodes = manager.nodes(std::move(node_scope), node_index);
+
+  runtime::Controller& placement =
+      manager.add(std::make_unique<PlacementReconciler>(pods, nodes, options), {.workers = 1});
+  placement.watches<PodView>(pods, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
+  placement.watches<NodeView>(nodes, accelerator_of_node);
+
+  runtime::Controller& slices =
+      manager.add(std::make_unique<SliceReconciler>(pods, nodes, options), std::move(controller_options));
+  slices.watches<PodView>(pods, slice_of_pod);
+  slices.watches<NodeView>(nodes, [&pods](const NodeView& node) { return slices_on_node(pods, node); });
+}
+
+}  // namespace tpuslice::slice

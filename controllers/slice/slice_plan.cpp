@@ -1,0 +1,177 @@
+#include "controllers/slice/slice_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "controllers/slice/pod_patches.h"
+#include "controllers/slice/standing.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using runtime::EventType;
+using runtime::Measurement;
+
+/// Why a placed slice has to end: a word for the metrics and a sentence for people.
+struct Fault {
+  std::string reason;
+  std::string text;
+};
+
+class SlicePlanner {
+ public:
+  SlicePlanner(const SliceObserved& seen, const Options& options)
+      : seen_(seen), options_(options), slice_(read_slice(seen.key, seen.pods)) {}
+
+  runtime::Plan plan() {
+    const Standing standing = standing_of(slice_, seen_.now);
+    switch (standing.phase) {
+      case Phase::kBroken:
+        tear_down({"pod lost", standing.why});
+        break;
+      case Phase::kPlaced:
+        if (const std::optional<Fault> fault = fault_of_nodes()) {
+          tear_down(*fault);
+        } else {
+          complete();
+        }
+        break;
+      case Phase::kIdle:
+      case Phase::kForming:
+        release_lonely_companions();
+        break;
+      case Phase::kReady:
+      case Phase::kUngated:
+        break;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<PodPtr> started() const {
+    std::vector<PodPtr> out;
+    for (const PodPtr& pod : slice_.hosts) {
+      if (pod != nullptr && is_live(*pod) && !is_gated(*pod)) out.push_back(pod);
+    }
+    return out;
+  }
+
+  /// What is due at a time that no event will tell.
+  void look_again_at(Timestamp when) {
+    const Duration in = std::max<Duration>(when - seen_.now, std::chrono::milliseconds(1));
+    plan_.requeue_after = std::min(plan_.requeue_after.value_or(in), in);
+  }
+
+  std::optional<Fault> fault_of_nodes() {
+    for (const PodPtr& pod : started()) {
+      const auto node = seen_.nodes.find(pod->node_name);
+      if (node == seen_.nodes.end() || node->second->ready) continue;
+      const Timestamp lost = node->second->ready_changed.value_or(seen_.now) + options_.lost_after;
+      if (seen_.now >= lost) {
+        return Fault{"node lost", fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
+      }
+      look_again_at(lost);
+    }
+    return fault_of_scheduler();
+  }
+
+  /// A pod that was sent to a domain and gets no node there: somebody whom we do not see uses it, or it lacks something
+  /// other than chips.
+  std::optional<Fault> fault_of_scheduler() {
+    std::vector<PodPtr> homeless;
+    Timestamp placed = Timestamp::min();
+    for (const PodPtr& pod : started()) {
+      const bool sent = pod->node_selector.find(slice_.topology_key) != pod->node_selector.end();
+      if (pod->node_name.empty() && sent) homeless.push_back(pod);
+      placed = std::max(placed, parse_rfc3339(annotation(*pod, tpu::kPlacedAt)).value_or(Timestamp::min()));
+    }
+    if (homeless.empty() || placed == Timestamp::min()) return std::nullopt;
+    if (seen_.now < placed + options_.bound_within) {
+      look_again_at(placed + options_.bound_within);
+      return std::nullopt;
+    }
+    const PodView& pod = *homeless.front();
+    return Fault{"not scheduled",
+                 fmt::format("{} of {} pods got no node in {}: {}: {}", homeless.size(), slice_.hosts.size(),
+                             pod.node_selector.find(slice_.topology_key)->second, pod.key.name,
+                             pod.unschedulable.empty() ? "the scheduler has not said why" : pod.unschedulable)};
+  }
+
+  void tear_down(const Fault& fault) {
+    runtime::Stage stage;
+    for (const PodPtr& pod : started()) stage.actions.push_back(delete_pod(*pod));
+    if (stage.actions.empty()) return;
+    const ObjectKey last = stage.actions.back().key;
+    plan_.reason = fmt::format("slice {} is torn down: {}", slice_.key.name, fault.text);
+    event({EventType::kWarning, "SliceTornDown", "TearDownSlice",
+           fmt::format("Slice {} ends as a whole, {} of its {} pods with it: {}", slice_.key.name, stage.actions.size(),
+                       slice_.hosts.size(), fault.text),
+           last});
+    plan_.measurements.push_back({Measurement::Kind::kCount,
+                                  "tpuslice_slices_torn_down_total",
+                                  "Slices ended as a whole because a part of them was lost.",
+                                  {{"reason", fault.reason}},
+                                  1,
+                                  last});
+    plan_.stages.push_back(std::move(stage));
+  }
+
+  void complete() {
+    const std::vector<PodPtr> begun = started();
+    const PodView& first = *begun.front();
+    const auto sent = first.node_selector.find(slice_.topology_key);
+    const std::string domain = sent == first.node_selector.end() ? std::string() : sent->second;
+    const Timestamp placed = parse_rfc3339(annotation(first, tpu::kPlacedAt)).value_or(seen_.now);
+    const std::string& members = annotation(first, tpu::kSliceMembers);
+    release_gated(slice_.hosts, {slice_.topology_key, domain, members, placed});
+    release_gated(slice_.companions, {slice_.topology_key, {}, members, placed});
+    if (!plan_.stages.empty()) {
+      plan_.reason = fmt::format("the {} other pods of slice {} follow its first to {}", plan_.stages[0].actions.size(),
+                                 slice_.key.name, domain.empty() ? "wherever they fit" : domain);
+    }
+  }
+
+  void release_gated(const std::vector<PodPtr>& pods, const Release& release) {
+    for (const PodPtr& pod : pods) {
+      if (pod == nullptr || !is_live(*pod) || !is_gated(*pod)) continue;
+      if (plan_.stages.empty()) plan_.stages.emplace_back();
+      plan_.stages.front().actions.push_back(release_pod(*pod, release));
+    }
+  }
+
+  /// The controller of such a slice may be waiting for this pod before it creates the others.
+  void release_lonely_companions() {
+    const bool alone = std::ranges::all_of(slice_.hosts, [](const PodPtr& pod) { return pod == nullptr; });
+    if (!alone || !slice_.leaving.empty()) return;
+    for (const PodPtr& pod : slice_.companions) {
+      if (!is_gated(*pod)) continue;
+      const Timestamp patience_ends = pod->created.value_or(seen_.now) + kAlone;
+      if (seen_.now < patience_ends) {
+        look_again_at(patience_ends);
+        continue;
+      }
+      plan_.reason = fmt::format("pod {} has no TPU and nobody else of its slice came: it may go", pod->key.name);
+      plan_.stages.push_back({{release_pod(*pod, {slice_.topology_key, {}, std::string(kOpenMembers), seen_.now})}});
+    }
+  }
+
+  void event(runtime::EventIntent intent) {
+    intent.regarding = workload_of(*slice_.any());
+    plan_.events.push_back(std::move(intent));
+  }
+
+  const SliceObserved& seen_;
+  const Options& options_;
+  const Slice slice_;
+  runtime::Plan plan_;
+};
+
+}  // namespace
+
+runtime::Plan plan_slice(const SliceObserved& seen, const Options& options) {
+  return SlicePlanner(seen, options).plan();
+}
+
+}  // namespace tpuslice::slice

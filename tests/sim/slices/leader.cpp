@@ -1,0 +1,119 @@
+#include "tests/sim/slices/leader.h"
+
+#include <fmt/format.h>
+
+#include "tpu/labels.h"
+
+namespace tpuslice::testing {
+
+Leader::Leader(World& world, std::string name, slice::Options options)
+    : name_(std::move(name)), options_(options), world_(world), seen_(world.changes().size()) {
+  // Pods that admission has not marked are never seen.
+  for (const auto& [key, pod] : world.pods()) {
+    if (!pod->label(tpu::kSlice).empty()) pods_[key] = pod;
+  }
+  nodes_ = world.nodes();
+  queue_all();
+}
+
+void Leader::queue_all() {
+  queue_.insert(kAccelerator);
+  for (const auto& [key, pod] : pods_) queue_.insert(pod->label(tpu::kSlice));
+}
+
+void Leader::see(std::size_t most) {
+  for (; most > 0 && seen_ < world_.changes().size(); --most) {
+    const Change& change = world_.changes()[seen_++];
+    queue_.insert(kAccelerator);
+    if (change.node) {
+      if (change.node_after == nullptr) {
+        nodes_.erase(change.key.name);
+      } else {
+        nodes_[change.key.name] = change.node_after;
+      }
+      for (const auto& [key, pod] : pods_) {
+        if (pod->node_name == change.key.name) queue_.insert(pod->label(tpu::kSlice));
+      }
+      continue;
+    }
+    if (const auto before = pods_.find(change.key); before != pods_.end())
+      queue_.insert(before->second->label(tpu::kSlice));
+    if (change.pod_after == nullptr) {
+      pods_.erase(change.key);
+    } else if (!change.pod_after->label(tpu::kSlice).empty()) {
+      pods_[change.key] = change.pod_after;
+      queue_.insert(change.pod_after->label(tpu::kSlice));
+    }
+  }
+}
+
+bool Leader::idle(const World& world) const {
+  if (seen_ != world.changes().size() || !queue_.empty() || !stages_.empty()) return false;
+  return true;
+}
+
+runtime::Plan Leader::plan(const World& world, const std::string& key) const {
+  if (key == kAccelerator) {
+    slice::PlacementObserved seen;
+    seen.accelerator = kAccelerator;
+    for (const auto& [name, node] : nodes_) seen.nodes.push_back(node);
+    for (const auto& [name, pod] : pods_) seen.pods.push_back(pod);
+    seen.now = world.now();
+    return slice::plan_placement(seen, options_);
+  }
+  slice::SliceObserved seen;
+  seen.key = {"default", key};
+  for (const auto& [name, pod] : pods_) {
+    if (pod->label(tpu::kSlice) != key) continue;
+    seen.pods.push_back(pod);
+    if (const auto node = nodes_.find(pod->node_name); node != nodes_.end())
+      seen.nodes.emplace(node->first, node->second);
+  }
+  seen.now = world.now();
+  return slice::plan_slice(seen, options_);
+}
+
+void Leader::plan_next(World& world) {
+  for (const auto& [key, when] : std::map(due_)) {
+    if (when > world.now()) continue;
+    queue_.insert(key);
+    due_.erase(key);
+  }
+  for (const std::string& key : queue_) {
+    // Read-your-writes: a key is planned again when its writes are seen.
+    const auto written = written_.find(key);
+    if (written != written_.end() && written->second > seen_) continue;
+    const std::string chosen = key;
+    queue_.erase(key);
+    if (chosen == tpu::kNoSlice) return;
+    runtime::Plan plan = this->plan(world, chosen);
+    current_ = chosen;
+    for (runtime::Stage& stage : plan.stages) stages_.push_back(std::move(stage.actions));
+    independent_ = !plan.stages.empty() && plan.stages.front().independent;
+    if (!plan.reason.empty()) world.note(fmt::format("{}: {}", name_, plan.reason));
+    if (plan.requeue_after) due_[chosen] = world.now() + *plan.requeue_after;
+    return;
+  }
+}
+
+bool Leader::act(World& world) {
+  while (!stages_.empty() && stages_.front().empty()) stages_.pop_front();
+  if (stages_.empty()) {
+    plan_next(world);
+    return !stages_.empty() || !queue_.empty();
+  }
+  const runtime::Action action = std::move(stages_.front().back());
+  stages_.front().pop_back();
+  ++writes_;
+  const Status done = world.apply(action);
+  if (done.ok()) {
+    written_[current_] = world.version();
+  } else {
+    world.note(fmt::format("{}: {}", name_, done.error().message()));
+    queue_.insert(current_);
+    if (!independent_) stages_.clear();
+  }
+  return true;
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,370 @@
+#include "tests/sim/slices/world.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "controllers/slice/node_match.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::testing {
+namespace {
+
+constexpr std::int64_t kChips = 4;
+constexpr const char* kNamespace = "default";
+
+const std::string& label_of(const NodeView& node, const std::string& key) {
+  static const std::string kNone;
+  const auto found = node.labels.find(key);
+  return found == node.labels.end() ? kNone : found->second;
+}
+
+template <typename List>
+const auto& some(Random& random, const List& list) {
+  return list[random.uniform<std::size_t>(0, list.size() - 1)];
+}
+
+std::string describe(const PodView& pod) {
+  return fmt::format("{}{}{}", pod.key.name, pod.terminating() ? " (terminating)" : "",
+                     pod.node_name.empty() ? "" : " on " + pod.node_name);
+}
+
+/// A merge patch of what the slice controller writes.
+void merge(PodView& pod, const Json& patch) {
+  if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
+    for (const auto& [key, value] : annotations->items()) {
+      if (value.is_null()) {
+        pod.annotations.erase(key);
+      } else {
+        pod.annotations.insert_or_assign(key, value.get<std::string>());
+      }
+    }
+  }
+  if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
+    pod.scheduling_gates.clear();
+    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name"));
+  }
+  if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
+    for (const auto& [key, value] : selector->items())
+      pod.node_selector.insert_or_assign(key, value.get<std::string>());
+  }
+}
+
+}  // namespace
+
+World::World(std::uint64_t seed, int pools, int hosts_per_pool)
+    : random_(seed), now_(*parse_rfc3339("2026-01-01T00:00:00Z")), start_(now_) {
+  for (int pool = 0; pool < pools; ++pool) {
+    const std::string name = fmt::format("pool-{}", pool);
+    double_pools_[name] = fmt::format("double-{}", pool / 2);
+    for (int host = 0; host < hosts_per_pool; ++host) {
+      pools_[name].push_back(fmt::format("{}-{}", name, host));
+      put(make_node(pools_[name].back(), name));
+    }
+  }
+}
+
+NodeView World::make_node(const std::string& name, const std::string& pool) const {
+  NodeView node;
+  node.key = {"", name};
+  node.labels = {
+      {std::string(tpu::kAcceleratorLabel), kAccelerator}, {kPool, pool}, {kDoublePool, double_pools_.at(pool)}};
+  node.ready = true;
+  node.ready_changed = now_;
+  node.tpu_chips = kChips;
+  return node;
+}
+
+void World::note(std::string line) {
+  if (!tell) return;
+  const double elapsed = std::chrono::duration<double>(now_ - start_).count();
+  timeline_ += fmt::format("{:8.1f}s  {}\n", elapsed, line);
+}
+
+void World::put(PodView pod) {
+  pod.resource_version = std::to_string(version() + 1);
+  auto shared = std::make_shared<const PodView>(std::move(pod));
+  changes_.push_back({version() + 1, shared->key, false, shared, nullptr});
+  pods_[shared->key] = std::move(shared);
+}
+
+void World::put(NodeView node) {
+  if (node.uid.empty()) node.uid = fmt::format("node-{}", ++uids_);
+  node.resource_version = std::to_string(version() + 1);
+  auto shared = std::make_shared<const NodeView>(std::move(node));
+  changes_.push_back({version() + 1, shared->key, true, nullptr, shared});
+  nodes_[shared->key.name] = std::move(shared);
+}
+
+void World::erase_pod(const ObjectKey& key) {
+  note("pod " + key.name + " is gone");
+  pods_.erase(key);
+  changes_.push_back({version() + 1, key, false, nullptr, nullptr});
+}
+
+void World::edit(const ObjectKey& key, const std::function<void(PodView&)>& change) {
+  PodView pod = *pods_.at(key);
+  change(pod);
+  put(std::move(pod));
+}
+
+Status World::apply(const runtime::Action& action) {
+  const auto found = pods_.find(action.key);
+  if (found == pods_.end()) return Error::not_found("{} is gone", action.key.name);
+  const PodView& pod = *found->second;
+  const runtime::Preconditions& when = action.preconditions;
+  if (when.uid != pod.uid) return Error::conflict("{} is another one", action.key.name);
+  if (!when.resource_version.empty() && when.resource_version != pod.resource_version) {
+    return Error::conflict("{} has changed", action.key.name);
+  }
+  if (action.kind == runtime::ActionKind::kDelete) {
+    delete_pod(found->second);
+    return {};
+  }
+  const Json patch = *action.body.make();
+  note(fmt::format("patch {}: {}", action.key.name, patch.dump()));
+  edit(action.key, [&](PodView& changed) { merge(changed, patch); });
+  return {};
+}
+
+// Others.
+
+std::vector<PodPtr> World::live_hosts(const Wanted& wanted) const {
+  std::vector<PodPtr> hosts(static_cast<std::size_t>(wanted.hosts));
+  for (const auto& [key, pod] : pods_) {
+    if (pod->label(tpu::kSlice) != wanted.name || !slice::is_live(*pod)) continue;
+    hosts.at(std::stoul(slice::annotation(*pod, tpu::kSliceHost))) = pod;
+  }
+  return hosts;
+}
+
+std::int64_t World::used_chips(const std::string& node) const {
+  std::int64_t used = 0;
+  for (const auto& [key, pod] : pods_) {
+    if (pod->node_name == node && !pod->finished()) used += pod->tpu_chips;
+  }
+  return used;
+}
+
+void World::create(const Wanted& wanted, int host) {
+  PodView pod;
+  const bool serial = wanted.owner == Owner::kJob || wanted.owner == Owner::kFollowers;
+  pod.key = {kNamespace,
+             serial ? fmt::format("{}-{}-{}", wanted.name, host, uids_ + 1) : fmt::format("{}-{}", wanted.name, host)};
+  if (pods_.contains(pod.key)) return;
+  pod.uid = fmt::format("pod-{}", ++uids_);
+  // The API keeps whole seconds.
+  pod.created = std::chrono::floor<std::chrono::seconds>(now_);
+  pod.labels = {{std::string(tpu::kSlice), wanted.name}};
+  const auto annotate = [&](std::string_view key, const std::string& value) {
+    pod.annotations[std::string(key)] = value;
+  };
+  annotate(tpu::kSliceHosts, std::to_string(wanted.hosts));
+  annotate(tpu::kSliceHost, std::to_string(host));
+  annotate(tpu::kTopologyKey, wanted.topology_key);
+  if (!wanted.gang.empty()) {
+    annotate(tpu::kSliceGang, wanted.gang);
+    annotate(tpu::kGangSlices, std::to_string(wanted.gang_slices));
+  }
+  if (wanted.owner == Owner::kFollowers) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostFirst));
+  if (wanted.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
+  pod.node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
+  pod.scheduling_gates = {std::string(tpu::kSliceGate)};
+  pod.tpu_chips = kChips;
+  pod.priority = wanted.priority;
+  note("create pod " + pod.key.name);
+  put(std::move(pod));
+}
+
+bool World::owner_step(const Wanted& wanted) {
+  std::vector<PodPtr> all;
+  for (const auto& [key, pod] : pods_) {
+    if (pod->label(tpu::kSlice) == wanted.name) all.push_back(pod);
+  }
+  const auto remove_one = [&](auto wrong) {
+    for (const PodPtr& pod : all) {
+      if (pod->terminating() || !wrong(*pod)) continue;
+      delete_pod(pod);
+      return true;
+    }
+    return false;
+  };
+  if (wanted.deleted) return remove_one([](const PodView&) { return true; });
+  const std::vector<PodPtr> live = live_hosts(wanted);
+  const bool lost = std::ranges::any_of(all, [](const PodPtr& pod) { return !slice::is_live(*pod); });
+  if (wanted.owner == Owner::kReplica) {
+    const bool started =
+        std::ranges::any_of(live, [](const PodPtr& pod) { return pod != nullptr && !slice::is_gated(*pod); });
+    const bool missing = std::ranges::count(live, nullptr) > 0;
+    if (lost || (started && missing)) return remove_one([](const PodView&) { return true; });
+  } else if (remove_one([](const PodView& pod) { return pod.finished(); })) {
+    return true;
+  }
+  for (int host = 0; host < wanted.hosts; ++host) {
+    const PodPtr& first = live.front();
+    if (host > 0 && wanted.owner == Owner::kFollowers && (first == nullptr || first->node_name.empty())) break;
+    if (host > 0 && wanted.owner == Owner::kReadyLeader && (first == nullptr || first->phase != PodPhase::kRunning))
+      break;
+    if (live[static_cast<std::size_t>(host)] != nullptr) continue;
+    const std::uint64_t before = version();
+    create(wanted, host);
+    if (version() != before) return true;
+  }
+  return false;
+}
+
+bool World::owners_step() {
+  if (wanted_.empty()) return false;
+  const std::size_t first = random_.uniform<std::size_t>(0, wanted_.size() - 1);
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    if (owner_step(wanted_[(first + i) % wanted_.size()])) return true;
+  }
+  return false;
+}
+
+/// Required affinity to pods of its slice, and anti-affinity of each multi-host slice to all other TPU pods, as
+/// tpu::join_slice_affinity writes them and kube-scheduler reads them: for the incoming pod and for those that run.
+bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
+  const std::string& own = pod.label(tpu::kSlice);
+  const std::string& key = slice::annotation(pod, tpu::kTopologyKey);
+  bool mate_elsewhere = false;
+  bool mate_here = false;
+  for (const auto& [name, other] : pods_) {
+    if (other->node_name.empty() || other->finished() || other->label(tpu::kSlice).empty()) continue;
+    const auto other_node = nodes_.find(other->node_name);
+    if (other_node == nodes_.end()) continue;
+    const bool mate = other->label(tpu::kSlice) == own;
+    const auto together = [&](const std::string& label) {
+      return !label.empty() && label_of(*other_node->second, label) == label_of(node, label);
+    };
+    if (mate) {
+      (together(key) ? mate_here : mate_elsewhere) = true;
+    } else if (together(key) || together(slice::annotation(*other, tpu::kTopologyKey))) {
+      return false;
+    }
+  }
+  return mate_here || !mate_elsewhere;
+}
+
+bool World::fits(const PodView& pod, const NodeView& node) const {
+  return node.ready && !node.unschedulable && slice::selects(pod, node) &&
+         used_chips(node.key.name) + pod.tpu_chips <= node.tpu_chips && affinities_hold(pod, node);
+}
+
+bool World::scheduler_step() {
+  std::vector<PodPtr> queue;
+  for (const auto& [key, pod] : pods_) {
+    if (slice::is_live(*pod) && pod->node_name.empty() && pod->scheduling_gates.empty()) queue.push_back(pod);
+  }
+  while (!queue.empty()) {
+    const std::size_t at = random_.uniform<std::size_t>(0, queue.size() - 1);
+    const PodPtr pod = queue[at];
+    queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(at));
+    for (const auto& [name, node] : nodes_) {
+      if (!fits(*pod, *node)) continue;
+      note(fmt::format("bind {} to {}", pod->key.name, name));
+      edit(pod->key, [&](PodView& bound) { bound.node_name = name; });
+      return true;
+    }
+  }
+  return false;
+}
+
+bool World::kubelets_step() {
+  for (const auto& [key, pod] : pods_) {
+    const auto node = nodes_.find(pod->node_name);
+    const bool silent = node != nodes_.end() && !node->second->ready;
+    const bool orphan = !pod->node_name.empty() && node == nodes_.end();
+    if (orphan || (pod->terminating() && !silent)) {
+      erase_pod(ObjectKey(key));
+      return true;
+    }
+    if (node != nodes_.end() && !silent && pod->phase == PodPhase::kPending) {
+      edit(key, [](PodView& running) { running.phase = PodPhase::kRunning; });
+      return true;
+    }
+  }
+  return false;
+}
+
+// Disturbances.
+
+void World::want(Wanted wanted) {
+  note(fmt::format("want slice {} of {} hosts ({})", wanted.name, wanted.hosts, wanted.topology_key));
+  wanted_.push_back(std::move(wanted));
+}
+
+void World::fail_pod(const PodPtr& pod) {
+  if (pod->node_name.empty() || !slice::is_live(*pod)) return;
+  note("fail " + describe(*pod));
+  edit(pod->key, [](PodView& failed) { failed.phase = PodPhase::kFailed; });
+}
+
+void World::delete_pod(const PodPtr& pod) {
+  if (pod->terminating()) return;
+  note("delete " + describe(*pod));
+  edit(pod->key, [this](PodView& deleted) { deleted.deletion = now_; });
+}
+
+void World::set_ready(const std::string& node, bool ready) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || found->second->ready == ready) return;
+  note(fmt::format("node {} is {}", node, ready ? "back" : "lost"));
+  NodeView changed = *found->second;
+  changed.ready = ready;
+  changed.ready_changed = now_;
+  put(std::move(changed));
+}
+
+void World::cordon(const std::string& node, bool unschedulable) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || found->second->unschedulable == unschedulable) return;
+  note(fmt::format("{} {}", unschedulable ? "cordon" : "uncordon", node));
+  NodeView changed = *found->second;
+  changed.unschedulable = unschedulable;
+  put(std::move(changed));
+}
+
+void World::set_chips(const std::string& node, int chips) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || found->second->tpu_chips == chips) return;
+  note(fmt::format("node {} advertises {} chips", node, chips));
+  NodeView changed = *found->second;
+  changed.tpu_chips = chips;
+  put(std::move(changed));
+}
+
+void World::delete_node(const std::string& node) {
+  if (nodes_.erase(node) == 0) return;
+  note("delete node " + node);
+  changes_.push_back({version() + 1, {"", node}, true, nullptr, nullptr});
+}
+
+void World::restore_node(const std::string& node) {
+  if (nodes_.contains(node)) return;
+  note("restore node " + node);
+  put(make_node(node, node.substr(0, node.rfind('-'))));
+}
+
+void World::intrude(const std::string& node, bool labelled) {
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end() || used_chips(node) > 0) return;
+  PodView pod;
+  pod.key = {kNamespace, fmt::format("intruder-{}", ++uids_)};
+  pod.uid = pod.key.name;
+  pod.created = now_;
+  pod.node_name = node;
+  pod.phase = PodPhase::kRunning;
+  pod.tpu_chips = kChips;
+  if (labelled) pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
+  note(fmt::format("intruder on {}{}", node, labelled ? "" : ", unlabelled"));
+  put(std::move(pod));
+}
+
+void World::expel() {
+  for (const auto& [key, pod] : std::map(pods_)) {
+    if (key.name.starts_with("intruder-")) delete_pod(pod);
+  }
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,122 @@
+// A cluster as the slice controller sees it: pods and nodes, and everybody else who writes them (workload controllers,
+// kube-scheduler, kubelets, node repair), one small step at a time. Small enough for a hundred thousand histories;
+// api/sim has the whole cluster.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/random.h"
+#include "controllers/slice/slice.h"
+
+namespace tpuslice::testing {
+
+using slice::NodePtr;
+using slice::PodPtr;
+
+inline constexpr const char* kPool = "cloud.google.com/gke-nodepool";
+/// Two neighbouring pools make up one domain of this key.
+inline constexpr const char* kDoublePool = "example.com/double-pool";
+inline constexpr const char* kAccelerator = "tpu-v6e-slice";
+
+/// How the controller of a slice creates pods and replaces those that were lost.
+enum class Owner {
+  kReplica,      ///< All at once; when one is lost it ends the others and begins anew when all are gone. RayCluster.
+  kJob,          ///< Each index by itself.
+  kFollowers,    ///< Host 0; the others when it has a node. JobSet with exclusive topology.
+  kReadyLeader,  ///< Host 0; the others when it runs. LeaderWorkerSet with startupPolicy LeaderReady.
+};
+
+/// A slice that somebody wants.
+struct Wanted {
+  std::string name;
+  Owner owner = Owner::kReplica;
+  int hosts = 1;
+  std::string topology_key = kPool;
+  std::string gang;
+  int gang_slices = 1;
+  int priority = 0;
+  bool deleted = false;
+};
+
+/// One change, as a watch tells it. A null pod or node is a deletion.
+struct Change {
+  std::uint64_t version = 0;
+  ObjectKey key;
+  bool node = false;
+  PodPtr pod_after;
+  NodePtr node_after;
+};
+
+class World {
+ public:
+  World(std::uint64_t seed, int pools, int hosts_per_pool);
+
+  [[nodiscard]] Timestamp now() const { return now_; }
+  void advance(Duration by) { now_ += by; }
+  [[nodiscard]] const std::map<ObjectKey, PodPtr>& pods() const { return pods_; }
+  [[nodiscard]] const std::map<std::string, NodePtr>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  [[nodiscard]] std::vector<Wanted>& wanted() { return wanted_; }
+  [[nodiscard]] Random& random() { return random_; }
+  [[nodiscard]] std::uint64_t version() const { return changes_.size(); }
+
+  /// As the API server: Conflict if a precondition does not hold.
+  Status apply(const runtime::Action& action);
+
+  // Steps of others; true if they did anything.
+  bool owners_step();
+  bool scheduler_step();
+  bool kubelets_step();
+
+  // Disturbances.
+  void want(Wanted wanted);
+  void fail_pod(const PodPtr& pod);
+  void delete_pod(const PodPtr& pod);
+  void set_ready(const std::string& node, bool ready);
+  void cordon(const std::string& node, bool unschedulable);
+  void set_chips(const std::string& node, int chips);
+  void delete_node(const std::string& node);
+  void restore_node(const std::string& node);
+  /// A pod that takes a node's chips. `labelled`: admission has seen it.
+  void intrude(const std::string& node, bool labelled);
+  void expel();
+
+  [[nodiscard]] const std::vector<std::string>& pool_nodes(const std::string& pool) const { return pools_.at(pool); }
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& pools() const { return pools_; }
+  /// Live pods of the slice, by host; null where there is none.
+  [[nodiscard]] std::vector<PodPtr> live_hosts(const Wanted& wanted) const;
+  [[nodiscard]] std::int64_t used_chips(const std::string& node) const;
+
+  void note(std::string line);
+  [[nodiscard]] const std::string& timeline() const { return timeline_; }
+  bool tell = false;  ///< Keep a timeline.
+
+ private:
+  void put(PodView pod);
+  void put(NodeView node);
+  void erase_pod(const ObjectKey& key);
+  void edit(const ObjectKey& key, const std::function<void(PodView&)>& change);
+  void create(const Wanted& wanted, int host);
+  bool owner_step(const Wanted& wanted);
+  [[nodiscard]] bool fits(const PodView& pod, const NodeView& node) const;
+  [[nodiscard]] bool affinities_hold(const PodView& pod, const NodeView& node) const;
+  NodeView make_node(const std::string& name, const std::string& pool) const;
+
+  Random random_;
+  Timestamp now_;
+  const Timestamp start_;
+  std::map<ObjectKey, PodPtr> pods_;
+  std::map<std::string, NodePtr> nodes_;
+  std::map<std::string, std::vector<std::string>> pools_;
+  std::map<std::string, std::string> double_pools_;
+  std::vector<Wanted> wanted_;
+  std::vector<Change> changes_;
+  std::uint64_t uids_ = 0;
+  std::string timeline_;
+};
+
+}  // namespace tpuslice::testing
