@@ -30,6 +30,7 @@ struct SliceIdentity {
   HostNames host_names;      ///< Of the slice's hosts.
   std::string subdomain;     ///< Headless service that gives the hosts their DNS names.
   std::string topology_key;  ///< Node label whose values are whole slices, where the workload names one; else empty.
+  std::string_view start;    ///< kFirstHostFirst or kFirstHostAlone (labels.h), or empty.
   const Accelerator* accelerator = nullptr;   ///< Into the catalog; null where the pod does not say (LeaderWorkerSets).
   std::optional<Topology> topology;           ///< Set if `accelerator` is.
   std::vector<TpuContainer> containers;       ///< Those with chips.

@@ -35,6 +35,9 @@ Status take_place_in_job_set(SliceIdentity& identity, const Json& pod, const std
   identity.owner = fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}),
                                uid.empty() ? string_at(pod, {"metadata", "labels", kJobSetName}) : uid);
   identity.topology_key = string_at(pod, {"metadata", "annotations", kJobSetTopologyKey});
+  // JobSet's webhook refuses the others until pod 0 has a node, unless nodes were labelled for the Job beforehand.
+  const bool prepared = !string_at(pod, {"metadata", "annotations", kJobSetNodeSelector}).empty();
+  if (!identity.topology_key.empty() && !prepared) identity.start = kFirstHostFirst;
   if (!one_slice) return {};  // Single hosts in a row work with each other at most.
   identity.slice_name = job;
   identity.slice_index = job_index.value_or(0);

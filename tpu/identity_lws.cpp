@@ -152,6 +152,9 @@ Result<MaybeIdentity> identify_lws_worker(const Json& pod, std::vector<TpuContai
   identity.owner = fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), group->leader);
   const std::string subgroup_key = annotation_of(pod, kLwsSubgroupTopologyKey);
   identity.topology_key = subgroup_key.empty() ? annotation_of(pod, kLwsTopologyKey) : subgroup_key;
+  // With exclusive topology the workers are created when their leader has a node; else perhaps when it is ready.
+  const bool led = identity.host_names.of(0) == group->leader;
+  if (led) identity.start = annotation_of(pod, kLwsTopologyKey).empty() ? kFirstHostAlone : kFirstHostFirst;
   return MaybeIdentity(std::move(identity));
 }
 

@@ -38,6 +38,7 @@ inline constexpr std::string_view kReplicatedJobName = "jobset.sigs.k8s.io/repli
 inline constexpr std::string_view kReplicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas";
 inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
 inline constexpr std::string_view kJobSetTopologyKey = "alpha.jobset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
 
 /// LeaderWorkerSet: two labels, then annotations.
 inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";

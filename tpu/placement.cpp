@@ -43,6 +43,8 @@ std::string slice_key(const SliceIdentity& identity) {
   return fmt::format("{}-{}", std::string_view(identity.slice_name).substr(0, kReadablePart), hash);
 }
 
+std::string gang_key(const SliceIdentity& identity) { return short_hash(identity.coordinator, kSliceHashLength); }
+
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
   const Json same = {{"key", kSlice}, {"operator", "In"}, {"values", Json::array({key})}};
   const Json any = {{"key", kSlice}, {"operator", "Exists"}};

@@ -12,6 +12,9 @@ namespace tpuslice::tpu {
 /// another namespace may share. "<slice name>-<hash>", a long name cut.
 [[nodiscard]] std::string slice_key(const SliceIdentity& identity);
 
+/// Value of the annotation tpuslice.dev/slice-gang, the same for all slices that may work together.
+[[nodiscard]] std::string gang_key(const SliceIdentity& identity);
+
 /// Joins into a pod's spec.affinity, which may be null, two required terms on `topology_key`: with pods of this slice,
 /// and away from those of any other slice in any namespace. The user's terms stay as they are; a term that is there is
 /// not added again.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/slice/slice_controller.h"
 
 namespace tpuslice {
 namespace {
@@ -31,6 +32,7 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   webhook::MutationOptions result;
   result.topology_key = options.topology_key;
   result.device_env = options.device_env;
+  result.gate = options.enables("slice");  // Nobody else would take the gate off.
   return result;
 }
 
@@ -61,6 +63,11 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     ray.mutation = mutation_options(options);
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
                                options.watch_namespace);
+  }
+  if (options.enables("slice")) {
+    slice::Options slices;
+    slices.no_capacity = options.no_capacity == "release" ? slice::NoCapacity::kRelease : slice::NoCapacity::kWait;
+    slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
   }
   RETURN_IF_ERROR(result->start_webhook(options));
   RETURN_IF_ERROR(result->start_servers(options));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr std::string_view kControllers[] = {"raycluster"};
+constexpr std::string_view kControllers[] = {"raycluster", "slice"};
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -86,7 +86,8 @@ Status set_controllers(OperatorOptions& options, const std::string& value) {
   for (std::string entry; std::getline(in, entry, ',');) {
     const std::string_view name = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view(entry);
     if (name != "*" && std::find(std::begin(kControllers), std::end(kControllers), name) == std::end(kControllers)) {
-      return Error::invalid_argument("found \"{}\", expected *, raycluster or -raycluster, separated by commas", entry);
+      return Error::invalid_argument(
+          "found \"{}\", expected *, raycluster, slice, or one of them behind a -, separated by commas", entry);
     }
     entries.push_back(entry);
   }
@@ -103,7 +104,9 @@ const std::vector<Setting>& settings() {
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
        "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\" leaves RayClusters to another operator "
-       "while the webhook still serves their pods. Default: *",
+       "while the webhook still serves their pods, \"-slice\" leaves slices to the scheduler: their pods are not "
+       "gated. "
+       "Default: *",
        set_controllers},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
@@ -125,6 +128,11 @@ const std::vector<Setting>& settings() {
        text(&O::webhook_service)},
       {"--topology-key", "Node label whose values are whole TPU slices. Default: cloud.google.com/gke-nodepool",
        text(&O::topology_key)},
+      {"--no-capacity",
+       "What becomes of a slice for which no whole set of nodes is free: \"wait\" keeps its pods gated; \"release\" "
+       "lets "
+       "them go, one slice at a time, so that a cluster autoscaler sees them. Default: wait",
+       one_of(&O::no_capacity, {"wait", "release"})},
       {"--device-env",
        "Give TPU containers the environment that GKE's device plugin gives them (TPU_TOPOLOGY, TPU_ACCELERATOR_TYPE, "
        "bounds), for clusters whose device plugin sets none. Default: false",

@@ -12,7 +12,7 @@ struct OperatorOptions {
   std::string kubeconfig;                        ///< Empty: KUBECONFIG, else the pod's service account.
   std::string context;                           ///< Of the kubeconfig; empty: its current one.
   std::string config;                            ///< Path of a configuration file.
-  std::vector<std::string> controllers = {"*"};  ///< "*", "raycluster", "-raycluster".
+  std::vector<std::string> controllers = {"*"};  ///< "*", "raycluster", "-raycluster", "slice", "-slice".
   std::string watch_namespace;                   ///< Empty: all.
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.
@@ -23,7 +23,8 @@ struct OperatorOptions {
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
-  bool device_env = false;  ///< TPU pods get what GKE's device plugin would set.
+  std::string no_capacity = "wait";  ///< What becomes of a slice without free nodes: "wait" or "release".
+  bool device_env = false;           ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   int max_concurrent_reconciles = 4;
   int kube_api_max_in_flight = 16;

@@ -19,6 +19,7 @@
 #include "api/sim/cluster/fault_transport.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/runtime/manager.h"
+#include "controllers/slice/slice_controller.h"
 
 namespace tpuslice::testing {
 
@@ -39,7 +40,8 @@ class OperatorHarness {
         client_(faults_),
         election_client_(faults_),
         manager_(client_, election_client_, clock, metrics_, logger(clock), manager_options(options)) {
-    raycluster::add_raycluster(manager_);
+    raycluster::add_raycluster(manager_, {.mutation = {.gate = true}});
+    slice::add_slices(manager_);
   }
 
   /// Does all it can now. Returns when it is due next; nothing once it is dead.

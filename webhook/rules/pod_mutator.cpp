@@ -1,5 +1,6 @@
 #include "webhook/rules/pod_mutator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,12 +19,19 @@ namespace {
 
 using tpu::SliceIdentity;
 
+constexpr std::string_view kDerived = "it is derived from the pod's controller and indexes";
+
 /// A pod that is being changed, which tells `changes` so.
 struct Draft {
   Json& json;
   MemberChanges changes;
 
   Json& metadata(std::string_view key) { return changes.member(json["metadata"], "/metadata", key); }
+  Json& annotations() {
+    Json& found = changes.member(json["metadata"], "/metadata", "annotations");
+    if (found.is_null()) found = Json::object();
+    return found;
+  }
   Json& spec(std::string_view key) { return changes.member(json["spec"], "/spec", key); }
   Json& env(std::string_view list, std::size_t container) {
     return changes.member(json["spec"][std::string(list)][container], fmt::format("/spec/{}/{}", list, container),
@@ -84,25 +92,62 @@ Status decide_names(Draft& pod, const SliceIdentity& identity) {
   return decide(pod.spec("subdomain"), identity.subdomain, "spec.subdomain", kWhy);
 }
 
+/// The annotations by which the slice controller knows the pod's place; what it writes itself does not come with a pod.
+Status annotate(Draft& pod, const SliceIdentity& identity, const std::string& topology_key) {
+  Json& annotations = pod.annotations();
+  const auto set = [&](std::string_view name, const std::string& value) {
+    return decide(annotations[std::string(name)], value, fmt::format("metadata.annotations[{}]", name), kDerived);
+  };
+  RETURN_IF_ERROR(set(tpu::kSliceHosts, std::to_string(identity.hosts)));
+  RETURN_IF_ERROR(set(tpu::kSliceHost, std::to_string(identity.host_index)));
+  RETURN_IF_ERROR(set(tpu::kTopologyKey, topology_key));
+  if (!identity.start.empty()) RETURN_IF_ERROR(set(tpu::kSliceStart, std::string(identity.start)));
+  if (annotations.contains(tpu::kGangSlices)) RETURN_IF_ERROR(set(tpu::kSliceGang, tpu::gang_key(identity)));
+  for (const std::string_view name : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kWaiting}) {
+    annotations.erase(std::string(name));
+  }
+  return {};
+}
+
+/// Holds the pod back until its whole slice has nodes.
+Status join_gate(Draft& pod, const SliceIdentity& identity) {
+  const std::string gating = string_at(pod.json, {"metadata", "annotations", tpu::kGating});
+  if (!gating.empty() && gating != "on" && gating != "off") {
+    return Error::invalid_argument("metadata.annotations[{}]: Invalid value: \"{}\": must be \"on\" or \"off\"",
+                                   tpu::kGating, gating);
+  }
+  // Without an accelerator nobody knows which nodes to wait for; a pod with a node waits for none.
+  if (gating == "off" || identity.accelerator == nullptr) return {};
+  if (!string_at(pod.json, {"spec", "nodeName"}).empty()) return {};
+  Json& gates = pod.spec("schedulingGates");
+  const Json gate = {{"name", tpu::kSliceGate}};
+  if (gates.is_null()) gates = Json::array();
+  if (std::find(gates.begin(), gates.end(), gate) == gates.end()) gates.push_back(gate);
+  return {};
+}
+
+Status mark(Draft& pod, const std::string& slice) {
+  return decide(pod.metadata("labels")[std::string(tpu::kSlice)], slice,
+                fmt::format("metadata.labels[{}]", tpu::kSlice), kDerived);
+}
+
 Status place(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
   std::string topology_key = string_at(pod.json, {"metadata", "annotations", tpu::kTopologyKey});
   if (topology_key.empty()) topology_key = identity.topology_key;
   if (topology_key.empty()) topology_key = options.topology_key;
-  constexpr std::string_view kWhy = "it is derived from the pod's controller and indexes";
-  RETURN_IF_ERROR(decide(pod.metadata("labels")[std::string(tpu::kSlice)], key,
-                         fmt::format("metadata.labels[{}]", tpu::kSlice), kWhy));
-  RETURN_IF_ERROR(decide(pod.metadata("annotations")[std::string(tpu::kSliceHosts)], std::to_string(identity.hosts),
-                         fmt::format("metadata.annotations[{}]", tpu::kSliceHosts), kWhy));
+  RETURN_IF_ERROR(mark(pod, key));
+  RETURN_IF_ERROR(annotate(pod, identity, topology_key));
+  if (!identity.multi_host()) return {};
   tpu::join_slice_affinity(pod.spec("affinity"), key, topology_key);
-  return {};
+  return options.gate ? join_gate(pod, identity) : Status();
 }
 
 Status join_slice(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const bool multislice = join_environments(pod, identity);
   // Slices of one host need a name of their own only to be found by other slices.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, identity));
-  if (identity.multi_host()) RETURN_IF_ERROR(place(pod, identity, options));
+  RETURN_IF_ERROR(place(pod, identity, options));
   tpu::join_tpu_toleration(pod.spec("tolerations"));
   return {};
 }
@@ -135,7 +180,11 @@ void join_device_env(Draft& draft) {
 
 Status change(Draft& pod, const MutationOptions& options) {
   ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod.json));
-  if (identity) RETURN_IF_ERROR(join_slice(pod, *identity, options));
+  if (identity) {
+    RETURN_IF_ERROR(join_slice(pod, *identity, options));
+  } else if (pod.json.contains("spec") && asks_for_tpus(pod.json)) {
+    RETURN_IF_ERROR(mark(pod, std::string(tpu::kNoSlice)));  // It takes chips that no slice can have.
+  }
   if (options.device_env && pod.json.contains("spec")) join_device_env(pod);
   return {};
 }

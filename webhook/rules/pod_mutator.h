@@ -14,12 +14,16 @@ namespace tpuslice::webhook {
 struct MutationOptions {
   /// Node label whose values are whole slices; pods may name another with the annotation tpuslice.dev/topology-key.
   std::string topology_key = "cloud.google.com/gke-nodepool";
+  /// Pods of slices of several hosts wait at a scheduling gate for the slice controller, which places slices whole; a
+  /// pod stays out of it with the annotation tpuslice.dev/gating: off.
+  bool gate = false;
   /// Also adds what GKE's device plugin would (tpu/device_env.h), for clusters whose device plugin sets no environment.
   bool device_env = false;
 };
 
-/// The pod with its TPU identity, environment, affinities and toleration, a RayCluster's also with hostname and
-/// subdomain; unchanged if it asks for no TPU or is numbered by no controller that we know (tpu/identity.h).
+/// The pod with its TPU identity, environment, affinities, toleration and gate, a RayCluster's also with hostname and
+/// subdomain. Unchanged if it asks for no TPU; only marked as a pod with TPU if it is numbered by no controller that we
+/// know (tpu/identity.h).
 ///
 /// Errors: InvalidArgument, naming the field, when what the pod says contradicts itself (an index beyond its slice, a
 /// topology that its accelerator does not have).

@@ -44,12 +44,65 @@ TEST(MutatePod, GivesAWorkerItsPlaceInTheSlice) {
 TEST(MutatePod, LeavesOthersAlone) {
   const Json cpu = RayPod{.chips = {0}}.json();
   EXPECT_EQ(mutated(cpu), cpu);
-  Json stranger = RayPod{}.json();
-  stranger["metadata"]["labels"] = {{"app", "x"}};
-  EXPECT_EQ(mutated(stranger), stranger);
   Json init = RayPod{.chips = {0}}.json();
   init["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "resources": {"limits": {"google.com/tpu": "4"}}}])");
   EXPECT_EQ(mutated(init), init);
+}
+
+// The slice controller must know who else takes chips.
+TEST(MutatePod, OnlyMarksATpuPodThatNobodyNumbers) {
+  Json stranger = RayPod{}.json();
+  stranger["metadata"]["labels"] = {{"app", "x"}};
+  Json marked = stranger;
+  marked["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
+  EXPECT_EQ(mutated(stranger, {.gate = true}), marked);
+}
+
+TEST(MutatePod, HoldsAHostOfASliceBackUntilTheSliceIsPlaced) {
+  const MutationOptions gated{.gate = true};
+  const Json gate = {{"name", "tpuslice.dev/slice"}};
+  const Json pod = mutated(RayPod{.host = 2}.json(), gated);
+  EXPECT_EQ(pod["spec"]["schedulingGates"], Json::array({gate}));
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-host"], "2");
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/topology-key"], "cloud.google.com/gke-nodepool");
+  EXPECT_EQ(mutated(pod, gated), pod);
+  EXPECT_FALSE(mutated(RayPod{}.json())["spec"].contains("schedulingGates")) << "nobody would take it off";
+}
+
+TEST(MutatePod, GatesBesideOthersAndNoPodThatHasANodeOrWantsNone) {
+  const MutationOptions gated{.gate = true};
+  Json kueue = RayPod{}.json();
+  kueue["spec"]["schedulingGates"] = Json::array({Json{{"name", "kueue.x-k8s.io/admission"}}});
+  EXPECT_EQ(mutated(kueue, gated)["spec"]["schedulingGates"].size(), 2U);
+  Json bound = RayPod{}.json();
+  bound["spec"]["nodeName"] = "n";
+  EXPECT_FALSE(mutated(bound, gated)["spec"].contains("schedulingGates"));
+  Json off = RayPod{}.json();
+  off["metadata"]["annotations"]["tpuslice.dev/gating"] = "off";
+  EXPECT_FALSE(mutated(off, gated)["spec"].contains("schedulingGates"));
+  off["metadata"]["annotations"]["tpuslice.dev/gating"] = "no";
+  EXPECT_THAT(mutate_pod(off, gated).error().message(),
+              HasSubstr("metadata.annotations[tpuslice.dev/gating]: Invalid value: \"no\": must be \"on\" or \"off\""));
+  const Json alone = mutated(RayPod{.topology = "2x4", .chips = {8}}.json(), gated);
+  EXPECT_FALSE(alone["spec"].contains("schedulingGates"));
+}
+
+TEST(MutatePod, TakesNoRecordsOfThePlacementFromAPodThatIsCreated) {
+  Json copied = RayPod{}.json();
+  copied["metadata"]["annotations"] = {
+      {"tpuslice.dev/slice-members", "x"}, {"tpuslice.dev/placed-at", "x"}, {"tpuslice.dev/waiting", "x"}};
+  EXPECT_EQ(mutated(copied), mutated(RayPod{}.json()));
+}
+
+TEST(MutatePod, NamesTheGangOfSlicesThatAreToStartTogether) {
+  const auto gang = [](int replica) {
+    Json pod = RayPod{.replica = replica}.json();
+    pod["metadata"]["annotations"]["tpuslice.dev/slices-together"] = "2";
+    return string_at(mutated(pod), {"metadata", "annotations", "tpuslice.dev/slice-gang"});
+  };
+  EXPECT_NE(gang(0), "");
+  EXPECT_EQ(gang(0), gang(1));
+  EXPECT_FALSE(mutated(RayPod{}.json())["metadata"]["annotations"].contains("tpuslice.dev/slice-gang"));
 }
 
 TEST(MutatePod, LeavesInitContainersAndSidecarsAlone) {
@@ -68,7 +121,7 @@ TEST(MutatePod, GivesASliceOfOneHostNoAffinityAndNoName) {
       RayPod{.topology = "2x4", .chips = {8}, .env = Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost")})}.json());
   EXPECT_FALSE(pod["spec"].contains("affinity"));
   EXPECT_FALSE(pod["spec"].contains("hostname"));
-  EXPECT_FALSE(pod["metadata"]["labels"].contains("tpuslice.dev/slice"));
+  EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-hosts"], "1");
   EXPECT_EQ(env_value(pod, "TPU_WORKER_HOSTNAMES"), "localhost");
   EXPECT_EQ(env_value(pod, "TPU_WORKER_ID"), "0");
 }
@@ -173,7 +226,7 @@ TEST(DeviceEnv, KeepsWhatTheUserSetAndAddsNothingToWhatItDoesNotKnow) {
   pod.env = Json::array({Json({{"name", "TPU_TOPOLOGY"}, {"value", "mine"}})});
   EXPECT_EQ(env_value(mutated(pod.json(), options), "TPU_TOPOLOGY"), "mine");
   const Json unknown = tpu::testing::pod_of({.accelerator = "tpu-v9"}, "alone");
-  EXPECT_EQ(mutated(unknown, options), unknown);
+  EXPECT_EQ(mutated(unknown, options)["spec"], unknown["spec"]);
 }
 
 }  // namespace
