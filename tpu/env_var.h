@@ -13,8 +13,14 @@ struct EnvVar {
   std::string field_path;  ///< Downward API, e.g. "status.hostIP".
 
   [[nodiscard]] Json to_json() const {
-    if (field_path.empty()) return {{"name", name}, {"value", value}};
-    return {{"name", name}, {"valueFrom", {{"fieldRef", {{"fieldPath", field_path}}}}}};
+    Json made;
+    made["name"] = name;
+    if (field_path.empty()) {
+      made["value"] = value;
+    } else {
+      made["valueFrom"]["fieldRef"]["fieldPath"] = field_path;
+    }
+    return made;
   }
   friend bool operator==(const EnvVar&, const EnvVar&) = default;
 };

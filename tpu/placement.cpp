@@ -1,6 +1,7 @@
 #include "tpu/placement.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,14 +21,30 @@ Json& member(Json& parent, const char* key, Json empty) {
   return found;
 }
 
-void add_term(Json& affinity, const char* kind, const Json& term) {
+void add_term(Json& affinity, const char* kind, Json term) {
   Json& terms =
       member(member(affinity, kind, Json::object()), "requiredDuringSchedulingIgnoredDuringExecution", Json::array());
-  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(std::move(term));
+}
+
+/// Pods of the slice `key`, of others ("NotIn"), or of any ("Exists").
+Json slices(const char* relation, std::string_view key = {}) {
+  Json expression;
+  expression["key"] = kSlice;
+  expression["operator"] = relation;
+  if (!key.empty()) expression["values"].push_back(key);
+  return expression;
+}
+
+Json term(std::vector<Json> expressions, std::string_view topology_key) {
+  Json made;
+  made["labelSelector"]["matchExpressions"] = std::move(expressions);
+  made["topologyKey"] = topology_key;
+  return made;
 }
 
 /// Whether a toleration covers google.com/tpu=present:NoSchedule.
-bool tolerates_tpu(const Json& toleration) {
+bool covers_tpu(const Json& toleration) {
   const std::string key = string_at(toleration, {"key"});
   const std::string effect = string_at(toleration, {"effect"});
   const bool exists = string_at(toleration, {"operator"}) == "Exists";
@@ -46,19 +63,18 @@ std::string slice_key(const SliceIdentity& identity) {
 std::string gang_key(const SliceIdentity& identity) { return short_hash(identity.coordinator, kSliceHashLength); }
 
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
-  const Json same = {{"key", kSlice}, {"operator", "In"}, {"values", Json::array({key})}};
-  const Json any = {{"key", kSlice}, {"operator", "Exists"}};
-  const Json other = {{"key", kSlice}, {"operator", "NotIn"}, {"values", Json::array({key})}};
-  add_term(affinity, "podAffinity",
-           {{"labelSelector", {{"matchExpressions", Json::array({same})}}}, {"topologyKey", topology_key}});
-  add_term(affinity, "podAntiAffinity",
-           {{"labelSelector", {{"matchExpressions", Json::array({any, other})}}},
-            {"namespaceSelector", Json::object()},
-            {"topologyKey", topology_key}});
+  add_term(affinity, "podAffinity", term({slices("In", key)}, topology_key));
+  Json other = term({slices("Exists"), slices("NotIn", key)}, topology_key);
+  other["namespaceSelector"] = Json::object();
+  add_term(affinity, "podAntiAffinity", std::move(other));
 }
 
-void join_tpu_toleration(Json& tolerations) {
-  if (std::any_of(tolerations.begin(), tolerations.end(), tolerates_tpu)) return;
+bool tolerates_tpu(const Json& pod) {
+  const Json& tolerations = array_at(pod, {"spec", "tolerations"});
+  return std::any_of(tolerations.begin(), tolerations.end(), covers_tpu);
+}
+
+void add_tpu_toleration(Json& tolerations) {
   tolerations.push_back({{"key", kTpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
 }
 

@@ -24,8 +24,10 @@ namespace tpuslice::tpu {
 /// clusters of one name in two namespaces.
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key);
 
-/// Adds to a pod's spec.tolerations, which may be null, one of the taint on TPU nodes, if none covers it. GKE does the
-/// same for pods with chips.
-void join_tpu_toleration(Json& tolerations);
+/// Whether a toleration of the pod's covers the taint on TPU nodes.
+[[nodiscard]] bool tolerates_tpu(const Json& pod);
+
+/// Adds one to a pod's spec.tolerations, which may be null. GKE does the same for pods with chips.
+void add_tpu_toleration(Json& tolerations);
 
 }  // namespace tpuslice::tpu

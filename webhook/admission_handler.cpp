@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,11 +16,21 @@ namespace {
 /// Nothing here depends on who set which field, and it can be most of an object.
 constexpr std::array<std::string_view, 1> kBookkeeping = {"managedFields"};
 
-/// What else of a pod the mutator neither reads nor writes, so that a patch is the same without it. These names mean
-/// nothing to it anywhere else either: as a key of labels, say.
+/// What else of a pod's review the mutator neither reads nor writes, so that a patch is the same without it. These
+/// names mean nothing to it anywhere else either: as a key of labels, say. Init containers, the first, are read in
+/// pods of LeaderWorkerSets.
 constexpr auto kUnreadOfPod = std::to_array<std::string_view>(
-    {"managedFields", "status", "volumes", "volumeMounts", "securityContext", "command", "args", "image", "ports",
-     "lifecycle", "envFrom", "livenessProbe", "workingDir", "readinessProbe", "startupProbe", "volumeDevices"});
+    {"initContainers", "managedFields", "status",         "volumes",      "volumeMounts",  "securityContext",
+     "command",        "args",          "image",          "ports",        "lifecycle",     "envFrom",
+     "livenessProbe",  "workingDir",    "readinessProbe", "startupProbe", "volumeDevices", "userInfo",
+     "requestKind",    "options",       "requestResource"});
+
+/// Those that may be left out of this review: without the label's name in it, it is no pod of a LeaderWorkerSet.
+std::span<const std::string_view> unread_of_pod(std::string_view review) {
+  static const std::boyer_moore_horspool_searcher label(tpu::kLwsName.begin(), tpu::kLwsName.end());
+  const bool lws = std::search(review.begin(), review.end(), label) != review.end();
+  return std::span<const std::string_view>(kUnreadOfPod).subspan(lws ? 1 : 0);
+}
 
 http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
@@ -77,9 +89,8 @@ http::Response handle_admission(const http::Request& request, const AdmissionOpt
   if (request.body.size() > kLongestReview) {
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kLongestReview));
   }
-  using Names = std::span<const std::string_view>;
   Result<AdmissionRequest> review =
-      decode_review(request.body, rules == nullptr ? Names(kUnreadOfPod) : Names(kBookkeeping));
+      decode_review(request.body, rules == nullptr ? unread_of_pod(request.body) : kBookkeeping);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
   try {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
+#include "api/types/json_text.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -60,8 +61,6 @@ Json encode_status(const AdmissionResponse& response) {
   return status;
 }
 
-std::string print(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 Json take_object(Json& request, std::string_view member) {
   const auto found = request.find(member);
   return found != request.end() && found->is_object() ? std::move(*found) : Json();
@@ -101,11 +100,10 @@ std::string encode_review(std::string_view uid, const AdmissionResponse& respons
   if (!response.allowed) answer["status"] = encode_status(response);
   if (!response.warnings.empty()) answer["warnings"] = encode_warnings(response.warnings);
   if (!response.audit.empty()) answer["auditAnnotations"] = response.audit;
-  std::string members = print(answer);
+  std::string members = print_json(answer);
   members.pop_back();  // Its brace.
   if (response.allowed && !response.patch.empty()) {
-    // Base64 needs no escapes; to print it like other text would take longer than anything else here.
-    members += fmt::format(R"(,"patchType":"JSONPatch","patch":"{}")", encode_base64(print(response.patch)));
+    members += fmt::format(R"(,"patchType":"JSONPatch","patch":"{}")", encode_base64(print_json(response.patch)));
   }
   return fmt::format(R"({{"apiVersion":"{}","kind":"{}","response":{}}}}})", kApiVersion, kKind, members);
 }

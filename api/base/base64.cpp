@@ -11,17 +11,17 @@ constexpr std::string_view kUrl = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 std::string encode(std::string_view bytes, std::string_view alphabet) {
   std::string text;
   text.reserve((bytes.size() + 2) / 3 * 4);
-  std::uint32_t window = 0;
-  int bits = 0;
-  for (const char c : bytes) {
-    window = (window << 8U) | static_cast<unsigned char>(c);
-    bits += 8;
-    while (bits >= 6) {
-      bits -= 6;
-      text += alphabet[(window >> static_cast<unsigned>(bits)) & 63U];
+  const auto append = [&](std::string_view group) {  // Three bytes are four characters, two are three, one is two.
+    std::uint32_t window = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      window = (window << 8U) | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
     }
-  }
-  if (bits > 0) text += alphabet[(window << static_cast<unsigned>(6 - bits)) & 63U];
+    const char characters[] = {alphabet[window >> 18U], alphabet[(window >> 12U) & 63U], alphabet[(window >> 6U) & 63U],
+                               alphabet[window & 63U]};
+    text.append(characters, group.size() + 1);
+  };
+  for (; bytes.size() >= 3; bytes.remove_prefix(3)) append(bytes.substr(0, 3));
+  if (!bytes.empty()) append(bytes);
   return text;
 }
 

@@ -19,11 +19,18 @@ class Differ {
     } else if (before.is_array() && after.is_array()) {
       compare_arrays(before, after);
     } else if (before != after) {
-      operations.push_back({{"op", "replace"}, {"path", path_}, {"value", after}});
+      emit("replace", &after);
     }
   }
 
  private:
+  void emit(const char* operation, const Json* value) {
+    Json& made = operations.emplace_back(Json::object());
+    made["op"] = operation;
+    made["path"] = path_;
+    if (value != nullptr) made["value"] = *value;
+  }
+
   /// Runs `body` with the path one step longer.
   template <typename Body>
   void within(std::string_view step, const Body& body) {
@@ -43,10 +50,10 @@ class Differ {
   }
 
   void add(std::string_view step, const Json& value) {
-    within(step, [&] { operations.push_back({{"op", "add"}, {"path", path_}, {"value", value}}); });
+    within(step, [&] { emit("add", &value); });
   }
   void remove(std::string_view step) {
-    within(step, [&] { operations.push_back({{"op", "remove"}, {"path", path_}}); });
+    within(step, [&] { emit("remove", nullptr); });
   }
 
   void compare_objects(const Json& before, const Json& after) {

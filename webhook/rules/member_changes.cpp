@@ -8,18 +8,32 @@
 #include "api/types/patch.h"
 
 namespace tpuslice::webhook {
+namespace {
+
+std::string pointer(std::string_view path, std::string_view key) {
+  std::string text = fmt::format("{}/", path);
+  for (const char c : key) {
+    if (c == '~') {
+      text += "~0";
+    } else if (c == '/') {
+      text += "~1";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
 
 Json& MemberChanges::member(Json& parent, std::string_view path, std::string_view key) {
   const auto found = parent.find(key);
-  if (found == parent.end()) {
-    Json& made = parent[std::string(key)];
-    changes_.push_back({fmt::format("{}/{}", path, key), std::nullopt, &made});
-    return made;
-  }
+  const bool absent = found == parent.end();
+  Json& now = absent ? parent[std::string(key)] : *found;
   const bool known =
-      std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) { return change.now == &*found; });
-  if (!known) changes_.push_back({fmt::format("{}/{}", path, key), *found, &*found});
-  return *found;
+      std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) { return change.now == &now; });
+  if (!known) changes_.push_back({pointer(path, key), absent ? std::nullopt : std::optional<Json>(now), &now});
+  return now;
 }
 
 Json MemberChanges::patch() const {

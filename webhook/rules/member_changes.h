@@ -2,7 +2,7 @@
 // and without comparing it.
 //
 //   MemberChanges changes;
-//   join_tpu_toleration(changes.member(pod["spec"], "/spec", "tolerations"));
+//   tpu::add_tpu_toleration(changes.member(pod["spec"], "/spec", "tolerations"));
 //   const Json patch = changes.patch();
 #pragma once
 
@@ -18,8 +18,8 @@ namespace tpuslice::webhook {
 /// Used by one thread. Borrows the members until patch(): they stay where they are in the document.
 class MemberChanges {
  public:
-  /// The member `key` of `parent`, which is at the JSON pointer `path`; null where it was absent. It may be changed
-  /// from now on. No such member lies within another, and `key` needs no escape in a pointer.
+  /// The member `key` of `parent`, which is an object at the JSON pointer `path`; null where it was absent. It may be
+  /// changed from now on. No such member lies within another.
   Json& member(Json& parent, std::string_view path, std::string_view key);
 
   /// RFC 6902: from what the members were to what they are.

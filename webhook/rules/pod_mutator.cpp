@@ -26,7 +26,15 @@ struct Draft {
   Json& json;
   MemberChanges changes;
 
-  Json& metadata(std::string_view key) { return changes.member(json["metadata"], "/metadata", key); }
+  /// A label or an annotation.
+  Json& metadata(std::string_view map, std::string_view key) {
+    Json& metadata = json["metadata"];
+    const auto found = metadata.find(map);
+    if (found == metadata.end() || found->is_null()) {
+      return changes.member(metadata, "/metadata", map)[std::string(key)];
+    }
+    return changes.member(*found, fmt::format("/metadata/{}", map), key);
+  }
   Json& annotations() {
     Json& found = changes.member(json["metadata"], "/metadata", "annotations");
     if (found.is_null()) found = Json::object();
@@ -127,8 +135,7 @@ Status join_gate(Draft& pod, const SliceIdentity& identity) {
 }
 
 Status mark(Draft& pod, const std::string& slice) {
-  return decide(pod.metadata("labels")[std::string(tpu::kSlice)], slice,
-                fmt::format("metadata.labels[{}]", tpu::kSlice), kDerived);
+  return decide(pod.metadata("labels", tpu::kSlice), slice, fmt::format("metadata.labels[{}]", tpu::kSlice), kDerived);
 }
 
 Status place(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
@@ -148,7 +155,7 @@ Status join_slice(Draft& pod, const SliceIdentity& identity, const MutationOptio
   // Slices of one host need a name of their own only to be found by other slices.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, identity));
   RETURN_IF_ERROR(place(pod, identity, options));
-  tpu::join_tpu_toleration(pod.spec("tolerations"));
+  if (!tpu::tolerates_tpu(pod.json)) tpu::add_tpu_toleration(pod.spec("tolerations"));
   return {};
 }
 

@@ -79,24 +79,28 @@ TEST(SliceAffinity, RepelsTheSlicesOfEveryNamespace) {
                 {"key": "tpuslice.dev/slice", "operator": "NotIn", "values": ["k"]}]}}])"));
 }
 
+void tolerate_tpu(Json& pod) {
+  if (!tolerates_tpu(pod)) add_tpu_toleration(pod["spec"]["tolerations"]);
+}
+
 TEST(TpuToleration, IsAddedUnlessOneCoversIt) {
   Json pod = RayPod{}.json();
-  join_tpu_toleration(pod["spec"]["tolerations"]);
+  tolerate_tpu(pod);
   const Json wanted = Json::parse(R"([{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}])");
   EXPECT_EQ(pod["spec"]["tolerations"], wanted);
-  join_tpu_toleration(pod["spec"]["tolerations"]);
+  tolerate_tpu(pod);
   EXPECT_EQ(pod["spec"]["tolerations"], wanted);
   for (const char* covering :
        {R"({"operator": "Exists"})", R"({"key": "google.com/tpu", "operator": "Exists"})",
         R"({"key": "google.com/tpu", "operator": "Equal", "value": "present", "effect": "NoSchedule"})"}) {
     pod["spec"]["tolerations"] = Json::array({Json::parse(covering)});
-    join_tpu_toleration(pod["spec"]["tolerations"]);
+    tolerate_tpu(pod);
     EXPECT_EQ(pod["spec"]["tolerations"].size(), 1U) << covering;
   }
   for (const char* other : {R"({"key": "google.com/tpu", "operator": "Exists", "effect": "NoExecute"})",
                             R"({"key": "google.com/tpu", "value": "x"})", R"({"key": "gpu", "operator": "Exists"})"}) {
     pod["spec"]["tolerations"] = Json::array({Json::parse(other)});
-    join_tpu_toleration(pod["spec"]["tolerations"]);
+    tolerate_tpu(pod);
     EXPECT_EQ(pod["spec"]["tolerations"].size(), 2U) << other;
   }
 }

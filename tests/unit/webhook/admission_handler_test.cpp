@@ -41,6 +41,31 @@ TEST(MutatePodPath, PatchesThePodIntoWhatTheLibraryMakesOfIt) {
   EXPECT_FALSE(mutate(*patched).contains("patch")) << "a second admission changes nothing";
 }
 
+/// The pod as the API server stores it.
+Json admitted(const Json& pod) {
+  return apply_json_patch(pod, Json::parse(*decode_base64(mutate(pod)["patch"].get<std::string>()))).value();
+}
+
+TEST(MutatePodPath, LeavesAloneWhatItDoesNotRead) {
+  Json pod = RayPod{}.json();
+  pod["metadata"]["managedFields"] = Json::array({{{"manager", "kubectl"}}});
+  pod["spec"]["initContainers"] = Json::array({{{"name", "wait"}, {"image", "i"}, {"env", Json::array()}}});
+  pod["spec"]["volumes"] = Json::array({{{"name", "v"}}});
+  pod["spec"]["containers"][0]["command"] = {"ray", "start"};
+  pod["spec"]["containers"][0]["env"] =
+      Json::array({{{"name", "CPU"},
+                    {"valueFrom", {{"resourceFieldRef", {{"containerName", "c0"}, {"resource", "limits.cpu"}}}}}}});
+  EXPECT_EQ(admitted(pod), *mutate_pod(pod, {}));
+}
+
+TEST(MutatePodPath, ReachesTheInitContainersOfALeaderWorkerSet) {
+  Json pod = tpu::testing::LwsPod{}.json();
+  pod["spec"]["initContainers"] = pod["spec"]["containers"];
+  const Json result = admitted(pod);
+  EXPECT_EQ(tpu::testing::env_value(result, "TPU_WORKER_ID", 0, "initContainers"), "0");
+  EXPECT_EQ(result, *mutate_pod(pod, {}));
+}
+
 TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
   Json pod = RayPod{}.json();
   const Json whole = *mutate_pod(pod, {});
