@@ -1,0 +1,301 @@
+#include "controllers/slice/assignment.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/slice/slices.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+
+struct Outcome {
+  std::vector<std::string> placed;           ///< "train to pool-a", in order; "" for no domain in particular.
+  std::map<std::string, std::string> waits;  ///< Why, by name.
+};
+
+/// Nodes, and pods on them.
+struct Cluster {
+  std::vector<NodePtr> nodes;
+  std::vector<PodPtr> pods;
+  NoCapacity no_capacity = NoCapacity::kWait;
+  std::vector<Slice> released;
+
+  [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
+    Inventory inventory(nodes, pods, read_slices(pods));
+    const Assignment assignment = assign(ready, inventory, no_capacity, released);
+    Outcome out;
+    for (const Placement& placement : assignment.placements) {
+      out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));
+    }
+    for (const Wait& wait : assignment.waits) out.waits[wait.slice->key.name] = wait.why;
+    EXPECT_EQ(out.placed.size() + assignment.waits.size(), ready.size()) << "each slice gets one answer";
+    return out;
+  }
+  [[nodiscard]] Outcome assigns(std::initializer_list<SliceBuilder> ready) const { return assigns(slices_of(ready)); }
+};
+
+/// Pools a, b and so on, of two nodes each.
+std::vector<NodePtr> pools(int count) {
+  std::vector<NodePtr> out;
+  for (int i = 0; i < count; ++i) {
+    for (NodePtr& node : a_pool(std::string("pool-") + static_cast<char>('a' + i)).nodes()) out.push_back(node);
+  }
+  return out;
+}
+
+/// `count` rows, each of `pools_each` pools of two nodes: row-1 of pool-11, pool-12.
+std::vector<NodePtr> rows(int count, int pools_each) {
+  std::vector<NodePtr> out;
+  for (int row = 1; row <= count; ++row) {
+    for (int pool = 1; pool <= pools_each; ++pool) {
+      const PoolBuilder built = a_pool(fmt::format("pool-{}{}", row, pool)).label(kRow, fmt::format("row-{}", row));
+      for (NodePtr& node : built.nodes()) out.push_back(node);
+    }
+  }
+  return out;
+}
+
+SliceBuilder a_large_slice(const std::string& name, int hosts) { return a_slice(name).hosts(hosts).topology_key(kRow); }
+
+TEST(Assign, GivesEachSliceADomainOfItsOwn) {
+  const Outcome out = Cluster{pools(3)}.assigns({a_slice("x"), a_slice("y"), a_slice("z")});
+  EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b", "z to pool-c"));
+  EXPECT_THAT(out.waits, IsEmpty());
+}
+
+TEST(Assign, ServesTheOldestFirst) {
+  const Outcome out =
+      Cluster{pools(2)}.assigns({a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
+  EXPECT_THAT(out.placed, ElementsAre("y to pool-a", "z to pool-b"));
+  EXPECT_THAT(out.waits, ElementsAre(Pair("x",
+                                          "2 node pools would match, none is free: pool-a runs default/y; "
+                                          "pool-b runs default/z")));
+}
+
+TEST(Assign, CountsTheAgeOfASliceFromItsFirstPod) {
+  const auto late = [](PodView& pod) { pod.created = after(1h); };
+  const Outcome out = Cluster{pools(1)}.assigns({a_slice("x").created(5s), a_slice("y").created(2s).host(1, late)});
+  EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
+}
+
+TEST(Assign, ServesHigherPrioritiesBeforeOlderSlices) {
+  const Outcome out = Cluster{pools(1)}.assigns(
+      {a_slice("x").created(1s), a_slice("y").created(9s).priority(2'000'000'000), a_slice("z").priority(-5)});
+  EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
+}
+
+TEST(Assign, ServesSlicesOfOneAgeByNameInWhateverOrderTheyCome) {
+  std::vector<Slice> ready = slices_of({a_slice("x").in("zoo"), a_slice("b"), a_slice("a")});
+  for (int turn = 0; turn < 3; ++turn) {
+    std::ranges::rotate(ready, ready.begin() + 1);
+    EXPECT_THAT((Cluster{pools(3)}.assigns(ready).placed), ElementsAre("a to pool-a", "b to pool-b", "x to pool-c"));
+  }
+}
+
+TEST(Assign, GivesASliceOnlyWhatItsPodsSelect) {
+  Cluster cluster{nodes_of({a_pool("pool-a"), a_pool("pool-b").label("zone", "z1")})};
+  const Outcome out = cluster.assigns({a_slice("x").selects("zone", "z1"), a_slice("y").selects("zone", "z9")});
+  EXPECT_THAT(out.placed, ElementsAre("x to pool-b"));
+  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "no node pool matches the pods' node selector and affinity")));
+}
+
+TEST(Assign, PassesOverDomainsThatAreBusyOrBroken) {
+  const Cluster cluster{nodes_of({a_pool("pool-a").node(1, cordoned), a_pool("pool-b"), a_pool("pool-c")}),
+                        pods_of({a_slice("old").sent_to("pool-b")})};
+  EXPECT_THAT(cluster.assigns({a_slice("x")}).placed, ElementsAre("x to pool-c"));
+}
+
+// Gangs.
+
+TEST(AssignGang, PlacesAllOfItTogether) {
+  const Outcome out = Cluster{pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
+  EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b"));
+}
+
+TEST(AssignGang, PlacesNoneOfItWhereOneFindsNoDomain) {
+  const Cluster cluster{pools(2), {a_foreign_pod("notebook", "pool-b-0")}};
+  const Outcome out = cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
+  EXPECT_THAT(out.placed, IsEmpty());
+  EXPECT_THAT(out.waits, SizeIs(2));
+}
+
+TEST(AssignGang, PlacesNoneOfItWhereSlicesOfDifferentKindsDoNotAllFit) {
+  const Cluster cluster{rows(1, 2), {a_foreign_pod("notebook", "pool-12-0")}};
+  const Outcome out = cluster.assigns({a_large_slice("x", 4).gang("g", 2), a_slice("y").gang("g", 2)});
+  EXPECT_THAT(out.placed, IsEmpty());
+}
+
+TEST(AssignGang, IsPlacedByTheAgeOfItsOldestAndThePriorityOfItsHighest) {
+  const Outcome old = Cluster{pools(2)}.assigns(
+      {a_slice("lone").created(5s), a_slice("x").gang("g", 2).created(9s), a_slice("y").gang("g", 2).created(1s)});
+  EXPECT_THAT(old.placed, ElementsAre("x to pool-a", "y to pool-b"));
+  const Outcome high = Cluster{pools(2)}.assigns({a_slice("lone").priority(3), a_slice("x").gang("g", 2).created(9s),
+                                                  a_slice("y").gang("g", 2).created(9s).priority(4)});
+  EXPECT_THAT(high.placed, ElementsAre("x to pool-a", "y to pool-b"));
+}
+
+TEST(AssignGang, WaitsUntilAllItsSlicesAreThereAndKeepsNothing) {
+  const Outcome out =
+      Cluster{pools(3)}.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("lone").created(1h)});
+  EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
+  EXPECT_THAT(out.waits, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods"),
+                                     Pair("y", "2 of the 3 slices that start together have all their pods")));
+}
+
+TEST(AssignGang, IsOfOneNamespace) {
+  const Outcome out = Cluster{pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").in("team").gang("g", 2)});
+  EXPECT_THAT(out.placed, IsEmpty());
+}
+
+TEST(AssignGang, KeepsTheFreeDomainForItselfUntilTheOtherIsFreeToo) {
+  const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
+  const Outcome out =
+      cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("lone").created(1h)});
+  EXPECT_THAT(out.placed, IsEmpty());
+  EXPECT_EQ(out.waits.at("lone"),
+            "2 node pools would match, none is free: pool-a is kept for default/x; pool-b runs default/old");
+}
+
+TEST(AssignGang, KeepsNothingIfThereAreTooFewDomainsForAllOfIt) {
+  const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
+  const Outcome out = cluster.assigns(
+      {a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("z").gang("g", 3), a_slice("lone").created(1h)});
+  EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
+}
+
+// What is kept.
+
+TEST(AssignLarge, IsNotStarvedBySmallOnesThatCameLater) {
+  const Cluster cluster{rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
+  const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
+  EXPECT_THAT(out.placed, IsEmpty());
+  EXPECT_EQ(out.waits.at("large"), "1 value of example.com/row would match, none is free: row-1 runs default/old");
+  EXPECT_EQ(out.waits.at("small"),
+            "2 node pools would match, none is free: pool-11 is kept for default/large; pool-12 runs default/old");
+}
+
+TEST(AssignLarge, WaitsForSmallOnesThatCameBefore) {
+  const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("large", 4).created(1s), a_slice("small")});
+  EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
+}
+
+TEST(AssignLarge, KeepsTheOneDomainOfWhichMostIsFree) {
+  // Of row-1 one pool is free, of row-2 two are.
+  const Cluster cluster{rows(2, 3), pods_of({a_slice("a").runs_in("pool-11"), a_slice("b").runs_in("pool-12"),
+                                             a_slice("c").runs_in("pool-23")})};
+  const Outcome out = cluster.assigns({a_large_slice("large", 6), a_slice("small").created(1s)});
+  EXPECT_THAT(out.placed, ElementsAre("small to pool-13"));
+  const Outcome more =
+      cluster.assigns({a_large_slice("large", 6), a_slice("small").created(1s), a_slice("smaller").created(2s)});
+  EXPECT_THAT(more.placed, ElementsAre("small to pool-13"));
+  EXPECT_THAT(more.waits, SizeIs(2));
+}
+
+TEST(AssignLarge, KeepsNothingThatCouldNeverBeEnough) {
+  const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("huge", 8), a_slice("small").created(1s)});
+  EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
+  EXPECT_EQ(out.waits.at("huge"), "1 value of example.com/row would match, none is free: row-1 has 4 of 8 nodes Ready");
+}
+
+TEST(AssignLarge, KeepsNothingOfADomainThatIsBroken) {
+  const Cluster cluster{
+      nodes_of({a_pool("pool-a").label(kRow, "row-1").node(0, not_ready), a_pool("pool-b").label(kRow, "row-1")})};
+  const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
+  EXPECT_THAT(out.placed, ElementsAre("small to pool-b"));
+}
+
+// No capacity: release.
+
+Cluster releasing(int count, std::vector<PodPtr> pods) {
+  return {pools(count), std::move(pods), NoCapacity::kRelease, {}};
+}
+
+TEST(AssignRelease, LetsASliceGoForWhichNothingIsFree) {
+  const Outcome out = releasing(1, {a_foreign_pod("notebook", "pool-a-0")}).assigns({a_slice("x")});
+  EXPECT_THAT(out.placed, ElementsAre("x to "));
+  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x")}).placed, ElementsAre("x to ")) << "the pool is yet to be made";
+}
+
+TEST(AssignRelease, UsesWhatIsFreeBeforeItReleases) {
+  const Outcome out = releasing(1, {}).assigns({a_slice("x"), a_slice("y").created(1s)});
+  EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to "));
+}
+
+TEST(AssignRelease, ReleasesOneSliceOfAKindAtATime) {
+  const Outcome out = releasing(0, {}).assigns(
+      {a_slice("x"), a_slice("y").created(1s), a_slice("large").hosts(4).created(2s), a_slice("z").created(3s)});
+  EXPECT_THAT(out.placed, ElementsAre("x to ", "large to "));
+  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/x was released before it and has not got its nodes yet"),
+                                     Pair("z", "default/x was released before it and has not got its nodes yet")));
+}
+
+TEST(AssignRelease, PlacesNoneBesideOneOfItsKindThatWasReleasedBefore) {
+  Cluster cluster = releasing(2, {});
+  cluster.released = slices_of({a_slice("x").sent_to("")});
+  const Outcome out = cluster.assigns({a_slice("y"), a_slice("large").hosts(4)});
+  EXPECT_THAT(out.placed, ElementsAre("large to "));
+  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/x was released before it and has not got its nodes yet")))
+      << "the scheduler may be about to give it pool-a";
+}
+
+TEST(AssignRelease, ReleasesAGangWholeAndGivesBackWhatItHadFound) {
+  const Outcome out = releasing(1, {}).assigns(
+      {a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("half").hosts(4).chips(2).created(1s)});
+  EXPECT_THAT(out.placed, ElementsAre("x to ", "y to ", "half to pool-a"));
+}
+
+TEST(AssignRelease, DoesNotReleaseAGangInPart) {
+  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x").gang("g", 2)}).placed, IsEmpty());
+}
+
+// What is told to whom.
+
+TEST(AssignTells, EachObstacleOfTheFirstSixDomains) {
+  const std::vector<PodPtr> pods = {a_foreign_pod("notebook", "pool-b-0")};
+  std::vector<NodePtr> nodes = nodes_of({a_pool("pool-a").node(0, cordoned), a_pool("pool-b"),
+                                         a_pool("pool-c").without(1), a_pool("pool-d").node(1, without_chips),
+                                         a_pool("pool-e").size(3), a_pool("pool-f").node(0, not_ready)});
+  constexpr const char* kSix =
+      "pool-a: node pool-a-0 is cordoned; pool-b runs default/notebook; pool-c has 1 of 2 nodes Ready; "
+      "pool-d: node pool-d-1 advertises no TPU chips; pool-e has 3 nodes, the slice needs exactly 2; "
+      "pool-f has 1 of 2 nodes Ready";
+  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waits["x"]),
+            std::string("6 node pools would match, none is free: ") + kSix);
+  for (const char* more : {"pool-g", "pool-h"}) {
+    for (NodePtr& node : a_pool(more).size(1).nodes()) nodes.push_back(node);
+  }
+  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waits["x"]),
+            std::string("8 node pools would match, none is free: ") + kSix + "; and 2 more");
+}
+
+TEST(AssignTells, NothingOfDomainsThatAreForOthers) {
+  const Cluster cluster{nodes_of({a_pool("pool-a"), a_pool("pool-b").label("zone", "z1").without(0)})};
+  EXPECT_EQ(cluster.assigns({a_slice("x").selects("zone", "z1")}).waits["x"],
+            "1 node pool would match, none is free: pool-b has 1 of 2 nodes Ready");
+}
+
+TEST(AssignTells, OnlyTheFirstTwentyInLineOfEachDomain) {
+  std::vector<Slice> ready;
+  for (int i = 1; i <= 22; ++i) {
+    ready.push_back(a_slice(fmt::format("s-{:02}", i)).created(std::chrono::seconds(i)).slice());
+  }
+  Outcome out = Cluster{pools(1), {a_foreign_pod("notebook", "pool-a-0")}}.assigns(ready);
+  constexpr const char* kLater = "at least 20 older slices, or slices of higher priority, wait before it";
+  EXPECT_EQ(out.waits["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(out.waits["s-20"], "1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(out.waits["s-21"], kLater);
+  EXPECT_EQ(out.waits["s-22"], kLater);
+}
+
+}  // namespace
+}  // namespace tpuslice::slice

@@ -1,0 +1,305 @@
+#include "controllers/slice/placement_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/slice/slices.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::Measurement;
+using runtime::Plan;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+/// "default/train-0" of each write, stage by stage.
+std::vector<std::string> written(const Plan& plan) {
+  std::vector<std::string> out;
+  for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    for (const runtime::Action& action : plan.stages[stage].actions) {
+      out.push_back(fmt::format("{} {}", stage, action.key.name));
+    }
+  }
+  return out;
+}
+
+/// The value of a gauge of the plan, by its label "reason".
+double level_of(const Plan& plan, const std::string& reason) {
+  for (const Measurement& measurement : plan.measurements) {
+    if (measurement.kind != Measurement::Kind::kLevel) continue;
+    if (measurement.labels.at("reason") == reason) return measurement.value;
+  }
+  ADD_FAILURE() << "nothing is said of " << reason;
+  return -1;
+}
+
+std::vector<Measurement> measured(const Plan& plan, Measurement::Kind kind) {
+  std::vector<Measurement> out;
+  std::ranges::copy_if(plan.measurements, std::back_inserter(out),
+                       [=](const Measurement& measurement) { return measurement.kind == kind; });
+  return out;
+}
+
+/// What comes of it when nothing has changed but what the plan wrote.
+Plan plan_again(PlacementObserved seen, const Options& options = {}) {
+  carry_out(plan_placement(seen, options), seen.pods);
+  return plan_placement(seen, options);
+}
+
+TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasChanged) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train")}, 7s), {});
+  Json expected = Json::parse(R"({
+    "reason": "slice train of 2 hosts goes to node pool pool-a",
+    "stages": [[{
+      "action": "patch", "resource": "pods", "object": "default/train-0",
+      "uid": "uid-of-train-0", "resourceVersion": "100", "failureReason": "FailedPlaceSlice",
+      "body": {
+        "metadata": {"annotations": {
+          "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:07Z",
+          "tpuslice.dev/waiting": null}},
+        "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
+    "events": [
+      {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
+       "message": "slice train of 2 hosts goes to node pool pool-a, 7 s after its last pod was created",
+       "after": "default/train-0", "regarding": "Pod default/train-0"},
+      {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
+       "message": "Slice train cannot be let go to node pool pool-a",
+       "after": "default/train-0", "regarding": "Pod default/train-0"}]})");
+  expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
+      members_of(a_slice("train").slice());
+  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+}
+
+TEST(PlacementPlan, LeavesTheOtherHostsToThePlanOfTheSlice) {
+  EXPECT_THAT(written(plan_placement(observed({a_pool("pool-a").size(4)}, {a_slice("train").hosts(4)}), {})),
+              ElementsAre("0 train-0"));
+}
+
+TEST(PlacementPlan, UsesTheTopologyKeyOfTheSlice) {
+  const Plan plan =
+      plan_placement(observed({a_pool("pool-a").label(kRow, "row-1"), a_pool("pool-b").label(kRow, "row-1")},
+                              {a_slice("train").hosts(4).topology_key(kRow)}),
+                     {});
+  EXPECT_EQ(plan.reason, "slice train of 4 hosts goes to value of example.com/row row-1");
+  ASSERT_THAT(written(plan), SizeIs(1));
+  EXPECT_EQ(plan.stages[0].actions[0].body.make()->at("spec").at("nodeSelector"), Json({{kRow, "row-1"}}));
+}
+
+TEST(PlacementPlan, RecordsOpenMembersOfASliceWhoseOtherHostsAreYetToCome) {
+  const Plan plan =
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostFirst).without(1)}), {});
+  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
+  EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", tpu::kSliceMembers}), "open");
+}
+
+TEST(PlacementPlan, SaysOnTheFirstHostWhyItsSliceWaits) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")}), {});
+  const Json expected = Json::parse(R"({
+    "reason": "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+    "stages": [[{
+      "action": "patch", "resource": "pods", "object": "default/train-0", "uid": "uid-of-train-0",
+      "body": {"metadata": {"annotations": {
+        "tpuslice.dev/waiting": "1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned"}}}}]],
+    "events": [
+      {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
+       "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
+       "after": "default/train-0", "regarding": "Pod default/train-0"}]})");
+  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+}
+
+TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
+  const Plan again = plan_again(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")}));
+  EXPECT_TRUE(again.empty()) << runtime::to_json(again).dump(2);
+  EXPECT_EQ(level_of(again, "no free nodes"), 2) << "it is measured all the same";
+}
+
+TEST(PlacementPlan, WritesAnotherReasonButMakesNoSecondEventOfIt) {
+  PlacementObserved seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
+  carry_out(plan_placement(seen, {}), seen.pods);
+  seen.nodes = a_pool("pool-a").without(1).nodes();
+  const Plan plan = plan_placement(seen, {});
+  EXPECT_EQ(plan.reason, "slice train waits: 1 node pool would match, none is free: pool-a has 1 of 2 nodes Ready");
+  EXPECT_THAT(written(plan), ElementsAre("0 train-0"));
+  EXPECT_THAT(plan.events, IsEmpty());
+}
+
+TEST(PlacementPlan, IsEmptyOnceTheSliceIsPlaced) {
+  const Plan again = plan_again(observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")}));
+  EXPECT_TRUE(again.empty()) << runtime::to_json(again).dump(2);
+}
+
+TEST(PlacementPlan, GivesNoDomainAwayTwice) {
+  PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("x")});
+  carry_out(plan_placement(seen, {}), seen.pods);
+  for (PodPtr& pod : a_slice("y").pods()) seen.pods.push_back(pod);
+  EXPECT_EQ(plan_placement(seen, {}).reason, "slice y of 2 hosts goes to node pool pool-b");
+}
+
+TEST(PlacementPlan, LetsOneFailureHoldBackNobodyElse) {
+  const Plan plan = plan_placement(
+      observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("w"), a_slice("x"), a_slice("y"), a_slice("z")}), {});
+  EXPECT_THAT(written(plan), ElementsAre("0 w-0", "0 x-0", "1 y-0", "1 z-0"));
+  EXPECT_THAT(plan.stages, ::testing::Each(Field(&runtime::Stage::independent, true)));
+}
+
+TEST(PlacementPlan, ReasonsNoLongerThanFourSlices) {
+  const std::initializer_list<SliceBuilder> six = {a_slice("u"), a_slice("v"), a_slice("w"),
+                                                   a_slice("x"), a_slice("y"), a_slice("z")};
+  const Plan plan =
+      plan_placement(observed({a_pool("a"), a_pool("b"), a_pool("c"), a_pool("d"), a_pool("e")}, six), {});
+  EXPECT_EQ(plan.reason,
+            "slice u of 2 hosts goes to node pool a; slice v of 2 hosts goes to node pool b; "
+            "slice w of 2 hosts goes to node pool c; slice x of 2 hosts goes to node pool d; and 2 more");
+}
+
+TEST(PlacementPlan, SpeaksOfTheWorkload) {
+  const auto of_jobset = [](PodView& pod) { pod.labels[std::string(tpu::kJobSetName)] = "maxtext"; };
+  for (const Plan& plan : {plan_placement(observed({a_pool("a")}, {a_slice("x").each(of_jobset)}), {}),
+                           plan_placement(observed({}, {a_slice("x").each(of_jobset)}), {})}) {
+    ASSERT_THAT(plan.events, Not(IsEmpty()));
+    for (const runtime::EventIntent& event : plan.events) {
+      ASSERT_TRUE(event.regarding.has_value());
+      EXPECT_EQ(event.regarding->kind, "JobSet");
+      EXPECT_EQ(event.regarding->key.name, "maxtext");
+    }
+  }
+}
+
+TEST(PlacementPlan, HasNothingToSayOfSlicesThatRunOrEndOrWereNeverGated) {
+  const PlacementObserved seen =
+      observed({a_pool("pool-a")},
+               {a_slice("runs").runs_in("pool-a"), a_slice("broken").runs_in("pool-b").fails(1),
+                a_slice("ended").runs_in("pool-c").succeeds(0).succeeds(1),
+                a_slice("ungated").runs_in("pool-d").record(""), a_slice("gone").leaves(0).leaves(1)},
+               1h);
+  const Plan plan = plan_placement(seen, {});
+  EXPECT_TRUE(plan.empty()) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+}
+
+// Slices that are not complete.
+
+TEST(PlacementPlan, DoesNotSpeakOfASliceThatHasOnlyJustBegun) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(1)}, 4s), {});
+  EXPECT_TRUE(plan.empty());
+  EXPECT_EQ(plan.requeue_after, Duration(6s));
+  EXPECT_EQ(level_of(plan, "incomplete"), 0);
+}
+
+TEST(PlacementPlan, SaysWhatASliceLacksThatIsOldEnough) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(0)}, 10s), {});
+  EXPECT_EQ(plan.reason, "slice train waits: 1 of 2 pods exist; host 0 is missing");
+  EXPECT_THAT(written(plan), ElementsAre("0 train-1")) << "on the first host there is";
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+  EXPECT_EQ(level_of(plan, "incomplete"), 1);
+}
+
+TEST(PlacementPlan, WaitsAsLongAsItIsToldBeforeItSpeaks) {
+  const PlacementObserved seen = observed({}, {a_slice("train").without(1)}, 20s);
+  EXPECT_EQ(plan_placement(seen, {.told_after = 1min}).requeue_after, Duration(40s));
+  EXPECT_THAT(written(plan_placement(seen, {.told_after = 20s})), SizeIs(1));
+}
+
+TEST(PlacementPlan, ComesBackForTheFirstThatIsDue) {
+  const PlacementObserved seen = observed(
+      {},
+      {a_slice("x").without(1).created(5s), a_slice("y").without(1).created(2s), a_slice("z").without(1).created(8s)},
+      9s);
+  EXPECT_EQ(plan_placement(seen, {}).requeue_after, Duration(3s));
+}
+
+TEST(PlacementPlan, ComesBackWhenAFirstHostHasBeenAloneForLongEnough) {
+  const auto seen = [](Duration now) {
+    return observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostAlone).without(1)}, now);
+  };
+  const Plan before = plan_placement(seen(8s), {.told_after = 1min});
+  EXPECT_TRUE(before.empty());
+  EXPECT_EQ(before.requeue_after, kAlone - 8s);
+  const Plan then = plan_placement(seen(kAlone), {});
+  EXPECT_THAT(written(then), ElementsAre("0 train-0"));
+  EXPECT_EQ(then.requeue_after, std::nullopt);
+}
+
+TEST(PlacementPlan, KeepsNoDomainForASliceThatIsNotComplete) {
+  const Plan plan =
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("half").without(1), a_slice("whole").created(5s)}, 6s), {});
+  EXPECT_EQ(plan.reason, "slice whole of 2 hosts goes to node pool pool-a");
+}
+
+// Release where nothing is free.
+
+TEST(PlacementPlan, ReleasesASliceToNoDomainInParticular) {
+  const Plan plan = plan_placement(observed({}, {a_slice("train")}, 3s), {.no_capacity = NoCapacity::kRelease});
+  EXPECT_EQ(plan.reason, "slice train of 2 hosts goes to no domain in particular");
+  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
+  const Json patch = *plan.stages[0].actions[0].body.make();
+  EXPECT_EQ(patch["spec"], Json({{"schedulingGates", Json::array()}}));
+  EXPECT_EQ(plan.events[0].message,
+            "slice train of 2 hosts goes to no domain in particular, 3 s after its last pod was "
+            "created");
+}
+
+TEST(PlacementPlan, ReleasesTheNextWhenTheFirstHasAllItsNodes) {
+  const Options options{.no_capacity = NoCapacity::kRelease};
+  const auto seen = [](const SliceBuilder& first) { return observed({}, {first, a_slice("y").created(1s)}, 1h); };
+  EXPECT_EQ(plan_placement(seen(a_slice("x").sent_to("")), options).reason,
+            "slice y waits: default/x was released before it and has not got its nodes yet");
+  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("").homeless(1)), options).reason,
+            "slice y waits: default/x was released before it and has not got its nodes yet");
+  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("")), options).reason,
+            "slice y of 2 hosts goes to no domain in particular");
+}
+
+// Measurements.
+
+TEST(PlacementPlan, CountsAndTimesASliceOnceItsFirstHostIsLetGo) {
+  const auto last = [](PodView& pod) { pod.created = after(2s); };
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").host(1, last)}, 9500ms), {});
+  const std::vector<Measurement> counts = measured(plan, Measurement::Kind::kCount);
+  ASSERT_THAT(counts, SizeIs(1));
+  EXPECT_EQ(counts[0].name, "tpuslice_slices_placed_total");
+  EXPECT_THAT(counts[0].labels, UnorderedElementsAre(Pair("accelerator", kV6e), Pair("how", "placed")));
+  EXPECT_EQ(counts[0].value, 1);
+  EXPECT_EQ(counts[0].after, (ObjectKey{"default", "train-0"}));
+  const std::vector<Measurement> times = measured(plan, Measurement::Kind::kDuration);
+  ASSERT_THAT(times, SizeIs(1));
+  EXPECT_EQ(times[0].name, "tpuslice_slice_placement_seconds");
+  EXPECT_THAT(times[0].labels, ElementsAre(Pair("accelerator", kV6e)));
+  EXPECT_EQ(times[0].value, 7.5);
+  EXPECT_EQ(times[0].after, (ObjectKey{"default", "train-0"}));
+}
+
+TEST(PlacementPlan, TellsReleasedSlicesFromPlacedOnesAndTakesNoTimeBackwards) {
+  const Plan plan =
+      plan_placement(observed({}, {a_slice("train").created(5s)}, 4s), {.no_capacity = NoCapacity::kRelease});
+  EXPECT_EQ(measured(plan, Measurement::Kind::kCount)[0].labels.at("how"), "released");
+  EXPECT_EQ(measured(plan, Measurement::Kind::kDuration)[0].value, 0) << "clocks differ";
+}
+
+TEST(PlacementPlan, SaysHowManyWaitAlsoWhenNobodyDoes) {
+  const Plan none = plan_placement(observed({a_pool("pool-a")}, {}), {});
+  EXPECT_TRUE(none.empty());
+  EXPECT_EQ(level_of(none, "no free nodes"), 0);
+  EXPECT_EQ(level_of(none, "incomplete"), 0);
+  const Plan some = plan_placement(observed({}, {a_slice("u"), a_slice("v"), a_slice("w").without(0)}, 1h), {});
+  EXPECT_EQ(level_of(some, "no free nodes"), 2);
+  EXPECT_EQ(level_of(some, "incomplete"), 1);
+  for (const Measurement& level : measured(some, Measurement::Kind::kLevel)) {
+    EXPECT_EQ(level.name, "tpuslice_slices_waiting");
+    EXPECT_EQ(level.labels.at("accelerator"), kV6e);
+    EXPECT_EQ(level.after, std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::slice

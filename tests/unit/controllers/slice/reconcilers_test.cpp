@@ -1,0 +1,214 @@
+#include "controllers/slice/reconcilers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/slice/slices.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr const char* kV5p = "tpu-v5p-slice";
+
+PodChange of_accelerator_v5p() {
+  return [](PodView& pod) { pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV5p; };
+}
+PodChange of_any_accelerator() {
+  return [](PodView& pod) { pod.node_selector.erase(std::string(tpu::kAcceleratorLabel)); };
+}
+
+class SliceReconciling : public ::testing::Test {
+ protected:
+  void show(const std::vector<NodePtr>& nodes) {
+    for (const NodePtr& node : nodes) nodes_.put(*node);
+  }
+  void show(const std::vector<PodPtr>& pods) {
+    for (const PodPtr& pod : pods) pods_.put(*pod);
+  }
+  [[nodiscard]] runtime::Plan place(const char* accelerator = kV6e, Duration now = {}) const {
+    Result<runtime::Plan> plan = placement_.plan({{"", accelerator}, after(now), std::nullopt});
+    EXPECT_TRUE(plan.ok());
+    return *std::move(plan);
+  }
+  [[nodiscard]] runtime::Plan plan(const ObjectKey& key, Duration now = {}) const {
+    Result<runtime::Plan> out = slices_.plan({key, after(now), std::nullopt});
+    EXPECT_TRUE(out.ok());
+    return *std::move(out);
+  }
+
+  runtime::PodStore pods_{kPods, pod_index};
+  runtime::NodeStore nodes_{kNodes, node_index};
+  const PlacementReconciler placement_{pods_, nodes_};
+  const SliceReconciler slices_{pods_, nodes_};
+};
+
+// What the plan of an accelerator sees.
+
+TEST_F(SliceReconciling, PlacesASliceOfTheStoresOnNodesOfTheStores) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  EXPECT_EQ(place(kV6e, 5s).reason, "slice train of 2 hosts goes to node pool pool-a");
+  EXPECT_EQ(place(kV6e, 5s).events.at(0).message,
+            "slice train of 2 hosts goes to node pool pool-a, 5 s after its last pod was created");
+}
+
+TEST_F(SliceReconciling, PlacesSlicesOfOneAcceleratorAtATimeOnItsOwnNodes) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").each(of_accelerator_v5p()).pods());
+  show(a_slice("other").pods());
+  EXPECT_EQ(place(kV6e).reason, "slice other of 2 hosts goes to node pool pool-a");
+  EXPECT_EQ(place(kV5p).reason, "slice train waits: no node pool matches the pods' node selector and affinity");
+}
+
+TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingSelectedAnAccelerator) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  show(std::vector<PodPtr>{a_foreign_pod("notebook", "pool-a-0")});
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/notebook");
+}
+
+TEST_F(SliceReconciling, SeesSlicesThatAreOnTheirWay) {
+  show(a_pool("pool-a").nodes());
+  show(pods_of({a_slice("train"), a_slice("old").sent_to("pool-a")}));
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/old");
+}
+
+TEST_F(SliceReconciling, DoesNotLookAtAClusterInWhichNobodyWaits) {
+  show(a_pool("pool-a").nodes());
+  show(pods_of({a_slice("old").runs_in("pool-a"), a_slice("broken").runs_in("pool-b").fails(0),
+                a_slice("leaving").leaves(0).leaves(1)}));
+  const runtime::Plan plan = place(kV6e, 1h);
+  EXPECT_TRUE(plan.empty());
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+  ASSERT_THAT(plan.measurements, SizeIs(2)) << "the gauges go back to zero";
+  for (const runtime::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
+}
+
+TEST_F(SliceReconciling, PassesItsOptionsOn) {
+  const PlacementReconciler releasing(pods_, nodes_, {.no_capacity = NoCapacity::kRelease});
+  show(a_slice("train").pods());
+  EXPECT_EQ(releasing.plan({{"", kV6e}, after(0s), std::nullopt})->reason,
+            "slice train of 2 hosts goes to no domain in particular");
+  const SliceReconciler patient(pods_, nodes_, {.bound_within = 10min});
+  show(a_slice("sent").sent_to("pool-a").pods());
+  EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
+  EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(1));
+}
+
+// What the plan of a slice sees.
+
+TEST_F(SliceReconciling, CompletesTheSliceOfTheKeyAndNoOther) {
+  show(pods_of({a_slice("train").sent_to("pool-a").waits(1), a_slice("train").in("team").sent_to("pool-b").waits(1),
+                a_slice("other").sent_to("pool-c").waits(1)}));
+  const runtime::Plan out = plan({"team", "train"});
+  EXPECT_EQ(out.reason, "the 1 other pods of slice train follow its first to pool-b");
+  ASSERT_THAT(out.stages, SizeIs(1));
+  ASSERT_THAT(out.stages[0].actions, SizeIs(1));
+  EXPECT_EQ(out.stages[0].actions[0].key, (ObjectKey{"team", "train-1"}));
+}
+
+TEST_F(SliceReconciling, SeesCompanionsToo) {
+  show(a_slice("train").runs_in("pool-a").companion("driver").pods());
+  ASSERT_THAT(plan({"default", "train"}).stages, SizeIs(1));
+  EXPECT_EQ(plan({"default", "train"}).stages[0].actions.at(0).key.name, "driver");
+}
+
+TEST_F(SliceReconciling, SeesTheNodesOfTheSlice) {
+  show(a_pool("pool-a").node(1, not_ready).nodes());
+  show(a_slice("train").runs_in("pool-a").pods());
+  EXPECT_EQ(plan({"default", "train"}, 10s).requeue_after, Duration(30s));
+  EXPECT_EQ(plan({"default", "train"}, 40s).reason,
+            "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
+}
+
+TEST_F(SliceReconciling, HasNothingToDoForASliceThatIsGone) { EXPECT_TRUE(plan({"default", "train"}).empty()); }
+
+TEST_F(SliceReconciling, WorksOnKeysThatAreNoResources) {
+  EXPECT_EQ(placement_.name(), "slice-placement");
+  EXPECT_EQ(placement_.resource().kind, "Accelerator");
+  EXPECT_FALSE(placement_.resource().namespaced);
+  EXPECT_EQ(slices_.name(), "slice");
+  EXPECT_EQ(slices_.resource().kind, "Slice");
+  EXPECT_TRUE(slices_.resource().namespaced);
+}
+
+// Indexes.
+
+TEST(SliceIndexes, OfAPodThatWaits) {
+  EXPECT_THAT(pod_index(*a_slice("train").in("team").pod(0)),
+              UnorderedElementsAre("accelerator/tpu-v6e-slice", "waiting/tpu-v6e-slice", "slice/team/train"));
+}
+
+TEST(SliceIndexes, OfAPodThatRuns) {
+  EXPECT_THAT(pod_index(*a_slice("train").runs_in("pool-a").pod(1)),
+              UnorderedElementsAre("accelerator/tpu-v6e-slice", "node/pool-a-1", "slice/default/train"));
+}
+
+TEST(SliceIndexes, OfAGatedPodThatIsBeingDeletedIsNotAmongThoseThatWait) {
+  EXPECT_THAT(pod_index(*a_slice("train").leaves(0).pod(0)),
+              UnorderedElementsAre("accelerator/tpu-v6e-slice", "slice/default/train"));
+}
+
+TEST(SliceIndexes, OfACompanionHasNoAccelerator) {
+  const std::vector<PodPtr> pods = a_slice("train").hosts(0).companion("driver").pods();
+  EXPECT_THAT(pod_index(*pods.front()), ElementsAre("slice/default/train"));
+}
+
+TEST(SliceIndexes, OfAForeignPodHasNoSlice) {
+  EXPECT_THAT(pod_index(*a_foreign_pod("notebook", "pool-a-0")), UnorderedElementsAre("accelerator/", "node/pool-a-0"));
+}
+
+TEST(SliceIndexes, OfANodeIsItsAccelerator) {
+  EXPECT_THAT(node_index(*a_pool("pool-a").nodes().front()), ElementsAre("accelerator/tpu-v6e-slice"));
+}
+
+// Which keys a change concerns.
+
+TEST_F(SliceReconciling, MapsAPodToTheAcceleratorItSelects) {
+  EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").pod(0)), ElementsAre(ObjectKey{"", kV6e}));
+  EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").each(of_accelerator_v5p()).pod(0)),
+              ElementsAre(ObjectKey{"", kV5p}));
+}
+
+TEST_F(SliceReconciling, MapsAPodThatSelectsNoneToTheAcceleratorOfItsNode) {
+  const PodPtr pod = a_foreign_pod("notebook", "pool-a-0");
+  EXPECT_THAT(accelerator_of_pod(nodes_, *pod), IsEmpty()) << "the node is not known yet";
+  show(a_pool("pool-a").nodes());
+  EXPECT_THAT(accelerator_of_pod(nodes_, *pod), ElementsAre(ObjectKey{"", kV6e}));
+  EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").each(of_any_accelerator()).pod(0)), IsEmpty());
+}
+
+TEST_F(SliceReconciling, MapsAPodWithoutChipsToNoAccelerator) {
+  EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").chips(0).pod(0)), IsEmpty());
+}
+
+TEST_F(SliceReconciling, MapsANodeToItsAccelerator) {
+  EXPECT_THAT(accelerator_of_node(*a_pool("pool-a").nodes().front()), ElementsAre(ObjectKey{"", kV6e}));
+  EXPECT_THAT(accelerator_of_node(NodeView{}), IsEmpty());
+}
+
+TEST_F(SliceReconciling, MapsAPodToItsSlice) {
+  EXPECT_THAT(slice_of_pod(*a_slice("train").in("team").pod(1)), ElementsAre(ObjectKey{"team", "train"}));
+  EXPECT_THAT(slice_of_pod(*a_foreign_pod("notebook", "pool-a-0")), IsEmpty());
+  EXPECT_THAT(slice_of_pod(PodView{}), IsEmpty());
+}
+
+TEST_F(SliceReconciling, MapsANodeToTheSlicesOnIt) {
+  const NodePtr node = a_pool("pool-a").nodes().front();
+  EXPECT_THAT(slices_on_node(pods_, *node), IsEmpty());
+  show(a_slice("train").runs_in("pool-a").pods());
+  show(a_slice("leaving").in("team").runs_in("pool-a").leaves(0).pods());
+  show(std::vector<PodPtr>{a_foreign_pod("notebook", "pool-a-0")});
+  EXPECT_THAT(slices_on_node(pods_, *node),
+              UnorderedElementsAre(ObjectKey{"default", "train"}, ObjectKey{"team", "leaving"}));
+}
+
+}  // namespace
+}  // namespace tpuslice::slice

@@ -1,0 +1,296 @@
+#include "controllers/slice/slice.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/slice/slices.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// "-" stands for a place without pod.
+std::vector<std::string> names(const std::vector<PodPtr>& pods) {
+  std::vector<std::string> out;
+  for (const PodPtr& pod : pods) out.push_back(pod == nullptr ? "-" : pod->key.name);
+  return out;
+}
+
+PodChange annotated(std::string_view name, const std::string& value) {
+  return [=](PodView& pod) { pod.annotations[std::string(name)] = value; };
+}
+
+PodChange ended_well() {
+  return [](PodView& pod) { pod.phase = PodPhase::kSucceeded; };
+}
+
+PodChange on_its_way_out() {
+  return [](PodView& pod) { pod.deletion = start_of_time(); };
+}
+
+/// One more pod for that host, created so long after the slice.
+PodChange also_host(int host, Duration later) {
+  return [=](PodView& pod) {
+    pod.annotations[std::string(tpu::kSliceHost)] = std::to_string(host);
+    pod.created = *pod.created + later;
+  };
+}
+
+TEST(ReadSlice, PutsEachPodInThePlaceOfItsHostIndex) {
+  const SliceBuilder train = a_slice("train").hosts(4);
+  std::vector<PodPtr> pods = train.pods();
+  std::ranges::reverse(pods);
+  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "train-1", "train-2", "train-3"));
+}
+
+TEST(ReadSlice, LeavesThePlaceOfAMissingHostEmpty) {
+  EXPECT_THAT(names(a_slice("train").hosts(3).without(1).slice().hosts), ElementsAre("train-0", "-", "train-2"));
+}
+
+TEST(ReadSlice, TakesWhatAdmissionDecidedFromTheAnnotations) {
+  const Slice slice = a_slice("train").in("team").topology_key(kRow).gang("both", 2).slice();
+  EXPECT_EQ(slice.key, (ObjectKey{"team", "train"}));
+  EXPECT_EQ(name_of(slice), "team/train");
+  EXPECT_EQ(slice.topology_key, kRow);
+  EXPECT_EQ(slice.gang, "both");
+  EXPECT_EQ(slice.gang_slices, 2);
+}
+
+TEST(ReadSlice, IsNotBlindedByAPodThatAdmissionNeverSaw) {
+  const Slice slice = a_slice("train").hosts(3).host(0, [](PodView& pod) { pod.annotations.clear(); }).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("-", "train-1", "train-2"));
+  EXPECT_THAT(names(slice.companions), ElementsAre("train-0")) << "without host index it looks like one without TPU";
+  EXPECT_EQ(slice.topology_key, kGkePool);
+}
+
+TEST(ReadSlice, StartsByItselfUnlessItIsOfAGang) {
+  const Slice alone = a_slice("train").each(annotated(tpu::kGangSlices, "3")).slice();
+  EXPECT_EQ(alone.gang, "");
+  EXPECT_EQ(alone.gang_slices, 1);
+  const Slice uncounted = a_slice("train").each(annotated(tpu::kSliceGang, "g")).slice();
+  EXPECT_EQ(uncounted.gang, "g");
+  EXPECT_EQ(uncounted.gang_slices, 1);
+}
+
+struct StartCase {
+  const char* name;
+  const char* text;
+  Start start;
+};
+class SliceStart : public ::testing::TestWithParam<StartCase> {};
+
+TEST_P(SliceStart, IsReadFromTheAnnotation) {
+  EXPECT_EQ(a_slice("train").starts(GetParam().text).slice().start, GetParam().start);
+}
+
+INSTANTIATE_TEST_SUITE_P(Annotations, SliceStart,
+                         ::testing::Values(StartCase{"Empty", "", Start::kTogether},
+                                           StartCase{"FirstHostFirst", "first-host-first", Start::kFirstHostFirst},
+                                           StartCase{"FirstHostAlone", "first-host-alone", Start::kFirstHostAlone},
+                                           StartCase{"Unknown", "first-host-last", Start::kTogether}),
+                         [](const auto& test) { return test.param.name; });
+
+struct HostsCase {
+  const char* name;
+  const char* text;
+  std::size_t places;
+};
+class SliceHosts : public ::testing::TestWithParam<HostsCase> {};
+
+TEST_P(SliceHosts, AreAsManyAsAPodSays) {
+  const Slice slice = a_slice("train").hosts(2).each(annotated(tpu::kSliceHosts, GetParam().text)).slice();
+  EXPECT_EQ(slice.hosts.size(), GetParam().places);
+  EXPECT_EQ(slice.surplus.size(), GetParam().places == 0 ? 2U : 0U) << "pods without a place are not lost";
+}
+
+INSTANTIATE_TEST_SUITE_P(Annotations, SliceHosts,
+                         ::testing::Values(HostsCase{"Two", "2", 2}, HostsCase{"TheMost", "100000", 100000},
+                                           HostsCase{"TooMany", "100001", 0},
+                                           HostsCase{"OverflowingInt", "4294967298", 0}, HostsCase{"Negative", "-2", 0},
+                                           HostsCase{"Signed", "+2", 0}, HostsCase{"WithUnit", "2x", 0},
+                                           HostsCase{"WithSpace", " 2", 0}, HostsCase{"Empty", "", 0}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(ReadSlice, CountsATerminatingHostAsLeavingAndNotAsAHost) {
+  const Slice slice = a_slice("train").hosts(2).leaves(1).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "-"));
+  EXPECT_THAT(names(slice.leaving), ElementsAre("train-1"));
+}
+
+TEST(ReadSlice, CountsAFailedPodThatIsBeingDeletedAsLeavingOnly) {
+  const Slice slice = a_slice("train").hosts(2).fails(1).leaves(1).slice();
+  EXPECT_THAT(names(slice.leaving), ElementsAre("train-1"));
+  EXPECT_THAT(slice.failed, IsEmpty());
+}
+
+TEST(ReadSlice, TellsFailedHostsFromLiveOnes) {
+  const Slice slice = a_slice("train").hosts(2).fails(0).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("-", "train-1"));
+  EXPECT_THAT(names(slice.failed), ElementsAre("train-0"));
+  EXPECT_THAT(slice.leaving, IsEmpty());
+}
+
+TEST(ReadSlice, LetsAPodThatSucceededKeepItsPlaceButNotLive) {
+  const Slice slice = a_slice("train").hosts(2).succeeds(0).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "train-1"));
+  EXPECT_THAT(names(slice.live()), ElementsAre("train-1"));
+}
+
+TEST(ReadSlice, PrefersALivePodToOneThatSucceeded) {
+  const Slice slice = a_slice("train").hosts(2).succeeds(0).extra("again", also_host(0, 9s)).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("again", "train-1"));
+  EXPECT_THAT(slice.surplus, IsEmpty()) << "what has ended is in nobody's way";
+}
+
+TEST(ReadSlice, LeavesTheHostToTheOlderOfTwo) {
+  const Slice later = a_slice("train").hosts(2).extra("a-twin", also_host(1, 1s)).slice();
+  EXPECT_THAT(names(later.hosts), ElementsAre("train-0", "train-1"));
+  EXPECT_THAT(names(later.surplus), ElementsAre("a-twin"));
+  const Slice earlier = a_slice("train").hosts(2).extra("a-twin", also_host(1, -1s)).slice();
+  EXPECT_THAT(names(earlier.hosts), ElementsAre("train-0", "a-twin"));
+  EXPECT_THAT(names(earlier.surplus), ElementsAre("train-1"));
+}
+
+TEST(ReadSlice, ChoosesBetweenTwinsOfOneAgeInTheSameWayInAnyOrder) {
+  const SliceBuilder train = a_slice("train").hosts(2).extra("a-twin", also_host(1, 0s));
+  std::vector<PodPtr> pods = train.pods();
+  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-twin"));
+  std::ranges::reverse(pods);
+  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-twin"));
+}
+
+TEST(ReadSlice, CountsHostsBeyondItsSizeAsSurplus) {
+  const Slice slice = a_slice("train").hosts(2).extra("third", also_host(2, 0s)).slice();
+  EXPECT_THAT(slice.hosts, ::testing::SizeIs(2));
+  EXPECT_THAT(names(slice.surplus), ElementsAre("third"));
+}
+
+TEST(ReadSlice, KeepsLiveCompanionsOnly) {
+  const Slice slice = a_slice("train")
+                          .hosts(2)
+                          .companion("driver")
+                          .companion("done", ended_well())
+                          .companion("gone", on_its_way_out())
+                          .companion("broken", [](PodView& pod) { pod.phase = PodPhase::kFailed; })
+                          .slice();
+  EXPECT_THAT(names(slice.companions), ElementsAre("driver"));
+  EXPECT_THAT(names(slice.live()), ElementsAre("train-0", "train-1", "driver"));
+  EXPECT_THAT(slice.leaving, IsEmpty()) << "nobody waits for a pod without TPU to go";
+  EXPECT_THAT(slice.failed, IsEmpty());
+}
+
+TEST(ReadSlices, GroupsPodsByNamespaceAndLabel) {
+  std::vector<PodPtr> pods = pods_of({a_slice("b"), a_slice("a"), a_slice("a").in("team")});
+  pods.push_back(a_foreign_pod("notebook", "pool-a-0"));
+  pods.push_back(with(a_slice("c").pod(0), [](PodView& pod) { pod.labels.clear(); }));
+  std::vector<std::string> found;
+  for (const Slice& slice : read_slices(pods)) {
+    found.push_back(name_of(slice) + ":" + std::to_string(slice.live().size()));
+  }
+  EXPECT_THAT(found, ElementsAre("default/a:2", "default/b:2", "team/a:2"));
+}
+
+TEST(Slice, WaitsSinceItsFirstPodAndIsCompleteSinceItsLast) {
+  const auto created = [](Duration when) { return [=](PodView& pod) { pod.created = after(when); }; };
+  const Slice slice = a_slice("train")
+                          .hosts(3)
+                          .host(0, created(20s))
+                          .host(1, created(5s))
+                          .host(2, created(30s))
+                          .companion("driver", created(40s))
+                          .slice();
+  EXPECT_EQ(slice.waiting_since(), after(5s));
+  EXPECT_EQ(slice.complete_since(), after(40s));
+}
+
+TEST(Slice, DoesNotCountEndedPodsInItsAge) {
+  const auto made = [](Duration when) { return [=](PodView& pod) { pod.created = after(when); }; };
+  const Slice slice =
+      a_slice("train").hosts(3).host(0, made(1s)).succeeds(0).host(1, made(5s)).host(2, made(6s)).slice();
+  EXPECT_EQ(slice.waiting_since(), after(5s));
+  EXPECT_EQ(slice.complete_since(), after(6s));
+}
+
+TEST(Slice, HasThePriorityOfItsPods) {
+  EXPECT_EQ(a_slice("train").priority(7).slice().priority(), 7);
+  EXPECT_EQ(a_slice("train").priority(7).hosts(2).leaves(0).leaves(1).slice().priority(), 7);
+  EXPECT_EQ(Slice{}.priority(), 0);
+}
+
+TEST(Slice, FindsAPodToSpeakForItWhateverIsLeft) {
+  EXPECT_EQ(a_slice("train").hosts(3).without(0).slice().any()->key.name, "train-1");
+  EXPECT_EQ(a_slice("train").hosts(1).without(0).companion("driver").slice().any()->key.name, "driver");
+  EXPECT_EQ(a_slice("train").hosts(1).leaves(0).slice().any()->key.name, "train-0");
+  EXPECT_EQ(a_slice("train").hosts(1).fails(0).slice().any()->key.name, "train-0");
+  EXPECT_EQ(a_slice("train").hosts(0).extra("odd", also_host(5, 0s)).slice().any()->key.name, "odd");
+  EXPECT_EQ(Slice{}.any(), nullptr);
+}
+
+TEST(IsLive, HoldsForPodsThatAreNeitherEndedNorBeingDeleted) {
+  EXPECT_TRUE(is_live(*a_slice("train").pod(0)));
+  EXPECT_TRUE(is_live(*a_slice("train").runs_in("pool-a").pod(0)));
+  EXPECT_FALSE(is_live(*a_slice("train").leaves(0).pod(0)));
+  EXPECT_FALSE(is_live(*a_slice("train").fails(0).pod(0)));
+  EXPECT_FALSE(is_live(*a_slice("train").succeeds(0).pod(0)));
+}
+
+TEST(IsGated, HoldsForOurGateAmongOthersAndNoOther) {
+  const auto gated_by = [](const std::vector<std::string>& gates) {
+    return *a_slice("train").host(0, [=](PodView& pod) { pod.scheduling_gates = gates; }).pod(0);
+  };
+  EXPECT_TRUE(is_gated(gated_by({"example.com/quota", "tpuslice.dev/slice"})));
+  EXPECT_FALSE(is_gated(gated_by({"example.com/quota"})));
+  EXPECT_FALSE(is_gated(gated_by({})));
+}
+
+TEST(Members, AreOpenWhileAHostIsMissing) {
+  EXPECT_EQ(members_of(a_slice("train").hosts(3).without(2).slice()), "open");
+  EXPECT_EQ(members_of(a_slice("train").hosts(3).fails(0).slice()), "open");
+  EXPECT_EQ(members_of(a_slice("train").hosts(3).leaves(1).slice()), "open");
+}
+
+TEST(Members, AreOtherOnesWhicheverHostIsReplaced) {
+  const auto slice = [] { return a_slice("train").hosts(4); };
+  std::set<std::string> records = {members_of(slice().slice())};
+  for (int host = 0; host < 4; ++host) records.insert(members_of(slice().replaced(host).slice()));
+  EXPECT_THAT(records, ::testing::SizeIs(5));
+}
+
+TEST(Members, StayTheSameInAllThatHappensToTheSamePods) {
+  const std::string before = members_of(a_slice("train").hosts(2).slice());
+  EXPECT_EQ(members_of(a_slice("train").hosts(2).runs_in("pool-a").succeeds(1).companion("driver").slice()), before);
+  EXPECT_EQ(before.size(), 13U);
+  EXPECT_NE(before, kOpenMembers);
+}
+
+TEST(Workload, IsTheJobSetOfThePod) {
+  const PodPtr pod = with(a_slice("train").in("team").pod(0), [](PodView& view) {
+    view.labels[std::string(tpu::kJobSetName)] = "maxtext";
+    view.labels[std::string(tpu::kJobSetUid)] = "u-9";
+    view.controller = ControllerRef{"batch/v1", "Job", "maxtext-slice-0", "u-8"};
+  });
+  EXPECT_EQ(workload_of(*pod),
+            (runtime::ObjectReference{"jobset.x-k8s.io/v1alpha2", "JobSet", {"team", "maxtext"}, "u-9", ""}));
+}
+
+TEST(Workload, IsTheControllerOfThePod) {
+  const PodPtr pod = with(a_slice("train").in("team").pod(0), [](PodView& view) {
+    view.controller = ControllerRef{"ray.io/v1", "RayCluster", "ray", "u-7"};
+  });
+  EXPECT_EQ(workload_of(*pod), (runtime::ObjectReference{"ray.io/v1", "RayCluster", {"team", "ray"}, "u-7", ""}));
+}
+
+TEST(Workload, IsThePodItselfWhereNobodyControlsIt) {
+  EXPECT_EQ(workload_of(*a_slice("train").pod(1)),
+            (runtime::ObjectReference{"v1", "Pod", {"default", "train-1"}, "uid-of-train-1", "101"}));
+}
+
+}  // namespace
+}  // namespace tpuslice::slice

@@ -1,0 +1,342 @@
+#include "tests/unit/controllers/slice/slices.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/base/check.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+std::string& annotate(PodView& pod, std::string_view name) { return pod.annotations[std::string(name)]; }
+
+void end_choice(PodView& pod) {
+  pod.tolerations.clear();
+  pod.node_affinity.clear();
+}
+
+void merge_patch(PodView& pod, const Json& patch) {
+  if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
+    for (const auto& [name, value] : annotations->items()) {
+      if (value.is_null()) {
+        pod.annotations.erase(name);
+      } else {
+        annotate(pod, name) = value.get<std::string>();
+      }
+    }
+  }
+  if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
+    pod.scheduling_gates.clear();
+    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name"));
+  }
+  if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
+    for (const auto& [label, value] : selector->items()) pod.node_selector[label] = value.get<std::string>();
+  }
+  pod.resource_version += "+";
+}
+
+}  // namespace
+
+Timestamp start_of_time() { return *parse_rfc3339("2026-01-01T00:00:00Z"); }
+Timestamp after(Duration passed) { return start_of_time() + passed; }
+
+PodPtr with(const PodPtr& pod, const PodChange& change) {
+  PodView copy = *pod;
+  change(copy);
+  return std::make_shared<const PodView>(std::move(copy));
+}
+
+NodePtr with(const NodePtr& node, const NodeChange& change) {
+  NodeView copy = *node;
+  change(copy);
+  return std::make_shared<const NodeView>(std::move(copy));
+}
+
+SliceBuilder a_slice(std::string name) { return SliceBuilder(std::move(name)); }
+
+SliceBuilder& SliceBuilder::in(std::string space) {
+  key_.namespace_name = std::move(space);
+  return *this;
+}
+SliceBuilder& SliceBuilder::hosts(int count) {
+  hosts_ = count;
+  return *this;
+}
+SliceBuilder& SliceBuilder::chips(int of_each_pod) {
+  chips_ = of_each_pod;
+  return *this;
+}
+SliceBuilder& SliceBuilder::topology_key(std::string key) {
+  topology_key_ = std::move(key);
+  return *this;
+}
+SliceBuilder& SliceBuilder::created(Duration when) {
+  created_ = when;
+  return *this;
+}
+SliceBuilder& SliceBuilder::priority(int value) {
+  priority_ = value;
+  return *this;
+}
+SliceBuilder& SliceBuilder::gang(std::string name, int slices) {
+  annotations_[std::string(tpu::kSliceGang)] = std::move(name);
+  annotations_[std::string(tpu::kGangSlices)] = std::to_string(slices);
+  return *this;
+}
+SliceBuilder& SliceBuilder::starts(std::string_view how) {
+  annotations_[std::string(tpu::kSliceStart)] = std::string(how);
+  return *this;
+}
+SliceBuilder& SliceBuilder::selects(std::string label, std::string value) {
+  selector_[std::move(label)] = std::move(value);
+  return *this;
+}
+
+SliceBuilder& SliceBuilder::sent_to(std::string domain, Duration when) {
+  domain_ = std::move(domain);
+  placed_ = when;
+  return *this;
+}
+SliceBuilder& SliceBuilder::runs_in(std::string domain, Duration when) {
+  bound_ = true;
+  return sent_to(std::move(domain), when);
+}
+SliceBuilder& SliceBuilder::record(std::string members) {
+  record_ = std::move(members);
+  return *this;
+}
+SliceBuilder& SliceBuilder::waits(int host) {
+  waiting_.insert(host);
+  return *this;
+}
+SliceBuilder& SliceBuilder::homeless(int host) {
+  homeless_.insert(host);
+  return *this;
+}
+
+SliceBuilder& SliceBuilder::without(int host) {
+  missing_.insert(host);
+  return *this;
+}
+SliceBuilder& SliceBuilder::fails(int index, std::string reason) {
+  return host(index, [reason = std::move(reason)](PodView& pod) {
+    pod.phase = PodPhase::kFailed;
+    pod.reason = reason;
+  });
+}
+SliceBuilder& SliceBuilder::succeeds(int index) {
+  return host(index, [](PodView& pod) { pod.phase = PodPhase::kSucceeded; });
+}
+SliceBuilder& SliceBuilder::leaves(int index) {
+  return host(index, [](PodView& pod) { pod.deletion = start_of_time(); });
+}
+SliceBuilder& SliceBuilder::replaced(int index) {
+  waits(index);
+  return host(index, [](PodView& pod) { pod.uid += "-new"; });
+}
+SliceBuilder& SliceBuilder::host(int index, PodChange change) {
+  changes_.emplace(index, std::move(change));
+  return *this;
+}
+SliceBuilder& SliceBuilder::each(PodChange change) {
+  of_each_.push_back(std::move(change));
+  return *this;
+}
+SliceBuilder& SliceBuilder::companion(const std::string& name, const PodChange& change) {
+  return extra(name, [&](PodView& pod) {
+    pod.tpu_chips = 0;
+    pod.annotations.erase(std::string(tpu::kSliceHost));
+    if (change) change(pod);
+  });
+}
+SliceBuilder& SliceBuilder::extra(const std::string& name, const PodChange& change) {
+  PodView pod = as_created(0);
+  pod.key.name = name;
+  pod.uid = "uid-of-" + name;
+  change(pod);
+  others_.push_back(std::move(pod));
+  return *this;
+}
+
+PodView SliceBuilder::as_created(int host) const {
+  PodView pod;
+  pod.key = {key_.namespace_name, fmt::format("{}-{}", key_.name, host)};
+  pod.uid = "uid-of-" + pod.key.name;
+  pod.resource_version = fmt::format("{}", 100 + host);
+  pod.created = after(created_);
+  pod.labels = {{std::string(tpu::kSlice), key_.name}};
+  pod.annotations = annotations_;
+  annotate(pod, tpu::kSliceHosts) = std::to_string(hosts_);
+  annotate(pod, tpu::kSliceHost) = std::to_string(host);
+  annotate(pod, tpu::kTopologyKey) = topology_key_;
+  pod.scheduling_gates = {std::string(tpu::kSliceGate)};
+  pod.node_selector = selector_;
+  pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
+  pod.tolerations = {{.key = std::string(tpu::kTpuTaint), .exists = true}};
+  pod.tpu_chips = chips_;
+  pod.priority = priority_;
+  return pod;
+}
+
+std::string SliceBuilder::members() const {
+  std::vector<PodPtr> pods;
+  for (int host = 0; host < hosts_; ++host) pods.push_back(std::make_shared<const PodView>(as_created(host)));
+  return members_of(read_slice(key_, pods));
+}
+
+void SliceBuilder::let_go(PodView& pod, int host, const std::string& members) const {
+  pod.scheduling_gates.clear();
+  annotate(pod, tpu::kSliceMembers) = members;
+  annotate(pod, tpu::kPlacedAt) = format_rfc3339(after(placed_));
+  if (!domain_->empty()) pod.node_selector[topology_key_] = *domain_;
+  if (!bound_ || homeless_.contains(host)) return;
+  pod.node_name = fmt::format("{}-{}", *domain_, host);
+  pod.phase = PodPhase::kRunning;
+  end_choice(pod);
+}
+
+std::vector<PodPtr> SliceBuilder::pods() const {
+  const std::string record = record_.value_or(members());
+  std::vector<PodPtr> out;
+  const auto add = [&](PodView pod) { out.push_back(std::make_shared<const PodView>(std::move(pod))); };
+  for (int host = 0; host < hosts_; ++host) {
+    if (missing_.contains(host)) continue;
+    PodView pod = as_created(host);
+    if (domain_ && !waiting_.contains(host)) let_go(pod, host, record);
+    for (const PodChange& change : of_each_) change(pod);
+    const auto [first, last] = changes_.equal_range(host);
+    for (auto change = first; change != last; ++change) change->second(pod);
+    add(std::move(pod));
+  }
+  for (const PodView& pod : others_) add(pod);
+  return out;
+}
+
+PodPtr SliceBuilder::pod(int host) const {
+  const std::string name = fmt::format("{}-{}", key_.name, host);
+  for (const PodPtr& pod : pods()) {
+    if (pod->key.name == name) return pod;
+  }
+  TPUSLICE_CHECK_MSG(false, name);
+  return nullptr;
+}
+
+PoolBuilder a_pool(std::string name) { return PoolBuilder(std::move(name)); }
+
+PoolBuilder& PoolBuilder::size(int nodes) {
+  size_ = nodes;
+  return *this;
+}
+PoolBuilder& PoolBuilder::chips(int of_each_node) {
+  chips_ = of_each_node;
+  return *this;
+}
+PoolBuilder& PoolBuilder::label(std::string key, std::string value) {
+  labels_[std::move(key)] = std::move(value);
+  return *this;
+}
+PoolBuilder& PoolBuilder::without(int node) {
+  missing_.insert(node);
+  return *this;
+}
+PoolBuilder& PoolBuilder::node(int node, NodeChange change) {
+  changes_.emplace(node, std::move(change));
+  return *this;
+}
+PoolBuilder& PoolBuilder::each(NodeChange change) {
+  of_each_.push_back(std::move(change));
+  return *this;
+}
+
+std::vector<NodePtr> PoolBuilder::nodes() const {
+  std::vector<NodePtr> out;
+  for (int index = 0; index < size_; ++index) {
+    if (missing_.contains(index)) continue;
+    NodeView node;
+    node.key = {"", fmt::format("{}-{}", name_, index)};
+    node.uid = "uid-of-" + node.key.name;
+    node.resource_version = "1";
+    node.labels = labels_;
+    node.labels[std::string(tpu::kAcceleratorLabel)] = kV6e;
+    node.labels[kGkePool] = name_;
+    node.ready = true;
+    node.ready_changed = start_of_time();
+    node.tpu_chips = chips_;
+    node.taints = {{std::string(tpu::kTpuTaint), "present", "NoSchedule"}};
+    for (const NodeChange& change : of_each_) change(node);
+    const auto [first, last] = changes_.equal_range(index);
+    for (auto change = first; change != last; ++change) change->second(node);
+    out.push_back(std::make_shared<const NodeView>(std::move(node)));
+  }
+  return out;
+}
+
+void cordoned(NodeView& node) { node.unschedulable = true; }
+void not_ready(NodeView& node) { node.ready = false; }
+void without_chips(NodeView& node) { node.tpu_chips = 0; }
+
+PodPtr a_foreign_pod(const std::string& name, const std::string& node) {
+  PodView pod;
+  pod.key = {"default", name};
+  pod.uid = "uid-of-" + name;
+  pod.created = start_of_time();
+  pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
+  pod.node_name = node;
+  pod.phase = PodPhase::kRunning;
+  pod.tpu_chips = 4;
+  return std::make_shared<const PodView>(std::move(pod));
+}
+
+std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices) {
+  std::vector<PodPtr> out;
+  for (const SliceBuilder& slice : slices) {
+    for (PodPtr& pod : slice.pods()) out.push_back(std::move(pod));
+  }
+  return out;
+}
+
+std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices) {
+  std::vector<Slice> out;
+  for (const SliceBuilder& slice : slices) out.push_back(slice.slice());
+  return out;
+}
+
+std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools) {
+  std::vector<NodePtr> out;
+  for (const PoolBuilder& pool : pools) {
+    for (NodePtr& node : pool.nodes()) out.push_back(std::move(node));
+  }
+  return out;
+}
+
+PlacementObserved observed(std::initializer_list<PoolBuilder> pools, std::initializer_list<SliceBuilder> slices,
+                           Duration now) {
+  PlacementObserved seen;
+  seen.accelerator = kV6e;
+  seen.nodes = nodes_of(pools);
+  seen.pods = pods_of(slices);
+  seen.now = after(now);
+  return seen;
+}
+
+void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods) {
+  for (const runtime::Stage& stage : plan.stages) {
+    for (const runtime::Action& action : stage.actions) {
+      const auto found = std::ranges::find_if(pods, [&](const PodPtr& pod) { return pod->key == action.key; });
+      TPUSLICE_CHECK_MSG(found != pods.end(), action.key.to_string());
+      const runtime::Preconditions& when = action.preconditions;
+      TPUSLICE_CHECK_MSG(when.uid == (*found)->uid, action.key.to_string());
+      TPUSLICE_CHECK_MSG(when.resource_version.empty() || when.resource_version == (*found)->resource_version,
+                         action.key.to_string());
+      if (action.kind == runtime::ActionKind::kDelete) {
+        *found = with(*found, [](PodView& pod) { pod.deletion = start_of_time(); });
+      } else {
+        *found = with(*found, [&](PodView& pod) { merge_patch(pod, *action.body.make()); });
+      }
+    }
+  }
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,158 @@
+// Slices and pools of nodes as the stores have them: say what matters, get whole views.
+//
+//   a_slice("train-0").hosts(4).priority(10).pods();                   // gated, as admission leaves them
+//   a_slice("train-0").hosts(4).runs_in("pool-a").fails(2).pods();     // placed and bound, then host 2 failed
+//   a_pool("pool-a").size(4).node(1, cordoned).nodes();
+//
+// Times count from start_of_time().
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/slice/placement_plan.h"
+#include "controllers/slice/slice.h"
+
+namespace tpuslice::slice {
+
+inline constexpr const char* kV6e = "tpu-v6e-slice";
+inline constexpr const char* kGkePool = "cloud.google.com/gke-nodepool";
+/// A topology key of larger domains: several pools have one value.
+inline constexpr const char* kRow = "example.com/row";
+
+/// 2026-01-01T00:00:00Z.
+[[nodiscard]] Timestamp start_of_time();
+[[nodiscard]] Timestamp after(Duration passed);
+
+using PodChange = std::function<void(PodView&)>;
+using NodeChange = std::function<void(NodeView&)>;
+
+/// A copy of the pod, changed.
+[[nodiscard]] PodPtr with(const PodPtr& pod, const PodChange& change);
+[[nodiscard]] NodePtr with(const NodePtr& node, const NodeChange& change);
+
+/// Pods "<slice>-<host>" of 4 chips each, in namespace default.
+class SliceBuilder {
+ public:
+  explicit SliceBuilder(std::string name) : key_{"default", std::move(name)} {}
+
+  SliceBuilder& in(std::string space);
+  SliceBuilder& hosts(int count);
+  SliceBuilder& chips(int of_each_pod);
+  SliceBuilder& topology_key(std::string key);
+  SliceBuilder& created(Duration when);
+  SliceBuilder& priority(int value);
+  SliceBuilder& gang(std::string name, int slices);
+  /// tpu::kFirstHostFirst or kFirstHostAlone.
+  SliceBuilder& starts(std::string_view how);
+  SliceBuilder& selects(std::string label, std::string value);
+
+  /// All hosts are let go to the domain, "" for none in particular, `when`.
+  SliceBuilder& sent_to(std::string domain, Duration when = {});
+  /// The same, and they run on its nodes.
+  SliceBuilder& runs_in(std::string domain, Duration when = {});
+  /// The value of tpuslice.dev/slice-members where it is not that of all hosts.
+  SliceBuilder& record(std::string members);
+  /// Of a slice that was sent somewhere: this host still is as it was created.
+  SliceBuilder& waits(int host);
+  /// Of a slice that runs somewhere: this host has no node yet.
+  SliceBuilder& homeless(int host);
+
+  // What happened afterwards.
+  SliceBuilder& without(int host);
+  SliceBuilder& fails(int host, std::string reason = {});
+  SliceBuilder& succeeds(int host);
+  SliceBuilder& leaves(int host);
+  /// Another pod of this name, gated.
+  SliceBuilder& replaced(int host);
+  SliceBuilder& host(int host, PodChange change);
+  SliceBuilder& each(PodChange change);
+  /// A gated pod without TPU.
+  SliceBuilder& companion(const std::string& name, const PodChange& change = {});
+  /// One more pod, made of host 0's as it was created.
+  SliceBuilder& extra(const std::string& name, const PodChange& change);
+
+  [[nodiscard]] const ObjectKey& key() const { return key_; }
+  [[nodiscard]] std::vector<PodPtr> pods() const;
+  [[nodiscard]] PodPtr pod(int host) const;
+  [[nodiscard]] Slice slice() const { return read_slice(key_, pods()); }
+
+ private:
+  [[nodiscard]] PodView as_created(int host) const;
+  [[nodiscard]] std::string members() const;
+  void let_go(PodView& pod, int host, const std::string& members) const;
+
+  ObjectKey key_;
+  int hosts_ = 2;
+  int chips_ = 4;
+  std::string topology_key_ = kGkePool;
+  Duration created_{};
+  int priority_ = 0;
+  StringMap annotations_;
+  StringMap selector_;
+  std::optional<std::string> domain_;  ///< Where it was sent.
+  Duration placed_{};
+  bool bound_ = false;
+  std::optional<std::string> record_;
+  std::set<int> waiting_;
+  std::set<int> homeless_;
+  std::set<int> missing_;
+  std::vector<PodChange> of_each_;
+  std::multimap<int, PodChange> changes_;
+  std::vector<PodView> others_;
+};
+
+[[nodiscard]] SliceBuilder a_slice(std::string name);
+
+/// Nodes "<pool>-<n>" of 4 chips each, Ready.
+class PoolBuilder {
+ public:
+  explicit PoolBuilder(std::string name) : name_(std::move(name)) {}
+
+  PoolBuilder& size(int nodes);
+  PoolBuilder& chips(int of_each_node);
+  PoolBuilder& label(std::string key, std::string value);
+  PoolBuilder& without(int node);
+  PoolBuilder& node(int node, NodeChange change);
+  PoolBuilder& each(NodeChange change);
+
+  [[nodiscard]] std::vector<NodePtr> nodes() const;
+
+ private:
+  std::string name_;
+  int size_ = 2;
+  int chips_ = 4;
+  StringMap labels_;
+  std::set<int> missing_;
+  std::vector<NodeChange> of_each_;
+  std::multimap<int, NodeChange> changes_;
+};
+
+[[nodiscard]] PoolBuilder a_pool(std::string name);
+
+// Changes of nodes.
+void cordoned(NodeView& node);
+void not_ready(NodeView& node);
+void without_chips(NodeView& node);
+
+/// A pod with chips on a node that belongs to no slice, as admission labels it.
+[[nodiscard]] PodPtr a_foreign_pod(const std::string& name, const std::string& node);
+
+[[nodiscard]] std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices);
+[[nodiscard]] std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices);
+[[nodiscard]] std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools);
+
+/// What the plan of the accelerator sees.
+[[nodiscard]] PlacementObserved observed(std::initializer_list<PoolBuilder> pools,
+                                         std::initializer_list<SliceBuilder> slices, Duration now = {});
+
+/// Carries out the patches and deletes of a plan. Checks their preconditions.
+void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods);
+
+}  // namespace tpuslice::slice
