@@ -18,8 +18,6 @@ namespace {
 constexpr const char* kDefinition = "deploy/crds/ray.io_rayclusters.yaml";
 constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 constexpr Duration kStopLimit = std::chrono::seconds(40);
-constexpr Duration kWindow = std::chrono::milliseconds(500);
-constexpr double kAtRest = 0.06;  ///< CPU seconds in a window: what an idle control plane uses, twice.
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -216,14 +214,7 @@ Result<Rest> Bench::rest(Duration time) {
 }
 
 Status Bench::settle() {
-  const Instant until = clock_.now() + options_.limit;
-  for (double before = usage().ours; clock_.now() < until;) {
-    pause_for(kWindow);
-    const double now = usage().ours;
-    if (now - before < kAtRest) return {};
-    before = now;
-  }
-  return Error::of(ErrorCode::kTimeout, "the control plane does not come to rest");
+  return wait_for_rest([this] { return usage().ours; }, options_.limit);
 }
 
 Bench::Usage Bench::usage() const {

@@ -14,8 +14,6 @@
 
 namespace tpuslice::bench {
 
-inline constexpr int kInFlight = 16;  ///< Requests at a time; the operator's default, too.
-
 struct BenchOptions {
   std::string operator_program;
   bool keep_dir = false;                       ///< Logs of everything that ran.

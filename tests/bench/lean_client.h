@@ -11,6 +11,8 @@
 
 namespace tpuslice::bench {
 
+inline constexpr int kInFlight = 16;  ///< Requests at a time; the operator's default, too.
+
 /// Of the user that `config` is of. Errors: InvalidArgument.
 [[nodiscard]] Result<http::BlockingOptions> connection_options(const client::ClientConfig& config);
 

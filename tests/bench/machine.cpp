@@ -14,6 +14,9 @@
 namespace tpuslice::bench {
 namespace {
 
+constexpr Duration kWindow = std::chrono::milliseconds(500);
+constexpr double kAtRest = 0.06;  ///< CPU seconds in a window: what an idle control plane uses, twice.
+
 double ticks(double count) { return count / static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
 }  // namespace
@@ -67,5 +70,17 @@ std::string machine_model() {
 }
 
 void pause_for(Duration time) { runtime::pause(time, {}); }
+
+Status wait_for_rest(const std::function<double()>& used, Duration limit) {
+  const RealClock clock;
+  const Instant until = clock.now() + limit;
+  for (double before = used(); clock.now() < until;) {
+    pause_for(kWindow);
+    const double now = used();
+    if (now - before < kAtRest) return {};
+    before = now;
+  }
+  return Error::of(ErrorCode::kTimeout, "the control plane does not come to rest");
+}
 
 }  // namespace tpuslice::bench

@@ -3,9 +3,11 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 
 #include "api/base/clock.h"
+#include "api/base/result.h"
 
 namespace tpuslice::bench {
 
@@ -21,5 +23,9 @@ namespace tpuslice::bench {
 [[nodiscard]] std::string machine_model();
 
 void pause_for(Duration time);
+
+/// Waits until those whose CPU seconds `used` counts do nothing but what an idle control plane does.
+/// Errors: Timeout.
+Status wait_for_rest(const std::function<double()>& used, Duration limit);
 
 }  // namespace tpuslice::bench

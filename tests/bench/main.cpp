@@ -6,6 +6,7 @@
 
 #include "api/http/io_threads.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/figures.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/report.h"
 

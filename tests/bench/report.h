@@ -18,12 +18,6 @@ struct Measurements {
   Duration rest_time{};
 };
 
-[[nodiscard]] double median(std::vector<double> values);
-
 /// Markdown: medians, and the least and most where runs differ.
 [[nodiscard]] std::string to_table(const Measurements& measurements);
-
-/// Appends `table` to the file, under a heading with date, commit and machine. Errors: InvalidArgument.
-Status record(const std::string& path, const std::string& table);
-
 }  // namespace tpuslice::bench
