@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission clean
+.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission bench-scheduling clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,13 @@ bench-admission: deps ## Measure admission in the release build: the mutator alo
 	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
+
+bench-scheduling: deps controlplane ## Measure how fast kube-scheduler binds slices, on up to 15,000 nodes (long)
+	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-scheduling-bench
+	@build/dev/bin/tpu-slice-scheduling-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
 
 clean: ## Remove all build trees
 	@rm -rf build

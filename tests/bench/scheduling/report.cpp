@@ -1,0 +1,91 @@
+#include "tests/bench/scheduling/report.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/bench/figures.h"
+
+namespace tpuslice::bench {
+namespace {
+
+template <typename Of>
+std::string column(const std::vector<Round>& rounds, int digits, Of of) {
+  std::vector<double> values;
+  for (const Round& round : rounds) values.push_back(static_cast<double>(std::invoke(of, round)));
+  return spread(std::move(values), digits);
+}
+
+/// Only rounds that finished have one.
+std::string rate_column(const std::vector<Round>& rounds) {
+  std::vector<double> values;
+  for (const Round& round : rounds) {
+    if (round.finished()) values.push_back(round.rate);
+  }
+  std::string text = values.empty() ? "" : spread(values, 0);
+  if (values.size() == rounds.size()) return text;
+  return fmt::format("{}{}{} of {} rounds unfinished", text, text.empty() ? "" : "; ", rounds.size() - values.size(),
+                     rounds.size());
+}
+
+/// Of affinity alone in the same run, where both finished.
+std::string ratio_column(const SizeMeasurements& size, Way way) {
+  const auto base = size.rounds.find(Way::kAffinity);
+  if (base == size.rounds.end()) return "-";
+  const std::vector<Round>& rounds = size.rounds.at(way);
+  std::vector<double> values;
+  for (std::size_t run = 0; run < std::min(rounds.size(), base->second.size()); ++run) {
+    const Round& alone = base->second[run];
+    if (alone.finished() && rounds[run].finished()) values.push_back(rounds[run].rate / alone.rate);
+  }
+  return spread(std::move(values), 2);
+}
+
+std::string row(const SizeMeasurements& size, Way way) {
+  const std::vector<Round>& rounds = size.rounds.at(way);
+  const auto of_operator = [&](int digits, auto of) { return is_gated(way) ? column(rounds, digits, of) : "-"; };
+  return fmt::format("| {} ({}) | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", size.nodes,
+                     size.running, description_of(way), rate_column(rounds), ratio_column(size, way),
+                     column(rounds, 0, &Round::creation_rate), column(rounds, 2, &Round::scheduler_cpu),
+                     column(rounds, 2, &Round::apiserver_cpu), of_operator(2, &Round::operator_cpu),
+                     of_operator(0, &Round::resident), column(rounds, 0, &Round::bound),
+                     column(rounds, 0, &Round::whole), column(rounds, 0, &Round::partial),
+                     column(rounds, 0, [](const Round& round) { return 100 * round.others; }));
+}
+
+}  // namespace
+
+std::string to_table(const SchedulingMeasurements& measurements) {
+  std::string out = fmt::format(
+      "{} slices of 4 hosts in a round, of at most {} s. Medians of {} runs (least-most).\n\n"
+      "| nodes (slices running) | kept together by | pods/s | of affinity alone | created, pods/s "
+      "| kube-scheduler, CPU-s per 1,000 | kube-apiserver | operator | operator, MiB | pods bound | slices whole "
+      "| half-placed | other programs |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      measurements.slices, std::chrono::duration_cast<std::chrono::seconds>(measurements.limit).count(),
+      measurements.runs);
+  std::string unfinished;
+  for (const SizeMeasurements& size : measurements.sizes) {
+    for (const auto& [way, rounds] : size.rounds) {
+      out += row(size, way);
+      for (std::size_t run = 0; run < rounds.size(); ++run) {
+        if (rounds[run].finished()) continue;
+        unfinished += fmt::format("- {} nodes, {}, run {}: {}\n", size.nodes, description_of(way), run + 1,
+                                  outcome_of(rounds[run]));
+      }
+    }
+  }
+  if (!unfinished.empty()) out += "\nUnfinished:\n\n" + unfinished;
+  return out;
+}
+
+std::string outcome_of(const Round& round) {
+  if (round.finished() && round.partial == 0) {
+    return fmt::format("{:.0f} pods/s, {} slices whole", round.rate, round.whole);
+  }
+  return fmt::format("{} of {} pods bound ({:.0f} pods/s), {} slices whole, {} half-placed, {} torn down", round.bound,
+                     round.pods, round.rate, round.whole, round.partial, round.torn_down);
+}
+
+}  // namespace tpuslice::bench

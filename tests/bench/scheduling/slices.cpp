@@ -1,0 +1,99 @@
+#include "tests/bench/scheduling/slices.h"
+
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "api/sim/cluster/node_pools.h"
+#include "api/types/json.h"
+#include "tpu/labels.h"
+#include "tpu/placement.h"
+
+namespace tpuslice::bench {
+namespace {
+
+constexpr const char* kAccelerator = "tpu-v6e-slice";
+constexpr const char* kTopology = "4x4";
+constexpr int kChips = 4;  ///< Of a host.
+
+sim::NodePool make_pool(int index) {
+  return {.name = fmt::format("pool-{}", index),
+          .accelerator = kAccelerator,
+          .topology = kTopology,
+          .machine_type = "ct6e-standard-4t",
+          .hosts = kHosts,
+          .chips_per_host = kChips,
+          .cpu = "180",
+          .memory = "720Gi"};
+}
+
+Json make_pod(Way way, const std::string& namespace_name, int slice, int host) {
+  const std::string slice_name = fmt::format("slice-{}", slice);
+  tpu::SliceIdentity identity;
+  identity.slice_name = slice_name;
+  identity.owner = namespace_name + "/bench";
+  const std::string key = tpu::slice_key(identity);
+  Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
+  pod["metadata"]["name"] = pod_name(slice, host);
+  pod["metadata"]["namespace"] = namespace_name;
+  pod["metadata"]["labels"][tpu::kSlice] = key;
+  Json& annotations = pod["metadata"]["annotations"];
+  annotations[tpu::kSliceHosts] = std::to_string(kHosts);
+  annotations[tpu::kSliceHost] = std::to_string(host);
+  annotations[tpu::kTopologyKey] = tpu::kNodePoolLabel;
+  Json& spec = pod["spec"];
+  spec["nodeSelector"][tpu::kAcceleratorLabel] = kAccelerator;
+  spec["nodeSelector"][tpu::kTopologyLabel] = kTopology;
+  spec["tolerations"].push_back({{"key", tpu::kTpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+  if (has_affinity(way)) tpu::join_slice_affinity(spec["affinity"], key, tpu::kNodePoolLabel);
+  Json container = {{"name", "worker"}, {"image", "registry.k8s.io/pause:3.10"}};
+  container["resources"]["limits"][tpu::kTpuResource] = std::to_string(kChips);
+  spec["containers"].push_back(std::move(container));
+  return pod;
+}
+
+}  // namespace
+
+std::vector<std::string> make_nodes(int pools, const std::string& now) {
+  std::vector<std::string> nodes;
+  for (int pool = 0; pool < pools; ++pool) {
+    for (int host = 0; host < kHosts; ++host) {
+      nodes.push_back(sim::make_node(make_pool(pool), host, pool * kHosts + host, now).dump());
+    }
+  }
+  return nodes;
+}
+
+std::vector<std::string> waiting_pods(Way way, const std::string& namespace_name, int slices) {
+  std::vector<std::string> pods;
+  for (int slice = 0; slice < slices; ++slice) {
+    for (int host = 0; host < kHosts; ++host) {
+      Json pod = make_pod(way, namespace_name, slice, host);
+      if (is_gated(way)) pod["spec"]["schedulingGates"].push_back({{"name", tpu::kSliceGate}});
+      pods.push_back(pod.dump());
+    }
+  }
+  return pods;
+}
+
+std::vector<std::string> running_pods(Way way, const std::string& namespace_name, int slices, int pools) {
+  std::vector<std::string> pods;
+  for (int slice = 0; slice < slices; ++slice) {
+    // 64 bits: slices times pools.
+    const auto chosen = static_cast<int>(static_cast<std::int64_t>(slice) * pools / slices);
+    const sim::NodePool pool = make_pool(chosen);
+    for (int host = 0; host < kHosts; ++host) {
+      Json pod = make_pod(way, namespace_name, slice, host);
+      pod["spec"]["nodeName"] = sim::node_name(pool, host);
+      if (is_gated(way)) pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
+      pods.push_back(pod.dump());
+    }
+  }
+  return pods;
+}
+
+std::string pod_name(int slice, int host) { return fmt::format("slice-{}-{}", slice, host); }
+
+std::string pool_of(const std::string& node) { return node.substr(0, node.rfind('-')); }
+
+}  // namespace tpuslice::bench
