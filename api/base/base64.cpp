@@ -9,19 +9,25 @@ constexpr std::string_view kStandard = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 constexpr std::string_view kUrl = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 std::string encode(std::string_view bytes, std::string_view alphabet) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  const auto append = [&](std::string_view group) {  // Three bytes are four characters, two are three, one is two.
-    std::uint32_t window = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      window = (window << 8U) | (i < group.size() ? static_cast<unsigned char>(group[i]) : 0U);
-    }
-    const char characters[] = {alphabet[window >> 18U], alphabet[(window >> 12U) & 63U], alphabet[(window >> 6U) & 63U],
-                               alphabet[window & 63U]};
-    text.append(characters, group.size() + 1);
-  };
-  for (; bytes.size() >= 3; bytes.remove_prefix(3)) append(bytes.substr(0, 3));
-  if (!bytes.empty()) append(bytes);
+  std::string text((bytes.size() + 2) / 3 * 4, '\0');
+  char* out = text.data();
+  const auto byte = [&](std::size_t at) { return std::uint32_t{static_cast<unsigned char>(bytes[at])}; };
+  std::size_t at = 0;
+  for (; at + 3 <= bytes.size(); at += 3) {
+    const std::uint32_t window = (byte(at) << 16U) | (byte(at + 1) << 8U) | byte(at + 2);
+    *out++ = alphabet[window >> 18U];
+    *out++ = alphabet[(window >> 12U) & 63U];
+    *out++ = alphabet[(window >> 6U) & 63U];
+    *out++ = alphabet[window & 63U];
+  }
+  if (at < bytes.size()) {  // One byte is two characters, two are three.
+    const bool two = at + 2 == bytes.size();
+    const std::uint32_t window = (byte(at) << 16U) | (two ? byte(at + 1) << 8U : 0U);
+    *out++ = alphabet[window >> 18U];
+    *out++ = alphabet[(window >> 12U) & 63U];
+    if (two) *out++ = alphabet[(window >> 6U) & 63U];
+  }
+  text.resize(static_cast<std::size_t>(out - text.data()));
   return text;
 }
 
