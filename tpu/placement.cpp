@@ -60,6 +60,10 @@ std::string slice_key(const SliceIdentity& identity) {
   return fmt::format("{}-{}", std::string_view(identity.slice_name).substr(0, kReadablePart), hash);
 }
 
+std::string_view name_in_slice_key(std::string_view key) {
+  return key.size() > kSliceHashLength + 1 ? key.substr(0, key.size() - kSliceHashLength - 1) : key;
+}
+
 std::string gang_key(const SliceIdentity& identity) { return short_hash(identity.coordinator, kSliceHashLength); }
 
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {

@@ -12,6 +12,9 @@ namespace tpuslice::tpu {
 /// another namespace may share. "<slice name>-<hash>", a long name cut.
 [[nodiscard]] std::string slice_key(const SliceIdentity& identity);
 
+/// The slice's name in such a key, for people.
+[[nodiscard]] std::string_view name_in_slice_key(std::string_view key);
+
 /// Value of the annotation tpuslice.dev/slice-gang, the same for all slices that may work together.
 [[nodiscard]] std::string gang_key(const SliceIdentity& identity);
 

@@ -10,6 +10,7 @@
 #include "controllers/raycluster/head_plan.h"
 #include "controllers/raycluster/labels.h"
 #include "tpu/labels.h"
+#include "tpu/placement.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -113,7 +114,8 @@ void set_slices_placed(const std::vector<PodPtr>& workers, Conditions& condition
   std::map<std::string, std::string> waiting;
   for (const PodPtr& pod : workers) {
     const auto why = pod->annotations.find(tpu::kWaiting);
-    if (why != pod->annotations.end() && !pod->terminating()) waiting[pod->label(tpu::kRayReplicaName)] = why->second;
+    if (why != pod->annotations.end() && !pod->terminating())
+      waiting[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = why->second;
   }
   if (waiting.empty()) return conditions.remove(kSlicesPlaced);
   std::vector<std::string> told;

@@ -87,6 +87,7 @@ class Manager {
   [[nodiscard]] bool leading() const;
   [[nodiscard]] const LeaderElector* elector() const { return elector_.get(); }
   [[nodiscard]] EventSink& events() { return events_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Controller>>& controllers() const { return controllers_; }
 
  private:

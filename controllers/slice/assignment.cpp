@@ -48,7 +48,8 @@ std::vector<Unit> units_of(const std::vector<Slice>& ready) {
 /// Slices with the same wish look through the domains once.
 class Candidates {
  public:
-  Candidates(Inventory& inventory, Wish wish) : inventory_(inventory), wish_(std::move(wish)) {
+  Candidates(Inventory& inventory, Wish wish, const TroubleCounts& troubles)
+      : inventory_(inventory), wish_(std::move(wish)) {
     for (std::string& domain : inventory_.domains(wish_.topology_key)) {
       const Obstacle obstacle = inventory_.judge(wish_, domain).obstacle;
       if (obstacle == Obstacle::kNone) {
@@ -58,6 +59,10 @@ class Candidates {
       }
     }
     sound_ = free_.size() + busy_.size();
+    std::ranges::stable_sort(free_, {}, [&](const std::string& domain) {
+      const auto trouble = troubles.find({wish_.topology_key, domain});
+      return trouble == troubles.end() ? 0 : trouble->second;
+    });
     std::ranges::reverse(free_);
     // What frees up first is what has the fewest nodes in use.
     std::ranges::stable_sort(
@@ -113,8 +118,9 @@ class Candidates {
 
 class Assigner {
  public:
-  Assigner(Inventory& inventory, NoCapacity no_capacity, const std::vector<Slice>& released)
-      : inventory_(inventory), no_capacity_(no_capacity) {
+  Assigner(Inventory& inventory, NoCapacity no_capacity, const std::vector<Slice>& released,
+           const TroubleCounts& troubles)
+      : inventory_(inventory), no_capacity_(no_capacity), troubles_(troubles) {
     for (const Slice& slice : released) released_.emplace_back(wish_of(slice), name_of(slice));
   }
 
@@ -199,7 +205,7 @@ class Assigner {
     for (Candidates& known : candidates_) {
       if (same_wish(known.wish(), wish)) return known;
     }
-    return candidates_.emplace_back(inventory_, std::move(wish));
+    return candidates_.emplace_back(inventory_, std::move(wish), troubles_);
   }
 
   [[nodiscard]] std::string released_before(const Unit& unit) const {
@@ -218,6 +224,7 @@ class Assigner {
 
   Inventory& inventory_;
   const NoCapacity no_capacity_;
+  const TroubleCounts& troubles_;
   std::vector<std::pair<Wish, std::string>> released_;
   std::list<Candidates> candidates_;
   std::size_t waiting_ = 0;  ///< Units told of each domain.
@@ -227,8 +234,8 @@ class Assigner {
 }  // namespace
 
 Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
-                  const std::vector<Slice>& released) {
-  Assigner assigner(inventory, no_capacity, released);
+                  const std::vector<Slice>& released, const TroubleCounts& troubles) {
+  Assigner assigner(inventory, no_capacity, released, troubles);
   for (const Unit& unit : units_of(ready)) assigner.place(unit);
   return assigner.take();
 }

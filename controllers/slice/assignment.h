@@ -35,9 +35,11 @@ struct Assignment {
 /// domain or none. A slice that gets none keeps what it could use once others have ended, so that younger slices whose
 /// domains overlap with it cannot starve it; what could never be enough is not kept.
 ///
+/// Of several free domains a slice gets the one with the least trouble, by `troubles`.
+///
 /// `released` are slices that were let go and do not have all their nodes yet: none that wants the same is placed or
 /// released beside them, or two of them could each end up with half of a domain.
 [[nodiscard]] Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
-                                const std::vector<Slice>& released);
+                                const std::vector<Slice>& released, const TroubleCounts& troubles = {});
 
 }  // namespace tpuslice::slice

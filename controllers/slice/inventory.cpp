@@ -16,12 +16,6 @@ const std::string& label_of(const NodeView& node, std::string_view label) {
   return found == node.labels.end() ? kNone : found->second;
 }
 
-std::string user_of(const PodView& pod) {
-  const std::string& slice = pod.label(tpu::kSlice);
-  const bool known = !slice.empty() && slice != tpu::kNoSlice && !annotation(pod, tpu::kSliceHosts).empty();
-  return ObjectKey{pod.key.namespace_name, known ? slice : pod.key.name}.to_string();
-}
-
 bool chosen_by_any(const Wish& wish, const NodeView& node) {
   return std::ranges::any_of(wish.choosers, [&](const PodPtr& pod) { return selects(*pod, node); });
 }

@@ -4,12 +4,18 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
+
+/// A topology key and one of its values.
+using DomainName = std::pair<std::string, std::string>;
+
+/// How often each domain had trouble lately; domains without are absent.
+using TroubleCounts = std::map<DomainName, int>;
 
 /// What stands between a slice and a domain.
 enum class Obstacle : std::uint8_t {

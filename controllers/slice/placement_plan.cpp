@@ -66,14 +66,15 @@ class PlanBuilder {
                                   ? "no domain in particular"
                                   : fmt::format("{} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = seen_.now - slice.complete_since();
-    const std::string what = fmt::format("slice {} of {} hosts goes to {}", slice.key.name, slice.hosts.size(), where);
+    const std::string what =
+        fmt::format("slice {} of {} hosts goes to {}", short_name(slice), slice.hosts.size(), where);
     note(what);
     event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
                   fmt::format("{}, {} s after its last pod was created", what,
                               std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
                   first.key});
     event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
-                  fmt::format("Slice {} cannot be let go to {}", slice.key.name, where), first.key});
+                  fmt::format("Slice {} cannot be let go to {}", short_name(slice), where), first.key});
     count(placement.domain.empty() ? "released" : "placed", first.key);
     plan_.measurements.push_back({Measurement::Kind::kDuration,
                                   "tpuslice_slice_placement_seconds",
@@ -91,10 +92,10 @@ class PlanBuilder {
     const std::string& told = annotation(pod, tpu::kWaiting);
     if (told == wait.why) return;
     tellings_.push_back(tell_pod(pod, wait.why));
-    note(fmt::format("slice {} waits: {}", slice.key.name, wait.why));
+    note(fmt::format("slice {} waits: {}", short_name(slice), wait.why));
     if (told.empty()) {
       event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
-                    fmt::format("Slice {} waits: {}", slice.key.name, wait.why), pod.key});
+                    fmt::format("Slice {} waits: {}", short_name(slice), wait.why), pod.key});
     }
   }
 
@@ -150,7 +151,7 @@ runtime::Plan plan_placement(const PlacementObserved& seen, const Options& optio
   Assignment assignment;
   if (!sorted.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
-    assignment = assign(sorted.ready, inventory, options.no_capacity, sorted.released);
+    assignment = assign(sorted.ready, inventory, options.no_capacity, sorted.released, seen.troubles);
   }
   for (const Placement& placement : assignment.placements) builder.add(placement);
   for (const Wait& wait : assignment.waits) builder.add(wait);

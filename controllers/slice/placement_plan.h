@@ -13,6 +13,7 @@ struct PlacementObserved {
   std::string accelerator;     ///< Value of the node label, "tpu-v6e-slice".
   std::vector<NodePtr> nodes;  ///< All nodes with it.
   std::vector<PodPtr> pods;    ///< All pods with TPU that select it, or select none.
+  TroubleCounts troubles;      ///< Of domains.
   Timestamp now;
 };
 

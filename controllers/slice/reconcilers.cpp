@@ -60,9 +60,13 @@ std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
   return {{pod.key.namespace_name, pod.label(tpu::kSlice)}};
 }
 
+std::vector<PodPtr> pods_on_node(const runtime::PodStore& pods, const std::string& node) {
+  return pods.lookup(on_node(node));
+}
+
 std::vector<ObjectKey> slices_on_node(const runtime::PodStore& pods, const NodeView& node) {
   std::vector<ObjectKey> keys;
-  for (const PodPtr& pod : pods.lookup(on_node(node.key.name))) {
+  for (const PodPtr& pod : pods_on_node(pods, node.key.name)) {
     for (ObjectKey& key : slice_of_pod(*pod)) keys.push_back(std::move(key));
   }
   return keys;
@@ -78,6 +82,7 @@ Result<runtime::Plan> PlacementReconciler::plan(const runtime::ReconcileInput& i
     std::vector<PodPtr> undecided = pods_.lookup(of_accelerator(""));
     seen.pods.insert(seen.pods.end(), undecided.begin(), undecided.end());
     seen.nodes = nodes_.lookup(of_accelerator(input.key.name));
+    seen.troubles = troubles_->recent(input.now);
   }
   return plan_placement(seen, options_);
 }

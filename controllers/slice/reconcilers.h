@@ -4,6 +4,7 @@
 #include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 #include "controllers/slice/options.h"
+#include "controllers/slice/troubles.h"
 
 namespace tpuslice::slice {
 
@@ -15,6 +16,8 @@ inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 [[nodiscard]] std::vector<std::string> pod_index(const PodView& pod);
 [[nodiscard]] std::vector<std::string> node_index(const NodeView& node);
 
+[[nodiscard]] std::vector<PodPtr> pods_on_node(const runtime::PodStore& pods, const std::string& node);
+
 /// The keys that a change concerns.
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_node(const NodeView& node);
@@ -24,8 +27,9 @@ inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 /// Thread-safe. The stores, indexed as above, outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public runtime::Reconciler {
  public:
-  PlacementReconciler(const runtime::PodStore& pods, const runtime::NodeStore& nodes, Options options = {})
-      : pods_(pods), nodes_(nodes), options_(options) {}
+  PlacementReconciler(const runtime::PodStore& pods, const runtime::NodeStore& nodes,
+                      std::shared_ptr<const Troubles> troubles, Options options = {})
+      : pods_(pods), nodes_(nodes), troubles_(std::move(troubles)), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
   [[nodiscard]] ResourceType resource() const override { return kAccelerators; }
@@ -34,6 +38,7 @@ class PlacementReconciler final : public runtime::Reconciler {
  private:
   const runtime::PodStore& pods_;
   const runtime::NodeStore& nodes_;
+  const std::shared_ptr<const Troubles> troubles_;
   const Options options_;
 };
 

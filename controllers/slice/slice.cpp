@@ -4,8 +4,11 @@
 #include <charconv>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "api/types/hash.h"
 #include "tpu/labels.h"
+#include "tpu/placement.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -91,7 +94,18 @@ bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished();
 
 bool is_gated(const PodView& pod) { return std::ranges::count(pod.scheduling_gates, tpu::kSliceGate) > 0; }
 
-std::string name_of(const Slice& slice) { return slice.key.to_string(); }
+std::string user_of(const PodView& pod) {
+  const std::string& slice = pod.label(tpu::kSlice);
+  if (slice.empty() || slice == tpu::kNoSlice) return pod.key.to_string();
+  return fmt::format("{} ({})", workload_of(pod).key.to_string(), tpu::name_in_slice_key(slice));
+}
+
+std::string name_of(const Slice& slice) {
+  const PodPtr pod = slice.any();
+  return pod == nullptr ? slice.key.to_string() : user_of(*pod);
+}
+
+std::string short_name(const Slice& slice) { return std::string(tpu::name_in_slice_key(slice.key.name)); }
 
 Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods) {
   Slice slice;

@@ -58,8 +58,12 @@ struct Slice {
 [[nodiscard]] bool is_gated(const PodView& pod);
 /// The annotation, or "".
 [[nodiscard]] const std::string& annotation(const PodView& pod, std::string_view name);
-/// "default/train-0"
+/// The slice a pod belongs to, for people: "default/train (tpu-0)", or the pod where it belongs to none.
+[[nodiscard]] std::string user_of(const PodView& pod);
+/// The same of a slice that has pods.
 [[nodiscard]] std::string name_of(const Slice& slice);
+/// "tpu-0"
+[[nodiscard]] std::string short_name(const Slice& slice);
 
 /// What tpuslice.dev/slice-members of these hosts is: another one if one of them is replaced. kOpenMembers while not
 /// all are there.

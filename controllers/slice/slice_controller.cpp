@@ -16,8 +16,20 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
   runtime::PodStore& pods = manager.pods(std::move(pod_scope), pod_index);
   runtime::NodeStore& nodes = manager.nodes(std::move(node_scope), node_index);
 
+  // Told before the controllers: what they plan because of a change knows of its trouble.
+  const auto troubles = std::make_shared<Troubles>();
+  pods.add_listener([troubles, &nodes, &clock = manager.clock()](const PodPtr& before, const PodPtr& after) {
+    troubles->add(trouble_of(nodes, before, after), clock.wall());
+  });
+  nodes.add_listener([troubles, &pods, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
+    if (before == nullptr) return;
+    for (const DomainName& domain : troubles_of(pods_on_node(pods, before->key.name), before, after)) {
+      troubles->add(domain, clock.wall());
+    }
+  });
+
   runtime::Controller& placement =
-      manager.add(std::make_unique<PlacementReconciler>(pods, nodes, options), {.workers = 1});
+      manager.add(std::make_unique<PlacementReconciler>(pods, nodes, troubles, options), {.workers = 1});
   placement.watches<PodView>(pods, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   placement.watches<NodeView>(nodes, accelerator_of_node);
 

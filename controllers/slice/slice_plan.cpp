@@ -77,26 +77,28 @@ class SlicePlanner {
     return fault_of_scheduler();
   }
 
-  /// A pod that was sent to a domain and gets no node there: somebody whom we do not see uses it, or it lacks something
-  /// other than chips.
+  /// A pod that was sent to a domain and refused there: somebody whom we do not see uses it, or it lacks something other
+  /// than chips. Pods that the scheduler has not come to yet are waited for.
   std::optional<Fault> fault_of_scheduler() {
-    std::vector<PodPtr> homeless;
+    std::size_t homeless = 0;
+    PodPtr refused;
     Timestamp placed = Timestamp::min();
     for (const PodPtr& pod : started()) {
-      const bool sent = pod->node_selector.find(slice_.topology_key) != pod->node_selector.end();
-      if (pod->node_name.empty() && sent) homeless.push_back(pod);
       placed = std::max(placed, parse_rfc3339(annotation(*pod, tpu::kPlacedAt)).value_or(Timestamp::min()));
+      const bool sent = pod->node_selector.find(slice_.topology_key) != pod->node_selector.end();
+      if (!sent || !pod->node_name.empty()) continue;
+      ++homeless;
+      if (!pod->unschedulable.empty()) refused = pod;
     }
-    if (homeless.empty() || placed == Timestamp::min()) return std::nullopt;
+    if (refused == nullptr) return std::nullopt;
     if (seen_.now < placed + options_.bound_within) {
       look_again_at(placed + options_.bound_within);
       return std::nullopt;
     }
-    const PodView& pod = *homeless.front();
     return Fault{"not scheduled",
-                 fmt::format("{} of {} pods got no node in {}: {}: {}", homeless.size(), slice_.hosts.size(),
-                             pod.node_selector.find(slice_.topology_key)->second, pod.key.name,
-                             pod.unschedulable.empty() ? "the scheduler has not said why" : pod.unschedulable)};
+                 fmt::format("{} of {} pods got no node in {}: {}: {}", homeless, slice_.hosts.size(),
+                             refused->node_selector.find(slice_.topology_key)->second, refused->key.name,
+                             refused->unschedulable)};
   }
 
   void tear_down(const Fault& fault) {
@@ -104,10 +106,10 @@ class SlicePlanner {
     for (const PodPtr& pod : started()) stage.actions.push_back(delete_pod(*pod));
     if (stage.actions.empty()) return;
     const ObjectKey last = stage.actions.back().key;
-    plan_.reason = fmt::format("slice {} is torn down: {}", slice_.key.name, fault.text);
+    plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), fault.text);
     event({EventType::kWarning, "SliceTornDown", "TearDownSlice",
-           fmt::format("Slice {} ends as a whole, {} of its {} pods with it: {}", slice_.key.name, stage.actions.size(),
-                       slice_.hosts.size(), fault.text),
+           fmt::format("Slice {} ends as a whole, {} of its {} pods with it: {}", short_name(slice_),
+                       stage.actions.size(), slice_.hosts.size(), fault.text),
            last});
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_torn_down_total",
@@ -129,7 +131,7 @@ class SlicePlanner {
     release_gated(slice_.companions, {slice_.topology_key, {}, members, placed});
     if (!plan_.stages.empty()) {
       plan_.reason = fmt::format("the {} other pods of slice {} follow its first to {}", plan_.stages[0].actions.size(),
-                                 slice_.key.name, domain.empty() ? "wherever they fit" : domain);
+                                 short_name(slice_), domain.empty() ? "wherever they fit" : domain);
     }
   }
 

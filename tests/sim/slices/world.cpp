@@ -266,6 +266,9 @@ bool World::scheduler_step() {
       edit(pod->key, [&](PodView& bound) { bound.node_name = name; });
       return true;
     }
+    if (!pod->unschedulable.empty()) continue;
+    edit(pod->key, [](PodView& refused) { refused.unschedulable = "no node fits"; });
+    return true;
   }
   return false;
 }
