@@ -16,10 +16,11 @@ constexpr auto kNeedsEscape = [] {
   return table;
 }();
 
+constexpr std::string_view kHex = "0123456789abcdef";
+constexpr std::string_view kNamed = "\"\"\\\\\bb\ff\nn\rr\tt";  // A character, and the letter of its escape.
+
 /// Of a character that needs one.
 void append_escape(std::string& text, char c) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  constexpr std::string_view kNamed = "\"\"\\\\\bb\ff\nn\rr\tt";  // A character, and the letter of its escape.
   for (std::size_t at = 0; at < kNamed.size(); at += 2) {
     if (kNamed[at] != c) continue;
     text += '\\';
