@@ -29,10 +29,11 @@ struct Cluster {
   std::vector<PodPtr> pods;
   NoCapacity no_capacity = NoCapacity::kWait;
   std::vector<Slice> released;
+  TroubleCounts troubles;
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
     Inventory inventory(nodes, pods, read_slices(pods));
-    const Assignment assignment = assign(ready, inventory, no_capacity, released);
+    const Assignment assignment = assign(ready, inventory, no_capacity, released, troubles);
     Outcome out;
     for (const Placement& placement : assignment.placements) {
       out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));
@@ -78,8 +79,8 @@ TEST(Assign, ServesTheOldestFirst) {
       Cluster{pools(2)}.assigns({a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a", "z to pool-b"));
   EXPECT_THAT(out.waits, ElementsAre(Pair("x",
-                                          "2 node pools would match, none is free: pool-a runs default/y; "
-                                          "pool-b runs default/z")));
+                                          "2 node pools would match, none is free: pool-a runs default/job (y); "
+                                          "pool-b runs default/job (z)")));
 }
 
 TEST(Assign, CountsTheAgeOfASliceFromItsFirstPod) {
@@ -113,6 +114,13 @@ TEST(Assign, PassesOverDomainsThatAreBusyOrBroken) {
   const Cluster cluster{nodes_of({a_pool("pool-a").node(1, cordoned), a_pool("pool-b"), a_pool("pool-c")}),
                         pods_of({a_slice("old").sent_to("pool-b")})};
   EXPECT_THAT(cluster.assigns({a_slice("x")}).placed, ElementsAre("x to pool-c"));
+}
+
+TEST(Assign, AvoidsTroubleWhereThereIsAChoice) {
+  Cluster cluster{pools(3)};
+  cluster.troubles = {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-b"}, 2}, {{kRow, "pool-c"}, 9}};
+  EXPECT_THAT(cluster.assigns({a_slice("x"), a_slice("y"), a_slice("z")}).placed,
+              ElementsAre("x to pool-c", "y to pool-b", "z to pool-a"));
 }
 
 // Gangs.
@@ -162,8 +170,9 @@ TEST(AssignGang, KeepsTheFreeDomainForItselfUntilTheOtherIsFreeToo) {
   const Outcome out =
       cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_EQ(out.waits.at("lone"),
-            "2 node pools would match, none is free: pool-a is kept for default/x; pool-b runs default/old");
+  EXPECT_EQ(
+      out.waits.at("lone"),
+      "2 node pools would match, none is free: pool-a is kept for default/job (x); pool-b runs default/job (old)");
 }
 
 TEST(AssignGang, KeepsNothingIfThereAreTooFewDomainsForAllOfIt) {
@@ -179,9 +188,11 @@ TEST(AssignLarge, IsNotStarvedBySmallOnesThatCameLater) {
   const Cluster cluster{rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
   const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_EQ(out.waits.at("large"), "1 value of example.com/row would match, none is free: row-1 runs default/old");
+  EXPECT_EQ(out.waits.at("large"),
+            "1 value of example.com/row would match, none is free: row-1 runs default/job (old)");
   EXPECT_EQ(out.waits.at("small"),
-            "2 node pools would match, none is free: pool-11 is kept for default/large; pool-12 runs default/old");
+            "2 node pools would match, none is free: pool-11 is kept for default/job (large); pool-12 runs default/job "
+            "(old)");
 }
 
 TEST(AssignLarge, WaitsForSmallOnesThatCameBefore) {
@@ -216,9 +227,7 @@ TEST(AssignLarge, KeepsNothingOfADomainThatIsBroken) {
 
 // No capacity: release.
 
-Cluster releasing(int count, std::vector<PodPtr> pods) {
-  return {pools(count), std::move(pods), NoCapacity::kRelease, {}};
-}
+Cluster releasing(int count, std::vector<PodPtr> pods) { return {pools(count), std::move(pods), NoCapacity::kRelease}; }
 
 TEST(AssignRelease, LetsASliceGoForWhichNothingIsFree) {
   const Outcome out = releasing(1, {a_foreign_pod("notebook", "pool-a-0")}).assigns({a_slice("x")});
@@ -235,8 +244,9 @@ TEST(AssignRelease, ReleasesOneSliceOfAKindAtATime) {
   const Outcome out = releasing(0, {}).assigns(
       {a_slice("x"), a_slice("y").created(1s), a_slice("large").hosts(4).created(2s), a_slice("z").created(3s)});
   EXPECT_THAT(out.placed, ElementsAre("x to ", "large to "));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/x was released before it and has not got its nodes yet"),
-                                     Pair("z", "default/x was released before it and has not got its nodes yet")));
+  EXPECT_THAT(out.waits,
+              ElementsAre(Pair("y", "default/job (x) was released before it and has not got its nodes yet"),
+                          Pair("z", "default/job (x) was released before it and has not got its nodes yet")));
 }
 
 TEST(AssignRelease, PlacesNoneBesideOneOfItsKindThatWasReleasedBefore) {
@@ -244,7 +254,7 @@ TEST(AssignRelease, PlacesNoneBesideOneOfItsKindThatWasReleasedBefore) {
   cluster.released = slices_of({a_slice("x").sent_to("")});
   const Outcome out = cluster.assigns({a_slice("y"), a_slice("large").hosts(4)});
   EXPECT_THAT(out.placed, ElementsAre("large to "));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/x was released before it and has not got its nodes yet")))
+  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/job (x) was released before it and has not got its nodes yet")))
       << "the scheduler may be about to give it pool-a";
 }
 

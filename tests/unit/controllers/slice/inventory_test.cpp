@@ -129,7 +129,7 @@ class BusyDomain : public ::testing::Test {
 };
 
 TEST_F(BusyDomain, RunsASlice) {
-  EXPECT_EQ(told(pods_of({a_slice("train-0").in("team").runs_in("pool-a")})), "pool-a runs team/train-0");
+  EXPECT_EQ(told(pods_of({a_slice("train-0").in("team").runs_in("pool-a")})), "pool-a runs team/job (train-0)");
 }
 
 TEST_F(BusyDomain, RunsAForeignPod) {
@@ -137,12 +137,14 @@ TEST_F(BusyDomain, RunsAForeignPod) {
 }
 
 TEST_F(BusyDomain, RunsASliceOfOneHost) {
-  EXPECT_EQ(told(pods_of({a_slice("lone").hosts(1).runs_in("pool-a")})), "pool-a runs default/lone");
+  EXPECT_EQ(told(pods_of({a_slice("lone").hosts(1).runs_in("pool-a")})), "pool-a runs default/job (lone)");
 }
 
 TEST_F(BusyDomain, RunsASliceUntilTheLastOfItsDeletedPodsIsGone) {
-  EXPECT_EQ(told(pods_of({a_slice("train-0").runs_in("pool-a").leaves(0).leaves(1)})), "pool-a runs default/train-0");
-  EXPECT_EQ(told(pods_of({a_slice("train-0").runs_in("pool-a").without(0).leaves(1)})), "pool-a runs default/train-0");
+  EXPECT_EQ(told(pods_of({a_slice("train-0").runs_in("pool-a").leaves(0).leaves(1)})),
+            "pool-a runs default/job (train-0)");
+  EXPECT_EQ(told(pods_of({a_slice("train-0").runs_in("pool-a").without(0).leaves(1)})),
+            "pool-a runs default/job (train-0)");
   EXPECT_EQ(told({}), "");
 }
 
@@ -159,8 +161,8 @@ TEST_F(BusyDomain, IsNotMadeSoByPodsWithoutChipsNorByPodsElsewhere) {
 }
 
 TEST_F(BusyDomain, BelongsToASliceThatIsOnItsWay) {
-  EXPECT_EQ(told(pods_of({a_slice("train-0").sent_to("pool-a")})), "pool-a runs default/train-0");
-  EXPECT_EQ(told(pods_of({a_slice("train-0").sent_to("pool-a").waits(1)})), "pool-a runs default/train-0");
+  EXPECT_EQ(told(pods_of({a_slice("train-0").sent_to("pool-a")})), "pool-a runs default/job (train-0)");
+  EXPECT_EQ(told(pods_of({a_slice("train-0").sent_to("pool-a").waits(1)})), "pool-a runs default/job (train-0)");
 }
 
 TEST_F(BusyDomain, BelongsToASliceOfWhichOnlyAPartHasNodes) {
@@ -195,7 +197,7 @@ TEST(SplitHosts, UseTheirNodeTogether) {
       1, [](PodView& pod) { pod.node_name = "pool-a-0"; });
   Inventory inventory = inventory_of(a_pool("pool-a").nodes(), split.pods());
   EXPECT_EQ(inventory.judge(wish_of(a_slice("new").hosts(4).chips(2).slice()), "pool-a").text,
-            "pool-a runs default/split");
+            "pool-a runs default/job (split)");
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 0U);
 }
 
@@ -215,13 +217,13 @@ TEST(Domains, ThatOverlapAreBusyTogether) {
   const Wish large = wish_of(a_slice("new").hosts(4).topology_key(kRow).slice());
 
   Inventory one = inventory_of(nodes, pods_of({a_slice("small").sent_to("pool-b")}));
-  EXPECT_EQ(one.judge(large, "row-1").text, "row-1 runs default/small");
+  EXPECT_EQ(one.judge(large, "row-1").text, "row-1 runs default/job (small)");
   EXPECT_EQ(one.judge(large, "row-2").obstacle, Obstacle::kNone);
   EXPECT_EQ(one.judge(small, "pool-a").obstacle, Obstacle::kNone);
 
   Inventory two = inventory_of(nodes, pods_of({a_slice("large").hosts(4).topology_key(kRow).sent_to("row-2")}));
-  EXPECT_EQ(two.judge(small, "pool-c").text, "pool-c runs default/large");
-  EXPECT_EQ(two.judge(small, "pool-d").text, "pool-d runs default/large");
+  EXPECT_EQ(two.judge(small, "pool-c").text, "pool-c runs default/job (large)");
+  EXPECT_EQ(two.judge(small, "pool-d").text, "pool-d runs default/job (large)");
   EXPECT_EQ(two.judge(small, "pool-a").obstacle, Obstacle::kNone);
 }
 

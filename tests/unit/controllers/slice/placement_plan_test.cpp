@@ -71,10 +71,10 @@ TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasCh
     "events": [
       {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
        "message": "slice train of 2 hosts goes to node pool pool-a, 7 s after its last pod was created",
-       "after": "default/train-0", "regarding": "Pod default/train-0"},
+       "after": "default/train-0", "regarding": "Job default/job"},
       {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
        "message": "Slice train cannot be let go to node pool pool-a",
-       "after": "default/train-0", "regarding": "Pod default/train-0"}]})");
+       "after": "default/train-0", "regarding": "Job default/job"}]})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
       members_of(a_slice("train").slice());
   EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
@@ -113,7 +113,7 @@ TEST(PlacementPlan, SaysOnTheFirstHostWhyItsSliceWaits) {
     "events": [
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
        "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
-       "after": "default/train-0", "regarding": "Pod default/train-0"}]})");
+       "after": "default/train-0", "regarding": "Job default/job"}]})");
   EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
 }
 
@@ -253,9 +253,9 @@ TEST(PlacementPlan, ReleasesTheNextWhenTheFirstHasAllItsNodes) {
   const Options options{.no_capacity = NoCapacity::kRelease};
   const auto seen = [](const SliceBuilder& first) { return observed({}, {first, a_slice("y").created(1s)}, 1h); };
   EXPECT_EQ(plan_placement(seen(a_slice("x").sent_to("")), options).reason,
-            "slice y waits: default/x was released before it and has not got its nodes yet");
+            "slice y waits: default/job (x) was released before it and has not got its nodes yet");
   EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("").homeless(1)), options).reason,
-            "slice y waits: default/x was released before it and has not got its nodes yet");
+            "slice y waits: default/job (x) was released before it and has not got its nodes yet");
   EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("")), options).reason,
             "slice y of 2 hosts goes to no domain in particular");
 }

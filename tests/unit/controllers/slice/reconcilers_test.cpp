@@ -45,7 +45,8 @@ class SliceReconciling : public ::testing::Test {
 
   runtime::PodStore pods_{kPods, pod_index};
   runtime::NodeStore nodes_{kNodes, node_index};
-  const PlacementReconciler placement_{pods_, nodes_};
+  const std::shared_ptr<Troubles> troubles_ = std::make_shared<Troubles>();
+  const PlacementReconciler placement_{pods_, nodes_, troubles_};
   const SliceReconciler slices_{pods_, nodes_};
 };
 
@@ -77,7 +78,7 @@ TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingSelectedAnAccelerator)
 TEST_F(SliceReconciling, SeesSlicesThatAreOnTheirWay) {
   show(a_pool("pool-a").nodes());
   show(pods_of({a_slice("train"), a_slice("old").sent_to("pool-a")}));
-  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/old");
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/job (old)");
 }
 
 TEST_F(SliceReconciling, DoesNotLookAtAClusterInWhichNobodyWaits) {
@@ -91,13 +92,22 @@ TEST_F(SliceReconciling, DoesNotLookAtAClusterInWhichNobodyWaits) {
   for (const runtime::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
 }
 
+TEST_F(SliceReconciling, AvoidsDomainsThatHadTroubleLately) {
+  show(nodes_of({a_pool("pool-a"), a_pool("pool-b")}));
+  show(a_slice("train").pods());
+  for (const Duration when : {1min, 2min}) troubles_->add({kGkePool, "pool-a"}, after(when));
+  EXPECT_EQ(place(kV6e, 3min).reason, "slice train of 2 hosts goes to node pool pool-b");
+  EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts goes to node pool pool-a") << "that was long ago";
+}
+
 TEST_F(SliceReconciling, PassesItsOptionsOn) {
-  const PlacementReconciler releasing(pods_, nodes_, {.no_capacity = NoCapacity::kRelease});
+  const PlacementReconciler releasing(pods_, nodes_, troubles_, {.no_capacity = NoCapacity::kRelease});
   show(a_slice("train").pods());
   EXPECT_EQ(releasing.plan({{"", kV6e}, after(0s), std::nullopt})->reason,
             "slice train of 2 hosts goes to no domain in particular");
   const SliceReconciler patient(pods_, nodes_, {.bound_within = 10min});
-  show(a_slice("sent").sent_to("pool-a").pods());
+  const auto refused = [](PodView& pod) { pod.unschedulable = "no memory"; };
+  show(a_slice("sent").sent_to("pool-a").each(refused).pods());
   EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
   EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(1));
 }
@@ -198,6 +208,13 @@ TEST_F(SliceReconciling, MapsAPodToItsSlice) {
   EXPECT_THAT(slice_of_pod(*a_slice("train").in("team").pod(1)), ElementsAre(ObjectKey{"team", "train"}));
   EXPECT_THAT(slice_of_pod(*a_foreign_pod("notebook", "pool-a-0")), IsEmpty());
   EXPECT_THAT(slice_of_pod(PodView{}), IsEmpty());
+}
+
+TEST_F(SliceReconciling, FindsThePodsOnANode) {
+  show(pods_of({a_slice("train").runs_in("pool-a"), a_slice("waits")}));
+  const std::vector<PodPtr> found = pods_on_node(pods_, "pool-a-1");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0]->key.name, "train-1");
 }
 
 TEST_F(SliceReconciling, MapsANodeToTheSlicesOnIt) {

@@ -68,7 +68,7 @@ TEST(SlicePlan, SendsTheOtherHostsWhereTheFirstWent) {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:05Z",
           "tpuslice.dev/waiting": null}},
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
-    "events": [], "requeueAfterSeconds": 116.0})");
+    "events": []})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
       members_of(a_slice("train").slice());
   EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
@@ -170,6 +170,14 @@ std::vector<std::string> deletes_of(std::initializer_list<int> hosts) {
 /// Runs on the nodes of pool-a that are well.
 SliceBuilder of_three() { return a_slice("train").hosts(3).runs_in("pool-a"); }
 
+/// The scheduler has tried these hosts and found no node for them.
+SliceBuilder refused(SliceBuilder slice, std::initializer_list<int> hosts) {
+  for (const int host : hosts) {
+    slice.homeless(host).host(host, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; });
+  }
+  return slice;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Faults, SliceEnds,
     ::testing::Values(
@@ -192,15 +200,14 @@ INSTANTIATE_TEST_SUITE_P(
                "node lost"},
         Ending{"ANodeOfAnOpenSliceIsLost", in_pool_a().record("open").without(1), deletes_of({0, 2, 3}),
                "node pool-a-3 of pod train-3 is not Ready", "node lost"},
-        Ending{"TheSchedulerIsSilent", of_three().homeless(1).homeless(2), deletes_of({0, 1, 2}),
-               "2 of 3 pods got no node in pool-a: train-1: the scheduler has not said why", "not scheduled"},
-        Ending{"TheSchedulerRefuses",
-               of_three().homeless(2).host(2, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; }),
-               deletes_of({0, 1, 2}), "1 of 3 pods got no node in pool-a: train-2: 0/4 nodes: no memory",
-               "not scheduled"}),
+        Ending{"TheSchedulerRefusesOneAndHasNotTriedAnother", refused(of_three().homeless(2), {1}),
+               deletes_of({0, 1, 2}), "2 of 3 pods got no node in pool-a: train-1: 0/4 nodes: no memory",
+               "not scheduled"},
+        Ending{"TheSchedulerRefuses", refused(of_three(), {2}), deletes_of({0, 1, 2}),
+               "1 of 3 pods got no node in pool-a: train-2: 0/4 nodes: no memory", "not scheduled"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(SliceEnd, IsDeletesOfThePodsThatWereSeenAndAnEventAfterTheLast) {
+TEST(SliceEnd, IsDeletesOfThePodsThatWereSeenAndIsToldWhateverComesOfThem) {
   const auto of_jobset = [](PodView& pod) { pod.labels[std::string(tpu::kJobSetName)] = "maxtext"; };
   const Plan plan = plan_of(a_slice("train")
                                 .runs_in("pool-a")
@@ -217,8 +224,9 @@ TEST(SliceEnd, IsDeletesOfThePodsThatWereSeenAndAnEventAfterTheLast) {
     "events": [
       {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
        "message": "Slice train ends as a whole, 2 of its 2 pods with it: pod old failed",
-       "after": "default/train-1", "regarding": "JobSet default/maxtext"}]})");
+       "regarding": "JobSet default/maxtext"}]})");
   EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  ASSERT_THAT(plan.stages, SizeIs(1));
   EXPECT_FALSE(plan.stages[0].independent);
   ASSERT_THAT(plan.measurements, SizeIs(1));
   EXPECT_EQ(plan.measurements[0].name, "tpuslice_slices_torn_down_total");
@@ -273,8 +281,14 @@ TEST(SliceNodes, MayBeLostByHostsThatHaveSucceeded) {
   EXPECT_TRUE(says_nothing(plan_of(in_pool_a().succeeds(1), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
 }
 
+TEST(SliceScheduling, IsWaitedForWhereTheSchedulerHasNotTriedYet) {
+  const Plan plan = plan_of(a_slice("train").hosts(4).sent_to("pool-a"), 24h);
+  EXPECT_TRUE(says_nothing(plan));
+  EXPECT_EQ(plan.requeue_after, std::nullopt) << "a change of the pod will tell";
+}
+
 TEST(SliceScheduling, HasItsTime) {
-  const SliceBuilder slice = a_slice("train").hosts(4).runs_in("pool-a", 10s).homeless(3);
+  const SliceBuilder slice = refused(a_slice("train").hosts(4).runs_in("pool-a", 10s), {3});
   const Plan before = plan_of(slice, 129s);
   EXPECT_TRUE(says_nothing(before));
   EXPECT_EQ(before.requeue_after, Duration(1s));
@@ -282,26 +296,28 @@ TEST(SliceScheduling, HasItsTime) {
 }
 
 TEST(SliceScheduling, HasAsMuchTimeAsTheOptionsSay) {
-  const SliceObserved seen = seen_of(a_slice("train").sent_to("pool-a"), a_pool("pool-a"), 30s);
+  const SliceObserved seen = seen_of(refused(a_slice("train").sent_to("pool-a"), {0}), a_pool("pool-a"), 30s);
   EXPECT_EQ(plan_slice(seen, {.bound_within = 40s}).requeue_after, Duration(10s));
   EXPECT_THAT(plan_slice(seen, {.bound_within = 30s}).stages, SizeIs(1));
 }
 
 TEST(SliceScheduling, CountsFromThePodThatWasLetGoLast) {
   const auto later = [](PodView& pod) { pod.annotations[std::string(tpu::kPlacedAt)] = format_rfc3339(after(60s)); };
-  EXPECT_EQ(plan_of(a_slice("train").sent_to("pool-a").host(1, later), 130s).requeue_after, Duration(50s));
+  EXPECT_EQ(plan_of(refused(a_slice("train").sent_to("pool-a"), {0}).host(1, later), 130s).requeue_after,
+            Duration(50s));
 }
 
 TEST(SliceScheduling, IsNotWaitedForWhereTheSliceWasReleasedToNoDomain) {
-  const Plan plan = plan_of(a_slice("train").sent_to(""), 24h);
+  const Plan plan = plan_of(refused(a_slice("train").sent_to(""), {0, 1}), 24h);
   EXPECT_TRUE(says_nothing(plan));
   EXPECT_EQ(plan.requeue_after, std::nullopt) << "an autoscaler takes its time";
 }
 
 TEST(SliceScheduling, IsLookedAtAgainBeforeANodeIsLostIfThatComesFirst) {
   const PoolBuilder pool = a_pool("pool-a").size(4).node(0, not_ready);
-  EXPECT_EQ(plan_of(in_pool_a().homeless(1), 10s, pool).requeue_after, Duration(30s));
-  EXPECT_EQ(plan_slice(seen_of(in_pool_a().homeless(1), pool, 10s), {.bound_within = 15s}).requeue_after, Duration(5s));
+  const SliceBuilder slice = refused(in_pool_a(), {1});
+  EXPECT_EQ(plan_of(slice, 10s, pool).requeue_after, Duration(30s));
+  EXPECT_EQ(plan_slice(seen_of(slice, pool, 10s), {.bound_within = 15s}).requeue_after, Duration(5s));
 }
 
 // Companions.

@@ -57,7 +57,6 @@ TEST(ReadSlice, LeavesThePlaceOfAMissingHostEmpty) {
 TEST(ReadSlice, TakesWhatAdmissionDecidedFromTheAnnotations) {
   const Slice slice = a_slice("train").in("team").topology_key(kRow).gang("both", 2).slice();
   EXPECT_EQ(slice.key, (ObjectKey{"team", "train"}));
-  EXPECT_EQ(name_of(slice), "team/train");
   EXPECT_EQ(slice.topology_key, kRow);
   EXPECT_EQ(slice.gang, "both");
   EXPECT_EQ(slice.gang_slices, 2);
@@ -192,7 +191,7 @@ TEST(ReadSlices, GroupsPodsByNamespaceAndLabel) {
   pods.push_back(with(a_slice("c").pod(0), [](PodView& pod) { pod.labels.clear(); }));
   std::vector<std::string> found;
   for (const Slice& slice : read_slices(pods)) {
-    found.push_back(name_of(slice) + ":" + std::to_string(slice.live().size()));
+    found.push_back(slice.key.to_string() + ":" + std::to_string(slice.live().size()));
   }
   EXPECT_THAT(found, ElementsAre("default/a:2", "default/b:2", "team/a:2"));
 }
@@ -270,6 +269,20 @@ TEST(Members, StayTheSameInAllThatHappensToTheSamePods) {
   EXPECT_NE(before, kOpenMembers);
 }
 
+TEST(SliceName, IsThatOfTheWorkloadAndTheSliceWithoutTheHashOfItsKey) {
+  const Slice slice = a_slice("maxtext-slice-1-bcdfghjklmnpq").in("team").slice();
+  EXPECT_EQ(name_of(slice), "team/job (maxtext-slice-1)");
+  EXPECT_EQ(short_name(slice), "maxtext-slice-1");
+  EXPECT_EQ(user_of(*slice.any()), name_of(slice));
+}
+
+TEST(SliceName, OfAPodWithoutSliceIsThePod) {
+  EXPECT_EQ(user_of(*a_foreign_pod("notebook", "pool-a-0")), "default/notebook");
+  EXPECT_EQ(user_of(*with(a_slice("train").pod(1), [](PodView& pod) { pod.labels.clear(); })), "default/train-1");
+}
+
+TEST(SliceName, OfASliceWithoutPodsIsItsKey) { EXPECT_EQ(name_of(read_slice({"team", "train"}, {})), "team/train"); }
+
 TEST(Workload, IsTheJobSetOfThePod) {
   const PodPtr pod = with(a_slice("train").in("team").pod(0), [](PodView& view) {
     view.labels[std::string(tpu::kJobSetName)] = "maxtext";
@@ -288,7 +301,8 @@ TEST(Workload, IsTheControllerOfThePod) {
 }
 
 TEST(Workload, IsThePodItselfWhereNobodyControlsIt) {
-  EXPECT_EQ(workload_of(*a_slice("train").pod(1)),
+  const PodPtr pod = with(a_slice("train").pod(1), [](PodView& view) { view.controller.reset(); });
+  EXPECT_EQ(workload_of(*pod),
             (runtime::ObjectReference{"v1", "Pod", {"default", "train-1"}, "uid-of-train-1", "101"}));
 }
 

@@ -167,6 +167,7 @@ PodView SliceBuilder::as_created(int host) const {
   pod.resource_version = fmt::format("{}", 100 + host);
   pod.created = after(created_);
   pod.labels = {{std::string(tpu::kSlice), key_.name}};
+  pod.controller = ControllerRef{"batch/v1", "Job", "job", "uid-of-job"};
   pod.annotations = annotations_;
   annotate(pod, tpu::kSliceHosts) = std::to_string(hosts_);
   annotate(pod, tpu::kSliceHost) = std::to_string(host);

@@ -37,7 +37,7 @@ using NodeChange = std::function<void(NodeView&)>;
 [[nodiscard]] PodPtr with(const PodPtr& pod, const PodChange& change);
 [[nodiscard]] NodePtr with(const NodePtr& node, const NodeChange& change);
 
-/// Pods "<slice>-<host>" of 4 chips each, in namespace default.
+/// Pods "<slice>-<host>" of 4 chips each, of a Job named job, in namespace default.
 class SliceBuilder {
  public:
   explicit SliceBuilder(std::string name) : key_{"default", std::move(name)} {}
