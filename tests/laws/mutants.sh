@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Can the laws fail? Breaks a copy of the sources in one way after another (mutants/*.patch), builds the laws and expects
-# a failure each time. Run as `make mutants`; a mutant that survives fails the run.
+# Can the tests of the planners fail? Breaks a copy of the sources in one way after another (mutants/*.patch), builds the
+# programs that guard what is broken and expects a failure each time. Run as `make mutants`; a mutant that survives all of
+# its programs fails the run.
 #
 #   mutants.sh DIR [NAME...]      DIR: where the copy is made and built; it is kept for the next run
 set -euo pipefail
@@ -19,28 +20,45 @@ while IFS= read -r file; do
 done < <(git ls-files --cached --others --exclude-standard)
 cd "$dir/src"
 
-build() { cmake --build "$dir/build" -j "$jobs" --target laws_raycluster_test >"$dir/build.log" 2>&1; }
-laws() { timeout 300 "$dir/build/bin/laws_raycluster_test" --gtest_fail_fast >"$dir/laws.log" 2>&1; }
+# The programs that have to notice a mutant.
+guards() {
+  case $(sed -n 's/^+++ //p' "$patches/$1.patch") in
+    controllers/slice/*) echo unit_controllers_slice_test sim_slice_histories_test ;;
+    *) echo laws_raycluster_test ;;
+  esac
+}
+build() { cmake --build "$dir/build" -j "$jobs" --target "$@" >"$dir/build.log" 2>&1; }
+holds() { TPUSLICE_HISTORIES=300 timeout 300 "$dir/build/bin/$1" --gtest_fail_fast >"$dir/$1.log" 2>&1; }
 
+mapfile -t all < <(for name in "${names[@]}"; do guards "$name"; done | tr ' ' '\n' | sort -u)
 cmake -S . -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=Dev -DCMAKE_UNITY_BUILD=ON >"$dir/build.log"
-build || { tail -n 20 "$dir/build.log"; echo "mutants: the laws do not build" >&2; exit 1; }
-laws || { tail -n 20 "$dir/laws.log"; echo "mutants: the laws do not hold as it is" >&2; exit 1; }
+build "${all[@]}" || { tail -n 20 "$dir/build.log"; echo "mutants: ${all[*]} do not build" >&2; exit 1; }
+for program in "${all[@]}"; do
+  holds "$program" || { tail -n 20 "$dir/$program.log"; echo "mutants: $program fails as it is" >&2; exit 1; }
+done
 
 killed=0 survived=0
 for name in "${names[@]}"; do
   patch --quiet --no-backup-if-mismatch -p0 <"$patches/$name.patch" || { echo "FAILED   $name: does not apply, write it anew"; exit 1; }
   verdict=survived
-  if ! build; then
+  read -ra programs < <(guards "$name")
+  if ! build "${programs[@]}"; then
     verdict="does not build"
-  elif ! laws; then
-    verdict="killed by $(sed -n 's/^\[  FAILED  \] \([A-Za-z.]*\) (.*/\1/p' "$dir/laws.log" | head -n 1)"
+  else
+    killers=()
+    for program in "${programs[@]}"; do
+      holds "$program" && continue
+      killer=$(sed -n 's|^\[  FAILED  \] \([A-Za-z0-9_./]*\).*|\1|p' "$dir/$program.log" | head -n 1)
+      killers+=("${killer:-$program}")
+    done
+    [ ${#killers[@]} -eq 0 ] || verdict="killed by ${killers[*]}"
   fi
   patch --quiet --no-backup-if-mismatch -p0 -R <"$patches/$name.patch"
   case $verdict in
     killed*) killed=$((killed + 1)) ;;
     *) survived=$((survived + 1)) ;;
   esac
-  printf '%-45s %s\n' "$name" "$verdict"
+  printf '%-50s %s\n' "$name" "$verdict"
 done
 echo "$killed killed, $survived survived"
 [ "$survived" -eq 0 ]
