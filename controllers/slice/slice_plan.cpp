@@ -77,8 +77,8 @@ class SlicePlanner {
     return fault_of_scheduler();
   }
 
-  /// A pod that was sent to a domain and refused there: somebody whom we do not see uses it, or it lacks something other
-  /// than chips. Pods that the scheduler has not come to yet are waited for.
+  /// A pod that was sent to a domain and refused there: somebody whom we do not see uses it, or it lacks something
+  /// other than chips. Pods that the scheduler has not come to yet are waited for.
   std::optional<Fault> fault_of_scheduler() {
     std::size_t homeless = 0;
     PodPtr refused;
@@ -95,10 +95,9 @@ class SlicePlanner {
       look_again_at(placed + options_.bound_within);
       return std::nullopt;
     }
-    return Fault{"not scheduled",
-                 fmt::format("{} of {} pods got no node in {}: {}: {}", homeless, slice_.hosts.size(),
-                             refused->node_selector.find(slice_.topology_key)->second, refused->key.name,
-                             refused->unschedulable)};
+    return Fault{"not scheduled", fmt::format("{} of {} pods got no node in {}: {}: {}", homeless, slice_.hosts.size(),
+                                              refused->node_selector.find(slice_.topology_key)->second,
+                                              refused->key.name, refused->unschedulable)};
   }
 
   void tear_down(const Fault& fault) {
@@ -110,7 +109,7 @@ class SlicePlanner {
     event({EventType::kWarning, "SliceTornDown", "TearDownSlice",
            fmt::format("Slice {} ends as a whole, {} of its {} pods with it: {}", short_name(slice_),
                        stage.actions.size(), slice_.hosts.size(), fault.text),
-           last});
+           std::nullopt});
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_torn_down_total",
                                   "Slices ended as a whole because a part of them was lost.",
