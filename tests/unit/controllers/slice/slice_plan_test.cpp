@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 using runtime::ActionKind;
 using runtime::Plan;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 SliceObserved seen_of(const SliceBuilder& slice, const PoolBuilder& pool, Duration now) {

@@ -269,6 +269,11 @@ TEST(Members, StayTheSameInAllThatHappensToTheSamePods) {
   EXPECT_NE(before, kOpenMembers);
 }
 
+TEST(Members, OfSlicesThatRunNeverChangeWithOurVersion) {
+  EXPECT_EQ(members_of(a_slice("train").hosts(2).slice()), "s7jtq9mc7fmzq")
+      << "another hash would tear all of them down";
+}
+
 TEST(SliceName, IsThatOfTheWorkloadAndTheSliceWithoutTheHashOfItsKey) {
   const Slice slice = a_slice("maxtext-slice-1-bcdfghjklmnpq").in("team").slice();
   EXPECT_EQ(name_of(slice), "team/job (maxtext-slice-1)");
