@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission bench-scheduling clean
+.PHONY: histories help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission bench-scheduling clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,12 +41,17 @@ tsan: ## The same under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
 
+HISTORIES ?= 100000
 FUZZ_SECONDS ?= 60
 fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); what it finds is kept in build/fuzz/corpus/findings
 	@tests/support/deps.sh clang-14 libclang-rt-14-dev
 	@[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer
 	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
+
+histories: ## Tell HISTORIES (100000) random histories of slices, JOBS (2) at a time
+	@cmake --build --preset dev -j $(JOBS) --target sim_slice_histories_test
+	@tests/sim/slices/histories.sh build/dev/bin/sim_slice_histories_test $(HISTORIES) $(JOBS)
 
 golden: build ## Write the golden files anew; then read `git diff`
 	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure

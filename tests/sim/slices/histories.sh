@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# usage: histories.sh <sim_slice_histories_test> <histories> <processes>
+# Tells seeds 1 to <histories>, shared out among the processes. Ends with 1 if one of them is broken.
+set -euo pipefail
+program=$1 histories=$2 processes=$3
+share=$(( (histories + processes - 1) / processes ))
+pids=()
+for ((i = 0; i < processes; i++)); do
+  TPUSLICE_HISTORIES=$share TPUSLICE_HISTORY_FROM=$((i * share + 1)) "$program" --gtest_brief=1 &
+  pids+=($!)
+done
+failed=0
+for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+exit $failed
