@@ -50,9 +50,11 @@ Result<Creation> Bench::create(const Shape& shape, bool floor_first, const Meanw
 
 Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("bench"));
+  // Without nodes no slice is placed: what is measured is creation. tpu-slice-scheduling-bench measures placement.
   ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = account_,
                                                                .log = plane_->dir() + "/operator.log",
-                                                               .program = options_.operator_program}));
+                                                               .program = options_.operator_program,
+                                                               .flags = {"--controllers=raycluster"}}));
   RETURN_IF_ERROR(settle());
   out.resident_before = resident_mebibytes(operator_->pid());
   const double cpu = cpu_seconds(operator_->pid());

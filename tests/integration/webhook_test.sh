@@ -20,12 +20,15 @@ expect "a wrong numOfHosts is refused on update too" 'numOfHosts' kubectl patch 
 born=$(kubectl get pods -l ray.io/replica-host-index=2 -o json)
 bare=$(jq '.items[0] | {apiVersion: "v1", kind: "Pod",
     metadata: {name: "by-hand", labels: (.metadata.labels | del(.["tpuslice.dev/slice"])),
-               annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-hosts"])),
+               annotations: (.metadata.annotations | with_entries(select(.key | startswith("tpuslice.dev/") | not))),
                ownerReferences: .metadata.ownerReferences},
-    spec: (.spec | del(.nodeName, .affinity, .hostname, .subdomain, .tolerations)
+    spec: (.spec | del(.nodeName, .affinity, .hostname, .subdomain, .tolerations,
+                       .nodeSelector["cloud.google.com/gke-nodepool"])
       | .containers |= map(.env |= map(select(.name | test("^TPU_") | not))))}' <<<"$born")
-# Tolerations are a set; the API server's own come before those of a webhook.
-essence='{labels: .metadata.labels, annotations: .metadata.annotations, spec: (.spec | del(.nodeName) | .tolerations |= sort)}'
+# Tolerations are a set; the API server's own come before those of a webhook. The other has been placed since it was born.
+essence='{labels: .metadata.labels,
+  annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"])),
+  spec: (.spec | del(.nodeName, .schedulingGates, .nodeSelector["cloud.google.com/gke-nodepool"]) | .tolerations |= sort)}'
 diff <(jq -S ".items[0] | $essence" <<<"$born") \
      <(kubectl create --dry-run=server -o json -f - <<<"$bare" | jq -S "$essence") ||
   fail "the pod applied by hand differs from the one our controller created"
