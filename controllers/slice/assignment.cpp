@@ -25,7 +25,11 @@ struct Unit {
         std::ranges::min(slices, {}, [](const Slice* slice) { return slice->waiting_since(); })->waiting_since();
     return std::tuple(-std::int64_t{priority}, since, slices.front()->key);
   }
-  [[nodiscard]] bool whole() const { return slices.size() >= static_cast<std::size_t>(slices.front()->gang_slices); }
+  /// How many of those that start together are here or have been placed.
+  [[nodiscard]] std::size_t members(const GangCounts& placed_gangs) const {
+    const auto placed = placed_gangs.find({slices.front()->key.namespace_name, slices.front()->gang});
+    return slices.size() + (placed == placed_gangs.end() ? 0 : placed->second);
+  }
 };
 
 std::vector<Unit> units_of(const std::vector<Slice>& ready) {
@@ -119,15 +123,16 @@ class Candidates {
 class Assigner {
  public:
   Assigner(Inventory& inventory, NoCapacity no_capacity, const std::vector<Slice>& released,
-           const TroubleCounts& troubles)
-      : inventory_(inventory), no_capacity_(no_capacity), troubles_(troubles) {
+           const TroubleCounts& troubles, const GangCounts& placed_gangs)
+      : inventory_(inventory), no_capacity_(no_capacity), troubles_(troubles), placed_gangs_(placed_gangs) {
     for (const Slice& slice : released) released_.emplace_back(wish_of(slice), name_of(slice));
   }
 
   void place(const Unit& unit) {
-    if (!unit.whole()) {
-      return wait(unit, fmt::format("{} of the {} slices that start together have all their pods", unit.slices.size(),
-                                    unit.slices.front()->gang_slices));
+    const auto gang_slices = static_cast<std::size_t>(unit.slices.front()->gang_slices);
+    if (const std::size_t members = unit.members(placed_gangs_); members < gang_slices) {
+      return wait(unit,
+                  fmt::format("{} of the {} slices that start together have all their pods", members, gang_slices));
     }
     if (const std::string before = released_before(unit); !before.empty()) {
       return wait(unit, fmt::format("{} was released before it and has not got its nodes yet", before));
@@ -225,6 +230,7 @@ class Assigner {
   Inventory& inventory_;
   const NoCapacity no_capacity_;
   const TroubleCounts& troubles_;
+  const GangCounts& placed_gangs_;
   std::vector<std::pair<Wish, std::string>> released_;
   std::list<Candidates> candidates_;
   std::size_t waiting_ = 0;  ///< Units told of each domain.
@@ -234,8 +240,8 @@ class Assigner {
 }  // namespace
 
 Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
-                  const std::vector<Slice>& released, const TroubleCounts& troubles) {
-  Assigner assigner(inventory, no_capacity, released, troubles);
+                  const std::vector<Slice>& released, const TroubleCounts& troubles, const GangCounts& placed_gangs) {
+  Assigner assigner(inventory, no_capacity, released, troubles, placed_gangs);
   for (const Unit& unit : units_of(ready)) assigner.place(unit);
   return assigner.take();
 }

@@ -1,7 +1,9 @@
 // The assignment: which of the waiting slices get which whole, free domain now, and why the others do not.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controllers/slice/inventory.h"
@@ -29,17 +31,22 @@ struct Assignment {
   std::vector<Wait> waits;
 };
 
+/// How many slices of a gang (by namespace and gang) have been placed already.
+using GangCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
+
 /// `ready` are slices of which all pods exist and wait for nothing but us; `inventory` then shows the domains taken.
 ///
 /// The order is priority, then age; slices that start together stand where the first of them stands, and all get a
-/// domain or none. A slice that gets none keeps what it could use once others have ended, so that younger slices whose
-/// domains overlap with it cannot starve it; what could never be enough is not kept.
+/// domain or none. One of them that was lost, or that a crash left behind, joins those in `placed_gangs` alone. A slice
+/// that gets none keeps what it could use once others have ended, so that younger slices whose domains overlap with it
+/// cannot starve it; what could never be enough is not kept.
 ///
 /// Of several free domains a slice gets the one with the least trouble, by `troubles`.
 ///
 /// `released` are slices that were let go and do not have all their nodes yet: none that wants the same is placed or
 /// released beside them, or two of them could each end up with half of a domain.
 [[nodiscard]] Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
-                                const std::vector<Slice>& released, const TroubleCounts& troubles = {});
+                                const std::vector<Slice>& released, const TroubleCounts& troubles = {},
+                                const GangCounts& placed_gangs = {});
 
 }  // namespace tpuslice::slice

@@ -148,6 +148,7 @@ void Inventory::give_back(const std::string& topology_key, const std::string& do
 
 Verdict Inventory::judge(const Wish& wish, const std::string& domain) {
   const Places& places = grouped(wish.topology_key)[domain];
+  if (wish.chips <= 0) return {Obstacle::kForeign, {}};  // Made by hand: admission gates no such pod.
   if (std::ranges::none_of(places, [&](const Place* place) { return chosen_by_any(wish, *place->node); })) {
     return {Obstacle::kForeign, {}};
   }

@@ -21,14 +21,16 @@ struct Sorted {
   std::vector<Slice> ready;
   std::vector<Slice> released;  ///< Let go to no domain; some pods have no node yet.
   std::vector<Wait> forming;
+  GangCounts placed_gangs;
   std::optional<Timestamp> changes_at;
 };
 
 bool is_released(const Slice& slice) {
-  return std::ranges::any_of(slice.hosts, [&](const PodPtr& pod) {
-    return pod != nullptr && is_live(*pod) && pod->node_name.empty() &&
-           pod->node_selector.find(slice.topology_key) == pod->node_selector.end();
+  const std::vector<PodPtr> live = slice.live();
+  const bool sent_nowhere = std::ranges::any_of(live, [&](const PodPtr& pod) {
+    return !is_gated(*pod) && pod->node_selector.find(slice.topology_key) == pod->node_selector.end();
   });
+  return sent_nowhere && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
 }
 
 void sooner(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
@@ -40,8 +42,9 @@ Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& opti
     if (standing.changes_at) sooner(out.changes_at, *standing.changes_at);
     if (standing.phase == Phase::kReady) {
       out.ready.push_back(slice);
-    } else if (standing.phase == Phase::kPlaced && is_released(slice)) {
-      out.released.push_back(slice);
+    } else if (standing.phase == Phase::kPlaced) {
+      if (!slice.gang.empty()) ++out.placed_gangs[{slice.key.namespace_name, slice.gang}];
+      if (is_released(slice)) out.released.push_back(slice);
     } else if (standing.phase == Phase::kForming) {
       const Timestamp due = slice.complete_since() + options.told_after;
       if (now < due) {
@@ -151,7 +154,8 @@ runtime::Plan plan_placement(const PlacementObserved& seen, const Options& optio
   Assignment assignment;
   if (!sorted.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
-    assignment = assign(sorted.ready, inventory, options.no_capacity, sorted.released, seen.troubles);
+    assignment =
+        assign(sorted.ready, inventory, options.no_capacity, sorted.released, seen.troubles, sorted.placed_gangs);
   }
   for (const Placement& placement : assignment.placements) builder.add(placement);
   for (const Wait& wait : assignment.waits) builder.add(wait);

@@ -124,8 +124,9 @@ Status join_gate(Draft& pod, const SliceIdentity& identity) {
     return Error::invalid_argument("metadata.annotations[{}]: Invalid value: \"{}\": must be \"on\" or \"off\"",
                                    tpu::kGating, gating);
   }
-  // Without an accelerator nobody knows which nodes to wait for; a pod with a node waits for none.
-  if (gating == "off" || identity.accelerator == nullptr) return {};
+  // Without an accelerator nobody knows which nodes to wait for; chips of init containers alone make no lasting claim
+  // to nodes; a pod with a node waits for none.
+  if (gating == "off" || identity.accelerator == nullptr || identity.containers.empty()) return {};
   if (!string_at(pod.json, {"spec", "nodeName"}).empty()) return {};
   Json& gates = pod.spec("schedulingGates");
   const Json gate = {{"name", tpu::kSliceGate}};

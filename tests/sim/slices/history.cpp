@@ -258,14 +258,19 @@ class History {
   /// A slice may wait beside a free domain only if an older gang keeps it, which could start if others ended.
   void judge_waiting(const Wanted& wanted) {
     const std::int64_t free = free_domains(wanted.topology_key, wanted.hosts);
-    if (free < wanted.gang_slices) return;
+    // Of slices that start together, those that still wait; unless one was deleted: then they wait for ever.
+    const auto mates = std::ranges::count(waiting_, wanted.gang, &Wanted::gang);
+    if (free < (wanted.gang.empty() ? 1 : mates)) return;
+    if (!wanted.gang.empty() && std::ranges::any_of(world_.wanted(), [&](const Wanted& other) {
+          return other.gang == wanted.gang && other.deleted;
+        })) {
+      return;
+    }
     const bool somebody_keeps = std::ranges::any_of(waiting_, [&](const Wanted& other) {
       return other.name != wanted.name && (other.gang != wanted.gang || other.gang.empty()) &&
              (other.gang_slices > 1 || other.topology_key != wanted.topology_key);
     });
-    const bool gang_runs =
-        !wanted.gang.empty() && std::ranges::count(waiting_, wanted.gang, &Wanted::gang) < wanted.gang_slices;
-    if (somebody_keeps || gang_runs) return;
+    if (somebody_keeps) return;
     fail(fmt::format("{} waits although {} domains of {} are free", wanted.name, free, wanted.topology_key));
   }
 
