@@ -59,12 +59,12 @@ Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& opti
 
 class PlanBuilder {
  public:
-  PlanBuilder(const PlacementObserved& seen, const Options& options) : seen_(seen), options_(options) {}
+  explicit PlanBuilder(const PlacementObserved& seen) : seen_(seen) {}
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
     const PodView& first = *slice.hosts.front();
-    commits_.push_back(release_pod(first, {slice.topology_key, placement.domain, members_of(slice), seen_.now}));
+    writes_.push_back(release_pod(first, {slice.topology_key, placement.domain, members_of(slice), seen_.now}));
     const std::string where = placement.domain.empty()
                                   ? "no domain in particular"
                                   : fmt::format("{} {}", domain_noun(slice.topology_key), placement.domain);
@@ -94,7 +94,7 @@ class PlanBuilder {
     const PodView& pod = *live.front();
     const std::string& told = annotation(pod, tpu::kWaiting);
     if (told == wait.why) return;
-    tellings_.push_back(tell_pod(pod, wait.why));
+    writes_.push_back(tell_pod(pod, wait.why));
     note(fmt::format("slice {} waits: {}", short_name(slice), wait.why));
     if (told.empty()) {
       event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
@@ -112,9 +112,8 @@ class PlanBuilder {
   }
 
   runtime::Plan take(std::optional<Timestamp> changes_at) {
-    // A pod that cannot be written must not hold back the slices of others.
-    if (!commits_.empty()) plan_.stages.push_back({std::move(commits_), true});
-    if (!tellings_.empty()) plan_.stages.push_back({std::move(tellings_), true});
+    // Independent: a pod that cannot be written must not hold back the slices of others.
+    if (!writes_.empty()) plan_.stages.push_back({std::move(writes_), true});
     if (notes_ > kReasonsInPlan) plan_.reason += fmt::format("; and {} more", notes_ - kReasonsInPlan);
     if (changes_at) plan_.requeue_after = std::max<Duration>(*changes_at - seen_.now, std::chrono::milliseconds(1));
     return std::move(plan_);
@@ -138,10 +137,8 @@ class PlanBuilder {
   }
 
   const PlacementObserved& seen_;
-  const Options& options_;
   runtime::Plan plan_;
-  std::vector<runtime::Action> commits_;
-  std::vector<runtime::Action> tellings_;
+  std::vector<runtime::Action> writes_;
   std::size_t notes_ = 0;
 };
 
@@ -150,7 +147,7 @@ class PlanBuilder {
 runtime::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
   const std::vector<Slice> slices = read_slices(seen.pods);
   const Sorted sorted = sort(slices, seen.now, options);
-  PlanBuilder builder(seen, options);
+  PlanBuilder builder(seen);
   Assignment assignment;
   if (!sorted.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
