@@ -186,11 +186,16 @@ void join_device_env(Draft& draft) {
   }
 }
 
+/// As every pod that an API server sends: there is a metadata to put a label into.
+bool has_name(const Json& pod) {
+  return find_path(pod, {"metadata", "name"}) != nullptr || find_path(pod, {"metadata", "generateName"}) != nullptr;
+}
+
 Status change(Draft& pod, const MutationOptions& options) {
   ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod.json));
   if (identity) {
     RETURN_IF_ERROR(join_slice(pod, *identity, options));
-  } else if (pod.json.contains("spec") && asks_for_tpus(pod.json)) {
+  } else if (has_name(pod.json) && asks_for_tpus(pod.json)) {
     RETURN_IF_ERROR(mark(pod, std::string(tpu::kNoSlice)));  // It takes chips that no slice can have.
   }
   if (options.device_env && pod.json.contains("spec")) join_device_env(pod);

@@ -56,6 +56,8 @@ TEST(MutatePod, OnlyMarksATpuPodThatNobodyNumbers) {
   Json marked = stranger;
   marked["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
   EXPECT_EQ(mutated(stranger, {.gate = true}), marked);
+  stranger.erase("metadata");
+  EXPECT_EQ(mutated(stranger), stranger) << "no API server sends it, and no label can be put anywhere";
 }
 
 TEST(MutatePod, HoldsAHostOfASliceBackUntilTheSliceIsPlaced) {
