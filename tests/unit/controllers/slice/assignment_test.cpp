@@ -30,10 +30,11 @@ struct Cluster {
   NoCapacity no_capacity = NoCapacity::kWait;
   std::vector<Slice> released;
   TroubleCounts troubles;
+  GangCounts placed_gangs;
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
     Inventory inventory(nodes, pods, read_slices(pods));
-    const Assignment assignment = assign(ready, inventory, no_capacity, released, troubles);
+    const Assignment assignment = assign(ready, inventory, no_capacity, released, troubles, placed_gangs);
     Outcome out;
     for (const Placement& placement : assignment.placements) {
       out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));
@@ -158,6 +159,22 @@ TEST(AssignGang, WaitsUntilAllItsSlicesAreThereAndKeepsNothing) {
   EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
   EXPECT_THAT(out.waits, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods"),
                                      Pair("y", "2 of the 3 slices that start together have all their pods")));
+}
+
+TEST(AssignGang, IsJoinedAgainByASliceThatWasLost) {
+  Cluster cluster{pools(2)};
+  cluster.placed_gangs = {{{"default", "g"}, 1}};
+  EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 2)}).placed, ElementsAre("x to pool-a"));
+  const Outcome out = cluster.assigns({a_slice("x").gang("g", 3)});
+  EXPECT_THAT(out.waits, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods")));
+  EXPECT_THAT(cluster.assigns({a_slice("x").gang("other", 2)}).placed, IsEmpty());
+  EXPECT_THAT(cluster.assigns({a_slice("x").in("team").gang("g", 2)}).placed, IsEmpty());
+}
+
+TEST(AssignGang, IsJoinedAgainByAllThatWereLostOrNone) {
+  Cluster cluster{pools(1)};
+  cluster.placed_gangs = {{{"default", "g"}, 1}};
+  EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)}).placed, IsEmpty());
 }
 
 TEST(AssignGang, IsOfOneNamespace) {

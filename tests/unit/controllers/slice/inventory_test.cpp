@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                           R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"Exists"}]}]})";
                     }),
                     Obstacle::kForeign, ""},
+        VerdictCase{"PodsWithoutChips", four_nodes(), four_hosts().chips(0), Obstacle::kForeign, ""},
         VerdictCase{"TheFirstFlawIsTold", four_nodes().node(3, cordoned).node(1, without_chips), four_hosts(),
                     Obstacle::kBroken, "pool-a: node pool-a-1 advertises no TPU chips"},
         VerdictCase{"TwoPodsOnEachNode", a_pool("pool-a").size(2), four_hosts().chips(2), Obstacle::kNone, ""},

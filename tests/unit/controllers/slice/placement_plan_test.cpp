@@ -262,6 +262,23 @@ TEST(PlacementPlan, ReleasesTheNextWhenTheFirstHasAllItsNodes) {
             "slice y of 2 hosts goes to no domain in particular");
 }
 
+TEST(PlacementPlan, DoesNotTakeASliceForReleasedWhoseOtherHostsAreYetToFollowItsFirst) {
+  for (const SliceBuilder& begun : {a_slice("x").sent_to("pool-a").waits(1), a_slice("x").runs_in("pool-a").waits(1)}) {
+    const Plan plan = plan_placement(observed({a_pool("pool-a"), a_pool("pool-b")}, {begun, a_slice("y")}, 5s), {});
+    EXPECT_EQ(plan.reason, "slice y of 2 hosts goes to node pool pool-b");
+  }
+}
+
+TEST(PlacementPlan, SendsTheRestOfAGangAfterThoseThatWerePlacedBeforeACrash) {
+  const auto plan = [](const SliceBuilder& first) {
+    const SliceBuilder second = a_slice("y").gang("g", 2);
+    return plan_placement(observed({a_pool("pool-a"), a_pool("pool-b")}, {first, second}, 1h), {}).reason;
+  };
+  EXPECT_EQ(plan(a_slice("x").gang("g", 2).sent_to("pool-a")), "slice y of 2 hosts goes to node pool pool-b");
+  EXPECT_EQ(plan(a_slice("x").gang("g", 2).runs_in("pool-a").fails(1)),
+            "slice y waits: 1 of the 2 slices that start together have all their pods");
+}
+
 // Measurements.
 
 TEST(PlacementPlan, CountsAndTimesASliceOnceItsFirstHostIsLetGo) {
