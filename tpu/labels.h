@@ -78,6 +78,7 @@ inline constexpr std::string_view kGating = "tpuslice.dev/gating";              
 /// Ours: annotations that the slice controller writes.
 inline constexpr std::string_view kSliceMembers = "tpuslice.dev/slice-members";  ///< Which pods were placed together.
 inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";          ///< RFC 3339.
+inline constexpr std::string_view kPlacedIn = "tpuslice.dev/placed-in";          ///< The domain; absent: in none.
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";             ///< Why the slice waits, for people.
 
 }  // namespace tpuslice::tpu

@@ -95,20 +95,24 @@ class Candidates {
     return domain;
   }
 
-  [[nodiscard]] std::string explain() {
+  /// Why fewer than `needed` are free.
+  [[nodiscard]] std::string explain(std::size_t needed) {
     std::vector<std::string> texts;
     std::size_t count = 0;
+    std::size_t free = 0;
     for (const std::string& domain : inventory_.domains(wish_.topology_key)) {
       const Verdict verdict = inventory_.judge(wish_, domain);
       if (verdict.obstacle == Obstacle::kForeign) continue;
       ++count;
+      if (verdict.obstacle == Obstacle::kNone) ++free;
       if (texts.size() < kDomainsTold) texts.push_back(verdict.text.empty() ? domain + " is free" : verdict.text);
     }
     if (count == 0) {
       return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(wish_.topology_key));
     }
     const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
-    return fmt::format("{} {} would match, none is free: {}{}", count, domain_noun(wish_.topology_key, count),
+    const std::string enough = needed == 1 ? "none is free" : fmt::format("{} free at once, {} needed", free, needed);
+    return fmt::format("{} {} would match, {}: {}{}", count, domain_noun(wish_.topology_key, count), enough,
                        fmt::join(texts, "; "), more);
   }
 
@@ -182,7 +186,8 @@ class Assigner {
   void refuse(const Unit& unit, const std::vector<Found>& found) {
     give_back(found);
     if (waiting_ < kTold) {
-      for (const Slice* slice : unit.slices) out_.waits.push_back({slice, candidates_of(*slice).explain()});
+      for (const Slice* slice : unit.slices)
+        out_.waits.push_back({slice, candidates_of(*slice).explain(unit.slices.size())});
       ++waiting_;
     } else {
       wait(unit, fmt::format("at least {} older slices, or slices of higher priority, wait before it", kTold));

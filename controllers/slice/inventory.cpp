@@ -29,8 +29,10 @@ std::string flaw_of(const Wish& wish, const NodeView& node) {
   if (wish.chips > node.tpu_chips || node.tpu_chips % wish.chips != 0) {
     return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, wish.chips);
   }
-  std::string taint = untolerated_taint(*wish.choosers.front(), node);
-  if (!taint.empty()) return fmt::format("node {} has taint {}", name, taint);
+  for (const PodPtr& pod : wish.choosers) {
+    const std::string taint = untolerated_taint(*pod, node);
+    if (!taint.empty()) return fmt::format("node {} has taint {}", name, taint);
+  }
   return {};
 }
 
@@ -162,6 +164,10 @@ Verdict Inventory::judge(const Wish& wish, const std::string& domain) {
   for (const Place* place : places) {
     if (std::string flaw = flaw_of(wish, *place->node); !flaw.empty()) {
       return {Obstacle::kBroken, fmt::format("{}: {}", domain, flaw)};
+    }
+    if (place->node->tpu_chips != places.front()->node->tpu_chips) {
+      return {Obstacle::kBroken, fmt::format("{}: nodes {} and {} differ in their chips", domain,
+                                             places.front()->node->key.name, place->node->key.name)};
     }
     chips += place->node->tpu_chips;
     if (is_ready(*place->node)) ++ready;

@@ -37,7 +37,9 @@ std::string untolerated_taint(const PodView& pod, const NodeView& node) {
     if (std::ranges::count(kTaintsOfState, taint.key) > 0) continue;
     const bool tolerated = std::ranges::any_of(
         pod.tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
-    if (!tolerated) return fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
+    if (tolerated) continue;
+    return taint.value.empty() ? fmt::format("{}:{}", taint.key, taint.effect)
+                               : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
   }
   return {};
 }

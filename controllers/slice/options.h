@@ -9,8 +9,8 @@ namespace tpuslice::slice {
 struct Options {
   NoCapacity no_capacity = NoCapacity::kWait;
   Duration lost_after = std::chrono::seconds(40);  ///< A node not Ready for so long has lost its pods.
-  Duration bound_within =
-      std::chrono::minutes(2);  ///< A pod that the scheduler refuses where it was sent ends its slice.
+  /// A pod that the scheduler still refuses so long after it was sent to its domain ends its slice.
+  Duration bound_within = std::chrono::minutes(2);
   Duration told_after = std::chrono::seconds(10);  ///< Slices younger than this are not told what they wait for.
 };
 

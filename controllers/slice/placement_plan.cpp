@@ -27,10 +27,15 @@ struct Sorted {
 
 bool is_released(const Slice& slice) {
   const std::vector<PodPtr> live = slice.live();
-  const bool sent_nowhere = std::ranges::any_of(live, [&](const PodPtr& pod) {
-    return !is_gated(*pod) && pod->node_selector.find(slice.topology_key) == pod->node_selector.end();
-  });
+  const bool sent_nowhere = std::ranges::any_of(
+      live, [&](const PodPtr& pod) { return !is_gated(*pod) && annotation(*pod, tpu::kPlacedIn).empty(); });
   return sent_nowhere && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
+}
+
+/// Some of its pods never were gated, and the others wait for them in vain.
+bool is_held_by_others(const Slice& slice, Phase phase) {
+  return phase == Phase::kUngated &&
+         std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
 
 void sooner(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
@@ -45,7 +50,7 @@ Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& opti
     } else if (standing.phase == Phase::kPlaced) {
       if (!slice.gang.empty()) ++out.placed_gangs[{slice.key.namespace_name, slice.gang}];
       if (is_released(slice)) out.released.push_back(slice);
-    } else if (standing.phase == Phase::kForming) {
+    } else if (standing.phase == Phase::kForming || is_held_by_others(slice, standing.phase)) {
       const Timestamp due = slice.complete_since() + options.told_after;
       if (now < due) {
         sooner(out.changes_at, due);
@@ -91,7 +96,8 @@ class PlanBuilder {
     const Slice& slice = *wait.slice;
     const std::vector<PodPtr> live = slice.live();
     if (live.empty()) return;
-    const PodView& pod = *live.front();
+    const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
+    const PodView& pod = gated == live.end() ? *live.front() : **gated;
     const std::string& told = annotation(pod, tpu::kWaiting);
     if (told == wait.why) return;
     writes_.push_back(tell_pod(pod, wait.why));

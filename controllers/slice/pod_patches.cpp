@@ -19,7 +19,10 @@ runtime::Action release_pod(const PodView& pod, const Release& release) {
                       {tpu::kPlacedAt, format_rfc3339(release.placed_at)},
                       {tpu::kWaiting, nullptr}};
   Json patch = {{"metadata", {{"annotations", std::move(annotations)}}}, {"spec", {{"schedulingGates", gates}}}};
-  if (!release.domain.empty()) patch["spec"]["nodeSelector"] = {{release.topology_key, release.domain}};
+  if (!release.domain.empty()) {
+    patch["metadata"]["annotations"][std::string(tpu::kPlacedIn)] = release.domain;
+    patch["spec"]["nodeSelector"] = {{release.topology_key, release.domain}};
+  }
   runtime::Action action = runtime::Action::patch(kPods, pod.key, std::move(patch), {pod.uid, pod.resource_version});
   action.failure_reason = kFailedPlaceSlice;
   return action;

@@ -70,7 +70,10 @@ Start start_of(const std::string& text) {
 /// Pods of one slice agree, but for those that admission never saw.
 void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
   int hosts = 0;
-  for (const PodPtr& pod : pods) {
+  std::vector<PodPtr> in_order = pods;
+  // What ended may be of an earlier slice of that name, of another size.
+  std::ranges::stable_partition(in_order, [](const PodPtr& pod) { return is_live(*pod); });
+  for (const PodPtr& pod : in_order) {
     const std::optional<int> told = number(annotation(*pod, tpu::kSliceHosts));
     if (!told || hosts > 0) continue;
     hosts = *told;

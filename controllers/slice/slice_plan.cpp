@@ -68,7 +68,7 @@ class SlicePlanner {
     for (const PodPtr& pod : started()) {
       const auto node = seen_.nodes.find(pod->node_name);
       if (node == seen_.nodes.end() || node->second->ready) continue;
-      const Timestamp lost = node->second->ready_changed.value_or(seen_.now) + options_.lost_after;
+      const Timestamp lost = node->second->ready_changed.value_or(Timestamp{}) + options_.lost_after;
       if (seen_.now >= lost) {
         return Fault{"node lost", fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
       }
@@ -85,8 +85,7 @@ class SlicePlanner {
     Timestamp placed = Timestamp::min();
     for (const PodPtr& pod : started()) {
       placed = std::max(placed, parse_rfc3339(annotation(*pod, tpu::kPlacedAt)).value_or(Timestamp::min()));
-      const bool sent = pod->node_selector.find(slice_.topology_key) != pod->node_selector.end();
-      if (!sent || !pod->node_name.empty()) continue;
+      if (annotation(*pod, tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
       ++homeless;
       if (!pod->unschedulable.empty()) refused = pod;
     }
@@ -95,9 +94,9 @@ class SlicePlanner {
       look_again_at(placed + options_.bound_within);
       return std::nullopt;
     }
-    return Fault{"not scheduled", fmt::format("{} of {} pods got no node in {}: {}: {}", homeless, slice_.hosts.size(),
-                                              refused->node_selector.find(slice_.topology_key)->second,
-                                              refused->key.name, refused->unschedulable)};
+    return Fault{"not scheduled",
+                 fmt::format("{} of {} pods got no node in {}: {}: {}", homeless, slice_.hosts.size(),
+                             annotation(*refused, tpu::kPlacedIn), refused->key.name, refused->unschedulable)};
   }
 
   void tear_down(const Fault& fault) {
@@ -122,15 +121,15 @@ class SlicePlanner {
   void complete() {
     const std::vector<PodPtr> begun = started();
     const PodView& first = *begun.front();
-    const auto sent = first.node_selector.find(slice_.topology_key);
-    const std::string domain = sent == first.node_selector.end() ? std::string() : sent->second;
-    const Timestamp placed = parse_rfc3339(annotation(first, tpu::kPlacedAt)).value_or(seen_.now);
+    const std::string& domain = annotation(first, tpu::kPlacedIn);
     const std::string& members = annotation(first, tpu::kSliceMembers);
-    release_gated(slice_.hosts, {slice_.topology_key, domain, members, placed});
-    release_gated(slice_.companions, {slice_.topology_key, {}, members, placed});
+    release_gated(slice_.hosts, {slice_.topology_key, domain, members, seen_.now});
+    release_gated(slice_.companions, {slice_.topology_key, {}, members, seen_.now});
     if (!plan_.stages.empty()) {
-      plan_.reason = fmt::format("the {} other pods of slice {} follow its first to {}", plan_.stages[0].actions.size(),
-                                 short_name(slice_), domain.empty() ? "wherever they fit" : domain);
+      const std::size_t others = plan_.stages[0].actions.size();
+      plan_.reason =
+          fmt::format("{} other pod{} of slice {} follow{} its first to {}", others, others == 1 ? "" : "s",
+                      short_name(slice_), others == 1 ? "s" : "", domain.empty() ? "wherever they fit" : domain);
     }
   }
 

@@ -24,7 +24,8 @@ struct SliceObserved {
 ///   these wait for nodes like those of a new slice. What already waits is left alone, so a slice is torn down once.
 /// - A pod without TPU whose slice does not come is let go.
 ///
-/// Slices that never were gated are left alone.
+/// Slices that never were gated are left alone. One whose pods were not all there when it was placed is not torn down
+/// for a pod that it loses: its controller replaces that pod, or ends the group itself.
 [[nodiscard]] runtime::Plan plan_slice(const SliceObserved& seen, const Options& options);
 
 }  // namespace tpuslice::slice

@@ -96,14 +96,20 @@ Standing standing_of(const Slice& slice, Timestamp now) {
     return any ? before_start(slice, now) : Standing{};
   }
   const std::string members = members_of(slice);
+  PodPtr ungated;
   for (const PodPtr& pod : started) {
     const std::string& record = annotation(*pod, tpu::kSliceMembers);
     if (record.empty()) {
-      return {Phase::kUngated, fmt::format("pod {} was created without scheduling gate", pod->key.name)};
+      if (ungated == nullptr) ungated = pod;
+    } else if (record != kOpenMembers && record != members) {
+      return {Phase::kBroken, what_was_lost(slice)};
     }
-    if (record != kOpenMembers && record != members) return {Phase::kBroken, what_was_lost(slice)};
   }
-  return {Phase::kPlaced, {}};
+  if (ungated == nullptr) return {Phase::kPlaced, {}};
+  return {Phase::kUngated,
+          fmt::format("pod {} was created without scheduling gate: delete it, and all pods of the slice "
+                      "start together",
+                      ungated->key.name)};
 }
 
 }  // namespace tpuslice::slice

@@ -14,7 +14,7 @@ namespace tpuslice::slice {
 /// Thread-safe.
 class Troubles {
  public:
-  /// Trouble later than this counts no more.
+  /// Trouble older than this counts no more.
   static constexpr Duration kMemory = std::chrono::minutes(30);
   /// What follows within this time belongs to the same trouble.
   static constexpr Duration kSame = std::chrono::seconds(30);

@@ -27,7 +27,7 @@ bare=$(jq '.items[0] | {apiVersion: "v1", kind: "Pod",
       | .containers |= map(.env |= map(select(.name | test("^TPU_") | not))))}' <<<"$born")
 # Tolerations are a set; the API server's own come before those of a webhook. The other has been placed since it was born.
 essence='{labels: .metadata.labels,
-  annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"])),
+  annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"], .["tpuslice.dev/placed-in"])),
   spec: (.spec | del(.nodeName, .schedulingGates, .nodeSelector["cloud.google.com/gke-nodepool"]) | .tolerations |= sort)}'
 diff <(jq -S ".items[0] | $essence" <<<"$born") \
      <(kubectl create --dry-run=server -o json -f - <<<"$bare" | jq -S "$essence") ||

@@ -111,7 +111,7 @@ Status annotate(Draft& pod, const SliceIdentity& identity, const std::string& to
   RETURN_IF_ERROR(set(tpu::kTopologyKey, topology_key));
   if (!identity.start.empty()) RETURN_IF_ERROR(set(tpu::kSliceStart, std::string(identity.start)));
   if (annotations.contains(tpu::kGangSlices)) RETURN_IF_ERROR(set(tpu::kSliceGang, tpu::gang_key(identity)));
-  for (const std::string_view name : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kWaiting}) {
+  for (const std::string_view name : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kWaiting}) {
     annotations.erase(std::string(name));
   }
   return {};

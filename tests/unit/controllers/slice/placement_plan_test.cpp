@@ -68,7 +68,7 @@ TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasCh
       "body": {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:07Z",
-          "tpuslice.dev/waiting": null}},
+          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/waiting": null}},
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
     "events": [
       {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",

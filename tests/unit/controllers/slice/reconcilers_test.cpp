@@ -118,7 +118,7 @@ TEST_F(SliceReconciling, CompletesTheSliceOfTheKeyAndNoOther) {
   show(pods_of({a_slice("train").sent_to("pool-a").waits(1), a_slice("train").in("team").sent_to("pool-b").waits(1),
                 a_slice("other").sent_to("pool-c").waits(1)}));
   const runtime::Plan out = plan({"team", "train"});
-  EXPECT_EQ(out.reason, "the 1 other pods of slice train follow its first to pool-b");
+  EXPECT_EQ(out.reason, "1 other pod of slice train follows its first to pool-b");
   ASSERT_THAT(out.stages, SizeIs(1));
   ASSERT_THAT(out.stages[0].actions, SizeIs(1));
   EXPECT_EQ(out.stages[0].actions[0].key, (ObjectKey{"team", "train-1"}));

@@ -58,14 +58,14 @@ TEST(SlicePlan, SendsTheOtherHostsWhereTheFirstWent) {
   const Plan plan =
       plan_slice({{"default", "train"}, a_slice("train").sent_to("pool-a", 5s).waits(1).pods(), {}, after(9s)}, {});
   Json expected = Json::parse(R"({
-    "reason": "the 1 other pods of slice train follow its first to pool-a",
+    "reason": "1 other pod of slice train follows its first to pool-a",
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-1",
       "uid": "uid-of-train-1", "resourceVersion": "101", "failureReason": "FailedPlaceSlice",
       "body": {
         "metadata": {"annotations": {
-          "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:05Z",
-          "tpuslice.dev/waiting": null}},
+          "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:09Z",
+          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/waiting": null}},
         "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
     "events": []})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
@@ -77,7 +77,7 @@ TEST(SlicePlan, SendsThemAllAtOnce) {
   const Plan plan = plan_of(begun());
   EXPECT_THAT(plan.stages, SizeIs(1));
   EXPECT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2", "patch train-3"));
-  EXPECT_EQ(plan.reason, "the 3 other pods of slice train follow its first to pool-a");
+  EXPECT_EQ(plan.reason, "3 other pods of slice train follow its first to pool-a");
 }
 
 TEST(SlicePlan, FinishesWhatSomebodyElseBegan) {
@@ -110,7 +110,7 @@ TEST(SlicePlan, LetsCompanionsGoWhereverTheyFit) {
 
 TEST(SlicePlan, SendsTheOthersOfAReleasedSliceNowhereInParticular) {
   const Plan plan = plan_of(a_slice("train").sent_to("").waits(1));
-  EXPECT_EQ(plan.reason, "the 1 other pods of slice train follow its first to wherever they fit");
+  EXPECT_EQ(plan.reason, "1 other pod of slice train follows its first to wherever they fit");
   EXPECT_FALSE(plan.stages.at(0).actions.at(0).body.make()->at("spec").contains("nodeSelector"));
 }
 

@@ -191,7 +191,10 @@ void SliceBuilder::let_go(PodView& pod, int host, const std::string& members) co
   pod.scheduling_gates.clear();
   annotate(pod, tpu::kSliceMembers) = members;
   annotate(pod, tpu::kPlacedAt) = format_rfc3339(after(placed_));
-  if (!domain_->empty()) pod.node_selector[topology_key_] = *domain_;
+  if (!domain_->empty()) {
+    pod.node_selector[topology_key_] = *domain_;
+    pod.annotations[std::string(tpu::kPlacedIn)] = *domain_;
+  }
   if (!bound_ || homeless_.contains(host)) return;
   pod.node_name = fmt::format("{}-{}", *domain_, host);
   pod.phase = PodPhase::kRunning;

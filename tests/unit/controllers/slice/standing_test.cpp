@@ -143,13 +143,16 @@ INSTANTIATE_TEST_SUITE_P(
                      Phase::kBroken, "3 of 4 pods exist; host 3 is missing"}),
     case_name);
 
-INSTANTIATE_TEST_SUITE_P(Ungated, SliceStanding,
-                         ::testing::Values(StandingCase{"All", running().record(""), Phase::kUngated,
-                                                        "pod train-0 was created without scheduling gate"},
-                                           StandingCase{"SomeOfIt", running().record("").waits(0).waits(1),
-                                                        Phase::kUngated,
-                                                        "pod train-2 was created without scheduling gate"}),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(
+    Ungated, SliceStanding,
+    ::testing::Values(
+        StandingCase{
+            "All", running().record(""), Phase::kUngated,
+            "pod train-0 was created without scheduling gate: delete it, and all pods of the slice start together"},
+        StandingCase{
+            "SomeOfIt", running().record("").waits(0).waits(1), Phase::kUngated,
+            "pod train-2 was created without scheduling gate: delete it, and all pods of the slice start together"}),
+    case_name);
 
 TEST(SliceStandingInTime, LetsTheFirstHostGoWhenNoOthersHaveComeForAWhile) {
   const Slice slice = a_slice("train").hosts(3).starts(tpu::kFirstHostAlone).created(5s).without(1).without(2).slice();
