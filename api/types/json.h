@@ -18,8 +18,16 @@ namespace tpuslice {
 
 using Json = nlohmann::json;
 
-/// Labels, annotations, node selectors. Flat, as stores keep many small ones.
-using StringMap = boost::container::flat_map<std::string, std::string, std::less<>>;
+/// The order of keys that mostly begin alike: most comparisons are of two lengths.
+struct ShorterFirst {
+  using is_transparent = void;
+  [[nodiscard]] bool operator()(std::string_view a, std::string_view b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+
+/// Labels, annotations, node selectors. Flat, as stores keep many small ones; looked into all the time.
+using StringMap = boost::container::flat_map<std::string, std::string, ShorterFirst>;
 
 /// Limits of what we accept from others.
 struct JsonLimits {

@@ -12,7 +12,7 @@
 namespace tpuslice {
 namespace {
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
+std::optional<std::int64_t> parse_int64(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -47,7 +47,7 @@ Result<Requirement> checked(Requirement requirement) {
     case SelectorOperator::kGt:
     case SelectorOperator::kLt:
       if (values.size() != 1) return fail("must have exactly one");
-      if (!whole_number(values.front())) {
+      if (!parse_int64(values.front())) {
         return Error::invalid_argument("value of \"{}\": \"{}\" is no whole number, which {} needs", requirement.key,
                                        values.front(), name_of(requirement.op));
       }
@@ -235,8 +235,8 @@ bool Requirement::matches(const StringMap& labels) const {
     case SelectorOperator::kGt:
     case SelectorOperator::kLt: {
       if (!present || values.empty()) return false;
-      const auto number = whole_number(label->second);
-      const auto bound = whole_number(values.front());
+      const auto number = parse_int64(label->second);
+      const auto bound = parse_int64(values.front());
       return number && bound && (op == SelectorOperator::kGt ? *number > *bound : *number < *bound);
     }
   }

@@ -136,7 +136,13 @@ void read_pod_status(Value value, PodView& pod) {
       if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);
     } else if (key == "containerStatuses") {
       pod.containers.clear();
-      each_item(member, [&](Value status) { pod.containers.push_back(read_container_status(status)); });
+      each_item(member, [&](Value status) {
+        pod.containers.push_back(read_container_status(status));
+        pod.restarted = pod.restarted || pod.containers.back().restarts > 0;
+      });
+    } else if (key == "initContainerStatuses") {
+      each_item(member,
+                [&](Value status) { pod.restarted = pod.restarted || read_container_status(status).restarts > 0; });
     }
   });
 }

@@ -1,17 +1,14 @@
 #include "api/types/view_reader.h"
 
 #include <algorithm>
-#include <array>
 
 #include "api/types/quantity.h"
 
 namespace tpuslice::view {
 namespace {
 
-bool is_kept_annotation(std::string_view key) {
-  static constexpr std::array<std::string_view, 4> kPrefixes = {"tpuslice.dev/", "ray.io/", "jobset.sigs.k8s.io/",
-                                                                "leaderworkerset.sigs.k8s.io/"};
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+bool begins_like_any(std::string_view key, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](std::string_view prefix) { return key.starts_with(prefix); });
 }
 
@@ -64,7 +61,7 @@ std::int32_t int32_of(Value value, std::string_view name) {
   return static_cast<std::int32_t>(number);
 }
 
-Metadata read_metadata(Value value) {
+Metadata read_metadata(Value value, std::span<const std::string_view> annotations) {
   Metadata metadata;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "name") {
@@ -85,7 +82,7 @@ Metadata read_metadata(Value value) {
       metadata.labels = strings_of(member);
     } else if (key == "annotations") {
       each_member(member, [&](std::string_view name, Value text) {
-        if (is_kept_annotation(name)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
+        if (begins_like_any(name, annotations)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
       });
     } else if (key == "ownerReferences") {
       each_item(member, [&](Value owner) { read_owner(owner, metadata); });
@@ -102,20 +99,27 @@ std::int64_t read_tpu_amount(Value resources) {
   return chips;
 }
 
+ConditionView read_condition(Value value) {
+  ConditionView condition;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "type") condition.type = text_of(member);
+    if (key == "status") condition.is_true = std::string_view(member.get_string()) == "True";
+    if (key == "reason") condition.reason = text_of(member);
+    if (key == "message") condition.message = text_of(member);
+    if (key == "lastTransitionTime") condition.changed = time_of(member);
+  });
+  return condition;
+}
+
 Conditions read_conditions(Value value) {
   Conditions found;
   each_item(value, [&](Value item) {
-    std::string type;
-    ConditionView condition;
-    each_member(item, [&](std::string_view key, Value member) {
-      if (key == "type") type = text_of(member);
-      if (key == "status") condition.is_true = std::string_view(member.get_string()) == "True";
-      if (key == "reason") condition.reason = text_of(member);
-      if (key == "message") condition.message = text_of(member);
-      if (key == "lastTransitionTime") condition.changed = time_of(member);
-    });
-    if (type == "Ready") found.ready = std::move(condition);
-    if (type == "PodScheduled") found.scheduled = std::move(condition);
+    ConditionView condition = read_condition(item);
+    if (condition.type == "Ready") {
+      found.ready = std::move(condition);
+    } else if (condition.type == "PodScheduled") {
+      found.scheduled = std::move(condition);
+    }
   });
   return found;
 }

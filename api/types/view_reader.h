@@ -2,8 +2,10 @@
 // nobody asks for without looking inside. Internal to api/types.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -51,7 +53,7 @@ void each_item(Value value, Visit visit) {
 [[nodiscard]] std::int64_t amount_of(Value value);
 [[nodiscard]] StringMap strings_of(Value value);
 
-/// What pods and nodes have in common.
+/// What pods, nodes and jobs have in common.
 struct Metadata {
   ObjectKey key;
   std::string uid;
@@ -63,17 +65,22 @@ struct Metadata {
   StringMap annotations;
   std::optional<ControllerRef> controller;
 };
-[[nodiscard]] Metadata read_metadata(Value value);
+/// Annotations are kept by how their keys begin.
+inline constexpr std::array<std::string_view, 4> kPodAnnotations = {"tpuslice.dev/", "ray.io/", "jobset.sigs.k8s.io/",
+                                                                    "leaderworkerset.sigs.k8s.io/"};
+[[nodiscard]] Metadata read_metadata(Value value, std::span<const std::string_view> annotations = kPodAnnotations);
 
 /// google.com/tpu in a list of resources.
 [[nodiscard]] std::int64_t read_tpu_amount(Value resources);
 
 struct ConditionView {
+  std::string type;
   bool is_true = false;
   std::optional<Timestamp> changed;
   std::string reason;
   std::string message;
 };
+[[nodiscard]] ConditionView read_condition(Value value);
 
 struct Conditions {
   ConditionView ready;

@@ -9,17 +9,32 @@ std::string_view to_string(PodPhase phase) {
   return kNames.at(static_cast<std::size_t>(phase));
 }
 
-const std::string& PodView::label(std::string_view name) const {
+namespace {
+
+const std::string& label_of(const StringMap& labels, std::string_view name) {
   static const std::string kNone;
   const auto found = labels.find(name);
   return found == labels.end() ? kNone : found->second;
 }
+
+}  // namespace
+
+const std::string& PodView::label(std::string_view name) const { return label_of(labels, name); }
+const std::string& JobView::label(std::string_view name) const { return label_of(labels, name); }
 
 Result<PodView> PodView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Result<NodeView> NodeView::from_json(const Json& json) {
+  return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<JobView> JobView::from_json(const Json& json) {
+  return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<ServiceView> ServiceView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

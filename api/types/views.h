@@ -1,4 +1,4 @@
-// PodView, NodeView and ObjectView: what a store keeps of each object.
+// PodView, NodeView, JobView, ServiceView and ObjectView: what a store keeps of each object.
 //
 // Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1.5 KB a
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept.
@@ -71,7 +71,8 @@ struct PodView {
   std::string pod_ip;
   std::string ready_reason;  ///< Reason of the Ready condition.
   std::string ready_message;
-  std::vector<ContainerView> containers;
+  std::vector<ContainerView> containers;  ///< Without init containers.
+  bool restarted = false;                 ///< A container, also an init container, was started again.
 
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -109,6 +110,73 @@ struct NodeView {
   static Result<NodeView> from_json(const Json& json);
 
   friend bool operator==(const NodeView&, const NodeView&) = default;
+};
+
+/// A condition of a Job that somebody acts on: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
+struct JobCondition {
+  std::string type;
+  bool is_true = false;
+  std::string reason;  ///< "PodFailurePolicy"
+  std::string message;
+  std::optional<Timestamp> since;  ///< lastTransitionTime
+  friend bool operator==(const JobCondition&, const JobCondition&) = default;
+};
+
+/// A Job of batch/v1.
+struct JobView {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::int64_t generation = 0;
+  std::optional<Timestamp> created;
+  std::optional<Timestamp> deletion;
+  StringMap labels;
+  StringMap annotations;  ///< Only keys under tpuslice.dev/, jobset.sigs.k8s.io/ and alpha.jobset.sigs.k8s.io/.
+  std::optional<ControllerRef> controller;
+
+  std::int32_t parallelism = 1;
+  std::optional<std::int32_t> completions;
+  bool suspended = false;  ///< spec.suspend
+  /// Only while suspended: what may then be changed of spec.template, as JSON with the members that are there:
+  /// metadata.{labels,annotations} and spec.{affinity,nodeSelector,schedulingGates,tolerations}.
+  std::string pod_template;
+
+  // Numbers of pods, by the Job controller.
+  std::int32_t active = 0;
+  std::int32_t ready = 0;
+  std::int32_t succeeded = 0;
+  std::int32_t failed = 0;
+  std::int32_t terminating = 0;
+  std::optional<Timestamp> started;
+  std::vector<JobCondition> conditions;
+
+  [[nodiscard]] bool deleting() const { return deletion.has_value(); }
+  [[nodiscard]] const std::string& label(std::string_view name) const;
+  /// Null unless it is there and True.
+  [[nodiscard]] const JobCondition* condition(std::string_view type) const;
+
+  /// Errors: InvalidArgument for bytes that are no Job with metadata.name and metadata.uid.
+  static Result<JobView> decode(std::string_view json);
+  static Result<JobView> from_json(const Json& json);
+
+  friend bool operator==(const JobView&, const JobView&) = default;
+};
+
+/// Of a service, what makes it a headless one for certain pods.
+struct ServiceView {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::optional<Timestamp> deletion;
+  std::optional<ControllerRef> controller;
+  StringMap selector;
+  bool headless = false;             ///< spec.clusterIP is None.
+  bool publishes_not_ready = false;  ///< spec.publishNotReadyAddresses
+
+  static Result<ServiceView> decode(std::string_view json);
+  static Result<ServiceView> from_json(const Json& json);
+
+  friend bool operator==(const ServiceView&, const ServiceView&) = default;
 };
 
 /// A whole object in a store: custom resources, services.

@@ -12,7 +12,10 @@ namespace {
 /// How much faster a stage goes on that begins well. Each batch waits for the slowest of the one before.
 constexpr std::size_t kGrowth = 4;
 
-std::string describe(const Action& action) { return action.type.resource() + " " + action.key.to_string(); }
+std::string describe(const Action& action) {
+  const std::string part = action.subresource.empty() ? "" : "/" + action.subresource;
+  return action.type.resource() + part + " " + action.key.to_string();
+}
 
 Write write_of(const ResourceType& type, const ObjectKey& key, const Object& object) {
   return {type, key, object.uid(), revision_of(object.resource_version()), false};
@@ -157,20 +160,37 @@ ActionReport Executor::adopt(const Action& action, const Object& body, const std
   const std::optional<ControllerRef> ours = body.controller();
   const std::optional<ControllerRef> theirs = existing->controller();
   if (theirs && ours && theirs->uid == ours->uid) {
-    if (!existing->deletion_timestamp()) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
+    if (!existing->deletion_timestamp()) return take_over(action, body, *existing, stop);
     return failed(Error::conflict("{}: its predecessor is still being deleted", describe(action)));
   }
-  if (!theirs && !ours) return done(Outcome::kAdopted, write_of(action.type, action.key, *existing));
+  if (!theirs && !ours) return take_over(action, body, *existing, stop);
   const std::string owner =
       theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("nobody");
   return failed(Error::of(ErrorCode::kAlreadyExists, "{} already exists and is controlled by {}, not by {}",
                           describe(action), owner, ours ? ours->kind + " " + ours->name : std::string("nobody")));
 }
 
+ActionReport Executor::take_over(const Action& action, const Object& body, const Object& existing,
+                                 const std::stop_token& stop) const {
+  Json missing = Json::object();
+  for (const auto& [key, value] : string_map_at(body.json(), {"metadata", "labels"})) {
+    if (existing.label(key) != value) missing[key] = value;
+  }
+  if (missing.empty()) return done(Outcome::kAdopted, write_of(action.type, action.key, existing));
+  client::PatchOptions options;
+  options.uid = existing.uid();
+  options.answer = client::Answer::kReceipt;
+  const Result<Object> labelled = writer_.patch(action.type, action.key, client::PatchType::kMerge,
+                                                {{"metadata", {{"labels", std::move(missing)}}}}, options, stop);
+  if (labelled) return done(Outcome::kAdopted, write_of(action.type, action.key, *labelled));
+  return failed(labelled.error());
+}
+
 ActionReport Executor::run_patch(const Action& action, const std::stop_token& stop) const {
   const Result<Json> body = action.body.make();
   if (!body) return failed(body.error());
   client::PatchOptions options;
+  options.subresource = action.subresource;
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
   options.answer = client::Answer::kReceipt;
@@ -188,6 +208,7 @@ ActionReport Executor::run_delete(const Action& action, const std::stop_token& s
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
   options.grace_seconds = action.grace_seconds;
+  if (action.propagation) options.propagation = to_string(*action.propagation);
   const Write write{action.type, action.key, action.preconditions.uid, 0, true};
   const Status removed = writer_.remove(action.type, action.key, options, stop);
   if (removed) return done(Outcome::kDone, write);
@@ -227,13 +248,15 @@ void Executor::write_status(const StatusPatch& status, const Target& target, con
 }
 
 void Executor::emit(const Plan& plan, const Target& target, const ExecutionReport& report) const {
+  // Who goes on with the plan tells of it: a replica that stops, or no longer leads, has decided nothing.
+  const auto is_cut_short = [](const Error& error) { return error.code() == ErrorCode::kCancelled; };
   for (const EventIntent& event : plan.events) {
     const ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
     if (!event.after) {
-      events_.record(regarding, event);
+      if (!report.error || !is_cut_short(*report.error)) events_.record(regarding, event);
     } else if (event.type == EventType::kNormal) {
       if (report.succeeded(plan, *event.after)) events_.record(regarding, event);
-    } else if (const Error* error = failure_of(plan, report, *event.after)) {
+    } else if (const Error* error = failure_of(plan, report, *event.after); error != nullptr && !is_cut_short(*error)) {
       EventIntent with_cause = event;
       with_cause.message += ", " + error->message();
       events_.record(regarding, with_cause);

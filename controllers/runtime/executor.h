@@ -61,7 +61,8 @@ struct ExecutorOptions {
 /// later stages and the status are left to the next plan.
 ///
 /// A create answered AlreadyExists is done if the object there has the same controller; so a create whose reply was
-/// lost is repeated safely. A delete of what is gone, or has another uid, is done.
+/// lost is repeated safely. Labels that it lacks are put on it: our watches select by them. A delete of what is gone,
+/// or has another uid, is done.
 ///
 /// Thread-safe.
 class Executor {
@@ -80,6 +81,8 @@ class Executor {
   [[nodiscard]] ActionReport run_patch(const Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_delete(const Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport adopt(const Action& action, const Object& body, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport take_over(const Action& action, const Object& body, const Object& existing,
+                                       const std::stop_token& stop) const;
   void write_status(const StatusPatch& status, const Target& target, const std::stop_token& stop,
                     ExecutionReport& report) const;
   void emit(const Plan& plan, const Target& target, const ExecutionReport& report) const;

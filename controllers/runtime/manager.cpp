@@ -73,6 +73,14 @@ NodeStore& Manager::nodes(WatchScope scope, NodeStore::Index index) {
   return add_store(node_stores_, kNodes, std::move(scope), std::move(index));
 }
 
+JobStore& Manager::jobs(WatchScope scope, JobStore::Index index) {
+  return add_store(job_stores_, kJobs, std::move(scope), std::move(index));
+}
+
+ServiceStore& Manager::services(WatchScope scope, ServiceStore::Index index) {
+  return add_store(service_stores_, kServices, std::move(scope), std::move(index));
+}
+
 ObjectStore& Manager::objects(ResourceType type, WatchScope scope, ObjectStore::Index index) {
   return add_store(object_stores_, type, std::move(scope), std::move(index));
 }

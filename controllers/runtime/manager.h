@@ -65,6 +65,8 @@ class Manager {
 
   PodStore& pods(WatchScope scope = {}, PodStore::Index index = {});
   NodeStore& nodes(WatchScope scope = {}, NodeStore::Index index = {});
+  JobStore& jobs(WatchScope scope = {}, JobStore::Index index = {});
+  ServiceStore& services(WatchScope scope = {}, ServiceStore::Index index = {});
   ObjectStore& objects(ResourceType type, WatchScope scope = {}, ObjectStore::Index index = {});
 
   /// The returned controller has still to be told what it watches.
@@ -115,6 +117,8 @@ class Manager {
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   std::vector<std::unique_ptr<PodStore>> pod_stores_;
   std::vector<std::unique_ptr<NodeStore>> node_stores_;
+  std::vector<std::unique_ptr<JobStore>> job_stores_;
+  std::vector<std::unique_ptr<ServiceStore>> service_stores_;
   std::vector<std::unique_ptr<ObjectStore>> object_stores_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;
   std::vector<std::unique_ptr<Controller>> controllers_;

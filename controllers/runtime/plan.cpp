@@ -2,8 +2,12 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace tpuslice::runtime {
 namespace {
+
+constexpr std::size_t kReasonsTold = 4;
 
 std::string_view to_string(ActionKind kind) {
   switch (kind) {
@@ -20,6 +24,7 @@ std::string_view to_string(ActionKind kind) {
 Json to_json(const Action& action) {
   Json out = {
       {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
+  if (!action.subresource.empty()) out["subresource"] = action.subresource;
   if (!action.body.is_null()) {
     const Result<Json> body = action.body.make();
     out["body"] = body ? *body : Json("error: " + body.error().message());
@@ -27,6 +32,7 @@ Json to_json(const Action& action) {
   if (!action.preconditions.uid.empty()) out["uid"] = action.preconditions.uid;
   if (!action.preconditions.resource_version.empty()) out["resourceVersion"] = action.preconditions.resource_version;
   if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
+  if (action.propagation) out["propagationPolicy"] = to_string(*action.propagation);
   if (!action.failure_reason.empty()) out["failureReason"] = action.failure_reason;
   return out;
 }
@@ -42,6 +48,10 @@ Json to_json(const EventIntent& event) {
 }
 
 }  // namespace
+
+std::string_view to_string(Propagation propagation) {
+  return propagation == Propagation::kForeground ? "Foreground" : "Background";
+}
 
 Result<Json> Body::make() const {
   if (make_) return make_();
@@ -83,6 +93,13 @@ Action Action::patch(const ResourceType& type, ObjectKey key, Json merge_patch, 
   action.body = std::move(merge_patch);
   action.preconditions = std::move(preconditions);
   return action;
+}
+
+std::string summary(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (std::size_t i = 0; i < reasons.size() && i < kReasonsTold; ++i) out += (i == 0 ? "" : "; ") + reasons[i];
+  if (reasons.size() > kReasonsTold) out += fmt::format("; and {} more", reasons.size() - kReasonsTold);
+  return out;
 }
 
 Json to_json(const Plan& plan) {

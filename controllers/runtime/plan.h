@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/types/object.h"
@@ -12,6 +13,14 @@
 namespace tpuslice::runtime {
 
 enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
+
+/// What becomes of the dependents of a deleted object.
+enum class Propagation : std::uint8_t {
+  kBackground,  ///< The object goes at once, they follow.
+  kForeground,  ///< It stays, terminating, until those that block its deletion are gone.
+};
+/// As the API spells it.
+[[nodiscard]] std::string_view to_string(Propagation propagation);
 
 /// What must still be true on the server for an action to happen; otherwise it answers Conflict.
 struct Preconditions {
@@ -47,7 +56,9 @@ struct Action {
   ObjectKey key;
   Body body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
   Preconditions preconditions;
+  std::string subresource = {};                    ///< Patch only: "status"; empty: the object itself.
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
+  std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
 
   static Action create(const ResourceType& type, Object object);
@@ -82,7 +93,7 @@ struct EventIntent {
   std::string action;   ///< What was being done: "CreateWorkerPod".
   std::string message;  ///< One sentence for a person.
   /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <what the server said>" is added
-  /// to the message. Absent: always.
+  /// to the message. Absent: always, unless the plan is cut short because this replica stops or no longer leads.
   std::optional<ObjectKey> after;
   std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
@@ -115,6 +126,9 @@ struct Plan {
   /// Nothing to write.
   [[nodiscard]] bool empty() const { return stages.empty() && !status && events.empty(); }
 };
+
+/// Plan::reason from the reasons of its parts: the first few, and how many more there are.
+[[nodiscard]] std::string summary(const std::vector<std::string>& reasons);
 
 /// For golden files: everything a Plan says, in a stable order.
 [[nodiscard]] Json to_json(const Plan& plan);

@@ -20,8 +20,8 @@ namespace tpuslice::runtime {
 
 /// Thread-safe. Readers get shared, immutable views; a relist is swapped in under one lock.
 ///
-/// View is PodView, NodeView or ObjectView. `index` names the groups an object is looked up by, e.g. "owner/<uid>";
-/// it must depend on the view alone. Lookups return objects sorted by key.
+/// View is one of api/types/views.h. `index` names the groups an object is looked up by, e.g.
+/// "owner/<uid>"; it must depend on the view alone. Lookups return objects sorted by key.
 template <typename View>
 class Store {
  public:
@@ -73,6 +73,8 @@ class Store {
 
 using PodStore = Store<PodView>;
 using NodeStore = Store<NodeView>;
+using JobStore = Store<JobView>;
+using ServiceStore = Store<ServiceView>;
 using ObjectStore = Store<ObjectView>;
 
 /// The index of objects by their controller: "owner/<uid>".

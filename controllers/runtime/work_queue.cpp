@@ -25,7 +25,13 @@ WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metr
 void WorkQueue::add(const ObjectKey& key) {
   {
     const MutexLock lock(mutex_);
-    add_locked(key, clock_.now());
+    const Instant now = clock_.now();
+    const auto held = held_until_.find(key);
+    if (held != held_until_.end() && held->second > now) {
+      schedule_locked(key, held->second);
+    } else {
+      add_locked(key, now);
+    }
   }
   changed_.notify_one();
 }
@@ -125,6 +131,17 @@ void WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
   schedule_.emplace(due, key);
 }
 
+void WorkQueue::remember_locked(const ObjectKey& key, Instant now) {
+  while (!held_in_order_.empty() && held_in_order_.front().first <= now) {
+    const auto over = held_until_.find(held_in_order_.front().second);
+    if (over != held_until_.end() && over->second <= now) held_until_.erase(over);
+    held_in_order_.pop_front();
+  }
+  if (options_.pace <= Duration::zero()) return;
+  held_until_[key] = now + options_.pace;
+  held_in_order_.emplace_back(now + options_.pace, key);
+}
+
 void WorkQueue::promote_locked(Instant now) {
   while (!schedule_.empty() && schedule_.begin()->first <= now) {
     const ObjectKey key = schedule_.begin()->second;
@@ -151,6 +168,7 @@ std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
   metrics_.queue_duration.observe(seconds(now - std::min(now, dirty->second)));
   dirty_.erase(dirty);
   processing_.emplace(key, now);
+  remember_locked(key, now);
   return key;
 }
 

@@ -23,6 +23,10 @@ struct WorkQueueOptions {
   Duration max_retry = std::chrono::seconds(1000);
   double retries_per_second = 10;  ///< Of all keys together.
   double retry_burst = 100;
+  /// A key that changed again is taken at most once in this time, so that changes that come in a storm are seen
+  /// together. The first is taken at once; what is due at a time of its own is not held back. Zero: every change
+  /// counts.
+  Duration pace = Duration::zero();
 };
 
 /// A key is in it at most once, and with one worker at a time: added while it is worked on, it comes again after
@@ -55,6 +59,7 @@ class WorkQueue {
  private:
   void add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   void schedule_locked(const ObjectKey& key, Instant due) TPUSLICE_REQUIRES(mutex_);
+  void remember_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   void promote_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   std::optional<ObjectKey> pop_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   Duration take_token_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -69,7 +74,9 @@ class WorkQueue {
   std::unordered_map<ObjectKey, Instant> dirty_ TPUSLICE_GUARDED_BY(mutex_);       ///< Wants work; since when.
   std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Being worked on; since when.
   std::unordered_map<ObjectKey, Instant> delayed_ TPUSLICE_GUARDED_BY(mutex_);
-  std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);  ///< delayed_, by time.
+  std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);   ///< delayed_, by time.
+  std::unordered_map<ObjectKey, Instant> held_until_ TPUSLICE_GUARDED_BY(mutex_);  ///< Taken less than a pace ago.
+  std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);  ///< held_until_, by time.
   std::unordered_map<ObjectKey, int> failures_ TPUSLICE_GUARDED_BY(mutex_);
   double tokens_ TPUSLICE_GUARDED_BY(mutex_);
   Instant refilled_ TPUSLICE_GUARDED_BY(mutex_);

@@ -37,6 +37,8 @@ std::unique_ptr<StoreProbe> probe_of(const Store<View>& store) {
 }
 template std::unique_ptr<StoreProbe> probe_of(const Store<PodView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<NodeView>&);
+template std::unique_ptr<StoreProbe> probe_of(const Store<JobView>&);
+template std::unique_ptr<StoreProbe> probe_of(const Store<ServiceView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<ObjectView>&);
 
 void WriteLedger::add_probe(std::unique_ptr<StoreProbe> probe) { probes_.push_back(std::move(probe)); }

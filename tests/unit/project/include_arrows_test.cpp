@@ -29,13 +29,16 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"webhook", {"webhook/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/runtime", {"api/client", "api/http", "api/types", "api/base"}},
       {"controllers/raycluster", {"controllers/runtime", "webhook/rules", "tpu", "api/types", "api/base"}},
+      {"controllers/jobset", {"controllers/runtime", "webhook/rules", "tpu", "api/types", "api/base"}},
+      {"controllers/leaderworkerset", {"controllers/runtime", "webhook/rules", "tpu", "api/types", "api/base"}},
       {"controllers/slice", {"controllers/runtime", "tpu", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator",
-       {"controllers/raycluster", "controllers/slice", "controllers/runtime", "webhook", "webhook/rules", "tpu",
-        "api/client", "api/http", "api/types", "api/base"}},
+       {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/slice",
+        "controllers/runtime", "webhook", "webhook/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-sim",
-       {"cmd/tpu-slice-operator", "controllers/raycluster", "controllers/slice", "controllers/runtime", "webhook",
-        "webhook/rules", "tpu", "api/sim", "api/client", "api/http", "api/types", "api/base"}},
+       {"cmd/tpu-slice-operator", "controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster",
+        "controllers/slice", "controllers/runtime", "webhook", "webhook/rules", "tpu", "api/sim", "api/client",
+        "api/http", "api/types", "api/base"}},
   };
   return kArrows;
 }

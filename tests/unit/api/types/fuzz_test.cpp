@@ -9,6 +9,7 @@
 #include "api/types/selector.h"
 #include "api/types/views.h"
 #include "api/types/yaml.h"
+#include "tests/unit/api/types/sample_job.h"
 #include "tests/unit/api/types/sample_pod.h"
 
 namespace tpuslice {
@@ -57,24 +58,31 @@ TEST(Fuzz, PodsAsJson) {
     const std::string text = mutate(std::string(kSamplePod), random);
     expect_value_or_reason(PodView::decode(text));
     expect_value_or_reason(NodeView::decode(text));
+    expect_value_or_reason(JobView::decode(text));
     expect_value_or_reason(ObjectView::decode(text));
   }
 }
 
-TEST(Fuzz, PodViewsAgreeWithTheDocument) {
-  Random random(2);
+template <typename View>
+void expect_views_to_agree_with_the_document(std::string_view sample, std::uint64_t seed) {
+  Random random(seed);
   for (int i = 0; i < 4000; ++i) {
-    const std::string text = mutate(std::string(kSamplePod), random);
+    const std::string text = mutate(std::string(sample), random);
     const Result<Json> document = parse_json(text, {.refuse_duplicate_keys = true});
+    const Result<View> from_text = View::decode(text);
+    expect_value_or_reason(from_text);
     if (!document) continue;
-    const Result<PodView> from_text = PodView::decode(text);
-    const Result<PodView> from_document = PodView::from_json(*document);
+    const Result<View> from_document = View::from_json(*document);
     ASSERT_EQ(from_text.ok(), from_document.ok()) << text;
     if (from_text.ok()) {
       ASSERT_EQ(*from_text, *from_document) << text;
     }
   }
 }
+
+TEST(Fuzz, PodViewsAgreeWithTheDocument) { expect_views_to_agree_with_the_document<PodView>(kSamplePod, 2); }
+
+TEST(Fuzz, JobViewsAgreeWithTheDocument) { expect_views_to_agree_with_the_document<JobView>(kSampleJob, 7); }
 
 TEST(Fuzz, PodsAsYaml) {
   const std::string sample =

@@ -95,6 +95,16 @@ TEST(PodView, ForgetsTheChoiceOnceThereIsANode) {
   EXPECT_EQ(pod.node_selector.size(), 1U) << "it says where the pod was sent";
 }
 
+TEST(PodView, TellsOfRestartsOfAnyContainer) {
+  const auto restarted = [](const std::string& status) {
+    return PodView::decode(R"({"metadata":{"name":"p","uid":"u"},"status":)" + status + "}")->restarted;
+  };
+  EXPECT_FALSE(restarted(R"({})"));
+  EXPECT_FALSE(restarted(R"({"containerStatuses":[{"restartCount":0}],"initContainerStatuses":[{"restartCount":0}]})"));
+  EXPECT_TRUE(restarted(R"({"containerStatuses":[{"restartCount":0},{"restartCount":2}]})"));
+  EXPECT_TRUE(restarted(R"({"initContainerStatuses":[{"restartCount":1}],"containerStatuses":[{"restartCount":0}]})"));
+}
+
 TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
 
 TEST(PodView, KeepsStatus) {

@@ -151,6 +151,19 @@ TEST_F(ExecutorTest, ReportsWhatWasDoneBeforeAFailure) {
   EXPECT_THAT(report.writes, SizeIs(2));
 }
 
+TEST_F(ExecutorTest, PutsItsLabelsOnWhatItAdopts) {
+  Object old = pod("a", &owner_);
+  old.mutable_json()["metadata"]["labels"] = {{"app", "old"}, {"team", "x"}};
+  api_.put(kPods, old);
+  Object wanted = pod("a", &owner_);
+  wanted.mutable_json()["metadata"]["labels"] = {{"app", "new"}};
+  Plan plan;
+  plan.stages.push_back({{Action::create(kPods, wanted)}});
+  const ExecutionReport report = apply(plan);
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted);
+  EXPECT_EQ(api_.get(kPods, wanted.key(), {})->json()["metadata"]["labels"], Json({{"app", "new"}, {"team", "x"}}));
+}
+
 TEST_F(ExecutorTest, AdoptsWhatAnEarlierCreateWhoseReplyWasLostHasMade) {
   api_.put(kPods, pod("a", &owner_));
   const ExecutionReport report = apply(plan_of({{{create("a")}}}));
@@ -204,6 +217,55 @@ TEST_F(ExecutorTest, AnswersConflictForAPatchOfAnotherObject) {
             ErrorCode::kConflict);
 }
 
+TEST_F(ExecutorTest, DeletesInTheBackgroundUnlessThePlanSaysOtherwise) {
+  Stage stage;
+  for (const char* name : {"a", "b", "c"}) {
+    const Object child = api_.put(kPods, pod(name, &owner_));
+    stage.actions.push_back(Action::remove(kPods, child.key(), {.uid = child.uid()}));
+  }
+  stage.actions[1].propagation = Propagation::kForeground;
+  stage.actions[2].propagation = Propagation::kBackground;
+  EXPECT_TRUE(apply(plan_of({stage})).ok());
+  std::vector<std::string> policies;
+  for (const FakeApi::Call& call : api_.calls()) policies.push_back(call.body);
+  EXPECT_THAT(policies, ElementsAre("Background", "Foreground", "Background"));
+}
+
+TEST_F(ExecutorTest, PatchesTheStatusOfAnotherObjectLikeTheObject) {
+  const Object child = api_.put(kPods, pod("a", &owner_));
+  Action status = Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = child.uid()});
+  status.subresource = "status";
+  const ExecutionReport report = apply(plan_of({{{status}}}));
+  EXPECT_TRUE(report.ok());
+  EXPECT_THAT(api_.writes(), ElementsAre("status default/a"));
+  const Object patched = *api_.find(kPods, child.key());
+  EXPECT_EQ(patched.json()["status"]["message"], "m");
+  EXPECT_FALSE(report.status_written) << "that is the status of the reconciled object";
+
+  // Which the ledger waits for, as for any other patch.
+  ASSERT_THAT(report.writes, SizeIs(1));
+  EXPECT_EQ(report.writes[0].uid, child.uid());
+  EXPECT_EQ(std::to_string(report.writes[0].revision), patched.resource_version());
+  PodStore pods(kPods);
+  pods.replace({PodView::from_json(child.json()).value()}, revision_of(child.resource_version()));
+  WriteLedger ledger;
+  ledger.add_probe(probe_of(pods));
+  ledger.record(owner_.key(), report.writes, {});
+  EXPECT_FALSE(ledger.satisfied(owner_.key(), {}));
+  pods.put(PodView::from_json(patched.json()).value());
+  EXPECT_TRUE(ledger.satisfied(owner_.key(), {}));
+}
+
+TEST_F(ExecutorTest, NamesTheSubresourceOfAPatchOfAnotherObject) {
+  const Object child = api_.put(kPods, pod("a", &owner_));
+  Action status = Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = "another"});
+  status.subresource = "status";
+  const ExecutionReport report = apply(plan_of({{{status}}}));
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
+  EXPECT_THAT(report.error->message(), HasSubstr("pods/status default/a is not what it was"));
+}
+
 TEST_F(ExecutorTest, WritesAStatusOnlyWhereItDiffers) {
   owner_.mutable_json()["status"] = {{"ready", 1}, {"gone", "soon"}, {"same", {{"a", 1}}}};
   owner_ = api_.put(kWidgets, owner_);
@@ -239,6 +301,18 @@ TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
   plan.events.push_back({EventType::kNormal, "Always", "", "said", std::nullopt});
   apply(plan);
   EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: said"));
+}
+
+TEST_F(ExecutorTest, TellsOnlyOfWhatItDidWhereItIsCutShort) {
+  fail_on("create default/b", Error::of(ErrorCode::kCancelled, "not sent: this replica no longer leads"));
+  Plan plan = plan_of({{{create("a")}}, {{create("b")}}});
+  for (const char* name : {"a", "b"}) {
+    plan.events.push_back({EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
+  }
+  plan.events.push_back({EventType::kNormal, "Always", "", "said", std::nullopt});
+  apply(plan);
+  EXPECT_THAT(events_.seen, ElementsAre("w Created: a"));
 }
 
 TEST_F(ExecutorTest, GoesOnWithIndependentActionsAfterAFailure) {

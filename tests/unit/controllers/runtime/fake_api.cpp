@@ -122,7 +122,7 @@ Result<Object> FakeApi::replace(const ResourceType& type, const Object& object, 
 
 Status FakeApi::remove(const ResourceType& type, const ObjectKey& key, const client::DeleteOptions& options,
                        std::stop_token stop) {
-  if (const auto error = begin({"delete", type, key, nullptr}, stop)) return *error;
+  if (const auto error = begin({"delete", type, key, options.propagation}, stop)) return *error;
   const MutexLock lock(mutex_);
   Objects& objects = objects_[type.resource()];
   const auto found = objects.find(key);

@@ -35,6 +35,20 @@ TEST(Plan, PrintsAllItSays) {
   EXPECT_EQ(to_json(plan), expected) << to_json(plan).dump(2);
 }
 
+TEST(Plan, PrintsSubresourceAndPropagationWhereTheyAreSet) {
+  Action gone = Action::remove(kJobs, {"default", "a"}, {"u1"});
+  gone.propagation = Propagation::kForeground;
+  Action status = Action::patch(kJobs, {"default", "b"}, {{"status", {{"startTime", nullptr}}}}, {"u2"});
+  status.subresource = "status";
+  Plan plan;
+  plan.stages.push_back({{gone, status}});
+  EXPECT_EQ(to_json(plan)["stages"][0], Json::parse(R"([
+    {"action": "delete", "resource": "jobs.batch", "object": "default/a", "uid": "u1",
+     "propagationPolicy": "Foreground"},
+    {"action": "patch", "resource": "jobs.batch", "object": "default/b", "subresource": "status",
+     "body": {"status": {"startTime": null}}, "uid": "u2"}])"));
+}
+
 TEST(Plan, IsEmptyWithoutWrites) {
   Plan plan;
   plan.reason = "nothing to do";

@@ -107,6 +107,36 @@ TEST_F(WorkQueueTest, CountsForTheMetrics) {
   EXPECT_NE(text.find("workqueue_retries_total{controller=\"test\",name=\"test\"} 1"), std::string::npos);
 }
 
+TEST_F(WorkQueueTest, TakesAKeyThatChangesAllTheTimeOnceInAPace) {
+  WorkQueue paced{{.name = "paced", .pace = 100ms}, clock_, metrics_};
+  const auto pop = [&] {
+    const auto key = paced.pop(clock_.now());
+    return key ? key->name : "-";
+  };
+  paced.add(kA);
+  EXPECT_EQ(pop(), "a") << "the first at once";
+  paced.add(kA);
+  paced.done(kA);
+  paced.add(kA);
+  paced.add(kB);
+  EXPECT_EQ(pop(), "b") << "each key has a pace of its own";
+  EXPECT_EQ(pop(), "-");
+  EXPECT_EQ(paced.next_due(), clock_.now() + 100ms);
+  clock_.advance(100ms);
+  EXPECT_EQ(pop(), "a");
+  paced.done(kA);
+  EXPECT_EQ(pop(), "-");
+  paced.add(kA);
+  paced.add_after(kA, 20ms);
+  clock_.advance(20ms);
+  EXPECT_EQ(pop(), "a") << "what is due is not held back";
+  paced.done(kA);
+  clock_.advance(1s);
+  EXPECT_EQ(pop(), "-") << "all changes have been seen";
+  paced.add(kA);
+  EXPECT_EQ(pop(), "a");
+}
+
 TEST(WorkQueueThreads, WorkEveryKeyAndEndOnStop) {
   const RealClock clock;
   Metrics metrics;

@@ -1,0 +1,151 @@
+// Jobs from bytes.
+#include <algorithm>
+#include <array>
+
+#include "api/types/view_reader.h"
+
+namespace tpuslice {
+namespace view {
+namespace {
+
+constexpr std::array<std::string_view, 3> kJobAnnotations = {"tpuslice.dev/", "jobset.sigs.k8s.io/",
+                                                             "alpha.jobset.sigs.k8s.io/"};
+
+/// Members of an object, as the text they are.
+using RawMembers = std::vector<std::pair<std::string, std::string>>;
+
+/// Of the pod template: kept as text until it is known whether the Job is suspended, which may stand behind it.
+struct RawTemplate {
+  RawMembers metadata;
+  RawMembers spec;
+};
+
+template <std::size_t kCount>
+RawMembers read_raw(Value value, const std::array<std::string_view, kCount>& names) {
+  RawMembers members;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (std::find(names.begin(), names.end(), key) == names.end()) return;
+    members.emplace_back(key, std::string_view(simdjson::to_json_string(member)));
+  });
+  return members;
+}
+
+RawTemplate read_template(Value value) {
+  static constexpr std::array<std::string_view, 2> kOfMetadata = {"labels", "annotations"};
+  static constexpr std::array<std::string_view, 4> kOfSpec = {"affinity", "nodeSelector", "schedulingGates",
+                                                              "tolerations"};
+  RawTemplate raw;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "metadata") raw.metadata = read_raw(member, kOfMetadata);
+    if (key == "spec") raw.spec = read_raw(member, kOfSpec);
+  });
+  return raw;
+}
+
+Result<Json> parse_members(const RawMembers& members) {
+  Json parsed = Json::object();
+  for (const auto& [name, text] : members) {
+    ASSIGN_OR_RETURN(parsed[name], parse_json(text));
+  }
+  return parsed;
+}
+
+/// Printed anew: the same template has the same text whatever order and spacing it came in.
+Result<std::string> print_template(const RawTemplate& raw) {
+  Json printed = Json::object();
+  ASSIGN_OR_RETURN(Json metadata, parse_members(raw.metadata));
+  ASSIGN_OR_RETURN(Json spec, parse_members(raw.spec));
+  if (!metadata.empty()) printed["metadata"] = std::move(metadata);
+  if (!spec.empty()) printed["spec"] = std::move(spec);
+  return printed.dump();
+}
+
+void read_job_spec(Value value, JobView& job, RawTemplate& raw) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "parallelism") {
+      job.parallelism = int32_of(member, key);
+    } else if (key == "completions") {
+      job.completions = int32_of(member, key);
+    } else if (key == "suspend") {
+      job.suspended = flag_of(member);
+    } else if (key == "template") {
+      raw = read_template(member);
+    }
+  });
+}
+
+bool is_acted_on(std::string_view type) {
+  static constexpr std::array<std::string_view, 5> kTypes = {"Complete", "Failed", "FailureTarget",
+                                                             "SuccessCriteriaMet", "Suspended"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+void read_job_conditions(Value value, JobView& job) {
+  job.conditions.clear();
+  each_item(value, [&](Value item) {
+    ConditionView read = read_condition(item);
+    if (!is_acted_on(read.type)) return;
+    job.conditions.push_back(
+        {std::move(read.type), read.is_true, std::move(read.reason), std::move(read.message), read.changed});
+  });
+}
+
+void read_job_status(Value value, JobView& job) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "active") {
+      job.active = int32_of(member, key);
+    } else if (key == "ready") {
+      job.ready = int32_of(member, key);
+    } else if (key == "succeeded") {
+      job.succeeded = int32_of(member, key);
+    } else if (key == "failed") {
+      job.failed = int32_of(member, key);
+    } else if (key == "terminating") {
+      job.terminating = int32_of(member, key);
+    } else if (key == "startTime") {
+      job.started = time_of(member);
+    } else if (key == "conditions") {
+      read_job_conditions(member, job);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace view
+
+const JobCondition* JobView::condition(std::string_view type) const {
+  const auto found = std::find_if(conditions.begin(), conditions.end(), [&](const JobCondition& condition) {
+    return condition.is_true && condition.type == type;
+  });
+  return found == conditions.end() ? nullptr : &*found;
+}
+
+Result<JobView> JobView::decode(std::string_view json) {
+  JobView job;
+  view::Metadata metadata;
+  view::RawTemplate raw;
+  RETURN_IF_ERROR(view::decoder().decode("job", json, [&](std::string_view member, view::Value value) {
+    if (member == "metadata") metadata = view::read_metadata(value, view::kJobAnnotations);
+    if (member == "spec") view::read_job_spec(value, job, raw);
+    if (member == "status") view::read_job_status(value, job);
+  }));
+  RETURN_IF_ERROR(view::check_identity("job", metadata));
+  if (job.suspended) {
+    Result<std::string> printed = view::print_template(raw);
+    if (!printed)
+      return Error::invalid_argument("job is not readable in .spec.template: {}", printed.error().message());
+    job.pod_template = *std::move(printed);
+  }
+  job.key = std::move(metadata.key);
+  job.uid = std::move(metadata.uid);
+  job.resource_version = std::move(metadata.resource_version);
+  job.generation = metadata.generation;
+  job.created = metadata.created;
+  job.deletion = metadata.deletion;
+  job.labels = std::move(metadata.labels);
+  job.annotations = std::move(metadata.annotations);
+  job.controller = std::move(metadata.controller);
+  return job;
+}
+
+}  // namespace tpuslice

@@ -1,0 +1,149 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/types/views.h"
+#include "tests/unit/api/types/sample_job.h"
+
+namespace tpuslice {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+/// The sample with one member changed.
+Json job_with(const std::string& pointer, Json value) {
+  Json job = parse_json(kSampleJob).value();
+  job[Json::json_pointer(pointer)] = std::move(value);
+  return job;
+}
+
+TEST(JobView, KeepsWhatControllersNeed) {
+  const JobView job = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(job.key.to_string(), "default/train-slice-1");
+  EXPECT_EQ(job.uid, "7f0c9a54-0a4e-4a7e-8a52-36d4a86f8b21");
+  EXPECT_EQ(job.resource_version, "815");
+  EXPECT_EQ(job.generation, 3);
+  EXPECT_EQ(job.created, parse_rfc3339("2026-01-01T00:00:05Z"));
+  EXPECT_TRUE(job.deleting());
+  EXPECT_EQ(job.label("jobset.sigs.k8s.io/restart-attempt"), "2");
+  EXPECT_EQ(job.label("absent"), "");
+  EXPECT_THAT(job.annotations,
+              UnorderedElementsAre(Pair("alpha.jobset.sigs.k8s.io/exclusive-topology", "cloud.google.com/gke-nodepool"),
+                                   Pair("jobset.sigs.k8s.io/job-index", "1"), Pair("tpuslice.dev/slice-hosts", "4")));
+  EXPECT_EQ(job.controller, (ControllerRef{"jobset.x-k8s.io/v1alpha2", "JobSet", "train", "u1"}));
+  EXPECT_EQ(job.parallelism, 4);
+  EXPECT_EQ(job.completions, 8);
+  EXPECT_TRUE(job.suspended);
+}
+
+TEST(JobView, KeepsStatus) {
+  const JobView job = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(job.active, 1);
+  EXPECT_EQ(job.ready, 2);
+  EXPECT_EQ(job.succeeded, 3);
+  EXPECT_EQ(job.failed, 4);
+  EXPECT_EQ(job.terminating, 5);
+  EXPECT_EQ(job.started, parse_rfc3339("2026-01-01T00:00:07Z"));
+  ASSERT_THAT(job.conditions, SizeIs(2));
+  EXPECT_EQ(job.conditions[0].type, "Suspended");
+  EXPECT_EQ(job.conditions[1],
+            (JobCondition{"FailureTarget", true, "PodFailurePolicy",
+                          "Container worker for pod default/train-slice-1-0 failed with exit code 42",
+                          parse_rfc3339("2026-01-01T00:10:00Z")}));
+}
+
+TEST(JobView, FindsOnlyConditionsThatAreTrue) {
+  const JobView job = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(job.condition("Complete"), nullptr);
+  EXPECT_EQ(job.condition("Suspended"), nullptr) << "it is there, and False";
+  EXPECT_EQ(job.condition("AlphaCondition"), nullptr) << "nobody acts on it";
+  ASSERT_NE(job.condition("FailureTarget"), nullptr);
+  EXPECT_EQ(job.condition("FailureTarget")->reason, "PodFailurePolicy");
+}
+
+TEST(JobView, KeepsWhatMayBeChangedOfThePodTemplateWhileSuspended) {
+  const JobView job = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(parse_json(job.pod_template).value(), parse_json(R"({
+    "metadata": {"labels": {"jobset.sigs.k8s.io/jobset-name": "train", "app": "träin"},
+                 "annotations": {"example.com/note": "[{]}\\\""}},
+    "spec": {"nodeSelector": {"cloud.google.com/gke-tpu-topology": "4x4"},
+             "tolerations": [{"key": "google.com/tpu", "operator": "Exists", "tolerationSeconds": 30}],
+             "schedulingGates": [{"name": "tpuslice.dev/slice"}],
+             "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "t"}]}}}
+  })")
+                                                      .value());
+}
+
+TEST(JobView, ForgetsThePodTemplateOfAJobThatRuns) {
+  EXPECT_EQ(JobView::from_json(job_with("/spec/suspend", false))->pod_template, "");
+}
+
+TEST(JobView, LeavesOutWhatThePodTemplateHasNot) {
+  EXPECT_EQ(JobView::from_json(job_with("/spec/template", {{"spec", {{"containers", Json::array()}}}}))->pod_template,
+            "{}");
+  EXPECT_EQ(JobView::from_json(
+                job_with("/spec/template", {{"metadata", nullptr}, {"spec", {{"nodeSelector", {{"a", "b"}}}}}}))
+                ->pod_template,
+            R"({"spec":{"nodeSelector":{"a":"b"}}})");
+}
+
+TEST(JobView, DoesNotDependOnOrderOrSpacing) {
+  const JobView expected = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(JobView::from_json(parse_json(kSampleJob).value()).value(), expected);
+  EXPECT_EQ(JobView::decode(nlohmann::ordered_json::parse(kSampleJob).dump(7)).value(), expected);
+}
+
+TEST(JobView, HasTheDefaultsOfTheApi) {
+  const auto job = JobView::decode(
+      R"({"metadata":{"name":"a","uid":"u","labels":null},"spec":{"completions":null,"suspend":null,"template":null},
+          "status":{"conditions":null,"startTime":null}})");
+  ASSERT_TRUE(job.ok()) << job.error().message();
+  EXPECT_EQ(job->parallelism, 1);
+  EXPECT_EQ(job->completions, std::nullopt);
+  EXPECT_FALSE(job->suspended);
+  EXPECT_FALSE(job->deleting());
+  EXPECT_EQ(job->started, std::nullopt);
+  EXPECT_THAT(job->conditions, IsEmpty());
+}
+
+TEST(JobView, RefusesHostileInputWithAReason) {
+  struct Hostile {
+    const char* name;
+    std::string text;
+    const char* complaint;
+  };
+  const std::vector<Hostile> cases = {
+      {"empty", "", "job is not readable"},
+      {"array", "[]", "job is not readable"},
+      {"truncated", std::string(kSampleJob.substr(0, 500)), "job is not readable"},
+      {"trailing text", R"({"metadata":{"name":"a","uid":"u"}} {})", "job is followed by other text"},
+      {"no name", R"({"metadata":{"uid":"u"}})", "job has no metadata.name"},
+      {"no uid", R"({"metadata":{"name":"a","namespace":"n"}})", "job n/a has no metadata.uid"},
+      {"suspend is text", R"({"spec":{"suspend":"yes"}})", "in .spec"},
+      {"parallelism is text", R"({"spec":{"parallelism":"4"}})", "in .spec"},
+      {"completions too many", R"({"spec":{"completions":3000000000}})", "completions 3000000000 is no int32"},
+      {"template is a list", R"({"spec":{"template":[]}})", "in .spec"},
+      {"pod spec is text", R"({"spec":{"template":{"spec":"x"}}})", "in .spec"},
+      {"active too many", R"({"status":{"active":-3000000000}})", "active -3000000000 is no int32"},
+      {"start is none", R"({"status":{"startTime":"now"}})", "\"now\" is no RFC 3339 time"},
+      {"conditions are an object", R"({"status":{"conditions":{}}})", "in .status"},
+      {"condition is text", R"({"status":{"conditions":["Complete"]}})", "in .status"},
+      {"deep", R"({"spec":{"template":)" + std::string(100'000, '[') + "}}", "job is not readable"},
+      {"bad selector while suspended",
+       R"({"metadata":{"name":"a","uid":"u"},"spec":{"suspend":true,"template":{"spec":{"nodeSelector":{"a":tru}}}}})",
+       "in .spec.template"},
+  };
+  for (const Hostile& hostile : cases) {
+    const Result<JobView> job = JobView::decode(hostile.text);
+    ASSERT_FALSE(job.ok()) << hostile.name;
+    EXPECT_EQ(job.error().code(), ErrorCode::kInvalidArgument);
+    EXPECT_THAT(job.error().message(), HasSubstr(hostile.complaint)) << hostile.name;
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice
