@@ -37,12 +37,13 @@ void prepare_job(Json& job) {
   if (manual == nullptr) job["spec"]["manualSelector"] = false;
   const std::string uid = string_at(job, {"metadata", "uid"});
   const std::string name = string_at(job, {"metadata", "name"});
+  // What the user has put there instead is refused by the validation.
   Json& labels = job["spec"]["template"]["metadata"]["labels"];
-  labels["batch.kubernetes.io/controller-uid"] = uid;
-  labels["controller-uid"] = uid;
-  labels["batch.kubernetes.io/job-name"] = name;
-  labels["job-name"] = name;
-  job["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid;
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    set_default(labels, fmt::format("{}controller-uid", prefix).c_str(), uid);
+    set_default(labels, fmt::format("{}job-name", prefix).c_str(), name);
+  }
+  set_default(job["spec"]["selector"]["matchLabels"], "batch.kubernetes.io/controller-uid", uid);
 }
 
 void prepare_secret(Json& secret) {
@@ -114,6 +115,13 @@ void prepare_crd(Json& crd, const std::string& now) {
   }
 }
 
+/// Without the feature gate MaxUnavailableStatefulSet nobody may begin to use the field.
+void drop_max_unavailable(Json& set, const Json& old) {
+  if (find_path(old, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"}) != nullptr) return;
+  if (find_path(set, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"}) == nullptr) return;
+  set["spec"]["updateStrategy"]["rollingUpdate"].erase("maxUnavailable");
+}
+
 /// Nodes register with their status; for other kinds only their controllers write it.
 bool drops_status(const Resource& resource) { return resource.has_status && resource.id() != "nodes"; }
 
@@ -134,7 +142,10 @@ Status prepare_create(const Resource& resource, Json& object, const KindContext&
     object["status"] = {{"loadBalancer", Json::object()}};
     return assign_addresses(resource, object, context.storage);
   }
-  if (id == "statefulsets.apps") object["status"] = {{"replicas", 0}, {"availableReplicas", 0}};
+  if (id == "statefulsets.apps") {
+    drop_max_unavailable(object, {});
+    object["status"] = {{"replicas", 0}, {"availableReplicas", 0}};
+  }
   if (id == "poddisruptionbudgets.policy") {
     object["status"] = {{"currentHealthy", 0}, {"desiredHealthy", 0}, {"disruptionsAllowed", 0}, {"expectedPods", 0}};
   }
@@ -148,6 +159,7 @@ Status prepare_update(const Resource& resource, Json& object, const Json& old, c
   if (id == "secrets") prepare_secret(object);
   if (id == "endpointslices.discovery.k8s.io") prepare_endpoint_slice(object);
   if (id == "customresourcedefinitions.apiextensions.k8s.io") prepare_crd(object, context.now);
+  if (id == "statefulsets.apps") drop_max_unavailable(object, old);
   if (id == "namespaces") {
     if (const Json* had = find_path(old, {"spec"}); had != nullptr) object["spec"] = *had;
     object["metadata"]["labels"]["kubernetes.io/metadata.name"] = string_at(object, {"metadata", "name"});

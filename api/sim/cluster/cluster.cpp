@@ -68,7 +68,10 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
       node_lifecycle_(registry_),
       garbage_collector_(registry_),
       namespaces_(registry_, options_.ca),
-      endpoints_(registry_) {
+      endpoints_(registry_),
+      jobs_(registry_),
+      finished_jobs_(registry_),
+      stateful_sets_(registry_) {
   registry_.set_admission([this](const AdmissionRequest& request) -> Result<Json> {
     const bool new_pod =
         request.operation == "CREATE" && request.subresource.empty() && request.resource->id() == "pods";
@@ -114,6 +117,9 @@ bool Cluster::step() {
   bool wrote = namespaces_.step();
   wrote |= garbage_collector_.step();
   wrote |= node_lifecycle_.step(now);
+  wrote |= jobs_.step(now);
+  wrote |= finished_jobs_.step(now);
+  wrote |= stateful_sets_.step(now);
   wrote |= scheduler_.step();
   wrote |= kubelet_.step(now);
   wrote |= endpoints_.step();
@@ -132,7 +138,11 @@ std::optional<Instant> Cluster::settle(const Participant& participant) {
                fmt::format("the cluster of seed {} does not come to rest", options_.seed));
 }
 
-std::optional<Instant> Cluster::next_due() const { return earlier(kubelet_.next_due(), node_lifecycle_.next_due()); }
+std::optional<Instant> Cluster::next_due() const {
+  const auto jobs = earlier(jobs_.next_due(), finished_jobs_.next_due());
+  const auto workloads = earlier(jobs, stateful_sets_.next_due());
+  return earlier(workloads, earlier(kubelet_.next_due(), node_lifecycle_.next_due()));
+}
 
 void Cluster::run_for(FakeClock& clock, Duration duration, const Participant& participant) {
   run_until(

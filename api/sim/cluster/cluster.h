@@ -20,12 +20,15 @@
 #include "api/http/transport.h"
 #include "api/sim/api_server.h"
 #include "api/sim/cluster/endpoints.h"
+#include "api/sim/cluster/finished_jobs.h"
 #include "api/sim/cluster/garbage_collector.h"
+#include "api/sim/cluster/job_controller.h"
 #include "api/sim/cluster/kubelet.h"
 #include "api/sim/cluster/namespaces.h"
 #include "api/sim/cluster/node_lifecycle.h"
 #include "api/sim/cluster/node_pools.h"
 #include "api/sim/cluster/scheduler.h"
+#include "api/sim/cluster/stateful_set_controller.h"
 #include "api/sim/registry.h"
 
 namespace tpuslice::sim {
@@ -118,6 +121,9 @@ class Cluster {
   GarbageCollector garbage_collector_;
   Namespaces namespaces_;
   Endpoints endpoints_;
+  JobController jobs_;
+  FinishedJobs finished_jobs_;
+  StatefulSetController stateful_sets_;
 };
 
 }  // namespace tpuslice::sim

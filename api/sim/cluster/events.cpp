@@ -31,7 +31,8 @@ void record_event(Registry& registry, const SimEvent& event) {
     static_cast<void>(again);
     return;
   }
-  Json regarding = {{"kind", event.kind}, {"apiVersion", "v1"}, {"name", name}, {"uid", uid}};
+  Json regarding = {
+      {"kind", event.kind}, {"apiVersion", string_at(about, {"apiVersion"}, "v1")}, {"name", name}, {"uid", uid}};
   if (!string_at(about, {"metadata", "namespace"}).empty()) regarding["namespace"] = space;
   const Json body = {{"apiVersion", "v1"},
                      {"kind", "Event"},

@@ -228,14 +228,17 @@ bool GarbageCollector::collect_pod(const ObjectKey& key) {
   const bool orphaned = !node.empty() && registry_.storage().get("nodes", {"", node}) == nullptr;
   if (!orphaned && !(node.empty() && terminating(*pod))) return false;
   const ResourcePtr resource = registry_.resources().find_id("pods");
-  const std::string phase = string_at(*pod, {"status", "phase"});
-  if (orphaned && phase != "Succeeded" && phase != "Failed") {
+  // One that finalizers hold must not look as if it still might run.
+  if (!pod_finished(*pod)) {
     const auto failed = registry_.modify(
         *resource, key, "status",
         [&](Json& json) -> Status {
           json["status"]["phase"] = "Failed";
-          set_condition(json["status"], {"DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists"},
-                        registry_.clock().wall());
+          if (orphaned) {
+            set_condition(json["status"],
+                          {"DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists"},
+                          registry_.clock().wall());
+          }
           return {};
         },
         as_controller(kGarbageCollector));

@@ -43,6 +43,11 @@ void default_job_spec(Json& spec) {
   set_default(spec, "completionMode", "NonIndexed");
   set_default(spec, "suspend", false);
   set_default(spec, "podReplacementPolicy", spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+  if (spec.contains("podFailurePolicy")) {
+    for_each_in(spec["podFailurePolicy"], "rules", [](Json& rule) {
+      for_each_in(rule, "onPodConditions", [](Json& pattern) { set_default(pattern, "status", "True"); });
+    });
+  }
   default_template(spec);
 }
 
@@ -75,8 +80,10 @@ void default_stateful_set(Json& /*object*/, Json& spec) {
   set_default(spec, "podManagementPolicy", "OrderedReady");
   set_default(spec, "revisionHistoryLimit", 10);
   if (Json* strategy = object_in(spec, "updateStrategy"); strategy != nullptr) {
+    // One that names its type and nothing else stays as it is.
+    const bool given = strategy->contains("type") && !strategy->contains("rollingUpdate");
     set_default(*strategy, "type", "RollingUpdate");
-    default_rolling_update(*strategy, {{"partition", 0}});
+    if (!given) default_rolling_update(*strategy, {{"partition", 0}});
   }
   if (Json* retention = object_in(spec, "persistentVolumeClaimRetentionPolicy"); retention != nullptr) {
     set_default(*retention, "whenDeleted", "Retain");

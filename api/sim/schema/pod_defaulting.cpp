@@ -56,6 +56,8 @@ void default_container(Json& container, bool host_network) {
     if (host_network && port.contains("containerPort")) set_default(port, "hostPort", port["containerPort"]);
   });
   for_each_in(container, "env", [](Json& variable) {
+    // Go leaves it out; revisions of templates are hashed as Go prints them.
+    if (variable.contains("value") && variable["value"] == "") variable.erase("value");
     const auto source = variable.find("valueFrom");
     if (source == variable.end() || !source->is_object()) return;
     if (const auto field = source->find("fieldRef"); field != source->end() && field->is_object()) {

@@ -38,7 +38,7 @@ class RuleChecker {
   void run(const Json& schema, const Json& value, const Json* old, const FieldPath& path) {
     if (!schema.is_object() || value.is_null()) return;
     if (const Json* rules = keyword(schema, "x-kubernetes-validations"); rules != nullptr && rules->is_array()) {
-      for (const Json& rule : *rules) check(rule, value, old, path);
+      for (const Json& rule : *rules) check(schema, rule, value, old, path);
     }
     if (value.is_object()) {
       walk_members(schema, value, old, path);
@@ -88,7 +88,7 @@ class RuleChecker {
     return nullptr;
   }
 
-  void check(const Json& rule, const Json& value, const Json* old, const FieldPath& path) {
+  void check(const Json& schema, const Json& rule, const Json& value, const Json* old, const FieldPath& path) {
     const std::string text = string_at(rule, {"rule"});
     const auto parsed = cel::Expression::parse(text, {"self", "oldSelf"});
     if (!parsed) {
@@ -99,7 +99,9 @@ class RuleChecker {
     const cel::Variables variables = {{"self", &value}, {"oldSelf", old}};
     const Result<bool> verdict = parsed->holds(variables);
     if (!verdict) {
-      complain(rule, value, path, fmt::format("{} evaluating rule: {}", verdict.error().message(), text));
+      problems.add(
+          path, "FieldValueInvalid", "Invalid value: " + Json(string_at(schema, {"type"})).dump(),
+          fmt::format("{} evaluating rule: {}", verdict.error().message(), string_at(rule, {"message"}, text)));
     } else if (!*verdict) {
       complain(rule, value, path, message_of(rule, variables));
     }

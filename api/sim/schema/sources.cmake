@@ -10,6 +10,9 @@ target_sources(tpuslice_sim PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/core_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/decode.cpp
   ${CMAKE_CURRENT_LIST_DIR}/formats.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/job_policy_validate.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/job_status_validate.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/job_validate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/meta_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/pod_defaulting.cpp
   ${CMAKE_CURRENT_LIST_DIR}/pod_scheduling_validate.cpp
@@ -19,6 +22,7 @@ target_sources(tpuslice_sim PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/policy_types.cpp
   ${CMAKE_CURRENT_LIST_DIR}/rules.cpp
   ${CMAKE_CURRENT_LIST_DIR}/service_validate.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_validate.cpp
   ${CMAKE_CURRENT_LIST_DIR}/structural_check.cpp
   ${CMAKE_CURRENT_LIST_DIR}/structural_objects.cpp
   ${CMAKE_CURRENT_LIST_DIR}/structural_validate.cpp

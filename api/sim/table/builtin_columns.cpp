@@ -184,6 +184,7 @@ std::vector<Column> builtin_columns(const Resource& resource) {
   if (id == "events.events.k8s.io") return event_columns(true);
   if (id == "jobs.batch") return job_columns();
   if (id == "statefulsets.apps") return stateful_set_columns();
+  if (id == "controllerrevisions.apps") return revision_columns();
   if (id == "deployments.apps") return deployment_columns();
   if (id == "replicasets.apps") return replica_set_columns();
   if (id == "daemonsets.apps") return daemon_set_columns();

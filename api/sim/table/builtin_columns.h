@@ -16,6 +16,7 @@ namespace tpuslice::sim {
 [[nodiscard]] std::vector<Column> event_columns(bool events_group);
 [[nodiscard]] std::vector<Column> job_columns();
 [[nodiscard]] std::vector<Column> stateful_set_columns();
+[[nodiscard]] std::vector<Column> revision_columns();
 [[nodiscard]] std::vector<Column> deployment_columns();
 [[nodiscard]] std::vector<Column> replica_set_columns();
 [[nodiscard]] std::vector<Column> daemon_set_columns();

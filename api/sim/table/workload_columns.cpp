@@ -72,6 +72,23 @@ std::vector<Column> stateful_set_columns() {
   return with_containers({name_column(), ready_of_replicas(), age_column()}, false);
 }
 
+std::vector<Column> revision_columns() {
+  const auto controller = [](const Json& object) -> std::string {
+    for (const Json& owner : array_at(object, {"metadata", "ownerReferences"})) {
+      if (!bool_at(owner, {"controller"})) continue;
+      std::string kind = string_at(owner, {"kind"});
+      const std::string version = string_at(owner, {"apiVersion"});
+      if (const auto slash = version.find('/'); slash != std::string::npos) kind += "." + version.substr(0, slash);
+      for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      return kind + "/" + string_at(owner, {"name"});
+    }
+    return "<none>";
+  };
+  Column number = number_column("Revision", [](const Json& object) { return int_at(object, {"revision"}); });
+  number.type = "string";
+  return {name_column(), text_column("Controller", controller), std::move(number), age_column()};
+}
+
 std::vector<Column> deployment_columns() {
   Column updated = count("Up-to-date", "status", "updatedReplicas");
   Column available = count("Available", "status", "availableReplicas");

@@ -1,5 +1,7 @@
 #include "api/sim/registry.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -195,6 +197,28 @@ TEST(Registry, GivesRunningPodsTheirGracePeriod) {
   EXPECT_EQ(string_at(deleting, {"metadata", "deletionTimestamp"}), "2026-01-01T00:00:30Z");
   EXPECT_EQ(api.send("DELETE", kPodsPath + "/a", {{"gracePeriodSeconds", 0}}).status, 200);
   EXPECT_EQ(api.send("GET", kPodsPath + "/a").status, 404);
+}
+
+TEST(Registry, RemovesAPodAtOnceThoughItsKubeletIsFaster) {
+  TestServer api;
+  const ResourcePtr pods = api.registry.resources().find_id("pods");
+  DeleteOptions at_once;
+  at_once.grace_seconds = 0;
+  const std::jthread kubelet([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto seen = api.registry.get(*pods, {"default", "a"});
+      if (seen && find_path(seen->json(), {"metadata", "deletionTimestamp"}) != nullptr) {
+        DeleteOptions this_one = at_once;
+        this_one.uid = seen->uid();
+        static_cast<void>(api.registry.remove(*pods, {"default", "a"}, this_one));
+      }
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(api.send("POST", kPodsPath, pod("a")).status, 201);
+    const auto removed = api.registry.remove(*pods, {"default", "a"}, at_once);
+    EXPECT_TRUE(removed.ok()) << removed.error().message();
+  }
 }
 
 TEST(Registry, TurnsPropagationIntoFinalizers) {

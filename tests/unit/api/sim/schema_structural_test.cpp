@@ -238,7 +238,7 @@ TEST(SchemaRules, CheckNewAndOldValues) {
                           R"(spec.min: Invalid value: min is above max)", R"(spec: Invalid value: max is 100)"));
   const Json open = parse(R"({"spec":{}})");
   EXPECT_THAT(texts(validate_rules(schema, open, nullptr)),
-              ElementsAre(R"(spec: Invalid value: no such key: max evaluating rule: self.max < 100)"));
+              ElementsAre(R"(spec: Invalid value: "object": no such key: max evaluating rule: self.max < 100)"));
 }
 
 TEST(SchemaRules, FindTheOldItemOfAKeyedList) {

@@ -6,6 +6,7 @@ tpuslice_test(unit_sim_schema_test
     ${CMAKE_CURRENT_LIST_DIR}/patch_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schema_builtin_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schema_cel_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/schema_job_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schema_pod_update_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/schema_structural_test.cpp
   DEPS tpuslice::sim

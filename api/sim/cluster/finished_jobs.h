@@ -1,0 +1,30 @@
+// FinishedJobs: deletes Jobs some time after they have finished, those that say so.
+#pragma once
+
+#include <optional>
+
+#include "api/sim/cluster/change_feed.h"
+#include "api/sim/cluster/due_keys.h"
+#include "api/sim/registry.h"
+
+namespace tpuslice::sim {
+
+/// By spec.ttlSecondsAfterFinished; in the foreground, as the TTL controller of kube-controller-manager. Not
+/// thread-safe.
+class FinishedJobs {
+ public:
+  explicit FinishedJobs(Registry& registry);
+
+  bool step(Instant now);
+  [[nodiscard]] std::optional<Instant> next_due() const { return queue_.next(); }
+
+ private:
+  void plan(const ObjectKey& key, const Json& job, Instant now);
+  bool remove(const ObjectKey& key, Instant now);
+
+  Registry& registry_;
+  ChangeFeed feed_;
+  DueKeys queue_;
+};
+
+}  // namespace tpuslice::sim
