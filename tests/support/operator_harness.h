@@ -17,6 +17,8 @@
 #include "api/client/client.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/fault_transport.h"
+#include "controllers/jobset/jobset_controller.h"
+#include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/slice/slice_controller.h"
@@ -28,6 +30,7 @@ struct OperatorOptions {
   bool leader_elect = false;
   std::uint64_t seed = 1;
   sim::Faults faults{};
+  bool leader_worker_sets = false;  ///< Their controller runs, too.
 };
 
 class OperatorHarness {
@@ -41,6 +44,8 @@ class OperatorHarness {
         election_client_(faults_),
         manager_(client_, election_client_, clock, metrics_, logger(clock), manager_options(options)) {
     raycluster::add_raycluster(manager_, {.mutation = {.gate = true}});
+    jobset::add_jobset(manager_, {.mutation = {.gate = true}});
+    if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
     slice::add_slices(manager_);
   }
 

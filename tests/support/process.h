@@ -40,9 +40,12 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] pid_t pid() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] const std::string& log() const { return options_.log; }
   [[nodiscard]] bool running() const { return !exit_code().has_value(); }
+  /// From now on the program is started again, a second after it ended of itself, as a kubelet does with a container;
+  /// until kill() it counts as running.
+  void restart_when_ended() TPUSLICE_EXCLUDES(mutex_);
   /// 128 + signal for one that was killed; nothing while it runs.
   [[nodiscard]] std::optional<int> exit_code() const TPUSLICE_EXCLUDES(mutex_);
   /// Waits for its end. Nothing if it still runs after `limit`.
@@ -55,11 +58,17 @@ class Process {
  private:
   explicit Process(ProcessOptions options) : options_(std::move(options)) {}
   void run() TPUSLICE_EXCLUDES(mutex_);
+  /// Returns the exit code of the program.
+  int run_once() TPUSLICE_EXCLUDES(mutex_);
+  /// Waits before another start. False: `ended` was the last word.
+  bool starts_again(int ended) TPUSLICE_EXCLUDES(mutex_);
 
   const ProcessOptions options_;
-  pid_t pid_ = -1;  ///< Set before start() returns.
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
+  pid_t pid_ TPUSLICE_GUARDED_BY(mutex_) = -1;
+  bool alive_ TPUSLICE_GUARDED_BY(mutex_) = false;  ///< `pid_` may be signalled.
+  bool restarts_ TPUSLICE_GUARDED_BY(mutex_) = false;
   bool started_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::optional<int> exit_code_ TPUSLICE_GUARDED_BY(mutex_);
   std::jthread thread_;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "api/sim/cluster/conditions.h"
-#include "tests/support/operator_harness.h"
+#include "tests/support/operator_world.h"
 
 namespace tpuslice::testing {
 
@@ -63,40 +62,13 @@ class SliceInvariants {
   std::map<std::string, std::set<std::string>> live_;
 };
 
-class RayWorld {
+class RayWorld final : public OperatorWorld {
  public:
   explicit RayWorld(sim::ClusterOptions options = {})
-      : cluster(clock, std::move(options)), invariants(cluster.storage()) {
-    require(cluster.apply_yaml(read_source_file("deploy/crds/ray.io_rayclusters.yaml")));
-    require(cluster.apply_yaml("{apiVersion: v1, kind: Namespace, metadata: {name: tpu-slice-system}}"));
-  }
+      : OperatorWorld(std::move(options), "deploy/crds/ray.io_rayclusters.yaml"), invariants(cluster.storage()) {}
 
   void apply_tutorial() {
     require(cluster.apply_yaml(read_source_file("deploy/samples/raycluster-maxtext-v6e-4x4.yaml")));
-  }
-
-  OperatorHarness& start_operator(OperatorOptions options = {}) {
-    operators.push_back(std::make_unique<OperatorHarness>(cluster, clock, std::move(options)));
-    return *operators.back();
-  }
-  void kill_operators() { operators.clear(); }
-
-  /// Steps the operators and checks the invariants. A dead operator is replaced by a fresh, unbroken one.
-  std::optional<Instant> step(Instant now) {
-    std::optional<Instant> due;
-    for (auto& each : operators) {
-      if (each->faults().dead()) each = std::make_unique<OperatorHarness>(cluster, clock);
-      const std::optional<Instant> next = each->step(now);
-      if (next) due = due ? std::min(*due, *next) : *next;
-    }
-    for (std::string& violation : invariants.check()) violations.push_back(std::move(violation));
-    return due;
-  }
-  void run_for(Duration duration) {
-    cluster.run_for(clock, duration, [this](Instant now) { return step(now); });
-  }
-  bool run_until(const std::function<bool()>& condition, Duration limit = std::chrono::minutes(10)) {
-    return cluster.run_until(clock, limit, condition, [this](Instant now) { return step(now); });
   }
 
   [[nodiscard]] Json ray_cluster(const ObjectKey& key = kTutorial) const {
@@ -137,11 +109,6 @@ class RayWorld {
     }
     return {};
   }
-  [[nodiscard]] std::string pool_of(const Json& pod) const {
-    const sim::JsonPtr node = cluster.get("nodes", {"", string_at(pod, {"spec", "nodeName"})});
-    return node == nullptr ? "" : string_at(*node, {"metadata", "labels", "cloud.google.com/gke-nodepool"});
-  }
-
   /// What users can tell apart in a finished state: no uids, times, addresses, node names and versions.
   [[nodiscard]] std::string digest() {
     std::string out;
@@ -152,57 +119,17 @@ class RayWorld {
         Json kept = {{"name", metadata["name"]}, {"labels", metadata.value("labels", Json())}};
         kept["terminating"] = metadata.contains("deletionTimestamp");
         json["metadata"] = kept;
-        strip(json);
+        strip_volatile(json);
         out += std::string(resource) + " " + json.dump(1) + "\n";
       }
     }
     return out;
   }
 
-  /// Takes away what differs between two runs that end in the same state.
-  static void strip(Json& json) {
-    static const std::set<std::string> kVolatile{"startTime",
-                                                 "startedAt",
-                                                 "finishedAt",
-                                                 "lastTransitionTime",
-                                                 "lastUpdateTime",
-                                                 "containerID",
-                                                 "podIP",
-                                                 "podIPs",
-                                                 "hostIP",
-                                                 "hostIPs",
-                                                 "nodeName",
-                                                 "clusterIP",
-                                                 "clusterIPs",
-                                                 "lastProbeTime",
-                                                 "observedGeneration",
-                                                 "serviceIP",
-                                                 "uid",
-                                                 "stateTransitionTimes"};
-    if (json.is_object()) {
-      for (auto it = json.begin(); it != json.end();) {
-        if (kVolatile.count(it.key()) != 0) {
-          it = json.erase(it);
-        } else {
-          strip(it.value());
-          ++it;
-        }
-      }
-    } else if (json.is_array()) {
-      for (Json& entry : json) strip(entry);
-    }
-  }
-
-  FakeClock clock;
-  sim::Cluster cluster;
   SliceInvariants invariants;
-  std::vector<std::unique_ptr<OperatorHarness>> operators;
-  std::vector<std::string> violations;
 
  private:
-  static void require(const Status& status) {
-    TPUSLICE_CHECK_MSG(status.ok(), status.ok() ? "" : status.error().message());
-  }
+  std::vector<std::string> check() override { return invariants.check(); }
 };
 
 }  // namespace tpuslice::testing

@@ -8,10 +8,12 @@
 #include "tpu/device_env.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
+#include "tpu/lws_group.h"
 #include "tpu/placement.h"
 #include "tpu/slice_shape.h"
 #include "tpu/worker_env.h"
-#include "webhook/rules/member_changes.h"
+#include "webhook/rules/leaderworkerset/group_member.h"
+#include "webhook/rules/pod_draft.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
@@ -20,32 +22,6 @@ namespace {
 using tpu::SliceIdentity;
 
 constexpr std::string_view kDerived = "it is derived from the pod's controller and indexes";
-
-/// A pod that is being changed, which tells `changes` so.
-struct Draft {
-  Json& json;
-  MemberChanges changes;
-
-  /// A label or an annotation.
-  Json& metadata(std::string_view map, std::string_view key) {
-    Json& metadata = json["metadata"];
-    const auto found = metadata.find(map);
-    if (found == metadata.end() || found->is_null()) {
-      return changes.member(metadata, "/metadata", map)[std::string(key)];
-    }
-    return changes.member(*found, fmt::format("/metadata/{}", map), key);
-  }
-  Json& annotations() {
-    Json& found = changes.member(json["metadata"], "/metadata", "annotations");
-    if (found.is_null()) found = Json::object();
-    return found;
-  }
-  Json& spec(std::string_view key) { return changes.member(json["spec"], "/spec", key); }
-  Json& env(std::string_view list, std::size_t container) {
-    return changes.member(json["spec"][std::string(list)][container], fmt::format("/spec/{}/{}", list, container),
-                          "env");
-  }
-};
 
 /// Sets a field that only we may decide. A value of the user's that disagrees cannot be honoured: the other hosts of
 /// the slice would look for this one under our name.
@@ -61,7 +37,7 @@ Status decide(Json& field, const std::string& value, std::string_view path, std:
 
 /// Adds the variables of the containers of one list that run at the same time; true if one of them takes part in a
 /// multislice job.
-bool join_environment(Draft& pod, std::string_view list, const SliceIdentity& identity,
+bool join_environment(PodDraft& pod, std::string_view list, const SliceIdentity& identity,
                       const std::vector<tpu::TpuContainer>& processes) {
   const std::vector<int> ports = tpu::process_ports(identity, array_at(pod.json, {"spec", list}), processes);
   bool any_multislice = false;
@@ -83,7 +59,7 @@ bool leaves_environment_to_user(const Json& pod, const SliceIdentity& identity) 
   return container.contains("env") && tpu::declares_identity(container["env"]);
 }
 
-bool join_environments(Draft& pod, const SliceIdentity& identity) {
+bool join_environments(PodDraft& pod, const SliceIdentity& identity) {
   if (leaves_environment_to_user(pod.json, identity)) return false;
   // Init containers run one after the other: each is the only process of its host.
   for (const tpu::TpuContainer& container : identity.init_containers) {
@@ -93,7 +69,7 @@ bool join_environments(Draft& pod, const SliceIdentity& identity) {
 }
 
 /// Only a RayCluster's pods have no names of their controller's.
-Status decide_names(Draft& pod, const SliceIdentity& identity) {
+Status decide_names(PodDraft& pod, const SliceIdentity& identity) {
   if (identity.workload != tpu::Workload::kRay) return {};
   constexpr std::string_view kWhy = "the other hosts of the slice find this one by that name";
   RETURN_IF_ERROR(decide(pod.spec("hostname"), identity.host_names.of(identity.host_index), "spec.hostname", kWhy));
@@ -101,7 +77,7 @@ Status decide_names(Draft& pod, const SliceIdentity& identity) {
 }
 
 /// The annotations by which the slice controller knows the pod's place; what it writes itself does not come with a pod.
-Status annotate(Draft& pod, const SliceIdentity& identity, const std::string& topology_key) {
+Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string& topology_key) {
   Json& annotations = pod.annotations();
   const auto set = [&](std::string_view name, const std::string& value) {
     return decide(annotations[std::string(name)], value, fmt::format("metadata.annotations[{}]", name), kDerived);
@@ -111,14 +87,15 @@ Status annotate(Draft& pod, const SliceIdentity& identity, const std::string& to
   RETURN_IF_ERROR(set(tpu::kTopologyKey, topology_key));
   if (!identity.start.empty()) RETURN_IF_ERROR(set(tpu::kSliceStart, std::string(identity.start)));
   if (annotations.contains(tpu::kGangSlices)) RETURN_IF_ERROR(set(tpu::kSliceGang, tpu::gang_key(identity)));
-  for (const std::string_view name : {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kWaiting}) {
+  for (const std::string_view name :
+       {tpu::kSliceMembers, tpu::kPlacedAt, tpu::kPlacedIn, tpu::kPlacedOn, tpu::kWaiting}) {
     annotations.erase(std::string(name));
   }
   return {};
 }
 
 /// Holds the pod back until its whole slice has nodes.
-Status join_gate(Draft& pod, const SliceIdentity& identity) {
+Status join_gate(PodDraft& pod, const SliceIdentity& identity) {
   const std::string gating = string_at(pod.json, {"metadata", "annotations", tpu::kGating});
   if (!gating.empty() && gating != "on" && gating != "off") {
     return Error::invalid_argument("metadata.annotations[{}]: Invalid value: \"{}\": must be \"on\" or \"off\"",
@@ -135,11 +112,11 @@ Status join_gate(Draft& pod, const SliceIdentity& identity) {
   return {};
 }
 
-Status mark(Draft& pod, const std::string& slice) {
+Status mark(PodDraft& pod, const std::string& slice) {
   return decide(pod.metadata("labels", tpu::kSlice), slice, fmt::format("metadata.labels[{}]", tpu::kSlice), kDerived);
 }
 
-Status place(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
+Status place(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
   std::string topology_key = string_at(pod.json, {"metadata", "annotations", tpu::kTopologyKey});
   if (topology_key.empty()) topology_key = identity.topology_key;
@@ -151,7 +128,7 @@ Status place(Draft& pod, const SliceIdentity& identity, const MutationOptions& o
   return options.gate ? join_gate(pod, identity) : Status();
 }
 
-Status join_slice(Draft& pod, const SliceIdentity& identity, const MutationOptions& options) {
+Status join_slice(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const bool multislice = join_environments(pod, identity);
   // Slices of one host need a name of their own only to be found by other slices.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(decide_names(pod, identity));
@@ -168,7 +145,7 @@ std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
 }
 
 /// Labels that say nothing, or what no device plugin knows, add nothing.
-void join_device_env(Draft& draft) {
+void join_device_env(PodDraft& draft) {
   const Json& pod = draft.json;
   const auto containers = tpu::tpu_containers(pod["spec"]);
   if (!containers) return;
@@ -191,18 +168,26 @@ bool has_name(const Json& pod) {
   return find_path(pod, {"metadata", "name"}) != nullptr || find_path(pod, {"metadata", "generateName"}) != nullptr;
 }
 
-Status change(Draft& pod, const MutationOptions& options) {
-  ASSIGN_OR_RETURN(const std::optional<SliceIdentity> identity, tpu::identify_worker(pod.json));
+Status change(PodDraft& pod, const MutationOptions& options) {
+  std::optional<tpu::LwsGroup> group;
+  if (options.leader_worker_sets) {
+    ASSIGN_OR_RETURN(group, tpu::read_lws_group(pod.json));
+  }
+  if (group) number_member(pod, *group);
+  ASSIGN_OR_RETURN(std::optional<SliceIdentity> identity, tpu::identify_worker(pod.json));
   if (identity) {
+    if (group) identity->start = member_start(pod.json, *identity);
     RETURN_IF_ERROR(join_slice(pod, *identity, options));
   } else if (has_name(pod.json) && asks_for_tpus(pod.json)) {
     RETURN_IF_ERROR(mark(pod, std::string(tpu::kNoSlice)));  // It takes chips that no slice can have.
   }
+  if (group) place_member(pod, *group, identity && identity->multi_host(), options.topology_key);
   if (options.device_env && pod.json.contains("spec")) join_device_env(pod);
+  if (group) tell_member(pod, *group);  // Last, as its variables come first.
   return {};
 }
 
-Status change_well_formed(Draft& pod, const MutationOptions& options) {
+Status change_well_formed(PodDraft& pod, const MutationOptions& options) {
   try {
     return change(pod, options);
   } catch (const Json::exception& error) {
@@ -214,13 +199,13 @@ Status change_well_formed(Draft& pod, const MutationOptions& options) {
 }  // namespace
 
 Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
-  Draft draft{pod, {}};
+  PodDraft draft{pod, {}};
   RETURN_IF_ERROR(change_well_formed(draft, options));
   return pod;
 }
 
 Result<Json> patch_pod(Json& pod, const MutationOptions& options) {
-  Draft draft{pod, {}};
+  PodDraft draft{pod, {}};
   RETURN_IF_ERROR(change_well_formed(draft, options));
   return draft.changes.patch();
 }

@@ -19,11 +19,14 @@ struct MutationOptions {
   bool gate = false;
   /// Also adds what GKE's device plugin would (tpu/device_env.h), for clusters whose device plugin sets no environment.
   bool device_env = false;
+  /// Our controller serves LeaderWorkerSets: all their pods, with TPUs or without, get what upstream's own webhook
+  /// gives them (leaderworkerset/group_member.h).
+  bool leader_worker_sets = false;
 };
 
 /// The pod with its TPU identity, environment, affinities, toleration and gate, a RayCluster's also with hostname and
-/// subdomain. Unchanged if it asks for no TPU; only marked as a pod with TPU if it is numbered by no controller that we
-/// know (tpu/identity.h).
+/// subdomain. Unchanged if it asks for no TPU, and is none of our LeaderWorkerSets'; only marked as a pod with TPU if
+/// it is numbered by no controller that we know (tpu/identity.h).
 ///
 /// Errors: InvalidArgument, naming the field, when what the pod says contradicts itself (an index beyond its slice, a
 /// topology that its accelerator does not have).

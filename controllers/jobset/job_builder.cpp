@@ -1,0 +1,98 @@
+#include "controllers/jobset/job_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/jobset/exclusive_placement.h"
+#include "controllers/jobset/job_labels.h"
+#include "controllers/jobset/labels.h"
+#include "webhook/rules/template_mutator.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+Json& object_in(Json& json, const char* member) {
+  Json& found = json[member];
+  if (!found.is_object()) found = Json::object();
+  return found;
+}
+
+void put_all(const StringMap& from, Json& to) {
+  for (const auto& [key, value] : from) to[key] = value;
+}
+
+bool mounts(const Json& pod_spec, const std::string& volume) {
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : array_at(pod_spec, {list})) {
+      const Json& mounted = array_at(container, {"volumeMounts"});
+      if (std::ranges::any_of(mounted, [&](const Json& mount) { return string_at(mount, {"name"}) == volume; })) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void add_volumes(const std::vector<VolumeClaim>& claims, Json& pod_spec) {
+  for (const VolumeClaim& claim : claims) {
+    if (!mounts(pod_spec, claim.volume)) continue;
+    pod_spec["volumes"].push_back({{"name", claim.volume}, {"persistentVolumeClaim", {{"claimName", claim.name}}}});
+  }
+}
+
+/// The defaults of upstream's webhook.
+void set_defaults(Json& job_spec, Json& pod_spec) {
+  if (string_at(job_spec, {"completionMode"}).empty()) job_spec["completionMode"] = "Indexed";
+  if (string_at(pod_spec, {"restartPolicy"}).empty()) pod_spec["restartPolicy"] = "OnFailure";
+}
+
+}  // namespace
+
+JobBuilder::JobBuilder(Object jobset, JobSetStatus status, Options options)
+    : jobset_(std::move(jobset)),
+      spec_(JobSetSpec::read(jobset_)),
+      status_(std::move(status)),
+      options_(std::move(options)) {}
+
+Result<Json> JobBuilder::build(std::size_t which, int index, Pods pods) const {
+  const ReplicatedJob& job = spec_.jobs.at(which);
+  Json out = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
+  Json& metadata = out["metadata"];
+  metadata = {{"name", job_name(spec_, job, index)},
+              {"namespace", spec_.key.namespace_name},
+              {"ownerReferences", Json::array({spec_.owner.to_json()})}};
+  const Json job_template = job.job_template == nullptr ? Json::object() : *job.job_template;
+  for (const char* map : {"labels", "annotations"}) {
+    metadata[map] = string_map_at(job_template, {"metadata", map});
+  }
+  out["spec"] = job_template.value("spec", Json::object());
+  Json& pod = object_in(out["spec"], "template");
+  Json& pod_metadata = object_in(pod, "metadata");
+  Json& pod_spec = object_in(pod, "spec");
+
+  const StringMap marks = job_marks(spec_, job, index, status_);
+  const StringMap placement = placement_annotations(spec_, job);
+  for (Json* each : {&metadata, &pod_metadata}) {
+    put_all(marks, object_in(*each, "labels"));
+    put_all(marks, object_in(*each, "annotations"));
+    put_all(placement, object_in(*each, "annotations"));
+  }
+  set_defaults(out["spec"], pod_spec);
+  if (spec_.dns) pod_spec["subdomain"] = spec_.subdomain;
+  add_volumes(spec_.claims, pod_spec);
+  select_job_nodes(string_map_at(metadata, {"annotations"}), spec_.key.namespace_name, string_at(metadata, {"name"}),
+                   pod_spec);
+  out["spec"]["suspend"] = spec_.suspended;
+  if (pods == Pods::kBornRight) {
+    const Result<bool> done = webhook::mutate_job_template(out, options_.mutation);
+    if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));
+    // Exclusive placement has upstream create host 0 first; here all come at once.
+    if (*done) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceStart));
+  }
+  keep_to_one_domain(marks, pod);
+  return out;
+}
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,53 @@
+// The cases of a golden test: folders, each with an input and with what is made from it.
+//
+// TPUSLICE_GOLDEN=update writes what the code says now; read the difference before committing it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tpuslice::golden {
+
+inline std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+/// The names of the folders in `folder`, sorted.
+inline std::vector<std::string> cases(const std::filesystem::path& folder) {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_directory()) out.push_back(entry.path().filename());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+/// The case as a name that GoogleTest allows.
+inline std::string name_of(const testing::TestParamInfo<std::string>& test) {
+  std::string name = test.param;
+  std::erase_if(name, [](char c) { return c == '-'; });
+  return name;
+}
+
+/// Compares, or writes.
+inline void expect_as_written(const std::string& now, const std::filesystem::path& file) {
+  const char* mode = std::getenv("TPUSLICE_GOLDEN");  // NOLINT(concurrency-mt-unsafe): single-threaded
+  if (mode != nullptr && std::string_view(mode) == "update") {
+    std::ofstream(file) << now;
+    return;
+  }
+  EXPECT_EQ(now, read(file)) << "TPUSLICE_GOLDEN=update writes " << file;
+}
+
+}  // namespace tpuslice::golden

@@ -1,0 +1,183 @@
+// The four laws for JobSets, over generated observations: deterministic, fixpoint, safety, crash anywhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "controllers/jobset/jobset_plan.h"
+#include "controllers/jobset/labels.h"
+#include "tests/laws/jobset_breaches.h"
+#include "tests/laws/jobset_generator.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using runtime::Action;
+using runtime::Plan;
+using testing::IsEmpty;
+
+constexpr int kWorlds = 320;
+constexpr int kObservations = 8'000;  ///< At least that many in all laws together.
+constexpr int kRounds = 60;           // Restarts, one after the other, up to where no more are allowed.
+
+std::uint64_t first_seed() {
+  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
+}
+
+int observations = 0;
+
+Plan plan_of(const JobSetObserved& seen) {
+  ++observations;
+  Result<Plan> plan = plan_jobset(seen, {});
+  TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
+  return *std::move(plan);
+}
+
+void carry_on(const Plan& plan, World& world) {
+  for (const Action& action : actions_of(plan)) perform(action, world);
+  if (plan.status) world.set("/status", plan.status->status);
+}
+
+/// Runs until nothing is left to do; says what was wrong on the way and in the end.
+std::vector<std::string> settle(World& world) {
+  for (int round = 0; round < kRounds; ++round) {
+    const JobSetObserved seen = seen_in(world);
+    const Plan plan = plan_of(seen);
+    if (std::vector<std::string> broken = breaches(seen, plan); !broken.empty()) return broken;
+    const bool ended = plan.empty() && !plan.requeue_after;
+    carry_on(plan, world);
+    const auto before = world.jobs();
+    calm_down(world);
+    // Nothing but time will change anything.
+    if (plan.empty() && plan.requeue_after) world.now() += *plan.requeue_after;
+    if (ended && before == world.jobs() && plan_of(seen_in(world)).empty()) return faults_of(seen_in(world));
+  }
+  return {"does not come to rest: " + plan_of(seen_in(world)).reason};
+}
+
+/// What two worlds that came to rest are compared by.
+Json end_of(const World& world) {
+  Json out = Json::object();
+  for (const auto& [name, job] : world.jobs()) {
+    out[name] = {{"attempt", string_at(job, {"metadata", "labels", kRestartAttempt})},
+                 {"own attempt", string_at(job, {"metadata", "labels", kJobRestartAttempt})},
+                 {"suspended", bool_at(job, {"spec", "suspend"})}};
+  }
+  const JobSetStatus status = JobSetStatus::read(world.jobset());
+  out["status"] = {{"restarts", status.restarts}, {"terminalState", status.terminal_state}};
+  return out;
+}
+
+class JobSetLaws : public testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    const auto* run = ::testing::UnitTest::GetInstance();
+    if (run->test_to_run_count() < run->total_test_count() || run->Failed()) return;
+    EXPECT_GE(observations, kObservations);
+  }
+  /// Calls `check(generator)` with many seeds; stops at the first that fails.
+  template <typename Check>
+  void for_many_worlds(Check check) {
+    for (std::uint64_t seed = first_seed(); seed < first_seed() + kWorlds; ++seed) {
+      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
+      JobSetGenerator generator(seed);
+      check(generator);
+      if (HasFailure()) return;
+    }
+  }
+};
+
+TEST_F(JobSetLaws, AreHeldAgainstJobSetsThatAreCarriedOut) {
+  int alone = 0;
+  int finished = 0;
+  int suspended = 0;
+  int failed = 0;
+  int restarting = 0;
+  for_many_worlds([&](JobSetGenerator& generator) {
+    const Scene scene(generator.world());
+    alone += is_left_alone(scene.seen) ? 1 : 0;
+    finished += scene.changes.status.finished() ? 1 : 0;
+    suspended += scene.spec.suspended ? 1 : 0;
+    failed += scene.children.failed.empty() ? 0 : 1;
+    restarting += scene.children.previous.empty() ? 0 : 1;
+  });
+  EXPECT_LT(alone, kWorlds / 6);
+  for (const int some : {finished, suspended, failed, restarting}) EXPECT_GT(some, kWorlds / 25);
+}
+
+TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
+  for_many_worlds([](JobSetGenerator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 3; ++round) {
+      JobSetObserved again = seen_in(World(world));
+      again.jobset = Object(Json::parse(again.jobset.json().dump()));
+      std::ranges::reverse(again.claims);
+      const Plan plan = plan_of(seen_in(world));
+      ASSERT_EQ(to_json(plan).dump(), to_json(plan_of(again)).dump());
+      carry_on(plan, world);
+      generator.go_on(world);
+    }
+  });
+}
+
+TEST_F(JobSetLaws, EveryWorldComesToRestAndThenNothingIsWritten) {
+  for_many_worlds([](JobSetGenerator& generator) {
+    World world = generator.world();
+    ASSERT_THAT(settle(world), IsEmpty());
+    for (int round = 0; round < 3; ++round) {
+      const Plan plan = plan_of(seen_in(world));
+      ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
+      world.now() += std::chrono::seconds(1);
+    }
+  });
+}
+
+TEST_F(JobSetLaws, NoPlanDoesWhatItMustNot) {
+  for_many_worlds([](JobSetGenerator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 10; ++round) {
+      const JobSetObserved seen = seen_in(world);
+      const Plan plan = plan_of(seen);
+      ASSERT_THAT(breaches(seen, plan), IsEmpty()) << plan.reason << "\n" << seen.jobset.json().dump(1);
+      std::vector<Action> actions = actions_of(plan);
+      generator.shuffle(actions);
+      const bool whole = generator.chance(70);
+      if (!whole) actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(actions.size()) + 1)));
+      for (const Action& action : actions) perform(action, world);
+      if (plan.status && whole) world.set("/status", plan.status->status);
+      if (generator.chance(20)) generator.edit(world);
+      if (generator.chance(80)) generator.go_on(world);
+    }
+    ASSERT_THAT(settle(world), IsEmpty());
+  });
+}
+
+TEST_F(JobSetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
+  for_many_worlds([](JobSetGenerator& generator) {
+    World whole = generator.world();
+    const int rounds = generator.below(3);
+    for (int round = 0; round < rounds; ++round) {
+      carry_on(plan_of(seen_in(whole)), whole);
+      generator.go_on(whole);
+    }
+    World cut = whole;
+    const std::vector<Action> actions = actions_of(plan_of(seen_in(cut)));
+    const int done = generator.below(static_cast<int>(actions.size()) + 1);
+    for (int i = 0; i < done; ++i) perform(actions[static_cast<std::size_t>(i)], cut);
+    ASSERT_THAT(settle(cut), IsEmpty());
+    ASSERT_THAT(settle(whole), IsEmpty());
+    ASSERT_EQ(end_of(cut), end_of(whole));
+  });
+}
+
+TEST_F(JobSetLaws, AFailureToWriteTheStatusIsNoNews) {
+  for_many_worlds([](JobSetGenerator& generator) {
+    World world = generator.world();
+    const std::string plan = to_json(plan_of(seen_in(world.last_failure("", "")))).dump();
+    ASSERT_EQ(to_json(plan_of(seen_in(world.last_failure("FailedUpdateStatus", "it was lost")))).dump(), plan);
+  });
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset

@@ -1,0 +1,33 @@
+// The merge patches that the slice controller sends, applied to the view of a pod.
+#pragma once
+
+#include "api/types/json.h"
+#include "api/types/views.h"
+
+namespace tpuslice::testing {
+
+/// Annotations, scheduling gates, node selector and required node affinity; the version is the caller's to change.
+inline void merge_into(PodView& pod, const Json& patch) {
+  if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
+    for (const auto& [name, value] : annotations->items()) {
+      if (value.is_null()) {
+        pod.annotations.erase(name);
+      } else {
+        pod.annotations.insert_or_assign(name, value.get<std::string>());
+      }
+    }
+  }
+  if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
+    pod.scheduling_gates.clear();
+    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name"));
+  }
+  if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
+    for (const auto& [key, value] : selector->items()) pod.node_selector.insert_or_assign(key, value);
+  }
+  if (const Json* affinity =
+          find_path(patch, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
+    pod.node_affinity = affinity->dump();
+  }
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,324 @@
+#include "controllers/jobset/jobset_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/types/conditions.h"
+#include "controllers/jobset/labels.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::Plan;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Plan plan(const World& world) {
+  Result<Plan> out = plan_jobset(world.observed(), {});
+  EXPECT_TRUE(out.ok());
+  return *std::move(out);
+}
+
+// Plans and carries out, and the rest of the cluster does its part, until nothing is left to do.
+std::vector<std::string> live(World& world, int rounds = 8) {
+  std::vector<std::string> reasons;
+  for (int round = 0; round < rounds; ++round) {
+    const Plan next = plan(world);
+    if (next.empty()) return reasons;
+    reasons.push_back(next.reason);
+    carry_out(next, world);
+    world.advance();
+    world.now() += 1s;
+  }
+  ADD_FAILURE() << "not at rest: " << testing::PrintToString(reasons);
+  return reasons;
+}
+
+World settled(const JobSetBuilder& jobset) {
+  World world = jobset.world();
+  live(world);
+  return world;
+}
+
+std::string of_status(const World& world, std::string_view type) {
+  return condition(array_at(world.jobset().json(), {"status", "conditions"}), type);
+}
+
+JobSetBuilder of_two_slices() { return a_jobset("train").job("workers", 2).hosts(4).tpu(kV6e, "4x4").restarts(2); }
+
+TEST(JobSetPlan, CreatesTheServiceThenAllJobsAtOnce) {
+  const Plan out = plan(a_jobset("train").job("driver").job("workers", 2).world());
+  EXPECT_THAT(told(out),
+              ElementsAre(ElementsAre("create train"),
+                          ElementsAre("create train-driver-0", "create train-workers-0", "create train-workers-1")));
+  EXPECT_EQ(out.reason,
+            "headless service train is missing: creating it; creating 1 job (train-driver-0); creating 2 jobs "
+            "(train-workers-0, train-workers-1)");
+  ASSERT_TRUE(out.status.has_value());
+  EXPECT_EQ(out.status->status["restarts"], 0);
+  EXPECT_EQ(out.stages[1].actions[0].failure_reason, "JobCreationFailed");
+}
+
+TEST(JobSetPlan, IsEmptyAtRestForEver) {
+  World world = settled(of_two_slices());
+  for (const Duration later : {Duration(1s), Duration(1h), Duration(24h * 400)}) {
+    world.now() = after(later);
+    EXPECT_TRUE(plan(world).empty());
+    EXPECT_EQ(plan(world).requeue_after, std::nullopt);
+  }
+}
+
+TEST(JobSetPlan, CreatesOnlyWhatIsMissing) {
+  World world = settled(of_two_slices());
+  world.without_job("train-workers-1");
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("create train-workers-1")));
+}
+
+TEST(JobSetPlan, CreatesTheServiceAgainThatSomebodyDeleted) {
+  World world = settled(of_two_slices());
+  world.without_service();
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("create train")));
+}
+
+TEST(JobSetPlan, IsTheSameForTheSameObservation) {
+  const World world = of_two_slices().world();
+  EXPECT_EQ(to_json(plan(world)).dump(), to_json(plan(world)).dump());
+}
+
+TEST(JobSetPlan, IsEmptyForAJobSetThatIsBeingDeletedOrIsManagedElsewhere) {
+  World leaving = of_two_slices().everywhere(failed("x"));
+  EXPECT_TRUE(plan(leaving.set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z")).empty());
+  EXPECT_TRUE(plan(of_two_slices().set("/spec/managedBy", "kueue.x-k8s.io/multikueue").world()).empty());
+}
+
+TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
+  World world = settled(of_two_slices());
+  world.job("train-workers-0", failed("BackoffLimitExceeded", "x", 10s));
+  const Plan judged = plan(world);
+  EXPECT_THAT(judged.stages, IsEmpty());
+  EXPECT_EQ(judged.status->status["restarts"], 1);
+  EXPECT_EQ(judged.status->status["restartsCountTowardsMax"], 1);
+  carry_out(judged, world);
+  const Plan deleted = plan(world);
+  EXPECT_THAT(told(deleted),
+              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  EXPECT_EQ(deleted.reason, "deleting 2 jobs (train-workers-0, train-workers-1): their attempt is over");
+  EXPECT_TRUE(deleted.stages[0].independent);
+  carry_out(deleted, world);
+  EXPECT_THAT(told(plan(world)), IsEmpty()) << "the names are still taken";
+  EXPECT_EQ(plan(world).requeue_after, 10s) << "when it is worth a word";
+  world.advance();
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("create train-workers-0", "create train-workers-1")));
+  live(world);
+  EXPECT_EQ(of_status(world, kRestarting), "False JobsReady: all jobs are ready");
+  EXPECT_EQ(of_status(world, kJobsStarted), "");
+}
+
+TEST(JobSetPlan, CreatesEachJobOfANewAttemptAsSoonAsItsNameIsFree) {
+  World world = settled(of_two_slices());
+  world.set("/status/restarts", 1).without_job("train-workers-1").job("train-workers-0", being_deleted());
+  world.now() = after(1min);
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("create train-workers-1")));
+  world.set("/spec/failurePolicy/restartStrategy", "BlockingRecreate");
+  const Plan blocked = plan(world);
+  EXPECT_THAT(told(blocked), IsEmpty());
+  EXPECT_EQ(
+      condition(blocked.status->status["conditions"], kJobsStarted),
+      "False Deletion: 1 job is still being deleted: train-workers-0; jobs of the attempt before are still there");
+}
+
+TEST(JobSetPlan, FailsWhenItsRestartsAreUsedUpAndDeletesWhatIsActive) {
+  World world = settled(a_jobset("train").job("workers", 2).restarts(0));
+  world.job("train-workers-0", failed("x"));
+  live(world);
+  EXPECT_THAT(of_status(world, kFailed), HasSubstr("True ReachedMaxRestarts: "));
+  EXPECT_EQ(world.status()["terminalState"], "Failed");
+  EXPECT_THAT(world.jobs(), ElementsAre(testing::Key("train-workers-0"))) << "the failed one stays to be looked at";
+}
+
+TEST(JobSetPlan, LooksAtFailureBeforeSuccessAndBeforeWhatIsMissing) {
+  World world = a_jobset("train").job("driver").job("workers", 2).restarts(1).everywhere(succeeded);
+  world.job("train-driver-0", failed("x")).without_job("train-workers-1").without_service();
+  world.set("/spec/successPolicy", {{"operator", "Any"}, {"targetReplicatedJobs", {"workers"}}});
+  const Plan out = plan(world);
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_EQ(out.status->status["restarts"], 1);
+  EXPECT_EQ(condition(out.status->status["conditions"], kCompleted), "");
+}
+
+TEST(JobSetPlan, CompletesBeforeItCreatesWhatIsMissing) {
+  World world = a_jobset("train").job("driver").job("workers", 2).everywhere(succeeded);
+  world.without_job("train-workers-1").set("/spec/successPolicy/operator", "Any");
+  const Plan out = plan(world);
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_EQ(out.reason, "jobset completed successfully");
+  EXPECT_EQ(out.status->status["terminalState"], "Completed");
+}
+
+TEST(JobSetPlan, SaysNoLongerWhatHeldJobsBackOnceTheJobSetHasEnded) {
+  World world = a_jobset("train").job("a").job("b").depends_on("a", "Complete").world();
+  world.set("/spec/successPolicy", {{"operator", "All"}, {"targetReplicatedJobs", {"a"}}});
+  live(world);
+  EXPECT_EQ(of_status(world, kJobsStarted), "False DependsOn: replicated job b waits for a to be Complete: 0 of 1 are");
+  world.job("train-a-0", succeeded);
+  live(world);
+  EXPECT_EQ(world.status()["terminalState"], "Completed");
+  EXPECT_EQ(of_status(world, kJobsStarted), "");
+}
+
+TEST(JobSetPlan, StartsTheWholeChainOfDependenciesInTurn) {
+  World world = a_jobset("train").job("a").job("b").depends_on("a", "Ready").job("c").depends_on("b", "Ready").world();
+  const std::vector<std::string> reasons = live(world);
+  ASSERT_THAT(reasons, SizeIs(testing::Ge(3U)));
+  EXPECT_THAT(reasons[0], HasSubstr("creating 1 job (train-a-0)"));
+  EXPECT_EQ(reasons[1], "creating 1 job (train-b-0)");
+  EXPECT_EQ(reasons[2], "creating 1 job (train-c-0)");
+  EXPECT_EQ(of_status(world, kJobsStarted), "");
+}
+
+TEST(JobSetPlan, StartsInOrder) {
+  World world = a_jobset("train").job("a").job("b", 2).in_order().world();
+  const std::vector<std::string> reasons = live(world);
+  EXPECT_EQ(reasons.at(1), "creating 2 jobs (train-b-0, train-b-1)");
+  EXPECT_THAT(of_status(world, kStartupCompleted), HasSubstr("True "));
+  EXPECT_THAT(of_status(world, kStartupInProgress), HasSubstr("False "));
+}
+
+TEST(JobSetPlan, SuspendsAndResumes) {
+  World world = settled(of_two_slices());
+  world.set("/spec/suspend", true);
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  live(world);
+  EXPECT_EQ(of_status(world, kSuspended), "True SuspendedJobs: jobset is suspended");
+  EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["suspended"], 2);
+  world.set("/spec/suspend", false);
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  live(world);
+  EXPECT_EQ(of_status(world, kSuspended), "False ResumeJobs: jobset is resumed");
+  EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["ready"], 2);
+}
+
+TEST(JobSetPlan, ResetsTheStartOfAJobInAStageBefore) {
+  World world = settled(a_jobset("train").job("workers"));
+  world.set("/spec/suspend", true);
+  live(world);
+  world.set("/spec/suspend", false).job("train-workers-0", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
+  world.set("/spec/replicatedJobs/0/template/spec/template/spec/nodeSelector", {{"pool", "a"}});
+  EXPECT_THAT(told(plan(world)),
+              ElementsAre(ElementsAre("patch train-workers-0 status"), ElementsAre("patch train-workers-0")));
+}
+
+TEST(JobSetPlan, MakesJobsAnewForAnotherTopology) {
+  World world = settled(of_two_slices().suspend());
+  Json& job = world.jobset().mutable_json()["spec"]["replicatedJobs"][0]["template"]["spec"];
+  job["parallelism"] = job["completions"] = 16;
+  job["template"]["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = "8x8";
+  world.set("/spec/suspend", false);
+  live(world);
+  const Json& made = world.jobs().at("train-workers-1");
+  EXPECT_EQ(made["spec"]["parallelism"], 16);
+  EXPECT_EQ(string_at(made, {"spec", "template", "spec", "nodeSelector", tpu::kTopologyLabel}), "8x8");
+}
+
+TEST(JobSetPlan, RefusesAnInvalidSpecWithAllItsErrorsAndKeepsJobs) {
+  World world = settled(of_two_slices());
+  world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/replicatedJobs/0/dependsOn", Json::array());
+  world.set("/spec/coordinator/replicatedJob", "nobody").without_job("train-workers-1");
+  const Plan out = plan(world);
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_THAT(out.reason, HasSubstr("the spec is refused: "));
+  const std::string accepted = condition(out.status->status["conditions"], kAccepted);
+  EXPECT_THAT(accepted, testing::StartsWith("False InvalidSpec: "));
+  EXPECT_THAT(accepted, HasSubstr("groupName"));
+  EXPECT_THAT(accepted, HasSubstr("spec.coordinator.replicatedJob"));
+  ASSERT_THAT(out.events, SizeIs(1));
+  EXPECT_EQ(out.events[0].reason, "InvalidJobSetSpec");
+  carry_out(out, world);
+  EXPECT_TRUE(plan(world).empty()) << "said once";
+  world.set("/spec/replicatedJobs/0/groupName", "good").set("/spec/coordinator/replicatedJob", "workers");
+  world.jobset().mutable_json()["spec"]["replicatedJobs"][0].erase("dependsOn");
+  live(world);
+  EXPECT_EQ(of_status(world, kAccepted), "");
+}
+
+TEST(JobSetPlan, RefusesWhatItDoesNotServe) {
+  const Plan out = plan(of_two_slices().set("/spec/failurePolicy/restartStrategy", "InPlaceRestart").world());
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_THAT(condition(out.status->status["conditions"], kAccepted), HasSubstr("spec.failurePolicy.restartStrategy"));
+}
+
+/// Regression: each plan found the same Job failed, and restarted the JobSet once more.
+TEST(JobSetPlan, RestartsOnceForAFailedJobThatHasLostItsAttempt) {
+  World world =
+      a_jobset("train").job("workers", 2).rule({{"action", "RestartJobSetAndIgnoreMaxRestarts"}}).everywhere(ready);
+  world.job("train-workers-0", failed("BackoffLimitExceeded")).job("train-workers-0", without_mark(kRestartAttempt));
+  live(world);
+  EXPECT_EQ(world.status()["restarts"], 1);
+}
+
+/// Regression: Jobs from before a failure policy with single restarts do not say which restart they are.
+TEST(JobSetPlan, RestartsAJobOnceThatDoesNotSayWhichRestartOfItsOwnItIs) {
+  World world =
+      a_jobset("train").job("workers", 2).rule({{"action", "RestartJobAndIgnoreMaxRestarts"}}).everywhere(ready);
+  world.job("train-workers-0", failed("BackoffLimitExceeded")).job("train-workers-0", without_mark(kJobRestartAttempt));
+  live(world);
+  EXPECT_EQ(world.status()["replicatedJobsStatus"][0]["jobRestarts"], Json({1, 0}));
+}
+
+/// Regression: it was suspended, to be deleted once its pods have stopped coming, and then its JobSet failed.
+TEST(JobSetPlan, ThatHasEndedStillDeletesJobsOfEarlierAttempts) {
+  World world = a_jobset("train").job("workers", 2).restarts(1).everywhere(failed("BackoffLimitExceeded"));
+  world.set("/status", {{"restarts", 1}, {"terminalState", "Failed"}});
+  world.set("/status/conditions", Json::array({{{"type", "Failed"}, {"status", "True"}}}));
+  world.job("train-workers-0", of_attempt(0)).job("train-workers-0", suspended);
+  world.job("train-workers-1", of_attempt(1));
+  const Plan next = plan(world);
+  ASSERT_THAT(next.stages, SizeIs(1));
+  EXPECT_THAT(told(next.stages[0].actions), ElementsAre("delete train-workers-0 Foreground"));
+}
+
+TEST(JobSetPlan, DoesNotRefuseWhatHasEnded) {
+  World world = of_two_slices().everywhere(succeeded);
+  world.set("/status/conditions", Json::array({{{"type", "Completed"}, {"status", "True"}}}));
+  world.set("/spec/failurePolicy/restartStrategy", "InPlaceRestart");
+  EXPECT_EQ(condition(plan(world).status->status["conditions"], kAccepted), "");
+}
+
+TEST(JobSetPlan, SaysWhyTheLastPlanFailed) {
+  World world = settled(of_two_slices());
+  world.without_job("train-workers-1").last_failure("JobCreationFailed", "quota exceeded");
+  const Plan out = plan(world);
+  EXPECT_EQ(condition(out.status->status["conditions"], kJobsStarted), "False JobCreationFailed: quota exceeded");
+  EXPECT_THAT(told(out), ElementsAre(ElementsAre("create train-workers-1")));
+}
+
+TEST(JobSetPlan, DeletesTheJobSetWhenItsTimeIsOver) {
+  World world = settled(a_jobset("train").job("workers").set("/spec/ttlSecondsAfterFinished", 60));
+  const Timestamp done = world.now();
+  world.job("train-workers-0", succeeded);
+  carry_out(plan(world), world);
+  world.now() = done + 20s;
+  EXPECT_TRUE(plan(world).empty());
+  EXPECT_EQ(plan(world).requeue_after, 40s);
+  world.now() = done + 60s;
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("delete train Foreground")));
+}
+
+TEST(JobSetPlan, NamesAFewReasonsAndCountsTheOthers) {
+  JobSetBuilder jobset = a_jobset("train");
+  for (const char* name : {"a", "b", "c", "d", "e"}) jobset.job(name);
+  EXPECT_THAT(plan(jobset.world()).reason, testing::EndsWith("creating 1 job (train-c-0); and 2 more"));
+}
+
+TEST(JobSetPlan, OfNoReplicatedJobsIsOnlyAService) {
+  World world = a_jobset("train").world();
+  EXPECT_THAT(told(plan(world)), ElementsAre(ElementsAre("create train")));
+  live(world);
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset

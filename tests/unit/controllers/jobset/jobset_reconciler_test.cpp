@@ -1,0 +1,86 @@
+#include "controllers/jobset/jobset_reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/jobset/headless_service.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ReconcilingJobSets : public testing::Test {
+ protected:
+  runtime::Plan plan(std::optional<runtime::Failure> failure = std::nullopt) const {
+    Result<runtime::Plan> out = reconciler_.plan({{"default", "train"}, start_of_time(), std::move(failure)});
+    EXPECT_TRUE(out.ok());
+    return *std::move(out);
+  }
+
+  // What is in the world is in the stores.
+  void know(const World& world) {
+    jobsets_.put(*ObjectView::from_json(world.jobset().json()));
+    const JobSetObserved seen = world.observed();
+    for (const JobPtr& job : seen.jobs) jobs_.put(*job);
+    if (seen.service != nullptr) services_.put(*seen.service);
+    for (const auto& claim : seen.claims) claims_.put(*claim);
+  }
+
+  static JobSetBuilder train() {
+    return a_jobset("train")
+        .job("workers", 2)
+        .set("/spec/volumeClaimPolicies", Json::parse(R"([{"templates": [{"metadata": {"name": "data"}}]}])"))
+        .of_pod("/spec/containers/0/volumeMounts", Json::parse(R"([{"name": "data", "mountPath": "/data"}])"));
+  }
+
+  runtime::ObjectStore jobsets_{kJobSets};
+  runtime::JobStore jobs_{kJobs, runtime::owner_index<JobView>};
+  runtime::ServiceStore services_{kServices};
+  runtime::ObjectStore claims_{kVolumeClaims, runtime::owner_index<ObjectView>};
+  const JobSetReconciler reconciler_{{jobsets_, jobs_, services_, claims_}};
+};
+
+TEST_F(ReconcilingJobSets, PlansNothingForAJobSetThatIsGone) {
+  EXPECT_TRUE(plan().empty());
+  EXPECT_EQ(reconciler_.name(), "jobset");
+  EXPECT_EQ(reconciler_.resource(), kJobSets);
+}
+
+TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
+  know(train().world());
+  EXPECT_THAT(told(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
+                                        ElementsAre("create train-workers-0", "create train-workers-1")));
+  know(train().everywhere(ready));
+  EXPECT_THAT(told(plan()), IsEmpty());
+}
+
+TEST_F(ReconcilingJobSets, DoesNotSeeJobsOfAnEarlierJobSetOfTheName) {
+  World world = train().everywhere(ready);
+  world.job("train-workers-0", with_field("/metadata/ownerReferences/0/uid", "another"));
+  know(world);
+  EXPECT_THAT(told(plan()), ElementsAre(ElementsAre("create train-workers-0")));
+}
+
+TEST_F(ReconcilingJobSets, SeesTheServiceUnderTheSubdomainsNameWhoeverOwnsIt) {
+  World world = train().set("/spec/network/subdomain", "pods").everywhere(ready);
+  Json service = build_service(world.spec());
+  service["metadata"].erase("ownerReferences");
+  service["spec"]["selector"] = {{"app", "x"}};
+  know(world.with_service(service));
+  EXPECT_THAT(told(plan()), IsEmpty());
+  EXPECT_THAT(told(plan().events), testing::Contains(HasSubstr("service default/pods has no controller")));
+}
+
+TEST_F(ReconcilingJobSets, PassesTheLastFailureOn) {
+  know(train().everywhere(ready));
+  EXPECT_EQ(condition(plan(runtime::Failure{"JobCreationFailed", "no quota"}).status->status["conditions"],
+                      "tpuslice.dev/JobsStarted"),
+            "False JobCreationFailed: no quota");
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset

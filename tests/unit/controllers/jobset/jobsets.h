@@ -1,0 +1,159 @@
+// JobSets and their children for tests: say what matters, get whole objects.
+//
+//   a_jobset("train").job("workers", 2).hosts(4).tpu("tpu-v6e-slice", "4x4").restarts(3).observed();  // just applied
+//   World world = a_jobset("train").job("workers", 2).everywhere(ready);  // all children there, all Jobs ready
+//   world.job("train-workers-1", failed("BackoffLimitExceeded", "no more pods", 20s));
+//   carry_out(plan(world.observed()), world);
+//
+// Times count from start_of_time().
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controllers/jobset/changes.h"
+#include "controllers/jobset/children.h"
+#include "controllers/jobset/observed.h"
+#include "controllers/jobset/options.h"
+
+namespace tpuslice::jobset {
+
+inline constexpr const char* kV6e = "tpu-v6e-slice";
+inline constexpr const char* kV5e = "tpu-v5-lite-podslice";
+
+/// 2026-01-01T00:00:00Z.
+[[nodiscard]] Timestamp start_of_time();
+[[nodiscard]] Timestamp after(Duration passed);
+
+/// What became of a Job: a change of its JSON.
+using JobChange = std::function<void(Json&)>;
+
+/// All pods are there, none is ready.
+void active(Json& job);
+void ready(Json& job);
+void succeeded(Json& job);
+/// Suspended by us, and the Job controller has seen to it.
+void suspended(Json& job);
+/// As it was created: the Job controller has not looked at it.
+void fresh(Json& job);
+[[nodiscard]] JobChange failed(std::string reason, std::string message = {}, Duration when = {});
+/// A condition is true of the Job.
+[[nodiscard]] JobChange with_condition(std::string type, std::string reason = {}, Duration when = {});
+[[nodiscard]] JobChange being_deleted(Duration since = {});
+/// Of the whole JobSet, and of the Job by itself.
+[[nodiscard]] JobChange of_attempt(int attempt);
+[[nodiscard]] JobChange of_job_attempt(int attempt);
+/// Without this label, and without the annotation of the same name.
+[[nodiscard]] JobChange without_mark(std::string_view key);
+[[nodiscard]] JobChange with_label(std::string_view key, std::string value);
+/// Any member, by JSON pointer.
+[[nodiscard]] JobChange with_field(std::string pointer, Json value);
+
+/// A namespace with one JobSet and its children, as an API server has them.
+class World {
+ public:
+  explicit World(Json jobset);
+
+  [[nodiscard]] JobSetObserved observed() const;
+  [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(jobset_); }
+  [[nodiscard]] Object& jobset() { return jobset_; }
+  [[nodiscard]] const Object& jobset() const { return jobset_; }
+  [[nodiscard]] const Json& status() const { return jobset_.json()["status"]; }
+  [[nodiscard]] const std::map<std::string, Json>& jobs() const { return jobs_; }
+  [[nodiscard]] Timestamp& now() { return now_; }
+
+  /// The Job of this name becomes so; made as a controller makes it if it was not there.
+  World& job(const std::string& name, const JobChange& change);
+  /// All Jobs that the JobSet has room for.
+  World& every_job(const JobChange& change);
+  World& without_job(const std::string& name);
+  /// Our service and claims.
+  World& with_resources();
+  /// The service of that name, whoever's.
+  World& with_service(Json service);
+  World& without_service();
+  World& with_claim(Json claim);
+  /// A member of the JobSet, by JSON pointer.
+  World& set(const std::string& pointer, Json value);
+  World& last_failure(std::string reason, std::string message);
+
+  /// As an API server. Checks preconditions, and that no create meets what exists.
+  void apply(const runtime::Action& action);
+  /// Jobs that are being deleted go, suspended ones become quiet, all others ready.
+  void advance();
+
+ private:
+  [[nodiscard]] Json made(const std::string& name) const;
+
+  Object jobset_;
+  std::map<std::string, Json> jobs_;
+  Json service_;
+  std::map<std::string, Json> claims_;
+  std::optional<runtime::Failure> last_failure_;
+  Timestamp now_ = start_of_time();
+  int next_uid_ = 1;
+};
+
+/// Carries out all that `plan` says, in order.
+void carry_out(const runtime::Plan& plan, World& world);
+
+/// A JobSet in namespace default. Members that are about a replicated job are about the last one.
+class JobSetBuilder {
+ public:
+  explicit JobSetBuilder(const std::string& name);
+
+  JobSetBuilder& job(const std::string& name, int replicas = 1);
+  JobSetBuilder& hosts(int count);  ///< parallelism and completions
+  JobSetBuilder& tpu(const std::string& accelerator, const std::string& topology, int chips = 4);
+  JobSetBuilder& group(const std::string& name);
+  JobSetBuilder& depends_on(const std::string& job, const std::string& status);
+  /// A member of the replicated job, by JSON pointer: "/template/spec/backoffLimit".
+  JobSetBuilder& of_job(const std::string& pointer, Json value);
+  /// A member of its pod template: "/spec/nodeSelector".
+  JobSetBuilder& of_pod(const std::string& pointer, Json value);
+
+  JobSetBuilder& restarts(int most);
+  JobSetBuilder& rule(Json rule);
+  JobSetBuilder& suspend();
+  JobSetBuilder& in_order();
+  JobSetBuilder& annotation(const std::string& key, const std::string& value);
+  /// A member of the JobSet, by JSON pointer: "/spec/ttlSecondsAfterFinished".
+  JobSetBuilder& set(const std::string& pointer, Json value);
+
+  [[nodiscard]] const Json& json() const { return json_; }
+  [[nodiscard]] Object object() const { return Object(json_); }
+  [[nodiscard]] World world() const { return World(json_); }
+  [[nodiscard]] JobSetObserved observed() const { return world().observed(); }
+  /// All children there, and the Jobs so.
+  [[nodiscard]] World everywhere(const JobChange& change) const;
+
+ private:
+  Json json_;
+};
+
+[[nodiscard]] JobSetBuilder a_jobset(const std::string& name);
+
+/// What one policy gets to see and to change.
+struct Scene {
+  explicit Scene(const World& world);
+
+  const JobSetObserved seen;
+  const JobSetSpec spec;
+  const Children children;
+  Changes changes;  ///< With the counts of `children`.
+};
+
+/// What there is to compare: "create train-workers-0", "patch train-workers-0 status", "delete train-workers-0
+/// Foreground".
+[[nodiscard]] std::vector<std::string> told(const std::vector<runtime::Action>& actions);
+/// The same, by stage.
+[[nodiscard]] std::vector<std::vector<std::string>> told(const runtime::Plan& plan);
+/// "Warning FailedJobs: jobset failed"; without those that depend on an action.
+[[nodiscard]] std::vector<std::string> told(const std::vector<runtime::EventIntent>& events);
+/// "True FailedJobs: jobset failed"; empty without the condition.
+[[nodiscard]] std::string condition(const Json& conditions, std::string_view type);
+[[nodiscard]] std::vector<std::string> names_of(const std::vector<JobPtr>& jobs);
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,115 @@
+#include "controllers/jobset/status.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/jobset/labels.h"
+#include "controllers/jobset/replicated_jobs.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using testing::ElementsAre;
+
+Json written(const Scene& scene) { return scene.changes.status.to_json(status_of(scene.seen.jobset), scene.spec); }
+
+TEST(JobSetStatus, CountsJobsInDescendingOrderOfNames) {
+  World world = a_jobset("train").job("alpha", 3).hosts(2).job("omega", 4).hosts(2).everywhere(ready);
+  world.job("train-alpha-0", succeeded).job("train-alpha-1", failed("x"));
+  world.job("train-omega-0", active).job("train-omega-1", suspended).job("train-omega-2", fresh);
+  EXPECT_EQ(written(Scene(world)), Json::parse(R"({"restarts": 0, "replicatedJobsStatus": [
+    {"name": "omega", "ready": 1, "succeeded": 0, "failed": 0, "active": 2, "suspended": 1},
+    {"name": "alpha", "ready": 1, "succeeded": 1, "failed": 1, "active": 1, "suspended": 0}]})"));
+}
+
+TEST(JobSetStatus, DoesNotCountJobsOfEarlierAttempts) {
+  World world = a_jobset("train").job("workers", 2).everywhere(ready);
+  world.set("/status/restarts", 1).job("train-workers-1", of_attempt(1));
+  EXPECT_EQ(
+      written(Scene(world))["replicatedJobsStatus"][0],
+      Json::parse(R"({"name": "workers", "ready": 1, "succeeded": 0, "failed": 0, "active": 1, "suspended": 0})"));
+}
+
+TEST(JobSetStatus, DoesNotCountJobsWithoutPlace) {
+  World world = a_jobset("train").job("workers", 3).everywhere(ready);
+  world.job("train-workers-0", with_label(tpu::kReplicatedJobName, "other"));
+  world.job("train-workers-1", without_mark(tpu::kReplicatedJobName));
+  EXPECT_EQ(written(Scene(world))["replicatedJobsStatus"][0]["ready"], 1);
+}
+
+TEST(JobSetStatus, KeepsMembersThatNobodyHereKnows) {
+  World world = a_jobset("train").job("workers").everywhere(ready);
+  const Json before = Json::parse(R"({"restarts": 3, "restartsCountTowardsMax": 2, "terminalState": "Failed",
+    "currentInPlaceRestartAttempt": 5, "theirs": {"a": 1},
+    "conditions": [{"type": "Theirs", "status": "True", "reason": "x", "message": "y"}],
+    "replicatedJobsStatus": [{"name": "workers", "ready": 1, "succeeded": 0, "failed": 0, "active": 1, "suspended": 0,
+                              "jobRestarts": [4], "jobRestartsCountTowardsMax": [3]}]})");
+  world.set("/status", before).every_job(of_attempt(3));
+  EXPECT_EQ(written(Scene(world)), before);
+}
+
+TEST(JobSetStatus, ForgetsReplicatedJobsThatTheSpecDoesNotHave) {
+  World world = a_jobset("train").job("workers").everywhere(ready);
+  world.set("/status/replicatedJobsStatus",
+            Json::parse(R"([{"name": "gone", "ready": 1, "jobRestartsCountTowardsMax": [5]}])"));
+  Scene scene(world);
+  EXPECT_EQ(written(scene)["replicatedJobsStatus"].size(), 1U);
+  EXPECT_EQ(scene.changes.status.all_counted_restarts(), 0);
+  EXPECT_TRUE(all_ready(scene.changes));
+}
+
+TEST(JobSetStatus, OfAJobSetThatWasJustAppliedHasItsReplicatedJobs) {
+  EXPECT_EQ(written(Scene(a_jobset("train").job("workers", 2).world())), Json::parse(R"({"restarts": 0,
+    "replicatedJobsStatus": [{"name": "workers", "ready": 0, "succeeded": 0, "failed": 0, "active": 0, "suspended": 0}]})"));
+}
+
+TEST(JobSetStatus, CountsRestartsOfSingleJobs) {
+  JobSetStatus status;
+  status.counted_restarts = 2;
+  status.count_restart("workers", 1, 3, true);
+  status.count_restart("workers", 1, 3, false);
+  EXPECT_THAT(status.jobs["workers"].restarts, ElementsAre(0, 2, 0));
+  EXPECT_THAT(status.jobs["workers"].counted_restarts, ElementsAre(0, 1, 0));
+  EXPECT_EQ(status.restarts_of("workers", 1), 2);
+  EXPECT_EQ(status.restarts_of("workers", 7), 0);
+  EXPECT_EQ(status.restarts_of("workers", -1), 0);
+  EXPECT_EQ(status.restarts_of("driver", 0), 0);
+  EXPECT_EQ(status.all_counted_restarts(), 3);
+}
+
+TEST(JobSetStatus, IsFinishedOnceItIsCompletedOrFailed) {
+  const auto with = [](const char* type, const char* value) {
+    const Json conditions = Json::array({{{"type", type}, {"status", value}}});
+    return JobSetStatus::read(a_jobset("train").set("/status/conditions", conditions).object()).finished();
+  };
+  EXPECT_TRUE(with("Completed", "True"));
+  EXPECT_TRUE(with("Failed", "True"));
+  EXPECT_FALSE(with("Failed", "False"));
+  EXPECT_FALSE(with("Suspended", "True"));
+}
+
+struct AllReadyCase {
+  const char* name;
+  JobChange driver;
+  JobChange worker;
+  bool all_ready;
+};
+
+class AllReady : public testing::TestWithParam<AllReadyCase> {};
+
+TEST_P(AllReady, CountsReadyAndSucceededJobs) {
+  World world = a_jobset("train").job("driver").job("workers").everywhere(ready);
+  world.job("train-driver-0", GetParam().driver).job("train-workers-0", GetParam().worker);
+  EXPECT_EQ(all_ready(Scene(world).changes), GetParam().all_ready);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AllReady,
+                         testing::Values(AllReadyCase{"Ready", ready, ready, true},
+                                         AllReadyCase{"OneSucceeded", succeeded, ready, true},
+                                         AllReadyCase{"OneActive", ready, active, false},
+                                         AllReadyCase{"OneFailed", ready, failed("x"), false}),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace tpuslice::jobset
