@@ -1,9 +1,8 @@
 #include "tpu/identity_parts.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
@@ -12,7 +11,7 @@ namespace {
 Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std::string_view key) {
   const std::string text = string_at(pod, {"metadata", kind, key});
   if (text.empty()) return std::optional<int>();
-  const std::optional<int> index = parse_index(text);
+  const std::optional<int> index = whole_number(text);
   if (!index) {
     return Error::invalid_argument("metadata.{}[{}]: Invalid value: \"{}\": must be a number from 0", kind, key,
                                    text.substr(0, 64));
@@ -47,13 +46,6 @@ std::int64_t chips_of_host(const SliceIdentity& identity) {
 
 std::string label_path(std::string_view label) { return fmt::format("metadata.labels[{}]", label); }
 std::string annotation_path(std::string_view annotation) { return fmt::format("metadata.annotations[{}]", annotation); }
-
-std::optional<int> parse_index(std::string_view text) {
-  int index = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (error != std::errc() || end != text.data() + text.size() || index < 0) return std::nullopt;
-  return index;
-}
 
 Result<std::optional<int>> index_label(const Json& pod, std::string_view label) {
   return index_at(pod, "labels", label);

@@ -16,8 +16,6 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 [[nodiscard]] std::string label_path(std::string_view label);
 [[nodiscard]] std::string annotation_path(std::string_view annotation);
 
-/// A whole number from 0 in decimal digits.
-[[nodiscard]] std::optional<int> parse_index(std::string_view text);
 /// The number in a label or an annotation; nothing where it is absent. Errors: InvalidArgument naming it.
 [[nodiscard]] Result<std::optional<int>> index_label(const Json& pod, std::string_view label);
 [[nodiscard]] Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation);

@@ -40,9 +40,14 @@ inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
 inline constexpr std::string_view kJobSetTopologyKey = "alpha.jobset.sigs.k8s.io/exclusive-topology";
 inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
 
-/// LeaderWorkerSet: two labels, then annotations.
+/// LeaderWorkerSet: labels. The keys are hashes of names, the same for all pods of a group or subgroup.
 inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
 inline constexpr std::string_view kLwsWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+inline constexpr std::string_view kLwsGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr std::string_view kLwsGroupKey = "leaderworkerset.sigs.k8s.io/group-key";
+inline constexpr std::string_view kLwsSubgroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
+inline constexpr std::string_view kLwsSubgroupKey = "leaderworkerset.sigs.k8s.io/subgroup-key";
+/// LeaderWorkerSet: annotations.
 inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";
 inline constexpr std::string_view kLwsLeaderName = "leaderworkerset.sigs.k8s.io/leader-name";
 inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";
@@ -61,13 +66,24 @@ inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
 
 /// Ours: annotations that admission decides.
 inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< How many TPU pods the slice has.
-inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";    ///< Which of them; absent without TPU.
+/// Which of them; absent without TPU, and where kBorn says that the completion index is it.
+inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";
+/// "template": the pod's Job was given all that admission decides before it was created
+/// (webhook/rules/template_mutator.h), so admission may pass the pod by.
+inline constexpr std::string_view kBorn = "tpuslice.dev/born";
+inline constexpr std::string_view kBornOfTemplate = "template";
 /// When host 0 may start before the others are there; absent: never.
 inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 inline constexpr std::string_view kFirstHostFirst = "first-host-first";  ///< Its controller makes it a condition.
 inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may make it a condition.
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
+
+/// Annotation of a LeaderWorkerSet's leader that is no host, where the group's workers are a slice of several: where it
+/// goes. The LeaderWorkerSet controller sets it; without it, exclusive placement has the leader choose, as upstream.
+inline constexpr std::string_view kSliceLeader = "tpuslice.dev/slice-leader";
+inline constexpr std::string_view kWithSlice = "with-slice";  ///< To the nodes of its workers, once they have some.
+inline constexpr std::string_view kAnywhere = "anywhere";     ///< The workers wait for it.
 
 /// Ours: annotations that users set.
 inline constexpr std::string_view kTopologyKey =
@@ -79,6 +95,8 @@ inline constexpr std::string_view kGating = "tpuslice.dev/gating";              
 inline constexpr std::string_view kSliceMembers = "tpuslice.dev/slice-members";  ///< Which pods were placed together.
 inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";          ///< RFC 3339.
 inline constexpr std::string_view kPlacedIn = "tpuslice.dev/placed-in";          ///< The domain; absent: in none.
-inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";             ///< Why the slice waits, for people.
+/// On host 0: the nodes of the hosts, by index, separated by commas; absent: whichever of the domain.
+inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
+inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< Why the slice waits, for people.
 
 }  // namespace tpuslice::tpu

@@ -21,18 +21,25 @@ Json& member(Json& parent, const char* key, Json empty) {
   return found;
 }
 
-void add_term(Json& affinity, const char* kind, Json term) {
-  Json& terms =
-      member(member(affinity, kind, Json::object()), "requiredDuringSchedulingIgnoredDuringExecution", Json::array());
-  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(std::move(term));
+Json& terms_of(Json& affinity, const char* kind) {
+  return member(member(affinity, kind, Json::object()), "requiredDuringSchedulingIgnoredDuringExecution",
+                Json::array());
 }
 
-/// Pods of the slice `key`, of others ("NotIn"), or of any ("Exists").
-Json slices(const char* relation, std::string_view key = {}) {
+bool contains(const Json& terms, const Json& term) {
+  return std::find(terms.begin(), terms.end(), term) != terms.end();
+}
+
+void add_term(Json& terms, Json term) {
+  if (!contains(terms, term)) terms.push_back(std::move(term));
+}
+
+/// Pods whose label is `value`, another ("NotIn"), or any ("Exists").
+Json pods_with(std::string_view label, const char* relation, std::string_view value = {}) {
   Json expression;
-  expression["key"] = kSlice;
+  expression["key"] = label;
   expression["operator"] = relation;
-  if (!key.empty()) expression["values"].push_back(key);
+  if (!value.empty()) expression["values"].push_back(value);
   return expression;
 }
 
@@ -67,10 +74,21 @@ std::string_view name_in_slice_key(std::string_view key) {
 std::string gang_key(const SliceIdentity& identity) { return short_hash(identity.coordinator, kSliceHashLength); }
 
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
-  add_term(affinity, "podAffinity", term({slices("In", key)}, topology_key));
-  Json other = term({slices("Exists"), slices("NotIn", key)}, topology_key);
+  join_exclusive_affinity(affinity, kSlice, key, topology_key);
+}
+
+void join_exclusive_affinity(Json& affinity, std::string_view label, std::string_view value,
+                             std::string_view topology_key) {
+  add_term(terms_of(affinity, "podAffinity"), term({pods_with(label, "In", value)}, topology_key));
+  Json other = term({pods_with(label, "Exists"), pods_with(label, "NotIn", value)}, topology_key);
+  Json& terms = terms_of(affinity, "podAntiAffinity");
+  if (contains(terms, other)) return;
   other["namespaceSelector"] = Json::object();
-  add_term(affinity, "podAntiAffinity", std::move(other));
+  add_term(terms, std::move(other));
+}
+
+void follow_slice(Json& affinity, std::string_view key, std::string_view topology_key) {
+  add_term(terms_of(affinity, "podAffinity"), term({pods_with(kSlice, "In", key)}, topology_key));
 }
 
 bool tolerates_tpu(const Json& pod) {

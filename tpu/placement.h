@@ -27,6 +27,14 @@ namespace tpuslice::tpu {
 /// clusters of one name in two namespaces.
 void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key);
 
+/// The same by another label: with pods whose `label` is `value`, and away from those that have another one, in any
+/// namespace. Terms of LeaderWorkerSet's own webhook, which see one namespace only, count as there.
+void join_exclusive_affinity(Json& affinity, std::string_view label, std::string_view value,
+                             std::string_view topology_key);
+
+/// Joins the term to go where the slice `key` has gone. A pod that is none of its hosts waits for it.
+void follow_slice(Json& affinity, std::string_view key, std::string_view topology_key);
+
 /// Whether a toleration of the pod's covers the taint on TPU nodes.
 [[nodiscard]] bool tolerates_tpu(const Json& pod);
 

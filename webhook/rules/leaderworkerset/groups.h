@@ -42,6 +42,16 @@ struct LwsGroups {
 /// Absent and illegal fields count as the CRD's defaults.
 [[nodiscard]] LwsGroups read_lws_groups(const Json& set);
 
+/// How many groups an update may touch at once, and which it leaves alone.
+struct LwsRollout {
+  std::int64_t max_unavailable = 1;  ///< A share of the replicas is rounded down.
+  std::int64_t max_surge = 0;        ///< A share of the replicas is rounded up; at most as many as there are replicas.
+  std::int64_t partition = 0;        ///< Groups below it keep their revision.
+};
+
+/// Of spec.rolloutStrategy. Absent and illegal fields count as the CRD's defaults.
+[[nodiscard]] LwsRollout read_lws_rollout(const Json& set, const LwsGroups& groups);
+
 /// How many pods with TPUs the slices of a group have. A leader without subgroup is not counted.
 struct LwsSlices {
   std::int64_t first = 0;   ///< The slice of the leader, or of the group where there are no subgroups.

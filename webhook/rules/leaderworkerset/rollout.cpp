@@ -52,9 +52,18 @@ std::optional<Amount> amount_at(const Json& set, std::string_view field, std::in
 
 }  // namespace
 
-std::int64_t lws_surge(const Json& set, const LwsGroups& groups) {
-  const auto surge = amount_at(set, "maxSurge", 0);
-  return surge ? std::min(surge->of(groups.replicas, Amount::Rounding::kUp), groups.replicas) : 0;
+LwsRollout read_lws_rollout(const Json& set, const LwsGroups& groups) {
+  LwsRollout rollout;
+  if (const auto unavailable = amount_at(set, "maxUnavailable", 1); unavailable) {
+    rollout.max_unavailable = unavailable->of(groups.replicas, Amount::Rounding::kDown);
+  }
+  if (const auto surge = amount_at(set, "maxSurge", 0); surge) {
+    rollout.max_surge = std::min(surge->of(groups.replicas, Amount::Rounding::kUp), groups.replicas);
+  }
+  if (const Json* partition = configured(set, "partition"); partition != nullptr) {
+    rollout.partition = std::max<std::int64_t>(int_at(*partition, {}).value_or(0), 0);
+  }
+  return rollout;
 }
 
 void check_lws_rollout(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors) {

@@ -20,9 +20,6 @@ void check_lws_counts(const Json& set, const LwsGroups& groups, std::vector<Fiel
 /// spec.rolloutStrategy.rollingUpdateConfiguration.
 void check_lws_rollout(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors);
 
-/// Groups that maxSurge allows beyond spec.replicas.
-[[nodiscard]] std::int64_t lws_surge(const Json& set, const LwsGroups& groups);
-
 /// The TPU slices that the groups or subgroups are.
 void check_lws_slices(const LwsGroups& groups, std::vector<FieldError>& errors);
 

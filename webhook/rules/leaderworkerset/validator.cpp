@@ -25,7 +25,7 @@ constexpr std::int64_t kMostPods = std::numeric_limits<std::int32_t>::max();
 /// digits at most.
 void check_headroom(const std::string& path, const std::string& name, std::size_t length, const Json& set,
                     const LwsGroups& groups, std::vector<FieldError>& errors) {
-  const std::int64_t last = std::max<std::int64_t>(groups.replicas + lws_surge(set, groups), 1) - 1;
+  const std::int64_t last = std::max<std::int64_t>(groups.replicas + read_lws_rollout(set, groups).max_surge, 1) - 1;
   const std::size_t digits = groups.size > 1 ? std::to_string(last).size() : 0;
   const std::size_t most = kLongestLabel - kRevisionSuffix - (digits == 0 ? 0 : digits + 1);
   if (length <= most) return;

@@ -1,0 +1,102 @@
+#include "controllers/leaderworkerset/groups.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/types/hash.h"
+#include "controllers/leaderworkerset/labels.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+constexpr std::size_t kMembersLength = 13;
+
+bool belongs_to(const std::optional<ControllerRef>& owner, const std::string& uid) {
+  return owner && owner->uid == uid;
+}
+
+/// Of a group's own revision; of the set's where that is lost.
+int size_of(const std::string& key, const LeaderWorkerSetSpec& spec, const std::vector<Revision>& revisions) {
+  const Revision* revision = find_revision(revisions, key);
+  if (revision == nullptr) return spec.group.size;
+  return std::max(1, static_cast<int>(int_at(revision->data, {"spec", "leaderWorkerTemplate", "size"}, 1)));
+}
+
+bool is_available(const ObjectView& worker_set) {
+  const Json& json = worker_set.object.json();
+  return int_at(json, {"status", "availableReplicas"}) == int_at(json, {"spec", "replicas"}, 1) &&
+         string_at(json, {"status", "currentRevision"}) == string_at(json, {"status", "updateRevision"});
+}
+
+}  // namespace
+
+std::string Group::revision_key() const { return leader == nullptr ? std::string() : leader->label(kRevisionKey); }
+
+bool Group::ready() const {
+  if (leader == nullptr || leader->terminating() || leader->phase != PodPhase::kRunning || !leader->ready) return false;
+  return size == 1 || (worker_set != nullptr && !worker_set->deletion && is_available(*worker_set));
+}
+
+bool Group::is_of(std::string_view key) const {
+  if (leader == nullptr || leader->label(kRevisionKey) != key) return false;
+  if (size == 1) return true;
+  if (worker_set == nullptr) return false;
+  const auto label = worker_set->labels.find(kRevisionKey);
+  return label != worker_set->labels.end() && label->second == key;
+}
+
+bool Group::is_outdated(std::string_view key) const {
+  if (leader == nullptr) return false;
+  return leader->label(kRevisionKey) != key || (worker_set != nullptr && !is_of(key));
+}
+
+bool Group::complete() const {
+  const auto stays = [](const PodPtr& pod) { return !pod->terminating(); };
+  return leader != nullptr && stays(leader) && static_cast<int>(workers.size()) == size - 1 &&
+         std::ranges::all_of(workers, stays);
+}
+
+std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                               const ObjectView* leader_set, const std::vector<Revision>& revisions, int count) {
+  std::map<int, Group> groups;
+  for (int i = 0; i < count; ++i) groups[i].index = i;
+  const auto group_at = [&](int index) -> Group& {
+    groups[index].index = index;
+    return groups[index];
+  };
+  for (const PodPtr& pod : seen.pods) {
+    const std::optional<int> index = group_of(spec, pod->key.name);
+    if (index && leader_set != nullptr && belongs_to(pod->controller, leader_set->uid)) group_at(*index).leader = pod;
+  }
+  std::map<std::string, Group*, std::less<>> by_worker_set;
+  for (const ObjectPtr& set : seen.stateful_sets) {
+    const std::optional<int> index = group_of(spec, set->key.name);
+    if (!index) continue;
+    const auto found = groups.find(*index);
+    const bool ours = found != groups.end() && found->second.leader != nullptr &&
+                      belongs_to(set->controller, found->second.leader->uid);
+    Group& group = group_at(*index);
+    (ours ? group.worker_set : group.other_set) = set;
+    if (ours) by_worker_set.emplace(set->uid, &group);
+  }
+  for (const PodPtr& pod : seen.pods) {
+    if (!pod->controller) continue;
+    const auto group = by_worker_set.find(pod->controller->uid);
+    if (group != by_worker_set.end()) group->second->workers.push_back(pod);
+  }
+  std::vector<Group> out;
+  for (auto& [index, group] : groups) {
+    group.size = size_of(group.revision_key(), spec, revisions);
+    std::ranges::sort(group.workers, {}, [](const PodPtr& pod) { return pod->key.name; });
+    out.push_back(std::move(group));
+  }
+  return out;
+}
+
+std::string members_of(const Group& group) {
+  std::string uids = group.leader->uid;
+  for (const PodPtr& worker : group.workers) uids += "/" + worker->uid;
+  return short_hash(uids, kMembersLength);
+}
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,63 @@
+#include "controllers/leaderworkerset/leader_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/placement.h"
+#include "controllers/leaderworkerset/pod_templates.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+StringMap leader_labels(const LeaderWorkerSetSpec& spec, const LeaderSetState& state) {
+  return {{std::string(tpu::kLwsName), spec.key.name},
+          {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)},
+          {std::string(kRevisionKey), state.revision_key}};
+}
+
+StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
+  StringMap annotations = group_annotations(spec, spec.group);
+  const auto put = [&](std::string_view key, std::string_view value) {
+    annotations.insert_or_assign(std::string(key), std::string(value));
+  };
+  if (spec.group.service_per_group) put(tpu::kLwsSubdomainPolicy, "UniquePerReplica");
+  if (const std::string_view where = slice_leader(spec); !where.empty()) put(tpu::kSliceLeader, where);
+  // Workers that wait for a ready leader never come to a slice that waits for them.
+  if (spec.group.leader_has_tpus() && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
+    put(tpu::kSliceStart, tpu::kFirstHostFirst);
+  }
+  return annotations;
+}
+
+}  // namespace
+
+Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& state) {
+  const StringMap marks = {{std::string(tpu::kLwsName), spec.key.name},
+                           {std::string(kRevisionKey), state.revision_key}};
+  const StringMap counts = {{std::string(kReplicas), std::to_string(spec.replicas)}};
+  const StringMap selector = {{std::string(tpu::kLwsName), spec.key.name},
+                              {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)}};
+  const int unavailable = std::max(1, spec.rollout.max_unavailable + spec.rollout.max_surge);
+  Json set_spec = {
+      {"podManagementPolicy", "Parallel"},
+      {"replicas", state.replicas},
+      {"selector", {{"matchLabels", selector}}},
+      {"serviceName", spec.key.name},
+      {"template", marked_template(spec.group.leader, leader_labels(spec, state), leader_annotations(spec))},
+      {"updateStrategy",
+       {{"type", "RollingUpdate"},
+        {"rollingUpdate", {{"maxUnavailable", unavailable}, {"partition", state.partition}}}}}};
+  add_volume_claims(spec.group, spec.key.namespace_name, set_spec);
+  return {{"apiVersion", kStatefulSets.api_version()},
+          {"kind", kStatefulSets.kind},
+          {"metadata",
+           {{"name", spec.key.name},
+            {"namespace", spec.key.namespace_name},
+            {"labels", inherit(spec.labels, marks)},
+            {"annotations", inherit(spec.annotations, counts)},
+            {"ownerReferences", Json::array({spec.owner.to_json()})}}},
+          {"spec", std::move(set_spec)}};
+}
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,88 @@
+#include "controllers/leaderworkerset/restarts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/base/strings.h"
+#include "controllers/leaderworkerset/labels.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+/// Why this pod ends its group; empty if it does not.
+std::string trouble_of(const PodView& pod) {
+  if (pod.terminating()) return fmt::format("pod {} is being deleted", pod.key.name);
+  if (pod.finished()) {
+    return fmt::format("pod {} {}{}", pod.key.name, pod.phase == PodPhase::kFailed ? "failed" : "has ended",
+                       pod.reason.empty() ? "" : ": " + pod.reason);
+  }
+  if (pod.restarted) return fmt::format("a container of pod {} was restarted", pod.key.name);
+  return {};
+}
+
+bool has_started(const Group& group) {
+  const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
+  return static_cast<int>(group.workers.size()) == group.size - 1 && started(group.leader) &&
+         std::ranges::all_of(group.workers, started);
+}
+
+}  // namespace
+
+RestartRecords read_restarts(const std::string& annotation) {
+  RestartRecords records;
+  const Result<Json> json = parse_json(annotation);
+  if (!json || !json->is_object()) return records;
+  for (const auto& [key, value] : json->items()) {
+    const std::optional<int> group = whole_number(key);
+    const std::optional<Timestamp> last = parse_rfc3339(string_at(value, {"last"}));
+    if (!group || !last) continue;
+    records[*group] = {string_at(value, {"leader"}), static_cast<int>(int_at(value, {"count"})), *last};
+  }
+  return records;
+}
+
+std::string print_restarts(const RestartRecords& records, int count) {
+  Json json = Json::object();
+  for (const auto& [group, record] : records) {
+    if (group >= count) continue;
+    json[std::to_string(group)] = {
+        {"leader", record.leader}, {"count", record.count}, {"last", format_rfc3339(record.last)}};
+  }
+  return json.empty() ? std::string() : json.dump();
+}
+
+std::string breakage_of(const LeaderWorkerSetSpec& spec, const Group& group) {
+  if (spec.restarts == RestartPolicy::kNone || group.leader == nullptr || group.leader->terminating()) return {};
+  if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !has_started(group)) return {};
+  if (std::string trouble = trouble_of(*group.leader); !trouble.empty()) return trouble;
+  for (const PodPtr& worker : group.workers) {
+    if (std::string trouble = trouble_of(*worker); !trouble.empty()) return trouble;
+  }
+  if (group.worker_set == nullptr || !group.complete()) return {};
+  const std::string known = string_at(group.worker_set->object.json(), {"metadata", "annotations", kMembers});
+  return known.empty() || known == members_of(group) ? std::string() : "one of its pods was replaced";
+}
+
+RestartVerdict judge_restart(const Group& group, const RestartRecords& records, std::optional<int> limit, Timestamp now,
+                             const Options& options) {
+  RestartRecord record{group.leader->uid, 0, now};
+  if (const auto found = records.find(group.index); found != records.end()) {
+    // Counted before it was done.
+    if (found->second.leader == group.leader->uid) return {RestartVerdict::Kind::kNow, found->second, now};
+    Duration wait = options.first_backoff;
+    for (int i = 1; i < found->second.count && wait < options.max_backoff; ++i) wait *= 2;
+    wait = std::min(wait, options.max_backoff);
+    const Timestamp last = found->second.last;
+    if (now < last + wait + options.quiet_after) {
+      record.count = found->second.count;
+      if (limit && record.count >= *limit) return {RestartVerdict::Kind::kExhausted, found->second, now};
+      if (now < last + wait) return {RestartVerdict::Kind::kLater, found->second, last + wait};
+    }
+  }
+  if (limit && *limit <= 0) return {RestartVerdict::Kind::kExhausted, record, now};
+  ++record.count;
+  return {RestartVerdict::Kind::kNow, record, now};
+}
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,73 @@
+#include "controllers/leaderworkerset/worker_set.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/types/hash.h"
+#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/pod_templates.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+/// What the workers of a group are told from others by.
+StringMap worker_selector(const LeaderWorkerSetSpec& spec, const Leader& leader) {
+  return {{std::string(tpu::kLwsName), spec.key.name},
+          {std::string(tpu::kLwsGroupIndex), std::to_string(leader.group)},
+          {std::string(tpu::kLwsGroupKey), leader.group_key}};
+}
+
+StringMap worker_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader) {
+  StringMap annotations = group_annotations(spec, group);
+  annotations.insert_or_assign(std::string(tpu::kLwsLeaderName), leader.name);
+  if (leader.has_tpus) annotations.insert_or_assign(std::string(tpu::kLwsLeaderHasTpus), "true");
+  return annotations;
+}
+
+}  // namespace
+
+Leader Leader::read(const LeaderWorkerSetSpec& spec, const PodView& pod, int group_index, const GroupTemplate& group) {
+  Leader leader;
+  leader.name = pod.key.name;
+  leader.uid = pod.uid;
+  leader.group = group_index;
+  leader.group_key = pod.label(tpu::kLwsGroupKey);
+  if (leader.group_key.empty()) leader.group_key = tpuslice::leaderworkerset::group_key(spec, group_index);
+  leader.revision_key = pod.label(kRevisionKey);
+  // A view counts the chips of containers; those of init containers are only in the template.
+  leader.has_tpus = pod.tpu_chips > 0 || group.leader_has_tpus();
+  return leader;
+}
+
+Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader,
+                      const Domain& domain) {
+  const StringMap selector = worker_selector(spec, leader);
+  StringMap labels = selector;
+  labels.insert_or_assign(std::string(kRevisionKey), leader.revision_key);
+  Json pods = marked_template(group.worker, labels, worker_annotations(spec, group, leader));
+  if (!domain.key.empty()) pods["spec"]["nodeSelector"][domain.key] = domain.value;
+  Json set_spec = {{"ordinals", {{"start", 1}}},
+                   {"podManagementPolicy", "Parallel"},
+                   {"replicas", group.workers()},
+                   {"selector", {{"matchLabels", selector}}},
+                   {"serviceName", group.service_per_group ? leader.name : spec.key.name},
+                   {"template", std::move(pods)}};
+  add_volume_claims(group, spec.key.namespace_name, set_spec);
+  const ControllerRef owner{std::string(kPods.version), std::string(kPods.kind), leader.name, leader.uid};
+  return {{"apiVersion", kStatefulSets.api_version()},
+          {"kind", kStatefulSets.kind},
+          {"metadata",
+           {{"name", leader.name},
+            {"namespace", spec.key.namespace_name},
+            {"labels", inherit(spec.labels, labels)},
+            {"annotations", inherit(spec.annotations, {})},
+            {"ownerReferences", Json::array({owner.to_json()})}}},
+          {"spec", std::move(set_spec)}};
+}
+
+std::string group_key(const LeaderWorkerSetSpec& spec, int group) {
+  return sha1_hex(fmt::format("{}/{}", spec.key.namespace_name, group_name(spec, group)));
+}
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,329 @@
+#include "controllers/leaderworkerset/leaderworkerset_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "api/types/conditions.h"
+#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/leader_set.h"
+#include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/services.h"
+#include "controllers/leaderworkerset/worker_set.h"
+#include "tests/unit/controllers/leaderworkerset/sets.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::ActionKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const Timestamp kToday = Timestamp(1'800'000'000s);
+
+ObjectPtr stored(Json json, const std::string& uid) {
+  json["metadata"]["uid"] = uid;
+  return std::make_shared<const ObjectView>(ObjectView::from_json(std::move(json)).value());
+}
+
+/// What a plan writes: "create StatefulSet serve".
+std::vector<std::string> writes(const runtime::Plan& plan) {
+  std::vector<std::string> out;
+  for (const runtime::Stage& stage : plan.stages) {
+    for (const runtime::Action& action : stage.actions) {
+      const char* verb = action.kind == ActionKind::kCreate  ? "create"
+                         : action.kind == ActionKind::kPatch ? "patch"
+                                                             : "delete";
+      out.push_back(fmt::format("{} {} {}", verb, action.type.kind, action.key.name));
+    }
+  }
+  return out;
+}
+
+/// A set of two groups of two, all of it there and at rest.
+class World {
+ public:
+  explicit World(SetBuilder builder) : builder_(std::move(builder)) {
+    seen_.set = builder_.object();
+    seen_.now = kToday;
+    const LeaderWorkerSetSpec spec = this->spec();
+    const Json data = revision_data(seen_.set.json());
+    const Json revision = build_revision(spec, data, 1);
+    key_ = Revision::read(Object(revision)).key;
+    seen_.revisions = {stored(revision, "uid-of-revision")};
+    Json leaders = build_leader_set(spec, {key_, spec.replicas, 0});
+    leaders["status"] = {{"replicas", spec.replicas}, {"observedGeneration", 1}};
+    leaders["metadata"]["generation"] = 1;
+    seen_.stateful_sets = {stored(leaders, "uid-of-leaders")};
+    Json service = build_shared_service(spec);
+    service["metadata"]["uid"] = "uid-of-service";
+    seen_.services = {std::make_shared<const ServiceView>(ServiceView::from_json(service).value())};
+    for (int group = 0; group < spec.replicas; ++group) add_group(group);
+  }
+
+  [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(seen_.set); }
+  [[nodiscard]] LeaderWorkerSetObserved& seen() { return seen_; }
+  [[nodiscard]] const std::string& key() const { return key_; }
+
+  /// Plans, and writes the status into the set.
+  runtime::Plan plan() {
+    runtime::Plan plan = plan_leaderworkerset(seen_).value();
+    if (plan.status) {
+      Json set = seen_.set.json();
+      set["status"] = plan.status->status;
+      seen_.set = Object(std::move(set));
+    }
+    return plan;
+  }
+  void change_pod(const std::string& name, const std::function<void(PodView&)>& change) {
+    for (PodPtr& pod : seen_.pods) {
+      if (pod->key.name != name) continue;
+      PodView view = *pod;
+      change(view);
+      pod = std::make_shared<const PodView>(std::move(view));
+    }
+  }
+  void change_set(const std::string& pointer, Json value) {
+    Json set = seen_.set.json();
+    set[Json::json_pointer(pointer)] = std::move(value);
+    seen_.set = Object(std::move(set));
+  }
+  void drop_stateful_set(const std::string& name) {
+    std::erase_if(seen_.stateful_sets, [&](const ObjectPtr& set) { return set->key.name == name; });
+  }
+
+ private:
+  void add_group(int index) {
+    const LeaderWorkerSetSpec spec = this->spec();
+    const std::string name = group_name(spec, index);
+    PodView leader = pod(name, "uid-of-leaders", "StatefulSet", spec.key.name);
+    Json set = build_worker_set(spec, spec.group, Leader::read(spec, leader, index, spec.group));
+    seen_.pods.push_back(std::make_shared<const PodView>(std::move(leader)));
+    set["status"] = {{"availableReplicas", spec.group.workers()}};
+    seen_.stateful_sets.push_back(stored(set, "uid-of-set-" + name));
+    for (int i = 1; i < spec.group.size; ++i) {
+      seen_.pods.push_back(std::make_shared<const PodView>(
+          pod(fmt::format("{}-{}", name, i), "uid-of-set-" + name, "StatefulSet", name)));
+    }
+  }
+  [[nodiscard]] PodView pod(const std::string& name, const std::string& owner_uid, const std::string& owner_kind,
+                            const std::string& owner) const {
+    PodView view;
+    view.key = {"default", name};
+    view.uid = "uid-of-" + name;
+    view.labels = {{std::string(kRevisionKey), key_}, {std::string(tpu::kLwsName), "serve"}};
+    view.controller = ControllerRef{"apps/v1", owner_kind, owner, owner_uid};
+    view.phase = PodPhase::kRunning;
+    view.ready = true;
+    return view;
+  }
+
+  SetBuilder builder_;
+  LeaderWorkerSetObserved seen_;
+  std::string key_;
+};
+
+World world() { return World(a_set("serve").replicas(2).size(2)); }
+
+/// Members are remembered and the status is written; then there is rest.
+World at_rest() {
+  World out = world();
+  static_cast<void>(out.plan());
+  for (ObjectPtr& set : out.seen().stateful_sets) {
+    if (set->key.name == "serve") continue;
+    Json json = set->object.json();
+    const int group = set->key.name.back() - '0';
+    for (const Group& known : read_groups(out.spec(), out.seen(), out.seen().stateful_sets.front().get(), {}, 2)) {
+      if (known.index == group) json["metadata"]["annotations"][std::string(kMembers)] = members_of(known);
+    }
+    set = stored(json, set->uid);
+  }
+  return out;
+}
+
+TEST(LeaderWorkerSetPlan, CreatesRevisionServiceAndLeaderSetFirst) {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").replicas(2).size(2).object();
+  seen.now = kToday;
+  const runtime::Plan plan = plan_leaderworkerset(seen).value();
+  const std::vector<std::string> all = writes(plan);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_THAT(all[0], HasSubstr("create ControllerRevision serve-"));
+  EXPECT_EQ(all[1], "create Service serve");
+  EXPECT_EQ(all[2], "create StatefulSet serve");
+  EXPECT_EQ(plan.stages.size(), 2U) << "the revision is there before the leader set names it";
+  EXPECT_EQ(condition_status(plan.status->status["conditions"], kProgressing), "True");
+}
+
+TEST(LeaderWorkerSetPlan, OfNewGroupsIsNoUpdate) {
+  World serve = world();
+  for (const char* workers : {"serve-0", "serve-1"}) serve.drop_stateful_set(workers);
+  const runtime::Plan plan = serve.plan();
+  const Json& conditions = plan.status->status["conditions"];
+  EXPECT_EQ(condition_status(conditions, kProgressing), "True");
+  EXPECT_EQ(condition_status(conditions, kUpdateInProgress), "");
+  EXPECT_EQ(condition_status(conditions, kAvailable), "");
+}
+
+TEST(LeaderWorkerSetPlan, RemembersTheMembersOfCompleteGroupsAndRests) {
+  World serve = world();
+  EXPECT_THAT(writes(serve.plan()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
+  World rest = at_rest();
+  for (int i = 0; i < 3; ++i) {
+    const runtime::Plan plan = rest.plan();
+    EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
+    EXPECT_FALSE(plan.requeue_after);
+  }
+}
+
+TEST(LeaderWorkerSetPlan, CreatesWorkersOfALeader) {
+  World serve = at_rest();
+  serve.drop_stateful_set("serve-1");
+  std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-1-1"; });
+  EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
+  serve.change_set("/spec/startupPolicy", "LeaderReady");
+  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
+  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "not before their leader is ready";
+  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = true; });
+  EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
+}
+
+TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAnEarlierLeader) {
+  World serve = at_rest();
+  serve.change_pod("serve-1", [](PodView& pod) { pod.uid = "uid-of-another-leader"; });
+  const runtime::Plan plan = serve.plan();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], kGroupsSound), "");
+}
+
+TEST(LeaderWorkerSetPlan, TellsOfStrangersInThePlaceOfItsChildren) {
+  World serve = at_rest();
+  serve.drop_stateful_set("serve-1");
+  const Json stranger = {{"apiVersion", "apps/v1"},
+                         {"kind", "StatefulSet"},
+                         {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
+  serve.seen().stateful_sets.push_back(stored(stranger, "somebody"));
+  const runtime::Plan plan = serve.plan();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  const Json* told = find_condition(plan.status->status["conditions"], kGroupsSound);
+  ASSERT_NE(told, nullptr);
+  EXPECT_EQ(string_at(*told, {"reason"}), "WorkerSetConflict");
+  EXPECT_THAT(string_at(*told, {"message"}), HasSubstr("StatefulSet serve-1 is not of this set"));
+  EXPECT_TRUE(plan.requeue_after);
+}
+
+TEST(LeaderWorkerSetPlan, LeavesALeaderSetOfSomebodyElseAlone) {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").object();
+  const Json stranger = {
+      {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
+  seen.stateful_sets = {stored(stranger, "somebody")};
+  const runtime::Plan plan = plan_leaderworkerset(seen).value();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_EQ(condition_status(plan.status->status["conditions"], kGroupsSound), "False");
+}
+
+TEST(LeaderWorkerSetPlan, SaysWhyTheLastPlanFailed) {
+  World serve = at_rest();
+  serve.seen().last_failure = {"FailedCreate", "statefulsets.apps \"serve-1\" is forbidden: exceeded quota"};
+  const runtime::Plan plan = serve.plan();
+  EXPECT_THAT(string_at(*find_condition(plan.status->status["conditions"], kGroupsSound), {"message"}),
+              HasSubstr("exceeded quota"));
+  serve.seen().last_failure = {"", "the status cannot be written"};
+  EXPECT_EQ(find_condition(serve.plan().status->status["conditions"], kGroupsSound), nullptr);
+}
+
+TEST(LeaderWorkerSetPlan, RefusesAnInvalidSpecAndKeepsGroups) {
+  World serve = at_rest();
+  serve.change_set("/spec/leaderWorkerTemplate/size", -1);
+  const runtime::Plan plan = serve.plan();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_EQ(condition_status(plan.status->status["conditions"], kAccepted), "False");
+  EXPECT_TRUE(serve.plan().empty()) << "said once";
+  serve.change_set("/spec/leaderWorkerTemplate/size", 2);
+  EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], kAccepted), "");
+}
+
+TEST(LeaderWorkerSetPlan, IsEmptyForASetThatIsBeingDeleted) {
+  World serve = world();
+  serve.change_set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z");
+  EXPECT_TRUE(serve.plan().empty());
+}
+
+TEST(LeaderWorkerSetPlan, CountsARestartBeforeItEndsTheGroup) {
+  World serve = at_rest();
+  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  const runtime::Plan plan = serve.plan();
+  ASSERT_THAT(writes(plan), ElementsAre("patch StatefulSet serve", "delete Pod serve-0"));
+  EXPECT_EQ(plan.stages.size(), 2U);
+  const runtime::Action& end = plan.stages[1].actions[0];
+  EXPECT_EQ(end.propagation, runtime::Propagation::kForeground);
+  EXPECT_EQ(end.preconditions.uid, "uid-of-serve-0");
+}
+
+TEST(LeaderWorkerSetPlan, EndsGroupsOfAnEarlierRevisionOnceTheLeaderSetIsOfTheNewOne) {
+  World serve = at_rest();
+  serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
+  const runtime::Plan first = serve.plan();
+  ASSERT_EQ(writes(first).size(), 2U);
+  EXPECT_THAT(writes(first)[0], HasSubstr("create ControllerRevision"));
+  EXPECT_EQ(writes(first)[1], "patch StatefulSet serve");
+  const Json revision = build_revision(serve.spec(), revision_data(serve.seen().set.json()), 2);
+  serve.seen().revisions.push_back(stored(revision, "uid-of-second"));
+  const std::string key = Revision::read(Object(revision)).key;
+  Json leaders = build_leader_set(serve.spec(), {key, 2, 1});
+  leaders["metadata"]["generation"] = 2;
+  leaders["status"] = {{"replicas", 2}, {"observedGeneration", 1}};
+  serve.seen().stateful_sets.front() = stored(leaders, "uid-of-leaders");
+  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "its controller would make leaders of the old one";
+  leaders["status"]["observedGeneration"] = 2;
+  serve.seen().stateful_sets.front() = stored(leaders, "uid-of-leaders");
+  EXPECT_THAT(writes(serve.plan()), ElementsAre("delete Pod serve-1")) << "the partition keeps the other";
+}
+
+TEST(LeaderWorkerSetPlan, MakesALostRevisionAnewUnderItsKey) {
+  World serve = at_rest();
+  serve.seen().revisions.clear();
+  const runtime::Plan plan = serve.plan();
+  ASSERT_EQ(writes(plan).size(), 1U);
+  const Json made = plan.stages[0].actions[0].body.make().value();
+  EXPECT_EQ(made["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
+}
+
+TEST(LeaderWorkerSetPlan, KeepsTenRevisionsThatNobodyUses) {
+  World serve = at_rest();
+  for (int i = 0; i < 12; ++i) {
+    Json other = serve.seen().set.json();
+    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
+    serve.seen().revisions.push_back(
+        stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
+  }
+  const std::vector<std::string> all = writes(serve.plan());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(all[0], HasSubstr("delete ControllerRevision serve-"));
+  EXPECT_THAT(all[0], HasSubstr("-2"));
+  EXPECT_THAT(all[1], HasSubstr("-3"));
+}
+
+TEST(LeaderWorkerSetPlan, RestoresWhatSomebodyChanged) {
+  World serve = at_rest();
+  for (ObjectPtr& set : serve.seen().stateful_sets) {
+    Json json = set->object.json();
+    json["spec"]["replicas"] = 7;
+    set = stored(json, set->uid);
+  }
+  EXPECT_THAT(writes(serve.plan()),
+              ElementsAre("patch StatefulSet serve", "patch StatefulSet serve-0", "patch StatefulSet serve-1"));
+}
+
+TEST(LeaderWorkerSetPlan, IsTheSameForTheSameObservation) {
+  World serve = world();
+  const LeaderWorkerSetObserved& seen = serve.seen();
+  EXPECT_EQ(to_json(plan_leaderworkerset(seen).value()), to_json(plan_leaderworkerset(seen).value()));
+}
+
+}  // namespace
+}  // namespace tpuslice::leaderworkerset
