@@ -6,7 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "controllers/raycluster/raycluster_reconciler.h"
 #include "tests/bench/lean_client.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/server_metrics.h"
@@ -15,24 +14,26 @@
 namespace tpuslice::bench {
 namespace {
 
-constexpr const char* kDefinition = "deploy/crds/ray.io_rayclusters.yaml";
+constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
-constexpr Duration kStopLimit = std::chrono::seconds(40);
-
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
 Result<std::unique_ptr<Bench>> Bench::start(BenchOptions options) {
   std::unique_ptr<Bench> bench(new Bench(std::move(options)));
-  ASSIGN_OR_RETURN(bench->sample_, read_sample());
+  for (const Kind kind : kKinds) {
+    ASSIGN_OR_RETURN(bench->samples_[kind], read_sample(kind));
+  }
   testing::ControlPlaneOptions plane;
   plane.keep_dir = bench->options_.keep_dir;
   plane.scheduler = false;
   plane.kwok = false;
   plane.priority_and_fairness = false;
   plane.client_qps = 2000;
-  plane.crds = {kDefinition};
+  plane.controller_flags = {"--use-service-account-credentials=true"};
+  plane.crds = {"deploy/crds/ray.io_rayclusters.yaml", "deploy/crds/jobset.x-k8s.io_jobsets.yaml",
+                "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml"};
   ASSIGN_OR_RETURN(bench->plane_, testing::ControlPlane::start(std::move(plane)));
   ASSIGN_OR_RETURN(bench->account_, testing::install_operator(*bench->plane_));
   ASSIGN_OR_RETURN(const client::ListPage pods, bench->plane_->client().list(kPods));
@@ -50,17 +51,17 @@ Result<Creation> Bench::create(const Shape& shape, bool floor_first, const Meanw
 
 Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("bench"));
-  // Without nodes no slice is placed: what is measured is creation. tpu-slice-scheduling-bench measures placement.
-  ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = account_,
-                                                               .log = plane_->dir() + "/operator.log",
-                                                               .program = options_.operator_program,
-                                                               .flags = {"--controllers=raycluster"}}));
+  RETURN_IF_ERROR(start_operator(shape.kind));
+  if (shape.kind != Kind::kRayCluster) {
+    RETURN_IF_ERROR(wait_asked(where, [this] { return admitted_pods().value_or(0) > 0; }));
+  }
   RETURN_IF_ERROR(settle());
+  ASSIGN_OR_RETURN(const double asked, admitted_pods());
   out.resident_before = resident_mebibytes(operator_->pid());
   const double cpu = cpu_seconds(operator_->pid());
   const Usage before = usage();
   const Instant begun = clock_.now();
-  ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
+  ASSIGN_OR_RETURN(const std::vector<Object> objects, apply(shape, where));
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(where, shape.pods(), options_.limit));
   out.rate = static_cast<double>(shape.pods()) / seconds(ended - begun);
   RETURN_IF_ERROR(settle());
@@ -69,6 +70,7 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   const double passed = seconds(clock_.now() - begun);
   out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / thousands;
   out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
+  out.controllers_cpu = (after.controllers - before.controllers) / thousands;
   out.resident_after = resident_mebibytes(operator_->pid());
   // The two are counted one after the other, so that the difference may come out below nothing.
   const double others = after.machine - before.machine - (after.ours - before.ours);
@@ -76,6 +78,10 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   if (watch_->added(where) != shape.pods()) {
     return Error::internal("{} pods were created, {} are in {}", watch_->added(where), shape.pods(), shape.name());
   }
+  ASSIGN_OR_RETURN(const double asked_then, admitted_pods());
+  const double born_wrong = shape.kind == Kind::kLeaderWorkerSet ? static_cast<double>(shape.pods()) : 0;
+  if (asked_then - asked > born_wrong + static_cast<double>(meanwhile.heal))
+    return Error::internal("{} pods were not born right", asked_then - asked);
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     ASSIGN_OR_RETURN(const double took, heal(where, slice));
     meanwhile.healing->seconds.push_back(took);
@@ -85,16 +91,33 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
     ASSIGN_OR_RETURN(const Rest rested, rest(meanwhile.rest));
     meanwhile.resting->push_back(rested);
   }
-  const Status stopped = operator_->stop(kStopLimit);
-  operator_.reset();
-  RETURN_IF_ERROR(stopped);
-  return remove(clusters, where);
+  RETURN_IF_ERROR(stop_operator());
+  return remove(shape.kind, objects, where);
 }
 
 Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("floor"));
-  // Owners, so that the bare pods differ from the operator's in nothing. Nobody reconciles them.
-  ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
+  // Owners, so that the bare ones differ from the operator's in nothing. Nobody reconciles them.
+  ASSIGN_OR_RETURN(const std::vector<Object> owners, apply(shape, where));
+  ASSIGN_OR_RETURN(const auto lean, connect());
+  switch (shape.kind) {
+    case Kind::kRayCluster:
+      RETURN_IF_ERROR(post_bare_pods(*lean, owners, where, meanwhile, out));
+      break;
+    case Kind::kJobSet:
+      RETURN_IF_ERROR(post_bare_jobs(*lean, owners, where, out));
+      break;
+    case Kind::kLeaderWorkerSet:
+      RETURN_IF_ERROR(post_bare_sets(*lean, owners, where, out));
+  }
+  if (watch_->added(where) < shape.pods()) {
+    return Error::internal("{} pods for {}", watch_->added(where), shape.name());
+  }
+  return remove(shape.kind, owners, where);
+}
+
+Status Bench::post_bare_pods(LeanClient& client, const std::vector<Object>& clusters, const std::string& namespace_name,
+                             const Meanwhile& meanwhile, Creation& out) {
   std::vector<std::string> pods;
   std::map<std::string, std::vector<BarePod>> slices;
   for (const Object& cluster : clusters) {
@@ -104,33 +127,79 @@ Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation
       if (!pod.slice.empty()) slices[pod.slice].push_back(pod);
     }
   }
-  if (pods.size() != shape.pods()) return Error::internal("{} pods for {}", pods.size(), shape.name());
-  ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(account_));
-  ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(config, kInFlight));
-  ASSIGN_OR_RETURN(const Posted posted, post(*lean, where, pods));
+  ASSIGN_OR_RETURN(const Posted posted,
+                   post(namespace_name, pods.size(), [&] { return client.post(kPods.path(namespace_name), pods); }));
   out.floor = posted.rate;
   out.floor_apiserver_cpu = posted.apiserver_cpu;
+  out.floor_controllers_cpu = posted.controllers_cpu;
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
-    ASSIGN_OR_RETURN(const double took, heal_by_hand(*lean, where, chosen->second));
+    ASSIGN_OR_RETURN(const double took, heal_by_hand(client, namespace_name, chosen->second));
     meanwhile.healing->floor.push_back(took);
     RETURN_IF_ERROR(settle());
   }
-  return remove(clusters, where);
+  return {};
 }
 
-Result<Posted> Bench::post(LeanClient& client, const std::string& namespace_name,
-                           const std::vector<std::string>& pods) {
+Status Bench::post_bare_jobs(LeanClient& client, const std::vector<Object>& jobsets, const std::string& namespace_name,
+                             Creation& out) {
+  BareJobs bare;
+  std::size_t pods = 0;
+  for (const Object& jobset : jobsets) RETURN_IF_ERROR(add_jobs_of(jobset, options_.gangs, bare));
+  for (const std::string& text : bare.jobs) {
+    ASSIGN_OR_RETURN(const Json job, parse_json(text));
+    pods += static_cast<std::size_t>(int_at(job, {"spec", "parallelism"}));
+  }
+  ASSIGN_OR_RETURN(const Posted posted, post(namespace_name, pods, [&]() -> Status {
+                     RETURN_IF_ERROR(client.post(kServices.path(namespace_name), bare.services));
+                     return client.post(kJobs.path(namespace_name), bare.jobs);
+                   }));
+  out.floor = posted.rate;
+  out.floor_apiserver_cpu = posted.apiserver_cpu;
+  out.floor_controllers_cpu = posted.controllers_cpu;
+  return {};
+}
+
+Status Bench::post_bare_sets(LeanClient& client, const std::vector<Object>& owners, const std::string& namespace_name,
+                             Creation& out) {
+  BareSets bare;
+  std::size_t pods = 0;
+  for (const Object& owner : owners) RETURN_IF_ERROR(add_sets_of(owner, bare));
+  for (const std::string& text : bare.sets) {
+    ASSIGN_OR_RETURN(const Json set, parse_json(text));
+    pods += static_cast<std::size_t>(int_at(set, {"spec", "replicas"}));
+  }
+  RETURN_IF_ERROR(start_operator(Kind::kLeaderWorkerSet, false));
+  RETURN_IF_ERROR(wait_asked(namespace_name, [this] { return admitted_pods().value_or(0) > 0; }));
+  ASSIGN_OR_RETURN(const Posted posted, post(namespace_name, pods, [&]() -> Status {
+                     RETURN_IF_ERROR(client.post(kServices.path(namespace_name), bare.services));
+                     return client.post(kStatefulSets.path(namespace_name), bare.sets);
+                   }));
+  out.floor = posted.rate;
+  out.floor_apiserver_cpu = posted.apiserver_cpu;
+  out.floor_controllers_cpu = posted.controllers_cpu;
+  return stop_operator();
+}
+
+Result<Posted> Bench::post(const std::string& namespace_name, std::size_t pods, const std::function<Status()>& send) {
   RETURN_IF_ERROR(settle());
   const Usage before = usage();
   const Instant begun = clock_.now();
-  RETURN_IF_ERROR(client.post(kPods.path(namespace_name), pods));
-  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, pods.size(), options_.limit));
+  RETURN_IF_ERROR(send());
+  ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, pods, options_.limit));
+  const double thousands = static_cast<double>(pods) / 1000;
   Posted out;
-  out.rate = static_cast<double>(pods.size()) / seconds(ended - begun);
+  out.rate = 1000 * thousands / seconds(ended - begun);
   RETURN_IF_ERROR(settle());
-  out.apiserver_cpu = (usage().apiserver - before.apiserver) / static_cast<double>(pods.size()) * 1000;
+  const Usage after = usage();
+  out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
+  out.controllers_cpu = (after.controllers - before.controllers) / thousands;
   return out;
+}
+
+Result<std::unique_ptr<LeanClient>> Bench::connect() const {
+  ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(account_));
+  return LeanClient::connect(config, kInFlight);
 }
 
 Result<std::string> Bench::new_namespace(const char* prefix) {
@@ -149,19 +218,17 @@ Result<std::string> Bench::new_namespace(const char* prefix) {
 }
 
 Result<std::vector<Object>> Bench::apply(const Shape& shape, const std::string& namespace_name) {
-  std::vector<Object> clusters;
-  for (int index = 0; index < shape.clusters; ++index) {
-    ASSIGN_OR_RETURN(const Json cluster, make_cluster(sample_, shape, index, namespace_name));
-    ASSIGN_OR_RETURN(Object created, plane_->client().create(raycluster::kRayClusters, Object(cluster)));
-    clusters.push_back(std::move(created));
+  std::vector<Object> objects;
+  for (int index = 0; index < shape.objects; ++index) {
+    ASSIGN_OR_RETURN(Json object, make_object(samples_.at(shape.kind), shape, index, namespace_name));
+    ASSIGN_OR_RETURN(Object created, plane_->client().create(type_of(shape.kind), Object(std::move(object))));
+    objects.push_back(std::move(created));
   }
-  return clusters;
+  return objects;
 }
 
-Status Bench::remove(const std::vector<Object>& clusters, const std::string& namespace_name) {
-  for (const Object& cluster : clusters) {
-    RETURN_IF_ERROR(plane_->client().remove(raycluster::kRayClusters, cluster.key()));
-  }
+Status Bench::remove(Kind kind, const std::vector<Object>& objects, const std::string& namespace_name) {
+  for (const Object& object : objects) RETURN_IF_ERROR(plane_->client().remove(type_of(kind), object.key()));
   RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, watch_->added(namespace_name), options_.limit));
   return settle();
 }
@@ -180,13 +247,17 @@ Result<double> Bench::heal(const std::string& namespace_name, int slice) {
   const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
   const std::vector<std::string>& pods = chosen->second;
   const std::size_t present = watch_->added(namespace_name);
-  const Json failure = {{"status", {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}}}};
   const Instant begun = clock_.now();
-  const auto failed = plane_->client().patch(kPods, {namespace_name, pods[pods.size() / 2]}, client::PatchType::kMerge,
-                                             failure, {.subresource = "status"});
-  if (!failed) return failed.error();
+  RETURN_IF_ERROR(fail_pod({namespace_name, pods[pods.size() / 2]}));
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, present + pods.size(), options_.limit));
   return seconds(ended - begun);
+}
+
+Status Bench::fail_pod(const ObjectKey& pod) {
+  const Json failure = {{"status", {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}}}};
+  const auto failed = plane_->client().patch(kPods, pod, client::PatchType::kMerge, failure, {.subresource = "status"});
+  if (!failed) return failed.error();
+  return {};
 }
 
 Result<double> Bench::heal_by_hand(LeanClient& client, const std::string& namespace_name,
@@ -226,6 +297,7 @@ Bench::Usage Bench::usage() const {
     if (process == nullptr) continue;
     const double used = cpu_seconds(process->pid());
     if (program == std::string_view("kube-apiserver")) out.apiserver = used;
+    if (program == std::string_view("kube-controller-manager")) out.controllers = used;
     out.ours += used;
   }
   if (operator_) out.ours += cpu_seconds(operator_->pid());

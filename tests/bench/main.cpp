@@ -14,7 +14,9 @@ namespace tpuslice::bench {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kMissing = 77;  ///< What test runners take for "skipped".
+constexpr int kMissing = 77;       ///< What test runners take for "skipped".
+constexpr int kRestartsOfRun = 2;  ///< Of each way.
+const Shape kRestarted = {.objects = 1, .slices = 64, .hosts = 4, .kind = Kind::kJobSet};
 constexpr const char* kPage = "docs/performance.md";
 
 struct CommandLine {
@@ -35,18 +37,66 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows = {
-      {"4x1x256", {.clusters = 4, .slices = 1, .hosts = 256}},
-      {"4x64x4", {.clusters = 4, .slices = 64, .hosts = 4}, 0, true},
-      {"1x1x256", {.clusters = 1, .slices = 1, .hosts = 256}, 3},
-      {"1x64x4", {.clusters = 1, .slices = 64, .hosts = 4}, 7},
+      {"4x1x256", {.objects = 4, .slices = 1, .hosts = 256}},
+      {"4x64x4", {.objects = 4, .slices = 64, .hosts = 4}, 0, true},
+      {"1x1x256", {.objects = 1, .slices = 1, .hosts = 256}, 3},
+      {"1x64x4", {.objects = 1, .slices = 64, .hosts = 4}, 7},
+      {"jobset-4x1x256", {.objects = 4, .slices = 1, .hosts = 256, .kind = Kind::kJobSet}},
+      {"jobset-4x64x4", {.objects = 4, .slices = 64, .hosts = 4, .kind = Kind::kJobSet}},
+      {"jobset-1x1x256", {.objects = 1, .slices = 1, .hosts = 256, .kind = Kind::kJobSet}},
+      {"jobset-1x64x4", {.objects = 1, .slices = 64, .hosts = 4, .kind = Kind::kJobSet}, 0, true},
+      {"leaderworkerset-1x1x256", {.objects = 1, .slices = 1, .hosts = 256, .kind = Kind::kLeaderWorkerSet}},
+      {"leaderworkerset-1x64x4", {.objects = 1, .slices = 64, .hosts = 4, .kind = Kind::kLeaderWorkerSet}, 5, true},
   };
   return kRows;
+}
+
+/// Measures the rows once.
+Status measure_rows(const std::vector<Row>& chosen, int run, Bench& bench, Measurements& out) {
+  std::size_t healed = 0;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const Row& row = chosen[i];
+    Bench::Meanwhile meanwhile;
+    meanwhile.heal = row.heal;
+    if (row.heal > 0) meanwhile.healing = &out.healing[healed++];
+    if (row.rest) meanwhile.rest = out.rest_time;
+    meanwhile.resting = &out.rest[row.shape.kind];
+    // Neither is always the first.
+    const bool floor_first = (static_cast<std::size_t>(run) + i) % 2 == 0;
+    ASSIGN_OR_RETURN(const Creation round, bench.create(row.shape, floor_first, meanwhile));
+    fmt::print(stderr, "run {}: {}s: {}: {:.0f} of {:.0f} pods/s, {:.2f}\n", run + 1, name_of(row.shape.kind),
+               row.shape.name(), round.rate, round.floor, round.ratio());
+    out.creation[i].second.push_back(round);
+  }
+  return {};
+}
+
+Status measure_webhook(int run, Bench& bench, Measurements& out) {
+  ASSIGN_OR_RETURN(const ThroughWebhook round, bench.create_through_webhook({.objects = 4, .slices = 64, .hosts = 4}));
+  fmt::print(stderr, "run {}: webhook: none {:.0f}, no-op {:.0f}, ours {:.0f} pods/s\n", run + 1, round.none.rate,
+             round.noop.rate, round.ours.rate);
+  out.webhook.push_back(round);
+  return {};
+}
+
+Status measure_restarts(int run, Bench& bench, Measurements& out) {
+  for (const RestartWay way : kRestartWays) {
+    ASSIGN_OR_RETURN(const std::vector<Restart> restarts, bench.restart_jobset(kRestarted, way, kRestartsOfRun));
+    for (const Restart& restart : restarts) {
+      fmt::print(stderr, "run {}: restart {}: {:.2f} s\n", run + 1, name_of(way),
+                 restart.seconds[static_cast<std::size_t>(RestartStep::kPodsMade)].value_or(0));
+      out.restarts[way].push_back(restart);
+    }
+  }
+  return {};
 }
 
 Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
   std::vector<Row> chosen;
   const auto is_chosen = [&](const std::string& name) {
-    return line.only.empty() || std::find(line.only.begin(), line.only.end(), name) != line.only.end();
+    return line.only.empty() || std::any_of(line.only.begin(), line.only.end(), [&](const std::string& word) {
+             return name == word || name.starts_with(word + "-");
+           });
   };
   for (const Row& row : rows()) {
     if (is_chosen(row.name)) chosen.push_back(row);
@@ -58,30 +108,13 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
     if (row.heal > 0) out.healing.push_back({row.shape.hosts, {}, {}});
   }
   // Servers that have just started are slower than ever after.
-  ASSIGN_OR_RETURN(const Creation warm, bench.create({.clusters = 2, .slices = 64, .hosts = 4}, true, {}));
+  const Kind kind = chosen.empty() ? Kind::kJobSet : chosen.front().shape.kind;
+  ASSIGN_OR_RETURN(const Creation warm, bench.create({.objects = 2, .slices = 64, .hosts = 4, .kind = kind}, true, {}));
   fmt::print(stderr, "warm-up: {:.0f} of {:.0f} pods/s\n", warm.rate, warm.floor);
   for (int run = 0; run < line.runs; ++run) {
-    std::size_t healed = 0;
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      const Row& row = chosen[i];
-      Bench::Meanwhile meanwhile;
-      meanwhile.heal = row.heal;
-      if (row.heal > 0) meanwhile.healing = &out.healing[healed++];
-      if (row.rest) meanwhile.rest = out.rest_time;
-      meanwhile.resting = &out.rest;
-      // Neither is always the first.
-      const bool floor_first = (static_cast<std::size_t>(run) + i) % 2 == 0;
-      ASSIGN_OR_RETURN(const Creation round, bench.create(row.shape, floor_first, meanwhile));
-      fmt::print(stderr, "run {}: {}: {:.0f} of {:.0f} pods/s, {:.2f}\n", run + 1, row.shape.name(), round.rate,
-                 round.floor, round.ratio());
-      out.creation[i].second.push_back(round);
-    }
-    if (!is_chosen("webhook")) continue;
-    ASSIGN_OR_RETURN(const ThroughWebhook round,
-                     bench.create_through_webhook({.clusters = 4, .slices = 64, .hosts = 4}));
-    fmt::print(stderr, "run {}: webhook: none {:.0f}, no-op {:.0f}, ours {:.0f} pods/s\n", run + 1, round.none.rate,
-               round.noop.rate, round.ours.rate);
-    out.webhook.push_back(round);
+    RETURN_IF_ERROR(measure_rows(chosen, run, bench, out));
+    if (is_chosen("webhook")) RETURN_IF_ERROR(measure_webhook(run, bench, out));
+    if (is_chosen("jobset-restart")) RETURN_IF_ERROR(measure_restarts(run, bench, out));
   }
   return {};
 }
@@ -112,7 +145,11 @@ int main_with_result(int argc, char** argv) {
   app.add_flag("--keep", line.bench.keep_dir, "Leave the directory with all logs behind.");
   app.add_option("--runs", line.runs, "How often everything is measured. Default: 3")->check(CLI::PositiveNumber);
   app.add_option("--rest", line.rest, "Seconds of doing nothing, once in a run. Default: 60");
-  app.add_option("--only", line.only, "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook. Default: all.");
+  app.add_option("--only", line.only,
+                 "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook; of JobSets jobset-4x1x256 and so on, "
+                 "jobset-restart; jobset: all of these; leaderworkerset-1x1x256, leaderworkerset-1x64x4, or "
+                 "leaderworkerset. Default: everything.");
+  app.add_flag("!--no-slices", line.bench.gangs, "JobSets without the slice controller, whose gate pods then lack.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
   try {
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 // The table that `make bench` prints and docs/performance.md keeps.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,9 @@ struct Measurements {
   int runs = 0;
   std::vector<std::pair<Shape, std::vector<Creation>>> creation;
   std::vector<Healing> healing;
-  std::vector<Rest> rest;
+  std::map<Kind, std::vector<Rest>> rest;
   std::vector<ThroughWebhook> webhook;
+  std::map<RestartWay, std::vector<Restart>> restarts;
   Duration rest_time{};
 };
 

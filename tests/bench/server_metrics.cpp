@@ -8,7 +8,7 @@
 namespace tpuslice::bench {
 namespace {
 
-constexpr std::array<std::string_view, 4> kResources = {"pods", "services", "rayclusters", "events"};
+constexpr std::array<std::string_view, 6> kResources = {"pods", "services", "jobs", "rayclusters", "jobsets", "events"};
 constexpr std::array<std::string_view, 6> kVerbs = {"POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"};
 
 std::string_view label_of(std::string_view line, std::string_view name) {

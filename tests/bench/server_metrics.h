@@ -7,8 +7,8 @@
 
 namespace tpuslice::bench {
 
-/// Writes so far to what the operator writes: pods, services, RayClusters, events. In a cluster at rest nobody else
-/// writes these. Errors: of the request.
+/// Writes so far to what the operator writes: pods, services, Jobs, RayClusters, JobSets, events. In a cluster at rest
+/// nobody else writes these. Errors: of the request.
 [[nodiscard]] Result<double> operator_writes(client::Client& client);
 
 /// The sum of apiserver_request_total in `metrics` over writing verbs and these resources.

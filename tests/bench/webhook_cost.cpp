@@ -11,10 +11,6 @@
 namespace tpuslice::bench {
 namespace {
 
-constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
-                                               "mutatingwebhookconfigurations", false};
-constexpr const char* kConfiguration = "tpu-slice-operator";
-
 /// The pod as KubeRay would send it: with its index labels, without what our controller puts in before it is born.
 Result<std::string> unprepared(const std::string& text) {
   ASSIGN_OR_RETURN(Json pod, parse_json(text));
@@ -88,15 +84,11 @@ Result<ThroughWebhook> Bench::create_through_webhook(const Shape& shape) {
                                                                .program = options_.operator_program,
                                                                .webhook_port = port,
                                                                .flags = {"--controllers=-raycluster"}}));
-  const auto asked = [&] {
-    return operator_->metric("controller_runtime_webhook_requests_total", {{"code", "200"}}).value_or(0) > 0;
-  };
+  const auto asked = [&] { return admitted_pods().value_or(0) > 0; };
   const double cpu = cpu_seconds(operator_->pid());
   ASSIGN_OR_RETURN(out.ours, create_unprepared(shape, asked));
   out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / static_cast<double>(shape.pods()) * 1000;
-  const Status stopped = operator_->stop();
-  operator_.reset();
-  RETURN_IF_ERROR(stopped);
+  RETURN_IF_ERROR(stop_operator());
   return out;
 }
 
@@ -111,21 +103,12 @@ Result<Posted> Bench::create_unprepared(const Shape& shape, const std::function<
       pods.push_back(std::move(text));
     }
   }
-  // Until the API server has seen the configuration; the last pod is a worker.
-  ASSIGN_OR_RETURN(const Json probe, parse_json(pods.back()));
-  const Instant until = clock_.now() + options_.limit;
-  while (!asked()) {
-    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "the API server does not ask the webhook");
-    // Its answer may be an error while the webhook's certificate is new.
-    (void)plane_->client().create(kPods, Object(probe), {.dry_run = true});
-    pause_for(std::chrono::milliseconds(20));
-  }
+  RETURN_IF_ERROR(wait_asked(where, asked));
   ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(plane_->config(), kInFlight));
-  ASSIGN_OR_RETURN(const Posted posted, post(*lean, where, pods));
+  ASSIGN_OR_RETURN(const Posted posted, post(where, pods.size(), [&] { return lean->post(kPods.path(where), pods); }));
   // Pods of other shapes must not be asked about.
-  const auto removed = plane_->client().remove(kMutatingConfigurations, {{}, kConfiguration});
-  if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed.error();
-  RETURN_IF_ERROR(remove(clusters, where));
+  RETURN_IF_ERROR(remove_webhook());
+  RETURN_IF_ERROR(remove(shape.kind, clusters, where));
   return posted;
 }
 

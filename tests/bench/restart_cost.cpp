@@ -1,0 +1,118 @@
+// How long a JobSet takes to restart, and what by.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/machine.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::bench {
+namespace {
+
+double elapsed(Instant from, Instant to) { return std::chrono::duration<double>(to - from).count(); }
+
+bool by_hand(RestartWay way) { return way != RestartWay::kAtFailureTarget && way != RestartWay::kAtFailed; }
+
+/// `jobset` after so many restarts.
+Object restarted(Object jobset, int restarts) {
+  jobset.mutable_json()["status"]["restarts"] = restarts;
+  return jobset;
+}
+
+}  // namespace
+
+std::string_view name_of(RestartWay way) {
+  switch (way) {
+    case RestartWay::kAtFailureTarget:
+      return "at FailureTarget";
+    case RestartWay::kAtFailed:
+      return "at Failed";
+    case RestartWay::kForeground:
+      return "by hand, foreground";
+    case RestartWay::kBackground:
+      return "by hand, background";
+    case RestartWay::kPodsAsked:
+      return "by hand, background and all pods";
+  }
+  return "";
+}
+
+Result<std::vector<Restart>> Bench::restart_jobset(Shape shape, RestartWay way, int times) {
+  ASSIGN_OR_RETURN(const std::string where, new_namespace("again"));
+  if (way == RestartWay::kAtFailureTarget) shape.restart_at = "FailureTarget";
+  if (!by_hand(way)) RETURN_IF_ERROR(start_operator(Kind::kJobSet));
+  ASSIGN_OR_RETURN(const std::vector<Object> jobsets, apply(shape, where));
+  if (by_hand(way)) {
+    ASSIGN_OR_RETURN(const auto lean, connect());
+    Creation ignored;
+    RETURN_IF_ERROR(post_bare_jobs(*lean, jobsets, where, ignored));
+  }
+  std::vector<Restart> out;
+  for (int attempt = 0; attempt < times; ++attempt) {
+    const auto present = static_cast<std::size_t>(attempt + 1) * shape.pods();
+    ASSIGN_OR_RETURN(const Instant ready, watch_->wait_added(where, present, options_.limit));
+    static_cast<void>(ready);
+    RETURN_IF_ERROR(settle());
+    ASSIGN_OR_RETURN(const Restart restart, restart_once(shape, way, jobsets.front(), attempt));
+    out.push_back(restart);
+  }
+  RETURN_IF_ERROR(settle());
+  if (operator_) RETURN_IF_ERROR(stop_operator());
+  RETURN_IF_ERROR(remove(Kind::kJobSet, jobsets, where));
+  return out;
+}
+
+Result<Restart> Bench::restart_once(const Shape& shape, RestartWay way, const Object& jobset, int attempt) {
+  const std::string where = jobset.namespace_name();
+  ASSIGN_OR_RETURN(const client::ListPage pods, plane_->client().list(kPods, {.namespace_name = where, .limit = 0}));
+  ASSIGN_OR_RETURN(const Json chosen, parse_json(pods.items.at(pods.items.size() / 2)));
+  ASSIGN_OR_RETURN(const auto watch,
+                   RestartWatch::start(plane_->config(), {.namespace_name = where,
+                                                          .resource_version = pods.resource_version,
+                                                          .attempt = attempt,
+                                                          .jobs = static_cast<std::size_t>(shape.slices),
+                                                          .pods = shape.pods()}));
+  // The operator's account may not delete collections of pods.
+  ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(plane_->config(), kInFlight));
+  const Usage before = usage();
+  const double cpu = operator_ ? cpu_seconds(operator_->pid()) : 0;
+  const Instant begun = clock_.now();
+  RETURN_IF_ERROR(by_hand(way) ? replace_by_hand(*lean, way, jobset, attempt, *watch)
+                               : fail_pod({where, string_at(chosen, {"metadata", "name"})}));
+  ASSIGN_OR_RETURN(const Instant ended, watch->wait(RestartStep::kPodsMade, options_.limit));
+  Restart out;
+  const Usage after = usage();
+  out.apiserver_cpu = after.apiserver - before.apiserver;
+  out.controllers_cpu = after.controllers - before.controllers;
+  if (operator_) out.operator_cpu = cpu_seconds(operator_->pid()) - cpu;
+  for (std::size_t step = 0; step < kRestartSteps; ++step) {
+    const std::optional<Instant> at = watch->at(static_cast<RestartStep>(step));
+    // What comes later than the end, as the Failed of a Job may, is not waited for.
+    if (at && *at <= ended) out.seconds[step] = elapsed(begun, *at);
+  }
+  return out;
+}
+
+Status Bench::replace_by_hand(LeanClient& client, RestartWay way, const Object& jobset, int attempt,
+                              const RestartWatch& watch) {
+  BareJobs jobs;
+  RETURN_IF_ERROR(add_jobs_of(restarted(jobset, attempt + 1), options_.gangs, jobs));
+  const std::string where = jobset.namespace_name();
+  const char* const propagation = way == RestartWay::kForeground ? "Foreground" : "Background";
+  std::vector<std::string> paths;
+  for (const std::string& name : jobs.names) {
+    paths.push_back(kJobs.path(where, name) + "?propagationPolicy=" + propagation);
+  }
+  if (way == RestartWay::kPodsAsked) {
+    paths.push_back(fmt::format("{}?labelSelector={}%3D{}", kPods.path(where), tpu::kJobSetName, jobset.name()));
+  }
+  RETURN_IF_ERROR(client.remove(paths));
+  for (const RestartStep step : {RestartStep::kJobsGone, RestartStep::kPodsGone}) {
+    ASSIGN_OR_RETURN(const Instant gone, watch.wait(step, options_.limit));
+    static_cast<void>(gone);
+  }
+  return client.post(kJobs.path(where), jobs.jobs);
+}
+
+}  // namespace tpuslice::bench
