@@ -87,7 +87,7 @@ class Candidates {
   void give_back(std::string domain) { free_.push_back(std::move(domain)); }
   /// How many domains would be free if nobody used any.
   [[nodiscard]] std::size_t sound() const { return sound_; }
-  /// The next domain that would be free if others had ended, and that nobody older keeps; empty if there is none.
+  /// The next domain that would be free if others had ended, each once; empty if there is none.
   std::string next_busy() {
     if (busy_.empty()) return {};
     std::string domain = std::move(busy_.back());
@@ -126,15 +126,13 @@ class Candidates {
 
 class Assigner {
  public:
-  Assigner(Inventory& inventory, NoCapacity no_capacity, const std::vector<Slice>& released,
-           const TroubleCounts& troubles, const GangCounts& placed_gangs)
-      : inventory_(inventory), no_capacity_(no_capacity), troubles_(troubles), placed_gangs_(placed_gangs) {
-    for (const Slice& slice : released) released_.emplace_back(wish_of(slice), name_of(slice));
+  Assigner(const Contest& contest, Inventory& inventory) : contest_(contest), inventory_(inventory) {
+    for (const Slice& slice : contest.released) released_.emplace_back(wish_of(slice), name_of(slice));
   }
 
   void place(const Unit& unit) {
     const auto gang_slices = static_cast<std::size_t>(unit.slices.front()->gang_slices);
-    if (const std::size_t members = unit.members(placed_gangs_); members < gang_slices) {
+    if (const std::size_t members = unit.members(contest_.placed_gangs); members < gang_slices) {
       return wait(unit,
                   fmt::format("{} of the {} slices that start together have all their pods", members, gang_slices));
     }
@@ -150,8 +148,11 @@ class Assigner {
       found.push_back({slice, &candidates, std::move(domain)});
     }
     if (found.size() == unit.slices.size()) {
-      for (Found& each : found) out_.placements.push_back({each.slice, std::move(each.domain)});
-    } else if (no_capacity_ == NoCapacity::kRelease) {
+      for (Found& each : found) {
+        std::vector<std::string> nodes = inventory_.nodes_by_host(each.candidates->wish(), each.domain);
+        out_.placements.push_back({each.slice, std::move(each.domain), std::move(nodes)});
+      }
+    } else if (contest_.no_capacity == NoCapacity::kRelease) {
       give_back(found);
       release(unit);
     } else {
@@ -177,7 +178,7 @@ class Assigner {
 
   void release(const Unit& unit) {
     for (const Slice* slice : unit.slices) {
-      out_.placements.push_back({slice, {}});
+      out_.placements.push_back({slice, {}, {}});
       released_.emplace_back(wish_of(*slice), name_of(*slice));
     }
   }
@@ -186,8 +187,9 @@ class Assigner {
   void refuse(const Unit& unit, const std::vector<Found>& found) {
     give_back(found);
     if (waiting_ < kTold) {
-      for (const Slice* slice : unit.slices)
+      for (const Slice* slice : unit.slices) {
         out_.waits.push_back({slice, candidates_of(*slice).explain(unit.slices.size())});
+      }
       ++waiting_;
     } else {
       wait(unit, fmt::format("at least {} older slices, or slices of higher priority, wait before it", kTold));
@@ -215,7 +217,7 @@ class Assigner {
     for (Candidates& known : candidates_) {
       if (same_wish(known.wish(), wish)) return known;
     }
-    return candidates_.emplace_back(inventory_, std::move(wish), troubles_);
+    return candidates_.emplace_back(inventory_, std::move(wish), contest_.troubles);
   }
 
   [[nodiscard]] std::string released_before(const Unit& unit) const {
@@ -232,10 +234,8 @@ class Assigner {
     for (const Slice* slice : unit.slices) out_.waits.push_back({slice, why});
   }
 
+  const Contest& contest_;
   Inventory& inventory_;
-  const NoCapacity no_capacity_;
-  const TroubleCounts& troubles_;
-  const GangCounts& placed_gangs_;
   std::vector<std::pair<Wish, std::string>> released_;
   std::list<Candidates> candidates_;
   std::size_t waiting_ = 0;  ///< Units told of each domain.
@@ -244,10 +244,9 @@ class Assigner {
 
 }  // namespace
 
-Assignment assign(const std::vector<Slice>& ready, Inventory& inventory, NoCapacity no_capacity,
-                  const std::vector<Slice>& released, const TroubleCounts& troubles, const GangCounts& placed_gangs) {
-  Assigner assigner(inventory, no_capacity, released, troubles, placed_gangs);
-  for (const Unit& unit : units_of(ready)) assigner.place(unit);
+Assignment assign(const Contest& contest, Inventory& inventory) {
+  Assigner assigner(contest, inventory);
+  for (const Unit& unit : units_of(contest.ready)) assigner.place(unit);
   return assigner.take();
 }
 

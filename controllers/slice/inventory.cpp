@@ -98,7 +98,7 @@ void Inventory::claim(const Slice& slice) {
   }
 }
 
-Inventory::Domains& Inventory::grouped(const std::string& topology_key) {
+const Inventory::Domains& Inventory::grouped(const std::string& topology_key) {
   const auto [entry, fresh] = by_key_.try_emplace(topology_key);
   if (fresh) {
     for (auto& [name, place] : places_) {
@@ -109,16 +109,32 @@ Inventory::Domains& Inventory::grouped(const std::string& topology_key) {
   return entry->second;
 }
 
+const Inventory::Places& Inventory::places_of(const std::string& topology_key, const std::string& domain) {
+  static const Places kNone;
+  const Domains& all = grouped(topology_key);
+  const auto found = all.find(domain);
+  return found == all.end() ? kNone : found->second;
+}
+
 std::vector<std::string> Inventory::domains(const std::string& topology_key) {
   std::vector<std::string> names;
   for (const auto& [name, places] : grouped(topology_key)) names.push_back(name);
   return names;
 }
 
+std::vector<std::string> Inventory::nodes_by_host(const Wish& wish, const std::string& domain) {
+  std::vector<std::string> nodes;
+  if (wish.choosers.size() != 1 || wish.chips <= 0) return nodes;
+  for (const Place* place : places_of(wish.topology_key, domain)) {
+    const std::int64_t pods = place->node->tpu_chips / wish.chips;
+    nodes.insert(nodes.end(), static_cast<std::size_t>(pods), place->node->key.name);
+  }
+  return nodes;
+}
+
 std::size_t Inventory::free_nodes(const std::string& topology_key, const std::string& domain) {
-  const Places& places = grouped(topology_key)[domain];
   return static_cast<std::size_t>(
-      std::ranges::count_if(places, [](const Place* place) { return place->user.empty(); }));
+      std::ranges::count_if(places_of(topology_key, domain), [](const Place* place) { return place->user.empty(); }));
 }
 
 void Inventory::take(const std::string& topology_key, const std::string& domain, const std::string& user) {
@@ -130,10 +146,7 @@ void Inventory::keep(const std::string& topology_key, const std::string& domain,
 }
 
 void Inventory::take(const std::string& topology_key, const std::string& domain, const std::string& user, bool kept) {
-  Domains& all = grouped(topology_key);
-  const auto found = all.find(domain);
-  if (found == all.end()) return;
-  for (Place* place : found->second) {
+  for (Place* place : places_of(topology_key, domain)) {
     if (!place->user.empty()) continue;
     place->user = user;
     place->kept = kept;
@@ -141,7 +154,7 @@ void Inventory::take(const std::string& topology_key, const std::string& domain,
 }
 
 void Inventory::give_back(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  for (Place* place : grouped(topology_key)[domain]) {
+  for (Place* place : places_of(topology_key, domain)) {
     if (place->user != user) continue;
     place->user.clear();
     place->kept = false;
@@ -149,7 +162,7 @@ void Inventory::give_back(const std::string& topology_key, const std::string& do
 }
 
 Verdict Inventory::judge(const Wish& wish, const std::string& domain) {
-  const Places& places = grouped(wish.topology_key)[domain];
+  const Places& places = places_of(wish.topology_key, domain);
   if (wish.chips <= 0) return {Obstacle::kForeign, {}};  // Made by hand: admission gates no such pod.
   if (std::ranges::none_of(places, [&](const Place* place) { return chosen_by_any(wish, *place->node); })) {
     return {Obstacle::kForeign, {}};

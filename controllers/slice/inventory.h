@@ -50,6 +50,9 @@ class Inventory {
   /// The values of a node label, in order.
   [[nodiscard]] std::vector<std::string> domains(const std::string& topology_key);
   [[nodiscard]] Verdict judge(const Wish& wish, const std::string& domain);
+  /// The node of each host of a slice that has this domain, several hosts on one where nodes have more chips than a pod
+  /// wants. Empty where pods of the slice choose nodes in different ways, so that it matters which goes where.
+  [[nodiscard]] std::vector<std::string> nodes_by_host(const Wish& wish, const std::string& domain);
   /// Nodes of the domain that nothing uses.
   [[nodiscard]] std::size_t free_nodes(const std::string& topology_key, const std::string& domain);
 
@@ -69,7 +72,8 @@ class Inventory {
   using Places = std::vector<Place*>;
   using Domains = std::map<std::string, Places>;
 
-  Domains& grouped(const std::string& topology_key);
+  const Domains& grouped(const std::string& topology_key);
+  const Places& places_of(const std::string& topology_key, const std::string& domain);
   void claim(const Slice& slice);
   void take(const std::string& topology_key, const std::string& domain, const std::string& user, bool kept);
 

@@ -14,14 +14,10 @@ namespace {
 using runtime::EventType;
 using runtime::Measurement;
 
-constexpr std::size_t kReasonsInPlan = 4;
-
 /// The slices of one accelerator, by what is to be done about them.
 struct Sorted {
-  std::vector<Slice> ready;
-  std::vector<Slice> released;  ///< Let go to no domain; some pods have no node yet.
+  Contest contest;
   std::vector<Wait> forming;
-  GangCounts placed_gangs;
   std::optional<Timestamp> changes_at;
 };
 
@@ -46,10 +42,10 @@ Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& opti
     Standing standing = standing_of(slice, now);
     if (standing.changes_at) sooner(out.changes_at, *standing.changes_at);
     if (standing.phase == Phase::kReady) {
-      out.ready.push_back(slice);
+      out.contest.ready.push_back(slice);
     } else if (standing.phase == Phase::kPlaced) {
-      if (!slice.gang.empty()) ++out.placed_gangs[{slice.key.namespace_name, slice.gang}];
-      if (is_released(slice)) out.released.push_back(slice);
+      if (!slice.gang.empty()) ++out.contest.placed_gangs[{slice.key.namespace_name, slice.gang}];
+      if (is_released(slice)) out.contest.released.push_back(slice);
     } else if (standing.phase == Phase::kForming || is_held_by_others(slice, standing.phase)) {
       const Timestamp due = slice.complete_since() + options.told_after;
       if (now < due) {
@@ -69,14 +65,19 @@ class PlanBuilder {
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
     const PodView& first = *slice.hosts.front();
-    writes_.push_back(release_pod(first, {slice.topology_key, placement.domain, members_of(slice), seen_.now}));
+    std::string members = members_of(slice);
+    // Hosts that come later may find that a node has been replaced since.
+    const bool by_name = members != kOpenMembers;
+    writes_.push_back(
+        release_pod(first, {slice.topology_key, placement.domain,
+                            by_name ? placement.nodes : std::vector<std::string>(), std::move(members), seen_.now}));
     const std::string where = placement.domain.empty()
                                   ? "no domain in particular"
                                   : fmt::format("{} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = seen_.now - slice.complete_since();
     const std::string what =
         fmt::format("slice {} of {} hosts goes to {}", short_name(slice), slice.hosts.size(), where);
-    note(what);
+    notes_.push_back(what);
     event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
                   fmt::format("{}, {} s after its last pod was created", what,
                               std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
@@ -101,7 +102,7 @@ class PlanBuilder {
     const std::string& told = annotation(pod, tpu::kWaiting);
     if (told == wait.why) return;
     writes_.push_back(tell_pod(pod, wait.why));
-    note(fmt::format("slice {} waits: {}", short_name(slice), wait.why));
+    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), wait.why));
     if (told.empty()) {
       event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
                     fmt::format("Slice {} waits: {}", short_name(slice), wait.why), pod.key});
@@ -120,15 +121,12 @@ class PlanBuilder {
   runtime::Plan take(std::optional<Timestamp> changes_at) {
     // Independent: a pod that cannot be written must not hold back the slices of others.
     if (!writes_.empty()) plan_.stages.push_back({std::move(writes_), true});
-    if (notes_ > kReasonsInPlan) plan_.reason += fmt::format("; and {} more", notes_ - kReasonsInPlan);
+    plan_.reason = runtime::summary(notes_);
     if (changes_at) plan_.requeue_after = std::max<Duration>(*changes_at - seen_.now, std::chrono::milliseconds(1));
     return std::move(plan_);
   }
 
  private:
-  void note(const std::string& text) {
-    if (notes_++ < kReasonsInPlan) plan_.reason += (plan_.reason.empty() ? "" : "; ") + text;
-  }
   void event(const Slice& slice, runtime::EventIntent intent) {
     intent.regarding = workload_of(*slice.any());
     plan_.events.push_back(std::move(intent));
@@ -145,23 +143,32 @@ class PlanBuilder {
   const PlacementObserved& seen_;
   runtime::Plan plan_;
   std::vector<runtime::Action> writes_;
-  std::size_t notes_ = 0;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
 
 runtime::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
   const std::vector<Slice> slices = read_slices(seen.pods);
-  const Sorted sorted = sort(slices, seen.now, options);
+  Sorted sorted = sort(slices, seen.now, options);
+  sorted.contest.troubles = seen.troubles;
+  sorted.contest.no_capacity = options.no_capacity;
   PlanBuilder builder(seen);
   Assignment assignment;
-  if (!sorted.ready.empty()) {
+  if (!sorted.contest.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
-    assignment =
-        assign(sorted.ready, inventory, options.no_capacity, sorted.released, seen.troubles, sorted.placed_gangs);
+    assignment = assign(sorted.contest, inventory);
   }
   for (const Placement& placement : assignment.placements) builder.add(placement);
-  for (const Wait& wait : assignment.waits) builder.add(wait);
+  for (const Wait& wait : assignment.waits) {
+    // A crowd of slices that has just come, or come anew, is not told of every step of the queue.
+    const Timestamp due = wait.slice->complete_since() + options.told_after;
+    if (seen.now < due) {
+      sooner(sorted.changes_at, due);
+    } else {
+      builder.add(wait);
+    }
+  }
   for (const Wait& wait : sorted.forming) builder.add(wait);
   builder.level("no free nodes", assignment.waits.size());
   builder.level("incomplete", sorted.forming.size());

@@ -1,5 +1,7 @@
 #include "controllers/slice/pod_patches.h"
 
+#include <fmt/format.h>
+
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -7,6 +9,20 @@ namespace {
 
 constexpr std::string_view kFailedPlaceSlice = "FailedPlaceSlice";
 constexpr std::string_view kFailedTearDownSlice = "FailedTearDownSlice";
+
+/// The pod's required node affinity, narrowed to one node.
+Json affinity_for(const PodView& pod, const std::string& node) {
+  const Json name = {{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({node})}};
+  Json required = parse_json(pod.node_affinity).value_or(Json::object());
+  Json& terms = required["nodeSelectorTerms"];
+  if (!terms.is_array() || terms.empty()) terms = Json::array({Json::object()});
+  for (Json& term : terms) {
+    // A term without expressions selects nothing, and the API server lets nobody change that.
+    const bool selects_nothing = !pod.node_affinity.empty() && term.empty();
+    if (!selects_nothing) term["matchFields"].push_back(name);
+  }
+  return {{"nodeAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", std::move(required)}}}};
+}
 
 }  // namespace
 
@@ -22,6 +38,13 @@ runtime::Action release_pod(const PodView& pod, const Release& release) {
   if (!release.domain.empty()) {
     patch["metadata"]["annotations"][std::string(tpu::kPlacedIn)] = release.domain;
     patch["spec"]["nodeSelector"] = {{release.topology_key, release.domain}};
+  }
+  const std::optional<int> host = host_index(pod);
+  if (host && static_cast<std::size_t>(*host) < release.nodes.size()) {
+    patch["spec"]["affinity"] = affinity_for(pod, release.nodes[static_cast<std::size_t>(*host)]);
+    if (*host == 0) {
+      patch["metadata"]["annotations"][std::string(tpu::kPlacedOn)] = fmt::format("{}", fmt::join(release.nodes, ","));
+    }
   }
   runtime::Action action = runtime::Action::patch(kPods, pod.key, std::move(patch), {pod.uid, pod.resource_version});
   action.failure_reason = kFailedPlaceSlice;

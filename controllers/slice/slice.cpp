@@ -1,11 +1,11 @@
 #include "controllers/slice/slice.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/hash.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
@@ -19,13 +19,9 @@ constexpr std::size_t kMembersLength = 13;
 constexpr int kMostHosts = 100'000;
 
 std::optional<int> number(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value < 0 || value > kMostHosts ? std::nullopt : std::optional<int>(value);
+  const std::optional<int> value = whole_number(text);
+  return value && *value <= kMostHosts ? value : std::nullopt;
 }
-
-std::optional<int> host_index(const PodView& pod) { return number(annotation(pod, tpu::kSliceHost)); }
 
 /// Of two live pods with one index the older keeps the place.
 bool older(const PodPtr& a, const PodPtr& b) {
@@ -95,6 +91,12 @@ const std::string& annotation(const PodView& pod, std::string_view name) {
 
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
+std::optional<int> host_index(const PodView& pod) {
+  if (const std::string& host = annotation(pod, tpu::kSliceHost); !host.empty()) return number(host);
+  const bool born_of_template = annotation(pod, tpu::kBorn) == tpu::kBornOfTemplate;
+  return born_of_template ? number(pod.label(tpu::kCompletionIndex)) : std::nullopt;
+}
+
 bool is_gated(const PodView& pod) { return std::ranges::count(pod.scheduling_gates, tpu::kSliceGate) > 0; }
 
 std::string user_of(const PodView& pod) {
@@ -136,6 +138,14 @@ std::vector<PodPtr> Slice::live() const {
     if (pod != nullptr && !pod->finished()) out.push_back(pod);
   }
   out.insert(out.end(), companions.begin(), companions.end());
+  return out;
+}
+
+std::vector<PodPtr> Slice::started() const {
+  std::vector<PodPtr> out;
+  for (const PodPtr& pod : hosts) {
+    if (pod != nullptr && !pod->finished() && !is_gated(*pod)) out.push_back(pod);
+  }
   return out;
 }
 

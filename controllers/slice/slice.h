@@ -44,6 +44,8 @@ struct Slice {
   [[nodiscard]] PodPtr any() const;
   /// Hosts and companions that are neither ended nor being deleted.
   [[nodiscard]] std::vector<PodPtr> live() const;
+  /// Live hosts that have been let go, or never were held.
+  [[nodiscard]] std::vector<PodPtr> started() const;
 };
 
 /// `pods` have the label `key.name` and are in the namespace.
@@ -56,6 +58,9 @@ struct Slice {
 [[nodiscard]] bool is_live(const PodView& pod);
 /// The pod waits for us.
 [[nodiscard]] bool is_gated(const PodView& pod);
+/// Which host of its slice the pod is; absent without TPU. A pod that was never admitted, as its Job's template was
+/// made right (tpuslice.dev/born), is the one of its completion index.
+[[nodiscard]] std::optional<int> host_index(const PodView& pod);
 /// The annotation, or "".
 [[nodiscard]] const std::string& annotation(const PodView& pod, std::string_view name);
 /// The slice a pod belongs to, for people: "default/train (tpu-0)", or the pod where it belongs to none.

@@ -7,6 +7,12 @@
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
+namespace {
+
+/// Each placement looks at all pods and nodes of its accelerator; the pods of one slice come within milliseconds.
+constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
+
+}  // namespace
 
 void add_slices(runtime::Manager& manager, Options options, runtime::ControllerOptions controller_options) {
   runtime::WatchScope pod_scope;
@@ -28,8 +34,8 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     }
   });
 
-  runtime::Controller& placement =
-      manager.add(std::make_unique<PlacementReconciler>(pods, nodes, troubles, options), {.workers = 1});
+  runtime::Controller& placement = manager.add(std::make_unique<PlacementReconciler>(pods, nodes, troubles, options),
+                                               {.workers = 1, .queue = {.pace = kPlacementPace}});
   placement.watches<PodView>(pods, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   placement.watches<NodeView>(nodes, accelerator_of_node);
 

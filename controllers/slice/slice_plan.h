@@ -23,6 +23,7 @@ struct SliceObserved {
 ///   its live hosts that had started are deleted. Its controller makes new ones under its own policy and budget, and
 ///   these wait for nodes like those of a new slice. What already waits is left alone, so a slice is torn down once.
 /// - A pod without TPU whose slice does not come is let go.
+/// - A pod that should have ended, on a node that is lost, is deleted without waiting for the node.
 ///
 /// Slices that never were gated are left alone. One whose pods were not all there when it was placed is not torn down
 /// for a pod that it loses: its controller replaces that pod, or ends the group itself.

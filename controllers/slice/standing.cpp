@@ -12,15 +12,6 @@ namespace {
 /// Host indices in a message.
 constexpr std::size_t kIndexesTold = 8;
 
-/// Live hosts that have been let go, or never were held.
-std::vector<PodPtr> started_hosts(const Slice& slice) {
-  std::vector<PodPtr> out;
-  for (const PodPtr& pod : slice.hosts) {
-    if (pod != nullptr && !pod->finished() && !is_gated(*pod)) out.push_back(pod);
-  }
-  return out;
-}
-
 std::string missing_hosts(const Slice& slice) {
   std::vector<std::size_t> missing;
   for (std::size_t i = 0; i < slice.hosts.size(); ++i) {
@@ -46,7 +37,7 @@ std::string obstacle_of(const Slice& slice) {
   if (!slice.surplus.empty()) {
     const PodView& pod = *slice.surplus.front();
     return fmt::format("pod {} is host {} too, or beyond the slice's {} hosts: delete it", pod.key.name,
-                       annotation(pod, tpu::kSliceHost), slice.hosts.size());
+                       host_index(pod).value_or(0), slice.hosts.size());
   }
   for (const PodPtr& pod : slice.live()) {
     for (const std::string& gate : pod->scheduling_gates) {
@@ -89,7 +80,7 @@ std::string what_was_lost(const Slice& slice) {
 }  // namespace
 
 Standing standing_of(const Slice& slice, Timestamp now) {
-  const std::vector<PodPtr> started = started_hosts(slice);
+  const std::vector<PodPtr> started = slice.started();
   if (started.empty()) {
     const bool any =
         std::ranges::any_of(slice.hosts, [](const PodPtr& pod) { return pod != nullptr && is_live(*pod); });

@@ -30,7 +30,8 @@ TroubleCounts Troubles::recent(Timestamp now) const {
 DomainName trouble_of(const runtime::NodeStore& nodes, const PodPtr& before, const PodPtr& after) {
   if (before == nullptr || before->finished() || annotation(*before, tpu::kSliceMembers).empty()) return {};
   const std::string& key = annotation(*before, tpu::kTopologyKey);
-  const bool failed = after != nullptr && after->phase == PodPhase::kFailed;
+  // A pod that is told to end, ends as failed too.
+  const bool failed = after != nullptr && after->phase == PodPhase::kFailed && !after->terminating();
   // A pod without node goes at once when it is deleted: nobody sees it terminating.
   const bool refused = before->node_name.empty() && !is_gated(*before) && (after == nullptr || after->terminating());
   if (!failed && !refused) return {};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/slice/node_match.h"
+#include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -27,27 +28,6 @@ const auto& some(Random& random, const List& list) {
 std::string describe(const PodView& pod) {
   return fmt::format("{}{}{}", pod.key.name, pod.terminating() ? " (terminating)" : "",
                      pod.node_name.empty() ? "" : " on " + pod.node_name);
-}
-
-/// A merge patch of what the slice controller writes.
-void merge(PodView& pod, const Json& patch) {
-  if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
-    for (const auto& [key, value] : annotations->items()) {
-      if (value.is_null()) {
-        pod.annotations.erase(key);
-      } else {
-        pod.annotations.insert_or_assign(key, value.get<std::string>());
-      }
-    }
-  }
-  if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
-    pod.scheduling_gates.clear();
-    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name"));
-  }
-  if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
-    for (const auto& [key, value] : selector->items())
-      pod.node_selector.insert_or_assign(key, value.get<std::string>());
-  }
 }
 
 }  // namespace
@@ -123,7 +103,7 @@ Status World::apply(const runtime::Action& action) {
   }
   const Json patch = *action.body.make();
   note(fmt::format("patch {}: {}", action.key.name, patch.dump()));
-  edit(action.key, [&](PodView& changed) { merge(changed, patch); });
+  edit(action.key, [&](PodView& changed) { merge_into(changed, patch); });
   return {};
 }
 

@@ -34,7 +34,8 @@ struct Cluster {
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
     Inventory inventory(nodes, pods, read_slices(pods));
-    const Assignment assignment = assign(ready, inventory, no_capacity, released, troubles, placed_gangs);
+    const Contest contest{ready, released, placed_gangs, troubles, no_capacity};
+    const Assignment assignment = assign(contest, inventory);
     Outcome out;
     for (const Placement& placement : assignment.placements) {
       out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));

@@ -68,8 +68,11 @@ TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasCh
       "body": {
         "metadata": {"annotations": {
           "tpuslice.dev/slice-members": "MEMBERS", "tpuslice.dev/placed-at": "2026-01-01T00:00:07Z",
-          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/waiting": null}},
-        "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"}}}}]],
+          "tpuslice.dev/placed-in": "pool-a", "tpuslice.dev/placed-on": "pool-a-0,pool-a-1",
+          "tpuslice.dev/waiting": null}},
+        "spec": {"schedulingGates": [], "nodeSelector": {"cloud.google.com/gke-nodepool": "pool-a"},
+          "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}]}}}}}}]],
     "events": [
       {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
        "message": "slice train of 2 hosts goes to node pool pool-a, 7 s after its last pod was created",
@@ -95,6 +98,47 @@ TEST(PlacementPlan, UsesTheTopologyKeyOfTheSlice) {
   EXPECT_EQ(plan.reason, "slice train of 4 hosts goes to value of example.com/row row-1");
   ASSERT_THAT(written(plan), SizeIs(1));
   EXPECT_EQ(plan.stages[0].actions[0].body.make()->at("spec").at("nodeSelector"), Json({{kRow, "row-1"}}));
+}
+
+/// The annotation of the first write that names the nodes.
+std::string nodes_recorded(const Plan& plan) {
+  return string_at(*plan.stages.at(0).actions.at(0).body.make(), {"metadata", "annotations", tpu::kPlacedOn});
+}
+
+TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereNodesHaveMoreChips) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a").chips(8)}, {a_slice("train").hosts(4)}), {});
+  EXPECT_EQ(nodes_recorded(plan), "pool-a-0,pool-a-0,pool-a-1,pool-a-1");
+}
+
+TEST(PlacementPlan, LeavesTheNodeOpenWherePodsOfTheSliceChooseInDifferentWays) {
+  const auto picky = [](PodView& pod) { pod.node_selector["example.com/disk"] = "large"; };
+  const auto large = [](NodeView& node) { node.labels["example.com/disk"] = "large"; };
+  const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, large)}, {a_slice("train").host(0, picky)}), {});
+  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
+  EXPECT_EQ(nodes_recorded(plan), "");
+  EXPECT_EQ(find_path(*plan.stages[0].actions[0].body.make(), {"spec", "affinity"}), nullptr);
+}
+
+TEST(PlacementPlan, LeavesTheNodeOpenWhileHostsAreYetToCome) {
+  const Plan plan =
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostFirst).without(1)}), {});
+  EXPECT_EQ(nodes_recorded(plan), "");
+}
+
+TEST(PlacementPlan, NarrowsEveryTermOfThePodsOwnNodeAffinity) {
+  const auto choosy = [](PodView& pod) {
+    pod.node_affinity = R"({"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
+      {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["bad"]}]}, {}]})";
+  };
+  const auto in_zone = [](NodeView& node) { node.labels["zone"] = "a"; };
+  const Plan plan = plan_placement(observed({a_pool("pool-a").each(in_zone)}, {a_slice("train").each(choosy)}), {});
+  EXPECT_EQ(*find_path(*plan.stages.at(0).actions.at(0).body.make(), {"spec", "affinity"}), Json::parse(R"(
+    {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}],
+       "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]},
+      {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["bad"]},
+                       {"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}, {}]}}})"));
 }
 
 TEST(PlacementPlan, RecordsOpenMembersOfASliceWhoseOtherHostsAreYetToCome) {
@@ -194,7 +238,7 @@ TEST(PlacementPlan, HasNothingToSayOfSlicesThatRunOrEndOrWereNeverGated) {
 TEST(PlacementPlan, DoesNotSpeakOfASliceThatHasOnlyJustBegun) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(1)}, 4s), {});
   EXPECT_TRUE(plan.empty());
-  EXPECT_EQ(plan.requeue_after, Duration(6s));
+  EXPECT_EQ(plan.requeue_after, Duration(1s));
   EXPECT_EQ(level_of(plan, "incomplete"), 0);
 }
 
@@ -204,6 +248,14 @@ TEST(PlacementPlan, SaysWhatASliceLacksThatIsOldEnough) {
   EXPECT_THAT(written(plan), ElementsAre("0 train-1")) << "on the first host there is";
   EXPECT_EQ(plan.requeue_after, std::nullopt);
   EXPECT_EQ(level_of(plan, "incomplete"), 1);
+}
+
+TEST(PlacementPlan, DoesNotSpeakOfACompleteSliceThatHasOnlyJustCome) {
+  const PlacementObserved seen = observed({}, {a_slice("train")}, 4s);
+  const Plan plan = plan_placement(seen, {});
+  EXPECT_TRUE(plan.empty());
+  EXPECT_EQ(plan.requeue_after, Duration(1s));
+  EXPECT_EQ(level_of(plan, "no free nodes"), 1) << "it is counted";
 }
 
 TEST(PlacementPlan, WaitsAsLongAsItIsToldBeforeItSpeaks) {
@@ -217,7 +269,7 @@ TEST(PlacementPlan, ComesBackForTheFirstThatIsDue) {
       {},
       {a_slice("x").without(1).created(5s), a_slice("y").without(1).created(2s), a_slice("z").without(1).created(8s)},
       9s);
-  EXPECT_EQ(plan_placement(seen, {}).requeue_after, Duration(3s));
+  EXPECT_EQ(plan_placement(seen, {.told_after = 10s}).requeue_after, Duration(3s));
 }
 
 TEST(PlacementPlan, ComesBackWhenAFirstHostHasBeenAloneForLongEnough) {
@@ -234,7 +286,8 @@ TEST(PlacementPlan, ComesBackWhenAFirstHostHasBeenAloneForLongEnough) {
 
 TEST(PlacementPlan, KeepsNoDomainForASliceThatIsNotComplete) {
   const Plan plan =
-      plan_placement(observed({a_pool("pool-a")}, {a_slice("half").without(1), a_slice("whole").created(5s)}, 6s), {});
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("half").without(1), a_slice("whole").created(5s)}, 6s),
+                     {.told_after = 10s});
   EXPECT_EQ(plan.reason, "slice whole of 2 hosts goes to node pool pool-a");
 }
 

@@ -32,7 +32,7 @@ class SliceReconciling : public ::testing::Test {
   void show(const std::vector<PodPtr>& pods) {
     for (const PodPtr& pod : pods) pods_.put(*pod);
   }
-  [[nodiscard]] runtime::Plan place(const char* accelerator = kV6e, Duration now = {}) const {
+  [[nodiscard]] runtime::Plan place(const char* accelerator = kV6e, Duration now = 5s) const {
     Result<runtime::Plan> plan = placement_.plan({{"", accelerator}, after(now), std::nullopt});
     EXPECT_TRUE(plan.ok());
     return *std::move(plan);

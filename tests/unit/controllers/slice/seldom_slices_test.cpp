@@ -36,6 +36,7 @@ TEST(SeldomSlices, AreReleasedOneAtATimeWhenTheyChooseThePoolThemselves) {
   EXPECT_EQ(plan_slice(one, {}).reason, "");
   for (auto& pod : a_slice("y").created(1s).selects(kGkePool, "pool-a").pods()) one.pods.push_back(pod);
   seen.pods = one.pods;
+  seen.now = after(6s);
   EXPECT_THAT(plan_placement(seen, {.no_capacity = NoCapacity::kRelease}).reason, HasSubstr("slice y waits"));
 }
 

@@ -73,6 +73,18 @@ TEST(SlicePlan, SendsTheOtherHostsWhereTheFirstWent) {
   EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
 }
 
+TEST(SlicePlan, SendsEachHostToTheNodeThatTheFirstHasOnRecord) {
+  SliceObserved seen = seen_of(a_slice("train").hosts(3), a_pool("pool-a").size(3), 9s);
+  carry_out(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
+  const Plan plan = plan_slice(seen, {});
+  ASSERT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2"));
+  const Json patch = *plan.stages[0].actions[1].body.make();
+  EXPECT_EQ(*find_path(patch, {"spec", "affinity", "nodeAffinity"}), Json::parse(R"(
+    {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-2"]}]}]}})"));
+  EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedOn}), "") << "one record is enough";
+}
+
 TEST(SlicePlan, SendsThemAllAtOnce) {
   const Plan plan = plan_of(begun());
   EXPECT_THAT(plan.stages, SizeIs(1));
@@ -184,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
                "pod lost"},
         Ending{"TheFirstHostFailed", of_three().fails(0), deletes_of({1, 2}), "pod train-0 failed", "pod lost"},
         Ending{"AHostIsBeingDeleted", of_three().leaves(2), deletes_of({0, 1}), "pod train-2 is being deleted",
-               "pod lost"},
+               "pod deleted"},
         Ending{"AHostIsGone", of_three().without(1), deletes_of({0, 2}), "2 of 3 pods exist; host 1 is missing",
                "pod lost"},
         Ending{"AHostWasReplaced", of_three().replaced(1), deletes_of({0, 2}),

@@ -50,6 +50,39 @@ TEST(ReadSlice, PutsEachPodInThePlaceOfItsHostIndex) {
   EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "train-1", "train-2", "train-3"));
 }
 
+/// As the Job controller makes it from a template that says all the rest.
+PodChange born_of_template(const std::string& index) {
+  return [=](PodView& pod) {
+    pod.annotations.erase(std::string(tpu::kSliceHost));
+    pod.annotations[std::string(tpu::kBorn)] = tpu::kBornOfTemplate;
+    pod.labels[std::string(tpu::kCompletionIndex)] = index;
+  };
+}
+
+TEST(ReadSlice, PutsAPodThatWasBornRightInThePlaceOfItsCompletionIndex) {
+  const SliceBuilder train = a_slice("train").hosts(3).host(0, born_of_template("2")).host(2, born_of_template("0"));
+  EXPECT_THAT(names(train.slice().hosts), ElementsAre("train-2", "train-1", "train-0"));
+}
+
+TEST(ReadSlice, BelievesTheHostIndexBeforeTheCompletionIndex) {
+  const SliceBuilder admitted =
+      a_slice("train").hosts(2).each(born_of_template("7")).host(0, annotated(tpu::kSliceHost, "0"));
+  EXPECT_THAT(names(admitted.slice().hosts), ElementsAre("train-0", "-"));
+  EXPECT_THAT(names(admitted.slice().surplus), ElementsAre("train-1"));
+}
+
+// Pods without TPU that start with a slice are of Indexed Jobs, too.
+TEST(ReadSlice, BelievesNoCompletionIndexWithoutTheMark) {
+  const auto indexed = [](PodView& pod) { pod.labels[std::string(tpu::kCompletionIndex)] = "1"; };
+  const Slice slice = a_slice("train").hosts(2).without(1).companion("driver", indexed).slice();
+  EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "-"));
+  EXPECT_THAT(names(slice.companions), ElementsAre("driver"));
+  const PodPtr other = with(a_slice("train").pod(0), born_of_template("0"));
+  const PodPtr marked = with(other, annotated(tpu::kBorn, "elsewhere"));
+  EXPECT_EQ(host_index(*other), 0);
+  EXPECT_EQ(host_index(*marked), std::nullopt);
+}
+
 TEST(ReadSlice, LeavesThePlaceOfAMissingHostEmpty) {
   EXPECT_THAT(names(a_slice("train").hosts(3).without(1).slice().hosts), ElementsAre("train-0", "-", "train-2"));
 }

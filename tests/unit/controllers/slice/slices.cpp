@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
+#include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -15,26 +16,6 @@ std::string& annotate(PodView& pod, std::string_view name) { return pod.annotati
 void end_choice(PodView& pod) {
   pod.tolerations.clear();
   pod.node_affinity.clear();
-}
-
-void merge_patch(PodView& pod, const Json& patch) {
-  if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
-    for (const auto& [name, value] : annotations->items()) {
-      if (value.is_null()) {
-        pod.annotations.erase(name);
-      } else {
-        annotate(pod, name) = value.get<std::string>();
-      }
-    }
-  }
-  if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
-    pod.scheduling_gates.clear();
-    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name"));
-  }
-  if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
-    for (const auto& [label, value] : selector->items()) pod.node_selector[label] = value.get<std::string>();
-  }
-  pod.resource_version += "+";
 }
 
 }  // namespace
@@ -337,7 +318,10 @@ void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods) {
       if (action.kind == runtime::ActionKind::kDelete) {
         *found = with(*found, [](PodView& pod) { pod.deletion = start_of_time(); });
       } else {
-        *found = with(*found, [&](PodView& pod) { merge_patch(pod, *action.body.make()); });
+        *found = with(*found, [&](PodView& pod) {
+          testing::merge_into(pod, *action.body.make());
+          pod.resource_version += "+";
+        });
       }
     }
   }

@@ -150,7 +150,8 @@ void without_chips(NodeView& node);
 
 /// What the plan of the accelerator sees.
 [[nodiscard]] PlacementObserved observed(std::initializer_list<PoolBuilder> pools,
-                                         std::initializer_list<SliceBuilder> slices, Duration now = {});
+                                         std::initializer_list<SliceBuilder> slices,
+                                         Duration now = std::chrono::seconds(5));
 
 /// Carries out the patches and deletes of a plan. Checks their preconditions.
 void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods);

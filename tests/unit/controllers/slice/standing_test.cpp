@@ -40,6 +40,13 @@ SliceBuilder running() { return a_slice("train").hosts(4).runs_in("pool-a"); }
 PodChange as_host(int host) {
   return [=](PodView& pod) { pod.annotations[std::string(tpu::kSliceHost)] = std::to_string(host); };
 }
+PodChange born_as(int host) {
+  return [=](PodView& pod) {
+    pod.annotations.erase(std::string(tpu::kSliceHost));
+    pod.annotations[std::string(tpu::kBorn)] = tpu::kBornOfTemplate;
+    pod.labels[std::string(tpu::kCompletionIndex)] = std::to_string(host);
+  };
+}
 PodChange gated_by_others_too() {
   return [](PodView& pod) { pod.scheduling_gates.insert(pod.scheduling_gates.begin(), "example.com/quota"); };
 }
@@ -85,6 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
         StandingCase{"Twin", waiting().extra("twin", as_host(3)).host(3, [](PodView& p) { p.created = after(-1s); }),
                      Phase::kForming, "pod twin is host 3 too, or beyond the slice's 4 hosts: delete it"},
         StandingCase{"BeyondItsSize", waiting().extra("fifth", as_host(4)), Phase::kForming,
+                     "pod fifth is host 4 too, or beyond the slice's 4 hosts: delete it"},
+        StandingCase{"BornBeyondItsSize", waiting().extra("fifth", born_as(4)), Phase::kForming,
                      "pod fifth is host 4 too, or beyond the slice's 4 hosts: delete it"},
         StandingCase{"AnotherGate", waiting().host(2, gated_by_others_too()), Phase::kForming,
                      "pod train-2 is held by scheduling gate example.com/quota"},

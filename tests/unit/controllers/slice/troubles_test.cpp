@@ -100,6 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
                       PodTrouble{"FailedOnANodeThatIsGone", a_slice("train").runs_in("pool-z"),
                                  a_slice("train").runs_in("pool-z").fails(0), "pool-z"},
                       PodTrouble{"HadFailedBefore", that_runs().fails(0), that_runs().fails(0).leaves(0), ""},
+                      PodTrouble{"FailedBecauseItWasToldToEnd", that_runs().leaves(0), that_runs().fails(0).leaves(0),
+                                 ""},
                       PodTrouble{"Succeeded", that_runs(), that_runs().succeeds(0), ""},
                       PodTrouble{"DeletedWhileItRan", that_runs(), that_runs().leaves(0), ""},
                       PodTrouble{"GoneWhileItRan", that_runs(), std::nullopt, ""},
