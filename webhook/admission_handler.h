@@ -16,7 +16,7 @@ inline constexpr std::string_view kMutatePodPath = "/mutate-v1-pod";
 struct AdmissionOptions {
   MutationOptions mutation;
   /// Kinds that our controllers serve: their fields that we do not serve are refused, too.
-  std::set<std::string, std::less<>> served_kinds = {"RayCluster"};
+  std::set<std::string, std::less<>> served_kinds = {"JobSet", "RayCluster"};
 };
 
 /// Creation of a pod: its patch, or 422 if the pod contradicts itself. Anything else is allowed as it is.

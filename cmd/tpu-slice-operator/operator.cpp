@@ -3,6 +3,8 @@
 #include <thread>
 #include <utility>
 
+#include "controllers/jobset/jobset_controller.h"
+#include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/slice/slice_controller.h"
 
@@ -33,6 +35,7 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   result.topology_key = options.topology_key;
   result.device_env = options.device_env;
   result.gate = options.enables("slice");  // Nobody else would take the gate off.
+  result.leader_worker_sets = options.enables("leaderworkerset");
   return result;
 }
 
@@ -64,6 +67,15 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
                                options.watch_namespace);
   }
+  if (options.enables("jobset")) {
+    jobset::Options jobs;
+    jobs.mutation = mutation_options(options);
+    jobset::add_jobset(result->manager_, jobs, {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
+  }
+  if (options.enables("leaderworkerset")) {
+    leaderworkerset::add_leaderworkerset(result->manager_, {}, {.workers = options.max_concurrent_reconciles},
+                                         options.watch_namespace);
+  }
   if (options.enables("slice")) {
     slice::Options slices;
     slices.no_capacity = options.no_capacity == "release" ? slice::NoCapacity::kRelease : slice::NoCapacity::kWait;
@@ -83,6 +95,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.namespace_name = dependencies_.namespace_name;
   webhook.admission.mutation = mutation_options(options);
   if (!options.enables("raycluster")) webhook.admission.served_kinds.erase("RayCluster");
+  if (!options.enables("jobset")) webhook.admission.served_kinds.erase("JobSet");
   auto server =
       webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");

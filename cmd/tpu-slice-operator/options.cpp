@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "api/types/yaml.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr std::string_view kControllers[] = {"raycluster", "slice"};
+constexpr std::string_view kControllers[] = {"raycluster", "jobset", "leaderworkerset", "slice"};
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -61,9 +62,7 @@ std::function<Status(OperatorOptions&, const std::string&)> one_of(std::string O
                                                                    std::vector<std::string> allowed) {
   return [member, allowed = std::move(allowed)](OperatorOptions& options, const std::string& value) -> Status {
     if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
-      std::string list;
-      for (const std::string& each : allowed) list += (list.empty() ? "" : ", ") + each;
-      return Error::invalid_argument("found \"{}\", expected one of {}", value, list);
+      return Error::invalid_argument("found \"{}\", expected one of {}", value, fmt::join(allowed, ", "));
     }
     options.*member = value;
     return {};
@@ -86,8 +85,8 @@ Status set_controllers(OperatorOptions& options, const std::string& value) {
   for (std::string entry; std::getline(in, entry, ',');) {
     const std::string_view name = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view(entry);
     if (name != "*" && std::find(std::begin(kControllers), std::end(kControllers), name) == std::end(kControllers)) {
-      return Error::invalid_argument(
-          "found \"{}\", expected *, raycluster, slice, or one of them behind a -, separated by commas", entry);
+      return Error::invalid_argument("found \"{}\", expected *, {}, or one of them behind a -, separated by commas",
+                                     entry, fmt::join(kControllers, ", "));
     }
     entries.push_back(entry);
   }
@@ -103,10 +102,10 @@ const std::vector<Setting>& settings() {
        text(&O::kubeconfig)},
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
-       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\" leaves RayClusters to another operator "
-       "while the webhook still serves their pods, \"-slice\" leaves slices to the scheduler: their pods are not "
-       "gated. "
-       "Default: *",
+       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-jobset\" or \"-leaderworkerset\" "
+       "leaves that kind to another operator while the webhook still serves their pods, \"-slice\" leaves slices to "
+       "the "
+       "scheduler: their pods are not gated. Default: *",
        set_controllers},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
@@ -213,8 +212,9 @@ Status apply_configuration(std::string_view path, std::string_view text, Operato
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
-      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters and serves the admission webhook that "
-      "gives every TPU pod its identity.",
+      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters, JobSets and LeaderWorkerSets, "
+      "schedules "
+      "slices whole, and serves the admission webhook that gives every TPU pod its identity.",
       "tpu-slice-operator");
   app.set_version_flag("--version", TPUSLICE_VERSION);
   std::map<std::string, std::string> given;

@@ -12,7 +12,7 @@ struct OperatorOptions {
   std::string kubeconfig;                        ///< Empty: KUBECONFIG, else the pod's service account.
   std::string context;                           ///< Of the kubeconfig; empty: its current one.
   std::string config;                            ///< Path of a configuration file.
-  std::vector<std::string> controllers = {"*"};  ///< "*", "raycluster", "-raycluster", "slice", "-slice".
+  std::vector<std::string> controllers = {"*"};  ///< As --controllers: "*", "raycluster", "-jobset".
   std::string watch_namespace;                   ///< Empty: all.
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.

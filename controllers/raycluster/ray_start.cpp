@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -129,10 +128,13 @@ void apply_group_resources(StringMap& params, const StringMap& resources) {
   if (!custom.empty()) params["resources"] = print_resources(custom);
 }
 
+/// By name, as commands print it.
+std::map<std::string, std::string> in_order(const StringMap& map) { return {map.begin(), map.end()}; }
+
 void apply_group_labels(StringMap& params, const StringMap& labels) {
   if (labels.empty()) return;
   std::string list;
-  for (const auto& [key, value] : labels) {
+  for (const auto& [key, value] : in_order(labels)) {
     if (!list.empty()) list += ',';
     list += key + "=" + value;
   }
@@ -171,7 +173,7 @@ StringMap ray_start_params(const GroupSpec& group, NodeType type, const Json& co
 
 std::string ray_start_command(const StringMap& params, NodeType type) {
   std::string out = type == NodeType::kHead ? "ray start --head " : "ray start ";
-  for (const auto& [flag, value] : params) {
+  for (const auto& [flag, value] : in_order(params)) {
     const std::string word = lower(value);
     const bool takes_words = std::ranges::find(kBooleanArguments, flag) != kBooleanArguments.end();
     if (!takes_words && word == "false") continue;

@@ -19,7 +19,6 @@ using runtime::Plan;
 
 // Somebody else's service is not watched: its end has to be looked for.
 constexpr Duration kConflictRetry = std::chrono::seconds(30);
-constexpr std::size_t kReasonsInPlan = 4;
 
 Refusal check(const Object& cluster) {
   if (const auto errors = webhook::validate_raycluster(cluster.json(), nullptr); !errors.empty()) {
@@ -53,13 +52,6 @@ Plan refused_plan(const RayClusterObserved& seen, const Refusal& refusal) {
                  {EventType::kWarning, "InvalidRayClusterSpec", "Validate", refusal.message, std::nullopt}, plan);
   if (status != before) plan.status = runtime::StatusPatch{std::move(status)};
   return plan;
-}
-
-std::string summary(const std::vector<std::string>& reasons) {
-  std::string out;
-  for (std::size_t i = 0; i < reasons.size() && i < kReasonsInPlan; ++i) out += (i == 0 ? "" : "; ") + reasons[i];
-  if (reasons.size() > kReasonsInPlan) out += fmt::format("; and {} more", reasons.size() - kReasonsInPlan);
-  return out;
 }
 
 std::string describe(const Json& status) {
@@ -122,11 +114,11 @@ Result<Plan> plan_raycluster(const RayClusterObserved& seen, const Options& opti
   Changes changes = plan_children(spec, pods, seen, phase, std::move(services), options);
 
   Refusal refusal;
-  if (!changes.refused.empty()) refusal = {"InvalidSpec", summary(changes.refused)};
+  if (!changes.refused.empty()) refusal = {"InvalidSpec", runtime::summary(changes.refused)};
   Plan plan;
   Json status = build_status({spec, seen, pods, phase, refusal, conflict});
   if (!changes.reasons.empty()) {
-    plan.reason = summary(changes.reasons);
+    plan.reason = runtime::summary(changes.reasons);
   } else if (refusal) {
     plan.reason = refusal.message;
   } else if (status != before) {

@@ -21,7 +21,9 @@ namespace tpuslice::testing {
 class Admission : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto plane = ControlPlane::start({.scheduler = false, .kwok = false});
+    // As kubeadm and GKE have it: each controller has a user of its own.
+    auto plane = ControlPlane::start(
+        {.scheduler = false, .kwok = false, .controller_flags = {"--use-service-account-credentials=true"}});
     if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
     ASSERT_TRUE(plane.ok()) << plane.error().message();
     plane_ = std::move(*plane);
@@ -29,6 +31,7 @@ class Admission : public ::testing::Test {
     ASSERT_TRUE(installed.ok()) << installed.error().message();
     webhook::WebhookServerOptions options;
     options.namespace_name = "tpu-slice-system";
+    options.admission.mutation = mutation_;
     auto server = webhook::WebhookServer::start(options, plane_->client(), clock_, metrics_, {});
     ASSERT_TRUE(server.ok()) << server.error().message();
     server_ = std::move(*server);
@@ -83,6 +86,7 @@ class Admission : public ::testing::Test {
     return pods;
   }
 
+  webhook::MutationOptions mutation_;  ///< Of the webhook.
   const std::shared_ptr<http::IoThreads> io_ = http::start_io();
   RealClock clock_;
   Metrics metrics_;

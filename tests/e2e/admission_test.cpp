@@ -17,7 +17,6 @@ namespace {
 using tpu::testing::env_value;
 using tpu::testing::RayPod;
 
-constexpr ResourceType kJobs{"batch", "v1", "Job", "jobs"};
 constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                                                "mutatingwebhookconfigurations", false};
@@ -138,33 +137,9 @@ TEST_F(Admission, GivesThePodsOfAllFiveOwnersTheirIdentity) {
   EXPECT_EQ(string_at(multislice, {"spec", "containers", "0", "env", "0", "name"}), "TPU_WORKER_ID");
 }
 
-/// The definition of a kind whose schema takes anything.
-std::string definition(const std::string& group, const std::string& version, const std::string& kind,
-                       const std::string& plural) {
-  return fmt::format(R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {1}.{0}}}
-spec:
-  group: {0}
-  scope: Namespaced
-  names: {{kind: {3}, plural: {1}}}
-  versions:
-    - name: {2}
-      served: true
-      storage: true
-      schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
-)",
-                     group, plural, version, kind);
-}
-
 TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWhosePodsWouldBeNoSlice) {
-  constexpr ResourceType kDefinitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
-                                      "customresourcedefinitions", false};
   constexpr ResourceType kJobSets{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
   constexpr ResourceType kSets{"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"};
-  create(kDefinitions, definition("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"));
-  create(kDefinitions, definition("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"));
   const std::string pod = std::string("{spec: ") +
                           "{restartPolicy: Always, nodeSelector: {cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, "
                           "cloud.google.com/gke-tpu-topology: 4x4}, containers: [{name: w, image: i, "

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/control_plane_files.h"
+#include "tests/support/eventually.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -58,6 +59,30 @@ TEST_F(ProcessTest, IsGoneWhenKilledOrForgotten) {
     EXPECT_TRUE(exists(pid));
   }
   EXPECT_FALSE(exists(pid));
+}
+
+TEST_F(ProcessTest, IsStartedAgainWhereThatIsAskedFor) {
+  const auto process = shell("echo here; exec sleep 60");
+  const pid_t first = process->pid();
+  const auto printed = [&](const std::string& text) {
+    return eventually([&] { return read_text_file(log_).value_or("") == text; });
+  };
+  EXPECT_TRUE(printed("here\n"));
+  process->restart_when_ended();
+  process->signal(SIGTERM);
+  EXPECT_TRUE(printed("here\nhere\n"));
+  EXPECT_TRUE(process->running());
+  EXPECT_NE(process->pid(), first);
+  process->kill();
+  EXPECT_EQ(process->exit_code(), 128 + SIGKILL);
+  EXPECT_EQ(read_text_file(log_).value_or(""), "here\nhere\n");
+}
+
+TEST_F(ProcessTest, IsNotStartedAgainOnceKilled) {
+  const auto process = shell("exit 3");
+  process->restart_when_ended();
+  process->kill();  // in its pause, most of the time
+  EXPECT_FALSE(process->running());
 }
 
 TEST_F(ProcessTest, OutlivesTheThreadThatAskedForIt) {

@@ -1,16 +1,12 @@
 // input.yaml -> plan.yaml, for each folder of tests/golden/raycluster.
-//
-// TPUSLICE_GOLDEN=update writes what the code says now; read the difference before committing it.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "api/types/yaml.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "tests/golden/cases.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -19,22 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kFolder = "tests/golden/raycluster";
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
-
-std::vector<std::string> cases() {
-  std::vector<std::string> out;
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    if (entry.is_directory()) out.push_back(entry.path().filename());
-  }
-  std::ranges::sort(out);
-  return out;
-}
 
 // The worker that "<group>/<replica>/<host>" names.
 std::string worker_name(const Object& cluster, const std::string& place) {
@@ -86,24 +66,15 @@ class RayClusterGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(RayClusterGolden, PlansAsWritten) {
   const fs::path folder = kFolder / GetParam();
-  const Result<Json> input = parse_yaml(read(folder / "input.yaml"));
+  const Result<Json> input = parse_yaml(golden::read(folder / "input.yaml"));
   ASSERT_TRUE(input.ok()) << input.error().message();
   const Result<runtime::Plan> plan = plan_raycluster(observed(*input), {});
   ASSERT_TRUE(plan.ok()) << plan.error().message();
   const std::string now = to_yaml(to_json(*plan));
-  const char* mode = std::getenv("TPUSLICE_GOLDEN");  // NOLINT(concurrency-mt-unsafe): single-threaded
-  if (mode != nullptr && std::string_view(mode) == "update") {
-    std::ofstream(folder / "plan.yaml") << now;
-    return;
-  }
-  EXPECT_EQ(now, read(folder / "plan.yaml")) << "TPUSLICE_GOLDEN=update writes the new plan";
+  golden::expect_as_written(now, folder / "plan.yaml");
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, RayClusterGolden, testing::ValuesIn(cases()), [](const auto& test) {
-  std::string name = test.param;
-  std::erase_if(name, [](char c) { return c == '-'; });
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Cases, RayClusterGolden, testing::ValuesIn(golden::cases(kFolder)), golden::name_of);
 
 }  // namespace
 }  // namespace tpuslice::raycluster

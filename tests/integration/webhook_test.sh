@@ -28,7 +28,7 @@ bare=$(jq '.items[0] | {apiVersion: "v1", kind: "Pod",
 # Tolerations are a set; the API server's own come before those of a webhook. The other has been placed since it was born.
 essence='{labels: .metadata.labels,
   annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"], .["tpuslice.dev/placed-in"])),
-  spec: (.spec | del(.nodeName, .schedulingGates, .nodeSelector["cloud.google.com/gke-nodepool"]) | .tolerations |= sort)}'
+  spec: (.spec | del(.nodeName, .schedulingGates, .nodeSelector["cloud.google.com/gke-nodepool"], .affinity.nodeAffinity) | .tolerations |= sort)}'
 diff <(jq -S ".items[0] | $essence" <<<"$born") \
      <(kubectl create --dry-run=server -o json -f - <<<"$bare" | jq -S "$essence") ||
   fail "the pod applied by hand differs from the one our controller created"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/fault_choices.h"
 #include "tests/support/ray_world.h"
 
 namespace tpuslice::testing {
@@ -9,12 +10,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
-
-struct NamedFaults {
-  const char* name;
-  sim::Faults faults{};
-  Duration compact_every{};
-};
 
 class UnderFault : public ::testing::TestWithParam<NamedFaults> {};
 
@@ -24,17 +19,8 @@ TEST_P(UnderFault, TheSliceIsBuiltRepairedAndDeleted) {
   options.faults = GetParam().faults;
   world.start_operator(options);
   world.apply_tutorial();
-  Instant compacted = world.clock.now();
   const auto reached = [&](const std::function<bool()>& condition) {
-    return world.run_until(
-        [&] {
-          if (GetParam().compact_every > Duration{} && world.clock.now() - compacted >= GetParam().compact_every) {
-            world.cluster.compact();
-            compacted = world.clock.now();
-          }
-          return condition();
-        },
-        60min);
+    return reached_under(GetParam(), world, condition);
   };
   ASSERT_TRUE(reached([&] { return world.is_ready(); })) << world.ray_cluster().dump(1);
   const std::set<std::string> before = world.worker_uids();
@@ -47,26 +33,7 @@ TEST_P(UnderFault, TheSliceIsBuiltRepairedAndDeleted) {
   EXPECT_THAT(world.cluster.storage().list("services"), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, UnderFault,
-                         ::testing::Values(NamedFaults{"LostReplies", {.drop_reply_every = 3}},
-                                           NamedFaults{"Conflicts", {.conflict_every = 2}},
-                                           NamedFaults{"TooManyRequests", {.too_many_every = 3}},
-                                           NamedFaults{"ServerErrors", {.error_every = 4}},
-                                           NamedFaults{"UnreachableServer", {.unreachable_every = 3}},
-                                           NamedFaults{"GoneWatches", {.gone_every = 2}},
-                                           NamedFaults{"CutWatches", {.cut_watch_every = 2}},
-                                           NamedFaults{"LateEvents", {.delay_watch = 5s}},
-                                           NamedFaults{"Compaction", {.cut_watch_every = 3}, 1s},
-                                           NamedFaults{"EverythingAtOnce",
-                                                       {.drop_reply_every = 7,
-                                                        .conflict_every = 5,
-                                                        .too_many_every = 11,
-                                                        .error_every = 13,
-                                                        .unreachable_every = 17,
-                                                        .gone_every = 3,
-                                                        .cut_watch_every = 5,
-                                                        .delay_watch = 300ms},
-                                                       2s}),
+INSTANTIATE_TEST_SUITE_P(Of, UnderFault, ::testing::ValuesIn(every_fault()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 /// Regression: the retry after a lost status was planned with the failure as its input, and nothing came after it.

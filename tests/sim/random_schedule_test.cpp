@@ -1,11 +1,9 @@
 // Random schedules of everything that goes wrong, one per seed. TPUSLICE_SIM_SEED=<n> runs only that one;
 // TPUSLICE_SIM_SEEDS=<n> runs that many.
-#include <cstdlib>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/base/random.h"
+#include "tests/support/fault_choices.h"
 #include "tests/support/ray_world.h"
 
 namespace tpuslice::testing {
@@ -13,27 +11,6 @@ namespace {
 
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
-
-std::int64_t number_from(const char* variable, std::int64_t fallback) {
-  const char* text = std::getenv(variable);
-  return text == nullptr ? fallback : std::atoll(text);
-}
-
-sim::Faults random_faults(Random& random) {
-  const auto sometimes = [&](int least, int most) {
-    return random.uniform(0, 3) == 0 ? random.uniform(least, most) : 0;
-  };
-  sim::Faults faults;
-  faults.die_at_write = sometimes(1, 20);
-  faults.die_before_server = random.uniform(0, 1) == 0;
-  faults.drop_reply_every = sometimes(2, 9);
-  faults.conflict_every = sometimes(2, 9);
-  faults.error_every = sometimes(4, 20);
-  faults.gone_every = sometimes(1, 4);
-  faults.cut_watch_every = sometimes(1, 6);
-  faults.delay_watch = std::chrono::milliseconds(sometimes(50, 3000));
-  return faults;
-}
 
 /// One thing happens to the world.
 std::string disturb(RayWorld& world, Random& random) {
@@ -84,21 +61,6 @@ std::string disturb(RayWorld& world, Random& random) {
   return done.ok() ? what : what + " (" + done.error().message() + ")";
 }
 
-void heal(RayWorld& world) {
-  for (const sim::NodePool& pool : world.cluster.options().pools) {
-    for (int host = 0; host < pool.hosts; ++host) {
-      const std::string name = sim::node_name(pool, host);
-      if (world.cluster.get("nodes", {"", name}) == nullptr) {
-        TPUSLICE_CHECK(world.cluster.restore_node(name).ok());
-      }
-      TPUSLICE_CHECK(world.cluster.set_node_ready(name, true).ok());
-      TPUSLICE_CHECK(world.cluster.cordon(name, false).ok());
-    }
-  }
-  world.kill_operators();
-  world.start_operator();
-}
-
 void play(std::uint64_t seed) {
   Random random(seed);
   RayWorld world({.seed = seed, .jitter = true});
@@ -110,7 +72,7 @@ void play(std::uint64_t seed) {
     world.run_for(std::chrono::milliseconds(random.uniform(0, 20'000)));
     story += "  " + disturb(world, random) + "\n";
   }
-  heal(world);
+  world.heal();
   EXPECT_TRUE(world.run_until([&] { return world.is_ready(); }, 30min)) << story << world.digest();
   EXPECT_THAT(world.violations, IsEmpty()) << story;
   ASSERT_TRUE(world.cluster.remove(kRayClusters, kTutorial).ok());

@@ -64,10 +64,15 @@ Status ControlPlane::bring_up() {
   if (options_.kwok) RETURN_IF_ERROR(apply_kubelet_policy());
   RETURN_IF_ERROR(start_clients());
   RETURN_IF_ERROR(add_pools(options_.pools));
-  if (!options_.controllers) return {};
-  return wait_for("default service account", [this] {
-    return client_->get(kServiceAccounts, {"default", "default"}).ok();
-  });
+  if (options_.controllers) {
+    RETURN_IF_ERROR(wait_for("default service account", [this] {
+      return client_->get(kServiceAccounts, {"default", "default"}).ok();
+    }));
+  }
+  for (const char* program : {kControllers, kScheduler, kKwok}) {
+    if (Process* const client = process(program)) client->restart_when_ended();
+  }
+  return {};
 }
 
 Status ControlPlane::prepare_dir() {

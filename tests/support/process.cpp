@@ -15,6 +15,8 @@
 namespace tpuslice::testing {
 namespace {
 
+constexpr Duration kRestartPause = std::chrono::seconds(1);
+
 /// What the child needs, made before the fork: after it, only calls that are safe in a signal handler are allowed.
 struct Launch {
   explicit Launch(const ProcessOptions& options)
@@ -72,29 +74,52 @@ Result<std::unique_ptr<Process>> Process::start(ProcessOptions options) {
 Process::~Process() { kill(); }
 
 void Process::run() {
+  while (starts_again(run_once())) {
+  }
+}
+
+int Process::run_once() {
   const Launch launch(options_);
   const pid_t pid = fork();
   if (pid == 0) launch.child();
   {
     const MutexLock lock(mutex_);
     pid_ = pid;
+    alive_ = pid > 0;
     started_ = true;
-    if (pid < 0) exit_code_ = 127;
   }
   changed_.notify_all();
-  if (pid < 0) return;
+  if (pid < 0) return 127;
   // Its number is given back under the lock, so that nobody signals another process of the same number.
   siginfo_t ended{};
   while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
-  {
-    const MutexLock lock(mutex_);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const MutexLock lock(mutex_);
+  alive_ = false;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool Process::starts_again(int ended) {
+  std::unique_lock lock(mutex_);
+  if (restarts_) changed_.wait_for(lock, kRestartPause, [this] { return !restarts_; });
+  if (restarts_) return true;
+  exit_code_ = ended;
+  lock.unlock();
   changed_.notify_all();
+  return false;
+}
+
+pid_t Process::pid() const {
+  const MutexLock lock(mutex_);
+  return pid_;
+}
+
+void Process::restart_when_ended() {
+  const MutexLock lock(mutex_);
+  restarts_ = true;
 }
 
 std::optional<int> Process::exit_code() const {
@@ -110,12 +135,14 @@ std::optional<int> Process::wait(Duration limit) const {
 
 void Process::signal(int number) {
   const MutexLock lock(mutex_);
-  if (started_ && !exit_code_) ::kill(pid_, number);
+  if (alive_) ::kill(pid_, number);
 }
 
 void Process::kill() {
-  signal(SIGKILL);
   std::unique_lock lock(mutex_);
+  restarts_ = false;
+  if (alive_) ::kill(pid_, SIGKILL);
+  changed_.notify_all();
   changed_.wait(lock, [this] { return exit_code_.has_value(); });
 }
 

@@ -76,7 +76,7 @@ Json told_apart(const Json& object) {
     kept["phase"] = string_at(object, {"status", "phase"});
     kept["ready"] = sim::condition_status(object, "Ready");
   }
-  RayWorld::strip(kept);
+  strip_volatile(kept);
   return kept;
 }
 

@@ -108,8 +108,10 @@ Status Player::tidy_up() {
   lost_nodes_.clear();
   // Before the namespace: nobody may make a pod in one that is about to go, and the operator would try.
   ASSIGN_OR_RETURN(const CommandResult removed,
-                   run_command("kubectl delete rayclusters --all --cascade=foreground --timeout=60s", kGoneLimit));
-  if (removed.status != 0) return Error::internal("rayclusters are left: {}", removed.output);
+                   run_command("kubectl delete rayclusters,jobsets,leaderworkersets,jobs,statefulsets --all "
+                               "--cascade=foreground --timeout=60s",
+                               kGoneLimit));
+  if (removed.status != 0) return Error::internal("rayclusters, jobsets, jobs or sets are left: {}", removed.output);
   // The namespace controller would look for pods that take their time only every 15 seconds.
   ASSIGN_OR_RETURN(const CommandResult pods, run_command("kubectl delete pods --all --timeout=60s", kGoneLimit));
   if (pods.status != 0) return Error::internal("pods are left: {}", pods.output);

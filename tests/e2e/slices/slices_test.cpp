@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 constexpr int kBroken = 5;  ///< Pools with a cordoned node.
 constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
-constexpr ResourceType kJobs{"batch", "v1", "Job", "jobs"};
 
 std::string waiting_of(const Json& pod) { return string_at(pod, {"metadata", "annotations", tpu::kWaiting}); }
 std::string created(const std::vector<Json>& pods) {

@@ -66,6 +66,18 @@ TEST(MutatePodPath, ReachesTheInitContainersOfALeaderWorkerSet) {
   EXPECT_EQ(result, *mutate_pod(pod, {}));
 }
 
+TEST(MutatePodPath, TellsAllContainersOfALeaderWorkerSetThatWeServeOfTheirGroup) {
+  AdmissionOptions options;
+  options.mutation.leader_worker_sets = true;
+  Json pod = tpu::testing::LwsPod{.shape = {.accelerator = "", .topology = "", .chips = {0}}, .group = 1}.json();
+  pod["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "image": "i:1", "command": ["wait"]}])");
+  const http::Response response =
+      handle_admission(post(std::string(kMutatePodPath), review_of(pod, "", "Pod")), options);
+  ASSERT_EQ(response.status, 200) << response.body;
+  const Json patch = Json::parse(*decode_base64(Json::parse(response.body)["response"]["patch"].get<std::string>()));
+  EXPECT_EQ(apply_json_patch(pod, patch).value_or(Json()), *mutate_pod(pod, options.mutation));
+}
+
 TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
   Json pod = RayPod{}.json();
   const Json whole = *mutate_pod(pod, {});

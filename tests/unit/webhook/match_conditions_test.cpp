@@ -1,0 +1,112 @@
+// For which pods the API server calls the webhook that deploy/ ships.
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "api/sim/admission/matching.h"
+#include "api/sim/builtin_resources.h"
+#include "api/types/yaml.h"
+#include "tests/unit/webhook/template_jobs.h"
+#include "webhook/rules/template_mutator.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using testing::TemplateJob;
+
+constexpr const char* kJobController = "system:serviceaccount:kube-system:job-controller";
+constexpr const char* kOperator = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
+
+Json shipped_pod_webhook() {
+  std::ostringstream text;
+  text << std::ifstream("deploy/webhook/webhook.yaml").rdbuf();
+  const auto documents = parse_yaml_documents(text.str());
+  EXPECT_TRUE(documents.ok());
+  if (!documents.ok()) return {};
+  for (const YamlDocument& document : *documents) {
+    if (string_at(document.value, {"kind"}) == "MutatingWebhookConfiguration") return document.value["webhooks"][0];
+  }
+  ADD_FAILURE() << "no webhook";
+  return {};
+}
+
+class PodWebhook : public ::testing::Test {
+ protected:
+  PodWebhook() {
+    const Json labels = {{"kubernetes.io/metadata.name", "default"}};
+    const Json space = {{"metadata", {{"name", "default"}, {"labels", labels}}}};
+    EXPECT_TRUE(storage_.create("namespaces", {"", "default"}, space).ok());
+    for (sim::Resource& each : sim::builtin_resources()) {
+      if (each.kind == "Pod") pods_ = std::move(each);
+    }
+  }
+
+  bool called(const Json& pod, const std::string& user) {
+    sim::AdmissionRequest request;
+    request.operation = "CREATE";
+    request.resource = &pods_;
+    request.key = {"default", "p"};
+    request.object = pod;
+    request.options.user.name = user;
+    const auto matched = sim::matches({"c", nullptr, &webhook_}, request, pod, storage_);
+    EXPECT_TRUE(matched.ok()) << matched.error().message();
+    return matched.value_or(true);
+  }
+
+  const Json webhook_ = shipped_pod_webhook();
+  sim::Storage storage_;
+  sim::Resource pods_;
+};
+
+TEST_F(PodWebhook, IsCalledForPodsThatAskForTpusAndAreNotBornRight) {
+  const Json pod = testing::pod_of(TemplateJob{}.json(), 0);
+  EXPECT_TRUE(called(pod, "alice"));
+  EXPECT_TRUE(called(pod, kJobController));
+  EXPECT_FALSE(called(pod, kOperator));
+  EXPECT_FALSE(called(testing::pod_of(TemplateJob{.shape = {.chips = {0}}}.json(), 0), "alice"));
+  const Json barest = Json::parse(R"({"metadata": {"generateName": "p-"}, "spec": {"containers":
+      [{"name": "c", "resources": {"limits": {"google.com/tpu": "4"}}}]}})");
+  EXPECT_TRUE(called(barest, kJobController)) << "neither labels nor annotations";
+}
+
+TEST_F(PodWebhook, IsCalledForAllPodsOfLeaderWorkerSets) {
+  Json pod = tpu::testing::LwsPod{.shape = {.chips = {0}}}.json();
+  EXPECT_TRUE(called(pod, "system:serviceaccount:kube-system:statefulset-controller"));
+  pod["metadata"]["labels"].erase("leaderworkerset.sigs.k8s.io/name");
+  EXPECT_FALSE(called(pod, "system:serviceaccount:kube-system:statefulset-controller"));
+}
+
+TEST_F(PodWebhook, IsNotCalledForPodsThatTheJobControllerMakesOfATemplateThatIsRight) {
+  Json job = TemplateJob{}.json();
+  ASSERT_TRUE(mutate_job_template(job, {.gate = true}).value_or(false));
+  const Json born = testing::pod_of(job, 3);
+  EXPECT_FALSE(called(born, kJobController));
+  for (const char* other : {"alice", "system:serviceaccount:default:job-controller", "system:kube-controller-manager",
+                            "system:serviceaccount:kube-system:replicaset-controller"}) {
+    EXPECT_TRUE(called(born, other)) << other << " may have written all of it";
+  }
+  Json unmarked = born;
+  unmarked["metadata"]["annotations"].erase("tpuslice.dev/born");
+  EXPECT_TRUE(called(unmarked, kJobController));
+  Json otherwise = born;
+  otherwise["metadata"]["annotations"]["tpuslice.dev/born"] = "elsewhere";
+  EXPECT_TRUE(called(otherwise, kJobController));
+  Json unlabelled = born;
+  unlabelled["metadata"]["labels"].erase("tpuslice.dev/slice");
+  EXPECT_TRUE(called(unlabelled, kJobController)) << "nobody would see whose nodes it takes";
+}
+
+TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotSayIt) {
+  const tpu::testing::PodShape split{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}};
+  Json job = TemplateJob{.shape = split, .pods = 2}.json();
+  job["spec"]["template"]["metadata"]["annotations"]["tpuslice.dev/born"] = "template";
+  job["spec"]["template"]["metadata"]["labels"]["tpuslice.dev/slice"] =
+      string_at(*mutate_pod(testing::pod_of(job, 0), {}), {"metadata", "labels", "tpuslice.dev/slice"});
+  EXPECT_FALSE(called(testing::pod_of(job, 0), kJobController)) << "as its user wrote it";
+  ASSERT_FALSE(mutate_job_template(job, {}).value_or(true));
+  EXPECT_TRUE(called(testing::pod_of(job, 0), kJobController));
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook
