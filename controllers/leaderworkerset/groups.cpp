@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/base/strings.h"
 #include "api/types/hash.h"
 #include "controllers/leaderworkerset/labels.h"
 
@@ -15,16 +16,22 @@ bool belongs_to(const std::optional<ControllerRef>& owner, const std::string& ui
   return owner && owner->uid == uid;
 }
 
-/// Of a group's own revision; of the set's where that is lost.
-int size_of(const std::string& key, const LeaderWorkerSetSpec& spec, const std::vector<Revision>& revisions) {
-  const Revision* revision = find_revision(revisions, key);
-  if (revision == nullptr) return spec.group.size;
+/// By the group's own revision; where that is lost, by what its leader says; else as the set has it.
+int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vector<Revision>& revisions) {
+  const Revision* revision = find_revision(revisions, group.revision_key());
+  if (revision == nullptr) {
+    if (group.leader == nullptr) return spec.group.size;
+    const auto told = group.leader->annotations.find(tpu::kLwsSize);
+    const auto size = told == group.leader->annotations.end() ? std::nullopt : whole_number(told->second);
+    return std::max(1, size.value_or(spec.group.size));
+  }
   return std::max(1, static_cast<int>(int_at(revision->data, {"spec", "leaderWorkerTemplate", "size"}, 1)));
 }
 
-bool is_available(const ObjectView& worker_set) {
+/// All of `workers` are, whatever somebody made of the set's replicas.
+bool is_available(const ObjectView& worker_set, int workers) {
   const Json& json = worker_set.object.json();
-  return int_at(json, {"status", "availableReplicas"}) == int_at(json, {"spec", "replicas"}, 1) &&
+  return int_at(json, {"status", "availableReplicas"}) >= workers &&
          string_at(json, {"status", "currentRevision"}) == string_at(json, {"status", "updateRevision"});
 }
 
@@ -34,7 +41,7 @@ std::string Group::revision_key() const { return leader == nullptr ? std::string
 
 bool Group::ready() const {
   if (leader == nullptr || leader->terminating() || leader->phase != PodPhase::kRunning || !leader->ready) return false;
-  return size == 1 || (worker_set != nullptr && !worker_set->deletion && is_available(*worker_set));
+  return size == 1 || (worker_set != nullptr && !worker_set->deletion && is_available(*worker_set, size - 1));
 }
 
 bool Group::is_of(std::string_view key) const {
@@ -86,7 +93,7 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
   }
   std::vector<Group> out;
   for (auto& [index, group] : groups) {
-    group.size = size_of(group.revision_key(), spec, revisions);
+    group.size = size_of(group, spec, revisions);
     std::ranges::sort(group.workers, {}, [](const PodPtr& pod) { return pod->key.name; });
     out.push_back(std::move(group));
   }

@@ -20,6 +20,10 @@ std::string key_of(const ObjectView* leader_set) {
   return label == leader_set->labels.end() ? std::string() : label->second;
 }
 
+std::string size_in(const ObjectView& leader_set) {
+  return string_at(leader_set.object.json(), {"spec", "template", "metadata", "annotations", tpu::kLwsSize});
+}
+
 const Revision* latest_like(const std::vector<Revision>& revisions, const Json& data) {
   const Revision* found = nullptr;
   for (const Revision& revision : revisions) {
@@ -42,8 +46,9 @@ History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
     history.wanted = applied_key;
     return history;
   }
-  // Where the revision of the leader set is lost, nobody knows better than the spec what it said.
-  const bool lost = applied == nullptr && !applied_key.empty();
+  // Where the revision of the leader set is lost, nobody knows better than the spec what it said: but for the size.
+  const bool lost =
+      applied == nullptr && !applied_key.empty() && size_in(*leader_set) == std::to_string(spec.group.size);
   history.is_new = leader_set != nullptr && !lost;
   if (const Revision* known = lost ? nullptr : latest_like(history.revisions, data)) {
     history.wanted = known->key;

@@ -96,9 +96,17 @@ class Planner {
     }
     for (const Group& group : groups_) {
       state.groups.resize(static_cast<std::size_t>(group.index) + 1);
-      state.groups.back() = {group.ready(), group.is_of(history_.wanted)};
+      state.groups.back() = {group.ready(), group.is_of(history_.wanted), is_stuck(group)};
     }
     return next_step(state);
+  }
+
+  [[nodiscard]] bool is_stuck(const Group& group) const {
+    if (group.leader == nullptr || group.ready() || !group.is_outdated(history_.wanted)) return false;
+    const Duration left = group.leader->created.value_or(seen_.now) + options_.stuck_after - seen_.now;
+    if (left <= Duration{}) return true;
+    changes_.look_again_in(left);
+    return false;
   }
 
   void plan_leader_set() {

@@ -18,6 +18,7 @@ struct RolloutState {
   struct GroupState {
     bool ready = false;
     bool updated = false;  ///< Of the wanted revision.
+    bool stuck = false;    ///< Not ready, and has been for so long that it may never be.
   };
 
   int replicas = 1;  ///< Wanted groups.
@@ -33,8 +34,10 @@ struct RolloutStep {
   friend bool operator==(const RolloutStep&, const RolloutStep&) = default;
 };
 
-/// The next step of upstream's controller. While it lasts, at least replicas - maxUnavailable groups are ready if all
-/// were at its beginning, and at most replicas + maxSurge exist; all groups from the partition on may go at once.
+/// The next step of upstream's controller, as long as that keeps replicas - maxUnavailable groups ready, or all that
+/// are where those are fewer; at most replicas + maxSurge exist. All groups from the partition on may go at once.
+///
+/// Where a group that is stuck can only be updated after groups that are ready, these go one at a time.
 ///
 /// Source: LeaderWorkerSet, rollingUpdateParameters.
 [[nodiscard]] RolloutStep next_step(const RolloutState& state);

@@ -39,7 +39,7 @@ class LwsWorld final : public OperatorWorld {
     fresh.leader_worker_sets = true;
   }
 
-  void apply() { require(cluster.apply_yaml(kTwoGroups)); }
+  void apply(const std::string& manifest = kTwoGroups) { require(cluster.apply_yaml(manifest)); }
   void remove() { require(cluster.remove(kLwsKind, kServe)); }
   /// A change by a user.
   void edit(const std::function<void(Json&)>& change) {
@@ -49,6 +49,14 @@ class LwsWorld final : public OperatorWorld {
       return {};
     });
     TPUSLICE_CHECK_MSG(changed.ok(), changed.ok() ? "" : changed.error().message());
+  }
+  void use_image(const std::string& image) {
+    edit([&](Json& set) {
+      set["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = image;
+    });
+  }
+  void scale(int groups) {
+    edit([&](Json& set) { set["spec"]["replicas"] = groups; });
   }
   void restart_container(const std::string& pod) { require(cluster.kill_container({"default", pod}, "main", 1)); }
 

@@ -27,17 +27,12 @@ const std::vector<LwsChapter>& life_of_a_set() {
          world.restart_container("serve-1-2");
        },
        [](LwsWorld& world) { return world.is_ready(2, "first"); }},
-      {"updated",
-       [](LwsWorld& world) {
-         world.edit([](Json& set) {
-           set["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = "second";
-         });
-       },
+      {"updated", [](LwsWorld& world) { world.use_image("second"); },
        [](LwsWorld& world) { return world.is_ready(2, "second"); }},
       {"scaled",
        [](LwsWorld& world) {
          world.promise(2);
-         world.edit([](Json& set) { set["spec"]["replicas"] = 3; });
+         world.scale(3);
        },
        [](LwsWorld& world) { return world.is_ready(3, "second"); }},
       {"deleted",

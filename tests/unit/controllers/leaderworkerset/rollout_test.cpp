@@ -20,8 +20,14 @@ class Groups {
     groups_.assign(static_cast<std::size_t>(replicas), {true, false});
   }
 
-  void update_template() { is_new_ = true; }
+  void update_template() {
+    is_new_ = true;
+    for (RolloutState::GroupState& group : groups_) group.updated = false;
+  }
+  void change(Rollout policy) { policy_ = policy; }
   void scale(int replicas) { replicas_ = replicas; }
+  /// This one never becomes ready as it is.
+  void be_stuck(int index) { at(index).stuck = true; }
   /// Groups of this index never become ready.
   void break_group(int index) { broken_ = index; }
 
@@ -153,6 +159,73 @@ TEST(Rollout, IsScaledOnItsWay) {
   EXPECT_EQ(groups.picture(), "NN");
 }
 
+/// One of the old revision, three that are not ready and a surge of two that are.
+Groups in_the_middle() {
+  Groups groups(4, {1, 2, 0});
+  groups.update_template();
+  groups.pass();
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OOOnnn");
+  groups.make_ready(4);
+  groups.make_ready(5);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OnnnNN");
+  return groups;
+}
+
+TEST(Rollout, OfAnotherRevisionOnItsWayKeepsTheSurgeThatIsReady) {
+  Groups groups = in_the_middle();
+  groups.update_template();
+  groups.pass();
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OoooOO") << "upstream ends both groups of the surge, and one is left";
+  groups.make_ready(1);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OOooOn");
+  groups.make_all_ready();
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "NNNN");
+}
+
+TEST(Rollout, EndsReadyGroupsOneByOneWhereOthersAreStuckBelowThem) {
+  Groups groups = in_the_middle();
+  groups.update_template();
+  for (int index = 1; index < 4; ++index) groups.be_stuck(index);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OoooOO");
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OoooOn");
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OoooOn");
+  groups.make_ready(5);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OooonN");
+  groups.make_ready(4);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OnnnNN");
+}
+
+TEST(Rollout, OfASurgeThatIsTakenBackKeepsItWhileOthersAreNotReady) {
+  Groups groups(4, {1, 2, 0});
+  groups.update_template();
+  groups.pass();
+  groups.pass();
+  groups.make_ready(4);
+  groups.make_ready(5);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OnnnNN");
+  groups.change({1, 0, 0});
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "OnnnNN");
+  groups.make_ready(1);
+  groups.make_ready(2);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "ONNn");
+  groups.make_all_ready();
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "NNNN");
+}
+
 // Whatever becomes ready when: never fewer groups than promised, never more than allowed, and it comes to an end.
 TEST(Rollout, KeepsItsPromises) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
@@ -170,6 +243,7 @@ TEST(Rollout, KeepsItsPromises) {
           << seed << ": " << groups.steps() << groups.picture();
       ASSERT_LE(groups.count(), replicas + policy.max_surge) << seed << ": " << groups.steps();
       groups.make_ready(pick(groups.count() - 1));
+      if (pick(60) == 0) groups.update_template();
     }
     groups.make_all_ready();
     groups.roll();

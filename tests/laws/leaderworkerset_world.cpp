@@ -1,0 +1,246 @@
+#include "tests/laws/leaderworkerset_world.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "api/base/check.h"
+#include "controllers/leaderworkerset/labels.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::Action;
+
+constexpr const char* kNode = "node-a";
+
+std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
+std::string owner_of(const Json& object) { return string_at(object, {"metadata", "ownerReferences", "0", "uid"}); }
+bool is_terminating(const Json& object) { return object["metadata"].contains("deletionTimestamp"); }
+bool is_failed(const Json& pod) { return string_at(pod, {"status", "phase"}) == "Failed"; }
+std::string revision_of(const Json& object) { return string_at(object, {"metadata", "labels", kRevisionKey}); }
+
+bool is_ready(const Json& pod) {
+  return !is_terminating(pod) && string_at(pod, {"status", "conditions", "0", "status"}) == "True";
+}
+
+bool has_uid(const SetWorld::Objects& objects, const std::string& uid) {
+  return std::ranges::any_of(objects, [&](const auto& entry) { return uid_of(entry.second) == uid; });
+}
+
+std::vector<std::string> names_in(const SetWorld::Objects& objects) {
+  std::vector<std::string> names;
+  for (const auto& [name, object] : objects) names.push_back(name);
+  return names;
+}
+
+template <typename View>
+std::vector<std::shared_ptr<const View>> views_of(const SetWorld::Objects& objects) {
+  std::vector<std::shared_ptr<const View>> out;
+  for (const auto& [name, object] : objects) {
+    out.push_back(std::make_shared<const View>(View::from_json(object).value()));
+  }
+  return out;
+}
+
+int first_ordinal(const Json& stateful_set) {
+  return static_cast<int>(int_at(stateful_set, {"spec", "ordinals", "start"}));
+}
+
+}  // namespace
+
+LeaderWorkerSetObserved SetWorld::seen() const {
+  LeaderWorkerSetObserved out;
+  out.set = Object(set_);
+  out.stateful_sets = views_of<ObjectView>(stateful_sets_);
+  out.pods = views_of<PodView>(pods_);
+  out.revisions = views_of<ObjectView>(revisions_);
+  out.services = views_of<ServiceView>(services_);
+  NodeView node;
+  node.key = {"", kNode};
+  node.labels = {{"cloud.google.com/gke-nodepool", "pool-a"}};
+  out.nodes = {std::make_shared<const NodeView>(node)};
+  out.now = now_;
+  out.last_failure = failure_;
+  return out;
+}
+
+SetWorld::Objects& SetWorld::objects_of(const ResourceType& type) {
+  if (type == kStatefulSets) return stateful_sets_;
+  if (type == kControllerRevisions) return revisions_;
+  if (type == kServices) return services_;
+  TPUSLICE_CHECK_MSG(type == kPods, type.resource());
+  return pods_;
+}
+
+void SetWorld::refuse(const Action& action) { failure_ = {action.failure_reason, "refused: " + action.key.name}; }
+
+std::string SetWorld::new_uid(std::string_view of) { return fmt::format("uid-{}-{}", of, ++uids_); }
+
+void SetWorld::create(const Action& action) {
+  Objects& objects = objects_of(action.type);
+  if (objects.contains(action.key.name)) return refuse(action);
+  Json made = action.body.make().value();
+  made["metadata"]["uid"] = new_uid(action.key.name);
+  made["metadata"]["generation"] = 1;
+  objects[action.key.name] = std::move(made);
+}
+
+void SetWorld::patch(const Action& action) {
+  Json& live = objects_of(action.type)[action.key.name];
+  const Json before = live;
+  live.merge_patch(action.body.make().value());
+  if (live["spec"] == before["spec"]) return;
+  live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;
+  if (action.type != kStatefulSets || action.key.name != name()) return;
+  const bool new_leaders = live["spec"]["template"] != before["spec"]["template"];
+  if (new_leaders && earlier_leaders_.is_null()) earlier_leaders_ = before["spec"]["template"];
+}
+
+void SetWorld::perform(const Action& action) {
+  if (action.kind == runtime::ActionKind::kCreate) return create(action);
+  Objects& objects = objects_of(action.type);
+  const auto live = objects.find(action.key.name);
+  if (live == objects.end() || uid_of(live->second) != action.preconditions.uid) return refuse(action);
+  if (action.kind == runtime::ActionKind::kPatch) return patch(action);
+  if (action.type == kPods) {
+    live->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+    const bool foreground = action.propagation == runtime::Propagation::kForeground;
+    if (foreground) live->second["metadata"]["finalizers"] = Json::array({"foregroundDeletion"});
+  } else {
+    objects.erase(live);
+  }
+}
+
+void SetWorld::make_pods(Json& stateful_set, const std::function<bool()>& lucky) {
+  const std::string set_name = string_at(stateful_set, {"metadata", "name"});
+  const int first = first_ordinal(stateful_set);
+  const int end = first + static_cast<int>(int_at(stateful_set, {"spec", "replicas"}, 1));
+  const auto partition = int_at(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+  const bool leads = set_name == name();
+  if (leads) stateful_set["status"]["observedGeneration"] = stateful_set["metadata"]["generation"];
+  for (int i = first; i < end; ++i) {
+    const std::string pod_name = fmt::format("{}-{}", set_name, i);
+    if (pods_.contains(pod_name) || !lucky()) continue;
+    const bool earlier = leads && i < partition && !earlier_leaders_.is_null();
+    Json pod = earlier ? earlier_leaders_ : stateful_set["spec"]["template"];
+    pod["apiVersion"] = "v1";
+    pod["kind"] = "Pod";
+    pod["metadata"]["name"] = pod_name;
+    pod["metadata"]["namespace"] = "default";
+    pod["metadata"]["uid"] = new_uid(pod_name);
+    pod["metadata"]["creationTimestamp"] = format_rfc3339(now_);
+    pod["metadata"]["ownerReferences"] = Json::array({Object(stateful_set).as_controller().to_json()});
+    pod["spec"]["nodeName"] = kNode;
+    pod["status"]["phase"] = "Pending";
+    pods_[pod_name] = std::move(pod);
+  }
+  // Beyond the replicas; and those that failed are made anew.
+  for (auto& [pod_name, pod] : pods_) {
+    if (owner_of(pod) != uid_of(stateful_set) || is_terminating(pod)) continue;
+    const int ordinal = std::stoi(pod_name.substr(pod_name.rfind('-') + 1));
+    if ((is_failed(pod) || ordinal >= end) && lucky()) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+  }
+}
+
+void SetWorld::collect_garbage(const std::function<bool()>& lucky) {
+  for (const std::string& each : names_in(stateful_sets_)) {
+    const Json& object = stateful_sets_[each];
+    const std::string owner = owner_of(object);
+    const bool owned_by_pod = string_at(object, {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
+    const auto leader = std::ranges::find_if(pods_, [&](const auto& pod) { return uid_of(pod.second) == owner; });
+    const bool going = leader == pods_.end() || leader->second["metadata"].contains("finalizers");
+    if (owned_by_pod && going && lucky()) stateful_sets_.erase(each);
+  }
+  for (const std::string& each : names_in(services_)) {
+    const bool owned_by_pod = string_at(services_[each], {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
+    if (owned_by_pod && !has_uid(pods_, owner_of(services_[each])) && lucky()) services_.erase(each);
+  }
+  for (const std::string& each : names_in(pods_)) {
+    if (!has_uid(stateful_sets_, owner_of(pods_[each])) && lucky()) pods_.erase(each);
+  }
+}
+
+void SetWorld::run_pods(const std::function<bool()>& lucky) {
+  for (const std::string& each : names_in(pods_)) {
+    Json& pod = pods_[each];
+    if (is_terminating(pod)) {
+      const bool waits =
+          pod["metadata"].contains("finalizers") &&
+          std::ranges::any_of(stateful_sets_, [&](const auto& set) { return owner_of(set.second) == uid_of(pod); });
+      if (!waits && lucky()) pods_.erase(each);
+    } else if (!is_failed(pod) && lucky()) {
+      if (string_at(pod, {"status", "phase"}) == "Pending") {
+        pod["status"]["phase"] = "Running";
+      } else {
+        pod["status"]["conditions"] = Json::array({{{"type", "Ready"}, {"status", "True"}}});
+      }
+    }
+  }
+}
+
+void SetWorld::count_pods() {
+  for (auto& [each, stateful_set] : stateful_sets_) {
+    int all = 0;
+    int available = 0;
+    bool updated = true;
+    for (const auto& [pod_name, pod] : pods_) {
+      if (owner_of(pod) != uid_of(stateful_set)) continue;
+      ++all;
+      available += is_ready(pod) ? 1 : 0;
+      updated = updated && revision_of(pod) == revision_of(stateful_set);
+    }
+    stateful_set["status"]["replicas"] = all;
+    stateful_set["status"]["availableReplicas"] = available;
+    if (each == name() && updated) earlier_leaders_ = nullptr;
+  }
+}
+
+void SetWorld::go_on(const std::function<bool()>& lucky) {
+  collect_garbage(lucky);
+  for (auto& [each, stateful_set] : stateful_sets_) {
+    const bool stands = each == name() || has_uid(pods_, owner_of(stateful_set));
+    if (stands) make_pods(stateful_set, lucky);
+  }
+  run_pods(lucky);
+  count_pods();
+}
+
+void SetWorld::calm_down() {
+  failure_.reset();
+  for (const std::string& each : names_in(stateful_sets_)) {
+    if (owner_of(stateful_sets_[each]) == "uid-of-somebody") stateful_sets_.erase(each);
+  }
+  for (const std::string& each : names_in(services_)) {
+    if (owner_of(services_[each]) == "uid-of-somebody") services_.erase(each);
+  }
+  for (int i = 0; i < 4; ++i) go_on([] { return true; });
+  now_ += 1s;
+}
+
+std::string SetWorld::describe() const {
+  Json asked = set_["spec"];
+  asked.erase("leaderWorkerTemplate");
+  std::string out = fmt::format("{} of {} pods: {}\n", name(),
+                                int_at(set_, {"spec", "leaderWorkerTemplate", "size"}, 1), asked.dump());
+  for (const auto& [each, stateful_set] : stateful_sets_) {
+    Json spec = stateful_set["spec"];
+    spec.erase("template");
+    out += fmt::format(
+        "set {} of {} ({}): {} {} {}\n", each, owner_of(stateful_set), revision_of(stateful_set),
+        stateful_set["metadata"].value("annotations", Json()).dump(),
+        Json({{"replicas", spec["replicas"]}, {"updateStrategy", spec.value("updateStrategy", Json())}}).dump(),
+        stateful_set.value("status", Json()).dump());
+  }
+  for (const auto& [each, pod] : pods_) {
+    out += fmt::format("pod {} of {} ({}): {}{}\n", each, owner_of(pod), revision_of(pod), pod["status"].dump(),
+                       is_terminating(pod) ? " goes" : "");
+  }
+  return out;
+}
+
+}  // namespace tpuslice::leaderworkerset
