@@ -26,7 +26,8 @@ struct Problem {
 struct Changes {
   std::vector<runtime::Action> revisions;  ///< Before what names them.
   std::vector<runtime::Action> sets;       ///< The leader set and the shared service.
-  std::vector<runtime::Action> ends;       ///< Leaders that go, and their groups with them.
+  std::vector<runtime::Action> set_ends;   ///< Worker sets that go: before their pods, which they would make anew.
+  std::vector<runtime::Action> ends;       ///< Leaders that go, and their workers with them.
   std::vector<runtime::Action> groups;     ///< Worker sets and services of groups.
   std::vector<runtime::Action> leftovers;  ///< Revisions that nobody needs.
   std::vector<runtime::EventIntent> events;

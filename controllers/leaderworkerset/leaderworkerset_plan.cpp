@@ -34,7 +34,8 @@ Json status_of(const Object& set) {
 Plan to_plan(const LeaderWorkerSetObserved& seen, Json status, Changes changes) {
   Plan plan;
   plan.reason = runtime::summary(changes.reasons);
-  for (auto* actions : {&changes.revisions, &changes.sets, &changes.ends, &changes.groups, &changes.leftovers}) {
+  for (auto* actions :
+       {&changes.revisions, &changes.sets, &changes.set_ends, &changes.ends, &changes.groups, &changes.leftovers}) {
     if (!actions->empty()) plan.stages.push_back({std::move(*actions), true});
   }
   if (status != status_of(seen.set)) {
@@ -183,10 +184,22 @@ class Planner {
     }
   }
 
+  /// All at once: the garbage collector would come to the worker set after the leader, and then to its pods, with the
+  /// few requests a second that kube-controller-manager has for all its work.
   void end(const Group& group, std::string why) {
-    Action action = Action::remove(kPods, group.leader->key, {.uid = group.leader->uid});
-    action.propagation = runtime::Propagation::kForeground;
-    changes_.add(changes_.ends, std::move(action), std::move(why));
+    Action leader = Action::remove(kPods, group.leader->key, {.uid = group.leader->uid});
+    leader.propagation = runtime::Propagation::kForeground;
+    changes_.add(changes_.ends, std::move(leader), std::move(why));
+    if (group.worker_set == nullptr) return;
+    const ObjectView& set = *group.worker_set;
+    if (!set.deletion) {
+      Action workers = Action::remove(kStatefulSets, set.key, {.uid = set.uid});
+      workers.propagation = runtime::Propagation::kForeground;
+      changes_.add(changes_.set_ends, std::move(workers), fmt::format("with the worker set of group {}", group.index));
+    }
+    for (const PodPtr& pod : group.workers) {
+      if (!pod->terminating()) changes_.ends.push_back(Action::remove(kPods, pod->key, {.uid = pod->uid}));
+    }
   }
   [[nodiscard]] bool is_ended(const Group& group) const {
     return std::ranges::any_of(changes_.ends, [&](const Action& action) { return action.key == group.leader->key; });

@@ -166,7 +166,8 @@ ActionReport Executor::adopt(const Action& action, const Object& body, const std
   if (!theirs && !ours) return take_over(action, body, *existing, stop);
   const std::string owner =
       theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("nobody");
-  return failed(Error::of(ErrorCode::kAlreadyExists, "{} already exists and is controlled by {}, not by {}",
+  return failed(Error::of(ErrorCode::kAlreadyExists,
+                          "{} already exists and is controlled by {}, not by {}: delete or rename one of them",
                           describe(action), owner, ours ? ours->kind + " " + ours->name : std::string("nobody")));
 }
 

@@ -153,15 +153,36 @@ class Judge {
   void judge_delete(const Action& action) {
     if (action.preconditions.uid.empty()) complain(action, "is deleted without a uid");
     if (action.type == kControllerRevisions) return judge_forgotten(action);
+    if (action.type == kStatefulSets) return judge_ended_set(action);
     const PodView* pod = scene_.find_pod(action.key.name);
     if (pod == nullptr || pod->uid != action.preconditions.uid) return complain(action, "is not what was seen");
-    const std::optional<int> group = group_of(scene_.spec, action.key.name);
-    if (!group || !scene_.leaders.contains(*group)) return complain(action, "is no leader");
     if (pod->terminating()) complain(action, "is deleted again");
+    const std::optional<int> group = group_of(scene_.spec, action.key.name);
+    if (!group || !scene_.leaders.contains(*group)) return judge_ended_worker(action, *pod);
     if (action.propagation != runtime::Propagation::kForeground) complain(action, "goes before its workers");
     if (!is_broken(*pod) && !is_to_be_updated(*group, *pod)) complain(action, "is ended without need");
     if (scene_.spec.restarts == RestartPolicy::kNone && !is_to_be_updated(*group, *pod)) {
       complain(action, "is restarted against its policy");
+    }
+  }
+
+  /// Its leader goes by the same plan.
+  void judge_ended_set(const Action& action) {
+    const ObjectView* set = scene_.find_set(action.key.name);
+    if (set == nullptr || set->uid != action.preconditions.uid) return complain(action, "is not what was seen");
+    if (set->deletion) complain(action, "is deleted again");
+    if (action.propagation != runtime::Propagation::kForeground) complain(action, "goes before its pods");
+    const PodView* leader = set->controller ? scene_.find_pod(set->controller->name) : nullptr;
+    const bool ended = leader != nullptr && leader->uid == set->controller->uid && ends(*leader);
+    if (!ended) complain(action, "is ended, but its leader stays");
+  }
+
+  void judge_ended_worker(const Action& action, const PodView& pod) {
+    const ObjectView* set = pod.controller ? scene_.find_set(pod.controller->name) : nullptr;
+    if (set == nullptr || set->uid != pod.controller->uid) return complain(action, "is no pod of a group");
+    const PodView* leader = set->controller ? scene_.find_pod(set->controller->name) : nullptr;
+    if (leader == nullptr || leader->uid != set->controller->uid || !ends(*leader)) {
+      complain(action, "is ended, but its leader stays");
     }
   }
 

@@ -107,7 +107,7 @@ void SetWorld::perform(const Action& action) {
   const auto live = objects.find(action.key.name);
   if (live == objects.end() || uid_of(live->second) != action.preconditions.uid) return refuse(action);
   if (action.kind == runtime::ActionKind::kPatch) return patch(action);
-  if (action.type == kPods) {
+  if (action.type == kPods || action.type == kStatefulSets) {
     live->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
     const bool foreground = action.propagation == runtime::Propagation::kForeground;
     if (foreground) live->second["metadata"]["finalizers"] = Json::array({"foregroundDeletion"});
@@ -154,14 +154,24 @@ void SetWorld::collect_garbage(const std::function<bool()>& lucky) {
     const bool owned_by_pod = string_at(object, {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
     const auto leader = std::ranges::find_if(pods_, [&](const auto& pod) { return uid_of(pod.second) == owner; });
     const bool going = leader == pods_.end() || leader->second["metadata"].contains("finalizers");
-    if (owned_by_pod && going && lucky()) stateful_sets_.erase(each);
+    const bool empty =
+        std::ranges::none_of(pods_, [&](const auto& pod) { return owner_of(pod.second) == uid_of(object); });
+    const bool ends = is_terminating(object) ? empty : owned_by_pod && going;
+    if (ends && lucky()) stateful_sets_.erase(each);
   }
   for (const std::string& each : names_in(services_)) {
     const bool owned_by_pod = string_at(services_[each], {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
     if (owned_by_pod && !has_uid(pods_, owner_of(services_[each])) && lucky()) services_.erase(each);
   }
   for (const std::string& each : names_in(pods_)) {
-    if (!has_uid(stateful_sets_, owner_of(pods_[each])) && lucky()) pods_.erase(each);
+    Json& pod = pods_[each];
+    const auto set =
+        std::ranges::find_if(stateful_sets_, [&](const auto& it) { return uid_of(it.second) == owner_of(pod); });
+    if (set == stateful_sets_.end()) {
+      if (lucky()) pods_.erase(each);
+    } else if (is_terminating(set->second) && !is_terminating(pod) && lucky()) {
+      pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+    }
   }
 }
 
@@ -204,7 +214,7 @@ void SetWorld::go_on(const std::function<bool()>& lucky) {
   collect_garbage(lucky);
   for (auto& [each, stateful_set] : stateful_sets_) {
     const bool stands = each == name() || has_uid(pods_, owner_of(stateful_set));
-    if (stands) make_pods(stateful_set, lucky);
+    if (stands && !is_terminating(stateful_set)) make_pods(stateful_set, lucky);
   }
   run_pods(lucky);
   count_pods();

@@ -257,10 +257,12 @@ TEST(LeaderWorkerSetPlan, CountsARestartBeforeItEndsTheGroup) {
   World serve = at_rest();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const runtime::Plan plan = serve.plan();
-  ASSERT_THAT(writes(plan), ElementsAre("patch StatefulSet serve", "delete Pod serve-0"));
-  EXPECT_EQ(plan.stages.size(), 2U);
-  const runtime::Action& end = plan.stages[1].actions[0];
-  EXPECT_EQ(end.propagation, runtime::Propagation::kForeground);
+  ASSERT_THAT(writes(plan), ElementsAre("patch StatefulSet serve", "delete StatefulSet serve-0", "delete Pod serve-0",
+                                        "delete Pod serve-0-1"));
+  ASSERT_EQ(plan.stages.size(), 3U) << "the set goes before its pods, which it would make anew";
+  EXPECT_EQ(plan.stages[1].actions[0].propagation, runtime::Propagation::kForeground);
+  const runtime::Action& end = plan.stages[2].actions[0];
+  EXPECT_EQ(end.propagation, runtime::Propagation::kForeground) << "nor does another leader come before they are gone";
   EXPECT_EQ(end.preconditions.uid, "uid-of-serve-0");
 }
 
@@ -281,7 +283,9 @@ TEST(LeaderWorkerSetPlan, EndsGroupsOfAnEarlierRevisionOnceTheLeaderSetIsOfTheNe
   EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "its controller would make leaders of the old one";
   leaders["status"]["observedGeneration"] = 2;
   serve.seen().stateful_sets.front() = stored(leaders, "uid-of-leaders");
-  EXPECT_THAT(writes(serve.plan()), ElementsAre("delete Pod serve-1")) << "the partition keeps the other";
+  EXPECT_THAT(writes(serve.plan()),
+              ElementsAre("delete StatefulSet serve-1", "delete Pod serve-1", "delete Pod serve-1-1"))
+      << "the partition keeps the other";
 }
 
 TEST(LeaderWorkerSetPlan, MakesALostRevisionAnewUnderItsKey) {

@@ -26,6 +26,7 @@ class Groups {
   }
   void change(Rollout policy) { policy_ = policy; }
   void scale(int replicas) { replicas_ = replicas; }
+  void be_unready(int index) { at(index).ready = false; }
   /// This one never becomes ready as it is.
   void be_stuck(int index) { at(index).stuck = true; }
   /// Groups of this index never become ready.
@@ -224,6 +225,21 @@ TEST(Rollout, OfASurgeThatIsTakenBackKeepsItWhileOthersAreNotReady) {
   groups.make_all_ready();
   groups.roll();
   EXPECT_EQ(groups.picture(), "NNNN");
+}
+
+TEST(Rollout, ScalesDownToWhatIsReady) {
+  Groups groups(5, {1, 0, 0});
+  groups.update_template();
+  groups.roll();
+  groups.be_unready(0);
+  groups.be_unready(1);
+  groups.scale(3);
+  groups.pass();
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "nnNN") << "with three of them, one would be ready of the two that are promised";
+  groups.make_ready(0);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "NnN");
 }
 
 // Whatever becomes ready when: never fewer groups than promised, never more than allowed, and it comes to an end.

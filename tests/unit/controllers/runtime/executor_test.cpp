@@ -179,7 +179,7 @@ TEST_F(ExecutorTest, NamesTheOtherOwnerOfATakenName) {
   ASSERT_TRUE(report.error);
   EXPECT_EQ(report.error->code(), ErrorCode::kAlreadyExists);
   EXPECT_EQ(report.error->message(), "pods default/a already exists and is controlled by Widget other (uid " +
-                                         other.uid() + "), not by Widget w");
+                                         other.uid() + "), not by Widget w: delete or rename one of them");
 }
 
 TEST_F(ExecutorTest, WaitsForAPredecessorThatIsStillBeingDeleted) {
