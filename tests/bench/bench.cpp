@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "controllers/slice/options.h"
 #include "tests/bench/lean_client.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/server_metrics.h"
@@ -279,6 +280,8 @@ Result<double> Bench::heal_by_hand(LeanClient& client, const std::string& namesp
 }
 
 Result<Rest> Bench::rest(Duration time) {
+  // Slices that have just come anew are still to be told why they wait.
+  pause_for(slice::Options{}.told_after + std::chrono::seconds(2));
   ASSIGN_OR_RETURN(const double writes, operator_writes(plane_->client()));
   const double cpu = cpu_seconds(operator_->pid());
   pause_for(time);
