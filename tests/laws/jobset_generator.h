@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "tests/laws/laws.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 
-class JobSetGenerator {
+class JobSetGenerator final : public laws::Dice {
  public:
-  explicit JobSetGenerator(std::uint64_t seed) : random_(seed) {}
+  explicit JobSetGenerator(std::uint64_t seed) : Dice(seed) {}
 
   /// A world in which anything may have happened: Jobs in any state, of any attempt, missing, somebody else's, being
   /// deleted or mislabelled; the service missing, drifted or somebody else's; a status of any past.
@@ -21,13 +21,6 @@ class JobSetGenerator {
   void edit(World& world);
   /// What the Job controller and time do, in any order: Jobs go on, fail, complete, go.
   void go_on(World& world);
-
-  [[nodiscard]] int below(int bound) { return static_cast<int>(random_() % static_cast<std::uint64_t>(bound)); }
-  [[nodiscard]] bool chance(int percent) { return below(100) < percent; }
-  template <typename T>
-  void shuffle(std::vector<T>& values) {
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_() % i]);
-  }
 
  private:
   [[nodiscard]] JobSetBuilder random_jobset();
@@ -38,8 +31,6 @@ class JobSetGenerator {
   void add_resources(World& world);
   [[nodiscard]] JobChange random_state();
   void distort(World& world, const std::string& job, int restarts);
-
-  std::mt19937_64 random_;
 };
 
 /// What the reconciler would find: only Jobs that the JobSet controls.

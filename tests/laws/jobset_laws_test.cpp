@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/labels.h"
 #include "tests/laws/jobset_breaches.h"
 #include "tests/laws/jobset_generator.h"
+#include "tests/laws/laws.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -16,19 +15,12 @@ using runtime::Action;
 using runtime::Plan;
 using testing::IsEmpty;
 
-constexpr int kWorlds = 320;
-constexpr int kObservations = 8'000;  ///< At least that many in all laws together.
-constexpr int kRounds = 60;           // Restarts, one after the other, up to where no more are allowed.
+constexpr int kRounds = 60;  // Restarts, one after the other, up to where no more are allowed.
 
-std::uint64_t first_seed() {
-  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
-}
-
-int observations = 0;
+class JobSetLaws : public laws::Laws<JobSetGenerator, 320, 8'000> {};
 
 Plan plan_of(const JobSetObserved& seen) {
-  ++observations;
+  ++JobSetLaws::seen();
   Result<Plan> plan = plan_jobset(seen, {});
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);
@@ -68,25 +60,6 @@ Json end_of(const World& world) {
   out["status"] = {{"restarts", status.restarts}, {"terminalState", status.terminal_state}};
   return out;
 }
-
-class JobSetLaws : public testing::Test {
- protected:
-  static void TearDownTestSuite() {
-    const auto* run = ::testing::UnitTest::GetInstance();
-    if (run->test_to_run_count() < run->total_test_count() || run->Failed()) return;
-    EXPECT_GE(observations, kObservations);
-  }
-  /// Calls `check(generator)` with many seeds; stops at the first that fails.
-  template <typename Check>
-  void for_many_worlds(Check check) {
-    for (std::uint64_t seed = first_seed(); seed < first_seed() + kWorlds; ++seed) {
-      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
-      JobSetGenerator generator(seed);
-      check(generator);
-      if (HasFailure()) return;
-    }
-  }
-};
 
 TEST_F(JobSetLaws, AreHeldAgainstJobSetsThatAreCarriedOut) {
   int alone = 0;

@@ -3,17 +3,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "tests/laws/laws.h"
 #include "tests/laws/leaderworkerset_world.h"
 
 namespace tpuslice::leaderworkerset {
 
-class LeaderWorkerSetGenerator {
+class LeaderWorkerSetGenerator final : public laws::Dice {
  public:
-  explicit LeaderWorkerSetGenerator(std::uint64_t seed) : random_(seed) {}
+  explicit LeaderWorkerSetGenerator(std::uint64_t seed) : Dice(seed) {}
 
   /// A set of any shape and policy. Nothing of it is there yet.
   [[nodiscard]] SetWorld world();
@@ -24,20 +24,11 @@ class LeaderWorkerSetGenerator {
   /// What the other controllers and time do, in part.
   void go_on(SetWorld& world);
 
-  [[nodiscard]] int below(int bound) { return static_cast<int>(random_() % static_cast<std::uint64_t>(bound)); }
-  [[nodiscard]] bool chance(int percent) { return below(100) < percent; }
-  template <typename T>
-  void shuffle(std::vector<T>& values) {
-    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_() % i]);
-  }
-
  private:
   [[nodiscard]] Json random_rollout(int replicas);
   [[nodiscard]] Json* any_of(SetWorld::Objects& objects);
   void distort_pod(SetWorld& world);
   void distort_child(SetWorld& world);
-
-  std::mt19937_64 random_;
 };
 
 }  // namespace tpuslice::leaderworkerset

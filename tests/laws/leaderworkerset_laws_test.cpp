@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "tests/laws/laws.h"
 #include "tests/laws/leaderworkerset_breaches.h"
 #include "tests/laws/leaderworkerset_generator.h"
 
@@ -21,19 +21,12 @@ using runtime::Action;
 using runtime::Plan;
 using testing::IsEmpty;
 
-constexpr int kWorlds = 320;
-constexpr int kObservations = 8'000;  ///< At least that many in all laws together.
-constexpr int kRounds = 120;          // A rollout of all groups, one after the other, and restarts that back off.
+constexpr int kRounds = 120;  // A rollout of all groups, one after the other, and restarts that back off.
 
-std::uint64_t first_seed() {
-  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
-}
-
-int observations = 0;
+class LeaderWorkerSetLaws : public laws::Laws<LeaderWorkerSetGenerator, 320, 8'000> {};
 
 Plan plan_of(const LeaderWorkerSetObserved& seen) {
-  ++observations;
+  ++LeaderWorkerSetLaws::seen();
   Result<Plan> plan = plan_leaderworkerset(seen);
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);
@@ -98,25 +91,6 @@ Json end_of(const SetWorld& world) {
   out["status"] = std::move(status);
   return out;
 }
-
-class LeaderWorkerSetLaws : public testing::Test {
- protected:
-  static void TearDownTestSuite() {
-    const auto* run = ::testing::UnitTest::GetInstance();
-    if (run->test_to_run_count() < run->total_test_count() || run->Failed()) return;
-    EXPECT_GE(observations, kObservations);
-  }
-  /// Calls `check(generator)` with many seeds; stops at the first that fails.
-  template <typename Check>
-  void for_many_worlds(Check check) {
-    for (std::uint64_t seed = first_seed(); seed < first_seed() + kWorlds; ++seed) {
-      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
-      LeaderWorkerSetGenerator generator(seed);
-      check(generator);
-      if (HasFailure()) return;
-    }
-  }
-};
 
 TEST_F(LeaderWorkerSetLaws, AreHeldAgainstSetsThatAreCarriedOut) {
   int refused = 0;

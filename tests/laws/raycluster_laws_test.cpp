@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "api/types/conditions.h"
 #include "api/types/validation_names.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/suspend.h"
+#include "tests/laws/laws.h"
 #include "tests/laws/raycluster_generator.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
@@ -20,19 +20,12 @@ using runtime::Action;
 using runtime::Plan;
 using testing::IsEmpty;
 
-constexpr int kWorlds = 400;
-constexpr int kObservations = 10'000;  ///< At least that many in all laws together.
-constexpr int kRounds = 25;            // far more than any repair takes
+constexpr int kRounds = 25;  // far more than any repair takes
 
-std::uint64_t first_seed() {
-  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
-  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
-}
-
-int observations = 0;
+class RayClusterLaws : public laws::Laws<Generator, 400, 10'000> {};
 
 Plan plan_of(const World& world) {
-  ++observations;
+  ++RayClusterLaws::seen();
   Result<Plan> plan = plan_raycluster(world.observed(), {});
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);
@@ -135,25 +128,6 @@ std::vector<std::string> half_measures(const World& world, const Plan& plan) {
   }
   return out;
 }
-
-class RayClusterLaws : public testing::Test {
- protected:
-  static void TearDownTestSuite() {
-    const auto* run = ::testing::UnitTest::GetInstance();
-    if (run->test_to_run_count() < run->total_test_count() || run->Failed()) return;
-    EXPECT_GE(observations, kObservations);
-  }
-  // Calls `check(generator)` with many seeds; stops at the first that fails.
-  template <typename Check>
-  void for_many_worlds(Check check) {
-    for (std::uint64_t seed = first_seed(); seed < first_seed() + kWorlds; ++seed) {
-      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
-      Generator generator(seed);
-      check(generator);
-      if (HasFailure()) return;
-    }
-  }
-};
 
 TEST_F(RayClusterLaws, EqualObservationsHaveEqualPlans) {
   for_many_worlds([](Generator& generator) {

@@ -1,0 +1,68 @@
+// What the laws of every kind have in common: dice, and many worlds, each from one seed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace tpuslice::laws {
+
+/// What a generator chooses by.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+
+  [[nodiscard]] int below(int bound) { return static_cast<int>(random_() % static_cast<std::uint64_t>(bound)); }
+  [[nodiscard]] bool chance(int percent) { return below(100) < percent; }
+  template <typename T>
+  void shuffle(std::vector<T>& values) {
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random_() % i]);
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// TPUSLICE_SEED starts elsewhere.
+[[nodiscard]] inline std::uint64_t first_seed() {
+  const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
+  return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
+}
+
+/// The fixture of laws over worlds of a Generator, so many of them for each law. All laws of a program together have to
+/// look at no fewer than `observations` plans, which they count in seen().
+template <typename Generator, int worlds, int observations>
+class Laws : public testing::Test {
+ public:
+  static constexpr int kWorlds = worlds;
+
+  static int& seen() {
+    static int count = 0;
+    return count;
+  }
+
+ protected:
+  static void TearDownTestSuite() {
+    const auto* run = ::testing::UnitTest::GetInstance();
+    if (run->test_to_run_count() < run->total_test_count() || run->Failed()) return;
+    EXPECT_GE(seen(), observations);
+  }
+  /// Calls `check(generator)` with many seeds; stops at the first that fails.
+  template <typename Check>
+  void for_many_worlds(Check check) {
+    for (std::uint64_t seed = first_seed(); seed < first_seed() + worlds; ++seed) {
+      SCOPED_TRACE(fmt::format("TPUSLICE_SEED={}", seed));
+      Generator generator(seed);
+      check(generator);
+      if (HasFailure()) return;
+    }
+  }
+};
+
+}  // namespace tpuslice::laws
