@@ -4,6 +4,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/labels.h"
+#include "controllers/runtime/headless_service.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -11,26 +12,7 @@ namespace {
 using runtime::Action;
 using runtime::EventType;
 
-/// Nobody tells us of the end of somebody else's service.
-constexpr Duration kConflictRetry = std::chrono::seconds(30);
-
 StringMap selector_of(const JobSetSpec& spec) { return {{std::string(tpu::kJobSetName), spec.key.name}}; }
-
-/// The merge patch that restores what is ours; null if nothing drifted.
-Json repair(const JobSetSpec& spec, const ServiceView& live) {
-  Json patch;
-  if (live.selector != selector_of(spec)) {
-    Json selector = selector_of(spec);
-    for (const auto& [key, value] : live.selector) {
-      if (!selector.contains(key)) selector[key] = nullptr;
-    }
-    patch["spec"]["selector"] = std::move(selector);
-  }
-  if (live.publishes_not_ready != spec.publish_not_ready) {
-    patch["spec"]["publishNotReadyAddresses"] = spec.publish_not_ready;
-  }
-  return patch;
-}
 
 /// Why somebody else's service does not give our pods their names; empty if it does.
 std::string shortcoming(const JobSetSpec& spec, const ServiceView& service) {
@@ -46,14 +28,11 @@ void judge_foreign(const ServiceView& service, Changes& changes) {
     remove_condition(changes.status.conditions, kServiceReady);
     return;
   }
-  changes.look_again_in(kConflictRetry);
-  const std::string owner = service.controller
-                                ? fmt::format("belongs to {} {}", service.controller->kind, service.controller->name)
-                                : std::string("has no controller");
+  changes.look_again_in(runtime::kConflictRetry);
   const std::string message = fmt::format(
       "service {} {} and does not serve the pods of this JobSet: {}; set spec.network.subdomain to another "
       "name, or delete the service",
-      service.key.to_string(), owner, flaw);
+      service.key.to_string(), runtime::describe_owner(service), flaw);
   const Json* before = find_condition(changes.status.conditions, kServiceReady);
   if (before == nullptr || string_at(*before, {"message"}) != message) {
     changes.event(EventType::kWarning, "ServiceConflict", message);
@@ -95,7 +74,7 @@ void plan_service(const JobSetObserved& seen, Changes& changes) {
   if (!service.controller || service.controller->uid != spec.uid) return judge_foreign(service, changes);
   remove_condition(changes.status.conditions, kServiceReady);
   if (service.deletion) return;  // Recreated once it is gone.
-  Json patch = repair(spec, service);
+  Json patch = runtime::restore_service({selector_of(spec), spec.publish_not_ready}, service);
   if (patch.is_null()) return;
   Action action = Action::patch(kServices, service.key, std::move(patch), {.uid = service.uid});
   action.failure_reason = kServiceCreationFailed;

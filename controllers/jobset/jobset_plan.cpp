@@ -92,7 +92,7 @@ Plan to_plan(const JobSetObserved& seen, Changes changes) {
   for (auto* actions : {&changes.resources, &changes.resets, &changes.jobs}) {
     if (!actions->empty()) plan.stages.push_back({std::move(*actions)});
   }
-  const Json before = status_of(seen.jobset);
+  const Json before = runtime::status_of(seen.jobset);
   Json after = changes.status.to_json(before, changes.spec);
   if (after != before) {
     if (plan.reason.empty()) plan.reason = "status";

@@ -26,13 +26,8 @@ Json to_json(const std::string& name, const ReplicatedJobStatus& job) {
 
 }  // namespace
 
-Json status_of(const Object& jobset) {
-  const Json* status = find_path(jobset.json(), {"status"});
-  return status == nullptr ? Json() : *status;
-}
-
 JobSetStatus JobSetStatus::read(const Object& jobset) {
-  const Json json = status_of(jobset);
+  const Json json = runtime::status_of(jobset);
   JobSetStatus status;
   status.restarts = static_cast<int>(int_at(json, {"restarts"}));
   status.counted_restarts = static_cast<int>(int_at(json, {"restartsCountTowardsMax"}));

@@ -46,7 +46,4 @@ struct JobSetStatus {
   void count_restart(const std::string& job, int index, int replicas, bool counted);
 };
 
-/// Null where the JobSet has none.
-[[nodiscard]] Json status_of(const Object& jobset);
-
 }  // namespace tpuslice::jobset

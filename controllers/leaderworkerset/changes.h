@@ -14,9 +14,6 @@ namespace tpuslice::leaderworkerset {
 inline constexpr const char* kFailedCreate = "FailedCreate";
 inline constexpr const char* kFailedUpdate = "FailedUpdate";
 
-/// Nobody tells us of the end of what is somebody else's.
-inline constexpr Duration kConflictRetry = std::chrono::seconds(30);
-
 /// What keeps a group, or all of them, from being as they should, and what a person can do about it.
 struct Problem {
   std::string reason;  ///< "FailedCreate"

@@ -57,7 +57,7 @@ class GroupPlanner {
   void create() {
     if (group_.other_set != nullptr) {
       if (is_of_earlier_leader(*group_.other_set, group_)) return;  // Its end is an event.
-      changes_.look_again_in(kConflictRetry);
+      changes_.look_again_in(runtime::kConflictRetry);
       changes_.problems.push_back(
           {"WorkerSetConflict", fmt::format("StatefulSet {} is not of this set, so group {} has no workers: delete it",
                                             group_.other_set->key.name, group_.index)});
@@ -86,7 +86,7 @@ class GroupPlanner {
     }
     const auto value = (*node)->labels.find(spec_.topology_key);
     if (value != (*node)->labels.end()) return Domain{spec_.topology_key, value->second};
-    changes_.look_again_in(kConflictRetry);
+    changes_.look_again_in(runtime::kConflictRetry);
     changes_.problems.push_back(
         {"NoTopology", fmt::format("node {} of leader {} has no label {}, which the annotation {} names", name,
                                    leader_.name, spec_.topology_key, tpu::kLwsTopologyKey)});
@@ -165,7 +165,7 @@ void plan_service(const Json& wanted, const LeaderWorkerSetObserved& seen, std::
       return changes.add(stage, Action::patch(kServices, (*live)->key, std::move(verdict.patch), {.uid = (*live)->uid}),
                          fmt::format("service {} drifted: restoring it", name));
     case ServiceVerdict::Kind::kForeign:
-      changes.look_again_in(kConflictRetry);
+      changes.look_again_in(runtime::kConflictRetry);
       changes.problems.push_back({"ServiceConflict", fmt::format("service {} {}", name, verdict.flaw)});
   }
 }

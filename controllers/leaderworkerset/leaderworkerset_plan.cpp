@@ -26,11 +26,6 @@ using runtime::Action;
 using runtime::EventType;
 using runtime::Plan;
 
-Json status_of(const Object& set) {
-  const Json* status = find_path(set.json(), {"status"});
-  return status == nullptr ? Json() : *status;
-}
-
 Plan to_plan(const LeaderWorkerSetObserved& seen, Json status, Changes changes) {
   Plan plan;
   plan.reason = runtime::summary(changes.reasons);
@@ -38,7 +33,7 @@ Plan to_plan(const LeaderWorkerSetObserved& seen, Json status, Changes changes) 
        {&changes.revisions, &changes.sets, &changes.set_ends, &changes.ends, &changes.groups, &changes.leftovers}) {
     if (!actions->empty()) plan.stages.push_back({std::move(*actions), true});
   }
-  if (status != status_of(seen.set)) {
+  if (status != runtime::status_of(seen.set)) {
     if (plan.reason.empty()) plan.reason = "status";
     plan.status = runtime::StatusPatch{std::move(status)};
   }
@@ -89,29 +84,28 @@ class Planner {
     return static_cast<int>(set_int({"spec", "updateStrategy", "rollingUpdate", "partition"}));
   }
 
-  [[nodiscard]] RolloutStep step() const {
+  RolloutStep plan_step() {
     RolloutState state{spec_.replicas, spec_.rollout, std::nullopt, history_.is_new, {}};
     if (leader_set_ != nullptr) {
       const std::optional<int> counted = whole_number(annotation_of(*leader_set_, kReplicas));
       state.leader_set = {leaders_wanted(), partition(), counted.value_or(leaders_wanted())};
     }
     for (const Group& group : groups_) {
+      const std::optional<Timestamp> stuck = stuck_from(group);
+      if (stuck && *stuck > seen_.now) changes_.look_again_in(*stuck - seen_.now);
       state.groups.resize(static_cast<std::size_t>(group.index) + 1);
-      state.groups.back() = {group.ready(), group.is_of(history_.wanted), is_stuck(group)};
+      state.groups.back() = {group.ready(), group.is_of(history_.wanted), stuck && *stuck <= seen_.now};
     }
     return next_step(state);
   }
-
-  [[nodiscard]] bool is_stuck(const Group& group) const {
-    if (group.leader == nullptr || group.ready() || !group.is_outdated(history_.wanted)) return false;
-    const Duration left = group.leader->created.value_or(seen_.now) + options_.stuck_after - seen_.now;
-    if (left <= Duration{}) return true;
-    changes_.look_again_in(left);
-    return false;
+  /// When a group that is to be updated counts as stuck; nothing for one that is ready.
+  [[nodiscard]] std::optional<Timestamp> stuck_from(const Group& group) const {
+    if (group.leader == nullptr || group.ready() || !group.is_outdated(history_.wanted)) return std::nullopt;
+    return group.leader->created.value_or(seen_.now) + options_.stuck_after;
   }
 
   void plan_leader_set() {
-    const RolloutStep next = step();
+    const RolloutStep next = plan_step();
     Json wanted = build_leader_set(spec_, {history_.wanted, next.replicas, next.partition});
     if (!restarts_.empty()) wanted["metadata"]["annotations"][std::string(kRestarts)] = restarts_;
     if (leader_set_ == nullptr) {
@@ -213,7 +207,7 @@ class Planner {
     }
     const StatusFacts facts{spec_, groups_, history_.wanted, static_cast<int>(set_int({"status", "replicas"})),
                             seen_.now};
-    return next_status(status_of(seen_.set), facts, changes_);
+    return next_status(runtime::status_of(seen_.set), facts, changes_);
   }
 
   const LeaderWorkerSetSpec& spec_;
@@ -233,7 +227,7 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
   Changes changes;
   if (const auto errors = webhook::validate_leaderworkerset(seen.set.json(), nullptr); !errors.empty()) {
-    Json status = refused_status(status_of(seen.set), spec, webhook::to_message(errors), seen.now, changes);
+    Json status = refused_status(runtime::status_of(seen.set), spec, webhook::to_message(errors), seen.now, changes);
     return to_plan(seen, std::move(status), std::move(changes));
   }
   const auto found =
@@ -241,12 +235,12 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const ObjectView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
   if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Made anew once it is gone.
   if (leader_set != nullptr && (!leader_set->controller || leader_set->controller->uid != spec.uid)) {
-    changes.look_again_in(kConflictRetry);
+    changes.look_again_in(runtime::kConflictRetry);
     changes.problems.push_back(
         {"LeaderSetConflict",
          fmt::format("StatefulSet {} does not belong to this LeaderWorkerSet: delete or rename one of them",
                      leader_set->key.to_string())});
-    Json status = status_of(seen.set);
+    Json status = runtime::status_of(seen.set);
     if (!status.is_object()) status = Json::object();
     Json conditions = array_at(status, {"conditions"});
     tell_problems(conditions, spec.generation, seen.now, changes);

@@ -15,7 +15,7 @@ class Stepper {
     RolloutStep step = upstreams_step();
     if (!state_.new_revision) {
       step.partition = std::max(step.partition, least_partition(step.replicas));
-      if (is_stuck_below(step.partition) && all_ready_from(step.partition, step.replicas)) --step.partition;
+      if (is_stuck_below(step.partition) && all_done_from(step.partition, step.replicas)) --step.partition;
     }
     step.partition = std::max(step.partition, state_.policy.partition);
     return step;
@@ -50,9 +50,9 @@ class Stepper {
     }
     return false;
   }
-  [[nodiscard]] bool all_ready_from(int begin, int end) const {
+  [[nodiscard]] bool all_done_from(int begin, int end) const {
     for (int group = begin; group < end; ++group) {
-      if (!is_ready(group)) return false;
+      if (!is_ready(group) || !is_updated(group)) return false;
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/labels.h"
+#include "controllers/runtime/headless_service.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -21,31 +22,12 @@ Json headless_service(const LeaderWorkerSetSpec& spec, const std::string& name, 
           {"spec", {{"clusterIP", "None"}, {"selector", selector}, {"publishNotReadyAddresses", true}}}};
 }
 
-/// The merge patch that restores what is ours; null if nothing drifted.
-Json repair_of(const StringMap& selector, const ServiceView& live) {
-  Json patch;
-  if (live.selector != selector) {
-    Json restored = selector;
-    for (const auto& [key, value] : live.selector) {
-      if (!restored.contains(key)) restored[key] = nullptr;
-    }
-    patch["spec"]["selector"] = std::move(restored);
-  }
-  if (!live.publishes_not_ready) patch["spec"]["publishNotReadyAddresses"] = true;
-  return patch;
-}
-
 /// Why somebody else's service does not give our pods their names; empty if it does.
 std::string shortcoming_of(const StringMap& selector, const ServiceView& live) {
   if (!live.headless) return "it is not headless (spec.clusterIP: None)";
   if (!live.publishes_not_ready) return "it does not publish addresses that are not ready";
   if (live.selector == selector) return {};
   return fmt::format("its selector is not {}", Json(selector).dump());
-}
-
-std::string owner_of(const ServiceView& live) {
-  if (!live.controller) return "has no controller";
-  return fmt::format("belongs to {} {}", live.controller->kind, live.controller->name);
 }
 
 }  // namespace
@@ -72,7 +54,7 @@ ServiceVerdict judge_service(const Json& wanted, const ServiceView* live) {
   if (live->controller && owner && live->controller->uid == owner->uid) {
     // An address is given once and for all.
     if (!live->headless) return {kForeign, {}, "is not headless (spec.clusterIP: None): delete it"};
-    Json patch = repair_of(selector, *live);
+    Json patch = runtime::restore_service({selector, true}, *live);
     return patch.is_null() ? ServiceVerdict{} : ServiceVerdict{kDrifted, std::move(patch), {}};
   }
   const bool of_earlier_owner = live->controller && owner && live->controller->kind == owner->kind &&
@@ -81,7 +63,9 @@ ServiceVerdict judge_service(const Json& wanted, const ServiceView* live) {
   if (of_earlier_owner) return {kLeaving, {}, {}};
   std::string flaw = shortcoming_of(selector, *live);
   if (flaw.empty()) return {};
-  return {kForeign, {}, fmt::format("{} and does not serve the pods of this set: {}", owner_of(*live), flaw)};
+  return {kForeign,
+          {},
+          fmt::format("{} and does not serve the pods of this set: {}", runtime::describe_owner(*live), flaw)};
 }
 
 }  // namespace tpuslice::leaderworkerset

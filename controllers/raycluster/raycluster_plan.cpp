@@ -17,9 +17,6 @@ namespace {
 using runtime::EventType;
 using runtime::Plan;
 
-// Somebody else's service is not watched: its end has to be looked for.
-constexpr Duration kConflictRetry = std::chrono::seconds(30);
-
 Refusal check(const Object& cluster) {
   if (const auto errors = webhook::validate_raycluster(cluster.json(), nullptr); !errors.empty()) {
     return {"InvalidSpec", webhook::to_message(errors)};
@@ -133,7 +130,7 @@ Result<Plan> plan_raycluster(const RayClusterObserved& seen, const Options& opti
   add_stage(std::move(changes.services), plan);
   add_stage(std::move(changes.creates), plan);
   if (status != before) plan.status = runtime::StatusPatch{std::move(status)};
-  if (!conflict.empty()) plan.requeue_after = kConflictRetry;
+  if (!conflict.empty()) plan.requeue_after = runtime::kConflictRetry;
   return plan;
 }
 

@@ -95,6 +95,11 @@ Action Action::patch(const ResourceType& type, ObjectKey key, Json merge_patch, 
   return action;
 }
 
+Json status_of(const Object& object) {
+  const Json* status = find_path(object.json(), {"status"});
+  return status == nullptr ? Json() : *status;
+}
+
 std::string summary(const std::vector<std::string>& reasons) {
   std::string out;
   for (std::size_t i = 0; i < reasons.size() && i < kReasonsTold; ++i) out += (i == 0 ? "" : "; ") + reasons[i];

@@ -12,6 +12,9 @@
 
 namespace tpuslice::runtime {
 
+/// When to plan again where somebody else's object stands in the place of ours: nobody tells us of its end.
+inline constexpr Duration kConflictRetry = std::chrono::seconds(30);
+
 enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
 
 /// What becomes of the dependents of a deleted object.
@@ -103,6 +106,9 @@ struct EventIntent {
 struct StatusPatch {
   Json status;  ///< The whole new .status.
 };
+
+/// The .status of `object`; null without one.
+[[nodiscard]] Json status_of(const Object& object);
 
 /// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
 struct Measurement {

@@ -51,8 +51,10 @@ std::string healing_table(const std::vector<Healing>& healing) {
       "|---|---|---|---|\n";
   for (const Healing& each : healing) {
     const double took = median(each.seconds);
-    out += fmt::format("| {} hosts | {} | {} | {:.2f} |\n", each.hosts, spread(milliseconds(each.seconds), 0),
-                       spread(milliseconds(each.floor), 0), took == 0 ? 0 : median(each.floor) / took);
+    const bool compared = took > 0 && !each.floor.empty();
+    out += fmt::format("| {} hosts | {} | {} | {} |\n", each.hosts, spread(milliseconds(each.seconds), 0),
+                       spread(milliseconds(each.floor), 0),
+                       compared ? fmt::format("{:.2f}", median(each.floor) / took) : "-");
   }
   return out;
 }

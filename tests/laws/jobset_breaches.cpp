@@ -191,7 +191,8 @@ class Judge {
   }
 
   void judge_status() {
-    if (plan_.status && plan_.status->status == status_of(seen_.jobset)) out_.emplace_back("the status is not new");
+    if (plan_.status && plan_.status->status == runtime::status_of(seen_.jobset))
+      out_.emplace_back("the status is not new");
     if (after_.restarts < before_.restarts || after_.restarts > before_.restarts + 1) {
       out_.push_back(fmt::format("restarts go from {} to {}", before_.restarts, after_.restarts));
     }

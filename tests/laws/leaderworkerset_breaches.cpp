@@ -235,6 +235,16 @@ class Judge {
     return !scene_.is_ready(leader) && leader.created && scene_.seen.now - *leader.created >= Options{}.stuck_after;
   }
 
+  /// None of the groups that this leader set lets go, but the lowest, is still on its way.
+  [[nodiscard]] bool is_quiet(const Json& leader_set) const {
+    const auto partition = int_at(leader_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
+    const std::string revision = string_at(leader_set, {"metadata", "labels", kRevisionKey});
+    return std::ranges::all_of(scene_.leaders, [&](const auto& each) {
+      const auto& [group, leader] = each;
+      return group <= partition || (scene_.is_ready(*leader) && leader->label(kRevisionKey) == revision);
+    });
+  }
+
   /// A rollout takes no more than maxUnavailable, except from groups that are not ready anyhow.
   void judge_availability() {
     if (scene_.leader_set == nullptr) return;
@@ -252,7 +262,9 @@ class Judge {
     const int kept_before = kept_by(before, label_of(*scene_.leader_set, kRevisionKey));
     const int kept_after = kept_by(after, string_at(after, {"metadata", "labels", kRevisionKey}));
     // Where one can never become ready, others go for it one at a time.
-    const int spared = std::ranges::any_of(scene_.leaders, [&](const auto& each) { return is_stuck(*each.second); });
+    const bool is_spared =
+        std::ranges::any_of(scene_.leaders, [&](const auto& each) { return is_stuck(*each.second); });
+    const int spared = is_spared && is_quiet(after) ? 1 : 0;
     if (kept_after + spared < std::min(kept_before, least)) {
       out_.push_back(fmt::format("{} ready groups are kept, of {}; {} are promised", kept_after, kept_before, least));
     }

@@ -12,7 +12,9 @@ namespace {
 
 using testing::ElementsAre;
 
-Json written(const Scene& scene) { return scene.changes.status.to_json(status_of(scene.seen.jobset), scene.spec); }
+Json written(const Scene& scene) {
+  return scene.changes.status.to_json(runtime::status_of(scene.seen.jobset), scene.spec);
+}
 
 TEST(JobSetStatus, CountsJobsInDescendingOrderOfNames) {
   World world = a_jobset("train").job("alpha", 3).hosts(2).job("omega", 4).hosts(2).everywhere(ready);

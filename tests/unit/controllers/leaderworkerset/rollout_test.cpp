@@ -206,6 +206,24 @@ TEST(Rollout, EndsReadyGroupsOneByOneWhereOthersAreStuckBelowThem) {
   EXPECT_EQ(groups.picture(), "OnnnNN");
 }
 
+TEST(Rollout, DoesFirstWhatItMayAnyhowWhereAGroupIsStuck) {
+  Groups groups(4, {2, 0, 0});
+  groups.be_unready(0);
+  groups.be_stuck(0);
+  groups.update_template();
+  groups.pass();
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "oOOn");
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "oOOn");
+  groups.make_ready(3);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "oOnN");
+  groups.make_ready(2);
+  groups.pass();
+  EXPECT_EQ(groups.picture(), "nnNN");
+}
+
 TEST(Rollout, OfASurgeThatIsTakenBackKeepsItWhileOthersAreNotReady) {
   Groups groups(4, {1, 2, 0});
   groups.update_template();
