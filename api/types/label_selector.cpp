@@ -306,6 +306,30 @@ bool LabelSelector::matches(const StringMap& labels) const {
                                   [&](const Requirement& requirement) { return requirement.matches(labels); });
 }
 
+std::optional<LabelSelector> LabelSelector::opposite() const {
+  using Op = SelectorOperator;
+  if (requirements_.size() != 1) return std::nullopt;
+  Requirement requirement = requirements_.front();
+  switch (requirement.op) {
+    case Op::kIn:
+      requirement.op = Op::kNotIn;
+      break;
+    case Op::kNotIn:
+      requirement.op = Op::kIn;
+      break;
+    case Op::kExists:
+      requirement.op = Op::kDoesNotExist;
+      break;
+    case Op::kDoesNotExist:
+      requirement.op = Op::kExists;
+      break;
+    case Op::kGt:
+    case Op::kLt:
+      return std::nullopt;
+  }
+  return LabelSelector({std::move(requirement)});
+}
+
 std::string LabelSelector::to_string() const {
   std::string text;
   for (const Requirement& requirement : requirements_) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class LabelSelector {
   [[nodiscard]] bool matches(const StringMap& labels) const;
   [[nodiscard]] bool matches_everything() const { return !nothing_ && requirements_.empty(); }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
+  /// What this does not match, if it is a selector of one requirement: of several any one may fail, and > and < do not
+  /// hold of what has no such label.
+  [[nodiscard]] std::optional<LabelSelector> opposite() const;
   /// As a query parameter, keys sorted: "a=b,e in (x,y)". Reads back as the same selector, unless it is nothing().
   [[nodiscard]] std::string to_string() const;
 

@@ -4,6 +4,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/labels.h"
+#include "controllers/runtime/plan.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -1,8 +1,10 @@
 #include "controllers/runtime/manager.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "api/types/selector.h"
 #include "controllers/runtime/backoff.h"
 #include "controllers/runtime/memory.h"
 
@@ -26,6 +28,15 @@ void run_bounded(Duration limit, const std::function<void(const std::stop_token&
   });
   pause(limit, finished.get_token());
   thread.request_stop();
+}
+
+bool covers(const WatchScope& wider, const WatchScope& scope) { return wider == scope || wider == WatchScope{}; }
+
+/// What a watch does not bring, where a selector can say so.
+std::optional<LabelSelector> beyond(const WatchScope& scope) {
+  if (!scope.namespace_name.empty() || !scope.field_selector.empty()) return std::nullopt;
+  const Result<LabelSelector> selector = LabelSelector::parse(scope.label_selector);
+  return selector ? selector->opposite() : std::nullopt;
 }
 
 std::unique_ptr<Parallel> make_parallel(std::size_t threads) {
@@ -55,10 +66,15 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
 Manager::~Manager() = default;
 
 template <typename View>
-Store<View>& Manager::add_store(std::vector<std::unique_ptr<Store<View>>>& stores, ResourceType type, WatchScope scope,
+Store<View>& Manager::add_store(std::vector<Watched<View>>& stores, ResourceType type, WatchScope scope,
                                 typename Store<View>::Index index) {
-  stores.push_back(std::make_unique<Store<View>>(type, std::move(index)));
-  Store<View>& store = *stores.back();
+  for (const auto& known : stores) {
+    if (!(known.store->type() == type) || !covers(known.scope, scope)) continue;
+    if (index) known.store->add_index(std::move(index));
+    return *known.store;
+  }
+  stores.push_back({scope, std::make_unique<Store<View>>(type, std::move(index))});
+  Store<View>& store = *stores.back().store;
   watches_.push_back(
       std::make_unique<WatchMachine>(type, std::move(scope), std::make_unique<StoreSink<View>>(store), options_.watch,
                                      WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
@@ -66,23 +82,37 @@ Store<View>& Manager::add_store(std::vector<std::unique_ptr<Store<View>>>& store
 }
 
 PodStore& Manager::pods(WatchScope scope, PodStore::Index index) {
-  return add_store(pod_stores_, kPods, std::move(scope), std::move(index));
+  return add_store(pods_, kPods, std::move(scope), std::move(index));
+}
+
+PodStores Manager::pods_with(std::string_view label, const PodStore::Index& index) {
+  std::vector<PodStore*> stores;
+  std::string selector(label);
+  for (const Watched<PodView>& known : pods_) {
+    const std::optional<LabelSelector> others = beyond(known.scope);
+    if (!others) continue;
+    selector += "," + others->to_string();
+    known.store->add_index(index);
+    stores.push_back(known.store.get());
+  }
+  stores.push_back(&pods({.label_selector = std::move(selector)}, index));
+  return PodStores(std::move(stores));
 }
 
 NodeStore& Manager::nodes(WatchScope scope, NodeStore::Index index) {
-  return add_store(node_stores_, kNodes, std::move(scope), std::move(index));
+  return add_store(nodes_, kNodes, std::move(scope), std::move(index));
 }
 
 JobStore& Manager::jobs(WatchScope scope, JobStore::Index index) {
-  return add_store(job_stores_, kJobs, std::move(scope), std::move(index));
+  return add_store(jobs_, kJobs, std::move(scope), std::move(index));
 }
 
 ServiceStore& Manager::services(WatchScope scope, ServiceStore::Index index) {
-  return add_store(service_stores_, kServices, std::move(scope), std::move(index));
+  return add_store(services_, kServices, std::move(scope), std::move(index));
 }
 
 ObjectStore& Manager::objects(ResourceType type, WatchScope scope, ObjectStore::Index index) {
-  return add_store(object_stores_, type, std::move(scope), std::move(index));
+  return add_store(objects_, type, std::move(scope), std::move(index));
 }
 
 Controller& Manager::add(std::unique_ptr<Reconciler> reconciler, ControllerOptions options) {

@@ -25,6 +25,7 @@
 #include "controllers/runtime/fenced_writer.h"
 #include "controllers/runtime/leader_election.h"
 #include "controllers/runtime/parallel.h"
+#include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/watch_machine.h"
@@ -63,7 +64,13 @@ class Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
+  // A store that an earlier call made for the same scope, or for everything, serves this one, too: it may hold more
+  // than was asked for.
   PodStore& pods(WatchScope scope = {}, PodStore::Index index = {});
+  /// Pods with `label`, of all namespaces. What an earlier pods() brings anyway, of all namespaces and by one
+  /// requirement on another label, is looked up in its store and not watched a second time: such stores hold pods
+  /// without `label`, too, of which `index` says nothing.
+  PodStores pods_with(std::string_view label, const PodStore::Index& index);
   NodeStore& nodes(WatchScope scope = {}, NodeStore::Index index = {});
   JobStore& jobs(WatchScope scope = {}, JobStore::Index index = {});
   ServiceStore& services(WatchScope scope = {}, ServiceStore::Index index = {});
@@ -94,7 +101,12 @@ class Manager {
 
  private:
   template <typename View>
-  Store<View>& add_store(std::vector<std::unique_ptr<Store<View>>>& stores, ResourceType type, WatchScope scope,
+  struct Watched {
+    WatchScope scope;
+    std::unique_ptr<Store<View>> store;
+  };
+  template <typename View>
+  Store<View>& add_store(std::vector<Watched<View>>& stores, ResourceType type, WatchScope scope,
                          typename Store<View>::Index index);
   /// One pass over all; true if anything was done.
   bool pass(Instant now, Instant& due);
@@ -115,11 +127,11 @@ class Manager {
   FencedWriter plan_writer_;  ///< Of the plans; the lease and the events, which tell of what was done, have api_'s.
   const Executor executor_;
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
-  std::vector<std::unique_ptr<PodStore>> pod_stores_;
-  std::vector<std::unique_ptr<NodeStore>> node_stores_;
-  std::vector<std::unique_ptr<JobStore>> job_stores_;
-  std::vector<std::unique_ptr<ServiceStore>> service_stores_;
-  std::vector<std::unique_ptr<ObjectStore>> object_stores_;
+  std::vector<Watched<PodView>> pods_;
+  std::vector<Watched<NodeView>> nodes_;
+  std::vector<Watched<JobView>> jobs_;
+  std::vector<Watched<ServiceView>> services_;
+  std::vector<Watched<ObjectView>> objects_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;
   std::vector<std::unique_ptr<Controller>> controllers_;
 

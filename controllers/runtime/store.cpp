@@ -27,7 +27,9 @@ std::uint64_t revision_of(std::string_view resource_version) {
 }
 
 template <typename View>
-Store<View>::Store(ResourceType type, Index index) : type_(type), index_(std::move(index)) {}
+Store<View>::Store(ResourceType type, Index index) : type_(type) {
+  if (index) add_index(std::move(index));
+}
 
 template <typename View>
 typename Store<View>::Ptr Store<View>::get(const ObjectKey& key) const {
@@ -74,6 +76,11 @@ template <typename View>
 bool Store<View>::synced() const {
   const MutexLock lock(mutex_);
   return synced_;
+}
+
+template <typename View>
+void Store<View>::add_index(Index index) {
+  indexes_.push_back(std::move(index));
 }
 
 template <typename View>
@@ -154,9 +161,7 @@ void Store<View>::advance(std::uint64_t revision) {
 
 template <typename View>
 void Store<View>::insert_locked(Ptr view) {
-  if (index_) {
-    for (const std::string& value : index_(*view)) groups_[value].insert(view);
-  }
+  for (const std::string& value : groups_of(*view)) groups_[value].insert(view);
   const ObjectKey key = view->key;
   objects_.insert_or_assign(key, std::move(view));
 }
@@ -165,15 +170,22 @@ template <typename View>
 void Store<View>::remove_locked(const ObjectKey& key) {
   const auto known = objects_.find(key);
   if (known == objects_.end()) return;
-  if (index_) {
-    for (const std::string& value : index_(*known->second)) {
-      const auto group = groups_.find(value);
-      if (group == groups_.end()) continue;
-      group->second.erase(known->second);
-      if (group->second.empty()) groups_.erase(group);
-    }
+  for (const std::string& value : groups_of(*known->second)) {
+    const auto group = groups_.find(value);
+    if (group == groups_.end()) continue;
+    group->second.erase(known->second);
+    if (group->second.empty()) groups_.erase(group);
   }
   objects_.erase(known);
+}
+
+template <typename View>
+std::vector<std::string> Store<View>::groups_of(const View& view) const {
+  std::vector<std::string> groups;
+  for (const Index& index : indexes_) {
+    for (std::string& group : index(view)) groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 template <typename View>

@@ -20,7 +20,7 @@ namespace tpuslice::runtime {
 
 /// Thread-safe. Readers get shared, immutable views; a relist is swapped in under one lock.
 ///
-/// View is one of api/types/views.h. `index` names the groups an object is looked up by, e.g.
+/// View is one of api/types/views.h. An index names the groups an object is looked up by, e.g.
 /// "owner/<uid>"; it must depend on the view alone. Lookups return objects sorted by key.
 template <typename View>
 class Store {
@@ -42,6 +42,8 @@ class Store {
   /// False until the first list is complete.
   [[nodiscard]] bool synced() const TPUSLICE_EXCLUDES(mutex_);
 
+  /// Another index; as listeners, added before the watch starts. Indexes that name the same group share it.
+  void add_index(Index index);
   /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They do not
   /// hear of changes that leave the view as it was.
   void add_listener(Listener listener);
@@ -59,10 +61,11 @@ class Store {
 
   void insert_locked(Ptr view) TPUSLICE_REQUIRES(mutex_);
   void remove_locked(const ObjectKey& key) TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] std::vector<std::string> groups_of(const View& view) const;
   void notify(const Ptr& before, const Ptr& after) const;
 
   const ResourceType type_;
-  const Index index_;
+  std::vector<Index> indexes_;
   std::vector<Listener> listeners_;
   mutable Mutex mutex_;
   std::unordered_map<ObjectKey, Ptr> objects_ TPUSLICE_GUARDED_BY(mutex_);

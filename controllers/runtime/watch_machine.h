@@ -79,6 +79,8 @@ struct WatchScope {
   std::string namespace_name = {};  ///< Empty: all.
   std::string label_selector = {};
   std::string field_selector = {};
+
+  friend bool operator==(const WatchScope&, const WatchScope&) = default;
 };
 
 /// An object that cannot be decoded. The store keeps what it last knew of it; all others progress.

@@ -1,5 +1,6 @@
 #include "controllers/runtime/write_ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tpuslice::runtime {
@@ -22,8 +23,11 @@ class ProbeOf final : public StoreProbe {
   const Store<View>& store_;
 };
 
-bool shows(const StoreProbe& probe, const Write& write) {
-  if (write.revision != 0 && probe.revision() >= write.revision) return true;
+bool is_beyond(const StoreProbe& probe, const Write& write) {
+  return write.revision != 0 && probe.revision() >= write.revision;
+}
+
+bool shows_object(const StoreProbe& probe, const Write& write) {
   const std::optional<StoreProbe::Seen> found = probe.find(write.key);
   if (write.deleted) return !found || found->uid != write.uid || found->terminating;
   return found && found->uid == write.uid && found->revision >= write.revision;
@@ -47,9 +51,13 @@ void WriteLedger::on_expired(std::function<void(const ExpiredWrite&)> callback) 
 
 void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Instant now) {
   if (writes.empty()) return;
+  std::vector<const StoreProbe*> homes;  // Probes are asked without our lock held.
+  for (const Write& write : writes) homes.push_back(home_of(write));
   const MutexLock lock(mutex_);
   std::deque<Pending>& pending = pending_[owner];
-  for (Write& write : writes) pending.push_back({std::move(write), now + expiry_});
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    pending.push_back({std::move(writes[i]), now + expiry_, homes[i]});
+  }
 }
 
 bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
@@ -66,7 +74,7 @@ bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
   // not look at all that is not there yet.
   while (!waiting.empty()) {
     const Pending& oldest = waiting.front();
-    if (!seen(oldest.write)) {
+    if (!seen(oldest)) {
       if (now < oldest.expires) break;
       if (expired_) expired_({owner, oldest.write});
     }
@@ -83,14 +91,32 @@ std::size_t WriteLedger::size() const {
   return pending_.size();
 }
 
-bool WriteLedger::seen(const Write& write) const {
-  bool watched = false;
+std::vector<const StoreProbe*> WriteLedger::probes_of(const ResourceType& type) const {
+  std::vector<const StoreProbe*> probes;
   for (const auto& probe : probes_) {
-    if (!(probe->type() == write.type)) continue;
-    if (shows(*probe, write)) return true;
-    watched = true;
+    if (probe->type() == type) probes.push_back(probe.get());
   }
-  return !watched;
+  return probes;
+}
+
+const StoreProbe* WriteLedger::home_of(const Write& write) const {
+  const std::vector<const StoreProbe*> probes = probes_of(write.type);
+  if (probes.size() == 1) return probes.front();
+  const auto home = std::ranges::find_if(probes, [&](const StoreProbe* probe) {
+    const std::optional<StoreProbe::Seen> found = probe->find(write.key);
+    return found && found->uid == write.uid;
+  });
+  return home == probes.end() ? nullptr : *home;
+}
+
+bool WriteLedger::seen(const Pending& pending) const {
+  const Write& write = pending.write;
+  const auto beyond = [&](const StoreProbe* probe) { return is_beyond(*probe, write); };
+  const auto shows = [&](const StoreProbe* probe) { return shows_object(*probe, write); };
+  if (pending.home != nullptr) return beyond(pending.home) || shows(pending.home);
+  const std::vector<const StoreProbe*> probes = probes_of(write.type);
+  if (write.deleted) return std::ranges::all_of(probes, [&](const auto* each) { return beyond(each) || shows(each); });
+  return std::ranges::any_of(probes, shows) || std::ranges::all_of(probes, beyond);
 }
 
 }  // namespace tpuslice::runtime

@@ -50,8 +50,9 @@ struct ExpiredWrite {
   Write write;
 };
 
-/// A write to a type without a probe is not waited for. With several stores of a type, one that shows the write
-/// suffices: they differ in their selectors. What no store shows is given up after a time, and reported.
+/// A write to a type without a probe is not waited for. Of several stores of a type, which differ in their selectors,
+/// the one that held the object before has to show the write; of a new object any one, or all that they are beyond it.
+/// What is not shown is given up after a time, and reported.
 ///
 /// Thread-safe once the probes are added.
 class WriteLedger {
@@ -72,8 +73,11 @@ class WriteLedger {
   struct Pending {
     Write write;
     Instant expires;
+    const StoreProbe* home = nullptr;  ///< The store that has to show it; null: any.
   };
-  [[nodiscard]] bool seen(const Write& write) const;
+  [[nodiscard]] bool seen(const Pending& pending) const;
+  [[nodiscard]] std::vector<const StoreProbe*> probes_of(const ResourceType& type) const;
+  [[nodiscard]] const StoreProbe* home_of(const Write& write) const;
 
   const Duration expiry_;
   std::vector<std::unique_ptr<StoreProbe>> probes_;

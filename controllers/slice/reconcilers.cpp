@@ -20,15 +20,15 @@ std::string accelerator_of(const StringMap& labels) {
   return found == labels.end() ? std::string() : found->second;
 }
 
-bool in_slice(const PodView& pod) {
-  const std::string& slice = pod.label(tpu::kSlice);
-  return !slice.empty() && slice != tpu::kNoSlice;
-}
+bool is_marked(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
+
+bool in_slice(const PodView& pod) { return is_marked(pod) && pod.label(tpu::kSlice) != tpu::kNoSlice; }
 
 }  // namespace
 
 std::vector<std::string> pod_index(const PodView& pod) {
   std::vector<std::string> groups;
+  if (!is_marked(pod)) return groups;
   const std::string accelerator = accelerator_of(pod.node_selector);
   if (pod.tpu_chips > 0) {
     groups.push_back(of_accelerator(accelerator));
@@ -39,10 +39,14 @@ std::vector<std::string> pod_index(const PodView& pod) {
   return groups;
 }
 
-std::vector<std::string> node_index(const NodeView& node) { return {of_accelerator(accelerator_of(node.labels))}; }
+std::vector<std::string> node_index(const NodeView& node) {
+  const std::string accelerator = accelerator_of(node.labels);
+  if (accelerator.empty()) return {};
+  return {of_accelerator(accelerator)};
+}
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
-  if (pod.tpu_chips == 0) return {};
+  if (!is_marked(pod) || pod.tpu_chips == 0) return {};
   const std::string accelerator = accelerator_of(pod.node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
@@ -60,11 +64,11 @@ std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
   return {{pod.key.namespace_name, pod.label(tpu::kSlice)}};
 }
 
-std::vector<PodPtr> pods_on_node(const runtime::PodStore& pods, const std::string& node) {
+std::vector<PodPtr> pods_on_node(const runtime::PodStores& pods, const std::string& node) {
   return pods.lookup(on_node(node));
 }
 
-std::vector<ObjectKey> slices_on_node(const runtime::PodStore& pods, const NodeView& node) {
+std::vector<ObjectKey> slices_on_node(const runtime::PodStores& pods, const NodeView& node) {
   std::vector<ObjectKey> keys;
   for (const PodPtr& pod : pods_on_node(pods, node.key.name)) {
     for (ObjectKey& key : slice_of_pod(*pod)) keys.push_back(std::move(key));
@@ -91,7 +95,8 @@ Result<runtime::Plan> SliceReconciler::plan(const runtime::ReconcileInput& input
   SliceObserved seen{input.key, pods_.lookup(of_slice(input.key)), {}, input.now};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
-    if (NodePtr node = nodes_.get({"", pod->node_name})) seen.nodes.emplace(pod->node_name, std::move(node));
+    NodePtr node = nodes_.get({"", pod->node_name});
+    if (node && !accelerator_of_node(*node).empty()) seen.nodes.emplace(pod->node_name, std::move(node));
   }
   return plan_slice(seen, options_);
 }

@@ -9,7 +9,8 @@
 namespace tpuslice::slice {
 
 /// Adds watches of the pods that admission has marked as TPU pods and of the nodes with TPUs, and the controllers that
-/// read them. `controller_options.workers` slices are completed or torn down at a time.
+/// read them. Pods that the controllers added before watch anyway are not watched again. `controller_options.workers`
+/// slices are completed or torn down at a time.
 void add_slices(runtime::Manager& manager, Options options = {}, runtime::ControllerOptions controller_options = {});
 
 }  // namespace tpuslice::slice

@@ -76,6 +76,24 @@ TEST(LabelSelector, RefusesBadTextWithThePosition) {
   }
 }
 
+TEST(LabelSelector, HasAnOppositeIfItIsOfOneRequirement) {
+  const std::vector<std::pair<const char*, const char*>> table = {
+      {"a", "!a"}, {"!a", "a"}, {"a=b", "a!=b"}, {"a in (b,c)", "a notin (b,c)"}, {"a notin (b,c)", "a in (b,c)"},
+  };
+  for (const auto& [text, opposite] : table) {
+    const LabelSelector selector = LabelSelector::parse(text).value();
+    ASSERT_TRUE(selector.opposite()) << text;
+    EXPECT_EQ(selector.opposite()->to_string(), opposite);
+    for (const StringMap& labels : {StringMap{}, {{"a", ""}}, {{"a", "b"}}, {{"a", "x"}}}) {
+      EXPECT_NE(selector.matches(labels), selector.opposite()->matches(labels)) << text;
+    }
+  }
+  for (const char* text : {"", "a,b", "a>1", "a<1"}) {
+    EXPECT_FALSE(LabelSelector::parse(text)->opposite()) << text;
+  }
+  EXPECT_FALSE(LabelSelector::nothing().opposite());
+}
+
 TEST(LabelSelector, TellsNullFromEmpty) {
   EXPECT_FALSE(LabelSelector::from_json(nullptr)->matches({}));
   EXPECT_TRUE(LabelSelector::from_json(Json::object())->matches({{"a", "b"}}));

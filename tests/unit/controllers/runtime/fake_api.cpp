@@ -36,8 +36,9 @@ Result<Object> FakeApi::get(const ResourceType& type, const ObjectKey& key, std:
   return Error::not_found("{} \"{}\" not found", type.resource(), key.to_string());
 }
 
-Result<client::ListPage> FakeApi::list(const ResourceType& type, const client::ListOptions&, std::stop_token stop) {
-  if (const auto error = begin({"list", type, {}, nullptr}, stop)) return *error;
+Result<client::ListPage> FakeApi::list(const ResourceType& type, const client::ListOptions& options,
+                                       std::stop_token stop) {
+  if (const auto error = begin({"list", type, {}, options.label_selector}, stop)) return *error;
   client::ListPage page;
   const MutexLock lock(mutex_);
   for (const auto& [key, object] : objects_[type.resource()]) page.items.push_back(object.json().dump());

@@ -26,7 +26,7 @@ class FakeApi final : public client::Reader, public client::Writer {
     std::string verb;  ///< get, list, watch, create, patch, status, replace, delete
     ResourceType type;
     ObjectKey key;
-    Json body;  ///< Of a delete: what becomes of the dependents.
+    Json body;  ///< Of a delete: what becomes of the dependents. Of a list: its label selector.
     [[nodiscard]] std::string text() const { return verb + " " + key.to_string(); }
   };
   /// Asked before a call acts; an error is answered instead.

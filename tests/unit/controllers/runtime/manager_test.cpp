@@ -81,6 +81,80 @@ TEST(Manager, KeepsJobsByTheirController) {
   EXPECT_EQ(owned[0]->parallelism, 4);
 }
 
+/// What is read of pods, services and nodes: a list for each watch.
+class ManagerWatches : public ::testing::Test {
+ protected:
+  std::vector<std::string> selectors(const ResourceType& type) {
+    manager_.step(clock_.now());
+    std::vector<std::string> found;
+    for (const FakeApi::Call& call : api_.calls()) {
+      if (call.verb == "list" && call.type == type) found.push_back(call.body.get<std::string>());
+    }
+    return found;
+  }
+  static std::vector<PodStore*> stores_of(const PodStores& pods) { return {pods.begin(), pods.end()}; }
+  static std::vector<std::string> marked(const PodView& pod) {
+    if (pod.label("mark").empty()) return {};
+    return {"marked"};
+  }
+
+  FakeApi api_;
+  const FakeClock clock_;
+  Metrics metrics_;
+  Manager manager_{{api_, api_}, {api_, api_}, clock_, metrics_, Logger(), Operator::options("a", 0)};
+};
+
+TEST_F(ManagerWatches, OfOneScopeAreOne) {
+  ServiceStore& services = manager_.services();
+  EXPECT_EQ(&manager_.services({}, owner_index<ServiceView>), &services);
+  EXPECT_EQ(&manager_.services({.label_selector = "app"}), &services) << "everything holds that, too";
+  EXPECT_THAT(selectors(kServices), ElementsAre(""));
+}
+
+TEST_F(ManagerWatches, OfDifferentScopesAreDifferent) {
+  const NodeStore& some = manager_.nodes({.label_selector = "tpu"});
+  EXPECT_NE(&manager_.nodes({.label_selector = "gpu"}), &some);
+  EXPECT_NE(&manager_.nodes(), &some) << "some are not all";
+  EXPECT_THAT(selectors(kNodes), ElementsAre("tpu", "gpu", ""));
+}
+
+TEST_F(ManagerWatches, AStoreThatIsSharedHasAllIndexes) {
+  NodeStore& nodes = manager_.nodes({}, [](const NodeView&) { return std::vector<std::string>{"all"}; });
+  manager_.nodes({}, [](const NodeView&) { return std::vector<std::string>{"each"}; });
+  NodeView node;
+  node.key.name = "n";
+  nodes.put(node);
+  EXPECT_THAT(nodes.lookup("all"), SizeIs(1));
+  EXPECT_THAT(nodes.lookup("each"), SizeIs(1));
+}
+
+TEST_F(ManagerWatches, BringNoPodTwice) {
+  PodStore& one = manager_.pods({.label_selector = "app"}, owner_index<PodView>);
+  PodStore& two = manager_.pods({.label_selector = "type in (a,b)"});
+  const PodStores all = manager_.pods_with("mark", marked);
+  ASSERT_THAT(stores_of(all), SizeIs(3));
+  EXPECT_THAT(selectors(kPods), ElementsAre("app", "type in (a,b)", "mark,!app,type notin (a,b)"));
+
+  PodView pod;
+  pod.key = {"default", "x"};
+  pod.labels = {{"app", "1"}};
+  one.put(pod);
+  EXPECT_THAT(all.lookup("marked"), IsEmpty());
+  pod.labels["mark"] = "1";
+  one.put(pod);
+  pod.key.name = "y";
+  two.put(pod);
+  EXPECT_THAT(all.lookup("marked"), SizeIs(2));
+}
+
+TEST_F(ManagerWatches, OfOneNamespaceOrOfSeveralLabelsDoNotServeAll) {
+  manager_.pods({.namespace_name = "team", .label_selector = "app"});
+  manager_.pods({.label_selector = "app,type"});
+  const PodStores all = manager_.pods_with("mark", marked);
+  EXPECT_THAT(stores_of(all), SizeIs(1));
+  EXPECT_THAT(selectors(kPods), ElementsAre("app", "app,type", "mark"));
+}
+
 TEST(Manager, DoesTheSameEachTime) {
   std::vector<std::string> first;
   for (int run = 0; run < 3; ++run) {

@@ -74,6 +74,66 @@ TEST_F(WriteLedgerTest, GivesUpAfterItsTimeAndSaysSo) {
   EXPECT_EQ(expired_, std::vector<std::string>{"a"});
 }
 
+// Two watches of pods, which differ in their selectors.
+class TwoStores : public WriteLedgerTest {
+ protected:
+  TwoStores() {
+    other_.replace({}, 10);
+    ledger_.add_probe(probe_of(other_));
+  }
+  void write(const std::string& uid, std::uint64_t revision, bool deleted = false) {
+    ledger_.record(kOwner, {{kPods, kPod, uid, revision, deleted}}, clock_.now());
+  }
+  PodStore other_{kPods};
+};
+
+TEST_F(TwoStores, TheOneThatHasTheObjectHasToShowTheWrite) {
+  other_.put(view("1", "11"));
+  write("1", 15);
+  store_.advance(99);
+  EXPECT_FALSE(satisfied()) << "what the first brings says nothing of this pod";
+  other_.put(view("1", "15"));
+  EXPECT_TRUE(satisfied());
+}
+
+TEST_F(TwoStores, TheOneThatHadTheObjectSuffices) {
+  other_.put(view("1", "11"));
+  write("1", 15);
+  other_.erase(kPod, 16);
+  EXPECT_TRUE(satisfied()) << "the first is quiet, and at 10";
+}
+
+TEST_F(TwoStores, AnyOneShowsANewObject) {
+  write("1", 15);
+  EXPECT_FALSE(satisfied());
+  store_.advance(15);
+  EXPECT_FALSE(satisfied()) << "it may be the other's";
+  other_.put(view("1", "15"));
+  EXPECT_TRUE(satisfied());
+}
+
+TEST_F(TwoStores, ANewObjectThatNoneShowsIsGoneOnceAllAreBeyondIt) {
+  write("1", 15);
+  store_.advance(15);
+  other_.advance(14);
+  EXPECT_FALSE(satisfied());
+  other_.advance(16);
+  EXPECT_TRUE(satisfied());
+}
+
+TEST_F(TwoStores, TheOneThatHasTheObjectHasToShowItsEnd) {
+  other_.put(view("1", "11"));
+  write("1", 0, true);
+  EXPECT_FALSE(satisfied());
+  other_.erase(kPod, 12);
+  EXPECT_TRUE(satisfied());
+}
+
+TEST_F(TwoStores, ADeletedObjectThatNoneShowsIsGone) {
+  write("1", 0, true);
+  EXPECT_TRUE(satisfied());
+}
+
 TEST_F(WriteLedgerTest, DoesNotWaitForWhatNobodyWatches) {
   ledger_.record(kOwner, {{kSecrets, {"default", "s"}, "9", 99, false}}, clock_.now());
   EXPECT_TRUE(satisfied());

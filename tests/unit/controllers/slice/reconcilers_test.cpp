@@ -30,7 +30,7 @@ class SliceReconciling : public ::testing::Test {
     for (const NodePtr& node : nodes) nodes_.put(*node);
   }
   void show(const std::vector<PodPtr>& pods) {
-    for (const PodPtr& pod : pods) pods_.put(*pod);
+    for (const PodPtr& pod : pods) store_.put(*pod);
   }
   [[nodiscard]] runtime::Plan place(const char* accelerator = kV6e, Duration now = 5s) const {
     Result<runtime::Plan> plan = placement_.plan({{"", accelerator}, after(now), std::nullopt});
@@ -43,7 +43,8 @@ class SliceReconciling : public ::testing::Test {
     return *std::move(out);
   }
 
-  runtime::PodStore pods_{kPods, pod_index};
+  runtime::PodStore store_{kPods, pod_index};
+  const runtime::PodStores pods_{{&store_}};
   runtime::NodeStore nodes_{kNodes, node_index};
   const std::shared_ptr<Troubles> troubles_ = std::make_shared<Troubles>();
   const PlacementReconciler placement_{pods_, nodes_, troubles_};
@@ -175,8 +176,17 @@ TEST(SliceIndexes, OfAForeignPodHasNoSlice) {
   EXPECT_THAT(pod_index(*a_foreign_pod("notebook", "pool-a-0")), UnorderedElementsAre("accelerator/", "node/pool-a-0"));
 }
 
+TEST(SliceIndexes, OfAPodThatAdmissionHasNotMarkedAreEmpty) {
+  PodView pod = *a_foreign_pod("notebook", "pool-a-0");
+  pod.labels = {{"ray.io/node-type", "head"}};
+  EXPECT_THAT(pod_index(pod), IsEmpty());
+}
+
 TEST(SliceIndexes, OfANodeIsItsAccelerator) {
-  EXPECT_THAT(node_index(*a_pool("pool-a").nodes().front()), ElementsAre("accelerator/tpu-v6e-slice"));
+  NodeView node = *a_pool("pool-a").nodes().front();
+  EXPECT_THAT(node_index(node), ElementsAre("accelerator/tpu-v6e-slice"));
+  node.labels.clear();
+  EXPECT_THAT(node_index(node), IsEmpty());
 }
 
 // Which keys a change concerns.
@@ -193,6 +203,13 @@ TEST_F(SliceReconciling, MapsAPodThatSelectsNoneToTheAcceleratorOfItsNode) {
   show(a_pool("pool-a").nodes());
   EXPECT_THAT(accelerator_of_pod(nodes_, *pod), ElementsAre(ObjectKey{"", kV6e}));
   EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").each(of_any_accelerator()).pod(0)), IsEmpty());
+}
+
+TEST_F(SliceReconciling, MapsAPodThatAdmissionHasNotMarkedToNothing) {
+  PodView pod = *a_slice("train").pod(0);
+  pod.labels.clear();
+  EXPECT_THAT(accelerator_of_pod(nodes_, pod), IsEmpty());
+  EXPECT_THAT(slice_of_pod(pod), IsEmpty());
 }
 
 TEST_F(SliceReconciling, MapsAPodWithoutChipsToNoAccelerator) {
