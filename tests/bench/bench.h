@@ -48,6 +48,7 @@ struct Healing {
   int hosts = 0;
   std::vector<double> seconds;
   std::vector<double> floor;  ///< The same pods deleted and posted again by hand.
+  int single = 0;             ///< So often somebody else replaced the pod before the operator saw that it had failed.
 };
 
 /// Pods, or Jobs, posted one by one.
@@ -154,7 +155,7 @@ class Bench {
                          const RestartWatch& watch);
   /// As a kubelet would say it.
   Status fail_pod(const ObjectKey& pod);
-  Result<double> heal(const std::string& namespace_name, int slice);
+  Result<std::optional<double>> heal(const std::string& namespace_name, int slice);
   Result<double> heal_by_hand(LeanClient& client, const std::string& namespace_name, const std::vector<BarePod>& slice);
   Result<Rest> rest(Duration time);
   /// Waits until nobody does anything.

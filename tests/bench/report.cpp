@@ -56,6 +56,12 @@ std::string healing_table(const std::vector<Healing>& healing) {
                        spread(milliseconds(each.floor), 0),
                        compared ? fmt::format("{:.2f}", median(each.floor) / took) : "-");
   }
+  for (const Healing& each : healing) {
+    if (each.single == 0) continue;
+    out += fmt::format(
+        "\nOf slices of {} hosts the failed pod was replaced alone {} times, before anybody saw that it had failed.\n",
+        each.hosts, each.single);
+  }
   return out;
 }
 
