@@ -7,6 +7,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/labels.h"
+#include "tpu/waiting.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -61,6 +62,15 @@ void set_phase(Json& conditions, const Phase& phase, bool value, const StatusFac
   if (value && !was) changes.event(EventType::kNormal, phase.reason, told);
 }
 
+std::vector<PodPtr> pods_of(const std::vector<Group>& groups) {
+  std::vector<PodPtr> pods;
+  for (const Group& group : groups) {
+    if (group.leader != nullptr) pods.push_back(group.leader);
+    pods.insert(pods.end(), group.workers.begin(), group.workers.end());
+  }
+  return pods;
+}
+
 }  // namespace
 
 Json next_status(const Json& before, const StatusFacts& facts, Changes& changes) {
@@ -93,6 +103,7 @@ Json next_status(const Json& before, const StatusFacts& facts, Changes& changes)
         fmt::format("Replicas are progressing, with {} ready out of {} replicas", counts.ready, facts.spec.replicas));
   }
   tell_problems(conditions, facts.spec.generation, facts.now, changes);
+  tpu::tell_waiting(pods_of(facts.groups), facts.spec.generation, facts.now, conditions);
   status["conditions"] = std::move(conditions);
   return status;
 }

@@ -15,9 +15,6 @@ inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
 /// Only there, with status False, while a service cannot be had: reason ServiceConflict or FailedService.
 inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
 
-/// Only there, with status False, while slices wait for nodes: reason SlicesWaiting, and what each waits for.
-inline constexpr std::string_view kSlicesPlaced = "tpuslice.dev/SlicesPlaced";
-
 /// Why a spec is not carried out.
 struct Refusal {
   std::string reason;  ///< "InvalidSpec"; empty: the spec is accepted.

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
 #include "controllers/raycluster/head_plan.h"
 #include "controllers/raycluster/labels.h"
-#include "tpu/labels.h"
-#include "tpu/placement.h"
+#include "tpu/waiting.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -18,8 +16,6 @@ namespace {
 constexpr std::string_view kHeadPodReady = "HeadPodReady";
 constexpr std::string_view kProvisioned = "RayClusterProvisioned";
 constexpr std::string_view kReplicaFailure = "ReplicaFailure";
-/// Waiting slices in a message; a slice of its own may take a few lines.
-constexpr std::size_t kSlicesTold = 3;
 constexpr std::array kReplicaFailures{kFailedDeleteAllPods, kFailedDeleteHeadPod, kFailedCreateHeadPod,
                                       kFailedDeleteWorkerPod, kFailedCreateWorkerPod};
 
@@ -109,23 +105,6 @@ void set_failures(const StatusInput& input, Conditions& conditions) {
   }
 }
 
-/// What the slice controller wrote on the workers.
-void set_slices_placed(const std::vector<PodPtr>& workers, Conditions& conditions) {
-  std::map<std::string, std::string> waiting;
-  for (const PodPtr& pod : workers) {
-    const auto why = pod->annotations.find(tpu::kWaiting);
-    if (why != pod->annotations.end() && !pod->terminating())
-      waiting[std::string(tpu::name_in_slice_key(pod->label(tpu::kSlice)))] = why->second;
-  }
-  if (waiting.empty()) return conditions.remove(kSlicesPlaced);
-  std::vector<std::string> told;
-  for (const auto& [slice, why] : waiting) {
-    if (told.size() < kSlicesTold) told.push_back(fmt::format("{}: {}", slice, why));
-  }
-  if (waiting.size() > told.size()) told.push_back(fmt::format("{} more wait", waiting.size() - told.size()));
-  conditions.set(kSlicesPlaced, false, "SlicesWaiting", fmt::format("{}", fmt::join(told, "; ")));
-}
-
 }  // namespace
 
 void update_accepted(const RayClusterObserved& seen, const Refusal& refusal, Json& conditions) {
@@ -143,7 +122,7 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   set_provisioned(input.phase, all_running, all);
   set_suspension(input.phase, all);
   set_failures(input, all);
-  set_slices_placed(input.pods.workers, all);
+  tpu::tell_waiting(input.pods.workers, input.seen.cluster.generation(), input.seen.now, conditions);
   update_accepted(input.seen, input.refusal, conditions);
 }
 

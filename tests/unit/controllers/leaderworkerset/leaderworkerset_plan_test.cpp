@@ -12,6 +12,8 @@
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
 #include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tpu/labels.h"
+#include "tpu/waiting.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -224,6 +226,27 @@ TEST(LeaderWorkerSetPlan, LeavesALeaderSetOfSomebodyElseAlone) {
   const runtime::Plan plan = plan_leaderworkerset(seen).value();
   EXPECT_THAT(writes(plan), IsEmpty());
   EXPECT_EQ(condition_status(plan.status->status["conditions"], kGroupsSound), "False");
+}
+
+TEST(LeaderWorkerSetPlan, SaysWhySlicesWait) {
+  World serve = at_rest();
+  serve.change_pod("serve-1", [](PodView& pod) {
+    pod.labels[std::string(tpu::kSlice)] = "serve-1";
+    pod.annotations[std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
+  });
+  const runtime::Plan plan = serve.plan();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  const Json conditions = serve.seen().set.json()["status"]["conditions"];
+  const Json* placed = find_condition(conditions, tpu::kSlicesPlaced);
+  ASSERT_NE(placed, nullptr);
+  EXPECT_EQ((*placed)["status"], "False");
+  EXPECT_EQ((*placed)["reason"], "SlicesWaiting");
+  EXPECT_THAT((*placed)["message"], HasSubstr("1 node pool would match, a: node a-0 is cordoned"));
+  EXPECT_TRUE(serve.plan().empty());
+
+  serve.change_pod("serve-1", [](PodView& pod) { pod.annotations.clear(); });
+  static_cast<void>(serve.plan());
+  EXPECT_EQ(find_condition(serve.seen().set.json()["status"]["conditions"], tpu::kSlicesPlaced), nullptr);
 }
 
 TEST(LeaderWorkerSetPlan, SaysWhyTheLastPlanFailed) {
