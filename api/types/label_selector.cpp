@@ -306,6 +306,12 @@ bool LabelSelector::matches(const StringMap& labels) const {
                                   [&](const Requirement& requirement) { return requirement.matches(labels); });
 }
 
+LabelSelector LabelSelector::without(const Requirement& requirement) const {
+  LabelSelector rest = *this;
+  std::erase(rest.requirements_, requirement);
+  return rest;
+}
+
 std::optional<LabelSelector> LabelSelector::opposite() const {
   using Op = SelectorOperator;
   if (requirements_.size() != 1) return std::nullopt;

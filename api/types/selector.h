@@ -42,6 +42,8 @@ class LabelSelector {
   [[nodiscard]] bool matches(const StringMap& labels) const;
   [[nodiscard]] bool matches_everything() const { return !nothing_ && requirements_.empty(); }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
+  /// This selector, with that requirement left out.
+  [[nodiscard]] LabelSelector without(const Requirement& requirement) const;
   /// What this does not match, if it is a selector of one requirement: of several any one may fail, and > and < do not
   /// hold of what has no such label.
   [[nodiscard]] std::optional<LabelSelector> opposite() const;

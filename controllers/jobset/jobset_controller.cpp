@@ -2,6 +2,9 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace tpuslice::jobset {
 namespace {
@@ -18,14 +21,22 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
   runtime::JobStore& jobs = manager.jobs(children, runtime::owner_index<JobView>);
   runtime::ServiceStore& services = manager.services({.namespace_name = namespace_name});
   runtime::ObjectStore& claims = manager.objects(kVolumeClaims, children, runtime::owner_index<ObjectView>);
+  std::vector<runtime::PodStore*> pods;
+  if (options.mutation.gate) {  // Others do not make slices wait.
+    const runtime::WatchScope of_slices{.namespace_name = namespace_name,
+                                        .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)};
+    pods.push_back(&manager.pods(of_slices, waiting_index));
+  }
   controller_options.queue.pace = kPace;
   runtime::Controller& controller = manager.add(
-      std::make_unique<JobSetReconciler>(JobSetReconciler::Stores{jobsets, jobs, services, claims}, std::move(options)),
+      std::make_unique<JobSetReconciler>(
+          JobSetReconciler::Stores{jobsets, jobs, services, claims, runtime::PodStores(pods)}, std::move(options)),
       std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
   controller.watches(services);
   controller.watches(claims);
+  for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting);
   return controller;
 }
 

@@ -20,6 +20,7 @@
 #include "controllers/jobset/suspension.h"
 #include "controllers/jobset/teardown.h"
 #include "controllers/jobset/volume_claims.h"
+#include "tpu/waiting.h"
 #include "webhook/rules/jobset/validator.h"
 
 namespace tpuslice::jobset {
@@ -175,6 +176,7 @@ Result<Plan> plan_jobset(const JobSetObserved& seen, const Options& options) {
     return to_plan(seen, std::move(refused));
   }
   if (changes.status.finished()) remove_condition(changes.status.conditions, kJobsStarted);
+  tpu::tell_waiting(seen.waiting, spec.generation, seen.now, changes.status.conditions);
   return to_plan(seen, std::move(changes));
 }
 

@@ -32,11 +32,12 @@ void run_bounded(Duration limit, const std::function<void(const std::stop_token&
 
 bool covers(const WatchScope& wider, const WatchScope& scope) { return wider == scope || wider == WatchScope{}; }
 
-/// What a watch does not bring, where a selector can say so.
-std::optional<LabelSelector> beyond(const WatchScope& scope) {
+/// What a watch does not bring of the objects with `label`, where a selector can say so.
+std::optional<LabelSelector> beyond(const WatchScope& scope, std::string_view label) {
   if (!scope.namespace_name.empty() || !scope.field_selector.empty()) return std::nullopt;
   const Result<LabelSelector> selector = LabelSelector::parse(scope.label_selector);
-  return selector ? selector->opposite() : std::nullopt;
+  if (!selector) return std::nullopt;
+  return selector->without({std::string(label), SelectorOperator::kExists, {}}).opposite();
 }
 
 std::unique_ptr<Parallel> make_parallel(std::size_t threads) {
@@ -89,7 +90,7 @@ PodStores Manager::pods_with(std::string_view label, const PodStore::Index& inde
   std::vector<PodStore*> stores;
   std::string selector(label);
   for (const Watched<PodView>& known : pods_) {
-    const std::optional<LabelSelector> others = beyond(known.scope);
+    const std::optional<LabelSelector> others = beyond(known.scope, label);
     if (!others) continue;
     selector += "," + others->to_string();
     known.store->add_index(index);

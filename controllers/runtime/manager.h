@@ -68,8 +68,8 @@ class Manager {
   // than was asked for.
   PodStore& pods(WatchScope scope = {}, PodStore::Index index = {});
   /// Pods with `label`, of all namespaces. What an earlier pods() brings anyway, of all namespaces and by one
-  /// requirement on another label, is looked up in its store and not watched a second time: such stores hold pods
-  /// without `label`, too, of which `index` says nothing.
+  /// requirement on another label (beside `label`, or alone), is looked up in its store and not watched a second time:
+  /// such stores may hold pods without `label`, too, of which `index` says nothing.
   PodStores pods_with(std::string_view label, const PodStore::Index& index);
   NodeStore& nodes(WatchScope scope = {}, NodeStore::Index index = {});
   JobStore& jobs(WatchScope scope = {}, JobStore::Index index = {});

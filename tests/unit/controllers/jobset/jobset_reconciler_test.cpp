@@ -5,6 +5,8 @@
 
 #include "controllers/jobset/headless_service.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
+#include "tpu/labels.h"
+#include "tpu/waiting.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -41,13 +43,33 @@ class ReconcilingJobSets : public testing::Test {
   runtime::JobStore jobs_{kJobs, runtime::owner_index<JobView>};
   runtime::ServiceStore services_{kServices};
   runtime::ObjectStore claims_{kVolumeClaims, runtime::owner_index<ObjectView>};
-  const JobSetReconciler reconciler_{{jobsets_, jobs_, services_, claims_}};
+  runtime::PodStore pods_{kPods, waiting_index};
+  const JobSetReconciler reconciler_{{jobsets_, jobs_, services_, claims_, runtime::PodStores({&pods_})}};
 };
 
 TEST_F(ReconcilingJobSets, PlansNothingForAJobSetThatIsGone) {
   EXPECT_TRUE(plan().empty());
   EXPECT_EQ(reconciler_.name(), "jobset");
   EXPECT_EQ(reconciler_.resource(), kJobSets);
+}
+
+TEST_F(ReconcilingJobSets, SaysWhySlicesWait) {
+  know(train().everywhere(ready));
+  PodView pod;
+  pod.key = {"default", "train-workers-0-0-x"};
+  pod.labels = {{std::string(tpu::kJobSetName), "train"}, {std::string(tpu::kSlice), "train-workers-0"}};
+  EXPECT_THAT(jobset_of_waiting(pod), IsEmpty());
+  pod.annotations[std::string(tpu::kWaiting)] = "no node pool matches";
+  EXPECT_THAT(jobset_of_waiting(pod), ElementsAre(ObjectKey{"default", "train"}));
+  pods_.put(pod);
+  const runtime::Plan out = plan();
+  ASSERT_TRUE(out.status.has_value());
+  EXPECT_THAT(condition(out.status->status["conditions"], tpu::kSlicesPlaced),
+              HasSubstr("False SlicesWaiting: train-workers-0: no node pool matches"));
+
+  pod.annotations.clear();
+  pods_.put(pod);
+  EXPECT_THAT(pods_.lookup("waiting/default/train"), IsEmpty());
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {

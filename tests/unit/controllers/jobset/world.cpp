@@ -34,7 +34,7 @@ Json with_defaults(Json job) {
 World::World(Json jobset) : jobset_(std::move(jobset)) {}
 
 JobSetObserved World::observed() const {
-  JobSetObserved seen{jobset_, {}, nullptr, {}, now_, last_failure_};
+  JobSetObserved seen{jobset_, {}, nullptr, {}, {}, now_, last_failure_};
   for (const auto& [name, job] : jobs_) seen.jobs.push_back(view_of<JobView>(job));
   const JobSetSpec spec = JobSetSpec::read(jobset_);
   if (string_at(service_, {"metadata", "name"}) == spec.subdomain) seen.service = view_of<ServiceView>(service_);

@@ -147,6 +147,13 @@ TEST_F(ManagerWatches, BringNoPodTwice) {
   EXPECT_THAT(all.lookup("marked"), SizeIs(2));
 }
 
+TEST_F(ManagerWatches, OfPodsWithTheLabelThemselvesServeAsWell) {
+  manager_.pods({.label_selector = "app,mark"});
+  const PodStores all = manager_.pods_with("mark", marked);
+  EXPECT_THAT(stores_of(all), SizeIs(2));
+  EXPECT_THAT(selectors(kPods), ElementsAre("app,mark", "mark,!app"));
+}
+
 TEST_F(ManagerWatches, OfOneNamespaceOrOfSeveralLabelsDoNotServeAll) {
   manager_.pods({.namespace_name = "team", .label_selector = "app"});
   manager_.pods({.label_selector = "app,type"});
