@@ -9,7 +9,8 @@
 namespace tpuslice::jobset {
 namespace {
 
-std::string waiting_of(const ObjectKey& jobset) { return "waiting/" + jobset.to_string(); }
+/// The slice controller reads the same store, and has groups of its own.
+std::string waiting_of(const ObjectKey& jobset) { return "waiting-jobset/" + jobset.to_string(); }
 
 }  // namespace
 

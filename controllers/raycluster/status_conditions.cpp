@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <fmt/format.h>
-
 #include "api/types/conditions.h"
 #include "controllers/raycluster/head_plan.h"
 #include "controllers/raycluster/labels.h"

@@ -68,9 +68,16 @@ TEST_F(ReconcilingJobSets, SaysWhySlicesWait) {
   EXPECT_THAT(condition(out.status->status["conditions"], tpu::kSlicesPlaced),
               AllOf(HasSubstr("False SlicesWaiting: "), HasSubstr(": no node pool matches")));
 
+  Json jobset = jobsets_.get({"default", "train"})->object.json();
+  jobset["status"] = out.status->status;
+  jobsets_.put(*ObjectView::from_json(std::move(jobset)));
+  EXPECT_TRUE(plan().empty()) << "it is said";
+
   pod.annotations.clear();
   pods_.put(pod);
-  EXPECT_THAT(pods_.lookup("waiting/default/train"), IsEmpty());
+  const runtime::Plan placed = plan();
+  ASSERT_TRUE(placed.status.has_value());
+  EXPECT_EQ(condition(placed.status->status["conditions"], tpu::kSlicesPlaced), "");
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
