@@ -23,40 +23,29 @@ WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metr
       refilled_(clock.now()) {}
 
 void WorkQueue::add(const ObjectKey& key) {
-  {
-    const MutexLock lock(mutex_);
-    const Instant now = clock_.now();
-    const auto held = held_until_.find(key);
-    if (held != held_until_.end() && held->second > now) {
-      schedule_locked(key, held->second);
-    } else {
-      add_locked(key, now);
-    }
-  }
-  changed_.notify_one();
+  const MutexLock lock(mutex_);
+  const Instant now = clock_.now();
+  const auto held = held_until_.find(key);
+  const bool news =
+      held != held_until_.end() && held->second > now ? schedule_locked(key, held->second) : add_locked(key, now);
+  if (news) sleeper_locked().notify_one();
 }
 
 void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
   if (wait <= Duration::zero()) return add(key);
-  {
-    const MutexLock lock(mutex_);
-    schedule_locked(key, clock_.now() + wait);
-  }
-  changed_.notify_one();
+  const MutexLock lock(mutex_);
+  if (schedule_locked(key, clock_.now() + wait)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::add_rate_limited(const ObjectKey& key) {
-  {
-    const MutexLock lock(mutex_);
-    const Instant now = clock_.now();
-    const int failures = failures_[key]++;
-    Duration wait = options_.first_retry;
-    for (int i = 0; i < failures && wait < options_.max_retry; ++i) wait *= 2;
-    wait = std::max(std::min(wait, options_.max_retry), take_token_locked(now));
-    schedule_locked(key, now + wait);
-    metrics_.retries.increment();
-  }
-  changed_.notify_one();
+  const MutexLock lock(mutex_);
+  const Instant now = clock_.now();
+  const int failures = failures_[key]++;
+  Duration wait = options_.first_retry;
+  for (int i = 0; i < failures && wait < options_.max_retry; ++i) wait *= 2;
+  wait = std::max(std::min(wait, options_.max_retry), take_token_locked(now));
+  metrics_.retries.increment();
+  if (schedule_locked(key, now + wait)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::forget(const ObjectKey& key) {
@@ -76,30 +65,33 @@ std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
     const Instant now = clock_.now();
     promote_locked(now);
     if (std::optional<ObjectKey> key = pop_locked(now)) {
-      // This worker is busy now; another one takes over watching for what is ready or comes due.
-      if (!ready_.empty() || !schedule_.empty()) changed_.notify_one();
+      // This worker is busy now; another one takes over the watch.
+      if (!ready_.empty() || (!watched_ && !schedule_.empty())) sleeper_locked().notify_one();
       return key;
     }
+    if (watched_) {
+      idle_.wait(mutex_, stop, [&] { return !watched_; });
+      continue;
+    }
+    watched_ = true;
     const Instant first = schedule_.empty() ? now + kLongestWait : schedule_.begin()->first;
     changed_.wait_for(mutex_, stop, std::min(kLongestWait, first - now),
                       [&] { return !ready_.empty() || (!schedule_.empty() && schedule_.begin()->first < first); });
+    watched_ = false;
   }
   return std::nullopt;
 }
 
 void WorkQueue::done(const ObjectKey& key) {
-  {
-    const MutexLock lock(mutex_);
-    const auto running = processing_.find(key);
-    if (running == processing_.end()) return;
-    metrics_.work_duration.observe(seconds(clock_.now() - running->second));
-    processing_.erase(running);
-    if (dirty_.contains(key)) {
-      ready_.push_back(key);
-      metrics_.depth.set(static_cast<double>(ready_.size()));
-    }
-  }
-  changed_.notify_one();
+  const MutexLock lock(mutex_);
+  const auto running = processing_.find(key);
+  if (running == processing_.end()) return;
+  metrics_.work_duration.observe(seconds(clock_.now() - running->second));
+  processing_.erase(running);
+  if (!dirty_.contains(key)) return;
+  ready_.push_back(key);
+  metrics_.depth.set(static_cast<double>(ready_.size()));
+  sleeper_locked().notify_one();
 }
 
 Instant WorkQueue::next_due() const {
@@ -113,22 +105,24 @@ std::size_t WorkQueue::size() const {
   return ready_.size();
 }
 
-void WorkQueue::add_locked(const ObjectKey& key, Instant now) {
-  if (!dirty_.emplace(key, now).second) return;
+bool WorkQueue::add_locked(const ObjectKey& key, Instant now) {
+  if (!dirty_.emplace(key, now).second) return false;
   metrics_.adds.increment();
-  if (processing_.contains(key)) return;
+  if (processing_.contains(key)) return false;
   ready_.push_back(key);
   metrics_.depth.set(static_cast<double>(ready_.size()));
+  return true;
 }
 
-void WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
+bool WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
   const auto [entry, added] = delayed_.emplace(key, due);
   if (!added) {
-    if (entry->second <= due) return;
+    if (entry->second <= due) return false;
     schedule_.erase({entry->second, key});
     entry->second = due;
   }
-  schedule_.emplace(due, key);
+  const auto place = schedule_.emplace(due, key).first;
+  return place == schedule_.begin();
 }
 
 void WorkQueue::remember_locked(const ObjectKey& key, Instant now) {

@@ -57,8 +57,12 @@ class WorkQueue {
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  void add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
-  void schedule_locked(const ObjectKey& key, Instant due) TPUSLICE_REQUIRES(mutex_);
+  /// True if there is one key more to pop.
+  bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
+  /// True if nothing was due before it.
+  bool schedule_locked(const ObjectKey& key, Instant due) TPUSLICE_REQUIRES(mutex_);
+  /// Where to wake a worker that looks for keys.
+  [[nodiscard]] ConditionVariable& sleeper_locked() TPUSLICE_REQUIRES(mutex_) { return watched_ ? changed_ : idle_; }
   void remember_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   void promote_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   std::optional<ObjectKey> pop_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -69,7 +73,10 @@ class WorkQueue {
   const QueueMetrics metrics_;
 
   mutable Mutex mutex_;
+  // One waiting worker, the watch, looks out for what is ready or comes due; the others sleep until it has found a key.
   ConditionVariable changed_;
+  ConditionVariable idle_;
+  bool watched_ TPUSLICE_GUARDED_BY(mutex_) = false;
   std::deque<ObjectKey> ready_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Instant> dirty_ TPUSLICE_GUARDED_BY(mutex_);       ///< Wants work; since when.
   std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Being worked on; since when.

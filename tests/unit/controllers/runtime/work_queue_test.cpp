@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "controllers/runtime/backoff.h"
@@ -156,6 +157,41 @@ TEST(WorkQueueThreads, WorkEveryKeyAndEndOnStop) {
   for (int i = 0; i < 100; ++i) queue.add_after({"later", std::to_string(i)}, std::chrono::milliseconds(1 + i % 7));
   workers.clear();
   EXPECT_EQ(worked, 200);
+}
+
+TEST(WorkQueueThreads, SleepThroughNoKey) {
+  const RealClock clock;
+  Metrics metrics;
+  WorkQueue queue({.name = "test", .pace = std::chrono::microseconds(300)}, clock, metrics);
+  Mutex mutex;
+  ConditionVariable changed;
+  std::map<ObjectKey, int> worked;
+  std::stop_source stop;
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.emplace_back([&] {
+      while (const auto key = queue.wait_pop(stop.get_token())) {
+        {
+          const MutexLock lock(mutex);
+          ++worked[*key];
+        }
+        queue.done(*key);
+        changed.notify_all();
+      }
+    });
+  }
+  // Each is worked on before the next comes: now everybody sleeps, now some are on their way.
+  bool slept = false;
+  for (int i = 0; i < 1500 && !slept; ++i) {
+    const ObjectKey key{"default", std::to_string(i % 5)};
+    const MutexLock lock(mutex);
+    const int before = worked[key];
+    i % 3 == 0 ? queue.add_after(key, std::chrono::microseconds(10 * (i % 40))) : queue.add(key);
+    if (i % 7 == 0) queue.add_after({"default", "late"}, std::chrono::milliseconds(2));
+    slept = !changed.wait_for(mutex, std::chrono::seconds(20), [&] { return worked[key] > before; });
+  }
+  stop.request_stop();
+  EXPECT_FALSE(slept);
 }
 
 }  // namespace
