@@ -29,6 +29,7 @@ struct ResourceType {
 inline constexpr ResourceType kPods{"", "v1", "Pod", "pods"};
 inline constexpr ResourceType kServices{"", "v1", "Service", "services"};
 inline constexpr ResourceType kJobs{"batch", "v1", "Job", "jobs"};
+inline constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 inline constexpr ResourceType kNodes{"", "v1", "Node", "nodes", false};
 inline constexpr ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 inline constexpr ResourceType kSecrets{"", "v1", "Secret", "secrets"};

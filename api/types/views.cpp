@@ -11,16 +11,17 @@ std::string_view to_string(PodPhase phase) {
 
 namespace {
 
-const std::string& label_of(const StringMap& labels, std::string_view name) {
+const std::string& value_of(const StringMap& map, std::string_view name) {
   static const std::string kNone;
-  const auto found = labels.find(name);
-  return found == labels.end() ? kNone : found->second;
+  const auto found = map.find(name);
+  return found == map.end() ? kNone : found->second;
 }
 
 }  // namespace
 
-const std::string& PodView::label(std::string_view name) const { return label_of(labels, name); }
-const std::string& JobView::label(std::string_view name) const { return label_of(labels, name); }
+const std::string& PodView::label(std::string_view name) const { return value_of(labels, name); }
+const std::string& JobView::label(std::string_view name) const { return value_of(labels, name); }
+const std::string& StatefulSetView::annotation(std::string_view name) const { return value_of(annotations, name); }
 
 Result<PodView> PodView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
@@ -31,6 +32,10 @@ Result<NodeView> NodeView::from_json(const Json& json) {
 }
 
 Result<JobView> JobView::from_json(const Json& json) {
+  return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<StatefulSetView> StatefulSetView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -50,16 +50,19 @@ Json changeable(const Json& set) {
   return out;
 }
 
+Json changeable(const StatefulSetView& set) {
+  return {{"metadata", {{"labels", set.labels}, {"annotations", set.annotations}}}, {"spec", set.settings}};
+}
+
 /// What it no longer says goes. So do defaults, which the API server sets again.
-Json template_patch(const Json& wanted, const Json& live) {
-  const Json* before = find_path(live, {"spec", "template"});
+Json template_patch(const Json& wanted, const StatefulSetView& live) {
   const Json* after = find_path(wanted, {"spec", "template"});
-  return merge_diff(before == nullptr ? Json::object() : *before, after == nullptr ? Json::object() : *after);
+  return merge_diff(parse_json(live.pod_template).value_or(Json::object()), after == nullptr ? Json::object() : *after);
 }
 
 }  // namespace
 
-Json restore_set(const Json& wanted, const Json& live, PodTemplate pods) {
+Json restore_set(const Json& wanted, const StatefulSetView& live, PodTemplate pods) {
   Json ours = changeable(wanted);
   const Json theirs = changeable(live);
   if (find_path(theirs, {"spec", "updateStrategy", "rollingUpdate", "maxUnavailable"}) == nullptr &&

@@ -1,7 +1,7 @@
 // Drift: what somebody changed of a StatefulSet that is ours, and how to put it back.
 #pragma once
 
-#include "api/types/json.h"
+#include "api/types/views.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -14,6 +14,6 @@ enum class PodTemplate : std::uint8_t {
 /// `wanted` does not mention (defaults, labels of others) stays; what of a
 /// StatefulSet cannot be changed is not compared, nor are its owners. A maxUnavailable that the API server does not
 /// know is not missed.
-[[nodiscard]] Json restore_set(const Json& wanted, const Json& live, PodTemplate pods);
+[[nodiscard]] Json restore_set(const Json& wanted, const StatefulSetView& live, PodTemplate pods);
 
 }  // namespace tpuslice::leaderworkerset

@@ -20,17 +20,17 @@ using runtime::Action;
 /// Nobody tells us of a node that we have not heard of yet.
 constexpr Duration kNodeRetry = std::chrono::seconds(1);
 
-bool is_of_earlier_leader(const ObjectView& set, const Group& group) {
+bool is_of_earlier_leader(const StatefulSetView& set, const Group& group) {
   return set.deletion ||
          (set.controller && set.controller->kind == "Pod" && set.controller->name == group.leader->key.name);
 }
 
 /// What of a worker set tells, without building the one that should be, that somebody changed it.
 bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
-  const Json& set = group.worker_set->object.json();
-  const auto name = group.worker_set->labels.find(tpu::kLwsName);
-  return int_at(set, {"spec", "replicas"}, 1) != group.size - 1 || int_at(set, {"spec", "ordinals", "start"}) != 1 ||
-         name == group.worker_set->labels.end() || name->second != spec.key.name;
+  const StatefulSetView& set = *group.worker_set;
+  const auto name = set.labels.find(tpu::kLwsName);
+  return set.replicas() != group.size - 1 || set.first_ordinal() != 1 || name == set.labels.end() ||
+         name->second != spec.key.name;
 }
 
 class GroupPlanner {
@@ -94,13 +94,13 @@ class GroupPlanner {
   }
 
   void restore() {
-    const ObjectView& live = *group_.worker_set;
+    const StatefulSetView& live = *group_.worker_set;
     Json patch;
     if (has_drifted(spec_, group_)) {
-      patch = restore_set(build_worker_set(spec_, template_, leader_), live.object.json(), PodTemplate::kLeftAlone);
+      patch = restore_set(build_worker_set(spec_, template_, leader_), live, PodTemplate::kLeftAlone);
     }
     const bool restored = !patch.is_null();
-    if (is_remembered() && string_at(live.object.json(), {"metadata", "annotations", kMembers}).empty()) {
+    if (is_remembered() && live.annotation(kMembers).empty()) {
       patch["metadata"]["annotations"][std::string(kMembers)] = members_of(group_);
     }
     if (patch.is_null()) return;

@@ -29,10 +29,8 @@ int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vect
 }
 
 /// All of `workers` are, whatever somebody made of the set's replicas.
-bool is_available(const ObjectView& worker_set, int workers) {
-  const Json& json = worker_set.object.json();
-  return int_at(json, {"status", "availableReplicas"}) >= workers &&
-         string_at(json, {"status", "currentRevision"}) == string_at(json, {"status", "updateRevision"});
+bool is_available(const StatefulSetView& worker_set, int workers) {
+  return worker_set.available >= workers && worker_set.current_revision == worker_set.update_revision;
 }
 
 }  // namespace
@@ -64,7 +62,7 @@ bool Group::complete() const {
 }
 
 std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                               const ObjectView* leader_set, const std::vector<Revision>& revisions, int count) {
+                               const StatefulSetView* leader_set, const std::vector<Revision>& revisions, int count) {
   std::map<int, Group> groups;
   for (int i = 0; i < count; ++i) groups[i].index = i;
   const auto group_at = [&](int index) -> Group& {
@@ -76,7 +74,7 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
     if (index && leader_set != nullptr && belongs_to(pod->controller, leader_set->uid)) group_at(*index).leader = pod;
   }
   std::map<std::string, Group*, std::less<>> by_worker_set;
-  for (const ObjectPtr& set : seen.stateful_sets) {
+  for (const StatefulSetPtr& set : seen.stateful_sets) {
     const std::optional<int> index = group_of(spec, set->key.name);
     if (!index) continue;
     const auto found = groups.find(*index);

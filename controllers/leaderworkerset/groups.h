@@ -15,8 +15,8 @@ namespace tpuslice::leaderworkerset {
 struct Group {
   int index = 0;
   PodPtr leader;                ///< Of our leader set; also one that is being deleted.
-  ObjectPtr worker_set;         ///< The leader's own.
-  ObjectPtr other_set;          ///< Of the worker set's name, but not this leader's: an earlier one's, or a stranger's.
+  StatefulSetPtr worker_set;    ///< The leader's own.
+  StatefulSetPtr other_set;     ///< Of the worker set's name, but not this leader's: an earlier one's, or a stranger's.
   std::vector<PodPtr> workers;  ///< Of `worker_set`, by name; also those being deleted.
   int size = 1;                 ///< Pods, as the group's own revision has it.
 
@@ -34,7 +34,7 @@ struct Group {
 /// All groups from 0 to `count` - 1 and those beyond it of which something is left. `leader_set` is null where there is
 /// none that is ours.
 [[nodiscard]] std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                             const ObjectView* leader_set, const std::vector<Revision>& revisions,
+                                             const StatefulSetView* leader_set, const std::vector<Revision>& revisions,
                                              int count);
 
 /// A hash of the pods of a complete group: another pod, another hash.

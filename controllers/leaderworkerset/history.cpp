@@ -14,14 +14,15 @@ namespace {
 using runtime::Action;
 using runtime::EventType;
 
-std::string key_of(const ObjectView* leader_set) {
+std::string key_of(const StatefulSetView* leader_set) {
   if (leader_set == nullptr) return {};
   const auto label = leader_set->labels.find(kRevisionKey);
   return label == leader_set->labels.end() ? std::string() : label->second;
 }
 
-std::string size_in(const ObjectView& leader_set) {
-  return string_at(leader_set.object.json(), {"spec", "template", "metadata", "annotations", tpu::kLwsSize});
+std::string size_in(const StatefulSetView& leader_set) {
+  const Result<Json> pods = parse_json(leader_set.pod_template);
+  return pods ? string_at(*pods, {"metadata", "annotations", tpu::kLwsSize}) : std::string();
 }
 
 const Revision* latest_like(const std::vector<Revision>& revisions, const Json& data) {
@@ -35,8 +36,8 @@ const Revision* latest_like(const std::vector<Revision>& revisions, const Json& 
 
 }  // namespace
 
-History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const ObjectView* leader_set,
-                     Changes& changes) {
+History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                     const StatefulSetView* leader_set, Changes& changes) {
   History history;
   for (const ObjectPtr& revision : seen.revisions) history.revisions.push_back(Revision::read(revision->object));
   const std::string applied_key = key_of(leader_set);
@@ -66,8 +67,8 @@ History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
   return history;
 }
 
-void prune_history(const History& history, const std::vector<Group>& groups, const ObjectView* leader_set, int kept,
-                   Changes& changes) {
+void prune_history(const History& history, const std::vector<Group>& groups, const StatefulSetView* leader_set,
+                   int kept, Changes& changes) {
   std::set<std::string, std::less<>> used = {history.wanted, key_of(leader_set)};
   for (const Group& group : groups) used.insert(group.revision_key());
   std::vector<const Revision*> unused;

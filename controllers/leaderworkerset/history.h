@@ -19,10 +19,10 @@ struct History {
 
 /// A revision that says what the spec says is used again, also after a rollback. One that is missing is created.
 [[nodiscard]] History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                   const ObjectView* leader_set, Changes& changes);
+                                   const StatefulSetView* leader_set, Changes& changes);
 
 /// Deletes the oldest revisions that no group is made from, beyond `kept` of them.
-void prune_history(const History& history, const std::vector<Group>& groups, const ObjectView* leader_set, int kept,
-                   Changes& changes);
+void prune_history(const History& history, const std::vector<Group>& groups, const StatefulSetView* leader_set,
+                   int kept, Changes& changes);
 
 }  // namespace tpuslice::leaderworkerset

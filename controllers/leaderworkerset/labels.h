@@ -11,7 +11,6 @@ namespace tpuslice::leaderworkerset {
 
 inline constexpr ResourceType kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet",
                                                 "leaderworkersets"};
-inline constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 inline constexpr ResourceType kControllerRevisions{"apps", "v1", "ControllerRevision", "controllerrevisions"};
 
 /// What our watches of pods, StatefulSets, services and revisions select.

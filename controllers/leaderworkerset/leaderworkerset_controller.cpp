@@ -19,7 +19,7 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
   const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
   const runtime::WatchScope all{.namespace_name = namespace_name};
   runtime::ObjectStore& sets = manager.objects(kLeaderWorkerSets, all);
-  runtime::ObjectStore& stateful_sets = manager.objects(kStatefulSets, children, set_index<ObjectView>);
+  runtime::StatefulSetStore& stateful_sets = manager.stateful_sets(children, set_index<StatefulSetView>);
   runtime::PodStore& pods = manager.pods(children, set_index<PodView>);
   runtime::ObjectStore& revisions = manager.objects(kControllerRevisions, children, runtime::owner_index<ObjectView>);
   runtime::ServiceStore& services = manager.services(all);
@@ -30,7 +30,7 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
           LeaderWorkerSetReconciler::Stores{sets, stateful_sets, pods, revisions, services, nodes}, options),
       std::move(controller_options));
   controller.watches(sets);
-  controller.watches<ObjectView>(stateful_sets, set_of<ObjectView>);
+  controller.watches<StatefulSetView>(stateful_sets, set_of<StatefulSetView>);
   controller.watches<PodView>(pods, set_of<PodView>);
   controller.watches(revisions);
   // Services of groups belong to pods; those of our names may be anybody's.

@@ -43,13 +43,9 @@ Plan to_plan(const LeaderWorkerSetObserved& seen, Json status, Changes changes) 
   return plan;
 }
 
-std::string annotation_of(const ObjectView& object, std::string_view name) {
-  return string_at(object.object.json(), {"metadata", "annotations", name});
-}
-
 class Planner {
  public:
-  Planner(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const ObjectView* leader_set,
+  Planner(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const StatefulSetView* leader_set,
           const Options& options, Changes& changes)
       : spec_(spec),
         seen_(seen),
@@ -75,19 +71,18 @@ class Planner {
   }
 
  private:
-  /// Of the leader set as it is.
-  [[nodiscard]] std::int64_t set_int(std::initializer_list<std::string_view> path, std::int64_t absent = 0) const {
-    return leader_set_ == nullptr ? absent : int_at(leader_set_->object.json(), path, absent);
+  // Of the leader set as it is.
+  [[nodiscard]] int leaders_wanted() const {
+    return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->replicas());
   }
-  [[nodiscard]] int leaders_wanted() const { return static_cast<int>(set_int({"spec", "replicas"})); }
   [[nodiscard]] int partition() const {
-    return static_cast<int>(set_int({"spec", "updateStrategy", "rollingUpdate", "partition"}));
+    return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->partition());
   }
 
   RolloutStep plan_step() {
     RolloutState state{spec_.replicas, spec_.rollout, std::nullopt, history_.is_new, {}};
     if (leader_set_ != nullptr) {
-      const std::optional<int> counted = whole_number(annotation_of(*leader_set_, kReplicas));
+      const std::optional<int> counted = whole_number(leader_set_->annotation(kReplicas));
       state.leader_set = {leaders_wanted(), partition(), counted.value_or(leaders_wanted())};
     }
     for (const Group& group : groups_) {
@@ -113,8 +108,7 @@ class Planner {
                    fmt::format("the leader set is missing: creating it with {} groups", next.replicas));
       return;
     }
-    Json patch = restore_set(wanted, leader_set_->object.json(),
-                             history_.is_new ? PodTemplate::kReplaced : PodTemplate::kLeftAlone);
+    Json patch = restore_set(wanted, *leader_set_, history_.is_new ? PodTemplate::kReplaced : PodTemplate::kLeftAlone);
     if (patch.is_null()) return;
     changes_.add(changes_.sets,
                  Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
@@ -124,7 +118,7 @@ class Planner {
 
   void plan_restarts() {
     if (leader_set_ == nullptr) return;
-    RestartRecords records = read_restarts(annotation_of(*leader_set_, kRestarts));
+    RestartRecords records = read_restarts(leader_set_->annotation(kRestarts));
     const auto allowed = spec_.annotations.find(kMaxRestarts);
     const std::optional<int> limit = allowed == spec_.annotations.end() ? std::nullopt : whole_number(allowed->second);
     bool counted = false;
@@ -167,8 +161,8 @@ class Planner {
 
   /// Leaders of the old revision go once their StatefulSet would make them of the new one.
   void plan_update() {
-    const bool knows = leader_set_ != nullptr && !history_.is_new &&
-                       set_int({"status", "observedGeneration"}) >= set_int({"metadata", "generation"});
+    const bool knows =
+        leader_set_ != nullptr && !history_.is_new && leader_set_->observed_generation >= leader_set_->generation;
     if (!knows) return;
     for (const Group& group : groups_) {
       const bool outdated = group.leader != nullptr && group.revision_key() != history_.wanted;
@@ -185,7 +179,7 @@ class Planner {
     leader.propagation = runtime::Propagation::kForeground;
     changes_.add(changes_.ends, std::move(leader), std::move(why));
     if (group.worker_set == nullptr) return;
-    const ObjectView& set = *group.worker_set;
+    const StatefulSetView& set = *group.worker_set;
     if (!set.deletion) {
       Action workers = Action::remove(kStatefulSets, set.key, {.uid = set.uid});
       workers.propagation = runtime::Propagation::kForeground;
@@ -205,14 +199,13 @@ class Planner {
         (seen_.last_failure->reason == kFailedCreate || seen_.last_failure->reason == kFailedUpdate)) {
       changes_.problems.push_back({seen_.last_failure->reason, seen_.last_failure->message});
     }
-    const StatusFacts facts{spec_, groups_, history_.wanted, static_cast<int>(set_int({"status", "replicas"})),
-                            seen_.now};
+    const StatusFacts facts{spec_, groups_, history_.wanted, leader_set_ == nullptr ? 0 : leader_set_->made, seen_.now};
     return next_status(runtime::status_of(seen_.set), facts, changes_);
   }
 
   const LeaderWorkerSetSpec& spec_;
   const LeaderWorkerSetObserved& seen_;
-  const ObjectView* const leader_set_;
+  const StatefulSetView* const leader_set_;
   const Options& options_;
   Changes& changes_;
   const History history_;
@@ -231,8 +224,8 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
     return to_plan(seen, std::move(status), std::move(changes));
   }
   const auto found =
-      std::ranges::find_if(seen.stateful_sets, [&](const ObjectPtr& set) { return set->key == spec.key; });
-  const ObjectView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
+      std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
+  const StatefulSetView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
   if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Made anew once it is gone.
   if (leader_set != nullptr && (!leader_set->controller || leader_set->controller->uid != spec.uid)) {
     changes.look_again_in(runtime::kConflictRetry);

@@ -22,7 +22,7 @@ Result<runtime::Plan> LeaderWorkerSetReconciler::plan(const runtime::ReconcileIn
                                input.last_failure};
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
   const bool knows_leaders =
-      std::ranges::any_of(seen.stateful_sets, [&](const ObjectPtr& known) { return known->key == input.key; });
+      std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& known) { return known->key == input.key; });
   // Of the same name without the label: somebody else's.
   if (auto leaders = knows_leaders ? nullptr : stores_.stateful_sets.get(input.key)) {
     seen.stateful_sets.push_back(std::move(leaders));

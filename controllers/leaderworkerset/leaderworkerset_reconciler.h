@@ -33,7 +33,7 @@ class LeaderWorkerSetReconciler final : public runtime::Reconciler {
  public:
   struct Stores {
     const runtime::ObjectStore& sets;
-    const runtime::ObjectStore& stateful_sets;
+    const runtime::StatefulSetStore& stateful_sets;
     const runtime::PodStore& pods;
     const runtime::ObjectStore& revisions;
     const runtime::ServiceStore& services;

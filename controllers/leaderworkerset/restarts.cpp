@@ -60,7 +60,7 @@ std::string breakage_of(const LeaderWorkerSetSpec& spec, const Group& group) {
     if (std::string trouble = trouble_of(*worker); !trouble.empty()) return trouble;
   }
   if (group.worker_set == nullptr || !group.complete()) return {};
-  const std::string known = string_at(group.worker_set->object.json(), {"metadata", "annotations", kMembers});
+  const std::string& known = group.worker_set->annotation(kMembers);
   return known.empty() || known == members_of(group) ? std::string() : "one of its pods was replaced";
 }
 

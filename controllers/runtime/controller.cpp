@@ -94,6 +94,7 @@ void Controller::watches(Store<View>& store, KeyMap<View> keys) {
 template void Controller::watches(Store<PodView>&, KeyMap<PodView>);
 template void Controller::watches(Store<NodeView>&, KeyMap<NodeView>);
 template void Controller::watches(Store<JobView>&, KeyMap<JobView>);
+template void Controller::watches(Store<StatefulSetView>&, KeyMap<StatefulSetView>);
 template void Controller::watches(Store<ServiceView>&, KeyMap<ServiceView>);
 template void Controller::watches(Store<ObjectView>&, KeyMap<ObjectView>);
 

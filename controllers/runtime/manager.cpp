@@ -108,6 +108,10 @@ JobStore& Manager::jobs(WatchScope scope, JobStore::Index index) {
   return add_store(jobs_, kJobs, std::move(scope), std::move(index));
 }
 
+StatefulSetStore& Manager::stateful_sets(WatchScope scope, StatefulSetStore::Index index) {
+  return add_store(stateful_sets_, kStatefulSets, std::move(scope), std::move(index));
+}
+
 ServiceStore& Manager::services(WatchScope scope, ServiceStore::Index index) {
   return add_store(services_, kServices, std::move(scope), std::move(index));
 }

@@ -73,6 +73,7 @@ class Manager {
   PodStores pods_with(std::string_view label, const PodStore::Index& index);
   NodeStore& nodes(WatchScope scope = {}, NodeStore::Index index = {});
   JobStore& jobs(WatchScope scope = {}, JobStore::Index index = {});
+  StatefulSetStore& stateful_sets(WatchScope scope = {}, StatefulSetStore::Index index = {});
   ServiceStore& services(WatchScope scope = {}, ServiceStore::Index index = {});
   ObjectStore& objects(ResourceType type, WatchScope scope = {}, ObjectStore::Index index = {});
 
@@ -130,6 +131,7 @@ class Manager {
   std::vector<Watched<PodView>> pods_;
   std::vector<Watched<NodeView>> nodes_;
   std::vector<Watched<JobView>> jobs_;
+  std::vector<Watched<StatefulSetView>> stateful_sets_;
   std::vector<Watched<ServiceView>> services_;
   std::vector<Watched<ObjectView>> objects_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;

@@ -196,6 +196,7 @@ void Store<View>::notify(const Ptr& before, const Ptr& after) const {
 template class Store<PodView>;
 template class Store<NodeView>;
 template class Store<JobView>;
+template class Store<StatefulSetView>;
 template class Store<ServiceView>;
 template class Store<ObjectView>;
 

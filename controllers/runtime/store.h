@@ -77,6 +77,7 @@ class Store {
 using PodStore = Store<PodView>;
 using NodeStore = Store<NodeView>;
 using JobStore = Store<JobView>;
+using StatefulSetStore = Store<StatefulSetView>;
 using ServiceStore = Store<ServiceView>;
 using ObjectStore = Store<ObjectView>;
 

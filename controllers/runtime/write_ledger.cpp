@@ -42,6 +42,7 @@ std::unique_ptr<StoreProbe> probe_of(const Store<View>& store) {
 template std::unique_ptr<StoreProbe> probe_of(const Store<PodView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<NodeView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<JobView>&);
+template std::unique_ptr<StoreProbe> probe_of(const Store<StatefulSetView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<ServiceView>&);
 template std::unique_ptr<StoreProbe> probe_of(const Store<ObjectView>&);
 

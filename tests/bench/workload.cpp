@@ -183,7 +183,7 @@ Status add_sets_of(const Object& owner, BareSets& out) {
   seen.set = owner;
   ASSIGN_OR_RETURN(const runtime::Plan plan, lws::plan_leaderworkerset(seen));
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
-  ASSIGN_OR_RETURN(const std::vector<Json> leaders, created_by(plan, lws::kStatefulSets));
+  ASSIGN_OR_RETURN(const std::vector<Json> leaders, created_by(plan, kStatefulSets));
   for (const Json& service : services) out.services.push_back(service.dump());
   for (const Json& set : leaders) out.sets.push_back(set.dump());
   const auto spec = lws::LeaderWorkerSetSpec::read(owner);

@@ -22,7 +22,7 @@ namespace {
 using runtime::Action;
 using runtime::ActionKind;
 
-std::string label_of(const ObjectView& object, std::string_view key) {
+std::string label_of(const StatefulSetView& object, std::string_view key) {
   const auto label = object.labels.find(key);
   return label == object.labels.end() ? std::string() : label->second;
 }
@@ -39,8 +39,9 @@ struct Scene {
     }
   }
 
-  [[nodiscard]] const ObjectView* find_set(const std::string& name) const {
-    const auto found = std::ranges::find(seen.stateful_sets, name, [](const ObjectPtr& set) { return set->key.name; });
+  [[nodiscard]] const StatefulSetView* find_set(const std::string& name) const {
+    const auto found =
+        std::ranges::find(seen.stateful_sets, name, [](const StatefulSetPtr& set) { return set->key.name; });
     return found == seen.stateful_sets.end() ? nullptr : found->get();
   }
   [[nodiscard]] const PodView* find_pod(const std::string& name) const {
@@ -56,20 +57,20 @@ struct Scene {
     return found == nullptr ? spec.group.size
                             : static_cast<int>(int_at(found->data, {"spec", "leaderWorkerTemplate", "size"}, 1));
   }
-  [[nodiscard]] const ObjectView* workers_of(const PodView& leader) const {
-    const ObjectView* set = find_set(leader.key.name);
+  [[nodiscard]] const StatefulSetView* workers_of(const PodView& leader) const {
+    const StatefulSetView* set = find_set(leader.key.name);
     return set != nullptr && set->controller && set->controller->uid == leader.uid ? set : nullptr;
   }
   [[nodiscard]] bool is_ready(const PodView& leader) const {
     if (leader.terminating() || leader.phase != PodPhase::kRunning || !leader.ready) return false;
     const int workers = std::stoi(leader.annotations.find(tpu::kLwsSize)->second) - 1;
-    const ObjectView* set = workers_of(leader);
-    return workers == 0 || (set != nullptr && int_at(set->object.json(), {"status", "availableReplicas"}) >= workers);
+    const StatefulSetView* set = workers_of(leader);
+    return workers == 0 || (set != nullptr && set->available >= workers);
   }
 
   const LeaderWorkerSetObserved& seen;
   const LeaderWorkerSetSpec spec;
-  const ObjectView* const leader_set;
+  const StatefulSetView* const leader_set;
   std::vector<Revision> revisions;
   std::map<int, const PodView*> leaders;  ///< By group.
 };
@@ -138,7 +139,7 @@ class Judge {
       if (live->controller && live->controller->uid == "uid-of-somebody") complain(action, "is somebody else's");
       return;
     }
-    const ObjectView* live = scene_.find_set(action.key.name);
+    const StatefulSetView* live = scene_.find_set(action.key.name);
     if (live == nullptr || live->uid != action.preconditions.uid) return complain(action, "is not what was seen");
     const Json patch = action.body.make().value();
     if (live == scene_.leader_set) {
@@ -168,7 +169,7 @@ class Judge {
 
   /// Its leader goes by the same plan.
   void judge_ended_set(const Action& action) {
-    const ObjectView* set = scene_.find_set(action.key.name);
+    const StatefulSetView* set = scene_.find_set(action.key.name);
     if (set == nullptr || set->uid != action.preconditions.uid) return complain(action, "is not what was seen");
     if (set->deletion) complain(action, "is deleted again");
     if (action.propagation != runtime::Propagation::kForeground) complain(action, "goes before its pods");
@@ -178,7 +179,7 @@ class Judge {
   }
 
   void judge_ended_worker(const Action& action, const PodView& pod) {
-    const ObjectView* set = pod.controller ? scene_.find_set(pod.controller->name) : nullptr;
+    const StatefulSetView* set = pod.controller ? scene_.find_set(pod.controller->name) : nullptr;
     if (set == nullptr || set->uid != pod.controller->uid) return complain(action, "is no pod of a group");
     const PodView* leader = set->controller ? scene_.find_pod(set->controller->name) : nullptr;
     if (leader == nullptr || leader->uid != set->controller->uid || !ends(*leader)) {
@@ -206,17 +207,16 @@ class Judge {
   [[nodiscard]] bool is_broken(const PodView& leader) const {
     const auto has_trouble = [](const PodView& pod) { return pod.terminating() || pod.finished() || pod.restarted; };
     if (has_trouble(leader)) return true;
-    const ObjectView* set = scene_.workers_of(leader);
+    const StatefulSetView* set = scene_.workers_of(leader);
     if (set == nullptr) return false;
     for (const PodPtr& pod : scene_.seen.pods) {
       if (pod->controller && pod->controller->uid == set->uid && has_trouble(*pod)) return true;
     }
-    return !string_at(set->object.json(), {"metadata", "annotations", kMembers}).empty();
+    return !set->annotation(kMembers).empty();
   }
 
   [[nodiscard]] bool is_to_be_updated(int group, const PodView& leader) const {
-    const Json& json = scene_.leader_set->object.json();
-    return group >= int_at(json, {"spec", "updateStrategy", "rollingUpdate", "partition"}) &&
+    return group >= scene_.leader_set->partition() &&
            leader.label(kRevisionKey) != label_of(*scene_.leader_set, kRevisionKey);
   }
 
@@ -248,7 +248,9 @@ class Judge {
   /// A rollout takes no more than maxUnavailable, except from groups that are not ready anyhow.
   void judge_availability() {
     if (scene_.leader_set == nullptr) return;
-    const Json before = scene_.leader_set->object.json();
+    const StatefulSetView& live = *scene_.leader_set;
+    const Json before = {{"metadata", {{"labels", live.labels}, {"annotations", live.annotations}}},
+                         {"spec", live.settings}};
     const std::string counted = string_at(before, {"metadata", "annotations", kReplicas});
     if (counted != std::to_string(scene_.spec.replicas)) return;  // Scaled at the same time.
     Json after = before;

@@ -56,7 +56,7 @@ int first_ordinal(const Json& stateful_set) {
 LeaderWorkerSetObserved SetWorld::seen() const {
   LeaderWorkerSetObserved out;
   out.set = Object(set_);
-  out.stateful_sets = views_of<ObjectView>(stateful_sets_);
+  out.stateful_sets = views_of<StatefulSetView>(stateful_sets_);
   out.pods = views_of<PodView>(pods_);
   out.revisions = views_of<ObjectView>(revisions_);
   out.services = views_of<ServiceView>(services_);

@@ -26,9 +26,10 @@ using ::testing::IsEmpty;
 
 const Timestamp kToday = Timestamp(1'800'000'000s);
 
-ObjectPtr stored(Json json, const std::string& uid) {
+template <typename View = ObjectView>
+std::shared_ptr<const View> stored(Json json, const std::string& uid) {
   json["metadata"]["uid"] = uid;
-  return std::make_shared<const ObjectView>(ObjectView::from_json(std::move(json)).value());
+  return std::make_shared<const View>(View::from_json(json).value());
 }
 
 /// What a plan writes: "create StatefulSet serve".
@@ -59,7 +60,7 @@ class World {
     Json leaders = build_leader_set(spec, {key_, spec.replicas, 0});
     leaders["status"] = {{"replicas", spec.replicas}, {"observedGeneration", 1}};
     leaders["metadata"]["generation"] = 1;
-    seen_.stateful_sets = {stored(leaders, "uid-of-leaders")};
+    seen_.stateful_sets = {stored<StatefulSetView>(leaders, "uid-of-leaders")};
     Json service = build_shared_service(spec);
     service["metadata"]["uid"] = "uid-of-service";
     seen_.services = {std::make_shared<const ServiceView>(ServiceView::from_json(service).value())};
@@ -94,7 +95,7 @@ class World {
     seen_.set = Object(std::move(set));
   }
   void drop_stateful_set(const std::string& name) {
-    std::erase_if(seen_.stateful_sets, [&](const ObjectPtr& set) { return set->key.name == name; });
+    std::erase_if(seen_.stateful_sets, [&](const StatefulSetPtr& set) { return set->key.name == name; });
   }
 
  private:
@@ -105,7 +106,7 @@ class World {
     Json set = build_worker_set(spec, spec.group, Leader::read(spec, leader, index, spec.group));
     seen_.pods.push_back(std::make_shared<const PodView>(std::move(leader)));
     set["status"] = {{"availableReplicas", spec.group.workers()}};
-    seen_.stateful_sets.push_back(stored(set, "uid-of-set-" + name));
+    seen_.stateful_sets.push_back(stored<StatefulSetView>(set, "uid-of-set-" + name));
     for (int i = 1; i < spec.group.size; ++i) {
       seen_.pods.push_back(std::make_shared<const PodView>(
           pod(fmt::format("{}-{}", name, i), "uid-of-set-" + name, "StatefulSet", name)));
@@ -134,14 +135,14 @@ World world() { return World(a_set("serve").replicas(2).size(2)); }
 World at_rest() {
   World out = world();
   static_cast<void>(out.plan());
-  for (ObjectPtr& set : out.seen().stateful_sets) {
+  for (StatefulSetPtr& set : out.seen().stateful_sets) {
     if (set->key.name == "serve") continue;
-    Json json = set->object.json();
+    StatefulSetView view = *set;
     const int group = set->key.name.back() - '0';
     for (const Group& known : read_groups(out.spec(), out.seen(), out.seen().stateful_sets.front().get(), {}, 2)) {
-      if (known.index == group) json["metadata"]["annotations"][std::string(kMembers)] = members_of(known);
+      if (known.index == group) view.annotations[std::string(kMembers)] = members_of(known);
     }
-    set = stored(json, set->uid);
+    set = std::make_shared<const StatefulSetView>(std::move(view));
   }
   return out;
 }
@@ -207,7 +208,7 @@ TEST(LeaderWorkerSetPlan, TellsOfStrangersInThePlaceOfItsChildren) {
   const Json stranger = {{"apiVersion", "apps/v1"},
                          {"kind", "StatefulSet"},
                          {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
-  serve.seen().stateful_sets.push_back(stored(stranger, "somebody"));
+  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(stranger, "somebody"));
   const runtime::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
   const Json* told = find_condition(plan.status->status["conditions"], kGroupsSound);
@@ -222,7 +223,7 @@ TEST(LeaderWorkerSetPlan, LeavesALeaderSetOfSomebodyElseAlone) {
   seen.set = a_set("serve").object();
   const Json stranger = {
       {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
-  seen.stateful_sets = {stored(stranger, "somebody")};
+  seen.stateful_sets = {stored<StatefulSetView>(stranger, "somebody")};
   const runtime::Plan plan = plan_leaderworkerset(seen).value();
   EXPECT_THAT(writes(plan), IsEmpty());
   EXPECT_EQ(condition_status(plan.status->status["conditions"], kGroupsSound), "False");
@@ -302,10 +303,10 @@ TEST(LeaderWorkerSetPlan, EndsGroupsOfAnEarlierRevisionOnceTheLeaderSetIsOfTheNe
   Json leaders = build_leader_set(serve.spec(), {key, 2, 1});
   leaders["metadata"]["generation"] = 2;
   leaders["status"] = {{"replicas", 2}, {"observedGeneration", 1}};
-  serve.seen().stateful_sets.front() = stored(leaders, "uid-of-leaders");
+  serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
   EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "its controller would make leaders of the old one";
   leaders["status"]["observedGeneration"] = 2;
-  serve.seen().stateful_sets.front() = stored(leaders, "uid-of-leaders");
+  serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
   EXPECT_THAT(writes(serve.plan()),
               ElementsAre("delete StatefulSet serve-1", "delete Pod serve-1", "delete Pod serve-1-1"))
       << "the partition keeps the other";
@@ -337,10 +338,10 @@ TEST(LeaderWorkerSetPlan, KeepsTenRevisionsThatNobodyUses) {
 
 TEST(LeaderWorkerSetPlan, RestoresWhatSomebodyChanged) {
   World serve = at_rest();
-  for (ObjectPtr& set : serve.seen().stateful_sets) {
-    Json json = set->object.json();
-    json["spec"]["replicas"] = 7;
-    set = stored(json, set->uid);
+  for (StatefulSetPtr& set : serve.seen().stateful_sets) {
+    StatefulSetView view = *set;
+    view.settings["replicas"] = 7;
+    set = std::make_shared<const StatefulSetView>(std::move(view));
   }
   EXPECT_THAT(writes(serve.plan()),
               ElementsAre("patch StatefulSet serve", "patch StatefulSet serve-0", "patch StatefulSet serve-1"));

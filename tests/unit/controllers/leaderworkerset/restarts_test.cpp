@@ -73,9 +73,9 @@ TEST(Breakage, GoesByTheRestartPolicy) {
 TEST(Breakage, IsAPodThatWasReplacedUnseen) {
   Group whole = group(pod("serve-0"), {pod("serve-0-1"), pod("serve-0-2")});
   const auto remembers = [](const std::string& members) {
-    ObjectView set;
-    set.object = Object(Json{{"metadata", {{"annotations", {{kMembers, members}}}}}});
-    return std::make_shared<const ObjectView>(std::move(set));
+    StatefulSetView set;
+    set.annotations = {{std::string(kMembers), members}};
+    return std::make_shared<const StatefulSetView>(std::move(set));
   };
   whole.worker_set = remembers(members_of(whole));
   EXPECT_EQ(breakage(whole), "");

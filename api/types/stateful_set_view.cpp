@@ -1,0 +1,80 @@
+// StatefulSets from bytes.
+#include <algorithm>
+#include <array>
+
+#include "api/types/view_reader.h"
+
+namespace tpuslice {
+namespace view {
+namespace {
+
+/// A prefix of every key.
+constexpr std::array<std::string_view, 1> kAllAnnotations = {""};
+
+/// Source: Kubernetes, ValidateStatefulSetUpdate.
+bool is_setting(std::string_view member) {
+  static constexpr std::array<std::string_view, 4> kSettings = {"ordinals", "persistentVolumeClaimRetentionPolicy",
+                                                                "replicas", "updateStrategy"};
+  return std::find(kSettings.begin(), kSettings.end(), member) != kSettings.end();
+}
+
+std::string_view text_as_it_is(Value value) { return simdjson::to_json_string(value); }
+
+void read_stateful_set_spec(Value value, StatefulSetView& set) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "template") {
+      set.pod_template = text_as_it_is(member);
+    } else if (is_setting(key)) {
+      Result<Json> parsed = parse_json(text_as_it_is(member));
+      if (!parsed) throw BadMember{std::string(parsed.error().message())};
+      set.settings[std::string(key)] = *std::move(parsed);
+    }
+  });
+}
+
+void read_stateful_set_status(Value value, StatefulSetView& set) {
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "observedGeneration") {
+      set.observed_generation = number_of(member);
+    } else if (key == "replicas") {
+      set.made = int32_of(member, key);
+    } else if (key == "availableReplicas") {
+      set.available = int32_of(member, key);
+    } else if (key == "currentRevision") {
+      set.current_revision = text_of(member);
+    } else if (key == "updateRevision") {
+      set.update_revision = text_of(member);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace view
+
+std::int64_t StatefulSetView::replicas() const { return int_at(settings, {"replicas"}, 1); }
+std::int64_t StatefulSetView::first_ordinal() const { return int_at(settings, {"ordinals", "start"}); }
+std::int64_t StatefulSetView::partition() const {
+  return int_at(settings, {"updateStrategy", "rollingUpdate", "partition"});
+}
+
+Result<StatefulSetView> StatefulSetView::decode(std::string_view json) {
+  StatefulSetView set;
+  view::Metadata metadata;
+  RETURN_IF_ERROR(view::decoder().decode("stateful set", json, [&](std::string_view member, view::Value value) {
+    if (member == "metadata") metadata = view::read_metadata(value, view::kAllAnnotations);
+    if (member == "spec") view::read_stateful_set_spec(value, set);
+    if (member == "status") view::read_stateful_set_status(value, set);
+  }));
+  RETURN_IF_ERROR(view::check_identity("stateful set", metadata));
+  set.key = std::move(metadata.key);
+  set.uid = std::move(metadata.uid);
+  set.resource_version = std::move(metadata.resource_version);
+  set.generation = metadata.generation;
+  set.deletion = metadata.deletion;
+  set.labels = std::move(metadata.labels);
+  set.annotations = std::move(metadata.annotations);
+  set.controller = std::move(metadata.controller);
+  return set;
+}
+
+}  // namespace tpuslice
