@@ -1,4 +1,6 @@
 // Pods from bytes.
+#include <fmt/format.h>
+
 #include "api/types/view_reader.h"
 
 namespace tpuslice {
@@ -110,6 +112,22 @@ ContainerView read_container_status(Value value) {
   return container;
 }
 
+/// What PodView::stuck says of the container; empty for one that is on its way.
+std::string trouble_of(const ContainerView& container) {
+  std::string reason = container.waiting_reason;
+  if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return {};
+  // The kubelet takes turns between these, and says how long it waits this time.
+  if (reason == "ErrImagePull") reason = "ImagePullBackOff";
+  const bool tries_again = reason == "ImagePullBackOff" || reason == "CrashLoopBackOff";
+  const std::string details = tries_again || container.waiting_message.empty() ? "" : ": " + container.waiting_message;
+  return fmt::format("container {}: {}{}", container.name, reason, details);
+}
+
+void note_restart_and_trouble(const ContainerView& container, PodView& pod) {
+  pod.restarted = pod.restarted || container.restarts > 0;
+  if (pod.stuck.empty()) pod.stuck = trouble_of(container);
+}
+
 PodPhase phase_of(Value value) {
   const std::string_view text = value.get_string();
   for (const auto phase : {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded, PodPhase::kFailed}) {
@@ -138,11 +156,10 @@ void read_pod_status(Value value, PodView& pod) {
       pod.containers.clear();
       each_item(member, [&](Value status) {
         pod.containers.push_back(read_container_status(status));
-        pod.restarted = pod.restarted || pod.containers.back().restarts > 0;
+        note_restart_and_trouble(pod.containers.back(), pod);
       });
     } else if (key == "initContainerStatuses") {
-      each_item(member,
-                [&](Value status) { pod.restarted = pod.restarted || read_container_status(status).restarts > 0; });
+      each_item(member, [&](Value status) { note_restart_and_trouble(read_container_status(status), pod); });
     }
   });
 }

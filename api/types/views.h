@@ -73,6 +73,9 @@ struct PodView {
   std::string ready_message;
   std::vector<ContainerView> containers;  ///< Without init containers.
   bool restarted = false;                 ///< A container, also an init container, was started again.
+  /// Of the first container, also an init container, that the kubelet cannot start: which, and why, in words that stay
+  /// the same while it tries again. "container main: ImagePullBackOff"
+  std::string stuck;
 
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }

@@ -5,6 +5,7 @@
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/spec.h"
 #include "tpu/labels.h"
+#include "tpu/waiting.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -22,7 +23,7 @@ std::vector<std::string> waiting_index(const PodView& pod) {
 
 std::vector<ObjectKey> jobset_of_waiting(const PodView& pod) {
   const std::string& jobset = pod.label(tpu::kJobSetName);
-  if (jobset.empty() || !pod.annotations.contains(tpu::kWaiting)) return {};
+  if (jobset.empty() || !tpu::is_waiting(pod)) return {};
   return {{pod.key.namespace_name, jobset}};
 }
 

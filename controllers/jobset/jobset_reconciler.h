@@ -12,7 +12,7 @@
 
 namespace tpuslice::jobset {
 
-/// Index of pods that say why their slice waits, by JobSet.
+/// Index of pods that wait, as tpu::tell_waiting() tells, by JobSet.
 [[nodiscard]] std::vector<std::string> waiting_index(const PodView& pod);
 /// The JobSet of such a pod.
 [[nodiscard]] std::vector<ObjectKey> jobset_of_waiting(const PodView& pod);

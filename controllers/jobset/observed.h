@@ -18,7 +18,7 @@ struct JobSetObserved {
   /// The service that has the subdomain's name, whoever owns it; null without.
   std::shared_ptr<const ServiceView> service;
   std::vector<std::shared_ptr<const ObjectView>> claims;  ///< Those of spec.volumeClaimPolicies that exist.
-  std::vector<std::shared_ptr<const PodView>> waiting;    ///< Pods of its slices that wait for nodes.
+  std::vector<std::shared_ptr<const PodView>> waiting;    ///< Pods of its slices that wait.
   Timestamp now;
   std::optional<runtime::Failure> last_failure;
 };

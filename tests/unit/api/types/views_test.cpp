@@ -105,6 +105,31 @@ TEST(PodView, TellsOfRestartsOfAnyContainer) {
   EXPECT_TRUE(restarted(R"({"initContainerStatuses":[{"restartCount":1}],"containerStatuses":[{"restartCount":0}]})"));
 }
 
+TEST(PodView, TellsOfAContainerThatCannotStart) {
+  const auto stuck = [](std::string_view containers, std::string_view init = "[]") {
+    return PodView::decode(fmt::format(
+                               R"({{"metadata": {{"name": "p", "uid": "u"}},
+                                   "status": {{"containerStatuses": {}, "initContainerStatuses": {}}}}})",
+                               containers, init))
+        ->stuck;
+  };
+  const auto waiting = [](std::string_view name, std::string_view reason, std::string_view message = "") {
+    return fmt::format(R"([{{"name": "{}", "state": {{"waiting": {{"reason": "{}", "message": "{}"}}}}}}])", name,
+                       reason, message);
+  };
+  EXPECT_EQ(stuck(R"([{"name": "main", "state": {"running": {}}}])"), "");
+  EXPECT_EQ(stuck(R"([{"name": "main", "state": {"waiting": {}}}])"), "");
+  EXPECT_EQ(stuck(waiting("main", "ContainerCreating")), "");
+  EXPECT_EQ(stuck(waiting("main", "CreateContainerConfigError", "secret a not found")),
+            "container main: CreateContainerConfigError: secret a not found");
+  EXPECT_EQ(stuck(waiting("main", "PodInitializing"), waiting("first", "InvalidImageName")),
+            "container first: InvalidImageName");
+  const std::string pulls = stuck(waiting("main", "ErrImagePull", "not found"));
+  EXPECT_EQ(pulls, "container main: ImagePullBackOff");
+  EXPECT_EQ(stuck(waiting("main", "ImagePullBackOff", "Back-off pulling image")), pulls) << "it takes turns";
+  EXPECT_EQ(stuck(waiting("main", "CrashLoopBackOff", "back-off 20s")), "container main: CrashLoopBackOff");
+}
+
 TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
 
 TEST(PodView, KeepsStatus) {

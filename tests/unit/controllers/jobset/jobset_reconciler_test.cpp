@@ -54,7 +54,7 @@ TEST_F(ReconcilingJobSets, PlansNothingForAJobSetThatIsGone) {
   EXPECT_EQ(reconciler_.resource(), kJobSets);
 }
 
-TEST_F(ReconcilingJobSets, SaysWhySlicesWait) {
+TEST_F(ReconcilingJobSets, SaysWhyPodsWait) {
   know(train().everywhere(ready));
   PodView pod;
   pod.key = {"default", "train-workers-0-0-x"};
@@ -78,6 +78,14 @@ TEST_F(ReconcilingJobSets, SaysWhySlicesWait) {
   const runtime::Plan placed = plan();
   ASSERT_TRUE(placed.status.has_value());
   EXPECT_EQ(condition(placed.status->status["conditions"], tpu::kSlicesPlaced), "");
+
+  pod.stuck = "container main: ImagePullBackOff";
+  EXPECT_THAT(jobset_of_waiting(pod), ElementsAre(ObjectKey{"default", "train"}));
+  pods_.put(pod);
+  const runtime::Plan stuck = plan();
+  ASSERT_TRUE(stuck.status.has_value());
+  EXPECT_EQ(condition(stuck.status->status["conditions"], tpu::kContainersStarted),
+            "False ContainersStuck: pod train-workers-0-0-x: container main: ImagePullBackOff");
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
