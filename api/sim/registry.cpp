@@ -153,8 +153,7 @@ Result<Json> Registry::decode(const Resource& resource, Json object, const Write
   return object;
 }
 
-Result<Json> Registry::admit(const Write& write, Json object) const {
-  if (!admission_) return object;
+AdmissionRequest Registry::request_of(const Write& write, Json object) {
   AdmissionRequest request;
   request.operation = std::string(write.operation);
   request.resource = &write.resource;
@@ -163,10 +162,19 @@ Result<Json> Registry::admit(const Write& write, Json object) const {
   request.object = std::move(object);
   if (write.current) request.old_object = *to_served(write.resource, write.current);
   request.options = write.options;
-  ASSIGN_OR_RETURN(Json admitted, admission_(request));
+  return request;
+}
+
+Result<Json> Registry::admit(const Write& write, Json object) const {
+  if (!admission_) return object;
+  ASSIGN_OR_RETURN(Json admitted, admission_(request_of(write, std::move(object))));
   WriteOptions quiet = write.options;
   quiet.field_validation = "Ignore";
   return decode(write.resource, std::move(admitted), quiet);
+}
+
+Status Registry::check_admitted(const Write& write, const Json& object) const {
+  return admission_check_ ? admission_check_(request_of(write, object)) : Status();
 }
 
 Status Registry::validate(const Resource& resource, const Json& object, const Json* old) const {
@@ -236,6 +244,7 @@ Result<Object> Registry::create_named(const Resource& resource, Json object, con
   RETURN_IF_ERROR(prepare_create(resource, object, {storage_, now}));
   ASSIGN_OR_RETURN(object, admit(write, std::move(object)));
   RETURN_IF_ERROR(validate(resource, object, nullptr));
+  RETURN_IF_ERROR(check_admitted(write, object));
   warn_of_finalizers(resource, object, options);
   if (!object["metadata"].contains("managedFields")) {  // An apply brings its own.
     object =

@@ -41,9 +41,7 @@ struct DeleteOptions {
   std::string propagation = "Background";  ///< Background, Foreground or Orphan.
 };
 
-/// Called for every create, update and delete that is not on its way from admission itself. May change the object.
-///
-/// `old_object` is null on create. Errors: Forbidden or Invalid with the message the client will see.
+/// What admission is told of a create, update or delete. `old_object` is null on create.
 struct AdmissionRequest {
   std::string operation;  ///< CREATE, UPDATE, DELETE
   const Resource* resource = nullptr;
@@ -53,7 +51,11 @@ struct AdmissionRequest {
   Json old_object;
   WriteOptions options;
 };
+/// Called for every write that is not on its way from admission itself: the object as it is to be written (the old one
+/// on delete). Errors: Forbidden or Invalid with the message the client will see.
 using Admission = std::function<Result<Json>(const AdmissionRequest& request)>;
+/// Called for the same writes, once the object is known to be valid. Errors: likewise.
+using AdmissionCheck = std::function<Status(const AdmissionRequest& request)>;
 
 /// A change of one object as a PATCH request carries it.
 struct Patch {
@@ -72,7 +74,11 @@ class Registry {
   [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
-  void set_admission(Admission admission) { admission_ = std::move(admission); }
+  /// Either may be empty.
+  void set_admission(Admission admission, AdmissionCheck check = {}) {
+    admission_ = std::move(admission);
+    admission_check_ = std::move(check);
+  }
 
   /// Errors of all writes carry the Kubernetes reason; messages read as the real server's.
   Result<Object> get(const Resource& resource, const ObjectKey& key) const;
@@ -97,7 +103,9 @@ class Registry {
 
   Status check_namespace(const Resource& resource, const Json& object) const;
   Result<Json> decode(const Resource& resource, Json object, const WriteOptions& options) const;
+  static AdmissionRequest request_of(const Write& write, Json object);
   Result<Json> admit(const Write& write, Json object) const;
+  Status check_admitted(const Write& write, const Json& object) const;
   Status validate(const Resource& resource, const Json& object, const Json* old) const;
   Result<Object> create_named(const Resource& resource, Json object, const WriteOptions& options);
   Result<Object> update_once(const Write& write, const Json& wanted);
@@ -113,6 +121,7 @@ class Registry {
   const Clock& clock_;
   Resources resources_;
   Admission admission_;
+  AdmissionCheck admission_check_;
   Ids ids_;
 };
 

@@ -91,14 +91,15 @@ Result<Object> Registry::remove(const Resource& resource, const ObjectKey& key, 
     if (!current) return not_found(resource, key.name);
     RETURN_IF_ERROR(check_immortal(resource, key.name));
     RETURN_IF_ERROR(check_preconditions(resource, *current, options));
-    if (admission_) {
+    if (admission_ || admission_check_) {
       AdmissionRequest request;
       request.operation = "DELETE";
       request.resource = &resource;
       request.key = key;
       request.old_object = *to_served(resource, current);
       request.options = options.write;
-      if (const Result<Json> admitted = admission_(request); !admitted) return admitted.error();
+      if (const Result<Json> admitted = admission_ ? admission_(request) : Json(); !admitted) return admitted.error();
+      if (admission_check_) RETURN_IF_ERROR(admission_check_(request));
     }
     Result<Object> removed = remove_once(resource, current, options);
     const bool raced = !removed && removed.error().code() == ErrorCode::kConflict;

@@ -159,6 +159,7 @@ Result<Object> Registry::update_once(const Write& write, const Json& wanted) {
   }
   // Where a pod runs cannot be changed, but for the binding that decides it.
   if (write.subresource != "binding") RETURN_IF_ERROR(validate(resource, next, &current));
+  RETURN_IF_ERROR(check_admitted(write, next));
   if (!next["metadata"].contains("managedFields"))
     copy_or_erase(next["metadata"], current["metadata"], "managedFields");
   if (same_owners(next, current)) {  // An apply has noted already what it owns.

@@ -55,7 +55,8 @@ Simulator::Simulator(sim::ClusterOptions options, Print print)
                 [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
       io_(http::start_io()),
       last_told_(clock_.now()) {
-  cluster_.set_webhooks([this](const sim::AdmissionRequest& request) { return webhooks_(request); });
+  cluster_.set_webhooks([this](const sim::AdmissionRequest& request) { return webhooks_.mutate(request); },
+                        [this](const sim::AdmissionRequest& request) { return webhooks_.validate(request); });
 }
 
 Simulator::~Simulator() {

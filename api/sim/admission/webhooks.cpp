@@ -123,11 +123,14 @@ class Round {
 WebhookAdmission::WebhookAdmission(const Storage& storage, Connect connect, std::uint64_t seed)
     : storage_(storage), connect_(std::move(connect)), ids_(seed) {}
 
-Result<Json> WebhookAdmission::operator()(const AdmissionRequest& request) {
+Result<Json> WebhookAdmission::mutate(const AdmissionRequest& request) {
   Round round(storage_, connect_, ids_, request);
   RETURN_IF_ERROR(round.mutate());
-  RETURN_IF_ERROR(round.validate());
   return round.take();
+}
+
+Status WebhookAdmission::validate(const AdmissionRequest& request) {
+  return Round(storage_, connect_, ids_, request).validate();
 }
 
 }  // namespace tpuslice::sim

@@ -13,11 +13,12 @@
 
 namespace tpuslice::sim {
 
-/// Reads the webhook configurations from Storage at every request, as there are few; calls the mutating ones by name of
-/// their configuration, then the validating ones on the result.
+/// Reads the webhook configurations from Storage at every request, as there are few, and calls those of a kind by the
+/// name of their configuration.
 ///
 ///   WebhookAdmission webhooks(storage, connect);
-///   registry.set_admission([&webhooks](const AdmissionRequest& request) { return webhooks(request); });
+///   registry.set_admission([&webhooks](const AdmissionRequest& request) { return webhooks.mutate(request); },
+///                          [&webhooks](const AdmissionRequest& request) { return webhooks.validate(request); });
 ///
 /// Thread-safe; holds no lock during a call.
 class WebhookAdmission {
@@ -33,7 +34,9 @@ class WebhookAdmission {
   ///
   /// Errors: what a webhook answered ("admission webhook "x" denied the request: ..."), or InternalError where one with
   /// failurePolicy Fail could not be called.
-  [[nodiscard]] Result<Json> operator()(const AdmissionRequest& request);
+  [[nodiscard]] Result<Json> mutate(const AdmissionRequest& request);
+  /// Errors: likewise.
+  [[nodiscard]] Status validate(const AdmissionRequest& request);
 
  private:
   const Storage& storage_;

@@ -72,7 +72,7 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
       jobs_(registry_),
       finished_jobs_(registry_),
       stateful_sets_(registry_) {
-  registry_.set_admission([this](const AdmissionRequest& request) -> Result<Json> {
+  const auto admit = [this](const AdmissionRequest& request) -> Result<Json> {
     const bool new_pod =
         request.operation == "CREATE" && request.subresource.empty() && request.resource->id() == "pods";
     if (!new_pod) return webhooks_ ? webhooks_(request) : request.object;
@@ -82,6 +82,9 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
     copy_topology_labels(storage_, string_at(next.object, {"spec", "nodeName"}), next.object);
     if (!webhooks_) return std::move(next.object);
     return webhooks_(next);
+  };
+  registry_.set_admission(admit, [this](const AdmissionRequest& request) {
+    return validating_webhooks_ ? validating_webhooks_(request) : Status();
   });
   create_world();
 }

@@ -59,7 +59,10 @@ class Cluster {
   /// A connection of `user` to the API server, in process. The cluster outlives it.
   [[nodiscard]] std::unique_ptr<http::Transport> transport(UserInfo user = {});
   /// Called after the cluster's own admission plugins. Set before requests come.
-  void set_webhooks(Admission webhooks) { webhooks_ = std::move(webhooks); }
+  void set_webhooks(Admission webhooks, AdmissionCheck validating = {}) {
+    webhooks_ = std::move(webhooks);
+    validating_webhooks_ = std::move(validating);
+  }
 
   // Time.
 
@@ -114,6 +117,7 @@ class Cluster {
   Storage storage_;
   Registry registry_;
   Admission webhooks_;
+  AdmissionCheck validating_webhooks_;
   std::unique_ptr<ApiServer> api_server_;
   Scheduler scheduler_;
   Kubelet kubelet_;

@@ -104,7 +104,11 @@ class Webhooks : public ::testing::Test {
     WebhookAdmission admission(storage_, [this](const Json&) -> Result<std::shared_ptr<http::Transport>> {
       return std::shared_ptr<http::Transport>(server_);
     });
-    return admission(made);
+    ASSIGN_OR_RETURN(Json object, admission.mutate(made));
+    AdmissionRequest next = made;
+    if (made.operation != "DELETE") next.object = object;
+    RETURN_IF_ERROR(admission.validate(next));
+    return object;
   }
 
   Storage storage_;

@@ -10,7 +10,9 @@
 namespace tpuslice::sim {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
 TEST(Registry, GivesANewObjectItsUidTimeAndVersion) {
@@ -165,6 +167,24 @@ TEST(Registry, LetsAdmissionChangeAndRefuse) {
   });
   EXPECT_EQ(string_at(api.json("POST", kConfigMapsPath, config_map("a")), {"metadata", "labels", "seen"}), "CREATE");
   EXPECT_EQ(api.send("POST", kConfigMapsPath, config_map("bad")).status, 403);
+}
+
+TEST(Registry, ChecksAnObjectBeforeValidatingAdmissionSeesIt) {
+  TestServer api;
+  std::vector<std::string> asked;
+  api.registry.set_admission({}, [&asked](const AdmissionRequest& request) -> Status {
+    asked.push_back(request.operation + " " + request.key.name);
+    if (request.key.name == "bad") return Error::of(ErrorCode::kForbidden, "no").with_reason("Forbidden");
+    return {};
+  });
+  EXPECT_EQ(api.send("POST", kConfigMapsPath, config_map("No-Name")).status, 422);
+  EXPECT_THAT(asked, IsEmpty()) << "it is invalid in any case";
+  EXPECT_EQ(api.send("POST", kConfigMapsPath, config_map("bad")).status, 403);
+  Json good = api.json("POST", kConfigMapsPath, config_map("good"));
+  good["data"]["more"] = "1";
+  EXPECT_EQ(api.send("PUT", kConfigMapsPath + "/good", good).status, 200);
+  EXPECT_EQ(api.send("DELETE", kConfigMapsPath + "/good").status, 200);
+  EXPECT_THAT(asked, ElementsAre("CREATE bad", "CREATE good", "UPDATE good", "DELETE good"));
 }
 
 TEST(Registry, HoldsADeletedObjectUntilItsLastFinalizerIsGone) {
