@@ -129,22 +129,13 @@ Result<JobView> JobView::decode(std::string_view json) {
     if (member == "spec") view::read_job_spec(value, job, raw);
     if (member == "status") view::read_job_status(value, job);
   }));
-  RETURN_IF_ERROR(view::check_identity("job", metadata));
+  RETURN_IF_ERROR(view::take_metadata("job", std::move(metadata), job));
   if (job.suspended) {
     Result<std::string> printed = view::print_template(raw);
     if (!printed)
       return Error::invalid_argument("job is not readable in .spec.template: {}", printed.error().message());
     job.pod_template = *std::move(printed);
   }
-  job.key = std::move(metadata.key);
-  job.uid = std::move(metadata.uid);
-  job.resource_version = std::move(metadata.resource_version);
-  job.generation = metadata.generation;
-  job.created = metadata.created;
-  job.deletion = metadata.deletion;
-  job.labels = std::move(metadata.labels);
-  job.annotations = std::move(metadata.annotations);
-  job.controller = std::move(metadata.controller);
   return job;
 }
 

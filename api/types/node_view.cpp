@@ -44,13 +44,7 @@ Result<NodeView> NodeView::decode(std::string_view json) {
     if (member == "spec") view::read_node_spec(value, node);
     if (member == "status") view::read_node_status(value, node);
   }));
-  RETURN_IF_ERROR(view::check_identity("node", metadata));
-  node.key = std::move(metadata.key);
-  node.uid = std::move(metadata.uid);
-  node.resource_version = std::move(metadata.resource_version);
-  node.deletion = metadata.deletion;
-  node.labels = std::move(metadata.labels);
-  node.controller = std::move(metadata.controller);
+  RETURN_IF_ERROR(view::take_metadata("node", std::move(metadata), node));
   return node;
 }
 

@@ -175,17 +175,8 @@ Result<PodView> PodView::decode(std::string_view json) {
     if (member == "spec") view::read_pod_spec(value, pod);
     if (member == "status") view::read_pod_status(value, pod);
   }));
-  RETURN_IF_ERROR(view::check_identity("pod", metadata));
+  RETURN_IF_ERROR(view::take_metadata("pod", std::move(metadata), pod));
   if (!pod.node_name.empty()) view::drop_node_choice(pod);
-  pod.key = std::move(metadata.key);
-  pod.uid = std::move(metadata.uid);
-  pod.resource_version = std::move(metadata.resource_version);
-  pod.generation = metadata.generation;
-  pod.created = metadata.created;
-  pod.deletion = metadata.deletion;
-  pod.labels = std::move(metadata.labels);
-  pod.annotations = std::move(metadata.annotations);
-  pod.controller = std::move(metadata.controller);
   return pod;
 }
 

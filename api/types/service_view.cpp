@@ -23,12 +23,7 @@ Result<ServiceView> ServiceView::decode(std::string_view json) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_service_spec(value, service);
   }));
-  RETURN_IF_ERROR(view::check_identity("service", metadata));
-  service.key = std::move(metadata.key);
-  service.uid = std::move(metadata.uid);
-  service.resource_version = std::move(metadata.resource_version);
-  service.deletion = metadata.deletion;
-  service.controller = std::move(metadata.controller);
+  RETURN_IF_ERROR(view::take_metadata("service", std::move(metadata), service));
   return service;
 }
 

@@ -65,15 +65,7 @@ Result<StatefulSetView> StatefulSetView::decode(std::string_view json) {
     if (member == "spec") view::read_stateful_set_spec(value, set);
     if (member == "status") view::read_stateful_set_status(value, set);
   }));
-  RETURN_IF_ERROR(view::check_identity("stateful set", metadata));
-  set.key = std::move(metadata.key);
-  set.uid = std::move(metadata.uid);
-  set.resource_version = std::move(metadata.resource_version);
-  set.generation = metadata.generation;
-  set.deletion = metadata.deletion;
-  set.labels = std::move(metadata.labels);
-  set.annotations = std::move(metadata.annotations);
-  set.controller = std::move(metadata.controller);
+  RETURN_IF_ERROR(view::take_metadata("stateful set", std::move(metadata), set));
   return set;
 }
 

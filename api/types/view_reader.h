@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <simdjson.h>
 
@@ -53,7 +54,7 @@ void each_item(Value value, Visit visit) {
 [[nodiscard]] std::int64_t amount_of(Value value);
 [[nodiscard]] StringMap strings_of(Value value);
 
-/// What pods, nodes and jobs have in common.
+/// What objects have in common.
 struct Metadata {
   ObjectKey key;
   std::string uid;
@@ -141,5 +142,21 @@ class Decoder {
 
 /// Errors: InvalidArgument for an object without name or uid.
 [[nodiscard]] Status check_identity(std::string_view kind, const Metadata& metadata);
+
+/// Gives the view what it has members for. Errors: those of check_identity().
+template <typename View>
+[[nodiscard]] Status take_metadata(std::string_view kind, Metadata metadata, View& view) {
+  RETURN_IF_ERROR(check_identity(kind, metadata));
+  view.key = std::move(metadata.key);
+  view.uid = std::move(metadata.uid);
+  view.resource_version = std::move(metadata.resource_version);
+  view.deletion = metadata.deletion;
+  view.controller = std::move(metadata.controller);
+  if constexpr (requires { view.generation; }) view.generation = metadata.generation;
+  if constexpr (requires { view.created; }) view.created = metadata.created;
+  if constexpr (requires { view.labels; }) view.labels = std::move(metadata.labels);
+  if constexpr (requires { view.annotations; }) view.annotations = std::move(metadata.annotations);
+  return {};
+}
 
 }  // namespace tpuslice::view
