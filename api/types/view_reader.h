@@ -145,7 +145,7 @@ class Decoder {
 
 /// Gives the view what it has members for. Errors: those of check_identity().
 template <typename View>
-[[nodiscard]] Status take_metadata(std::string_view kind, Metadata metadata, View& view) {
+[[nodiscard]] Status take_metadata(std::string_view kind, Metadata&& metadata, View& view) {
   RETURN_IF_ERROR(check_identity(kind, metadata));
   view.key = std::move(metadata.key);
   view.uid = std::move(metadata.uid);

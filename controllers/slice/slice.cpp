@@ -122,10 +122,16 @@ Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods) {
 
 std::vector<Slice> read_slices(const std::vector<PodPtr>& pods) {
   std::map<ObjectKey, std::vector<PodPtr>> by_slice;
+  // They come by name, those of a slice mostly one after the other.
+  auto latest = by_slice.end();
   for (const PodPtr& pod : pods) {
     const std::string& label = pod->label(tpu::kSlice);
     if (label.empty() || label == tpu::kNoSlice) continue;
-    by_slice[{pod->key.namespace_name, label}].push_back(pod);
+    const std::string& space = pod->key.namespace_name;
+    if (latest == by_slice.end() || latest->first.name != label || latest->first.namespace_name != space) {
+      latest = by_slice.try_emplace({space, label}).first;
+    }
+    latest->second.push_back(pod);
   }
   std::vector<Slice> slices;
   for (const auto& [key, members] : by_slice) slices.push_back(read_slice(key, members));
