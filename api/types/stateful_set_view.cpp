@@ -11,11 +11,8 @@ namespace {
 /// A prefix of every key.
 constexpr std::array<std::string_view, 1> kAllAnnotations = {""};
 
-/// Source: Kubernetes, ValidateStatefulSetUpdate.
 bool is_setting(std::string_view member) {
-  static constexpr std::array<std::string_view, 4> kSettings = {"ordinals", "persistentVolumeClaimRetentionPolicy",
-                                                                "replicas", "updateStrategy"};
-  return std::find(kSettings.begin(), kSettings.end(), member) != kSettings.end();
+  return std::ranges::find(StatefulSetView::kSettings, member) != StatefulSetView::kSettings.end();
 }
 
 std::string_view text_as_it_is(Value value) { return simdjson::to_json_string(value); }

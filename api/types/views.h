@@ -4,6 +4,7 @@
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -176,10 +177,11 @@ struct StatefulSetView {
   StringMap annotations;
   std::optional<ControllerRef> controller;
 
-  /// What of spec may be changed, but for the template: ordinals, persistentVolumeClaimRetentionPolicy, replicas and
-  /// updateStrategy, where they are there.
-  Json settings = Json::object();
-  std::string pod_template;  ///< spec.template, as JSON.
+  /// What of spec may be changed, but for the template. Source: Kubernetes, ValidateStatefulSetUpdate.
+  static constexpr std::array<std::string_view, 4> kSettings = {"ordinals", "persistentVolumeClaimRetentionPolicy",
+                                                                "replicas", "updateStrategy"};
+  Json settings = Json::object();  ///< Those of them that are there.
+  std::string pod_template;        ///< spec.template, as JSON.
 
   // By the StatefulSet controller.
   std::int64_t observed_generation = 0;

@@ -1,7 +1,6 @@
 #include "controllers/leaderworkerset/drift.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/types/patch.h"
@@ -38,14 +37,13 @@ Json patch_towards(const Json& wanted, const Json& live) {
 }
 
 /// What may be changed of a StatefulSet, and is ours.
-/// Source: Kubernetes, ValidateStatefulSetUpdate.
 Json changeable(const Json& set) {
   Json out = {{"metadata", Json::object()}, {"spec", Json::object()}};
   for (const char* map : {"labels", "annotations"}) {
     if (const Json* found = find_path(set, {"metadata", map})) out["metadata"][map] = *found;
   }
-  for (const char* member : {"ordinals", "persistentVolumeClaimRetentionPolicy", "replicas", "updateStrategy"}) {
-    if (const Json* found = find_path(set, {"spec", member})) out["spec"][member] = *found;
+  for (const std::string_view member : StatefulSetView::kSettings) {
+    if (const Json* found = find_path(set, {"spec", member})) out["spec"][std::string(member)] = *found;
   }
   return out;
 }
