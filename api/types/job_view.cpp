@@ -30,13 +30,31 @@ RawMembers read_raw(Value value, const std::array<std::string_view, kCount>& nam
   return members;
 }
 
-RawTemplate read_template(Value value) {
-  static constexpr std::array<std::string_view, 2> kOfMetadata = {"labels", "annotations"};
+/// The value of one label, and the labels as text.
+std::string read_labels(Value value, std::string_view wanted, RawMembers& raw) {
+  std::string found;
+  simdjson::ondemand::object labels = value.get_object();
+  raw.emplace_back("labels", std::string_view(labels.raw_json()));
+  labels.reset();
+  for (auto label : labels) {
+    const std::string_view key = label.unescaped_key();
+    Value text = label.value();
+    if (key == wanted && !is_null(text)) found = text_of(text);
+  }
+  return found;
+}
+
+RawTemplate read_template(Value value, JobView& job) {
   static constexpr std::array<std::string_view, 4> kOfSpec = {"affinity", "nodeSelector", "schedulingGates",
                                                               "tolerations"};
   RawTemplate raw;
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "metadata") raw.metadata = read_raw(member, kOfMetadata);
+    if (key == "metadata") {
+      each_member(member, [&](std::string_view part, Value content) {
+        if (part == "labels") job.slice = read_labels(content, "tpuslice.dev/slice", raw.metadata);
+        if (part == "annotations") raw.metadata.emplace_back(part, std::string_view(simdjson::to_json_string(content)));
+      });
+    }
     if (key == "spec") raw.spec = read_raw(member, kOfSpec);
   });
   return raw;
@@ -69,7 +87,7 @@ void read_job_spec(Value value, JobView& job, RawTemplate& raw) {
     } else if (key == "suspend") {
       job.suspended = flag_of(member);
     } else if (key == "template") {
-      raw = read_template(member);
+      raw = read_template(member, job);
     }
   });
 }

@@ -141,6 +141,7 @@ struct JobView {
   std::int32_t parallelism = 1;
   std::optional<std::int32_t> completions;
   bool suspended = false;  ///< spec.suspend
+  std::string slice;       ///< Label tpuslice.dev/slice of spec.template; empty without.
   /// Only while suspended: what may then be changed of spec.template, as JSON with the members that are there:
   /// metadata.{labels,annotations} and spec.{affinity,nodeSelector,schedulingGates,tolerations}.
   std::string pod_template;

@@ -1,6 +1,7 @@
 #include "controllers/jobset/children.h"
 
 #include <algorithm>
+#include <array>
 
 #include "api/base/strings.h"
 #include "controllers/jobset/labels.h"
@@ -36,6 +37,11 @@ std::optional<int> index_of(const JobView& job) { return number_of(job, tpu::kJo
 const JobCondition* failure_of(const JobSetSpec& spec, const JobView& job) {
   if (const JobCondition* failed = job.condition("Failed"); failed != nullptr) return failed;
   return spec.restart_at_failure_target ? job.condition("FailureTarget") : nullptr;
+}
+
+bool is_ending(const JobView& job) {
+  static constexpr std::array kEnds = {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"};
+  return std::ranges::any_of(kEnds, [&](const char* end) { return job.condition(end) != nullptr; });
 }
 
 bool is_ready(const JobView& job) {

@@ -35,6 +35,9 @@ struct Children {
 [[nodiscard]] std::string replicated_job_of(const JobView& job);
 [[nodiscard]] std::optional<int> index_of(const JobView& job);
 
+/// It has ended or is bound to: the Job controller makes no more pods for it.
+[[nodiscard]] bool is_ending(const JobView& job);
+
 /// As many pods are ready or have succeeded as there are at a time.
 [[nodiscard]] bool is_ready(const JobView& job);
 

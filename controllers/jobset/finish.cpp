@@ -29,7 +29,7 @@ void complete(Changes& changes) {
 }
 
 void clean_up(const Children& children, const Options& options, Changes& changes) {
-  tear_down(children.active, "the JobSet has ended", options, changes);
+  tear_down(children.active, "the JobSet has ended", nullptr, options, changes);
   const std::optional<Timestamp> ended = finished_at(changes.status);
   if (!changes.spec.ttl || !ended) return;
   const Timestamp due = *ended + *changes.spec.ttl;

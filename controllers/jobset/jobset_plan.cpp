@@ -111,12 +111,14 @@ class JobSetPlanner {
       : seen_(seen),
         options_(options),
         changes_(changes),
-        children_(read_children(changes.spec, changes.status, seen.jobs)) {}
+        children_(read_children(changes.spec, changes.status, seen.jobs)),
+        builder_(std::make_shared<const JobBuilder>(seen.jobset, changes.status, options)) {}
 
   Status plan() {
+    const bool finished = changes_.status.finished();
     count_jobs(children_, changes_);
-    tear_down(children_.previous, "their attempt is over", options_, changes_);
-    if (changes_.status.finished()) {
+    tear_down(children_.previous, "their attempt is over", finished ? nullptr : builder_.get(), options_, changes_);
+    if (finished) {
       clean_up(children_, options_, changes_);
       return {};
     }
@@ -140,12 +142,11 @@ class JobSetPlanner {
     plan_claims(seen_, changes_);
     scale_jobs(children_.active, changes_);
     const Startup startup = plan_startup(changes_);
-    const auto builder = std::make_shared<const JobBuilder>(seen_.jobset, changes_.status, options_);
-    RETURN_IF_ERROR(create_jobs(children_, startup, builder, changes_));
+    RETURN_IF_ERROR(create_jobs(children_, startup, builder_, changes_));
     if (changes_.spec.suspended) {
       suspend_jobs(children_.active, changes_);
     } else {
-      RETURN_IF_ERROR(resume_jobs(children_.active, startup, *builder, changes_));
+      RETURN_IF_ERROR(resume_jobs(children_.active, startup, *builder_, changes_));
     }
     tell_waits(seen_, changes_);
     return {};
@@ -155,6 +156,7 @@ class JobSetPlanner {
   const Options& options_;
   Changes& changes_;
   const Children children_;
+  const std::shared_ptr<const JobBuilder> builder_;
 };
 
 }  // namespace

@@ -1,24 +1,25 @@
 #include "controllers/jobset/teardown.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/children.h"
 #include "controllers/jobset/labels.h"
+#include "controllers/jobset/succession.h"
 
 namespace tpuslice::jobset {
 namespace {
 
 using runtime::Action;
+using runtime::Propagation;
 
 constexpr Duration kSlow = std::chrono::seconds(10);
 
 /// The Job controller has not created all pods of this attempt yet.
 bool is_forming(const JobView& job) {
-  for (const char* end : {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}) {
-    if (job.condition(end) != nullptr) return false;
-  }
-  if (job.suspended) return false;
+  if (is_ending(job) || job.suspended) return false;
   const int left = job.completions ? *job.completions - job.succeeded : job.parallelism;
   return !job.started || job.active < std::min(job.parallelism, left);
 }
@@ -30,7 +31,8 @@ std::optional<Timestamp> ending_since(const JobView& job) {
 
 class Teardown {
  public:
-  Teardown(const Options& options, Changes& changes) : options_(options), changes_(changes) {}
+  Teardown(const JobBuilder* successors, const Options& options, Changes& changes)
+      : successors_(successors), options_(options), changes_(changes) {}
 
   void end(const JobView& job) {
     if (job.deletion) return see_off(job, *job.deletion);
@@ -43,7 +45,12 @@ class Teardown {
     } else if (is_forming(job)) {
       return quiet(job);
     }
-    remove(job, runtime::Propagation::kForeground);
+    if (successors_ != nullptr && may_go_before_its_pods(job, changes_.spec, *successors_)) {
+      // What makes that safe is true of the Job as it was seen.
+      remove(job, {.uid = job.uid, .resource_version = job.resource_version}, Propagation::kBackground);
+    } else {
+      remove(job, {.uid = job.uid}, Propagation::kForeground);
+    }
     deleted_.push_back(job.key.name);
   }
 
@@ -72,7 +79,7 @@ class Teardown {
     going_.push_back(job.key.name);
     const Timestamp stuck = deletion + options_.stuck_after;
     if (changes_.now < stuck) return changes_.look_again_in(stuck - changes_.now);
-    remove(job, runtime::Propagation::kBackground);
+    remove(job, {.uid = job.uid}, Propagation::kBackground);
     const std::string text = fmt::format(
         "job {} is being deleted since {}, longer than {} s: it is let go before its pods, which are on lost nodes or "
         "have finalizers",
@@ -89,12 +96,13 @@ class Teardown {
     quieted_.push_back(job.key.name);
   }
 
-  void remove(const JobView& job, runtime::Propagation propagation) {
-    Action action = Action::remove(kJobs, job.key, {.uid = job.uid});
+  void remove(const JobView& job, runtime::Preconditions preconditions, Propagation propagation) {
+    Action action = Action::remove(kJobs, job.key, std::move(preconditions));
     action.propagation = propagation;
     changes_.deletes.push_back(std::move(action));
   }
 
+  const JobBuilder* const successors_;
   const Options& options_;
   Changes& changes_;
   std::vector<std::string> deleted_;
@@ -104,8 +112,9 @@ class Teardown {
 
 }  // namespace
 
-void tear_down(const std::vector<JobPtr>& jobs, std::string_view why, const Options& options, Changes& changes) {
-  Teardown teardown(options, changes);
+void tear_down(const std::vector<JobPtr>& jobs, std::string_view why, const JobBuilder* successors,
+               const Options& options, Changes& changes) {
+  Teardown teardown(successors, options, changes);
   for (const JobPtr& job : jobs) teardown.end(*job);
   teardown.tell(why);
 }

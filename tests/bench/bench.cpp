@@ -268,9 +268,13 @@ Result<std::optional<double>> Bench::heal(const std::string& namespace_name, int
 }
 
 Status Bench::fail_pod(const ObjectKey& pod) {
-  const Json failure = {{"status", {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}}}};
-  const auto failed = plane_->client().patch(kPods, pod, client::PatchType::kMerge, failure, {.subresource = "status"});
-  if (!failed) return failed.error();
+  return say_status(pod, {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}});
+}
+
+Status Bench::say_status(const ObjectKey& pod, const Json& status) {
+  const Json patch = {{"status", status}};
+  const auto said = plane_->client().patch(kPods, pod, client::PatchType::kMerge, patch, {.subresource = "status"});
+  if (!said) return said.error();
   return {};
 }
 

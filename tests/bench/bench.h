@@ -155,6 +155,9 @@ class Bench {
                          const RestartWatch& watch);
   /// As a kubelet would say it.
   Status fail_pod(const ObjectKey& pod);
+  Status say_status(const ObjectKey& pod, const Json& status);
+  /// All pods of the namespace run, and their Jobs know. Errors: Timeout.
+  Status make_pods_ready(const std::string& namespace_name);
   Result<std::optional<double>> heal(const std::string& namespace_name, int slice);
   Result<double> heal_by_hand(LeanClient& client, const std::string& namespace_name, const std::vector<BarePod>& slice);
   Result<Rest> rest(Duration time);

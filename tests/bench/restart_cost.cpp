@@ -5,6 +5,7 @@
 
 #include "tests/bench/bench.h"
 #include "tests/bench/machine.h"
+#include "tests/support/eventually.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::bench {
@@ -51,8 +52,9 @@ Result<std::vector<Restart>> Bench::restart_jobset(Shape shape, RestartWay way, 
   std::vector<Restart> out;
   for (int attempt = 0; attempt < times; ++attempt) {
     const auto present = static_cast<std::size_t>(attempt + 1) * shape.pods();
-    ASSIGN_OR_RETURN(const Instant ready, watch_->wait_added(where, present, options_.limit));
-    static_cast<void>(ready);
+    ASSIGN_OR_RETURN(const Instant there, watch_->wait_added(where, present, options_.limit));
+    static_cast<void>(there);
+    RETURN_IF_ERROR(make_pods_ready(where));
     RETURN_IF_ERROR(settle());
     ASSIGN_OR_RETURN(const Restart restart, restart_once(shape, way, jobsets.front(), attempt));
     out.push_back(restart);
@@ -61,6 +63,30 @@ Result<std::vector<Restart>> Bench::restart_jobset(Shape shape, RestartWay way, 
   if (operator_) RETURN_IF_ERROR(stop_operator());
   RETURN_IF_ERROR(remove(Kind::kJobSet, jobsets, where));
   return out;
+}
+
+Status Bench::make_pods_ready(const std::string& namespace_name) {
+  const Json running = {
+      {"phase", "Running"},
+      {"conditions",
+       Json::array({{{"type", "Ready"}, {"status", "True"}, {"lastTransitionTime", format_rfc3339(clock_.wall())}}})}};
+  ASSIGN_OR_RETURN(const client::ListPage pods,
+                   plane_->client().list(kPods, {.namespace_name = namespace_name, .limit = 0}));
+  for (const std::string& text : pods.items) {
+    ASSIGN_OR_RETURN(const Json pod, parse_json(text));
+    RETURN_IF_ERROR(say_status({namespace_name, string_at(pod, {"metadata", "name"})}, running));
+  }
+  const auto all_counted = [&] {
+    const auto jobs = plane_->client().list(kJobs, {.namespace_name = namespace_name, .limit = 0});
+    std::int64_t ready = 0;
+    for (const std::string& text : jobs ? jobs->items : std::vector<std::string>()) {
+      const Result<Json> job = parse_json(text);
+      ready += job ? int_at(*job, {"status", "ready"}) : 0;
+    }
+    return ready == static_cast<std::int64_t>(pods.items.size());
+  };
+  if (testing::eventually(all_counted, options_.limit)) return {};
+  return Error::of(ErrorCode::kTimeout, "{}: the Jobs do not know that their pods are ready", namespace_name);
 }
 
 Result<Restart> Bench::restart_once(const Shape& shape, RestartWay way, const Object& jobset, int attempt) {

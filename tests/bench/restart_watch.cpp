@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/jobset/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::bench {
 namespace {
@@ -24,6 +25,11 @@ bool has_condition(std::string_view object, std::string_view type) {
 
 bool is_event(std::string_view line, std::string_view type) {
   return line.starts_with(fmt::format(R"({{"type":"{}")", type));
+}
+
+/// It cannot start before the slice controller lets it go.
+bool is_gated(std::string_view pod) {
+  return pod.find(fmt::format(R"("schedulingGates":[{{"name":"{}"}}])", tpu::kSliceGate)) != std::string_view::npos;
 }
 
 /// The name without what the Job controller makes up: each place of a slice has one.
@@ -54,7 +60,7 @@ std::string_view name_of(RestartStep step) {
     case RestartStep::kPodsMade:
       return "all new pods are there";
     case RestartStep::kPodsDoubled:
-      return "a place had two pods";
+      return "a place had two pods that may start";
   }
   return "";
 }
@@ -97,7 +103,7 @@ void RestartWatch::take_pod(std::string_view line, Instant now) {
   const MutexLock lock(mutex_);
   if (attempt > extent_.attempt) {
     if (!is_event(line, "ADDED")) return;
-    if (!places_.contains(place_of(name))) note(RestartStep::kPodsDoubled, name, now);
+    if (!is_gated(line) && !places_.contains(place_of(name))) note(RestartStep::kPodsDoubled, name, now);
     note(RestartStep::kFirstPod, name, now);
     return note(RestartStep::kPodsMade, name, now);
   }

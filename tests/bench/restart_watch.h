@@ -28,7 +28,7 @@ enum class RestartStep : std::uint8_t {
   kJobsMade,     ///< All Jobs of the new attempt are there.
   kFirstPod,     ///< The first pod of the new attempt is there,
   kPodsMade,     ///< all are.
-  kPodsDoubled,  ///< A pod of the new attempt was there before its place was free: must not be.
+  kPodsDoubled,  ///< A pod of the new attempt was there, without gate, before its place was free: must not be.
 };
 inline constexpr std::size_t kRestartSteps = static_cast<std::size_t>(RestartStep::kPodsDoubled) + 1;
 

@@ -168,6 +168,21 @@ class Judge {
     judge_start(action, live->label(tpu::kReplicatedJobName));
   }
 
+  /// Its successor's pods may come while its own go. By the JobSet as it is written, without a template made of it.
+  bool may_overlap(const JobView& job) const {
+    const ReplicatedJob* of = spec_.find(job.label(tpu::kReplicatedJobName));
+    if (of == nullptr || before_.finished()) return false;
+    const Json& pod = of->job_template->at("spec").at("template");
+    const std::string topology = string_at(pod, {"spec", "nodeSelector", "cloud.google.com/gke-tpu-topology"});
+    const int hosts = topology == "4x4" ? 4 : topology == "2x4" ? 2 : 0;
+    const bool gated = string_at(pod, {"metadata", "annotations", tpu::kGating}) != "off";
+    const bool whole = hosts > 0 && of->parallelism == hosts && of->completions == hosts;
+    const bool seen_all = has_ended(job) || job.condition("FailureTarget") != nullptr || job.ready == hosts;
+    const bool in_turn = spec_.failure && spec_.failure->blocking;
+    const bool still = job.suspended || spec_.suspended;
+    return spec_.restart_at_failure_target && !in_turn && !still && whole && gated && seen_all;
+  }
+
   void judge_delete(const Action& action) {
     if (action.preconditions.uid.empty()) complain(action, "is deleted without a uid");
     if (action.type.plural == kJobSets.plural) {
@@ -180,8 +195,12 @@ class Judge {
     if (!over && !is_of_attempt_before(*live, before_)) complain(action, "is deleted, but its attempt is not over");
     const bool stuck = live->deletion && seen_.now - *live->deletion >= Options{}.stuck_after;
     if (live->deletion && !stuck) complain(action, "is deleted again");
-    if (action.propagation != (stuck ? runtime::Propagation::kBackground : runtime::Propagation::kForeground)) {
-      complain(action, "goes before its pods");
+    const bool before_pods = action.propagation == runtime::Propagation::kBackground;
+    if (stuck && !before_pods) complain(action, "still waits for its pods");
+    if (!stuck && before_pods) {
+      if (!may_overlap(*live)) complain(action, "goes before its pods");
+      if (action.preconditions.resource_version != live->resource_version)
+        complain(action, "goes whatever it has done");
     }
     const bool ending = has_ended(*live) || live->condition("FailureTarget") != nullptr;
     const int pods = live->active + live->succeeded;

@@ -41,8 +41,9 @@ std::vector<std::string> names_in(const World& world) {
 
 void JobSetGenerator::add_job(JobSetBuilder& jobset, int number, bool dependencies) {
   jobset.job(job_called(number), number == 0 ? 1 + below(3) : below(4));
-  if (chance(40)) {
+  if (chance(50)) {
     jobset.hosts(4).tpu(kV6e, "4x4");
+    if (chance(15)) jobset.of_pod("/metadata/annotations/tpuslice.dev~1gating", "off");
   } else if (chance(30)) {
     jobset.hosts(2).tpu(kV6e, "2x4");
   } else {
@@ -91,7 +92,7 @@ JobSetBuilder JobSetGenerator::random_jobset() {
   if (chance(30)) {
     jobset.annotation("alpha.jobset.sigs.k8s.io/exclusive-topology", "cloud.google.com/gke-nodepool");
   }
-  if (chance(20)) jobset.annotation(std::string(kRestartAt), "FailureTarget");
+  if (chance(50)) jobset.annotation(std::string(kRestartAt), "FailureTarget");
   if (chance(15)) {
     jobset.of_pod("/spec/containers/0/volumeMounts", Json::array({{{"name", "data"}, {"mountPath", "/data"}}}));
     const Json claim = {{"metadata", {{"name", "data"}}}, {"spec", {{"accessModes", Json::array({"ReadWriteOnce"})}}}};
@@ -172,11 +173,13 @@ void JobSetGenerator::add_jobs(World& world) {
   const int there = chance(20) ? 100 : 40 + below(60);  // percent
   const bool one_state = chance(50);
   const JobChange state = chance(70) ? JobChange(ready) : random_state();
+  const bool just_restarted = restarts > 0 && chance(25);
   for (const ReplicatedJob& each : spec.jobs) {
     for (int index = 0; index < each.replicas; ++index) {
       if (!chance(there)) continue;
       const std::string name = job_name(spec, each, index);
       world.job(name, one_state && chance(85) ? state : random_state());
+      if (just_restarted) world.job(name, of_attempt(restarts - 1));
       distort(world, name, restarts);
     }
   }

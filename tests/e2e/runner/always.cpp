@@ -90,7 +90,8 @@ void Always::see(const Json& object, bool deleted) {
   ++changes_;
   // Its fields may have changed.
   for (auto& [other, live] : live_) live.erase(uid);
-  if (deleted || phase == "Failed" || phase == "Succeeded") return;
+  const bool unborn = rule_.unborn && !rule_.unborn->values(object).empty();
+  if (deleted || unborn || phase == "Failed" || phase == "Succeeded") return;
   auto& here = live_[place];
   here[uid] = string_at(object, {"metadata", "name"});
   if (here.size() < 2) return;

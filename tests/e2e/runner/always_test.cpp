@@ -30,7 +30,8 @@ class AlwaysDistinct : public ::testing::Test {
  protected:
   static Distinctness rule() {
     return {.target = {.resource = "pods"},
-            .fields = {FieldPath::parse(".slice").value(), FieldPath::parse(".host").value()}};
+            .fields = {FieldPath::parse(".slice").value(), FieldPath::parse(".host").value()},
+            .unborn = FieldPath::parse(".gates").value()};
   }
   static Json pod(const std::string& uid, const std::string& host, const std::string& phase = "Running") {
     return {{"metadata", {{"name", "pod-" + uid}, {"uid", uid}}},
@@ -61,6 +62,17 @@ TEST_F(AlwaysDistinct, CountsNoneThatIsDeletedOrOver) {
   always_.see(pod("3", "0", "Succeeded"), false);
   always_.see(pod("4", "0"), false);
   EXPECT_THAT(always_.violations(), IsEmpty());
+}
+
+TEST_F(AlwaysDistinct, CountsAnObjectOnceItLives) {
+  Json held = pod("2", "0", "Pending");
+  held["gates"] = Json::array({"slice"});
+  always_.see(pod("1", "0"), false);
+  always_.see(held, false);
+  EXPECT_THAT(always_.violations(), IsEmpty());
+  held.erase("gates");
+  always_.see(held, false);
+  EXPECT_THAT(always_.violations(), SizeIs(1));
 }
 
 TEST_F(AlwaysDistinct, FollowsAnObjectToItsNewPlace) {

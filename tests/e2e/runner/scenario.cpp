@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<Distinctness> read_always(const YamlNode& node) {
-  ASSIGN_OR_RETURN(const Members members, node.members({"of", "differ in"}));
+  ASSIGN_OR_RETURN(const Members members, node.members({"of", "differ in", "except with"}));
   Distinctness always;
   ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
   ASSIGN_OR_RETURN(always.target, read_target(of));
@@ -27,6 +27,10 @@ Result<Distinctness> read_always(const YamlNode& node) {
     ASSIGN_OR_RETURN(const std::string text, each.text());
     ASSIGN_OR_RETURN(FieldPath path, read_path(each, text));
     always.fields.push_back(std::move(path));
+  }
+  if (const YamlNode* const unborn = members.find("except with")) {
+    ASSIGN_OR_RETURN(const std::string text, unborn->text());
+    ASSIGN_OR_RETURN(always.unborn, read_path(*unborn, text));
   }
   return always;
 }

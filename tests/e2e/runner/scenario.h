@@ -10,6 +10,7 @@
 //       differ in:                      # no two that live are the same in all of these
 //         - .metadata.labels.tpuslice\.dev/slice
 //         - .metadata.labels.ray\.io/replica-host-index
+//       except with: .spec.schedulingGates  # these do not live yet
 //   steps:
 //     - apply: deploy/samples/x.yaml    # a file, or the object itself: kubectl apply --server-side
 //       refused: numOfHosts.* is 4      # it must be, with a message in which this is found; for patch and delete, too
@@ -111,6 +112,7 @@ struct Step {
 struct Distinctness {
   Target target;
   std::vector<FieldPath> fields;
+  std::optional<FieldPath> unborn = {};  ///< What has this does not live yet.
 };
 
 struct Scenario {

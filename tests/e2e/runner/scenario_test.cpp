@@ -27,6 +27,7 @@ pools:
 always:
   - of: pods -l a=b
     differ in: [.metadata.name]
+    except with: .spec.schedulingGates
 steps:
   - apply: deploy/samples/raycluster-maxtext-v6e-4x4.yaml
   - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: m}}

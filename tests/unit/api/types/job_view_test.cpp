@@ -82,6 +82,18 @@ TEST(JobView, ForgetsThePodTemplateOfAJobThatRuns) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/suspend", false))->pod_template, "");
 }
 
+TEST(JobView, KnowsTheSliceOfItsPodTemplate) {
+  const JobView job = JobView::decode(kSampleJob).value();
+  EXPECT_EQ(job.slice, "");
+  Json sliced = job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", "train-slice-1");
+  EXPECT_EQ(JobView::from_json(sliced)->slice, "train-slice-1");
+  sliced["spec"]["suspend"] = false;
+  EXPECT_EQ(JobView::from_json(sliced)->slice, "train-slice-1");
+  EXPECT_EQ(JobView::from_json(job_with("/metadata/labels/tpuslice.dev~1slice", "of the Job"))->slice, "");
+  EXPECT_EQ(JobView::from_json(job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", nullptr))->slice, "");
+  EXPECT_EQ(JobView::from_json(job_with("/spec/template/metadata/labels", nullptr))->slice, "");
+}
+
 TEST(JobView, LeavesOutWhatThePodTemplateHasNot) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/template", {{"spec", {{"containers", Json::array()}}}}))->pod_template,
             "{}");

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Plan plan(const World& world) {
-  Result<Plan> out = plan_jobset(world.observed(), {});
+Plan plan(const World& world, const Options& options = {}) {
+  Result<Plan> out = plan_jobset(world.observed(), options);
   EXPECT_TRUE(out.ok());
   return *std::move(out);
 }
@@ -104,7 +104,7 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   EXPECT_EQ(judged.status->status["restartsCountTowardsMax"], 1);
   carry_out(judged, world);
   const Plan deleted = plan(world);
-  EXPECT_THAT(told(deleted),
+  ASSERT_THAT(told(deleted),
               ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
   EXPECT_EQ(deleted.reason, "deleting 2 jobs (train-workers-0, train-workers-1): their attempt is over");
   EXPECT_TRUE(deleted.stages[0].independent);
@@ -116,6 +116,18 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   live(world);
   EXPECT_EQ(of_status(world, kRestarting), "False JobsReady: all jobs are ready");
   EXPECT_EQ(of_status(world, kJobsStarted), "");
+}
+
+TEST(JobSetPlan, RestartsWhileTheOldPodsEndWhereSpeedIsAskedForAndTheNewOnesWait) {
+  const Options gated{.mutation = {.gate = true}};
+  World world = settled(of_two_slices().annotation(std::string(kRestartAt), "FailureTarget"));
+  world.job("train-workers-0", with_condition("FailureTarget"));
+  carry_out(plan(world, gated), world);
+  const Plan deleted = plan(world, gated);
+  ASSERT_THAT(told(deleted),
+              ElementsAre(ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Background")));
+  carry_out(deleted, world);
+  EXPECT_THAT(told(plan(world, gated)), ElementsAre(ElementsAre("create train-workers-0", "create train-workers-1")));
 }
 
 TEST(JobSetPlan, CreatesEachJobOfANewAttemptAsSoonAsItsNameIsFree) {

@@ -86,6 +86,8 @@ class World {
 
  private:
   [[nodiscard]] Json made(const std::string& name) const;
+  /// A new resourceVersion.
+  void touch(Json& object);
 
   Object jobset_;
   std::map<std::string, Json> jobs_;
@@ -94,6 +96,7 @@ class World {
   std::optional<runtime::Failure> last_failure_;
   Timestamp now_ = start_of_time();
   int next_uid_ = 1;
+  int next_version_ = 1;
 };
 
 /// Carries out all that `plan` says, in order.

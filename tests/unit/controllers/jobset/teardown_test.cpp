@@ -16,7 +16,9 @@ using testing::SizeIs;
 
 World two_jobs(const JobChange& change) { return a_jobset("train").job("workers", 2).hosts(4).everywhere(change); }
 
-void tear_down_in(Scene& scene) { tear_down(scene.children.active, "their attempt is over", {}, scene.changes); }
+void tear_down_in(Scene& scene) {
+  tear_down(scene.children.active, "their attempt is over", nullptr, {}, scene.changes);
+}
 
 JobChange quieted(Duration since) {
   return [=](Json& job) {
@@ -34,6 +36,29 @@ TEST(TearDown, DeletesJobsAfterTheirPodsAndSaysWhy) {
   EXPECT_THAT(scene.changes.reasons,
               ElementsAre("deleting 2 jobs (train-workers-0, train-workers-1): their attempt is over"));
   EXPECT_EQ(scene.changes.requeue_after, std::nullopt);
+}
+
+TEST(TearDown, LetsAJobGoFirstWhoseSuccessorWaitsForItsPods) {
+  World world = a_jobset("train")
+                    .job("workers", 2)
+                    .hosts(4)
+                    .tpu(kV6e, "4x4")
+                    .annotation("tpuslice.dev/restart-at", "FailureTarget")
+                    .everywhere(ready);
+  world.job("train-workers-1", active);
+  Scene scene(world);
+  const Options options{.mutation = {.gate = true}};
+  const JobBuilder successors(scene.seen.jobset, scene.changes.status, options);
+  tear_down(scene.children.active, "so", &successors, options, scene.changes);
+  ASSERT_NE(scene.seen.jobs[0]->resource_version, "");
+  ASSERT_THAT(told(scene.changes.deletes),
+              ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Foreground"));
+  EXPECT_EQ(scene.changes.deletes[0].preconditions,
+            (runtime::Preconditions{.uid = "uid-of-train-workers-0",
+                                    .resource_version = scene.seen.jobs[0]->resource_version}))
+      << "the Job controller may have done something since";
+  EXPECT_EQ(scene.changes.deletes[1].preconditions, (runtime::Preconditions{.uid = "uid-of-train-workers-1"}));
+  EXPECT_THAT(scene.changes.reasons, ElementsAre("deleting 2 jobs (train-workers-0, train-workers-1): so"));
 }
 
 TEST(TearDown, OfNothingIsNothing) {
@@ -54,7 +79,7 @@ class FormingJobs : public testing::TestWithParam<FormingCase> {};
 
 TEST_P(FormingJobs, AreSuspendedFirst) {
   Scene scene(a_jobset("train").job("workers").hosts(4).everywhere(GetParam().state));
-  tear_down({scene.seen.jobs[0]}, "so", {}, scene.changes);
+  tear_down({scene.seen.jobs[0]}, "so", nullptr, {}, scene.changes);
   ASSERT_THAT(scene.changes.deletes, SizeIs(1));
   if (!GetParam().forming) {
     EXPECT_THAT(told(scene.changes.deletes), ElementsAre("delete train-workers-0 Foreground"));
@@ -168,7 +193,7 @@ TEST(TearDown, LetsAStuckJobGoBeforeItsPods) {
   world.job("train-workers-0", being_deleted(0s));
   world.now() = after(5min);
   Scene scene(world);
-  tear_down({scene.seen.jobs[0]}, "so", {}, scene.changes);
+  tear_down({scene.seen.jobs[0]}, "so", nullptr, {}, scene.changes);
   EXPECT_THAT(told(scene.changes.deletes), ElementsAre("delete train-workers-0 Background"));
   EXPECT_EQ(scene.changes.deletes[0].preconditions.uid, "uid-of-train-workers-0");
   const std::string text =
@@ -184,7 +209,7 @@ TEST(TearDown, HasThePatienceItIsTold) {
   world.now() = after(10s);
   Scene scene(world);
   const Options options{.stuck_after = 10s};
-  tear_down(scene.children.active, "so", options, scene.changes);
+  tear_down(scene.children.active, "so", nullptr, options, scene.changes);
   EXPECT_THAT(scene.changes.deletes, SizeIs(2));
 }
 

@@ -63,9 +63,13 @@ World& World::job(const std::string& name, const JobChange& change) {
     found = jobs_.emplace(name, made(name)).first;
     found->second["metadata"]["uid"] = "uid-of-" + name;
   }
+  const Json before = found->second;
   change(found->second);
+  if (found->second != before || !before["metadata"].contains("resourceVersion")) touch(found->second);
   return *this;
 }
+
+void World::touch(Json& object) { object["metadata"]["resourceVersion"] = std::to_string(next_version_++); }
 
 World& World::every_job(const JobChange& change) {
   const JobSetSpec spec = this->spec();
@@ -133,14 +137,19 @@ void World::apply(const runtime::Action& action) {
     Json& made = objects[name] = *action.body.make();
     made["metadata"]["uid"] = fmt::format("uid-{}-of-{}", next_uid_++, name);
     if (action.type == kJobs) made = with_defaults(std::move(made));
+    touch(made);
   } else {
     TPUSLICE_CHECK_MSG(found != objects.end(), "is not there: " + name);
     Json& object = found->second;
     TPUSLICE_CHECK_MSG(action.preconditions.uid == string_at(object, {"metadata", "uid"}), name);
+    const std::string& version = action.preconditions.resource_version;
+    TPUSLICE_CHECK_MSG(version.empty() || version == string_at(object, {"metadata", "resourceVersion"}), name);
     if (action.kind == runtime::ActionKind::kPatch) {
       object = apply_merge_patch(std::move(object), *action.body.make());
+      touch(object);
     } else if (action.propagation == runtime::Propagation::kForeground) {
       object["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+      touch(object);
     } else {
       objects.erase(found);
     }
