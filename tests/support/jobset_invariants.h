@@ -22,8 +22,8 @@ inline constexpr const char* kJobKind = "jobs.batch";
 ///   controller replaces a pod as soon as it is told to end, but what it creates then has no node and runs nothing, and
 ///   the slice controller lets it go only when its predecessors are gone.
 /// - Never two Jobs in one place of a JobSet; with BlockingRecreate, never Jobs of two attempts.
-/// - Restarts go up by one at a time, each time after a Job of that very attempt has failed, and counted ones never
-///   exceed maxRestarts.
+/// - Restarts go up by one at a time, each time after a Job of that very attempt has failed (or is bound to, where the
+///   JobSet says so), and counted ones never exceed maxRestarts.
 /// - A JobSet that has ended stays so.
 class JobSetInvariants {
  public:
@@ -80,6 +80,7 @@ class JobSetInvariants {
     int restarts = 0;
     std::string ended;
     bool blocking = false;
+    bool at_failure_target = false;
     std::set<int> failed;  ///< Attempts of which Jobs have failed.
   };
 
@@ -111,7 +112,8 @@ class JobSetInvariants {
     }
     const Member member{mark_of(job, "replicatedjob-name") + "/" + mark_of(job, "job-index"),
                         std::stoi(mark_of(job, "restart-attempt"))};
-    if (sim::condition_status(job, "Failed") == "True") sets_[set].failed.insert(member.attempt);
+    const bool bound_to = sets_[set].at_failure_target && sim::condition_status(job, "FailureTarget") == "True";
+    if (bound_to || sim::condition_status(job, "Failed") == "True") sets_[set].failed.insert(member.attempt);
     if (change.type == sim::ChangeType::kAdded) {
       for (const auto& [other, beside] : jobs_[set]) {
         if (other == name) continue;
@@ -130,6 +132,8 @@ class JobSetInvariants {
     const std::string name = string_at(jobset, {"metadata", "name"});
     Set& set = sets_[string_at(jobset, {"metadata", "uid"})];
     set.blocking = string_at(jobset, {"spec", "failurePolicy", "restartStrategy"}) == "BlockingRecreate";
+    set.at_failure_target =
+        string_at(jobset, {"metadata", "annotations", "tpuslice.dev/restart-at"}) == "FailureTarget";
     const int restarts = static_cast<int>(int_at(jobset, {"status", "restarts"}));
     if (restarts != set.restarts) {
       ++restarts_seen_;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/jobset/labels.h"
 #include "tests/support/jobset_world.h"
 
 namespace tpuslice::testing {
@@ -39,16 +40,27 @@ struct LifeStory {
   std::int64_t writes = 0;
 };
 
+/// How the operator dies, and what for a JobSet it serves.
+struct CrashCase {
+  const char* name;
+  bool before_server;
+  bool fast;  ///< It restarts at FailureTarget, before the old pods are gone.
+};
+
 /// `die_at` 0: no crash.
-LifeStory live(std::int64_t die_at, bool before_server) {
+LifeStory live(std::int64_t die_at, const CrashCase& how) {
   JobSetWorld world;
   OperatorOptions options;
   options.faults.die_at_write = die_at;
-  options.faults.die_before_server = before_server;
+  options.faults.die_before_server = how.before_server;
   world.start_operator(options);
   LifeStory story;
   for (const Chapter& chapter : life()) {
     chapter.act(world);
+    if (how.fast && &chapter == &life().front()) {
+      world.edit(
+          [](Json& json) { json["metadata"]["annotations"][std::string(jobset::kRestartAt)] = "FailureTarget"; });
+    }
     if (!world.run_until([&] { return chapter.done(world); }, 5min)) {
       story.digests.push_back(fmt::format("never {}:\n{}", chapter.name, world.state()));
       break;
@@ -64,16 +76,16 @@ LifeStory live(std::int64_t die_at, bool before_server) {
   return story;
 }
 
-class JobSetCrash : public ::testing::TestWithParam<bool> {};
+class JobSetCrash : public ::testing::TestWithParam<CrashCase> {};
 
 TEST_P(JobSetCrash, AtAnyWriteOfALifeChangesNothingInTheEnd) {
-  const LifeStory whole = live(0, false);
+  const LifeStory whole = live(0, {.name = "", .before_server = false, .fast = GetParam().fast});
   ASSERT_THAT(whole.violations, IsEmpty());
   ASSERT_EQ(whole.digests.size(), life().size()) << whole.digests.back();
   EXPECT_GE(whole.writes, 40) << "enough to mean something";
   // What the server has before a write is what it had after the one before, but for the time: some will do.
-  for (std::int64_t n = 1; n <= whole.writes; n += GetParam() ? 4 : 1) {
-    SCOPED_TRACE(fmt::format("dies {} write {} of {}", GetParam() ? "before" : "after", n, whole.writes));
+  for (std::int64_t n = 1; n <= whole.writes; n += GetParam().before_server ? 4 : 1) {
+    SCOPED_TRACE(fmt::format("dies {} write {} of {}", GetParam().before_server ? "before" : "after", n, whole.writes));
     const LifeStory crashed = live(n, GetParam());
     ASSERT_THAT(crashed.violations, IsEmpty());
     for (std::size_t i = 0; i < crashed.digests.size(); ++i) {
@@ -83,9 +95,11 @@ TEST_P(JobSetCrash, AtAnyWriteOfALifeChangesNothingInTheEnd) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, JobSetCrash, ::testing::Bool(), [](const auto& test) {
-  return std::string(test.param ? "OperatorBeforeTheServer" : "OperatorAfterTheServer");
-});
+INSTANTIATE_TEST_SUITE_P(Of, JobSetCrash,
+                         ::testing::Values(CrashCase{"OperatorBeforeTheServer", true, false},
+                                           CrashCase{"OperatorAfterTheServer", false, false},
+                                           CrashCase{"OperatorOfAFastJobSet", false, true}),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace tpuslice::testing

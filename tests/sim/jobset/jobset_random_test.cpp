@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
+#include "controllers/jobset/labels.h"
 #include "tests/support/fault_choices.h"
 #include "tests/support/jobset_world.h"
 
@@ -52,6 +53,7 @@ class JobSetHistory {
     Json shape = *parse_yaml(kTwoSlices);
     Json& spec = shape["spec"];
     if (random.uniform(0, 2) == 0) spec["failurePolicy"]["restartStrategy"] = "BlockingRecreate";
+    if (random.uniform(0, 1) == 0) shape["metadata"]["annotations"][std::string(jobset::kRestartAt)] = "FailureTarget";
     // Then the Job controller replaces pods, and the slice controller sees to it that slices stay whole.
     if (random.uniform(0, 2) == 0) spec["replicatedJobs"][0]["template"]["spec"]["backoffLimit"] = 100;
     if (random.uniform(0, 2) == 0) {
