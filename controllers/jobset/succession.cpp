@@ -8,6 +8,9 @@
 namespace tpuslice::jobset {
 namespace {
 
+/// The Job controller waits for no pod of which the name's next Job would not know.
+bool is_settled(const JobView& job) { return is_ending(job) || is_ready(job); }
+
 bool is_held_at_gate_of(const std::string& slice, const Json& job) {
   return string_at(job, {"spec", "template", "metadata", "labels", tpu::kSlice}) == slice &&
          std::ranges::any_of(array_at(job, {"spec", "template", "spec", "schedulingGates"}),
@@ -24,8 +27,6 @@ bool successor_waits_for(const JobView& job, const JobSetSpec& spec, const JobBu
 }
 
 }  // namespace
-
-bool is_settled(const JobView& job) { return is_ending(job) || is_ready(job); }
 
 bool may_go_before_its_pods(const JobView& job, const JobSetSpec& spec, const JobBuilder& successors) {
   const bool blocking = spec.failure && spec.failure->blocking;

@@ -7,16 +7,13 @@
 
 namespace tpuslice::jobset {
 
-/// The Job makes no pods any more, or all that it has to make have been seen ready: the Job controller waits for none
-/// of which the name's next Job would not know.
-[[nodiscard]] bool is_settled(const JobView& job);
-
 /// The Job may go before its pods. It costs those who ask for fast restarts (spec.restart_at_failure_target) quota, of
 /// chips too, for the pods of both at once, and nothing else:
 ///
 /// - the successor's pods wait at the gate of the slice that the Job's own pods are in, and the slice controller lets
 ///   none go before all of these are gone;
-/// - the Job is settled, so no count of expected pods is left to its successor (kubernetes#142142, kubernetes#131917);
+/// - the Job makes no pods any more, or all of them have been seen ready, so no count of expected pods is left to its
+///   successor (kubernetes#142142, kubernetes#131917);
 /// - neither it nor its JobSet is suspended: who does that waits for the pods to be gone.
 ///
 /// `successors` makes the Jobs of the attempt to come.
