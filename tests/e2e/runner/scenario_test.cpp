@@ -50,6 +50,9 @@ steps:
       .status.reason: absent
 )");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message();
+  ASSERT_THAT(scenario->always, SizeIs(1));
+  EXPECT_THAT(scenario->always[0].fields, SizeIs(1));
+  EXPECT_TRUE(scenario->always[0].unborn);
   ASSERT_THAT(scenario->steps, SizeIs(12));
   EXPECT_THAT(std::get<Apply>(scenario->steps[0].action).objects, SizeIs(2));
   EXPECT_EQ(scenario->steps[1].title, "apply ConfigMap/m is refused");
@@ -61,7 +64,7 @@ steps:
   const Expectation& expected = std::get<Expect>(scenario->steps[11].action).expectation;
   EXPECT_EQ(expected.count, 4);
   EXPECT_THAT(expected.fields, SizeIs(4));
-  EXPECT_EQ(scenario->steps[11].where, "dir/x.yaml:21");
+  EXPECT_EQ(scenario->steps[11].where, "dir/x.yaml:22");
 }
 
 TEST(Scenario, TellsUnknownKeysWithTheirLine) {
