@@ -33,7 +33,7 @@ inline constexpr std::string_view kNamespacedJob = "alpha.jobset.sigs.k8s.io/nam
 inline constexpr std::string_view kNoSchedule = "alpha.jobset.sigs.k8s.io/no-schedule";
 
 /// Ours, annotation of a JobSet. "FailureTarget": a Job has failed once it is bound to fail, and not only when the last
-/// of its pods has ended.
+/// of its pods has ended; and the next Jobs may come while the pods of these end (succession.h).
 inline constexpr std::string_view kRestartAt = "tpuslice.dev/restart-at";
 /// Ours, annotation of a Job that is going to be deleted: since when, RFC 3339.
 inline constexpr std::string_view kEndingSince = "tpuslice.dev/ending-since";

@@ -7,13 +7,13 @@
 
 namespace tpuslice::jobset {
 
-/// The Job may go before its pods. It costs those who ask for fast restarts (spec.restart_at_failure_target) quota, of
-/// chips too, for the pods of both at once, and nothing else:
+/// The Job may go before its pods, where a restart has to be fast (spec.restart_at_failure_target): there has to be
+/// quota, of chips too, for the pods of both at once. So that nothing runs twice and nothing waits in vain,
 ///
 /// - the successor's pods wait at the gate of the slice that the Job's own pods are in, and the slice controller lets
 ///   none go before all of these are gone;
 /// - the Job makes no pods any more, or all of them have been seen ready, so no count of expected pods is left to its
-///   successor (kubernetes#142142, kubernetes#131917);
+///   successor (kubernetes#142142, kubernetes#131917; docs/adr/0015 says what moment is left);
 /// - neither it nor its JobSet is suspended: who does that waits for the pods to be gone.
 ///
 /// `successors` makes the Jobs of the attempt to come.

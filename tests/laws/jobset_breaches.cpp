@@ -20,6 +20,8 @@ bool has_ended(const JobView& job) {
   return job.condition("Complete") != nullptr || job.condition("Failed") != nullptr;
 }
 
+bool has_ended_or_will(const JobView& job) { return has_ended(job) || job.condition("FailureTarget") != nullptr; }
+
 /// By the labels alone, as whoever reads them; what failed and has none is of no attempt that goes on.
 bool is_of_attempt_before(const JobView& job, const JobSetStatus& status) {
   const auto before = [&](const std::string& attempt, int now) {
@@ -177,7 +179,7 @@ class Judge {
     const int hosts = topology == "4x4" ? 4 : topology == "2x4" ? 2 : 0;
     const bool gated = string_at(pod, {"metadata", "annotations", tpu::kGating}) != "off";
     const bool whole = hosts > 0 && of->parallelism == hosts && of->completions == hosts;
-    const bool seen_all = has_ended(job) || job.condition("FailureTarget") != nullptr || job.ready == hosts;
+    const bool seen_all = has_ended_or_will(job) || job.ready == hosts;
     const bool in_turn = spec_.failure && spec_.failure->blocking;
     const bool still = job.suspended || spec_.suspended;
     return spec_.restart_at_failure_target && !in_turn && !still && whole && gated && seen_all;
@@ -202,7 +204,7 @@ class Judge {
       if (action.preconditions.resource_version != live->resource_version)
         complain(action, "goes whatever it has done");
     }
-    const bool ending = has_ended(*live) || live->condition("FailureTarget") != nullptr;
+    const bool ending = has_ended_or_will(*live);
     const int pods = live->active + live->succeeded;
     if (!ending && !live->suspended && !live->deletion && (!live->started || pods < live->parallelism)) {
       complain(action, "is deleted while its pods are being created");
