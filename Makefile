@@ -1,10 +1,10 @@
-# Two commands matter: `make demo` and `make test`. Each does all its own set-up.
+# `make demo` and `make test` install and build everything that they need.
 PRESET ?= dev
 JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: histories help deps build controlplane conformance test demo format tidy golden asan tsan fuzz mutants bench bench-admission bench-scheduling clean
+.PHONY: help deps build controlplane conformance test check check-format check-locks check-includes check-tidy demo format golden histories asan tsan fuzz mutants bench bench-admission bench-scheduling clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,12 +19,12 @@ build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
 controlplane: ## Build etcd, the Kubernetes control plane and kwok, once, for the end-to-end tests
 	@tests/controlplane/build.sh
 
-conformance: deps controlplane ## Play the exchanges of tests/conformance on a real and on the simulated API server
+conformance: deps controlplane ## Replay the exchanges of tests/conformance on a real and on the simulated API server
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-conformance
 	@build/dev/bin/tpu-slice-conformance $(ARGS)
 
-test: build ## Build and run every test; the last line is "N passed, N failed"
+test: build ## Build and run all tests; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
 	@tests/support/run_tests.sh $(BUILD)
 
@@ -33,48 +33,68 @@ demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-sim
 	@cmd/tpu-slice-sim/demo.sh build/dev/bin/tpu-slice-sim
 
+check: check-format check-locks check-includes check-tidy asan tsan ## All static checks and sanitizers (long; see CONTRIBUTING.md)
+
+check-format: ## Every C++ file is formatted as .clang-format says
+	@tests/support/deps.sh clang-format-14
+	@git ls-files '*.h' '*.cpp' | xargs clang-format-14 --dry-run --Werror
+
+check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
+	@tests/support/deps.sh clang-16
+	@[ -f build/clang/build.ninja ] || cmake --preset clang
+	@cmake --build --preset clang -j $(JOBS)
+
+check-includes: deps ## Compile the release build file by file and without precompiled header
+	@[ -f build/includes/build.ninja ] || cmake --preset includes
+	@cmake --build --preset includes -j $(JOBS)
+
+SINCE ?= origin/main
+check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main)
+	@tests/support/deps.sh clang-tidy-14
+	@cmake --preset tidy >/dev/null
+	@git diff --name-only --diff-filter=AMR $(SINCE) -- '*.cpp' | grep -v '^tests/' | \
+	  xargs -r -P $(JOBS) -n 1 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
+
+SANITIZED := -L 'unit|laws|sim'
 asan: ## Unit, law and simulation tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) --no-print-directory build PRESET=asan
-	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/lsan.supp tests/support/run_tests.sh build/asan -L 'unit|laws|sim'
+	@LSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/lsan.supp tests/support/run_tests.sh build/asan $(SANITIZED)
 
-tsan: ## The same under ThreadSanitizer
+tsan: ## Unit, law and simulation tests under ThreadSanitizer
 	@$(MAKE) --no-print-directory build PRESET=tsan
-	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp tests/support/run_tests.sh build/tsan -L 'unit|laws|sim'
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/tests/support/tsan.supp tests/support/run_tests.sh build/tsan $(SANITIZED)
 
 HISTORIES ?= 100000
 FUZZ_SECONDS ?= 60
-fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); what it finds is kept in build/fuzz/corpus/findings
+fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); findings are written to build/fuzz/corpus/findings
 	@tests/support/deps.sh clang-14 libclang-rt-14-dev
 	@[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer
 	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
 
-histories: ## Tell HISTORIES (100000) random histories of slices, JOBS (2) at a time
+histories: ## Run HISTORIES (100000) random histories of slices, JOBS (2) at a time
 	@cmake --build --preset dev -j $(JOBS) --target sim_slice_histories_test
 	@tests/sim/slices/histories.sh build/dev/bin/sim_slice_histories_test $(HISTORIES) $(JOBS)
 
-golden: build ## Write the golden files anew; then read `git diff`
+golden: build ## Rewrite the golden files; then read `git diff`
 	@TPUSLICE_GOLDEN=update ctest --test-dir $(BUILD) -L golden --output-on-failure
 	@git --no-pager diff --stat -- tests/golden
 
 format: ## Format the C++ code in place
-	@git ls-files '*.h' '*.cpp' | xargs clang-format -i
+	@tests/support/deps.sh clang-format-14
+	@git ls-files '*.h' '*.cpp' | xargs clang-format-14 -i
 
-tidy: deps ## Run clang-tidy over the C++ code (slow)
-	@cmake --preset tidy >/dev/null
-	@git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
-
-mutants: deps ## Break the planners in known ways; the laws must notice each (slow)
+mutants: deps ## Break the planners in known ways; the tests must fail for each (slow)
 	@tests/laws/mutants.sh build/mutants
 
-bench: deps controlplane ## Measure the release build on a real control plane; ARGS=--record keeps the figures
+bench: deps controlplane ## Measure the release build on a real control plane; ARGS=--record saves the figures
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-bench
 	@build/dev/bin/tpu-slice-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
 
-bench-admission: deps ## Measure admission in the release build: the mutator alone, over HTTPS, while certificates change
+bench-admission: deps ## Measure admission in the release build: the mutator alone, over HTTPS, during certificate rotation
 	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)

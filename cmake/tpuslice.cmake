@@ -1,11 +1,12 @@
-# tpuslice_library, tpuslice_executable and tpuslice_test: the only ways a target is made.
+# tpuslice_library, tpuslice_executable and tpuslice_test: every target is made with one of these.
 
 set(TPUSLICE_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror)
 # Designated initialisers leave members to their defaults on purpose.
 list(APPEND TPUSLICE_WARNINGS -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  list(APPEND TPUSLICE_WARNINGS -Wthread-safety)
+  # Unlike GCC, Clang counts sign conversions among -Wconversion.
+  list(APPEND TPUSLICE_WARNINGS -Wthread-safety -Wno-sign-conversion)
 else()
   # GCC 12 sees overlaps and overruns in std::string concatenation that are not there (GCC bugs 105329, 105651).
   list(APPEND TPUSLICE_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
@@ -13,9 +14,9 @@ endif()
 
 # A little optimisation of the libraries pays for itself when the laws and simulations run.
 #
-# Every preset but release compiles the files of a target eight at a time (CMAKE_UNITY_BUILD), as most of
-# a file's time goes into the templates of its headers. So names in anonymous namespaces are unique within a target; what
-# two files both want belongs in a header. Release compiles each file alone, so none can lean on another's includes.
+# Every preset but release and includes compiles the files of a target eight at a time (CMAKE_UNITY_BUILD), since most of
+# a file's compile time is spent on the templates in its headers. So names in anonymous namespaces are unique within a
+# target; what two files share belongs in a header. Release compiles each file alone, so every file includes what it uses.
 set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "" FORCE)
 set(CMAKE_EXE_LINKER_FLAGS_DEV "" CACHE STRING "" FORCE)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "" FORCE)
@@ -27,7 +28,7 @@ add_library(tpuslice_options INTERFACE)
 target_compile_options(tpuslice_options INTERFACE ${TPUSLICE_WARNINGS})
 target_include_directories(tpuslice_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # What nobody calls is not in memory either.
+  # Unused functions and data are not linked.
   target_compile_options(tpuslice_options INTERFACE ${TPUSLICE_HARDENING} -ffunction-sections -fdata-sections)
   target_link_options(tpuslice_options INTERFACE -pie -Wl,-z,relro,-z,now -Wl,--gc-sections)
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
@@ -46,12 +47,17 @@ if(TPUSLICE_SANITIZE)
   target_link_options(tpuslice_options INTERFACE -fsanitize=${TPUSLICE_SANITIZE})
 endif()
 if(TPUSLICE_FUZZ)
-  # libFuzzer follows what is executed. Locks that are handed to a wait are beyond Clang 14's -Wthread-safety.
-  target_compile_options(tpuslice_options INTERFACE -fsanitize=fuzzer-no-link -Wno-thread-safety)
+  target_compile_options(tpuslice_options INTERFACE -fsanitize=fuzzer-no-link)  # Coverage for libFuzzer.
 endif()
 find_program(TPUSLICE_CCACHE ccache)
 if(TPUSLICE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TPUSLICE_CCACHE})
+  # Without these settings ccache refuses to cache any compilation that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${TPUSLICE_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(tpuslice_options INTERFACE -fpch-preprocess)
+  endif()
 endif()
 find_program(TPUSLICE_MOLD mold)
 if(TPUSLICE_MOLD AND NOT TPUSLICE_SANITIZE)
@@ -95,21 +101,42 @@ function(tpuslice_executable name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
-# tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds])
-# One GoogleTest program, one ctest entry; run from the source root so that tests find their data files.
+# tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n])
+# One GoogleTest program, run from the source root so that tests find their data files. SHARDS splits its cases among so
+# many ctest entries, <name>_1 to <name>_n. SLOTS says how much of the machine an entry takes: there are two slots for each
+# core (tests/support/run_tests.sh). 2, the default, is a program that computes; 1 is one that waits at least half of
+# its time; 4 is one that measures time or needs the whole machine.
 function(tpuslice_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;SLOTS" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tpuslice_options tpuslice_pch ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE -O0)
   target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(NOT ARG_SLOTS)
+    set(ARG_SLOTS 2)
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   if(TPUSLICE_SANITIZE)
-    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")  # What they make of it in time.
+    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")  # Sanitizers slow the tests down.
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_SHARDS)
+    set(entries)
+    foreach(shard RANGE 1 ${ARG_SHARDS})
+      math(EXPR index "${shard} - 1")
+      add_test(NAME ${name}_${shard}
+        COMMAND ${PROJECT_SOURCE_DIR}/tests/support/run_shard.sh ${index} ${ARG_SHARDS} ${name}_${shard} $<TARGET_FILE:${name}>
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+      list(APPEND entries ${name}_${shard})
+    endforeach()
+  else()
+    set(entries ${name})
+    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
+  # Entries that wait start first; entries that compute run in the slots that they leave.
+  math(EXPR cost "1000 / ${ARG_SLOTS}")
+  set_tests_properties(${entries} PROPERTIES
+    LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_SLOTS} COST ${cost})
 endfunction()

@@ -9,7 +9,7 @@
 namespace tpuslice::tpu {
 namespace {
 
-constexpr std::int64_t kLongestEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
+constexpr std::int64_t kMaxEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
 constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
 std::vector<Accelerator> make_accelerators() {
@@ -63,13 +63,13 @@ bool is_flat_shape(const Accelerator& accelerator, const Topology& topology) {
   const Bounds& bounds = topology.padded();
   const std::int64_t chips = topology.chips();
   return is_power_of_two(bounds[0]) && (bounds[1] == bounds[0] || bounds[1] == 2 * bounds[0]) &&
-         (chips == 1 || chips % 4 == 0) && chips >= accelerator.least_chips && chips <= accelerator.most_chips;
+         (chips == 1 || chips % 4 == 0) && chips >= accelerator.min_chips && chips <= accelerator.max_chips;
 }
 
 /// Below one cube.
 std::vector<Bounds> small_shapes(const Accelerator& accelerator) {
   std::vector<Bounds> shapes = {{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}};
-  if (accelerator.least_chips == 1) shapes.insert(shapes.begin(), {1, 1, 1});
+  if (accelerator.min_chips == 1) shapes.insert(shapes.begin(), {1, 1, 1});
   return shapes;
 }
 
@@ -98,13 +98,13 @@ Status check_cubes(const Accelerator& accelerator, const Topology& topology) {
     return Error::invalid_argument("topology {} of {} must list its dimensions in ascending order: {}",
                                    topology.to_string(), accelerator.label, Topology::of(sorted).to_string());
   }
-  if (*std::max_element(bounds.begin(), bounds.end()) > kLongestEdge) {
+  if (*std::max_element(bounds.begin(), bounds.end()) > kMaxEdge) {
     return Error::invalid_argument("topology {} is longer than {} chips in one dimension", topology.to_string(),
-                                   kLongestEdge);
+                                   kMaxEdge);
   }
-  if (topology.chips() > accelerator.most_chips) {
+  if (topology.chips() > accelerator.max_chips) {
     return Error::invalid_argument("topology {} has {} chips; the largest slice of {} has {}", topology.to_string(),
-                                   topology.chips(), accelerator.label, accelerator.most_chips);
+                                   topology.chips(), accelerator.label, accelerator.max_chips);
   }
   return {};
 }
@@ -144,7 +144,7 @@ Status check_topology(const Accelerator& accelerator, const Topology& topology) 
 std::vector<Topology> legal_topologies(const Accelerator& accelerator) {
   std::vector<Topology> legal;
   if (accelerator.rank == 2) {
-    for (std::int64_t edge = 1; edge * edge <= accelerator.most_chips; edge *= 2) {
+    for (std::int64_t edge = 1; edge * edge <= accelerator.max_chips; edge *= 2) {
       for (const Topology& shape : {Topology::of(edge, edge), Topology::of(edge, 2 * edge)}) {
         if (is_flat_shape(accelerator, shape)) legal.push_back(shape);
       }
@@ -152,9 +152,9 @@ std::vector<Topology> legal_topologies(const Accelerator& accelerator) {
     return legal;
   }
   for (const Bounds& shape : small_shapes(accelerator)) legal.push_back(Topology::of(shape));
-  for (std::int64_t x = kCubeEdge; x <= kLongestEdge; x += kCubeEdge) {
-    for (std::int64_t y = kCubeEdge; y <= kLongestEdge && x * y * kCubeEdge <= accelerator.most_chips; y += kCubeEdge) {
-      for (std::int64_t z = kCubeEdge; z <= kLongestEdge && x * y * z <= accelerator.most_chips; z += kCubeEdge) {
+  for (std::int64_t x = kCubeEdge; x <= kMaxEdge; x += kCubeEdge) {
+    for (std::int64_t y = kCubeEdge; y <= kMaxEdge && x * y * kCubeEdge <= accelerator.max_chips; y += kCubeEdge) {
+      for (std::int64_t z = kCubeEdge; z <= kMaxEdge && x * y * z <= accelerator.max_chips; z += kCubeEdge) {
         const Topology topology = Topology::of({x, y, z});
         if (check_topology(accelerator, topology).ok()) legal.push_back(topology);
       }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "tpu/geometry.h"
 
 namespace tpuslice::tpu {
@@ -19,11 +20,6 @@ bool may_be_resilient(const Accelerator& accelerator, const Topology& topology) 
   const Bounds& bounds = topology.padded();
   return accelerator.rank == 3 &&
          std::all_of(bounds.begin(), bounds.end(), [](auto length) { return length >= kCubeEdge; });
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 std::string metrics_ports(const Accelerator& accelerator, std::int64_t node_chips) {
@@ -49,7 +45,7 @@ Status append_geometry(const DeviceRequest& request, const Accelerator& accelera
   add("TPU_TOPOLOGY_WRAP", "WRAP", topology_wrap(accelerator, topology));
   add("TPU_TOPOLOGY_ALT", "ALT", "false");  // No twisted tori.
   if (may_be_resilient(accelerator, topology)) {
-    const bool off = equal_ignoring_case(request.ici_resiliency, "false");
+    const bool off = equals_ignoring_case(request.ici_resiliency, "false");
     env.push_back({"ENABLE_ICI_RESILIENCY", off ? "false" : "true", {}});
   }
   return {};

@@ -1,8 +1,8 @@
 // The environment that GKE's device plugin gives a TPU container when the kubelet allocates its chips, from the labels
 // of the node and the number of chips.
 //
-// On GKE it is never injected: a pod's own value wins over the device plugin's, so a second opinion could only do harm.
-// It is for clusters whose device plugin sets none, and for validation.
+// Never injected on GKE, where a pod's own value would override the device plugin's. It is for clusters whose device
+// plugin sets none, and for validation.
 // Source of every formula: ai-on-gke/tpu-device-plugin pkg/tpu/util/util.go, the same in dra-driver-google-tpu.
 #pragma once
 

@@ -1,4 +1,4 @@
-// EnvVar: a variable of a container's environment that we add.
+// EnvVar: an environment variable that we inject.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ struct EnvVar {
   std::string field_path;  ///< Downward API, e.g. "status.hostIP".
 
   [[nodiscard]] Json to_json() const {
-    Json made;
-    made["name"] = name;
+    Json json;
+    json["name"] = name;
     if (field_path.empty()) {
-      made["value"] = value;
+      json["value"] = value;
     } else {
-      made["valueFrom"]["fieldRef"]["fieldPath"] = field_path;
+      json["valueFrom"]["fieldRef"]["fieldPath"] = field_path;
     }
-    return made;
+    return json;
   }
   friend bool operator==(const EnvVar&, const EnvVar&) = default;
 };

@@ -1,4 +1,4 @@
-// Geometry of a TPU container: how chips, hosts and processes lie in a slice.
+// Geometry of a slice: bounds of hosts and processes.
 //
 // Validation needs it (the number of worker processes is the product of the host bounds), and so does device_env.h.
 // Source of every formula: ai-on-gke/tpu-device-plugin pkg/tpu/util/util.go, the same in dra-driver-google-tpu.

@@ -1,4 +1,4 @@
-// Indexed Jobs, those of JobSets among them, and StatefulSets: their controllers number the pods in a row.
+// Indexed Jobs, also those of JobSets, and StatefulSets: their controllers number the pods from 0.
 #include <fmt/format.h>
 
 #include "tpu/identity_parts.h"
@@ -12,8 +12,8 @@ std::string job_set_prefix(const Json& pod) {
                      string_at(pod, {"metadata", "labels", kReplicatedJobName}));
 }
 
-/// Pod `index` of a row named `row`: blocks of `identity.hosts` are slices.
-void take_place_in_row(SliceIdentity& identity, const std::string& row, int index) {
+/// Pod `index` of `row`, whose pods are numbered: each block of `identity.hosts` pods is a slice.
+void set_block(SliceIdentity& identity, const std::string& row, int index) {
   identity.slice_index = index / identity.hosts;
   identity.host_index = index % identity.hosts;
   identity.slice_name = fmt::format("{}-{}", row, identity.slice_index);
@@ -22,7 +22,7 @@ void take_place_in_row(SliceIdentity& identity, const std::string& row, int inde
 }
 
 /// A Job of a JobSet is one slice, unless its pods are slices of one host each.
-Status take_place_in_job_set(SliceIdentity& identity, const Json& pod, const std::string& job, int index) {
+Status set_job_set_slice(SliceIdentity& identity, const Json& pod, const std::string& job, int index) {
   ASSIGN_OR_RETURN(const std::optional<int> job_index, index_label(pod, kJobIndex));
   ASSIGN_OR_RETURN(const std::optional<int> replicas, index_label(pod, kReplicatedJobReplicas));
   if (index >= identity.hosts && identity.multi_host()) {
@@ -35,10 +35,10 @@ Status take_place_in_job_set(SliceIdentity& identity, const Json& pod, const std
   identity.owner = fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}),
                                uid.empty() ? string_at(pod, {"metadata", "labels", kJobSetName}) : uid);
   identity.topology_key = string_at(pod, {"metadata", "annotations", kJobSetTopologyKey});
-  // JobSet's webhook refuses the others until pod 0 has a node, unless nodes were labelled for the Job beforehand.
-  const bool prepared = !string_at(pod, {"metadata", "annotations", kJobSetNodeSelector}).empty();
-  if (!identity.topology_key.empty() && !prepared) identity.start = kFirstHostFirst;
-  if (!one_slice) return {};  // Single hosts in a row work with each other at most.
+  // JobSet's webhook refuses the other pods until pod 0 has a node, unless nodes were labelled for the Job before.
+  const bool has_labelled_nodes = !string_at(pod, {"metadata", "annotations", kJobSetNodeSelector}).empty();
+  if (!identity.topology_key.empty() && !has_labelled_nodes) identity.start = kFirstHostFirst;
+  if (!one_slice) return {};  // A multislice job of single hosts stays within the Job.
   identity.slice_name = job;
   identity.slice_index = job_index.value_or(0);
   identity.slices = replicas.value_or(1);
@@ -46,44 +46,45 @@ Status take_place_in_job_set(SliceIdentity& identity, const Json& pod, const std
   return {};
 }
 
-}  // namespace
-
-Result<MaybeIdentity> identify_job_worker(const Json& pod, std::vector<TpuContainer> containers) {
-  ASSIGN_OR_RETURN(const std::optional<int> index, index_annotation(pod, kCompletionIndex));
+/// What Jobs and StatefulSets have in common: `row` is the name in the pods' hostnames.
+Result<MaybeIdentity> identify_numbered_pod(const Json& pod, const std::string& row,
+                                            const Result<std::optional<int>>& index) {
+  ASSIGN_OR_RETURN(std::vector<TpuContainer> containers, pod_containers(pod));
+  if (containers.empty()) return MaybeIdentity();
+  if (!index) return index.error();
+  ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
   SliceIdentity identity;
   identity.subdomain = string_at(pod, {"spec", "subdomain"});
-  ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
-  if (!index || identity.subdomain.empty() || !shape) return MaybeIdentity();
-
-  const bool in_job_set = !string_at(pod, {"metadata", "labels", kJobSetName}).empty();
-  const std::string job = string_at(pod, {"metadata", "labels", kJobName});
-  identity.workload = in_job_set ? Workload::kJobSet : Workload::kJob;
+  if (row.empty() || !*index || identity.subdomain.empty() || !shape) return MaybeIdentity();
   identity.containers = std::move(containers);
-  ASSIGN_OR_RETURN(identity.hosts, take_shape(identity, *shape));
+  ASSIGN_OR_RETURN(identity.hosts, set_shape(identity, *shape));
   identity.owner = controller_uid(pod);
-  take_place_in_row(identity, job, *index);
-  if (in_job_set) RETURN_IF_ERROR(take_place_in_job_set(identity, pod, job, *index));
+  set_block(identity, row, **index);
   return MaybeIdentity(std::move(identity));
 }
 
-Result<MaybeIdentity> identify_stateful_set_worker(const Json& pod, std::vector<TpuContainer> containers) {
+}  // namespace
+
+Result<std::optional<SliceIdentity>> identify_job_pod(const Json& pod) {
+  return identify_numbered_pod(pod, string_at(pod, {"metadata", "labels", kJobName}),
+                               index_annotation(pod, kCompletionIndex));
+}
+
+Result<std::optional<SliceIdentity>> identify_job_set_pod(const Json& pod) {
+  const std::string job = string_at(pod, {"metadata", "labels", kJobName});
+  const Result<std::optional<int>> index = index_annotation(pod, kCompletionIndex);
+  ASSIGN_OR_RETURN(MaybeIdentity identity, identify_numbered_pod(pod, job, index));
+  if (identity) RETURN_IF_ERROR(set_job_set_slice(*identity, pod, job, **index));
+  return identity;
+}
+
+Result<std::optional<SliceIdentity>> identify_stateful_set_pod(const Json& pod) {
+  if (string_at(pod, {"spec", "subdomain"}).empty()) return MaybeIdentity();
   std::string set;
   for (const Json& owner : array_at(pod, {"metadata", "ownerReferences"})) {
-    if (bool_at(owner, {"controller"}) && string_at(owner, {"kind"}) == "StatefulSet") set = string_at(owner, {"name"});
+    if (bool_at(owner, {"controller"})) set = string_at(owner, {"name"});
   }
-  SliceIdentity identity;
-  identity.subdomain = string_at(pod, {"spec", "subdomain"});
-  if (set.empty() || identity.subdomain.empty()) return MaybeIdentity();
-  ASSIGN_OR_RETURN(const std::optional<int> ordinal, index_label(pod, kPodIndex));
-  ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
-  if (!ordinal || !shape) return MaybeIdentity();
-
-  identity.workload = Workload::kStatefulSet;
-  identity.containers = std::move(containers);
-  ASSIGN_OR_RETURN(identity.hosts, take_shape(identity, *shape));
-  identity.owner = controller_uid(pod);
-  take_place_in_row(identity, set, *ordinal);
-  return MaybeIdentity(std::move(identity));
+  return identify_numbered_pod(pod, set, index_label(pod, kPodIndex));
 }
 
 }  // namespace tpuslice::tpu

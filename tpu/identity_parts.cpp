@@ -11,7 +11,7 @@ namespace {
 Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std::string_view key) {
   const std::string text = string_at(pod, {"metadata", kind, key});
   if (text.empty()) return std::optional<int>();
-  const std::optional<int> index = whole_number(text);
+  const std::optional<int> index = parse_count(text);
   if (!index) {
     return Error::invalid_argument("metadata.{}[{}]: Invalid value: \"{}\": must be a number from 0", kind, key,
                                    text.substr(0, 64));
@@ -19,7 +19,7 @@ Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std:
   return index;
 }
 
-/// Processes of one slice are alike, and before tpu7x a host is one process.
+/// All processes of a slice have equally many chips, and before tpu7x a host is one process.
 Status check_containers(const std::vector<TpuContainer>& containers, const Accelerator& accelerator) {
   if (containers.size() > 1 && !accelerator.splits_hosts()) {
     return Error::invalid_argument(
@@ -37,7 +37,7 @@ Status check_containers(const std::vector<TpuContainer>& containers, const Accel
   return {};
 }
 
-/// Init containers run one by one, so a pod that has only those needs as many chips as one of them.
+/// Init containers run one after another, so a pod with chips in those only uses the chips of one of them.
 std::int64_t chips_of_host(const SliceIdentity& identity) {
   return identity.containers.empty() ? identity.init_containers.front().chips : total_chips(identity.containers);
 }
@@ -62,13 +62,18 @@ std::string controller_uid(const Json& pod) {
   return {};
 }
 
-Result<int> take_shape(SliceIdentity& identity, const SliceShape& shape) {
+Result<int> set_shape(SliceIdentity& identity, const SliceShape& shape) {
   RETURN_IF_ERROR(check_containers(identity.containers, *shape.accelerator));
   const auto hosts = host_count(shape.topology, chips_of_host(identity));
   if (!hosts) return hosts.error().within("spec.containers");
   identity.accelerator = shape.accelerator;
   identity.topology = shape.topology;
   return *hosts;
+}
+
+Result<std::vector<TpuContainer>> pod_containers(const Json& pod, std::string_view list) {
+  const Json* spec = find_path(pod, {"spec"});
+  return spec == nullptr ? std::vector<TpuContainer>() : tpu_containers(*spec, list);
 }
 
 std::string describe_hosts(const SliceIdentity& identity, int hosts) {

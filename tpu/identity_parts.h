@@ -1,4 +1,4 @@
-// What the identities of all workloads are made from. Internal to tpu/.
+// Helpers of the identity readers of all kinds. Internal to tpu/.
 #pragma once
 
 #include <optional>
@@ -20,22 +20,17 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 [[nodiscard]] Result<std::optional<int>> index_label(const Json& pod, std::string_view label);
 [[nodiscard]] Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation);
 
-/// uid of the controller among the pod's owners; empty without one.
+/// uid of the controller among the pod's owner references; empty without one.
 [[nodiscard]] std::string controller_uid(const Json& pod);
 
-/// Takes accelerator and topology into the identity. Errors: InvalidArgument for containers that cannot share a host of
-/// that shape; else the number of hosts of the slice.
-[[nodiscard]] Result<int> take_shape(SliceIdentity& identity, const SliceShape& shape);
+/// Sets accelerator and topology; returns the number of hosts of the slice. Errors: InvalidArgument for containers that
+/// cannot share a host of that shape.
+[[nodiscard]] Result<int> set_shape(SliceIdentity& identity, const SliceShape& shape);
 
 /// "topology 4x4 has 16 chips; with 4 chips per host that is 4 hosts"
 [[nodiscard]] std::string describe_hosts(const SliceIdentity& identity, int hosts);
 
-/// One per workload. `containers` is not empty; nothing for a pod that is not of that workload.
-[[nodiscard]] Result<MaybeIdentity> identify_ray_worker(const Json& pod, std::vector<TpuContainer> containers);
-[[nodiscard]] Result<MaybeIdentity> identify_job_worker(const Json& pod, std::vector<TpuContainer> containers);
-[[nodiscard]] Result<MaybeIdentity> identify_stateful_set_worker(const Json& pod, std::vector<TpuContainer> containers);
-/// One of the lists is not empty.
-[[nodiscard]] Result<MaybeIdentity> identify_lws_worker(const Json& pod, std::vector<TpuContainer> containers,
-                                                        std::vector<TpuContainer> init_containers);
+/// The containers with chips of a list of the pod, "containers" or "initContainers".
+[[nodiscard]] Result<std::vector<TpuContainer>> pod_containers(const Json& pod, std::string_view list = "containers");
 
 }  // namespace tpuslice::tpu

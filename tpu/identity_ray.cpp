@@ -6,6 +6,8 @@
 namespace tpuslice::tpu {
 namespace {
 
+constexpr int kMegascalePort = 8081;  // Ray exports metrics on 8080, the default.
+
 Error missing_shape(const Json& pod) {
   if (string_at(pod, {"spec", "nodeSelector", kAcceleratorLabel}).empty()) {
     return Error::invalid_argument(
@@ -33,7 +35,9 @@ Result<int> ray_host_index(const Json& pod, const SliceIdentity& identity) {
 
 }  // namespace
 
-Result<MaybeIdentity> identify_ray_worker(const Json& pod, std::vector<TpuContainer> containers) {
+Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod) {
+  ASSIGN_OR_RETURN(std::vector<TpuContainer> containers, pod_containers(pod));
+  if (containers.empty()) return MaybeIdentity();
   const std::string cluster = string_at(pod, {"metadata", "labels", kRayCluster});
   const std::string group = string_at(pod, {"metadata", "labels", kRayGroup});
   if (group.empty()) return MaybeIdentity();
@@ -41,11 +45,12 @@ Result<MaybeIdentity> identify_ray_worker(const Json& pod, std::vector<TpuContai
   if (!replica) return MaybeIdentity();
 
   SliceIdentity identity;
-  identity.workload = Workload::kRay;
+  identity.env.megascale_port = kMegascalePort;
+  identity.sets_hostname = true;
   identity.containers = std::move(containers);
   ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
   if (!shape) return missing_shape(pod);
-  ASSIGN_OR_RETURN(identity.hosts, take_shape(identity, *shape));
+  ASSIGN_OR_RETURN(identity.hosts, set_shape(identity, *shape));
   ASSIGN_OR_RETURN(identity.host_index, ray_host_index(pod, identity));
   const std::string uid = controller_uid(pod);
   identity.owner = uid.empty() ? fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}), cluster) : uid;

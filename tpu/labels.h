@@ -1,4 +1,4 @@
-// Label, annotation and resource names by which TPU workloads are recognised.
+// Names of labels, annotations, resources and scheduling gates of TPU workloads.
 #pragma once
 
 #include <string_view>
@@ -54,49 +54,56 @@ inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.
 inline constexpr std::string_view kLwsSubgroupSize = "leaderworkerset.sigs.k8s.io/subgroup-size";
 inline constexpr std::string_view kLwsSubgroupPolicy = "leaderworkerset.sigs.k8s.io/subgroup-policy-type";
 inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8s.io/subdomainPolicy";
-inline constexpr std::string_view kLwsTopologyKey = "leaderworkerset.sigs.k8s.io/exclusive-topology";
-inline constexpr std::string_view kLwsSubgroupTopologyKey = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
+/// Our own labels and annotations begin with this.
+inline constexpr std::string_view kAnnotationPrefix = "tpuslice.dev/";
 /// Ours: label of every TPU pod: the slice it belongs to, or kNoSlice.
 inline constexpr std::string_view kSlice = "tpuslice.dev/slice";
-/// Value of kSlice where a pod asks for chips but nothing says of which slice. No slice is named like this.
+/// Value of kSlice for a pod that asks for chips but has no slice. No slice key has this form.
 inline constexpr std::string_view kNoSlice = "none";
 /// Scheduling gate of the pods of a slice that waits for nodes.
 inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
 
-/// Ours: annotations that admission decides.
-inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< How many TPU pods the slice has.
-/// Which of them; absent without TPU, and where kBorn says that the completion index is it.
+/// Ours: annotations that admission sets.
+/// The workload of a pod whose controller is not the workload: "JobSet.v1alpha2.jobset.x-k8s.io/train".
+inline constexpr std::string_view kWorkload = "tpuslice.dev/workload";
+inline constexpr std::string_view kWorkloadUid = "tpuslice.dev/workload-uid";  ///< Absent if the pod does not say.
+inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";    ///< How many TPU pods the slice has.
+/// Host index; absent without TPUs, and if kMutatedBy says that the completion index is the host index.
 inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";
-/// "template": the pod's Job was given all that admission decides before it was created
-/// (webhook/rules/template_mutator.h), so admission may pass the pod by.
-inline constexpr std::string_view kBorn = "tpuslice.dev/born";
-inline constexpr std::string_view kBornOfTemplate = "template";
-/// When host 0 may start before the others are there; absent: never.
+/// "job-template": the Job was created with a pod template that already contains all that admission adds
+/// (webhook/rules/template_mutator.h), so the pod needs no admission.
+inline constexpr std::string_view kMutatedBy = "tpuslice.dev/mutated-by";
+inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
+/// When host 0 may be placed before the others exist; absent: never.
 inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
-inline constexpr std::string_view kFirstHostFirst = "first-host-first";  ///< Its controller makes it a condition.
-inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may make it a condition.
+inline constexpr std::string_view kFirstHostFirst =
+    "first-host-first";  ///< Its controller creates the others after host 0.
+inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may do so.
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
 
-/// Annotation of a LeaderWorkerSet's leader that is no host, where the group's workers are a slice of several: where it
-/// goes. The LeaderWorkerSet controller sets it; without it, exclusive placement has the leader choose, as upstream.
+/// Annotation of a LeaderWorkerSet's leader without TPUs beside a multi-host slice of workers: where it is placed. Set
+/// by the LeaderWorkerSet controller; without it, exclusive placement puts the leader first, as upstream.
 inline constexpr std::string_view kSliceLeader = "tpuslice.dev/slice-leader";
-inline constexpr std::string_view kWithSlice = "with-slice";  ///< To the nodes of its workers, once they have some.
-inline constexpr std::string_view kAnywhere = "anywhere";     ///< The workers wait for it.
+inline constexpr std::string_view kWithSlice = "with-slice";  ///< In the domain of its workers, after them.
+inline constexpr std::string_view kAnywhere = "anywhere";     ///< On any node; the workers wait for it.
 
 /// Ours: annotations that users set.
 inline constexpr std::string_view kTopologyKey =
-    "tpuslice.dev/topology-key";  ///< MutationOptions::topology_key; on the pods of a slice always there.
-inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< How many slices start together.
+    "tpuslice.dev/topology-key";  ///< Overrides MutationOptions::topology_key; admission sets it on all pods of a
+                                  ///< slice.
+inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
 /// Ours: annotations that the slice controller writes.
-inline constexpr std::string_view kSliceMembers = "tpuslice.dev/slice-members";  ///< Which pods were placed together.
-inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";          ///< RFC 3339.
-inline constexpr std::string_view kPlacedIn = "tpuslice.dev/placed-in";          ///< The domain; absent: in none.
-/// On host 0: the nodes of the hosts, by index, separated by commas; absent: whichever of the domain.
+inline constexpr std::string_view kSliceMembers =
+    "tpuslice.dev/slice-members";  ///< Hash of the pods that were placed together.
+inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";  ///< RFC 3339.
+inline constexpr std::string_view kPlacedIn =
+    "tpuslice.dev/placed-in";  ///< The domain; absent if released without one.
+/// On host 0: the nodes of the hosts, by host index, separated by commas; absent: any node of the domain.
 inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
-inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< Why the slice waits, for people.
+inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
 
 }  // namespace tpuslice::tpu

@@ -16,10 +16,10 @@ std::string lws_annotation(const Json& pod, std::string_view name) {
   return string_at(pod, {"metadata", "annotations", name});
 }
 
-/// The number behind "<prefix>-" in a name.
-std::optional<int> ordinal_behind(std::string_view name, std::string_view prefix) {
+/// The number after "<prefix>-" in a name.
+std::optional<int> ordinal_after(std::string_view name, std::string_view prefix) {
   if (name.size() <= prefix.size() || !name.starts_with(prefix) || name[prefix.size()] != '-') return std::nullopt;
-  return whole_number(name.substr(prefix.size() + 1));
+  return parse_count(name.substr(prefix.size() + 1));
 }
 
 }  // namespace
@@ -55,14 +55,14 @@ Result<std::optional<LwsGroup>> read_lws_group(const Json& pod) {
   group.leader = lws_annotation(pod, kLwsLeaderName);
   if (group.leader.empty()) {
     group.leader = name;
-    group.leader_has_tpus = true;  // It would not be asked about otherwise.
+    group.leader_has_tpus = true;  // Only read for pods with TPUs.
   } else {
-    const std::optional<int> worker = ordinal_behind(name, group.leader);
+    const std::optional<int> worker = ordinal_after(name, group.leader);
     if (!worker) return std::optional<LwsGroup>();
     group.worker = *worker;
     group.leader_has_tpus = lws_annotation(pod, kLwsLeaderHasTpus) == "true";
   }
-  const std::optional<int> index = ordinal_behind(group.leader, set);
+  const std::optional<int> index = ordinal_after(group.leader, set);
   ASSIGN_OR_RETURN(const std::optional<int> size, index_annotation(pod, kLwsSize));
   ASSIGN_OR_RETURN(const std::optional<int> subgroup_size, index_annotation(pod, kLwsSubgroupSize));
   if (!index || !size) return std::optional<LwsGroup>();

@@ -1,4 +1,4 @@
-// LwsGroup: the place of a pod in its group of a LeaderWorkerSet, as the pod itself tells it.
+// LwsGroup: position of a pod in its LeaderWorkerSet group, read from the pod's name and annotations.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ struct LwsGroup {
   int size = 1;        ///< Pods of the group.
   int subgroup_size = 0;
   bool leader_excluded = false;  ///< The leader is in no subgroup.
-  bool leader_has_tpus = false;  ///< Of the leader itself: true.
+  bool leader_has_tpus = false;  ///< True for the leader itself.
 
-  /// Pods of the group from `first` to `last` that have TPUs. They are in a row: only the leader may be without.
+  /// TPU pods, `first` to `last`. Only the leader may have no TPUs, so they are consecutive.
   struct Members {
     int first;
     int last;
@@ -33,20 +33,20 @@ struct LwsGroup {
   /// The TPU pods of the slice of this pod.
   [[nodiscard]] Members members() const;
 
-  /// Name of the slice that `pod` is in, where it is one of several hosts.
+  /// Name of the multi-host slice of `pod`.
   [[nodiscard]] std::string slice_name(int pod) const;
 
  private:
-  /// Whether subgroups begin behind the leader, who joins the first.
+  /// Whether subgroups start after the leader, which is an extra pod of the first.
   [[nodiscard]] bool shifted() const;
 };
 
-/// Nothing where the pod is not numbered as LeaderWorkerSet's StatefulSets do.
+/// nullopt if name and annotations are not those of a LeaderWorkerSet pod.
 ///
-/// Errors: InvalidArgument naming the annotation: one that is no number, a size that the pod is beyond.
+/// Errors: InvalidArgument naming the annotation if it is not a number, or a size that does not include the pod.
 [[nodiscard]] Result<std::optional<LwsGroup>> read_lws_group(const Json& pod);
 
-/// The owner of the slices of a group, for SliceIdentity. Leader and workers have different ones; a leader's name is
+/// SliceIdentity::owner of the slices of a group: leader and workers have different owners, but the leader's name is
 /// unique in its namespace.
 [[nodiscard]] std::string lws_slice_owner(const Json& pod, const LwsGroup& group);
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -21,7 +21,7 @@ bool is_dns_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
 }
 
-/// `group` in at most `room` characters of a DNS label; the hash keeps groups apart that look alike afterwards.
+/// `group` as part of a DNS label, in at most `room` characters; the hash distinguishes groups that become equal.
 std::string shorten(std::string_view group, std::size_t room) {
   std::string text(group.substr(0, room - kGroupHashLength - 1));
   for (char& c : text) {

@@ -1,5 +1,5 @@
-// Names of slices and of the DNS records of their hosts. One place: controllers create services and pods by these
-// names, the webhook computes the same ones.
+// Names of slices and of the DNS records of their hosts, for controllers that create services and pods and for the
+// webhook, which must compute the same names.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace tpuslice::tpu {
 
-/// Hostnames of the hosts of one slice, as numbers behind a prefix: "g-1-0", "g-1-1", ...
+/// Hostnames of the hosts of one slice, a prefix and a number: "g-1-0", "g-1-1", ...
 struct HostNames {
-  std::string first;   ///< Host 0, where it is not numbered like the others (a LeaderWorkerSet's leader); else empty.
+  std::string first;   ///< Host 0, if it has another form (a LeaderWorkerSet's leader).
   std::string prefix;  ///< "g-1-"
   int offset = 0;      ///< Number of host 0.
 
@@ -20,10 +20,10 @@ struct HostNames {
 };
 
 /// Headless service of a RayCluster's workers: "<cluster>-headless". RayCluster names have at most 53 characters, so it
-/// is always a legal DNS label and never cut (cutting it in one program and not in the other broke DNS upstream).
+/// is always a valid DNS label and never truncated (different truncation in two programs broke DNS upstream).
 [[nodiscard]] std::string ray_headless_service(std::string_view cluster);
 
-/// Hostnames of a RayCluster's slice: "<group>-<replica>-<host>", legal DNS labels even for the longest group and a
+/// Hostnames of a RayCluster's slice: "<group>-<replica>-<host>", valid DNS labels even for the longest group and a
 /// host of five digits.
 [[nodiscard]] HostNames ray_worker_hostnames(std::string_view group, int replica);
 

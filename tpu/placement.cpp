@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSliceHashLength = 13;
 constexpr std::size_t kReadablePart = 49;  // With the hash still a label value.
 
-/// The object or array under `key`, made where absent or null.
+/// The object or array under `key`; `empty` is added if it is absent or null.
 Json& member(Json& parent, const char* key, Json empty) {
   Json& found = parent[key];
   if (found.is_null()) found = std::move(empty);
@@ -44,10 +44,10 @@ Json pods_with(std::string_view label, const char* relation, std::string_view va
 }
 
 Json term(std::vector<Json> expressions, std::string_view topology_key) {
-  Json made;
-  made["labelSelector"]["matchExpressions"] = std::move(expressions);
-  made["topologyKey"] = topology_key;
-  return made;
+  Json json;
+  json["labelSelector"]["matchExpressions"] = std::move(expressions);
+  json["topologyKey"] = topology_key;
+  return json;
 }
 
 /// Whether a toleration covers google.com/tpu=present:NoSchedule.
@@ -73,12 +73,12 @@ std::string_view name_in_slice_key(std::string_view key) {
 
 std::string gang_key(const SliceIdentity& identity) { return short_hash(identity.coordinator, kSliceHashLength); }
 
-void join_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
-  join_exclusive_affinity(affinity, kSlice, key, topology_key);
+void add_slice_affinity(Json& affinity, std::string_view key, std::string_view topology_key) {
+  add_exclusive_affinity(affinity, kSlice, key, topology_key);
 }
 
-void join_exclusive_affinity(Json& affinity, std::string_view label, std::string_view value,
-                             std::string_view topology_key) {
+void add_exclusive_affinity(Json& affinity, std::string_view label, std::string_view value,
+                            std::string_view topology_key) {
   add_term(terms_of(affinity, "podAffinity"), term({pods_with(label, "In", value)}, topology_key));
   Json other = term({pods_with(label, "Exists"), pods_with(label, "NotIn", value)}, topology_key);
   Json& terms = terms_of(affinity, "podAntiAffinity");
@@ -87,7 +87,7 @@ void join_exclusive_affinity(Json& affinity, std::string_view label, std::string
   add_term(terms, std::move(other));
 }
 
-void follow_slice(Json& affinity, std::string_view key, std::string_view topology_key) {
+void add_affinity_to_slice(Json& affinity, std::string_view key, std::string_view topology_key) {
   add_term(terms_of(affinity, "podAffinity"), term({pods_with(kSlice, "In", key)}, topology_key));
 }
 

@@ -1,9 +1,8 @@
 #include "tpu/pod_request.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMaxChips = 1000000;
 
-/// The API server prints extended resources as whole numbers; a number is what some clients send before it does.
+/// The API server prints extended resources as strings of digits; clients may send JSON numbers.
 std::optional<std::int64_t> parse_chips(const Json& quantity) {
   std::int64_t chips = -1;
   if (quantity.is_number_unsigned()) {
@@ -21,8 +20,9 @@ std::optional<std::int64_t> parse_chips(const Json& quantity) {
     chips = quantity.get<std::int64_t>();
   } else if (quantity.is_string()) {
     const auto& text = quantity.get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), chips);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    const auto number = parse_integer<std::int64_t>(text);
+    if (!number) return std::nullopt;
+    chips = *number;
   }
   if (chips < 0 || chips > kMaxChips) return std::nullopt;
   return chips;

@@ -1,4 +1,4 @@
-// How many chips a pod asks for, container by container.
+// The chips that the containers of a pod ask for.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct TpuContainer {
   std::int64_t chips = 0;
 };
 
-/// The TPU containers of a list of a pod spec, "containers" or "initContainers", in order. Limits count before
-/// requests: for an extended resource they are equal when both are there.
+/// The TPU containers of a list of a pod spec, "containers" or "initContainers", in order. Limits are read before
+/// requests, as the two are equal for extended resources.
 ///
-/// Errors: InvalidArgument naming the field, for a quantity that is no whole number from 0 to 1000000.
+/// Errors: InvalidArgument naming the field, for a quantity that is not a whole number from 0 to 1000000.
 [[nodiscard]] Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec,
                                                                std::string_view list = "containers");
 

@@ -1,9 +1,10 @@
 #include "tpu/topology.h"
 
-#include <charconv>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "api/base/strings.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -13,10 +14,8 @@ constexpr std::size_t kMaxDigits = 4;
 /// Nothing unless `text` is a number from 1 to 9999, spelled in the only way.
 std::optional<std::int64_t> parse_dimension(std::string_view text) {
   if (text.empty() || text.size() > kMaxDigits || text.front() == '0') return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1) return std::nullopt;
-  return value;
+  const auto value = parse_integer<std::int64_t>(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 }  // namespace

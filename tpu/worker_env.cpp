@@ -1,10 +1,11 @@
 #include "tpu/worker_env.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "api/base/strings.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -32,7 +33,7 @@ const Json* find_env(const Json& env, std::string_view name) {
   return at == env.size() ? nullptr : &env[at];
 }
 
-/// The literal value of a variable; nothing where it is absent or comes from elsewhere.
+/// The literal value of a variable; nothing if it is absent or has a valueFrom.
 std::optional<std::string> literal(const Json& env, std::string_view name) {
   const Json* entry = find_env(env, name);
   if (entry == nullptr || find_path(*entry, {"valueFrom"}) != nullptr) return std::nullopt;
@@ -53,13 +54,13 @@ bool has_platform_defaults(const Json& env) {
          all_localhost(literal(env, "TPU_PROCESS_ADDRESSES").value_or(""));
 }
 
-/// True if the platform, not the user, gave the variable its value.
+/// The value is the platform's, not the user's.
 bool is_platform_default(const Json& env, std::string_view name, std::size_t process) {
   const auto value = literal(env, name);
   if (!value) return false;
   if (name == "TPU_WORKER_HOSTNAMES") return *value == kLocalhost;
   if (name == "TPU_PROCESS_ADDRESSES") return all_localhost(*value);
-  // Also without other defaults beside it: our own localhost addresses must not change the answer of a second look.
+  // Even without other defaults: our own localhost addresses must not change the result of a second application.
   if (name == "TPU_PROCESS_PORT") return *value == std::to_string(kPlatformPort);
   if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(process);
   return false;
@@ -80,36 +81,13 @@ std::vector<std::string> references(std::string_view value) {
   return names;
 }
 
-/// Where the ecosystem's webhooks differ.
-struct Convention {
-  int process_port;               ///< Of the first process of a host.
-  int megascale_port;             ///< Ray's metrics own 8080, the default.
-  bool always_addresses;          ///< Else only where hosts are split: from tpu7x on.
-  bool hostnames_per_process;     ///< Else one per host.
-  bool hostnames_of_single_host;  ///< Else left to the device plugin, which says localhost.
-};
-
-Convention convention_of(Workload workload) {
-  switch (workload) {
-    case Workload::kLeaderWorkerSet:
-      return {8476, 8080, true, true, true};
-    case Workload::kRay:
-      return {8471, 8081, false, false, false};
-    case Workload::kJobSet:
-    case Workload::kJob:
-    case Workload::kStatefulSet:
-      break;
-  }
-  return {8471, 8080, false, false, false};
-}
-
 bool splits_hosts(const SliceIdentity& identity, const std::vector<int>& ports) {
   return identity.accelerator == nullptr ? ports.size() > 1 : identity.accelerator->splits_hosts();
 }
 
 /// By worker id. A slice of one host talks to itself.
 std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
-  const bool named = identity.multi_host() || convention_of(identity.workload).hostnames_of_single_host;
+  const bool named = identity.multi_host() || identity.env.hostnames_of_single_host;
   std::string addresses;
   for (int host = 0; host < identity.hosts; ++host) {
     for (const int port : ports) {
@@ -138,7 +116,7 @@ std::string worker_hostnames(const SliceIdentity& identity, std::size_t times) {
 }
 
 void append_megascale(const SliceIdentity& identity, std::size_t process, bool split, std::vector<EnvVar>& env) {
-  const int port = convention_of(identity.workload).megascale_port;
+  const int port = identity.env.megascale_port;
   if (identity.slices > 1) env.push_back({"MEGASCALE_NUM_SLICES", std::to_string(identity.slices), {}});
   env.push_back({"MEGASCALE_SLICE_ID", std::to_string(identity.slice_index), {}});
   env.push_back({"MEGASCALE_COORDINATOR_ADDRESS",
@@ -154,13 +132,11 @@ std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
   std::vector<int> ports;
   ports.reserve(processes.size());
   for (std::size_t index = 0; index < processes.size(); ++index) {
-    int port = convention_of(identity.workload).process_port + static_cast<int>(index);
+    int port = identity.env.process_port + static_cast<int>(index);
     const Json* env = find_path(list, {std::to_string(processes[index].position), "env"});
     if (env != nullptr && !is_platform_default(*env, "TPU_PROCESS_PORT", index)) {
-      const std::string declared = literal(*env, "TPU_PROCESS_PORT").value_or("");
-      int value = 0;
-      const auto [end, error] = std::from_chars(declared.data(), declared.data() + declared.size(), value);
-      if (error == std::errc() && end == declared.data() + declared.size() && value > 0) port = value;
+      const auto declared = parse_integer<int>(literal(*env, "TPU_PROCESS_PORT").value_or(""));
+      if (declared && *declared > 0) port = *declared;
     }
     ports.push_back(port);
   }
@@ -169,7 +145,7 @@ std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
 
 std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t process, const std::vector<int>& ports,
                                bool multislice) {
-  const Convention convention = convention_of(identity.workload);
+  const EnvConvention& convention = identity.env;
   const bool split = splits_hosts(identity, ports);
   const std::size_t id = static_cast<std::size_t>(identity.host_index) * ports.size() + process;
   std::vector<EnvVar> env;
@@ -202,7 +178,7 @@ bool declares_identity(const Json& env) {
   return false;
 }
 
-Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process) {
+Json merge_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process) {
   if (!env.is_array()) env = Json::array();
   Json joined = Json::array();
   Json back = Json::array();
@@ -215,7 +191,7 @@ Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process) 
                                           [&](const std::string& name) { return find_env(env, name) != nullptr; });
       (after_user ? back : joined).push_back(variable.to_json());
     } else if (is_platform_default(env, variable.name, process)) {
-      // Not put in place before all are judged: the defaults vouch for each other.
+      // Replaced after the loop, as is_platform_default() looks at several variables.
       replaced.emplace_back(at, variable.to_json());
     }
   }

@@ -1,4 +1,4 @@
-// The environment that tells a TPU process its place in the slice, and how it joins a container's own.
+// The environment of a TPU process, and how it is merged into that of its container.
 //
 // Sources: kuberay-tpu-webhook (names, ports 8471 and 8081, one hostname per host even with several containers),
 // LeaderWorkerSet's accelerator utilities (port 8476, addresses on every generation, a hostname per process), GKE's
@@ -15,35 +15,34 @@
 
 namespace tpuslice::tpu {
 
-/// Ports of the slice builder, one per process that runs on a host at a time, which are the containers of `list` (an
-/// array of a pod spec) at `processes`: what they declare as TPU_PROCESS_PORT, else consecutive ones from 8471, in
-/// LeaderWorkerSets from 8476.
+/// Ports of the slice builder, one for each of the `processes` that run on a host at the same time, which are
+/// containers of `list` (an array of a pod spec): the declared TPU_PROCESS_PORT, else consecutive ports from
+/// EnvConvention::process_port.
 [[nodiscard]] std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
                                              const std::vector<TpuContainer>& processes);
 
-/// What the `process`-th of a host's processes needs, in order; `ports` as process_ports() gives them, `multislice`
-/// adds MEGASCALE_*.
+/// The variables of the `process`-th process of a host, in order; `ports` as from process_ports(); `multislice` adds
+/// MEGASCALE_*.
 ///
-/// TPU_WORKER_ID is the host's index where a host is one process, else host * processes + process.
+/// TPU_WORKER_ID is host * processes + process.
 [[nodiscard]] std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t process,
                                              const std::vector<int>& ports, bool multislice);
 
-/// True if a container of a workload that puts `slices` to work together (SliceIdentity::slices) is part of a
-/// multislice job: `env` declares MEGASCALE_NUM_SLICES with a value, or does not declare it and the workload has
-/// several slices. An empty value opts out. A value that comes through envFrom cannot be seen at admission and does not
-/// count.
+/// Whether a container is part of a multislice job: `env` declares MEGASCALE_NUM_SLICES with a value, or does not
+/// declare it and `slices` (SliceIdentity::slices) is more than one. An empty value opts out. envFrom is not resolved
+/// at admission and does not count.
 [[nodiscard]] bool wants_multislice(int slices, const Json& env);
 
-/// True if the user, not the platform, gave the worker its id or the names of all hosts. LeaderWorkerSet then leaves
-/// the environment of the whole pod to the user.
+/// Whether the user, not the platform, set TPU_WORKER_ID or TPU_WORKER_HOSTNAMES; see
+/// EnvConvention::respects_user_identity.
 [[nodiscard]] bool declares_identity(const Json& env);
 
-/// `env` of a container with `wanted` joined in. A name that the user set keeps the user's value. What GKE puts there
-/// for pods it does not recognise (TPU_WORKER_HOSTNAMES=localhost, TPU_PROCESS_ADDRESSES=localhost:8471,
-/// TPU_PROCESS_PORT=8471 and TPU_WORKER_ID=<process>) is no user's value and is replaced in place.
+/// `env` of a container with `wanted` added. Variables that the user set keep their value. Values that GKE sets in pods
+/// it does not recognise (TPU_WORKER_HOSTNAMES=localhost, TPU_PROCESS_ADDRESSES=localhost:8471, TPU_PROCESS_PORT=8471
+/// and TPU_WORKER_ID=<process>) are replaced in place.
 ///
-/// New variables go before the user's, so that a user may write $(TPU_WORKER_ID); only one that itself refers to a
-/// variable the user declares goes to the end, where it can.
-[[nodiscard]] Json join_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process);
+/// New variables come before the user's, so that $(TPU_WORKER_ID) expands in them; a new variable that refers to a
+/// variable of the user comes last.
+[[nodiscard]] Json merge_env(Json env, const std::vector<EnvVar>& wanted, std::size_t process);
 
 }  // namespace tpuslice::tpu

@@ -13,39 +13,47 @@
 namespace tpuslice::webhook {
 namespace {
 
-/// Nothing here depends on who set which field, and it can be most of an object.
-constexpr std::array<std::string_view, 1> kBookkeeping = {"managedFields"};
+/// Left out of reviews of workloads: it can be most of an object, and no rule reads it.
+constexpr std::array<std::string_view, 1> kManagedFields = {"managedFields"};
 
-/// What else of a pod's review the mutator neither reads nor writes, so that a patch is the same without it. These
-/// names mean nothing to it anywhere else either: as a key of labels, say. Init containers, the first, are read in
-/// pods of LeaderWorkerSets.
-constexpr auto kUnreadOfPod = std::to_array<std::string_view>(
+/// Left out of reviews of pods: the mutator neither reads nor writes them, so the patch is the same without them. None
+/// of these names has another meaning to it, for example as a key of labels. Init containers are first: some kinds
+/// inject them.
+constexpr auto kIgnoredPodFields = std::to_array<std::string_view>(
     {"initContainers", "managedFields", "status",         "volumes",      "volumeMounts",  "securityContext",
      "command",        "args",          "image",          "ports",        "lifecycle",     "envFrom",
      "livenessProbe",  "workingDir",    "readinessProbe", "startupProbe", "volumeDevices", "userInfo",
      "requestKind",    "options",       "requestResource"});
 
-/// Those that may be left out of this review: without the label's name in it, it is no pod of a LeaderWorkerSet.
-std::span<const std::string_view> unread_of_pod(std::string_view review) {
-  static const std::boyer_moore_horspool_searcher label(tpu::kLwsName.begin(), tpu::kLwsName.end());
-  const bool lws = std::search(review.begin(), review.end(), label) != review.end();
-  return std::span<const std::string_view>(kUnreadOfPod).subspan(lws ? 1 : 0);
+bool contains(std::string_view text, std::string_view part) {
+  const std::boyer_moore_horspool_searcher searcher(part.begin(), part.end());
+  return std::search(text.begin(), text.end(), searcher) != text.end();
+}
+
+/// The fields that may be left out of this review of a pod.
+std::span<const std::string_view> ignored_pod_fields(std::string_view review) {
+  const bool init = std::ranges::any_of(workload_kinds(), [&](const WorkloadKind& kind) {
+    return kind.injects_init_containers && contains(review, kind.pod_label);
+  });
+  return std::span<const std::string_view>(kIgnoredPodFields).subspan(init ? 1 : 0);
 }
 
 http::Response text_response(int status, std::string body) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
 }
 
-const WorkloadRules* rules_at(std::string_view path) {
-  const auto& all = workload_rules();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const WorkloadRules& rules) { return rules.path == path; });
-  return found == all.end() ? nullptr : &*found;
+/// Null if no kind is validated at the path.
+const WorkloadKind* kind_at(std::string_view path) {
+  const auto kinds = workload_kinds();
+  const auto found = std::ranges::find(kinds, path, &WorkloadKind::path);
+  return path.empty() || found == kinds.end() ? nullptr : &*found;
 }
 
 std::string known_paths() {
   std::string paths(kMutatePodPath);
-  for (const WorkloadRules& rules : workload_rules()) paths += fmt::format(", {}", rules.path);
+  for (const WorkloadKind& kind : workload_kinds()) {
+    if (!kind.path.empty()) paths += fmt::format(", {}", kind.path);
+  }
   return paths;
 }
 
@@ -56,7 +64,7 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
   const bool is_pod = request.kind == "Pod" && request.group.empty() && request.subresource.empty();
   if (!is_pod || request.operation != "CREATE") return response;
   Json& pod = request.object;
-  // A pod of the default path has no namespace yet; the request knows it.
+  // The API server sets a pod's namespace after admission; the request has it.
   Json& metadata = pod["metadata"];
   if (metadata.is_null()) metadata = Json::object();
   if (metadata.is_object() && string_at(metadata, {"namespace"}).empty()) {
@@ -79,27 +87,27 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
   return response;
 }
 
-bool is_admission_path(std::string_view path) { return path == kMutatePodPath || rules_at(path) != nullptr; }
+bool is_admission_path(std::string_view path) { return path == kMutatePodPath || kind_at(path) != nullptr; }
 
-http::Response handle_admission(const http::Request& request, const AdmissionOptions& options) {
+http::Response handle_admission(const http::Request& request, const MutationOptions& options) {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
-  const WorkloadRules* rules = rules_at(path);
+  const WorkloadKind* kind = kind_at(path);
   if (!is_admission_path(path)) return text_response(404, fmt::format("paths are {}\n", known_paths()));
   if (request.method != "POST") return text_response(405, "admission reviews are sent by POST\n");
-  if (request.body.size() > kLongestReview) {
-    return text_response(413, fmt::format("an admission review has at most {} bytes\n", kLongestReview));
+  if (request.body.size() > kMaxReviewBytes) {
+    return text_response(413, fmt::format("an admission review has at most {} bytes\n", kMaxReviewBytes));
   }
   Result<AdmissionRequest> review =
-      decode_review(request.body, rules == nullptr ? unread_of_pod(request.body) : kBookkeeping);
+      decode_review(request.body, kind == nullptr ? ignored_pod_fields(request.body) : kManagedFields);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
   try {
-    const AdmissionResponse response =
-        rules == nullptr ? admit_pod(*std::move(review), options.mutation)
-                         : admit_workload(*review, *rules, options.served_kinds.contains(rules->kind));
+    const AdmissionResponse response = kind == nullptr
+                                           ? admit_pod(*std::move(review), options)
+                                           : admit_workload(*review, *kind, options.served_kinds.contains(kind->kind));
     return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
   } catch (const Json::exception& error) {
-    // A member of a type that no API server sends.
+    // A field of a type that the API server would have refused.
     return text_response(400, fmt::format("admission review is malformed: {}\n", error.what()));
   }
 }

@@ -4,33 +4,24 @@
 
 #include "api/base/base64.h"
 #include "api/types/json_text.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::webhook {
 namespace {
 
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
-constexpr std::size_t kLongestUid = 256;
-constexpr std::size_t kLongestWarning = 256;    // Characters.
-constexpr std::size_t kLongestWarnings = 4096;  // Bytes.
-
-/// The first `characters` of UTF-8 text, never half of one.
-std::string_view first_characters(std::string_view text, std::size_t characters) {
-  std::size_t seen = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool continues = (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-    if (!continues && seen++ == characters) return text.substr(0, at);
-  }
-  return text;
-}
+constexpr std::size_t kMaxUid = 256;
+constexpr std::size_t kMaxWarningCharacters = 256;
+constexpr std::size_t kMaxWarningBytes = 4096;  // Of all warnings.
 
 Json encode_warnings(const std::vector<std::string>& warnings) {
   Json encoded = Json::array();
   std::size_t total = 0;
   for (const std::string& warning : warnings) {
-    const std::string_view cut = first_characters(warning, kLongestWarning);
+    const std::string_view cut = first_utf8_characters(warning, kMaxWarningCharacters);
     total += cut.size();
-    if (total > kLongestWarnings) break;
+    if (total > kMaxWarningBytes) break;
     encoded.push_back(cut);
   }
   return encoded;
@@ -42,6 +33,12 @@ std::string_view cause_reason(FieldProblem problem) {
       return "FieldValueRequired";
     case FieldProblem::kForbidden:
       return "FieldValueForbidden";
+    case FieldProblem::kNotSupported:
+      return "FieldValueNotSupported";
+    case FieldProblem::kTooMany:
+      return "FieldValueTooMany";
+    case FieldProblem::kDuplicate:
+      return "FieldValueDuplicate";
     case FieldProblem::kInvalid:
       break;
   }
@@ -69,17 +66,17 @@ Json take_object(Json& request, std::string_view member) {
 }  // namespace
 
 Result<AdmissionRequest> decode_review(std::string_view body, std::span<const std::string_view> without) {
-  ASSIGN_OR_RETURN(Json review, parse_json(body, {.bytes = kLongestReview, .without = without}));
+  ASSIGN_OR_RETURN(Json review, parse_json(body, {.bytes = kMaxReviewBytes, .without = without}));
   if (string_at(review, {"apiVersion"}) != kApiVersion || string_at(review, {"kind"}) != kKind) {
-    return Error::invalid_argument("body is no {} {}", kApiVersion, kKind);
+    return Error::invalid_argument("body is not an {} {}", kApiVersion, kKind);
   }
   const auto request = review.find("request");
   if (request == review.end() || !request->is_object())
     return Error::invalid_argument("admission review has no request");
   AdmissionRequest decoded;
   decoded.uid = string_at(*request, {"uid"});
-  if (decoded.uid.empty() || decoded.uid.size() > kLongestUid) {
-    return Error::invalid_argument("request.uid must have 1 to {} characters, has {}", kLongestUid, decoded.uid.size());
+  if (decoded.uid.empty() || decoded.uid.size() > kMaxUid) {
+    return Error::invalid_argument("request.uid must have 1 to {} characters, has {}", kMaxUid, decoded.uid.size());
   }
   decoded.group = string_at(*request, {"kind", "group"});
   decoded.kind = string_at(*request, {"kind", "kind"});
@@ -101,7 +98,7 @@ std::string encode_review(std::string_view uid, const AdmissionResponse& respons
   if (!response.warnings.empty()) answer["warnings"] = encode_warnings(response.warnings);
   if (!response.audit.empty()) answer["auditAnnotations"] = response.audit;
   std::string members = print_json(answer);
-  members.pop_back();  // Its brace.
+  members.pop_back();  // The closing brace.
   if (response.allowed && !response.patch.empty()) {
     members += fmt::format(R"(,"patchType":"JSONPatch","patch":"{}")", encode_base64(print_json(response.patch)));
   }

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
-#include "api/http/tls_credentials.h"
+#include "api/http/tls/tls_credentials.h"
 #include "webhook/certificates.h"
 
 namespace tpuslice::webhook {
@@ -22,13 +22,13 @@ bool lasts_until(std::string_view certificate, Timestamp then) {
   return end.ok() && *end > then;
 }
 
-/// The authority must outlive every leaf it signs until its own renewal.
-bool authority_is_good(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
+/// The authority must outlive every leaf that it signs before its own renewal.
+bool is_authority_valid(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
   return http::check_identity(bundle.authority).ok() &&
          lasts_until(bundle.authority.certificate_chain, now + options.lifetime);
 }
 
-bool leaf_is_good(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
+bool is_leaf_valid(const CertificateBundle& bundle, const SelfManagedOptions& options, Timestamp now) {
   if (!http::check_identity(bundle.leaf).ok()) return false;
   if (!lasts_until(bundle.leaf.certificate_chain, now + options.renew_before)) return false;
   for (const std::string& name : webhook_dns_names(options)) {
@@ -37,7 +37,7 @@ bool leaf_is_good(const CertificateBundle& bundle, const SelfManagedOptions& opt
   return true;
 }
 
-Result<http::Identity> make_leaf(const http::Identity& authority, const SelfManagedOptions& options, Timestamp now) {
+Result<http::Identity> issue_leaf(const http::Identity& authority, const SelfManagedOptions& options, Timestamp now) {
   http::CertificateRequest request;
   request.dns_names = webhook_dns_names(options);
   request.common_name = request.dns_names.front();
@@ -61,7 +61,7 @@ std::vector<std::string> webhook_dns_names(const SelfManagedOptions& options) {
 Result<CertificateBundle> renew_certificates(const std::optional<CertificateBundle>& bundle,
                                              const SelfManagedOptions& options, Timestamp now) {
   CertificateBundle renewed = bundle.value_or(CertificateBundle());
-  if (!authority_is_good(renewed, options, now)) {
+  if (!is_authority_valid(renewed, options, now)) {
     ASSIGN_OR_RETURN(renewed.authority,
                      http::make_certificate_authority("tpu-slice-operator-ca",
                                                       {now - kClockSkew, now + options.authority_lifetime}));
@@ -69,8 +69,8 @@ Result<CertificateBundle> renew_certificates(const std::optional<CertificateBund
     renewed.authorities = renewed.authority.certificate_chain;
     if (lasts_until(previous, now)) renewed.authorities += previous;
   }
-  if (!leaf_is_good(renewed, options, now)) {
-    ASSIGN_OR_RETURN(renewed.leaf, make_leaf(renewed.authority, options, now));
+  if (!is_leaf_valid(renewed, options, now)) {
+    ASSIGN_OR_RETURN(renewed.leaf, issue_leaf(renewed.authority, options, now));
   }
   return renewed;
 }

@@ -1,12 +1,12 @@
 #include "webhook/certificates.h"
 
-#include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
-#include "api/http/tls_credentials.h"
+#include "api/base/file.h"
+#include "api/http/tls/tls_credentials.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -15,12 +15,6 @@ constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "
                                                "mutatingwebhookconfigurations", false};
 constexpr ResourceType kValidatingConfigurations{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
                                                  "validatingwebhookconfigurations", false};
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error::invalid_argument("{} cannot be read", path);
-  return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-}
 
 class FileCertificates final : public CertificateSource {
  public:
@@ -47,7 +41,7 @@ Json bundle_patch(const Json& configuration, const std::string& bundle) {
   for (std::size_t index = 0; index < webhooks->size(); ++index) {
     const Json& webhook = (*webhooks)[index];
     if (string_at(webhook, {"clientConfig", "caBundle"}) == bundle) continue;
-    // The test keeps us off another webhook, should the list have changed in between.
+    // The test fails the patch if the list has changed meanwhile.
     patch.push_back(
         {{"op", "test"}, {"path", fmt::format("/webhooks/{}/name", index)}, {"value", string_at(webhook, {"name"})}});
     patch.push_back(
@@ -78,7 +72,7 @@ class SelfManagedCertificates final : public CertificateSource {
     const auto secret = reader_.get(kSecrets, key, stop);
     if (!secret && secret.error().code() != ErrorCode::kNotFound) return secret.error();
     const auto stored = secret ? read_certificate_data(secret->json()) : std::nullopt;
-    // Where somebody deleted the Secret, what is served and trusted goes on: the other replicas serve it, too.
+    // If the Secret was deleted, the served bundle is written again: the other replicas serve it, too.
     ASSIGN_OR_RETURN(CertificateBundle renewed, renew_certificates(secret ? stored : served_, options_, clock_.wall()));
     if (stored && *stored == renewed) return renewed;
     const Json data = certificate_data(renewed);

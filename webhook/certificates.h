@@ -1,6 +1,6 @@
-// Certificates of the webhook: from files that somebody else renews, or made, kept and renewed by the replicas.
+// Certificates of the webhook: read from files, or issued, stored and renewed by the replicas.
 //
-// A source is asked again and again by step(); it answers with what to serve now. No source has a thread or waits.
+// The server calls step() of a source repeatedly; it returns the certificate to serve. No source has a thread or waits.
 #pragma once
 
 #include <memory>
@@ -11,60 +11,60 @@
 
 #include "api/base/clock.h"
 #include "api/client/client.h"
-#include "api/http/identity.h"
+#include "api/http/tls/identity.h"
 
 namespace tpuslice::webhook {
 
-/// Used from one thread at a time.
+/// Not thread-safe.
 class CertificateSource {
  public:
   virtual ~CertificateSource() = default;
-  /// What the server shows from now on.
+  /// The certificate to serve from now on.
   [[nodiscard]] virtual Result<http::Identity> step(std::stop_token stop) = 0;
   /// How long after a successful step the next one is due.
   [[nodiscard]] virtual Duration interval() const = 0;
 };
 
-/// tls.crt and tls.key of a directory, as cert-manager's or any other Secret volume has them; read anew each time.
-/// Errors: InvalidArgument for files that are missing, are no certificate and key, or do not belong together (seen for
-/// a moment while a volume is being replaced).
+/// tls.crt and tls.key of a directory, such as a Secret volume of cert-manager; read at each step.
+/// Errors: NotFound for missing files; InvalidArgument for files that are not a certificate and its key (they may not
+/// match while the volume is being updated).
 [[nodiscard]] std::unique_ptr<CertificateSource> certificates_from_files(std::string directory);
 
 struct SelfManagedOptions {
   std::string namespace_name;                        ///< Of the Secret and the Service.
-  std::string service = "tpu-slice-webhook";         ///< Whose DNS names the certificate is for.
+  std::string service = "tpu-slice-webhook";         ///< The certificate is for its DNS names.
   std::string secret = "tpu-slice-webhook-cert";     ///< Shared by all replicas.
   std::string configuration = "tpu-slice-operator";  ///< Name of both webhook configurations.
   Duration authority_lifetime = std::chrono::hours(24 * 3650);
   Duration lifetime = std::chrono::hours(24 * 365);
-  Duration renew_before = std::chrono::hours(24 * 90);  ///< Less than this left: renewed.
-  Duration check = std::chrono::minutes(1);             ///< Between looks at the Secret and the configurations.
+  Duration renew_before = std::chrono::hours(24 * 90);  ///< Renewed when it expires within this time.
+  Duration check = std::chrono::minutes(1);  ///< Interval between checks of the Secret and the configurations.
 };
 
-/// What the Secret holds.
+/// The contents of the Secret.
 struct CertificateBundle {
-  std::string authorities;   ///< PEM; the one that signs first, then the one before it, as long as it may be in use.
-  http::Identity authority;  ///< That signs.
+  std::string authorities;   ///< PEM; the signing one, then the previous one until it expires.
+  http::Identity authority;  ///< The signing one.
   http::Identity leaf;
   friend bool operator==(const CertificateBundle&, const CertificateBundle&) = default;
 };
 
-/// Names that the API server may call the webhook by.
+/// Names by which the API server may call the webhook.
 [[nodiscard]] std::vector<std::string> webhook_dns_names(const SelfManagedOptions& options);
 
-/// `bundle` with whatever is missing, broken, of another name or about to expire made new; `bundle` itself if nothing
-/// is. A new authority does not replace the old one in `authorities`, so replicas may change over one by one.
+/// `bundle` with new parts for those that are missing, invalid, for other names or about to expire. A new authority is
+/// added to `authorities` beside the old one, so that replicas can change over one by one.
 [[nodiscard]] Result<CertificateBundle> renew_certificates(const std::optional<CertificateBundle>& bundle,
                                                            const SelfManagedOptions& options, Timestamp now);
 
-/// The Secret's data, and back; nothing for data that lacks a part or is no base64.
+/// The Secret's data, and back; nothing for data with a missing part or malformed base64.
 [[nodiscard]] Json certificate_data(const CertificateBundle& bundle);
 [[nodiscard]] std::optional<CertificateBundle> read_certificate_data(const Json& secret);
 
-/// One step: read the Secret, renew what is due, put back what somebody deleted (the write is preconditioned: replicas that do the same lose and read),
-/// bring caBundle of both webhook configurations up to date, and only then show the leaf. A configuration that does not
-/// exist is not ours to make.
-/// Errors: those of the API server; Conflict when another replica was first.
+/// A step reads the Secret, renews what is due, writes the Secret if it changed or was deleted (with preconditions: of
+/// several replicas one succeeds, the others read its result), updates caBundle of both webhook configurations, and
+/// only then returns the leaf. Missing configurations are not created. Errors: those of the API server; Conflict if
+/// another replica was faster.
 [[nodiscard]] std::unique_ptr<CertificateSource> self_managed_certificates(SelfManagedOptions options,
                                                                            client::Reader& reader,
                                                                            client::Writer& writer, const Clock& clock);

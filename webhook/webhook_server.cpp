@@ -1,14 +1,14 @@
 #include "webhook/webhook_server.h"
 
-#include "api/base/mutex.h"
-#include "api/http/tls_credentials.h"
+#include "api/base/pause.h"
+#include "api/http/tls/tls_credentials.h"
 
 namespace tpuslice::webhook {
 namespace {
 
 constexpr Duration kRetry = std::chrono::seconds(5);
 
-/// Something to speak TLS with before the real certificate is known.
+/// A certificate for TLS until the real one is known.
 Result<http::Identity> placeholder_identity(Timestamp now) {
   const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(24)};
   ASSIGN_OR_RETURN(const http::Identity authority, http::make_certificate_authority("not-ready", validity));
@@ -20,14 +20,14 @@ Result<http::Identity> placeholder_identity(Timestamp now) {
 
 }  // namespace
 
-/// The handler, counted and timed under controller-runtime's metric names. Thread-safe.
+/// The handler with controller-runtime's metrics. Thread-safe.
 class WebhookServer::Metered {
  public:
-  Metered(AdmissionOptions admission, const Clock& clock, Metrics& metrics)
-      : admission_(std::move(admission)), clock_(clock), metrics_(metrics) {}
+  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics)
+      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics) {}
 
   http::Reply serve(const http::Request& request) {
-    // Only known paths are labels: others could be any number of them.
+    // Unknown paths share one label value, as there may be any number of them.
     const std::string path = request.target.substr(0, request.target.find('?'));
     const MetricLabels labels{{"webhook", is_admission_path(path) ? path : "other"}};
     Gauge& in_flight = metrics_.gauge("controller_runtime_webhook_requests_in_flight",
@@ -35,7 +35,7 @@ class WebhookServer::Metered {
     in_flight.add(1);
     const Instant begin = clock_.now();
     http::Reply reply;
-    reply.response = handle_admission(request, admission_);
+    reply.response = handle_admission(request, mutation_);
     metrics_
         .histogram("controller_runtime_webhook_latency_seconds",
                    "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
@@ -49,7 +49,7 @@ class WebhookServer::Metered {
   }
 
  private:
-  const AdmissionOptions admission_;
+  const MutationOptions mutation_;
   const Clock& clock_;
   Metrics& metrics_;
 };
@@ -62,15 +62,16 @@ WebhookServer::~WebhookServer() {
   if (server_) server_->stop();
 }
 
-Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Client& api,
-                                                            const Clock& clock, Metrics& metrics, Logger log) {
-  auto handler = std::make_unique<Metered>(options.admission, clock, metrics);
+Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Reader& reader,
+                                                            client::Writer& writer, const Clock& clock,
+                                                            Metrics& metrics, Logger log) {
+  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics);
   const bool from_files = !options.certificate_directory.empty();
   SelfManagedOptions managed;
   managed.namespace_name = options.namespace_name;
   managed.service = options.service;
   auto certificates = from_files ? certificates_from_files(options.certificate_directory)
-                                 : self_managed_certificates(managed, api, api, clock);
+                                 : self_managed_certificates(managed, reader, writer, clock);
   std::unique_ptr<WebhookServer> server(
       new WebhookServer(std::move(handler), std::move(certificates), log.with({{"component", "webhook"}})));
   const auto identity = from_files ? server->certificates_->step({}) : placeholder_identity(clock.wall());
@@ -84,7 +85,7 @@ Status WebhookServer::listen(const std::string& address, const http::Identity& i
   http::ServerOptions options;
   options.address = address;
   options.tls = identity;
-  options.body_limit = kLongestReview;
+  options.body_limit = kMaxReviewBytes;
   auto server = http::Server::start(
       std::move(options),
       [handler = handler_.get()](const http::Request& request, const http::Peer&) { return handler->serve(request); });
@@ -97,12 +98,12 @@ Status WebhookServer::listen(const std::string& address, const http::Identity& i
 Duration WebhookServer::step(std::stop_token stop) {
   const auto identity = certificates_->step(stop);
   if (!identity) {
-    if (!stop.stop_requested()) log_.warn("certificates not kept", {{"error", identity.error().message()}});
+    if (!stop.stop_requested()) log_.warn("certificates not renewed", {{"error", identity.error().message()}});
     return kRetry;
   }
   if (*identity != identity_) {
     if (const Status taken = server_->set_identity(*identity); !taken) {
-      log_.error("certificate not served", {{"error", taken.error().message()}});
+      log_.error("certificate not loaded", {{"error", taken.error().message()}});
       return kRetry;
     }
     identity_ = *identity;
@@ -113,14 +114,7 @@ Duration WebhookServer::step(std::stop_token stop) {
 }
 
 void WebhookServer::run(const std::stop_token& stop) {
-  Mutex mutex;
-  ConditionVariable wake;
-  while (!stop.stop_requested()) {
-    const Duration wait = step(stop);
-    mutex.lock();
-    wake.wait_for(mutex, stop, wait, [] { return false; });
-    mutex.unlock();
-  }
+  while (!stop.stop_requested()) pause(step(stop), stop);
 }
 
 }  // namespace tpuslice::webhook

@@ -1,4 +1,4 @@
-// WebhookServer: the admission handler behind TLS, with certificates that renew themselves.
+// WebhookServer: the admission handler behind TLS, with self-managed or provided certificates.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/client/client.h"
-#include "api/http/server.h"
+#include "api/http/server/server.h"
 #include "webhook/admission_handler.h"
 #include "webhook/certificates.h"
 
@@ -19,22 +19,23 @@ namespace tpuslice::webhook {
 
 struct WebhookServerOptions {
   std::string address = "127.0.0.1:0";        ///< As http::ServerOptions::address.
-  std::string certificate_directory;          ///< tls.crt and tls.key; empty: self-managed.
-  std::string service = "tpu-slice-webhook";  ///< Self-managed: the Service whose names the certificate has.
+  std::string certificate_directory;          ///< With tls.crt and tls.key; empty: self-managed.
+  std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
   std::string namespace_name;                 ///< Self-managed: of the Service and the Secret.
-  AdmissionOptions admission;
+  MutationOptions mutation;
 };
 
 /// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
 class WebhookServer {
  public:
-  /// Listens at once. Self-managed certificates are there after the first step that succeeds; until then connections
-  /// get one that nobody trusts, and ready() is false. `api`, `clock` and `metrics` outlive the server.
+  /// Listens at once. Until the first successful step() of self-managed certificates, connections get an untrusted one
+  /// and ready() is false. `reader`, `writer`, `clock` and `metrics` outlive the server.
   ///
   /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address or for certificate files
-  /// that cannot be used.
-  static Result<std::unique_ptr<WebhookServer>> start(const WebhookServerOptions& options, client::Client& api,
-                                                      const Clock& clock, Metrics& metrics, Logger log);
+  /// that cannot be used; NotFound for certificate files that do not exist.
+  static Result<std::unique_ptr<WebhookServer>> start(const WebhookServerOptions& options, client::Reader& reader,
+                                                      client::Writer& writer, const Clock& clock, Metrics& metrics,
+                                                      Logger log);
   ~WebhookServer();
   WebhookServer(const WebhookServer&) = delete;
   WebhookServer& operator=(const WebhookServer&) = delete;
@@ -42,7 +43,7 @@ class WebhookServer {
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] bool ready() const { return ready_.load(); }
 
-  /// One look at the certificates; returns how long until the next is due. Failures are logged, and retried soon.
+  /// Checks and renews the certificates; returns when the next step is due. Failures are logged and retried.
   Duration step(std::stop_token stop);
   /// Steps until `stop`.
   void run(const std::stop_token& stop);

@@ -1,71 +1,51 @@
 #include "api/base/base64.h"
 
-#include <cstdint>
+#include <algorithm>
+
+#include <openssl/evp.h>
+
+#include "api/base/check.h"
 
 namespace tpuslice {
-namespace {
-
-constexpr std::string_view kStandard = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::string_view kUrl = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string encode(std::string_view bytes, std::string_view alphabet) {
-  std::string text((bytes.size() + 2) / 3 * 4, '\0');
-  char* out = text.data();
-  const auto byte = [&](std::size_t at) { return std::uint32_t{static_cast<unsigned char>(bytes[at])}; };
-  std::size_t at = 0;
-  for (; at + 3 <= bytes.size(); at += 3) {
-    const std::uint32_t window = (byte(at) << 16U) | (byte(at + 1) << 8U) | byte(at + 2);
-    *out++ = alphabet[window >> 18U];
-    *out++ = alphabet[(window >> 12U) & 63U];
-    *out++ = alphabet[(window >> 6U) & 63U];
-    *out++ = alphabet[window & 63U];
-  }
-  if (at < bytes.size()) {  // One byte is two characters, two are three.
-    const bool two = at + 2 == bytes.size();
-    const std::uint32_t window = (byte(at) << 16U) | (two ? byte(at + 1) << 8U : 0U);
-    *out++ = alphabet[window >> 18U];
-    *out++ = alphabet[(window >> 12U) & 63U];
-    if (two) *out++ = alphabet[(window >> 6U) & 63U];
-  }
-  text.resize(static_cast<std::size_t>(out - text.data()));
-  return text;
-}
-
-}  // namespace
 
 std::string encode_base64(std::string_view bytes) {
-  std::string text = encode(bytes, kStandard);
-  while (text.size() % 4 != 0) text += '=';
+  std::string text((bytes.size() + 2) / 3 * 4, '\0');
+  const int length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  TPUSLICE_CHECK(std::cmp_equal(length, text.size()));
   return text;
 }
 
-std::string encode_base64_url(std::string_view bytes) { return encode(bytes, kUrl); }
+std::string encode_base64_url(std::string_view bytes) {
+  std::string text = encode_base64(bytes);
+  text.erase(std::min(text.find('='), text.size()));
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  return text;
+}
 
 std::optional<std::string> decode_base64(std::string_view text) {
-  std::string bytes;
-  std::uint32_t window = 0;
-  int bits = 0;
-  std::size_t characters = 0;
-  std::size_t padding = 0;
+  // EVP_DecodeBlock takes the standard alphabet, padded, without white space inside.
+  std::string padded;
+  padded.reserve(text.size() + 2);
   for (const char c : text) {
     if (c == '\n' || c == '\r' || c == ' ' || c == '\t') continue;
-    ++characters;
-    if (c == '=') {
-      ++padding;
-      continue;
-    }
-    std::size_t value = kStandard.find(c);
-    if (value == std::string_view::npos) value = kUrl.find(c);
-    if (value == std::string_view::npos || padding > 0) return std::nullopt;
-    window = (window << 6U) | static_cast<std::uint32_t>(value);
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes += static_cast<char>((window >> static_cast<unsigned>(bits)) & 0xffU);
-    }
+    padded += c == '-' ? '+' : c == '_' ? '/' : c;
   }
-  const bool whole = padding == 0 ? characters % 4 != 1 : padding <= 2 && characters % 4 == 0;
-  if (!whole) return std::nullopt;
+  const std::size_t characters = std::min(padded.find('='), padded.size());
+  const std::size_t padding = padded.size() - characters;
+  const std::size_t missing = (4 - characters % 4) % 4;
+  if (missing == 3 || (padding != 0 && padding != missing)) return std::nullopt;
+  if (padded.find_first_not_of('=', characters) != std::string::npos) return std::nullopt;
+  padded.resize(characters + missing, '=');
+
+  std::string bytes(padded.size() / 4 * 3, '\0');
+  const int length =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(padded.data()), static_cast<int>(padded.size()));
+  if (length < 0) return std::nullopt;
+  bytes.resize(bytes.size() - missing);
   return bytes;
 }
 

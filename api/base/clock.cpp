@@ -77,7 +77,7 @@ class Scanner {
   bool ok_ = true;
 };
 
-/// "2026-01-01T00:00:00", and what is left below a second.
+/// "2026-01-01T00:00:00" and the fraction of a second.
 std::pair<std::string, nanoseconds> format_seconds(Timestamp time) {
   const auto whole = std::chrono::floor<seconds>(time);
   const auto day = std::chrono::floor<days>(whole);
@@ -125,7 +125,7 @@ std::optional<Timestamp> parse_rfc3339(std::string_view text) {
   if (!scan.done() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
 
   const year_month_day date = year(y) / month / day;
-  // What nanoseconds in 64 bits can tell, with a year to spare on both ends.
+  // The range of nanoseconds in 64 bits, less a year on both ends.
   if (!date.ok() || y < 1679 || y > 2260) return std::nullopt;
   return Timestamp(sys_days(date)) + hours(hour) + minutes(minute) + seconds(second) + fraction - offset;
 }

@@ -1,4 +1,4 @@
-// Time: one duration type, two time lines, and the Clock that tells both.
+// Time: a duration type, steady and wall-clock time, and the Clock that returns both.
 //
 // An Instant (monotonic) measures how long something took and when it is due; a Timestamp (wall clock) is what the
 // Kubernetes API prints. Nothing outside RealClock reads the machine's clock, so tests decide what time it is.
@@ -30,7 +30,7 @@ class RealClock final : public Clock {
   [[nodiscard]] Timestamp wall() const override;
 };
 
-/// Stands still until told to move; both time lines move together.
+/// A clock that changes only by advance(), which moves both times together.
 class FakeClock final : public Clock {
  public:
   /// Starts at 2026-01-01T00:00:00Z.

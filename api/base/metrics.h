@@ -16,7 +16,7 @@ namespace tpuslice {
 
 using MetricLabels = std::map<std::string, std::string>;
 
-/// Thread-safe. Only goes up.
+/// Thread-safe. Never decreases.
 class Counter {
  public:
   virtual ~Counter() = default;

@@ -1,8 +1,8 @@
 // Result<T> and Error: how every expected failure travels.
 //
-// An expected failure (the object is gone, the server said no) is a value; a bug is TPUSLICE_CHECK. The code of an
-// Error chooses the caller's reaction, its message is for people: lower case, no full stop, subject first, the actual
-// value included.
+// An expected failure (the object does not exist, the server refused) is a value; a bug is TPUSLICE_CHECK. The code of
+// an Error chooses the caller's reaction, its message is for people: lower case, no full stop, subject first, the
+// actual value included.
 //
 //   Result<Topology> topology = parse_topology("4x4");
 //   if (!topology) return topology.error();
@@ -34,7 +34,7 @@ enum class ErrorCode {
   kAlreadyExists,    ///< 409 AlreadyExists: look at who owns it.
   kConflict,         ///< 409 Conflict, a precondition failed: observe again.
   kUnauthorized,     ///< 401: credentials are refreshed, then tried again.
-  kForbidden,        ///< 403: RBAC or an admission plugin says no.
+  kForbidden,        ///< 403: refused by RBAC or an admission plugin.
   kExpired,          ///< 410 Gone or Expired: list again.
   kTooManyRequests,  ///< 429: wait `retry_after`.
   kTimeout,          ///< A deadline passed; whether the server acted is unknown. Also HTTP 504.

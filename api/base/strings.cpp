@@ -1,9 +1,13 @@
 #include "api/base/strings.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace tpuslice {
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
 
 std::string trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -12,11 +16,14 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(kSpace) - first + 1));
 }
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), lower);
   return out;
+}
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -30,11 +37,9 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::optional<int> whole_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+std::optional<int> parse_count(std::string_view text) {
+  const std::optional<int> value = parse_integer<int>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::vector<char*> c_strings(std::vector<std::string>& texts) {

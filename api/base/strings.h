@@ -1,6 +1,8 @@
-// Small things done to text everywhere.
+// Text: trimming, splitting, letter case, integers.
 #pragma once
 
+#include <charconv>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,20 +10,33 @@
 
 namespace tpuslice {
 
-/// Without spaces, tabs and line ends at either side.
+/// Without spaces, tabs and line ends at both sides.
 [[nodiscard]] std::string trimmed(std::string_view text);
 
-/// A to Z as a to z; every other byte as it is.
-[[nodiscard]] std::string lower(std::string_view text);
+/// With A to Z in lower case; every other byte stays.
+[[nodiscard]] std::string to_lower(std::string_view text);
 
-/// What is between the separators; nothing for an empty text.
+/// Whether both are the same but for the case of A to Z.
+[[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+/// The parts between separators; no part for an empty text.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
-/// A number from 0 in decimal digits that is all of `text`, as indexes are in labels; nothing for any other, or for
-/// more than an int holds.
-[[nodiscard]] std::optional<int> whole_number(std::string_view text);
+/// The decimal integer that is all of `text`; std::nullopt for any other text and for a number out of range. A '-' may
+/// precede the digits of a signed type.
+template <std::integral Integer>
+[[nodiscard]] std::optional<Integer> parse_integer(std::string_view text) {
+  Integer value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, value);
+  if (problem != std::errc() || stopped != end) return std::nullopt;
+  return value;
+}
 
-/// As main() gets them: a pointer to each, and a null pointer. For exec, which does not say that it changes nothing.
+/// An index or count: an integer from 0. Otherwise as parse_integer().
+[[nodiscard]] std::optional<int> parse_count(std::string_view text);
+
+/// Pointers to the texts and a null pointer, as posix_spawn() takes its arguments. They stay valid as long as `texts`.
 [[nodiscard]] std::vector<char*> c_strings(std::vector<std::string>& texts);
 
 }  // namespace tpuslice

@@ -15,10 +15,10 @@ std::string describe(std::string_view verb, const ResourceType& type, const Obje
 }
 
 /// A refused watch is answered with a body like any other request; this much of it is read for the error.
-constexpr std::size_t kLongestRefusal = 64U << 10U;
+constexpr std::size_t kMaxErrorBody = 64U << 10U;
 
 /// Does not look at what else there is, such as the record of who manages which field.
-Result<Object> read_receipt(std::string_view body, std::string_view what) {
+Result<Object> read_metadata_only(std::string_view body, std::string_view what) {
   constexpr std::array<std::string_view, 4> kKept = {"name", "namespace", "uid", "resourceVersion"};
   Json kept = Json::object();
   JsonScanner metadata = json_members_of(body, "metadata");
@@ -28,7 +28,7 @@ Result<Object> read_receipt(std::string_view body, std::string_view what) {
     if (kept.size() == kKept.size()) break;
   }
   if (!kept.contains("uid") || !kept.contains("resourceVersion")) {
-    return Error::internal("{}: the answer is no object with uid and resourceVersion", what);
+    return Error::internal("{}: the response is not an object with uid and resourceVersion", what);
   }
   return Object(Json{{"metadata", std::move(kept)}});
 }
@@ -47,9 +47,9 @@ Result<http::Response> Client::send(http::Request request, std::string_view what
 Result<Object> Client::send_for_object(http::Request request, std::string_view what, std::stop_token stop,
                                        Answer answer) {
   ASSIGN_OR_RETURN(const http::Response response, send(std::move(request), what, options_.deadline, std::move(stop)));
-  if (answer == Answer::kReceipt) return read_receipt(response.body, what);
+  if (answer == Answer::kMetadataOnly) return read_metadata_only(response.body, what);
   Result<Json> body = parse_json(response.body);
-  if (!body) return Error::internal("{}: the answer is no JSON: {}", what, body.error().message());
+  if (!body) return Error::internal("{}: the response is not JSON: {}", what, body.error().message());
   if (!body->is_object()) return Error::internal("{}: the answer is {}, expected an object", what, body->type_name());
   return Object(*std::move(body));
 }
@@ -87,7 +87,7 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
   const int status = (*stream)->status();
   if (status / 100 == 2) return std::make_unique<WatchStream>(*std::move(stream), options_.max_watch_line);
   http::Response refusal{status, (*stream)->headers(), {}};
-  while (refusal.body.size() < kLongestRefusal) {
+  while (refusal.body.size() < kMaxErrorBody) {
     const Result<std::string> bytes = (*stream)->read(options_.deadline, stop);
     if (!bytes || bytes->empty()) break;
     refusal.body += *bytes;

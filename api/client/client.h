@@ -20,7 +20,7 @@ struct ListPage {
   std::vector<std::string> items = {};
   std::string resource_version = {};
   std::string continue_token = {};  ///< Empty on the last page.
-  std::int64_t remaining = 0;       ///< As far as the server told.
+  std::int64_t remaining = 0;       ///< If the server returned it.
 };
 
 /// Thread-safe. Errors of all calls: those of http::Transport, and what the server answered, with its reason.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/client/kubeconfig.h"
 #include "api/http/url.h"
@@ -27,17 +28,6 @@ std::string join(const std::vector<std::string>& parts) {
   return out;
 }
 
-Result<std::string> read_real_file(const std::string& path) {
-  std::error_code problem;
-  if (!std::filesystem::exists(path, problem)) return Error::not_found("{}: no such file", path);
-  if (std::filesystem::is_directory(path, problem)) return Error::invalid_argument("{}: is a directory", path);
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  if (!file || !out) return Error::invalid_argument("{}: cannot be read", path);
-  return out.str();
-}
-
 }  // namespace
 
 ConfigSources ConfigSources::real() {
@@ -45,7 +35,7 @@ ConfigSources ConfigSources::real() {
             const char* value = std::getenv(name.c_str());
             return value == nullptr ? std::nullopt : std::optional<std::string>(value);
           },
-          read_real_file};
+          tpuslice::read_file};
 }
 
 Result<ClientConfig> load_kubeconfig(const std::string& path, const std::string& context,
@@ -66,7 +56,7 @@ Result<ClientConfig> load_kubeconfig(const std::string& path, const std::string&
     any = true;
   }
   if (!any) {
-    return Error::not_found("kubeconfig: none found (looked at {}; set KUBECONFIG or give a path)",
+    return Error::not_found("kubeconfig: not found (tried {}; set KUBECONFIG or give a path)",
                             paths.empty() ? "nothing, since HOME is not set" : join(paths));
   }
   return merged.resolve(context, sources);
@@ -76,7 +66,8 @@ Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::
   const std::optional<std::string> host = sources.environment("KUBERNETES_SERVICE_HOST");
   const std::optional<std::string> port = sources.environment("KUBERNETES_SERVICE_PORT");
   if (!host || host->empty() || !port || port->empty()) {
-    return Error::not_found("in-cluster configuration: KUBERNETES_SERVICE_HOST and _PORT are not set: this is no pod");
+    return Error::not_found(
+        "in-cluster configuration: KUBERNETES_SERVICE_HOST and _PORT are not set: not running in a pod");
   }
   ClientConfig config;
   // The client cannot connect to IPv6 addresses, but to names that have them.

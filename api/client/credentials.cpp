@@ -6,7 +6,7 @@
 #include "api/base/base64.h"
 #include "api/base/strings.h"
 #include "api/client/subprocess.h"
-#include "api/http/tls_credentials.h"
+#include "api/http/tls/tls_credentials.h"
 #include "api/types/json.h"
 
 namespace tpuslice::client {
@@ -42,7 +42,8 @@ Result<std::string> TokenFile::token(bool refresh) {
 Result<ExecCredential> parse_exec_credential(std::string_view output, std::string_view api_version) {
   const Result<Json> json = parse_json(output);
   if (!json || !json->is_object()) {
-    return Error::invalid_argument("{} bytes of output are no JSON object, expected an ExecCredential", output.size());
+    return Error::invalid_argument("{} bytes of output are not a JSON object, expected an ExecCredential",
+                                   output.size());
   }
   if (string_at(*json, {"kind"}) != "ExecCredential" || string_at(*json, {"apiVersion"}) != api_version) {
     return Error::invalid_argument("output is a \"{}\" of \"{}\", expected ExecCredential of {}",
@@ -102,19 +103,20 @@ Result<ExecCredential> run_exec_plugin(const ClientConfig& config, Duration dead
 }
 
 Result<ExecCredential> ExecCredentials::credential(bool refresh) {
-  std::unique_lock lock(mutex_);
-  const std::uint64_t seen = runs_;
-  while (true) {
-    // A run that another thread began serves us too, even if we wanted a new answer.
-    const bool fresh = current_ && (!current_->expires || *current_->expires - clock_.wall() > kExpiryLeeway);
-    if (fresh && (!refresh || runs_ != seen)) return *current_;
-    if (!running_) break;
-    done_.wait(lock, [this] { return !running_; });
+  {
+    const MutexLock lock(mutex_);
+    const std::uint64_t seen = runs_;
+    while (true) {
+      // The answer of a run that another thread began counts, even if a new one was asked for.
+      const bool fresh = current_ && (!current_->expires || *current_->expires - clock_.wall() > kExpiryLeeway);
+      if (fresh && (!refresh || runs_ != seen)) return *current_;
+      if (!running_) break;
+      done_.wait(mutex_, [this]() TPUSLICE_REQUIRES(mutex_) { return !running_; });
+    }
+    running_ = true;
   }
-  running_ = true;
-  lock.unlock();
   Result<ExecCredential> answer = run_exec_plugin(config_, deadline_);
-  lock.lock();
+  const MutexLock lock(mutex_);
   running_ = false;
   ++runs_;
   if (answer) current_ = *answer;

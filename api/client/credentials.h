@@ -9,11 +9,11 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/network_transport.h"
+#include "api/http/client/network_transport.h"
 
 namespace tpuslice::client {
 
-/// A token in a file that somebody else renews. Thread-safe.
+/// A token in a file that is rotated externally. Thread-safe.
 class TokenFile {
  public:
   static constexpr Duration kReread = std::chrono::seconds(60);
@@ -45,7 +45,7 @@ struct ExecCredential {
 /// The value of KUBERNETES_EXEC_INFO.
 [[nodiscard]] std::string exec_info(const ClientConfig& config);
 
-/// Runs the plugin without a shell; its stderr goes into the error.
+/// Runs the plugin without a shell; its stderr is part of the error.
 ///
 /// Errors: Unauthorized, with the install hint when the program is missing; Timeout, and the program is killed.
 [[nodiscard]] Result<ExecCredential> run_exec_plugin(const ClientConfig& config, Duration deadline);
@@ -70,7 +70,7 @@ class ExecCredentials {
   std::optional<ExecCredential> current_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
-/// Everything a Transport needs to know of `config`. `clock` outlives it.
+/// The Transport options for `config`. `clock` outlives it.
 [[nodiscard]] Result<http::TransportOptions> transport_options(const ClientConfig& config, const Clock& clock);
 
 /// The real Transport to the cluster of `config`. `clock` outlives it. Errors: as http::make_network_transport.

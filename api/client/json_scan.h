@@ -1,6 +1,6 @@
 // Walks over the members of one JSON object, or the elements of one array, without reading what is inside them.
 //
-// For bytes of which we want a few fields and pass on the rest. Linear, no recursion, no allocation: deep nesting and
+// For bytes of which only a few fields are read. Linear, no recursion, no allocation: deep nesting and
 // broken values cost nothing. What is handed out is balanced, not necessarily valid.
 #pragma once
 
@@ -52,7 +52,7 @@ class JsonScanner {
 
 /// The value of a member, as written; empty if there is none.
 [[nodiscard]] std::string_view json_member(std::string_view object, std::string_view name);
-/// The text of a JSON string value, escapes undone; nothing if `value` is no string.
+/// The text of a JSON string value, escapes undone; none if `value` is not a string.
 [[nodiscard]] std::optional<std::string> json_string(std::string_view value);
 
 }  // namespace tpuslice::client

@@ -50,7 +50,7 @@ class EntryReader {
     ASSIGN_OR_RETURN(const std::string encoded, text(data.c_str()));
     if (!encoded.empty()) {
       std::optional<std::string> decoded = decode_base64(encoded);
-      if (!decoded) return Error::invalid_argument("{}: {} is no base64", where_, data);
+      if (!decoded) return Error::invalid_argument("{}: {} is not base64", where_, data);
       return *std::move(decoded);
     }
     ASSIGN_OR_RETURN(const std::string file, path(field.c_str()));
@@ -131,7 +131,7 @@ Result<ExecConfig> read_exec(const Json& exec, const std::string& where, const s
   }
   const std::string mode = string_at(exec, {"interactiveMode"});
   if (mode == "Always") {
-    return Error::unsupported("{}: exec.interactiveMode is Always, but nobody is there to answer", where);
+    return Error::unsupported("{}: exec.interactiveMode is Always, which needs a terminal", where);
   }
   if (!mode.empty() && mode != "Never" && mode != "IfAvailable") {
     return Error::invalid_argument("{}: exec.interactiveMode is \"{}\", expected Never, IfAvailable or Always", where,

@@ -8,7 +8,7 @@ namespace tpuslice::client {
 namespace {
 
 Status split_items(std::string_view value, std::vector<std::string_view>& out) {
-  if (value == "null") return {};  // How Go prints a list that was never made.
+  if (value == "null") return {};  // How Go encodes a nil slice.
   JsonScanner items(value);
   if (!value.starts_with('[')) return Error::internal("list: items is {}, expected an array", value.substr(0, 20));
   while (const std::optional<JsonMember> item = items.next()) {
@@ -44,7 +44,7 @@ Result<SplitList> split_list(std::string_view body) {
       RETURN_IF_ERROR(split_items(member->value, out.items));
     }
   }
-  if (!list.complete()) return Error::internal("list: {} bytes are no whole JSON object", body.size());
+  if (!list.complete()) return Error::internal("list: {} bytes are not a complete JSON object", body.size());
   if (list.rest().find_first_not_of(" \t\r\n") != std::string_view::npos) {
     return Error::internal("list: {} bytes follow the JSON object", list.rest().size());
   }

@@ -19,8 +19,8 @@ struct SplitList {
   std::int64_t remaining = 0;  ///< remainingItemCount
 };
 
-/// Errors: Internal for a body that is no JSON object with balanced braces, whose items are no array of objects, or
-/// that has no metadata.resourceVersion.
+/// Errors: Internal for a body that is not a JSON object with balanced braces, whose items are not an array of objects,
+/// or that has no metadata.resourceVersion.
 [[nodiscard]] Result<SplitList> split_list(std::string_view body);
 
 }  // namespace tpuslice::client

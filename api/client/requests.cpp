@@ -1,8 +1,8 @@
 #include "api/client/requests.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "api/base/strings.h"
 #include "api/http/url.h"
 
 namespace tpuslice::client {
@@ -19,7 +19,7 @@ http::Request request(std::string method, std::string path, const http::QueryPar
   out.method = std::move(method);
   out.target = std::move(path);
   if (!query.empty()) out.target += "?" + query.encode();
-  out.headers.emplace_back("Accept", answer == Answer::kReceipt ? kMetadata : kJson);
+  out.headers.emplace_back("Accept", answer == Answer::kMetadataOnly ? kMetadata : kJson);
   return out;
 }
 
@@ -47,7 +47,7 @@ std::string_view content_type_of(PatchType patch) {
     case PatchType::kJson:
       return "application/json-patch+json";
     case PatchType::kApply:
-      return "application/apply-patch+yaml";  // JSON is YAML; older servers know no other name.
+      return "application/apply-patch+yaml";  // JSON is YAML; older servers support this name only.
   }
   return {};
 }
@@ -106,16 +106,8 @@ bool has_cause(const Json& status, std::string_view reason) {
                      [&](const Json& cause) { return string_at(cause, {"reason"}) == reason; });
 }
 
-std::optional<std::int64_t> seconds_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // The other form of Retry-After, a date, is never sent by an API server.
-  if (problem != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
 constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
-constexpr std::int64_t kLongestRetryAfter = 3600;
+constexpr std::int64_t kMaxRetryAfterSeconds = 3600;
 
 }  // namespace
 
@@ -192,7 +184,7 @@ http::Request delete_request(const ResourceType& type, const ObjectKey& key, con
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
   if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
-  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, Answer::kReceipt);
+  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, Answer::kMetadataOnly);
   set_body(out, kJson, body);
   return out;
 }
@@ -208,7 +200,7 @@ Error error_from_status(const Json& status, int fallback_code, std::string_view 
   error.with_reason(reason);
   const Json* wait = find_path(status, {"details", "retryAfterSeconds"});
   if (wait != nullptr && wait->is_number_integer() && wait->get<std::int64_t>() > 0) {
-    error.with_retry_after(std::chrono::seconds(std::min(wait->get<std::int64_t>(), kLongestRetryAfter)));
+    error.with_retry_after(std::chrono::seconds(std::min(wait->get<std::int64_t>(), kMaxRetryAfterSeconds)));
   }
   return error;
 }
@@ -231,8 +223,9 @@ Error error_from_response(const http::Response& response, std::string_view what)
   }
   const std::string* wait = http::find_header(response.headers, "Retry-After");
   if (wait != nullptr && !error.retry_after()) {
-    if (const auto seconds = seconds_of(*wait)) {
-      error.with_retry_after(std::chrono::seconds(std::min(*seconds, kLongestRetryAfter)));
+    // An API server never sends the other form of Retry-After, a date.
+    if (const auto seconds = parse_integer<std::int64_t>(*wait); seconds && *seconds >= 0) {
+      error.with_retry_after(std::chrono::seconds(std::min(*seconds, kMaxRetryAfterSeconds)));
     }
   }
   return error;

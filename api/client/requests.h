@@ -37,7 +37,8 @@ struct WatchOptions {
 /// How much of the object the server sends back.
 enum class Answer : std::uint8_t {
   kWhole,
-  kReceipt,  ///< Name, namespace, uid and resourceVersion: for a pod a tenth of the bytes, and no reading of the rest.
+  kMetadataOnly,  ///< Name, namespace, uid and resourceVersion: for a pod a tenth of the bytes, and no reading of the
+                  ///< rest.
 };
 
 enum class PatchType : std::uint8_t { kMerge, kJson, kApply };
@@ -71,7 +72,8 @@ struct DeleteOptions {
 [[nodiscard]] http::Request watch_request(const ResourceType& type, const WatchOptions& options);
 [[nodiscard]] http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
                                            const CreateOptions& options);
-/// Errors: InvalidArgument for a precondition on a patch that is no merge patch, or a merge patch that is no object.
+/// Errors: InvalidArgument for a precondition on a patch that is not a merge patch, or a merge patch that is not an
+/// object.
 [[nodiscard]] Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& key, PatchType patch,
                                                   Json body, const PatchOptions& options);
 /// PUT. `body` carries its own resourceVersion as precondition.

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "api/base/strings.h"
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 
 namespace tpuslice::client {
 namespace {

@@ -44,7 +44,8 @@ void read_metadata(WatchEvent& event) {
 Error read_error(std::string_view object) {
   const Result<Json> status = parse_json(object);
   if (!status)
-    return Error::internal("watch: the server reported an error nobody can read: {}", status.error().message());
+    return Error::internal("watch: the server sent an ERROR event that cannot be decoded: {}",
+                           status.error().message());
   return error_from_status(*status, kStatusOfUnreadable, "watch");
 }
 
@@ -68,7 +69,8 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
     return event;
   }
   if (!envelope.complete() || object.empty()) {
-    return Error::internal("watch: {} bytes are no event: no whole JSON object with type and object", line.size());
+    return Error::internal("watch: {} bytes are not an event: not a complete JSON object with type and object",
+                           line.size());
   }
   const std::optional<WatchEventType> known = parse_type(json_string(type).value_or(""));
   if (!known) return Error::internal("watch: event of unknown type {}", type.substr(0, 40));

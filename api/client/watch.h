@@ -19,14 +19,14 @@ enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmar
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::kError;
-  std::string object;               ///< The object's JSON, not looked into: it may still be one nobody can decode.
+  std::string object;               ///< The object's JSON, not decoded yet: decoding may fail.
   std::string resource_version;     ///< metadata.resourceVersion; empty if the object has none.
   ObjectKey key;                    ///< metadata.namespace and name, as far as there are any.
   bool initial_events_end = false;  ///< A bookmark that ends the initial events of a WatchList.
   std::optional<Error> error;       ///< Of a kError event: Expired means list again.
 };
 
-/// Reads the envelope of one line. Errors: Internal if it is no watch event; the object is never a reason.
+/// Reads the envelope of one line. Errors: Internal if it is not a watch event; the object is not checked.
 [[nodiscard]] Result<WatchEvent> decode_watch_event(std::string_view line);
 
 /// Cuts a stream of bytes into lines.
@@ -34,7 +34,7 @@ class WatchDecoder {
  public:
   explicit WatchDecoder(std::size_t max_line = 16U << 20U) : max_line_(max_line) {}
 
-  /// Errors: Internal once a line is longer than the limit; the decoder is of no use after that.
+  /// Errors: Internal once a line is longer than the limit; the decoder cannot be used after that.
   Status feed(std::string_view bytes);
   /// The next whole line, if there is one. Blank lines are skipped.
   [[nodiscard]] std::optional<std::string> next_line();
@@ -57,7 +57,7 @@ class WatchStream {
   /// The next event, or nothing within `wait` (0 polls).
   ///
   /// Errors: http::end_of_stream() when the server ended the watch as it should; Unavailable when the connection broke;
-  /// Cancelled; Internal for a line that is no event. After an error the watch is over.
+  /// Cancelled; Internal for a line that is not an event. After an error the watch is over.
   [[nodiscard]] Result<std::optional<WatchEvent>> next(Duration wait, std::stop_token stop);
 
  private:

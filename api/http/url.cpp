@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "api/base/strings.h"
 
 namespace tpuslice::http {
 namespace {
@@ -33,12 +34,11 @@ bool plausible_host(std::string_view host) {
 }
 
 Status parse_port(std::string_view text, std::string_view url, BaseUrl& out) {
-  unsigned port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (problem != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535) {
+  const auto port = parse_integer<std::uint16_t>(text);
+  if (!port || *port == 0) {
     return Error::invalid_argument("url {}: port \"{}\" is not a number from 1 to 65535", url, text);
   }
-  out.port = static_cast<std::uint16_t>(port);
+  out.port = *port;
   return {};
 }
 

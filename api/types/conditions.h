@@ -18,6 +18,15 @@ struct Condition {
   std::optional<std::int64_t> observed_generation;
 };
 
+/// Why a condition is False. Without a reason there is no problem, and the condition is True.
+struct Problem {
+  std::string reason = {};   ///< "InvalidSpec"
+  std::string message = {};  ///< What is wrong, and what to do next.
+
+  explicit operator bool() const { return !reason.empty(); }
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
 /// Adds the condition or brings the one of its type up to date; lastTransitionTime becomes `now` only when the status
 /// changes. Null or ill-typed `conditions` become an array. Returns whether anything changed.
 bool set_condition(Json& conditions, const Condition& condition, Timestamp now);

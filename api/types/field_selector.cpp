@@ -18,8 +18,8 @@ std::string escape(std::string_view value) {
 
 /// One "field=value", from `start`; leaves `position` behind its comma.
 Result<FieldRequirement> parse_term(std::string_view text, std::size_t& position) {
-  const auto fail = [&](std::size_t at, std::string_view complaint) {
-    return Error::invalid_argument("field selector \"{}\", position {}: {}", text, at, complaint);
+  const auto fail = [&](std::size_t at, std::string_view message) {
+    return Error::invalid_argument("field selector \"{}\", position {}: {}", text, at, message);
   };
   FieldRequirement term;
   const std::size_t sign = text.find_first_of("=!,", position);

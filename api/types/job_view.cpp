@@ -8,9 +8,6 @@ namespace tpuslice {
 namespace view {
 namespace {
 
-constexpr std::array<std::string_view, 3> kJobAnnotations = {"tpuslice.dev/", "jobset.sigs.k8s.io/",
-                                                             "alpha.jobset.sigs.k8s.io/"};
-
 /// Members of an object, as the text they are.
 using RawMembers = std::vector<std::pair<std::string, std::string>>;
 
@@ -68,7 +65,7 @@ Result<Json> parse_members(const RawMembers& members) {
   return parsed;
 }
 
-/// Printed anew: the same template has the same text whatever order and spacing it came in.
+/// Normalized: equal templates have equal texts, whatever their order of members and spacing.
 Result<std::string> print_template(const RawTemplate& raw) {
   Json printed = Json::object();
   ASSIGN_OR_RETURN(Json metadata, parse_members(raw.metadata));
@@ -92,7 +89,7 @@ void read_job_spec(Value value, JobView& job, RawTemplate& raw) {
   });
 }
 
-bool is_acted_on(std::string_view type) {
+bool is_read(std::string_view type) {
   static constexpr std::array<std::string_view, 5> kTypes = {"Complete", "Failed", "FailureTarget",
                                                              "SuccessCriteriaMet", "Suspended"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
@@ -102,7 +99,7 @@ void read_job_conditions(Value value, JobView& job) {
   job.conditions.clear();
   each_item(value, [&](Value item) {
     ConditionView read = read_condition(item);
-    if (!is_acted_on(read.type)) return;
+    if (!is_read(read.type)) return;
     job.conditions.push_back(
         {std::move(read.type), read.is_true, std::move(read.reason), std::move(read.message), read.changed});
   });
@@ -138,12 +135,12 @@ const JobCondition* JobView::condition(std::string_view type) const {
   return found == conditions.end() ? nullptr : &*found;
 }
 
-Result<JobView> JobView::decode(std::string_view json) {
+Result<JobView> JobView::decode(std::string_view json, const AnnotationPrefixes* keep) {
   JobView job;
   view::Metadata metadata;
   view::RawTemplate raw;
   RETURN_IF_ERROR(view::decoder().decode("job", json, [&](std::string_view member, view::Value value) {
-    if (member == "metadata") metadata = view::read_metadata(value, view::kJobAnnotations);
+    if (member == "metadata") metadata = view::read_metadata(value, keep);
     if (member == "spec") view::read_job_spec(value, job, raw);
     if (member == "status") view::read_job_status(value, job);
   }));
@@ -151,7 +148,7 @@ Result<JobView> JobView::decode(std::string_view json) {
   if (job.suspended) {
     Result<std::string> printed = view::print_template(raw);
     if (!printed)
-      return Error::invalid_argument("job is not readable in .spec.template: {}", printed.error().message());
+      return Error::invalid_argument("job cannot be decoded: .spec.template: {}", printed.error().message());
     job.pod_template = *std::move(printed);
   }
   return job;

@@ -1,30 +1,10 @@
 #include "api/types/json.h"
 
-#include <charconv>
+#include <limits>
+
+#include "api/base/strings.h"
 
 namespace tpuslice {
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-    const unsigned lead = byte(i);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xc2 ? 0
-                               : lead < 0xe0 ? 2
-                               : lead < 0xf0 ? 3
-                               : lead < 0xf5 ? 4
-                                             : 0;
-    if (length == 0) return false;
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((byte(i + k) & 0xc0U) != 0x80U) return false;
-    }
-    // Too long for their value, surrogates, and beyond the last code point.
-    const unsigned second = byte(i + 1);
-    if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f)) return false;
-    if ((lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) return false;
-    i += length;
-  }
-  return true;
-}
 
 const Json* find_path(const Json& json, std::initializer_list<std::string_view> path) {
   const Json* at = &json;
@@ -34,15 +14,19 @@ const Json* find_path(const Json& json, std::initializer_list<std::string_view> 
       if (member == at->end()) return nullptr;
       at = &*member;
     } else if (at->is_array()) {
-      std::size_t index = 0;
-      const auto [end, status] = std::from_chars(step.data(), step.data() + step.size(), index);
-      if (status != std::errc() || end != step.data() + step.size() || index >= at->size()) return nullptr;
-      at = &(*at)[index];
+      const auto index = parse_integer<std::size_t>(step);
+      if (!index || *index >= at->size()) return nullptr;
+      at = &(*at)[*index];
     } else {
       return nullptr;
     }
   }
   return at;
+}
+
+const Json* find_set(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(json, path);
+  return found == nullptr || found->is_null() ? nullptr : found;
 }
 
 std::string string_at(const Json& json, std::initializer_list<std::string_view> path, std::string_view fallback) {
@@ -59,6 +43,18 @@ const Json& array_at(const Json& json, std::initializer_list<std::string_view> p
 std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path, std::int64_t fallback) {
   const Json* found = find_path(json, path);
   return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : fallback;
+}
+
+std::optional<std::int64_t> int32_at(const Json& json, std::initializer_list<std::string_view> path) {
+  const Json* found = find_path(json, path);
+  if (found == nullptr || !found->is_number_integer()) return std::nullopt;
+  using Int32 = std::numeric_limits<std::int32_t>;
+  if (found->is_number_unsigned() && found->get<std::uint64_t>() > static_cast<std::uint64_t>(Int32::max())) {
+    return std::nullopt;
+  }
+  const auto value = found->get<std::int64_t>();
+  if (value < Int32::min() || value > Int32::max()) return std::nullopt;
+  return value;
 }
 
 bool bool_at(const Json& json, std::initializer_list<std::string_view> path, bool fallback) {

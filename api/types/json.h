@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,11 +42,11 @@ struct JsonLimits {
 /// Parses one document. Errors: InvalidArgument, with the byte offset.
 [[nodiscard]] Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
-/// Whether the bytes are well-formed UTF-8.
-[[nodiscard]] bool is_utf8(std::string_view text);
-
 /// The member at a path of object keys and array indexes ("spec", "containers", "0"), or nullptr.
 [[nodiscard]] const Json* find_path(const Json& json, std::initializer_list<std::string_view> path);
+
+/// Like find_path, but null counts as absent.
+[[nodiscard]] const Json* find_set(const Json& json, std::initializer_list<std::string_view> path);
 
 /// The string at a path, or `fallback` where it is absent or no string.
 [[nodiscard]] std::string string_at(const Json& json, std::initializer_list<std::string_view> path,
@@ -57,6 +58,9 @@ struct JsonLimits {
 /// The whole number at a path, or `fallback`.
 [[nodiscard]] std::int64_t int_at(const Json& json, std::initializer_list<std::string_view> path,
                                   std::int64_t fallback = 0);
+
+/// The whole number at a path if it is there and an int32 can hold it.
+[[nodiscard]] std::optional<std::int64_t> int32_at(const Json& json, std::initializer_list<std::string_view> path);
 
 /// The truth value at a path, or `fallback`.
 [[nodiscard]] bool bool_at(const Json& json, std::initializer_list<std::string_view> path, bool fallback = false);

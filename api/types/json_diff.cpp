@@ -1,7 +1,8 @@
 // The JSON patch between two documents. What changed little becomes few operations: nlohmann's own diff rewrites every
-// item behind one that was put into an array, and compares subtrees anew at each level.
+// item behind one that was put into an array, and compares subtrees again at each level.
 #include <algorithm>
 
+#include "api/types/json_pointer.h"
 #include "api/types/patch.h"
 
 namespace tpuslice {
@@ -25,26 +26,17 @@ class Differ {
 
  private:
   void emit(const char* operation, const Json* value) {
-    Json& made = operations.emplace_back(Json::object());
-    made["op"] = operation;
-    made["path"] = path_;
-    if (value != nullptr) made["value"] = *value;
+    Json& operation_json = operations.emplace_back(Json::object());
+    operation_json["op"] = operation;
+    operation_json["path"] = path_;
+    if (value != nullptr) operation_json["value"] = *value;
   }
 
   /// Runs `body` with the path one step longer.
   template <typename Body>
   void within(std::string_view step, const Body& body) {
     const std::size_t length = path_.size();
-    path_ += '/';
-    for (const char c : step) {
-      if (c == '~') {
-        path_ += "~0";
-      } else if (c == '/') {
-        path_ += "~1";
-      } else {
-        path_ += c;
-      }
-    }
+    append_to_json_pointer(path_, step);
     body();
     path_.resize(length);
   }
@@ -70,7 +62,7 @@ class Differ {
     }
   }
 
-  /// What both begin and end with stays; in between, items are compared in pairs, and the rest comes or goes.
+  /// Common items at both ends are kept; in between, items are compared in pairs, and the rest is added or removed.
   void compare_arrays(const Json& before, const Json& after) {
     const std::size_t shorter = std::min(before.size(), after.size());
     std::size_t head = 0;

@@ -1,5 +1,5 @@
 // parse_json(). Well-formed documents are read by simdjson, in a third of the time; for what it refuses, nlohmann's
-// parser says where it is malformed, or takes it after all (whole numbers beyond 64 bits).
+// parser reports where it is malformed, or accepts it (integers beyond 64 bits).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,7 +18,7 @@ bool is_left_out(std::string_view name, const JsonLimits& limits) {
   return std::find(limits.without.begin(), limits.without.end(), name) != limits.without.end();
 }
 
-/// Copies a document of simdjson's. False where the limits are passed; the other parser then says so.
+/// Copies a document from simdjson. False if a limit is exceeded; the other parser then reports which.
 class Copier {
  public:
   explicit Copier(const JsonLimits& limits) : limits_(limits) {}
@@ -107,7 +107,7 @@ bool read_fast(std::string_view text, const JsonLimits& limits, Json& document) 
 /// recurse, but destroying and printing a document do.
 class JsonBuilder {
  public:
-  // The names nlohmann's SAX interface asks for.
+  // Names required by nlohmann's SAX interface.
   using number_integer_t = Json::number_integer_t;
   using number_unsigned_t = Json::number_unsigned_t;
   using number_float_t = Json::number_float_t;
@@ -198,7 +198,7 @@ class JsonBuilder {
   const JsonLimits& limits_;
   Json root_;
   std::vector<Json*> open_;  ///< Only the innermost one grows, so the pointers of the others stay good.
-  Json* member_ = nullptr;   ///< Where the value of the last key goes.
+  Json* member_ = nullptr;   ///< Receives the value of the last key.
   bool skip_next_ = false;   ///< The last key is one of JsonLimits::without.
   std::size_t skipped_ = 0;  ///< Open levels that are left out; those above are in open_.
   std::optional<Error> error_;

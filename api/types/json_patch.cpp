@@ -1,47 +1,25 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "api/base/strings.h"
+#include "api/types/json_pointer.h"
 #include "api/types/patch.h"
 
 namespace tpuslice {
 namespace {
 
 // Copying can double a document with every operation, and nest it one level deeper.
-constexpr std::size_t kMostOperations = 10'000;
-constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMaxOperations = 10'000;
+constexpr std::size_t kMaxCopiedValues = 1'000'000;
 constexpr std::size_t kDeepest = JsonLimits().depth;
 
 using Pointer = std::vector<std::string>;
 
-/// RFC 6901: "" is the document, "/a/0" goes down, "~1" is '/', "~0" is '~'.
-Result<Pointer> parse_pointer(std::string_view text) {
-  Pointer pointer;
-  if (text.empty()) return pointer;
-  if (text.front() != '/') return Error::invalid_argument("\"{}\" must be empty or start with '/'", text);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '/') {
-      pointer.emplace_back();
-    } else if (text[i] != '~') {
-      pointer.back() += text[i];
-    } else if (const std::string_view escape = text.substr(i + 1, 1); escape == "0" || escape == "1") {
-      pointer.back() += escape == "0" ? '~' : '/';
-      ++i;
-    } else {
-      return Error::invalid_argument("\"{}\" has a '~' that is neither \"~0\" nor \"~1\"", text);
-    }
-  }
-  return pointer;
-}
-
 std::optional<std::size_t> parse_index(std::string_view step) {
   if (step.empty() || (step.size() > 1 && step.front() == '0')) return std::nullopt;
-  std::size_t index = 0;
-  const auto [end, status] = std::from_chars(step.data(), step.data() + step.size(), index);
-  if (status != std::errc() || end != step.data() + step.size()) return std::nullopt;
-  return index;
+  return parse_integer<std::size_t>(step);
 }
 
 Json* child(Json& parent, const std::string& step) {
@@ -94,7 +72,7 @@ Status add(Json& document, const Pointer& pointer, Json value) {
   }
   const auto index = last == "-" ? parent->size() : parse_index(last);
   if (!index || *index > parent->size()) {
-    return Error::invalid_argument("\"{}\" is no index into an array of {}", last, parent->size());
+    return Error::invalid_argument("\"{}\" is not an index of an array of {}", last, parent->size());
   }
   parent->insert(parent->begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
   return {};
@@ -154,7 +132,7 @@ class Patcher {
   static Result<Pointer> pointer_in(const Json& operation, const char* member) {
     const Json* text = find_path(operation, {member});
     if (text == nullptr || !text->is_string()) return Error::invalid_argument("{} must be a string", member);
-    Result<Pointer> pointer = parse_pointer(text->get_ref<const std::string&>());
+    Result<Pointer> pointer = parse_json_pointer(text->get_ref<const std::string&>());
     if (!pointer) return pointer.error().within(member);
     return pointer;
   }
@@ -165,7 +143,8 @@ class Patcher {
     if (source == nullptr) return absent("from");
     if (!move) {
       copied_ += count_values(*source);
-      if (copied_ > kMostValues) return Error::invalid_argument("more than {} values are copied", kMostValues);
+      if (copied_ > kMaxCopiedValues)
+        return Error::invalid_argument("more than {} values are copied", kMaxCopiedValues);
       Json value = *source;
       return add(document_, to, std::move(value));
     }
@@ -185,9 +164,9 @@ class Patcher {
 
 Result<Json> apply_json_patch(Json document, const Json& patch) {
   if (!patch.is_array()) return Error::invalid_argument("JSON patch is a JSON {}, must be an array", patch.type_name());
-  if (patch.size() > kMostOperations) {
+  if (patch.size() > kMaxOperations) {
     return Error::invalid_argument("JSON patch has {} operations, at most {} are accepted", patch.size(),
-                                   kMostOperations);
+                                   kMaxOperations);
   }
   Patcher patcher(std::move(document));
   for (std::size_t i = 0; i < patch.size(); ++i) {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include <simdjson.h>
+#include "api/types/utf8.h"
 
 namespace tpuslice {
 namespace {
@@ -90,8 +90,30 @@ void append(std::string& text, const Json& json) {
 std::string print_json(const Json& json) {
   std::string text;
   append(text, json);
-  if (simdjson::validate_utf8(text.data(), text.size())) return text;
+  if (is_utf8(text)) return text;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string print_go_json(const Json& json) {
+  const std::string text = print_json(json);
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    if (text[i] == '<') {
+      out += "\\u003c";
+    } else if (text[i] == '>') {
+      out += "\\u003e";
+    } else if (text[i] == '&') {
+      out += "\\u0026";
+    } else if (rest.starts_with("\u2028") || rest.starts_with("\u2029")) {
+      out += rest.starts_with("\u2028") ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 }  // namespace tpuslice

@@ -7,8 +7,12 @@
 
 namespace tpuslice {
 
-/// The document in one line, byte for byte as Json::dump() prints it, in a fraction of its time. Bytes that are no
+/// The document in one line, byte for byte as Json::dump() prints it, in a fraction of its time. Bytes that are not
 /// UTF-8 are replaced by U+FFFD.
 [[nodiscard]] std::string print_json(const Json& json);
+
+/// The same as Go's encoding/json prints it: characters that are special in HTML are escaped ("\\u003c"). Hashes of
+/// upstream's controllers are computed from this text.
+[[nodiscard]] std::string print_go_json(const Json& json);
 
 }  // namespace tpuslice

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/selector.h"
 #include "api/types/validation_names.h"
 
@@ -14,10 +14,7 @@ namespace {
 
 std::optional<std::int64_t> parse_int64(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_integer<std::int64_t>(text);
 }
 
 std::string_view name_of(SelectorOperator op) {
@@ -27,7 +24,7 @@ std::string_view name_of(SelectorOperator op) {
 
 /// Sorts the values. Errors: what the API server would not accept.
 Result<Requirement> checked(Requirement requirement) {
-  RETURN_IF_ERROR(first_complaint("key", requirement.key, check_label_key(requirement.key)));
+  RETURN_IF_ERROR(first_error("key", requirement.key, check_label_key(requirement.key)));
   auto& values = requirement.values;
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -48,13 +45,13 @@ Result<Requirement> checked(Requirement requirement) {
     case SelectorOperator::kLt:
       if (values.size() != 1) return fail("must have exactly one");
       if (!parse_int64(values.front())) {
-        return Error::invalid_argument("value of \"{}\": \"{}\" is no whole number, which {} needs", requirement.key,
+        return Error::invalid_argument("value of \"{}\": \"{}\" is not an integer, as {} needs", requirement.key,
                                        values.front(), name_of(requirement.op));
       }
       break;
   }
   for (const std::string& value : values) {
-    RETURN_IF_ERROR(first_complaint("value of \"" + requirement.key + "\"", value, check_label_value(value)));
+    RETURN_IF_ERROR(first_error("value of \"" + requirement.key + "\"", value, check_label_value(value)));
   }
   return requirement;
 }
@@ -145,8 +142,8 @@ class Parser {
     if (position_ >= text_.size()) return at(fmt::format("ends where {} was expected", wanted));
     return at(fmt::format("found '{}' where {} was expected", found, wanted));
   }
-  Error at(std::string_view complaint) const {
-    return Error::invalid_argument("label selector \"{}\", position {}: {}", text_, position_, complaint);
+  Error at(std::string_view message) const {
+    return Error::invalid_argument("label selector \"{}\", position {}: {}", text_, position_, message);
   }
 
   const std::string_view text_;

@@ -36,7 +36,7 @@ void read_node_status(Value value, NodeView& node) {
 }  // namespace
 }  // namespace view
 
-Result<NodeView> NodeView::decode(std::string_view json) {
+Result<NodeView> NodeView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
   NodeView node;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("node", json, [&](std::string_view member, view::Value value) {

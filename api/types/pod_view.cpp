@@ -112,20 +112,20 @@ ContainerView read_container_status(Value value) {
   return container;
 }
 
-/// What PodView::stuck says of the container; empty for one that is on its way.
-std::string trouble_of(const ContainerView& container) {
+/// The text of PodView::stuck for the container; empty if it starts normally.
+std::string stuck_reason(const ContainerView& container) {
   std::string reason = container.waiting_reason;
   if (reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing") return {};
-  // The kubelet takes turns between these, and says how long it waits this time.
+  // The kubelet alternates between the two reasons, and its messages contain the current back-off.
   if (reason == "ErrImagePull") reason = "ImagePullBackOff";
   const bool tries_again = reason == "ImagePullBackOff" || reason == "CrashLoopBackOff";
   const std::string details = tries_again || container.waiting_message.empty() ? "" : ": " + container.waiting_message;
   return fmt::format("container {}: {}{}", container.name, reason, details);
 }
 
-void note_restart_and_trouble(const ContainerView& container, PodView& pod) {
+void note_restart_and_stuck_reason(const ContainerView& container, PodView& pod) {
   pod.restarted = pod.restarted || container.restarts > 0;
-  if (pod.stuck.empty()) pod.stuck = trouble_of(container);
+  if (pod.stuck.empty()) pod.stuck = stuck_reason(container);
 }
 
 PodPhase phase_of(Value value) {
@@ -156,10 +156,10 @@ void read_pod_status(Value value, PodView& pod) {
       pod.containers.clear();
       each_item(member, [&](Value status) {
         pod.containers.push_back(read_container_status(status));
-        note_restart_and_trouble(pod.containers.back(), pod);
+        note_restart_and_stuck_reason(pod.containers.back(), pod);
       });
     } else if (key == "initContainerStatuses") {
-      each_item(member, [&](Value status) { note_restart_and_trouble(read_container_status(status), pod); });
+      each_item(member, [&](Value status) { note_restart_and_stuck_reason(read_container_status(status), pod); });
     }
   });
 }
@@ -167,11 +167,11 @@ void read_pod_status(Value value, PodView& pod) {
 }  // namespace
 }  // namespace view
 
-Result<PodView> PodView::decode(std::string_view json) {
+Result<PodView> PodView::decode(std::string_view json, const AnnotationPrefixes* keep) {
   PodView pod;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("pod", json, [&](std::string_view member, view::Value value) {
-    if (member == "metadata") metadata = view::read_metadata(value);
+    if (member == "metadata") metadata = view::read_metadata(value, keep);
     if (member == "spec") view::read_pod_spec(value, pod);
     if (member == "status") view::read_pod_status(value, pod);
   }));

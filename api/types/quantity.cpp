@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include <boost/multiprecision/cpp_int.hpp>
+
+#include "api/base/strings.h"
 
 namespace tpuslice {
 namespace {
@@ -16,8 +17,9 @@ using Nanos = Quantity::Nanos;
 using BigInt = boost::multiprecision::cpp_int;
 
 constexpr Nanos kUnit = 1'000'000'000;
-constexpr Nanos kMost = ~(static_cast<Nanos>(1) << 127U);  ///< -kMost is the least: what is below cannot be negated.
-constexpr Nanos kMostBinary = static_cast<Nanos>(std::numeric_limits<std::int64_t>::max()) * kUnit;
+constexpr Nanos kMaxNanos =
+    ~(static_cast<Nanos>(1) << 127U);  ///< -kMaxNanos is the minimum, so that every value can be negated.
+constexpr Nanos kMaxBinary = static_cast<Nanos>(std::numeric_limits<std::int64_t>::max()) * kUnit;
 constexpr int kFastDigits = 18;  ///< Upstream's fast path takes this many digits; see keeps_text().
 
 struct Suffix {
@@ -75,10 +77,9 @@ std::optional<Scale> interpret(std::string_view suffix) {
   if (suffix.size() < 2 || (suffix.front() != 'e' && suffix.front() != 'E')) return std::nullopt;
   suffix.remove_prefix(1);
   if (suffix.front() == '+') suffix.remove_prefix(1);
-  int exponent = 0;
-  const auto [end, status] = std::from_chars(suffix.data(), suffix.data() + suffix.size(), exponent);
-  if (suffix.empty() || end != suffix.data() + suffix.size() || status != std::errc()) return std::nullopt;
-  return Scale{QuantityFormat::kDecimalExponent, exponent};
+  const auto exponent = parse_integer<int>(suffix);
+  if (!exponent) return std::nullopt;
+  return Scale{QuantityFormat::kDecimalExponent, *exponent};
 }
 
 /// Upstream's parser hands the text back unchanged when a quick look finds it canonical; the look errs for the likes of
@@ -119,8 +120,8 @@ std::optional<Nanos> magnitude(const Parts& parts, const Scale& scale) {
   } else {
     amount = (amount + power - 1) / power;
   }
-  if (binary && amount > BigInt(kMostBinary)) return kMostBinary;
-  if (amount > BigInt(kMost)) return std::nullopt;
+  if (binary && amount > BigInt(kMaxBinary)) return kMaxBinary;
+  if (amount > BigInt(kMaxNanos)) return std::nullopt;
   return static_cast<Nanos>(amount);
 }
 
@@ -171,10 +172,10 @@ Quantity::Quantity(std::int64_t value, QuantityFormat format)
 Result<Quantity> Quantity::parse(std::string_view text) {
   static constexpr std::string_view kForm =
       "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-  static constexpr std::size_t kLongest = 256;
+  static constexpr std::size_t kMaxLength = 256;
   if (text.empty()) return Error::invalid_argument("quantity is empty: {}", kForm);
-  if (text.size() > kLongest)
-    return Error::invalid_argument("quantity has {} characters, at most {}", text.size(), kLongest);
+  if (text.size() > kMaxLength)
+    return Error::invalid_argument("quantity has {} characters, at most {}", text.size(), kMaxLength);
 
   const Parts parts = split(text);
   const auto scale = interpret(parts.suffix);
@@ -205,8 +206,8 @@ std::int64_t Quantity::milli_value() const { return clamp_to_int64(divide_away(n
 Quantity& Quantity::operator+=(const Quantity& other) {
   if (is_zero()) format_ = other.format_;
   written_.clear();
-  if (__builtin_add_overflow(nanos_, other.nanos_, &nanos_)) nanos_ = other.nanos_ > 0 ? kMost : -kMost;
-  nanos_ = std::max(nanos_, -kMost);
+  if (__builtin_add_overflow(nanos_, other.nanos_, &nanos_)) nanos_ = other.nanos_ > 0 ? kMaxNanos : -kMaxNanos;
+  nanos_ = std::max(nanos_, -kMaxNanos);
   return *this;
 }
 
@@ -219,8 +220,8 @@ Quantity& Quantity::operator-=(const Quantity& other) {
 Quantity& Quantity::operator*=(std::int64_t factor) {
   const bool negative = (nanos_ < 0) != (factor < 0);
   written_.clear();
-  if (__builtin_mul_overflow(nanos_, static_cast<Nanos>(factor), &nanos_)) nanos_ = negative ? -kMost : kMost;
-  nanos_ = std::max(nanos_, -kMost);
+  if (__builtin_mul_overflow(nanos_, static_cast<Nanos>(factor), &nanos_)) nanos_ = negative ? -kMaxNanos : kMaxNanos;
+  nanos_ = std::max(nanos_, -kMaxNanos);
   return *this;
 }
 

@@ -1,15 +1,11 @@
 // StatefulSets from bytes.
 #include <algorithm>
-#include <array>
 
 #include "api/types/view_reader.h"
 
 namespace tpuslice {
 namespace view {
 namespace {
-
-/// A prefix of every key.
-constexpr std::array<std::string_view, 1> kAllAnnotations = {""};
 
 bool is_setting(std::string_view member) {
   return std::ranges::find(StatefulSetView::kSettings, member) != StatefulSetView::kSettings.end();
@@ -34,7 +30,7 @@ void read_stateful_set_status(Value value, StatefulSetView& set) {
     if (key == "observedGeneration") {
       set.observed_generation = number_of(member);
     } else if (key == "replicas") {
-      set.made = int32_of(member, key);
+      set.replicas_created = int32_of(member, key);
     } else if (key == "availableReplicas") {
       set.available = int32_of(member, key);
     } else if (key == "currentRevision") {
@@ -54,11 +50,11 @@ std::int64_t StatefulSetView::partition() const {
   return int_at(settings, {"updateStrategy", "rollingUpdate", "partition"});
 }
 
-Result<StatefulSetView> StatefulSetView::decode(std::string_view json) {
+Result<StatefulSetView> StatefulSetView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
   StatefulSetView set;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("stateful set", json, [&](std::string_view member, view::Value value) {
-    if (member == "metadata") metadata = view::read_metadata(value, view::kAllAnnotations);
+    if (member == "metadata") metadata = view::read_metadata(value);
     if (member == "spec") view::read_stateful_set_spec(value, set);
     if (member == "status") view::read_stateful_set_status(value, set);
   }));

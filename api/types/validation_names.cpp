@@ -52,27 +52,27 @@ constexpr std::string_view kLabelValueRule =
     "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-Complaints check(std::string_view value, std::size_t longest, bool well_formed, std::string_view rule) {
-  Complaints complaints;
-  if (value.size() > longest) complaints.push_back(fmt::format("must be no more than {} bytes", longest));
-  if (!well_formed) complaints.emplace_back(rule);
-  return complaints;
+ErrorMessages check(std::string_view value, std::size_t longest, bool well_formed, std::string_view rule) {
+  ErrorMessages messages;
+  if (value.size() > longest) messages.push_back(fmt::format("must be no more than {} bytes", longest));
+  if (!well_formed) messages.emplace_back(rule);
+  return messages;
 }
 
 }  // namespace
 
-Complaints check_dns1123_label(std::string_view value) { return check(value, 63, is_dns_label(value), kLabelRule); }
+ErrorMessages check_dns1123_label(std::string_view value) { return check(value, 63, is_dns_label(value), kLabelRule); }
 
-Complaints check_dns1123_subdomain(std::string_view value) {
+ErrorMessages check_dns1123_subdomain(std::string_view value) {
   return check(value, 253, is_dns_subdomain(value), kSubdomainRule);
 }
 
-Complaints check_dns1035_label(std::string_view value) {
+ErrorMessages check_dns1035_label(std::string_view value) {
   return check(value, 63, is_dns_label(value) && is_lower(value.front()), kDns1035Rule);
 }
 
-Complaints check_label_key(std::string_view value) {
-  Complaints complaints;
+ErrorMessages check_label_key(std::string_view value) {
+  ErrorMessages messages;
   std::string_view name = value;
   if (const std::size_t slash = value.find('/'); slash != std::string_view::npos) {
     const std::string_view prefix = value.substr(0, slash);
@@ -84,26 +84,25 @@ Complaints check_label_key(std::string_view value) {
                       kNamePartRule)};
     }
     if (prefix.empty()) {
-      complaints.emplace_back("prefix part must be non-empty");
+      messages.emplace_back("prefix part must be non-empty");
     } else {
-      for (const std::string& complaint : check_dns1123_subdomain(prefix))
-        complaints.push_back("prefix part " + complaint);
+      for (const std::string& message : check_dns1123_subdomain(prefix)) messages.push_back("prefix part " + message);
     }
   }
-  if (name.empty()) complaints.emplace_back("name part must be non-empty");
-  for (const std::string& complaint : check(name, 63, is_qualified_word(name), kNamePartRule)) {
-    complaints.push_back("name part " + complaint);
+  if (name.empty()) messages.emplace_back("name part must be non-empty");
+  for (const std::string& message : check(name, 63, is_qualified_word(name), kNamePartRule)) {
+    messages.push_back("name part " + message);
   }
-  return complaints;
+  return messages;
 }
 
-Complaints check_label_value(std::string_view value) {
+ErrorMessages check_label_value(std::string_view value) {
   return check(value, 63, value.empty() || is_qualified_word(value), kLabelValueRule);
 }
 
-Status first_complaint(std::string_view field, std::string_view value, const Complaints& complaints) {
-  if (complaints.empty()) return {};
-  return Error::invalid_argument("{}: Invalid value: \"{}\": {}", field, value, complaints.front());
+Status first_error(std::string_view field, std::string_view value, const ErrorMessages& messages) {
+  if (messages.empty()) return {};
+  return Error::invalid_argument("{}: Invalid value: \"{}\": {}", field, value, messages.front());
 }
 
 }  // namespace tpuslice

@@ -7,9 +7,8 @@
 namespace tpuslice::view {
 namespace {
 
-bool begins_like_any(std::string_view key, std::span<const std::string_view> prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return key.starts_with(prefix); });
+bool is_kept(std::string_view key, const AnnotationPrefixes* keep) {
+  return keep == nullptr || std::ranges::any_of(*keep, [&](const auto& prefix) { return key.starts_with(prefix); });
 }
 
 void read_owner(Value value, Metadata& metadata) {
@@ -34,7 +33,7 @@ std::int64_t number_of(Value value) { return value.get_int64(); }
 Timestamp time_of(Value value) {
   const std::string_view text = value.get_string();
   const auto time = parse_rfc3339(text);
-  if (!time) throw BadMember{fmt::format("\"{}\" is no RFC 3339 time", text)};
+  if (!time) throw BadMember{fmt::format("\"{}\" is not an RFC 3339 time", text)};
   return *time;
 }
 
@@ -57,11 +56,11 @@ StringMap strings_of(Value value) {
 
 std::int32_t int32_of(Value value, std::string_view name) {
   const std::int64_t number = number_of(value);
-  if (!std::in_range<std::int32_t>(number)) throw BadMember{fmt::format("{} {} is no int32", name, number)};
+  if (!std::in_range<std::int32_t>(number)) throw BadMember{fmt::format("{} {} is not an int32", name, number)};
   return static_cast<std::int32_t>(number);
 }
 
-Metadata read_metadata(Value value, std::span<const std::string_view> annotations) {
+Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
   Metadata metadata;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "name") {
@@ -82,7 +81,7 @@ Metadata read_metadata(Value value, std::span<const std::string_view> annotation
       metadata.labels = strings_of(member);
     } else if (key == "annotations") {
       each_member(member, [&](std::string_view name, Value text) {
-        if (begins_like_any(name, annotations)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
+        if (is_kept(name, keep)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
       });
     } else if (key == "ownerReferences") {
       each_item(member, [&](Value owner) { read_owner(owner, metadata); });

@@ -1,11 +1,9 @@
-// How views read JSON: simdjson's on-demand API walks the text once, members in the order they come, and skips what
-// nobody asks for without looking inside. Internal to api/types.
+// How views read JSON: simdjson's on-demand API walks the text once, members in document order, and skips members that
+// are not read. Included by the .cpp files of views only, since simdjson's header is large.
 #pragma once
 
-#include <array>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +17,9 @@ namespace tpuslice::view {
 using Array = simdjson::ondemand::array;
 using Value = simdjson::ondemand::value;
 
-/// Not only a member of the wrong type, but a member whose text is no timestamp, quantity or number in range.
+/// A member of the right JSON type whose value is not a timestamp, a quantity or a number in range.
 struct BadMember {
-  std::string complaint;
+  std::string message;
 };
 
 inline bool is_null(Value value) { return value.type() == simdjson::ondemand::json_type::null; }
@@ -47,14 +45,14 @@ void each_item(Value value, Visit visit) {
 [[nodiscard]] std::string text_of(Value value);
 [[nodiscard]] bool flag_of(Value value);
 [[nodiscard]] std::int64_t number_of(Value value);
-/// `name` is for the complaint.
+/// `name` is used in the error.
 [[nodiscard]] std::int32_t int32_of(Value value, std::string_view name);
 [[nodiscard]] Timestamp time_of(Value value);
 /// A quantity, string or number, as whole units.
 [[nodiscard]] std::int64_t amount_of(Value value);
 [[nodiscard]] StringMap strings_of(Value value);
 
-/// What objects have in common.
+/// Members that all objects have.
 struct Metadata {
   ObjectKey key;
   std::string uid;
@@ -66,10 +64,8 @@ struct Metadata {
   StringMap annotations;
   std::optional<ControllerRef> controller;
 };
-/// Annotations are kept by how their keys begin.
-inline constexpr std::array<std::string_view, 4> kPodAnnotations = {"tpuslice.dev/", "ray.io/", "jobset.sigs.k8s.io/",
-                                                                    "leaderworkerset.sigs.k8s.io/"};
-[[nodiscard]] Metadata read_metadata(Value value, std::span<const std::string_view> annotations = kPodAnnotations);
+/// `keep`: prefixes of the annotations to keep; null: all.
+[[nodiscard]] Metadata read_metadata(Value value, const AnnotationPrefixes* keep = nullptr);
 
 /// google.com/tpu in a list of resources.
 [[nodiscard]] std::int64_t read_tpu_amount(Value resources);
@@ -113,16 +109,16 @@ class Decoder {
     } catch (const simdjson::simdjson_error& error) {
       return failure(kind, part, error.what());
     } catch (const BadMember& bad) {
-      return failure(kind, part, bad.complaint);
+      return failure(kind, part, bad.message);
     } catch (const std::exception& error) {
       return failure(kind, part, error.what());
     }
   }
 
  private:
-  static Error failure(std::string_view kind, std::string_view part, std::string_view complaint) {
-    if (part.empty()) return Error::invalid_argument("{} is not readable: {}", kind, complaint);
-    return Error::invalid_argument("{} is not readable in .{}: {}", kind, part, complaint);
+  static Error failure(std::string_view kind, std::string_view part, std::string_view message) {
+    if (part.empty()) return Error::invalid_argument("{} cannot be decoded: {}", kind, message);
+    return Error::invalid_argument("{} cannot be decoded: .{}: {}", kind, part, message);
   }
 
   simdjson::padded_string_view padded(std::string_view json) {

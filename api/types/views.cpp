@@ -43,7 +43,7 @@ Result<ServiceView> ServiceView::from_json(const Json& json) {
   return decode(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<ObjectView> ObjectView::decode(std::string_view json) {
+Result<ObjectView> ObjectView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
   ASSIGN_OR_RETURN(Json document, parse_json(json));
   return from_json(std::move(document));
 }

@@ -16,6 +16,9 @@
 
 namespace tpuslice {
 
+/// Prefixes of the annotation keys that views keep.
+using AnnotationPrefixes = std::vector<std::string>;
+
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 [[nodiscard]] std::string_view to_string(PodPhase phase);
 
@@ -48,8 +51,7 @@ struct PodView {
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;  ///< Set: the pod is terminating.
   StringMap labels;
-  StringMap
-      annotations;  ///< Only keys under tpuslice.dev/, ray.io/, jobset.sigs.k8s.io/ and leaderworkerset.sigs.k8s.io/.
+  StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
 
   std::string node_name;
@@ -63,7 +65,7 @@ struct PodView {
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
   std::string node_affinity;  ///< JSON of the required node selector; empty without one.
-  std::string unschedulable;  ///< What the scheduler says of the nodes, once it has tried.
+  std::string unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;  ///< The Ready condition is True.
@@ -82,8 +84,9 @@ struct PodView {
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
   [[nodiscard]] const std::string& label(std::string_view name) const;
 
-  /// Errors: InvalidArgument for bytes that are no Pod with metadata.name and metadata.uid.
-  static Result<PodView> decode(std::string_view json);
+  /// `keep`: annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with metadata.name
+  /// and metadata.uid.
+  static Result<PodView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   /// The same from a document, where that is what there is.
   static Result<PodView> from_json(const Json& json);
 
@@ -110,13 +113,13 @@ struct NodeView {
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
 
-  static Result<NodeView> decode(std::string_view json);
+  static Result<NodeView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<NodeView> from_json(const Json& json);
 
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
 
-/// A condition of a Job that somebody acts on: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
+/// A condition of a Job that controllers read: Complete, Failed, FailureTarget, SuccessCriteriaMet or Suspended.
 struct JobCondition {
   std::string type;
   bool is_true = false;
@@ -135,7 +138,7 @@ struct JobView {
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
   StringMap labels;
-  StringMap annotations;  ///< Only keys under tpuslice.dev/, jobset.sigs.k8s.io/ and alpha.jobset.sigs.k8s.io/.
+  StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
 
   std::int32_t parallelism = 1;
@@ -160,8 +163,8 @@ struct JobView {
   /// Null unless it is there and True.
   [[nodiscard]] const JobCondition* condition(std::string_view type) const;
 
-  /// Errors: InvalidArgument for bytes that are no Job with metadata.name and metadata.uid.
-  static Result<JobView> decode(std::string_view json);
+  /// Errors: InvalidArgument for bytes that are not a Job with metadata.name and metadata.uid.
+  static Result<JobView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<JobView> from_json(const Json& json);
 
   friend bool operator==(const JobView&, const JobView&) = default;
@@ -175,7 +178,7 @@ struct StatefulSetView {
   std::int64_t generation = 0;
   std::optional<Timestamp> deletion;
   StringMap labels;
-  StringMap annotations;
+  StringMap annotations;  ///< All: those of a child may be copied from its owner.
   std::optional<ControllerRef> controller;
 
   /// What of spec may be changed, but for the template. Source: Kubernetes, ValidateStatefulSetUpdate.
@@ -186,8 +189,8 @@ struct StatefulSetView {
 
   // By the StatefulSet controller.
   std::int64_t observed_generation = 0;
-  std::int32_t made = 0;       ///< status.replicas: pods that it has created.
-  std::int32_t available = 0;  ///< status.availableReplicas
+  std::int32_t replicas_created = 0;  ///< status.replicas
+  std::int32_t available = 0;         ///< status.availableReplicas
   std::string current_revision;
   std::string update_revision;
 
@@ -196,8 +199,8 @@ struct StatefulSetView {
   [[nodiscard]] std::int64_t partition() const;  ///< Of its rolling update.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
-  /// Errors: InvalidArgument for bytes that are no StatefulSet with metadata.name and metadata.uid.
-  static Result<StatefulSetView> decode(std::string_view json);
+  /// Errors: InvalidArgument for bytes that are not a StatefulSet with metadata.name and metadata.uid.
+  static Result<StatefulSetView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<StatefulSetView> from_json(const Json& json);
 
   friend bool operator==(const StatefulSetView&, const StatefulSetView&) = default;
@@ -214,7 +217,7 @@ struct ServiceView {
   bool headless = false;             ///< spec.clusterIP is None.
   bool publishes_not_ready = false;  ///< spec.publishNotReadyAddresses
 
-  static Result<ServiceView> decode(std::string_view json);
+  static Result<ServiceView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<ServiceView> from_json(const Json& json);
 
   friend bool operator==(const ServiceView&, const ServiceView&) = default;
@@ -230,7 +233,7 @@ struct ObjectView {
   std::optional<ControllerRef> controller;
   Object object;  ///< Without metadata.managedFields.
 
-  static Result<ObjectView> decode(std::string_view json);
+  static Result<ObjectView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<ObjectView> from_json(Json json);
 
   friend bool operator==(const ObjectView&, const ObjectView&) = default;

@@ -2,7 +2,7 @@
 //
 // Scalars follow the YAML 1.2 core schema: on, off, yes and no are strings; so is what is quoted. One difference,
 // kubectl's: a whole number with leading zeros is octal (defaultMode: 0644). .inf and .nan have no JSON and are
-// refused, as are duplicate keys, keys that are no scalars, and tags other than the core schema's. Merge keys ("<<")
+// refused, as are duplicate keys, keys that are not scalars, and tags other than the core schema's. Merge keys ("<<")
 // are expanded.
 #pragma once
 

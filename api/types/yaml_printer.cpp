@@ -4,8 +4,8 @@
 namespace tpuslice {
 namespace {
 
-/// Longest text of a key; readers give up on longer ones unless they are announced by a "?".
-constexpr std::size_t kLongestKey = 900;
+/// Longest text of a key; readers refuse longer ones unless they begin with "? ".
+constexpr std::size_t kMaxSimpleKey = 900;
 
 std::string double_quoted(std::string_view text) {
   // A JSON string is a double-quoted YAML scalar.
@@ -115,8 +115,8 @@ class Printer {
 
   void member(const std::string& key, const Json& json, std::size_t indent) {
     const std::string name = one_line(key);
-    const bool announced = name.size() > kLongestKey;
-    if (announced) {
+    const bool explicit_key = name.size() > kMaxSimpleKey;
+    if (explicit_key) {
       out_ += "? " + name + "\n";
       out_.append(indent, ' ');
     } else {
@@ -130,7 +130,7 @@ class Printer {
     }
     out_ += '\n';
     // As kubectl prints it: lists are not indented below their key.
-    collection(json, json.is_array() && !announced ? indent : indent + 2, false);
+    collection(json, json.is_array() && !explicit_key ? indent : indent + 2, false);
   }
 
   void nested_or_value(const Json& json, std::size_t indent, bool inline_first) {

@@ -9,6 +9,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "api/types/utf8.h"
 #include "api/types/yaml.h"
 #include "api/types/yaml_scalar.h"
 
@@ -20,11 +21,11 @@ struct Refused {
   Error error;
 };
 
-Error at(const YAML::Mark& mark, std::string_view complaint) {
-  return Error::invalid_argument("YAML line {}, column {}: {}", mark.line + 1, mark.column + 1, complaint);
+Error at(const YAML::Mark& mark, std::string_view message) {
+  return Error::invalid_argument("YAML line {}, column {}: {}", mark.line + 1, mark.column + 1, message);
 }
 
-[[noreturn]] void refuse(const YAML::Mark& mark, std::string_view complaint) { throw Refused{at(mark, complaint)}; }
+[[noreturn]] void refuse(const YAML::Mark& mark, std::string_view message) { throw Refused{at(mark, message)}; }
 
 std::size_t count_values(const Json& json) {
   std::size_t count = 1;
@@ -42,7 +43,7 @@ std::size_t depth_of(const Json& json) {
 
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
 
-/// The value of a scalar with its tag: "?" for a bare word, "!" for a quoted one, or what the document says.
+/// The value of a scalar with its tag: "?" for a bare word, "!" for a quoted one, or the tag in the document.
 Json scalar_value(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
   if (tag == "!" || tag == "tag:yaml.org,2002:str") return text;
   const auto resolve = [&] {
@@ -59,7 +60,7 @@ Json scalar_value(const YAML::Mark& mark, const std::string& tag, const std::str
   if (kind == "float" && value.is_number()) return value.get<double>();
   const bool fits = (kind == "int" && value.is_number_integer()) || (kind == "bool" && value.is_boolean()) ||
                     (kind == "null" && value.is_null());
-  if (!fits) refuse(mark, fmt::format("\"{}\" is no {}", text, kind));
+  if (!fits) refuse(mark, fmt::format("\"{}\" is not of type {}", text, kind));
   return value;
 }
 
@@ -227,12 +228,12 @@ class YamlBuilder final : public YAML::EventHandler {
 class ViewBuffer final : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // NOLINT: only ever read; streambuf has no other way to say it.
+    char* begin = const_cast<char*>(text.data());  // NOLINT: streambuf takes a non-const pointer but only reads.
     setg(begin, begin, begin + text.size());
   }
 };
 
-/// A JSON text is parsed as JSON first: yaml-cpp knows neither its tabs nor its surrogate pairs.
+/// JSON text is parsed as JSON first: yaml-cpp does not support its tabs and surrogate pairs.
 std::optional<Json> try_json(std::string_view text, const YamlLimits& limits) {
   const std::size_t start = text.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos || (text[start] != '{' && text[start] != '[')) return std::nullopt;
@@ -247,7 +248,7 @@ int line_of(std::string_view text, std::size_t position) {
 
 /// YAML has no control characters but DEL; the library takes those with a NUL among the first for UTF-16 or UTF-32.
 Status check_characters(std::string_view text) {
-  if (!is_utf8(text)) return Error::invalid_argument("YAML is no UTF-8 text");
+  if (!is_utf8(text)) return Error::invalid_argument("YAML is not UTF-8 text");
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
   });

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "api/base/strings.h"
+
 namespace tpuslice {
 namespace {
 
@@ -31,7 +33,7 @@ struct Number {
   std::string_view digits;
 };
 
-/// Decimal, 0x, 0o, and octal by leading zero; nothing for what is no whole number.
+/// Decimal, 0x, 0o, and octal by leading zero; none for text that is not an integer.
 std::optional<Number> as_whole(std::string_view word) {
   Number number;
   if (word.starts_with('-') || word.starts_with('+')) {
@@ -116,12 +118,12 @@ Result<Json> read_whole(std::string_view word, const Number& number) {
     if (number.base == 10) return read_double(word);
     return Error::invalid_argument("number {} does not fit 64 bits", word);
   }
-  static constexpr std::uint64_t kMostNegative = std::uint64_t{1} << 63U;
+  static constexpr std::uint64_t kMaxNegative = std::uint64_t{1} << 63U;
   if (!number.negative) {
     // As a JSON parser does it, so that equal documents compare equal.
     return Json(magnitude);
   }
-  if (magnitude > kMostNegative) return read_double(word);
+  if (magnitude > kMaxNegative) return read_double(word);
   return Json(static_cast<std::int64_t>(~magnitude + 1));
 }
 
@@ -146,10 +148,7 @@ bool is_ambiguous_yaml_word(std::string_view word) {
   if (!resolved || !resolved->is_string()) return true;
   static constexpr std::array<std::string_view, 10> kTruths = {"y",   "n",    "yes",   "no",   "on",
                                                                "off", "true", "false", "null", "="};
-  std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (is_one_of(lower, kTruths) || word == "<<") return true;
+  if (is_one_of(to_lower(word), kTruths) || word == "<<") return true;
   return is_yaml11_number(word) || is_yaml11_time(word);
 }
 

@@ -29,13 +29,17 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   return result;
 }
 
-/// What the pods that our controllers create get, and the pods that the webhook sees: the same.
+/// The same for pods that our controllers create and pods that the webhook admits.
 webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   webhook::MutationOptions result;
   result.topology_key = options.topology_key;
   result.device_env = options.device_env;
-  result.gate = options.enables("slice");  // Nobody else would take the gate off.
-  result.leader_worker_sets = options.enables("leaderworkerset");
+  result.gate = options.enables("slice");  // Only the slice controller removes the gate.
+  const std::pair<const char*, const char*> kinds[] = {
+      {"raycluster", "RayCluster"}, {"jobset", "JobSet"}, {"leaderworkerset", "LeaderWorkerSet"}};
+  for (const auto& [controller, kind] : kinds) {
+    if (options.enables(controller)) result.served_kinds.insert(kind);
+  }
   return result;
 }
 
@@ -93,11 +97,9 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.certificate_directory = options.webhook_cert_dir;
   webhook.service = options.webhook_service;
   webhook.namespace_name = dependencies_.namespace_name;
-  webhook.admission.mutation = mutation_options(options);
-  if (!options.enables("raycluster")) webhook.admission.served_kinds.erase("RayCluster");
-  if (!options.enables("jobset")) webhook.admission.served_kinds.erase("JobSet");
+  webhook.mutation = mutation_options(options);
   auto server =
-      webhook::WebhookServer::start(webhook, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
+      webhook::WebhookServer::start(webhook, api_, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");
   webhook_ = std::move(*server);
   dependencies_.log.info("listening", {{"for", "webhook"}, {"port", webhook_->port()}});

@@ -1,4 +1,4 @@
-// Operator: all parts of the program, wired. main() gives it the real world, the simulator a simulated one.
+// Operator: all parts of the program, wired. Used by main() and by the simulator.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/client/client.h"
-#include "api/http/server.h"
+#include "api/http/server/server.h"
 #include "api/http/transport.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "controllers/runtime/manager.h"
@@ -18,7 +18,7 @@
 
 namespace tpuslice {
 
-/// What an operator needs from outside; borrowed, all of it outlives the operator.
+/// Dependencies of an operator; borrowed, they outlive it.
 struct OperatorDependencies {
   http::Transport& api;
   http::Transport&
@@ -33,8 +33,8 @@ struct OperatorDependencies {
 /// start(), then run() once.
 class Operator {
  public:
-  /// Binds the listening sockets. Errors: InvalidArgument or Unavailable for an address, InvalidArgument for
-  /// certificates that cannot be read.
+  /// Binds the listening sockets. Errors: InvalidArgument or Unavailable for an address; InvalidArgument or NotFound
+  /// for certificate files.
   static Result<std::unique_ptr<Operator>> start(const OperatorOptions& options, OperatorDependencies dependencies);
 
   /// Until `stop`, or until leadership is lost. Errors: as runtime::Manager::run.

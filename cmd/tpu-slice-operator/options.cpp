@@ -1,14 +1,15 @@
 #include "cmd/tpu-slice-operator/options.h"
 
-#include <charconv>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
+#include "api/base/file.h"
+#include "api/base/strings.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice {
@@ -48,12 +49,11 @@ std::function<Status(OperatorOptions&, const std::string&)> text(std::string Ope
 
 std::function<Status(OperatorOptions&, const std::string&)> number(int OperatorOptions::*member, int least, int most) {
   return [=](OperatorOptions& options, const std::string& value) -> Status {
-    int parsed = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc() || end != value.data() + value.size() || parsed < least || parsed > most) {
+    const auto parsed = parse_integer<int>(value);
+    if (!parsed || *parsed < least || *parsed > most) {
       return Error::invalid_argument("found \"{}\", expected a number from {} to {}", value, least, most);
     }
-    options.*member = parsed;
+    options.*member = *parsed;
     return {};
   };
 }
@@ -163,14 +163,6 @@ Result<std::string> scalar_text(const Json& value) {
   return Error::invalid_argument("found {}, expected a string, number or boolean", value.dump());
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Error::invalid_argument("--config: cannot read {}", path);
-  std::ostringstream content;
-  content << in.rdbuf();
-  return content.str();
-}
-
 }  // namespace
 
 bool OperatorOptions::enables(std::string_view name) const {
@@ -244,8 +236,9 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     return Error::invalid_argument("{}; see --help", error.what());
   }
   if (!result.options.config.empty()) {
-    ASSIGN_OR_RETURN(const std::string content, read_file(result.options.config));
-    RETURN_IF_ERROR(apply_configuration(result.options.config, content, result.options));
+    const Result<std::string> content = read_file(result.options.config);
+    if (!content) return content.error().within("--config");
+    RETURN_IF_ERROR(apply_configuration(result.options.config, *content, result.options));
   }
   for (const Setting& setting : settings()) {
     const auto value = given.find(setting.flag);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/base/strings.h"
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 
 namespace tpuslice {
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# demo.sh SIMULATOR: the MaxText tutorial's RayCluster, from apply to running slice, then what kubectl sees of it.
-# demo.sh --report: that last part, against the cluster of $KUBECONFIG.
+# demo.sh SIMULATOR: applies the MaxText tutorial's RayCluster, waits until its slice runs, then shows it with kubectl.
+# demo.sh --report: only shows it, in the cluster of $KUBECONFIG.
 set -euo pipefail
 
 report() {

@@ -1,11 +1,12 @@
-// tpu-slice-sim: starts the simulated cluster, applies manifests, prints what happens, lets kubectl look.
+// tpu-slice-sim: starts the simulated cluster, applies manifests, prints the timeline, serves kubectl.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
+#include "api/base/file.h"
+#include "api/base/pause.h"
 #include "cmd/tpu-slice-operator/signals.h"
 #include "cmd/tpu-slice-sim/command.h"
 #include "cmd/tpu-slice-sim/options.h"
@@ -21,7 +22,7 @@ constexpr int kUsageError = 2;
 constexpr int kUnfinished = 3;
 constexpr Duration kStartLimit = std::chrono::seconds(30);
 
-/// The kubeconfig on disk, readable by its owner only; a temporary one is removed in the end.
+/// The kubeconfig on disk, readable by its owner only; a temporary one is removed on exit.
 class KubeconfigFile {
  public:
   /// A temporary one if `path` is empty.
@@ -41,15 +42,12 @@ class KubeconfigFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] Status write(const std::string& text) const {
-    // A name of its own first: who waits for the file must not see half of it.
+    // Renamed when complete, so that a program that waits for the file never reads a part of it.
     const std::string part = path_ + ".part";
-    std::ofstream out(part, std::ios::trunc);
-    out << text;
-    out.close();
+    RETURN_IF_ERROR(write_private_file(part, text));
     std::error_code error;
-    if (out) fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, error);
-    if (out && !error) fs::rename(part, path_, error);
-    if (!out || error) return Error::invalid_argument("cannot write {}", path_);
+    fs::rename(part, path_, error);
+    if (error) return Error::invalid_argument("{}: cannot be written: {}", path_, error.message());
     return {};
   }
 
@@ -72,15 +70,6 @@ Status apply_and_settle(Simulator& simulator, const SimOptions& options, const s
   return simulator.wait_settled(std::chrono::seconds(options.settle_timeout_seconds), stop);
 }
 
-/// Waits for a signal.
-void serve(const std::stop_token& stop) {
-  Mutex mutex;
-  ConditionVariable never;
-  mutex.lock();
-  never.wait(mutex, stop, [] { return false; });
-  mutex.unlock();
-}
-
 Result<int> run(const SimOptions& options, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const auto simulator, Simulator::start(options, print_line));
   const KubeconfigFile kubeconfig(options.kubeconfig);
@@ -89,7 +78,7 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
     ASSIGN_OR_RETURN(const std::string text, simulator->operator_kubeconfig());
     RETURN_IF_ERROR(KubeconfigFile(options.operator_kubeconfig).write(text));
   }
-  // Written last: once it is there, everything answers.
+  // Written last: once it exists, everything is served.
   RETURN_IF_ERROR(kubeconfig.write(simulator->kubeconfig()));
   print_line("simulated cluster at " + simulator->server() + "; export KUBECONFIG=" + kubeconfig.path());
 
@@ -104,7 +93,7 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
     if (command_status != 0) status = command_status;
   }
   if (options.serve) {
-    serve(stop);
+    wait_for_stop(stop);
     status = 0;
   }
   return status;

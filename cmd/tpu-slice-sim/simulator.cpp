@@ -1,10 +1,9 @@
 #include "cmd/tpu-slice-sim/simulator.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "api/base/file.h"
 #include "api/client/client.h"
 #include "api/client/credentials.h"
 #include "api/types/yaml.h"
@@ -14,8 +13,8 @@ namespace tpuslice {
 namespace {
 
 constexpr const char* kNamespace = "tpu-slice-system";
-constexpr const char* kOperatorToken = "operator";  // The listener is on loopback, and nothing in it is worth stealing.
-/// Longest nap of the driver: how late a change that nobody announced is seen.
+constexpr const char* kOperatorToken = "operator";  // Not a secret: the listener is on loopback.
+/// Maximum wait of the driver, and so the maximum delay of a change without a notification.
 constexpr Duration kNap = std::chrono::milliseconds(100);
 constexpr Duration kQuiet = std::chrono::milliseconds(1500);
 constexpr Duration kPoll = std::chrono::milliseconds(50);
@@ -23,14 +22,6 @@ constexpr Duration kPoll = std::chrono::milliseconds(50);
 sim::UserInfo operator_user() {
   return {"system:serviceaccount:tpu-slice-system:tpu-slice-operator",
           {"system:serviceaccounts", "system:serviceaccounts:tpu-slice-system", "system:authenticated"}};
-}
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Error::invalid_argument("{}: cannot be read", path);
-  std::ostringstream content;
-  content << in.rdbuf();
-  return content.str();
 }
 
 Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
@@ -142,7 +133,7 @@ void Simulator::drive(const std::stop_token& stop) {
       last_told_ = clock_.now();
       changed_.notify_all();
     }
-    // What step() wrote itself has been seen; anything newer ends the nap.
+    // Waits for writes after those of step().
     const sim::Revision now = std::max(seen, cluster_.storage().revision());
     Duration nap = kNap;
     if (const auto due = cluster_.next_due()) nap = std::clamp(*due - clock_.now(), Duration::zero(), kNap);
@@ -152,14 +143,14 @@ void Simulator::drive(const std::stop_token& stop) {
 
 Status Simulator::wait_ready(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!operator_->ready()) {
     if (operator_ended_) {
       return operator_ended_->ok() ? Error::unavailable("the operator has stopped") : operator_ended_->error();
     }
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
     if (clock_.now() > deadline) return Error::of(ErrorCode::kTimeout, "the operator did not become ready");
-    changed_.wait_for(lock, stop, kPoll, [] { return false; });
+    changed_.wait_for(mutex_, stop, kPoll, [] { return false; });
   }
   return {};
 }
@@ -184,7 +175,7 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
     const auto applied = api.patch(type, key, client::PatchType::kApply, object.json(), {.force = true}, stop);
     if (!applied) return applied.error().within(where);
   }
-  // Settling is measured from here, even if nothing comes of it.
+  // Settling starts here, even if nothing changes.
   const MutexLock lock(mutex_);
   last_told_ = clock_.now();
   return {};
@@ -192,14 +183,14 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
 
 Status Simulator::wait_settled(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (clock_.now() - last_told_ < kQuiet) {
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
     if (clock_.now() > deadline) {
       return Error::of(ErrorCode::kTimeout, "things still change after {} s; see --settle-timeout",
                        std::chrono::duration_cast<std::chrono::seconds>(limit).count());
     }
-    changed_.wait_for(lock, stop, kPoll, [] { return false; });
+    changed_.wait_for(mutex_, stop, kPoll, [] { return false; });
   }
   return {};
 }

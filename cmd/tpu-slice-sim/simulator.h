@@ -11,11 +11,11 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "api/sim/admission/webhooks.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/timeline.h"
-#include "api/sim/https_listener.h"
+#include "api/sim/server/https_listener.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-sim/options.h"
 #include "cmd/tpu-slice-sim/webhook_connections.h"
@@ -32,24 +32,24 @@ class Simulator {
   static Result<std::unique_ptr<Simulator>> start(const SimOptions& options, Print print);
   ~Simulator();
 
-  /// Waits until the operator's caches are synced and its webhook is known to the API server. Errors: Timeout;
-  /// Cancelled; whatever ended the operator.
+  /// Waits until the operator's caches are synced and its webhook is registered. Errors: Timeout;
+  /// Cancelled; the error with which the operator stopped.
   Status wait_ready(Duration limit, const std::stop_token& stop);
   /// Applies every document of the manifest at `path`, as `kubectl apply --server-side` does.
   ///
-  /// Errors: InvalidArgument for what cannot be read, naming path and line; what the API server answers.
+  /// Errors: InvalidArgument with path and line for a malformed manifest; errors of the API server.
   Status apply(const std::string& path, const std::stop_token& stop);
-  /// Waits until nothing that the timeline tells has happened for a while. Errors: Timeout; Cancelled.
+  /// Waits until the timeline has no new lines for a while. Errors: Timeout; Cancelled.
   Status wait_settled(Duration limit, const std::stop_token& stop);
-  /// What still does not run, a line each: pods with their phase, refused objects with the reason.
+  /// Pods that do not run, with their phase, and refused objects, with the reason; one per line.
   [[nodiscard]] std::vector<std::string> unfinished();
 
   [[nodiscard]] std::string kubeconfig() const { return listener_->kubeconfig(); }
-  /// Connections and watches break, and nobody answers. Then, at the same address, all is as it was, but watches from
-  /// before are too old: what a real API server does when it is restarted. Cluster and operator go on meanwhile.
+  /// Restarts the API server as a real one: connections and watches break; afterwards, at the same address, watches
+  /// from before get 410. The cluster and the operator continue meanwhile.
   void stop_api_server();
   Status start_api_server();
-  /// As the service account of the operator.
+  /// A kubeconfig for the operator's service account.
   [[nodiscard]] Result<std::string> operator_kubeconfig() const;
   [[nodiscard]] const std::string& server() const { return admin_.server; }
 

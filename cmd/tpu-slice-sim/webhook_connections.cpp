@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
-#include "api/http/network_transport.h"
+#include "api/http/client/network_transport.h"
 #include "api/http/url.h"
 
 namespace tpuslice {
@@ -21,7 +21,7 @@ Result<std::shared_ptr<http::Transport>> WebhookConnections::connect(const Json&
   http::TransportOptions options;
   options.ca = *ca;
   if (const std::string url = string_at(client_config, {"url"}); !url.empty()) {
-    // Its path is that of the request.
+    // The request has the path.
     ASSIGN_OR_RETURN(const http::BaseUrl base, http::parse_base_url(url));
     options.server = fmt::format("{}://{}:{}", base.scheme, base.host, base.port);
   }

@@ -1,5 +1,5 @@
-// WebhookConnections: how the simulated API server reaches the operator's webhook: over HTTPS, with the CA that the
-// webhook configuration names, as a real one would.
+// WebhookConnections: connections of the simulated API server to the operator's webhook, over HTTPS with the CA of the
+// webhook configuration.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace tpuslice {
 
-/// Thread-safe. A `service` of a webhook's clientConfig is taken to be served on a port of this machine, since the
+/// Thread-safe. A `service` in a webhook's clientConfig is resolved to a port of this machine, since the
 /// simulated cluster has no network.
 class WebhookConnections {
  public:
-  /// Every service leads to this port from now on.
+  /// Sets the port that every service is resolved to.
   void set_port(std::uint16_t port) TPUSLICE_EXCLUDES(mutex_);
 
-  /// The connection for a `clientConfig`; kept for the next call with the same one.
+  /// The connection for a `clientConfig`; reused for the next call.
   ///
-  /// Errors: InvalidArgument for a clientConfig that cannot be used; Unavailable while there is no webhook or no CA.
+  /// Errors: InvalidArgument for an invalid clientConfig; Unavailable while there is no webhook or no CA.
   [[nodiscard]] Result<std::shared_ptr<http::Transport>> connect(const Json& client_config) TPUSLICE_EXCLUDES(mutex_);
 
  private:
   Mutex mutex_;
   std::uint16_t port_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  /// By server, name and CA. A rotated CA adds one; there are few in a simulator's life.
+  /// By server, name and CA. A rotated CA adds an entry.
   std::map<std::string, std::shared_ptr<http::Transport>> open_ TPUSLICE_GUARDED_BY(mutex_);
 };
 

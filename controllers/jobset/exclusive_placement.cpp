@@ -11,38 +11,38 @@ Json term(Json expressions, const std::string& topology_key) {
           {"namespaceSelector", Json::object()}};
 }
 
-void require(Json& affinity, const char* kind, Json term) {
+void add_required_term(Json& affinity, const char* kind, Json term) {
   affinity[kind]["requiredDuringSchedulingIgnoredDuringExecution"].push_back(std::move(term));
 }
 
-/// Its affinities are there already (tpu/placement.h).
-bool is_slice_of_several_hosts(const Json& pod) {
+/// tpu/placement.h adds the affinities of multi-host slices.
+bool is_multi_host_slice(const Json& pod) {
   const std::string hosts = string_at(pod, {"metadata", "annotations", tpu::kSliceHosts});
   return !hosts.empty() && hosts != "1";
 }
 
 }  // namespace
 
-void select_job_nodes(const StringMap& annotations, const std::string& namespace_name, const std::string& job,
-                      Json& pod_spec) {
+void add_job_node_selector(const StringMap& annotations, const std::string& namespace_name, const std::string& job,
+                           Json& pod_spec) {
   if (!annotations.contains(tpu::kJobSetTopologyKey) || !annotations.contains(tpu::kJobSetNodeSelector)) return;
   pod_spec["nodeSelector"][std::string(kNamespacedJob)] = namespace_name + "_" + job;
   pod_spec["tolerations"].push_back({{"key", kNoSchedule}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
 }
 
-void keep_to_one_domain(const StringMap& marks, Json& pod) {
+void add_exclusive_affinity(const StringMap& labels, Json& pod) {
   const StringMap annotations = string_map_at(pod, {"metadata", "annotations"});
   const auto topology = annotations.find(tpu::kJobSetTopologyKey);
   if (topology == annotations.end() || annotations.contains(tpu::kJobSetNodeSelector)) return;
-  if (is_slice_of_several_hosts(pod)) return;
-  const Json own = Json::array({marks.find(kJobKey)->second});
+  if (is_multi_host_slice(pod)) return;
+  const Json own = Json::array({labels.find(kJobKey)->second});
   Json& affinity = pod["spec"]["affinity"];
-  require(affinity, "podAffinity",
-          term(Json::array({{{"key", kJobKey}, {"operator", "In"}, {"values", own}}}), topology->second));
-  require(affinity, "podAntiAffinity",
-          term(Json::array({{{"key", kJobKey}, {"operator", "Exists"}},
-                            {{"key", kJobKey}, {"operator", "NotIn"}, {"values", own}}}),
-               topology->second));
+  add_required_term(affinity, "podAffinity",
+                    term(Json::array({{{"key", kJobKey}, {"operator", "In"}, {"values", own}}}), topology->second));
+  add_required_term(affinity, "podAntiAffinity",
+                    term(Json::array({{{"key", kJobKey}, {"operator", "Exists"}},
+                                      {{"key", kJobKey}, {"operator", "NotIn"}, {"values", own}}}),
+                         topology->second));
 }
 
 }  // namespace tpuslice::jobset

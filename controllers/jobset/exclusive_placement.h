@@ -1,4 +1,4 @@
-// Exclusive placement: one Job to a topology domain, as annotations ask for it.
+// Exclusive placement: at most one Job per topology domain, requested by annotations.
 #pragma once
 
 #include <string>
@@ -7,18 +7,17 @@
 
 namespace tpuslice::jobset {
 
-/// The strategy for nodes that were labelled beforehand, one Job's name to a domain: the pods select that label and
-/// tolerate the taint that goes with it. Nothing where `annotations`, the Job's, do not ask for it.
-void select_job_nodes(const StringMap& annotations, const std::string& namespace_name, const std::string& job,
-                      Json& pod_spec);
+/// Node selector strategy: nodes were labelled with the Job's name beforehand; the pods select that label and tolerate
+/// the taint that goes with it. Does nothing unless `annotations`, the Job's, request it.
+void add_job_node_selector(const StringMap& annotations, const std::string& namespace_name, const std::string& job,
+                           Json& pod_spec);
 
-/// Every other way: where the annotations of `pod`, the Job's template, ask for it, the pods of the Job go to one
-/// domain, and to none that pods of another Job are in. Slices of several hosts have affinities that say so already,
-/// and the slice controller; all other pods get them here, where upstream lets the first pod choose and turns the
-/// others away until it has. `marks` are the Job's.
+/// Without that strategy: if the annotations of `pod`, the Job's pod template, request it, adds affinities that keep
+/// the pods of the Job in one domain without pods of other Jobs. Multi-host slices already have such affinities.
+/// Upstream instead rejects pods at admission until the first one is scheduled. `labels` are the Job's.
 ///
-/// Upstream lets Jobs of different priority share a domain, so that one can preempt the other node by node. What
-/// priority a pod will have, a template does not say.
-void keep_to_one_domain(const StringMap& marks, Json& pod);
+/// Upstream lets Jobs of different priority share a domain, so that one can preempt the other; a template does not say
+/// which priority its pods get.
+void add_exclusive_affinity(const StringMap& labels, Json& pod);
 
 }  // namespace tpuslice::jobset

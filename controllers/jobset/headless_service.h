@@ -1,15 +1,15 @@
 // The headless service that gives the pods of a JobSet their DNS names.
 #pragma once
 
-#include "controllers/jobset/changes.h"
+#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/observed.h"
+#include "controllers/plan/service.h"
 
 namespace tpuslice::jobset {
 
 [[nodiscard]] Json build_service(const JobSetSpec& spec);
 
-/// Creates the service where it is missing, restores what drifted. Somebody else's service of that name is left alone;
-/// unless it serves these pods too, a condition and an event say what is wrong with it.
-void plan_service(const JobSetObserved& seen, Changes& changes);
+/// Nothing to do if spec.network.enableDNSHostnames is false.
+[[nodiscard]] plan::ServiceDecision decide_service(const JobSetSpec& spec, const JobSetObserved& seen);
 
 }  // namespace tpuslice::jobset

@@ -42,7 +42,7 @@ void add_volumes(const std::vector<VolumeClaim>& claims, Json& pod_spec) {
   }
 }
 
-/// The defaults of upstream's webhook.
+/// Defaults of upstream's webhook.
 void set_defaults(Json& job_spec, Json& pod_spec) {
   if (string_at(job_spec, {"completionMode"}).empty()) job_spec["completionMode"] = "Indexed";
   if (string_at(pod_spec, {"restartPolicy"}).empty()) pod_spec["restartPolicy"] = "OnFailure";
@@ -56,7 +56,7 @@ JobBuilder::JobBuilder(Object jobset, JobSetStatus status, Options options)
       status_(std::move(status)),
       options_(std::move(options)) {}
 
-Result<Json> JobBuilder::build(std::size_t which, int index, Pods pods) const {
+Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) const {
   const ReplicatedJob& job = spec_.jobs.at(which);
   Json out = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
   Json& metadata = out["metadata"];
@@ -72,26 +72,26 @@ Result<Json> JobBuilder::build(std::size_t which, int index, Pods pods) const {
   Json& pod_metadata = object_in(pod, "metadata");
   Json& pod_spec = object_in(pod, "spec");
 
-  const StringMap marks = job_marks(spec_, job, index, status_);
+  const StringMap labels = job_labels(spec_, job, index, status_);
   const StringMap placement = placement_annotations(spec_, job);
   for (Json* each : {&metadata, &pod_metadata}) {
-    put_all(marks, object_in(*each, "labels"));
-    put_all(marks, object_in(*each, "annotations"));
+    put_all(labels, object_in(*each, "labels"));
+    put_all(labels, object_in(*each, "annotations"));
     put_all(placement, object_in(*each, "annotations"));
   }
   set_defaults(out["spec"], pod_spec);
   if (spec_.dns) pod_spec["subdomain"] = spec_.subdomain;
   add_volumes(spec_.claims, pod_spec);
-  select_job_nodes(string_map_at(metadata, {"annotations"}), spec_.key.namespace_name, string_at(metadata, {"name"}),
-                   pod_spec);
+  add_job_node_selector(string_map_at(metadata, {"annotations"}), spec_.key.namespace_name,
+                        string_at(metadata, {"name"}), pod_spec);
   out["spec"]["suspend"] = spec_.suspended;
-  if (pods == Pods::kBornRight) {
+  if (pods == PodTemplate::kMutated) {
     const Result<bool> done = webhook::mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));
-    // Exclusive placement has upstream create host 0 first; here all come at once.
+    // With exclusive placement, upstream creates host 0 first; this controller creates all hosts at once.
     if (*done) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceStart));
   }
-  keep_to_one_domain(marks, pod);
+  add_exclusive_affinity(labels, pod);
   return out;
 }
 

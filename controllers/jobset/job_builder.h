@@ -1,27 +1,26 @@
-// JobBuilder: the Jobs of a JobSet as they are created.
+// JobBuilder: builds the Jobs of a JobSet.
 #pragma once
 
+#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/options.h"
-#include "controllers/jobset/spec.h"
 #include "controllers/jobset/status.h"
 
 namespace tpuslice::jobset {
 
-/// Owns what it builds from, so it outlives the observation. Thread-safe.
+/// Owns its inputs, so that it may outlive the observation. Thread-safe.
 class JobBuilder {
  public:
-  /// `jobset` as `spec` was read from it.
   JobBuilder(Object jobset, JobSetStatus status, Options options);
 
-  enum class Pods : std::uint8_t {
-    kBornRight,  ///< The template has all that a TPU pod needs, where a template can carry it.
-    kAsWritten,  ///< The webhook adds it to each pod.
+  enum class PodTemplate : std::uint8_t {
+    kMutated,    ///< Holds all that admission would add, as far as a template can.
+    kUnmutated,  ///< Admission mutates each pod.
   };
 
-  /// The Job with that index of the `job`-th replicated job.
+  /// The Job with this index of the replicated job at position `job`.
   ///
-  /// Errors: InvalidArgument, naming the field, where the pods would contradict themselves (tpu/identity.h).
-  [[nodiscard]] Result<Json> build(std::size_t job, int index, Pods pods = Pods::kBornRight) const;
+  /// Errors: InvalidArgument, naming the field, if the pods contradict themselves (tpu/identity.h).
+  [[nodiscard]] Result<Json> build(std::size_t job, int index, PodTemplate pods = PodTemplate::kMutated) const;
 
  private:
   const Object jobset_;

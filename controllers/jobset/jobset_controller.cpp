@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "tpu/labels.h"
+
 namespace tpuslice::jobset {
 namespace {
 
-/// While its Jobs start or end, a JobSet would otherwise be planned, and its status written, for each of them.
+/// Otherwise a JobSet would be planned, and its status written, for each Job that starts or finishes.
 constexpr Duration kPace = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -17,26 +19,29 @@ constexpr Duration kPace = std::chrono::milliseconds(100);
 runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
                                 runtime::ControllerOptions controller_options, const std::string& namespace_name) {
   const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
-  runtime::ObjectStore& jobsets = manager.objects(kJobSets, {.namespace_name = namespace_name});
-  runtime::JobStore& jobs = manager.jobs(children, runtime::owner_index<JobView>);
-  runtime::ServiceStore& services = manager.services({.namespace_name = namespace_name});
-  runtime::ObjectStore& claims = manager.objects(kVolumeClaims, children, runtime::owner_index<ObjectView>);
+  manager.keep_annotations({"jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/", tpu::kAnnotationPrefix});
+  auto& jobsets = manager.store<ObjectView>(kJobSets, {.namespace_name = namespace_name});
+  auto& jobs = manager.store<JobView>(kJobs, children);
+  auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});
+  auto& claims = manager.store<ObjectView>(kVolumeClaims, children);
   std::vector<runtime::PodStore*> pods;
-  if (options.mutation.gate) {  // Others do not make slices wait.
+  if (options.mutation.gate) {  // Without scheduling gates no slice waits.
     const runtime::WatchScope of_slices{.namespace_name = namespace_name,
                                         .label_selector = fmt::format("{},{}", kChildSelector, tpu::kSlice)};
-    pods.push_back(&manager.pods(of_slices, waiting_index));
+    pods.push_back(&manager.store<PodView>(kPods, of_slices));
   }
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller = manager.add(
-      std::make_unique<JobSetReconciler>(
-          JobSetReconciler::Stores{jobsets, jobs, services, claims, runtime::PodStores(pods)}, std::move(options)),
-      std::move(controller_options));
+  runtime::Controller& controller =
+      manager.add(std::make_unique<JobSetReconciler>(
+                      JobSetReconciler::Stores{jobsets, jobs.add_index(runtime::owner_uid<JobView>), services, claims,
+                                               runtime::PodStores(pods).add_index(jobset_name_of_waiting_pod)},
+                      std::move(options)),
+                  std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
   controller.watches(services);
   controller.watches(claims);
-  for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting);
+  for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting_pod);
   return controller;
 }
 

@@ -8,9 +8,9 @@
 
 namespace tpuslice::jobset {
 
-/// Adds watches of JobSets, their Jobs, services and volume claims, of the pods of slices where those wait to be
-/// placed, and the controller that reads them. Only Jobs and claims with the label of a JobSet's children are cached,
-/// of all services a few members, and only what is of `namespace_name` (all when empty).
+/// Adds the controller and its watches: JobSets, their Jobs, services and volume claims, and, if slices are gated, the
+/// pods of slices. Only Jobs and claims with the label of a JobSet's children are cached, and only those of
+/// `namespace_name` (all if empty).
 runtime::Controller& add_jobset(runtime::Manager& manager, Options options = {},
                                 runtime::ControllerOptions controller_options = {},
                                 const std::string& namespace_name = {});

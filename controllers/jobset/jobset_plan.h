@@ -1,4 +1,4 @@
-// The plan of a JobSet: from what was observed to what is to be done. Pure.
+// The plan of a JobSet. Pure.
 #pragma once
 
 #include "controllers/jobset/observed.h"
@@ -6,16 +6,14 @@
 
 namespace tpuslice::jobset {
 
-/// Stages: deletes; service and volume claims; Jobs, all replicated jobs at once. Then the status, as it was before
-/// these writes.
+/// Decides (decisions.h) and renders (render.h).
 ///
-/// As upstream, but for the first two, in this order: Jobs of earlier attempts are deleted; a JobSet that has ended is
-/// cleaned up; failed Jobs are a matter of the failure policy, and of nothing else in that plan; then success, and what
-/// is missing.
+/// Stages: deletes; service and volume claims; start times of Jobs that are resumed; Jobs. The status is as observed
+/// before these writes.
 ///
-/// Empty for a JobSet that is being deleted (its children go with it) or that spec.managedBy gives to another
-/// controller. A spec that is invalid, or uses what this program does not serve, is not carried out: its status and a
-/// Warning event say why, and Jobs that exist go on.
-[[nodiscard]] Result<runtime::Plan> plan_jobset(const JobSetObserved& seen, const Options& options);
+/// Empty for a JobSet that is being deleted or that spec.managedBy assigns to another controller. A spec that is
+/// invalid or has an unsupported field is not carried out: a condition and a Warning event report it, and existing Jobs
+/// continue.
+[[nodiscard]] Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options);
 
 }  // namespace tpuslice::jobset

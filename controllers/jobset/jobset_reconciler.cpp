@@ -2,42 +2,36 @@
 
 #include <utility>
 
+#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/jobset_plan.h"
-#include "controllers/jobset/spec.h"
 #include "tpu/labels.h"
-#include "tpu/waiting.h"
+#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::jobset {
-namespace {
 
-/// The slice controller reads the same store, and has groups of its own.
-std::string waiting_of(const ObjectKey& jobset) { return "waiting-jobset/" + jobset.to_string(); }
-
-}  // namespace
-
-std::vector<std::string> waiting_index(const PodView& pod) {
-  std::vector<std::string> groups;
-  for (const ObjectKey& jobset : jobset_of_waiting(pod)) groups.push_back(waiting_of(jobset));
-  return groups;
-}
-
-std::vector<ObjectKey> jobset_of_waiting(const PodView& pod) {
+std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod) {
   const std::string& jobset = pod.label(tpu::kJobSetName);
   if (jobset.empty() || !tpu::is_waiting(pod)) return {};
   return {{pod.key.namespace_name, jobset}};
 }
 
+std::vector<std::string> jobset_name_of_waiting_pod(const PodView& pod) {
+  std::vector<std::string> names;
+  for (const ObjectKey& jobset : jobset_of_waiting_pod(pod)) names.push_back(jobset.to_string());
+  return names;
+}
+
 JobSetReconciler::JobSetReconciler(Stores stores, Options options)
     : stores_(std::move(stores)), options_(std::move(options)) {}
 
-Result<runtime::Plan> JobSetReconciler::plan(const runtime::ReconcileInput& input) const {
+Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr jobset = stores_.jobsets.get(input.key);
-  if (jobset == nullptr) return runtime::Plan{};
+  if (jobset == nullptr) return plan::Plan{};
   JobSetObserved seen{jobset->object,
-                      stores_.jobs.lookup("owner/" + jobset->uid),
+                      stores_.jobs_by_owner.lookup(jobset->uid),
                       nullptr,
                       {},
-                      stores_.pods.lookup(waiting_of(input.key)),
+                      stores_.waiting_pods.lookup(input.key.to_string()),
                       input.now,
                       input.last_failure};
   const JobSetSpec spec = JobSetSpec::read(seen.jobset);

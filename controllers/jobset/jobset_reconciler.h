@@ -1,4 +1,4 @@
-// JobSetReconciler: reads the stores and plans one JobSet.
+// JobSetReconciler: plans a JobSet from the stores.
 #pragma once
 
 #include <string>
@@ -6,33 +6,33 @@
 
 #include "controllers/jobset/labels.h"
 #include "controllers/jobset/options.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::jobset {
 
-/// Index of pods that wait, as tpu::tell_waiting() tells, by JobSet.
-[[nodiscard]] std::vector<std::string> waiting_index(const PodView& pod);
-/// The JobSet of such a pod.
-[[nodiscard]] std::vector<ObjectKey> jobset_of_waiting(const PodView& pod);
+/// The JobSet of a pod that waits (see tpu::is_waiting()); none for other pods.
+[[nodiscard]] std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod);
+/// Index function: the same as "<namespace>/<name>".
+[[nodiscard]] std::vector<std::string> jobset_name_of_waiting_pod(const PodView& pod);
 
-/// Thread-safe. Jobs must be indexed by runtime::owner_index, pods by waiting_index; the stores outlive the reconciler.
-class JobSetReconciler final : public runtime::Reconciler {
+/// Thread-safe. The stores outlive the reconciler.
+class JobSetReconciler final : public plan::Reconciler {
  public:
   struct Stores {
     const runtime::ObjectStore& jobsets;
-    const runtime::JobStore& jobs;
+    runtime::Index<JobView> jobs_by_owner;
     const runtime::ServiceStore& services;
     const runtime::ObjectStore& claims;
-    runtime::PodStores pods;  ///< None where no slice waits.
+    runtime::PodIndex waiting_pods;  ///< By jobset_name_of_waiting_pod(); empty without scheduling gates.
   };
 
   explicit JobSetReconciler(Stores stores, Options options = {});
 
   [[nodiscard]] std::string name() const override { return "jobset"; }
   [[nodiscard]] ResourceType resource() const override { return kJobSets; }
-  [[nodiscard]] Result<runtime::Plan> plan(const runtime::ReconcileInput& input) const override;
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
   const Stores stores_;

@@ -1,4 +1,4 @@
-// JobSetObserved: all that a plan for one JobSet depends on.
+// JobSetObserved: everything that the plan of a JobSet depends on.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "controllers/runtime/reconciler.h"
+#include "controllers/plan/reconciler.h"
 
 namespace tpuslice::jobset {
 
@@ -14,13 +14,13 @@ using JobPtr = std::shared_ptr<const JobView>;
 
 struct JobSetObserved {
   Object jobset;
-  std::vector<JobPtr> jobs;  ///< Whose controller is `jobset`, by UID.
-  /// The service that has the subdomain's name, whoever owns it; null without.
+  std::vector<JobPtr> jobs;  ///< With `jobset` as controller owner, by uid.
+  /// The service with the subdomain's name, owned or not; null if there is none.
   std::shared_ptr<const ServiceView> service;
   std::vector<std::shared_ptr<const ObjectView>> claims;  ///< Those of spec.volumeClaimPolicies that exist.
-  std::vector<std::shared_ptr<const PodView>> waiting;    ///< Pods of its slices that wait.
+  std::vector<std::shared_ptr<const PodView>> waiting;    ///< Pods of waiting slices.
   Timestamp now;
-  std::optional<runtime::Failure> last_failure;
+  std::optional<plan::Failure> last_failure;
 };
 
 }  // namespace tpuslice::jobset

@@ -1,4 +1,4 @@
-// What the JobSet controller may be told.
+// Options of the JobSet controller.
 #pragma once
 
 #include "api/base/clock.h"
@@ -7,11 +7,11 @@
 namespace tpuslice::jobset {
 
 struct Options {
-  webhook::MutationOptions mutation;  ///< Of TPU pods.
-  /// A Job that is still being deleted after so long gives its name free; its pods go when they can.
-  Duration stuck_after = std::chrono::minutes(5);
-  /// A Job whose pods are still being created is not deleted before the Job controller has stopped, or so long.
-  Duration quiet_within = std::chrono::seconds(30);
+  webhook::MutationOptions mutation;  ///< Mutation of TPU pods.
+  /// A Job that is terminating for this long is deleted without waiting for its pods, so that its name is free.
+  Duration deletion_timeout = std::chrono::minutes(5);
+  /// How long the deletion of a suspended Job waits for the Job controller to stop creating pods.
+  Duration suspend_timeout = std::chrono::seconds(30);
 };
 
 }  // namespace tpuslice::jobset

@@ -3,12 +3,16 @@
 
 #include <vector>
 
-#include "controllers/jobset/changes.h"
-#include "controllers/jobset/children.h"
+#include "controllers/jobset/child_jobs.h"
 
 namespace tpuslice::jobset {
 
-/// Only where the two are equal in the JobSet, as upstream; the validator lets nobody change them otherwise.
-void scale_jobs(const std::vector<JobPtr>& active, Changes& changes);
+struct JobResize {
+  JobPtr job;
+  const ReplicatedJob* replicated_job = nullptr;  ///< Has the new size.
+};
+
+/// As upstream, only if the two are equal in the JobSet; admission rejects other changes.
+[[nodiscard]] std::vector<JobResize> jobs_to_resize(const JobSetSpec& spec, const std::vector<JobPtr>& active);
 
 }  // namespace tpuslice::jobset

@@ -4,7 +4,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/labels.h"
-#include "controllers/runtime/plan.h"
+#include "controllers/plan/plan.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -28,7 +28,7 @@ Json to_json(const std::string& name, const ReplicatedJobStatus& job) {
 }  // namespace
 
 JobSetStatus JobSetStatus::read(const Object& jobset) {
-  const Json json = runtime::status_of(jobset);
+  const Json json = plan::status_of(jobset);
   JobSetStatus status;
   status.restarts = static_cast<int>(int_at(json, {"restarts"}));
   status.counted_restarts = static_cast<int>(int_at(json, {"restartsCountTowardsMax"}));

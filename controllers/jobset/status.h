@@ -1,4 +1,4 @@
-// JobSetStatus: .status of a JobSet as it is changed by one plan after another, field by field as upstream writes it.
+// JobSetStatus: .status of a JobSet, with the fields and spelling of upstream.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/types/object.h"
-#include "controllers/jobset/spec.h"
+#include "api/workloads/jobset/spec.h"
 
 namespace tpuslice::jobset {
 
@@ -17,32 +17,35 @@ struct ReplicatedJobStatus {
   int failed = 0;
   int active = 0;
   int suspended = 0;
-  std::vector<int> restarts;          ///< Of each Job by itself; empty: none ever.
-  std::vector<int> counted_restarts;  ///< Those of them that count towards maxRestarts.
-  /// How many Jobs are past their start.
-  [[nodiscard]] int begun() const { return ready + succeeded + failed; }
+  std::vector<int> restarts;          ///< Restarts of single Jobs by index; empty if there were none.
+  std::vector<int> counted_restarts;  ///< Those that count towards maxRestarts.
+  /// Number of Jobs that are ready or finished.
+  [[nodiscard]] int started() const { return ready + succeeded + failed; }
 };
+
+/// By name of the replicated job.
+using JobCounts = std::map<std::string, ReplicatedJobStatus, std::less<>>;
 
 /// A value.
 struct JobSetStatus {
   int restarts = 0;
   int counted_restarts = 0;
   std::string terminal_state;
-  std::map<std::string, ReplicatedJobStatus, std::less<>> jobs;  ///< By name.
+  JobCounts jobs;
   Json conditions = Json::array();
 
   static JobSetStatus read(const Object& jobset);
 
-  /// The whole .status: `before` with what is here put into it. Members that nobody here knows stay.
+  /// The whole .status: `before` with these fields replaced. Unknown fields stay.
   [[nodiscard]] Json to_json(const Json& before, const JobSetSpec& spec) const;
 
   /// Completed or Failed.
   [[nodiscard]] bool finished() const;
-  /// Restarts of one Job by itself.
+  /// Restarts of a single Job.
   [[nodiscard]] int restarts_of(std::string_view job, int index) const;
-  /// All that count towards maxRestarts.
+  /// Restarts that count towards maxRestarts, of the JobSet and of single Jobs.
   [[nodiscard]] int all_counted_restarts() const;
-  /// Notes a restart of one Job, of a replicated job with `replicas`.
+  /// Counts a restart of a single Job, one of `replicas`.
   void count_restart(const std::string& job, int index, int replicas, bool counted);
 };
 

@@ -11,13 +11,13 @@ bool is_target(const SuccessPolicy& policy, const std::string& job) {
 
 }  // namespace
 
-bool has_succeeded(const JobSetSpec& spec, const Children& children) {
-  // As upstream: targets without Jobs have succeeded, but that is looked at only when some Job has.
+bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children) {
+  // As upstream: targets without Jobs count as succeeded, but only once some Job has.
   if (children.succeeded.empty()) return false;
   const auto done = std::ranges::count_if(
       children.succeeded, [&](const JobPtr& job) { return is_target(spec.success, replicated_job_of(*job)); });
   if (spec.success.any) return done > 0;
-  int wanted = 0;
+  std::int64_t wanted = 0;
   for (const ReplicatedJob& job : spec.jobs) wanted += is_target(spec.success, job.name) ? job.replicas : 0;
   return done >= wanted;
 }

@@ -1,12 +1,12 @@
 // The success policy: when a JobSet has succeeded.
 #pragma once
 
-#include "controllers/jobset/children.h"
-#include "controllers/jobset/spec.h"
+#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/child_jobs.h"
 
 namespace tpuslice::jobset {
 
-/// One Job of the policy's targets where any is enough, else all of them.
-[[nodiscard]] bool has_succeeded(const JobSetSpec& spec, const Children& children);
+/// Whether one Job of the policy's targets (operator Any) or all of them have succeeded.
+[[nodiscard]] bool has_succeeded(const JobSetSpec& spec, const ChildJobs& children);
 
 }  // namespace tpuslice::jobset

@@ -1,28 +1,34 @@
-// Suspension: Jobs are suspended and resumed with their JobSet; what a queue has put into the template meanwhile goes
-// with them.
+// Suspending and resuming Jobs with their JobSet. A queue such as Kueue may change the pod template before it resumes.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "controllers/jobset/changes.h"
-#include "controllers/jobset/children.h"
+#include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/job_builder.h"
-#include "controllers/jobset/startup.h"
+#include "controllers/jobset/startup_policy.h"
 
 namespace tpuslice::jobset {
 
-/// All at once.
-void suspend_jobs(const std::vector<JobPtr>& active, Changes& changes);
+/// The Jobs that are not suspended yet.
+[[nodiscard]] std::vector<JobPtr> jobs_to_suspend(const std::vector<JobPtr>& active);
 
-/// The Jobs of those replicated jobs that may start. Labels, annotations, node selector, tolerations and scheduling
-/// gates are brought to what the JobSet's template says now; what others have added to the Job stays, in its order.
-///
-/// A Job that was made for another slice than the template now asks for (the environment of its pods says which, and
-/// cannot be changed) is deleted, and created anew.
+struct JobResume {
+  JobPtr job;
+  Json template_patch;  ///< Merge patch for the pod template; null if nothing changes.
+};
+
+struct ResumeDecision {
+  std::vector<JobResume> resume;
+  /// Created for another accelerator or topology: deleted and created again, as the environment of their pods cannot be
+  /// changed.
+  std::vector<JobPtr> recreate;
+};
+
+/// Resumes the suspended Jobs of the replicated jobs that may start. Updates labels, annotations, node selector,
+/// tolerations and scheduling gates to the JobSet's template; additions of others to the Job stay.
 ///
 /// Errors: JobBuilder::build()'s.
-[[nodiscard]] Status resume_jobs(const std::vector<JobPtr>& active, const Startup& startup, const JobBuilder& builder,
-                                 Changes& changes);
+[[nodiscard]] Result<ResumeDecision> decide_resume(const JobSetSpec& spec, const std::vector<JobPtr>& active,
+                                                   const StartupDecision& startup, const JobBuilder& builder);
 
 }  // namespace tpuslice::jobset

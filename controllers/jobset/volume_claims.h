@@ -1,13 +1,17 @@
 // The persistent volume claims of spec.volumeClaimPolicies.
 #pragma once
 
-#include "controllers/jobset/changes.h"
+#include <vector>
+
+#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/observed.h"
 
 namespace tpuslice::jobset {
 
-/// Creates those that are missing. Claims of the policy Delete belong to the JobSet and go with it, those of Retain
-/// stay.
-void plan_claims(const JobSetObserved& seen, Changes& changes);
+/// Claims with whenDeleted: Delete are owned by the JobSet; those with Retain are not.
+[[nodiscard]] Json build_claim(const JobSetSpec& spec, const VolumeClaim& claim);
+
+/// The claims that do not exist.
+[[nodiscard]] std::vector<const VolumeClaim*> missing_claims(const JobSetSpec& spec, const JobSetObserved& seen);
 
 }  // namespace tpuslice::jobset

@@ -1,4 +1,4 @@
-// Drift: what somebody changed of a StatefulSet that is ours, and how to put it back.
+// Repairs drift of leader and worker sets.
 #pragma once
 
 #include "api/types/views.h"
@@ -6,14 +6,13 @@
 namespace tpuslice::leaderworkerset {
 
 enum class PodTemplate : std::uint8_t {
-  kReplaced,   ///< It is to say what is wanted and no more; pods are made anew.
-  kLeftAlone,  ///< A change of it would restart pods.
+  kReplace,  ///< Make it equal to the desired one; pods are recreated.
+  kIgnore,   ///< Changing it would restart pods.
 };
 
-/// The merge patch that gives the StatefulSet `live` what `wanted` says, or null where it says so already. What
-/// `wanted` does not mention (defaults, labels of others) stays; what of a
-/// StatefulSet cannot be changed is not compared, nor are its owners. A maxUnavailable that the API server does not
-/// know is not missed.
-[[nodiscard]] Json restore_set(const Json& wanted, const StatefulSetView& live, PodTemplate pods);
+/// Merge patch that gives `live` all fields of `desired`; null if it has them. Fields that are only in `live`
+/// (defaults, labels of others) stay; immutable fields and owners are not compared. A maxUnavailable dropped by an
+/// older API server does not count as drift.
+[[nodiscard]] Json restore_set(const Json& desired, const StatefulSetView& live, PodTemplate pods);
 
 }  // namespace tpuslice::leaderworkerset

@@ -11,21 +11,29 @@
 #include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
+#include "controllers/plan/service.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using runtime::Action;
+using plan::Action;
 
-/// Nobody tells us of a node that we have not heard of yet.
+/// A node that is not in the store yet causes no event for this set.
 constexpr Duration kNodeRetry = std::chrono::seconds(1);
 
-bool is_of_earlier_leader(const StatefulSetView& set, const Group& group) {
-  return set.deletion ||
-         (set.controller && set.controller->kind == "Pod" && set.controller->name == group.leader->key.name);
+ChildDecision write(Action action, std::string reason) {
+  return {.write = Write{std::move(action), std::move(reason)}};
 }
 
-/// What of a worker set tells, without building the one that should be, that somebody changed it.
+ChildDecision problem(std::string reason, std::string message) {
+  return {.problem = {std::move(reason), std::move(message)}, .requeue_after = plan::kConflictRetry};
+}
+
+bool has_previous_leader(const StatefulSetView& set, const Group& group) {
+  return set.controller && set.controller->kind == "Pod" && set.controller->name == group.leader->key.name;
+}
+
+/// Cheap drift check that does not build the desired StatefulSet.
 bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
   const StatefulSetView& set = *group.worker_set;
   const auto name = set.labels.find(tpu::kLwsName);
@@ -33,141 +41,126 @@ bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
          name->second != spec.key.name;
 }
 
-class GroupPlanner {
+/// Decides on the worker set of one group.
+class WorkerSetDecider {
  public:
-  GroupPlanner(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const Group& group,
-               const GroupTemplate& group_template, Changes& changes)
-      : spec_(spec),
-        seen_(seen),
-        group_(group),
-        template_(group_template),
-        leader_(Leader::read(spec, *group.leader, group.index, template_)),
-        changes_(changes) {}
+  WorkerSetDecider(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const Group& group,
+                   const GroupTemplate& group_template, const Leader& leader)
+      : spec_(spec), observed_(seen), group_(group), template_(group_template), leader_(leader) {}
 
-  void plan() {
-    if (template_.service_per_group) {
-      plan_service(build_group_service(spec_, leader_), seen_, changes_.groups, changes_);
-    }
-    if (group_.size == 1) return;
+  [[nodiscard]] ChildDecision decide() const {
+    if (group_.size == 1) return {};
     if (group_.worker_set == nullptr) return create();
-    if (!group_.worker_set->deletion) restore();
+    return group_.worker_set->deletion ? ChildDecision{} : repair();
   }
 
  private:
-  void create() {
-    if (group_.other_set != nullptr) {
-      if (is_of_earlier_leader(*group_.other_set, group_)) return;  // Its end is an event.
-      changes_.look_again_in(runtime::kConflictRetry);
-      changes_.problems.push_back(
-          {"WorkerSetConflict", fmt::format("StatefulSet {} is not of this set, so group {} has no workers: delete it",
-                                            group_.other_set->key.name, group_.index)});
-      return;
+  [[nodiscard]] ChildDecision create() const {
+    if (const StatefulSetPtr& other = group_.other_set; other != nullptr) {
+      if (other->deletion || has_previous_leader(*other, group_)) return {};  // Its deletion is a watch event.
+      return problem("WorkerSetConflict",
+                     fmt::format("StatefulSet {} does not belong to this set, so group {} has no workers: delete it",
+                                 other->key.name, group_.index));
     }
-    if (spec_.startup == StartupPolicy::kLeaderReady && !group_.leader->ready) return;
-    std::optional<Domain> domain = find_domain();
-    if (!domain) return;
-    changes_.add(changes_.groups,
-                 Action::create(kStatefulSets, Object(build_worker_set(spec_, template_, leader_, *domain))),
-                 fmt::format("the workers of group {} are missing: creating their set", group_.index));
-  }
-
-  /// Where the leader decides on it: that of its node, once it has one.
-  std::optional<Domain> find_domain() {
-    const auto told = group_.leader->annotations.find(tpu::kSliceLeader);
-    const std::string_view slice_leader =
-        told == group_.leader->annotations.end() ? std::string_view() : std::string_view(told->second);
-    if (!leader_decides(spec_, template_, slice_leader)) return Domain{};
-    const std::string& name = group_.leader->node_name;
-    if (name.empty()) return std::nullopt;
-    const auto node = std::ranges::find_if(seen_.nodes, [&](const NodePtr& known) { return known->key.name == name; });
-    if (node == seen_.nodes.end()) {
-      changes_.look_again_in(kNodeRetry);
-      return std::nullopt;
-    }
+    if (spec_.startup == StartupPolicy::kLeaderReady && !group_.leader->ready) return {};
+    if (!follows_leader()) return create_in({});
+    const std::string& node_name = group_.leader->node_name;
+    if (node_name.empty()) return {};
+    const auto node = std::ranges::find(observed_.nodes, node_name, [](const NodePtr& each) { return each->key.name; });
+    if (node == observed_.nodes.end()) return {.requeue_after = kNodeRetry};
     const auto value = (*node)->labels.find(spec_.topology_key);
-    if (value != (*node)->labels.end()) return Domain{spec_.topology_key, value->second};
-    changes_.look_again_in(runtime::kConflictRetry);
-    changes_.problems.push_back(
-        {"NoTopology", fmt::format("node {} of leader {} has no label {}, which the annotation {} names", name,
-                                   leader_.name, spec_.topology_key, tpu::kLwsTopologyKey)});
-    return std::nullopt;
+    if (value != (*node)->labels.end()) return create_in({spec_.topology_key, value->second});
+    return problem("NoTopology", fmt::format("node {} of leader {} has no label {}, the value of annotation {}",
+                                             node_name, leader_.name, spec_.topology_key, kExclusiveTopology));
   }
 
-  void restore() {
+  [[nodiscard]] ChildDecision create_in(const Domain& domain) const {
+    return write(Action::create(kStatefulSets, Object(build_worker_set(spec_, template_, leader_, domain))),
+                 fmt::format("the worker set of group {} is missing: creating it", group_.index));
+  }
+
+  [[nodiscard]] bool follows_leader() const {
+    const auto annotation = group_.leader->annotations.find(tpu::kSliceLeader);
+    return workers_follow_leader(
+        spec_, template_, annotation == group_.leader->annotations.end() ? std::string_view() : annotation->second);
+  }
+
+  [[nodiscard]] ChildDecision repair() const {
     const StatefulSetView& live = *group_.worker_set;
     Json patch;
     if (has_drifted(spec_, group_)) {
-      patch = restore_set(build_worker_set(spec_, template_, leader_), live, PodTemplate::kLeftAlone);
+      patch = restore_set(build_worker_set(spec_, template_, leader_), live, PodTemplate::kIgnore);
     }
-    const bool restored = !patch.is_null();
-    if (is_remembered() && live.annotation(kMembers).empty()) {
-      patch["metadata"]["annotations"][std::string(kMembers)] = members_of(group_);
+    const bool drifted = !patch.is_null();
+    if (records_members() && live.annotation(kMembers).empty()) {
+      patch["metadata"]["annotations"][std::string(kMembers)] = members_hash(group_);
     }
-    if (patch.is_null()) return;
-    changes_.add(changes_.groups, Action::patch(kStatefulSets, live.key, std::move(patch), {.uid = live.uid}),
-                 restored ? fmt::format("the worker set of group {} drifted: restoring it", group_.index)
-                          : fmt::format("group {} is complete", group_.index));
+    if (patch.is_null()) return {};
+    return write(Action::patch(kStatefulSets, live.key, std::move(patch), {.uid = live.uid}),
+                 drifted ? fmt::format("the worker set of group {} drifted: restoring it", group_.index)
+                         : fmt::format("group {} is complete: recording its pods", group_.index));
   }
 
-  /// A pod that is replaced ends its group, and the deletion may be over before anybody sees it. Slices of hosts are
-  /// remembered by controllers/slice.
-  [[nodiscard]] bool is_remembered() const {
+  /// Records the pods, because a pod may be deleted and recreated between two plans. For slices, controllers/slice
+  /// does.
+  [[nodiscard]] bool records_members() const {
     return spec_.restarts != RestartPolicy::kNone && group_.complete() && !workers_are_slices(template_);
   }
 
   const LeaderWorkerSetSpec& spec_;
-  const LeaderWorkerSetObserved& seen_;
+  const LeaderWorkerSetObserved& observed_;
   const Group& group_;
   const GroupTemplate& template_;
-  const Leader leader_;
-  Changes& changes_;
+  const Leader& leader_;
 };
 
 }  // namespace
 
 const GroupTemplate* GroupTemplates::find(const std::string& key) {
-  if (const auto known = read_.find(key); known != read_.end()) return &known->second->group;
+  if (const auto entry = entries_.find(key); entry != entries_.end()) return &entry->second->group;
   const Revision* revision = find_revision(revisions_, key);
   if (revision == nullptr) return nullptr;
   auto entry = std::make_unique<Entry>();
   entry->groups = groups_of(revision->data, set_.json());
   entry->group = GroupTemplate::read(entry->groups);
-  return &read_.emplace(key, std::move(entry)).first->second->group;
+  return &entries_.emplace(key, std::move(entry)).first->second->group;
 }
 
-void plan_group(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, GroupTemplates& templates,
-                const Group& group, Changes& changes) {
+std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                                                 GroupTemplates& templates, const Group& group) {
   const GroupTemplate* group_template = templates.find(group.revision_key());
   if (group_template == nullptr) {
-    changes.problems.push_back(
-        {"RevisionMissing", fmt::format("revision {} of group {} is lost: delete pod {} to make the group anew",
-                                        group.revision_key(), group.index, group.leader->key.name)});
-    return;
+    return {{.problem = {"RevisionMissing",
+                         fmt::format("revision {} of group {} does not exist: delete pod {} to recreate the group",
+                                     group.revision_key(), group.index, group.leader->key.name)}}};
   }
-  GroupPlanner(spec, seen, group, *group_template, changes).plan();
+  const Leader leader = Leader::read(spec, *group.leader, group.index, *group_template);
+  std::vector<ChildDecision> children;
+  if (group_template->service_per_group) children.push_back(decide_service(build_group_service(spec, leader), seen));
+  children.push_back(WorkerSetDecider(spec, seen, group, *group_template, leader).decide());
+  return children;
 }
 
-void plan_service(const Json& wanted, const LeaderWorkerSetObserved& seen, std::vector<runtime::Action>& stage,
-                  Changes& changes) {
-  const Object service(wanted);
-  const auto live =
-      std::ranges::find_if(seen.services, [&](const ServicePtr& known) { return known->key == service.key(); });
-  ServiceVerdict verdict = judge_service(wanted, live == seen.services.end() ? nullptr : live->get());
+ChildDecision decide_service(const Json& desired, const LeaderWorkerSetObserved& seen) {
+  using enum plan::ServiceDecision::Kind;
+  const Object service(desired);
   const std::string& name = service.key().name;
-  switch (verdict.kind) {
-    case ServiceVerdict::Kind::kGood:
-    case ServiceVerdict::Kind::kLeaving:
-      return;
-    case ServiceVerdict::Kind::kMissing:
-      return changes.add(stage, Action::create(kServices, service),
-                         fmt::format("service {} is missing: creating it", name));
-    case ServiceVerdict::Kind::kDrifted:
-      return changes.add(stage, Action::patch(kServices, (*live)->key, std::move(verdict.patch), {.uid = (*live)->uid}),
-                         fmt::format("service {} drifted: restoring it", name));
-    case ServiceVerdict::Kind::kForeign:
-      changes.look_again_in(runtime::kConflictRetry);
-      changes.problems.push_back({"ServiceConflict", fmt::format("service {} {}", name, verdict.flaw)});
+  const auto found = std::ranges::find(seen.services, name, [](const ServicePtr& each) { return each->key.name; });
+  const ServiceView* const live = found == seen.services.end() ? nullptr : found->get();
+  plan::ServiceDecision decision = plan::decide_headless_service(desired, live);
+  switch (decision.kind) {
+    case kNone:
+    case kWait:
+      return {};
+    case kCreate:
+      return write(Action::create(kServices, service), fmt::format("service {} is missing: creating it", name));
+    case kPatch:
+      return write(Action::patch(kServices, live->key, std::move(decision.patch), {.uid = live->uid}),
+                   fmt::format("service {} drifted: restoring it", name));
+    case kConflict:
+      return problem("ServiceConflict", decision.conflict + ": delete or rename it");
   }
+  return {};
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -1,4 +1,4 @@
-// The children of a group: its worker set, and its service where each group has its own.
+// Children of a group: its worker set, and its service if each group has one.
 #pragma once
 
 #include <map>
@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "controllers/leaderworkerset/changes.h"
+#include "controllers/leaderworkerset/decisions.h"
 #include "controllers/leaderworkerset/groups.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/leaderworkerset/revisions.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// What the revisions of a set ask of its groups, each read once.
+/// Group templates of revisions, each parsed once.
 class GroupTemplates {
  public:
   GroupTemplates(const std::vector<Revision>& revisions, const Object& set) : revisions_(revisions), set_(set) {}
-  /// Null where there is no such revision. Valid as long as this is.
+  /// Null if the revision does not exist. Valid while this object lives.
   [[nodiscard]] const GroupTemplate* find(const std::string& key);
 
  private:
@@ -27,16 +27,15 @@ class GroupTemplates {
   };
   const std::vector<Revision>& revisions_;
   const Object& set_;
-  std::map<std::string, std::unique_ptr<const Entry>, std::less<>> read_;
+  std::map<std::string, std::unique_ptr<const Entry>, std::less<>> entries_;
 };
 
-/// What `group`, whose leader stays, lacks. All of it is made from the group's own revision, as it was when the leader
-/// was created.
-void plan_group(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, GroupTemplates& templates,
-                const Group& group, Changes& changes);
+/// Creates or repairs the children of `group`, which has a leader, from the revision of that leader.
+[[nodiscard]] std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec,
+                                                               const LeaderWorkerSetObserved& seen,
+                                                               GroupTemplates& templates, const Group& group);
 
-/// Creates or restores `wanted`, a service; one that is somebody else's is a problem.
-void plan_service(const Json& wanted, const LeaderWorkerSetObserved& seen, std::vector<runtime::Action>& stage,
-                  Changes& changes);
+/// Creates or repairs the service `desired`.
+[[nodiscard]] ChildDecision decide_service(const Json& desired, const LeaderWorkerSetObserved& seen);
 
 }  // namespace tpuslice::leaderworkerset

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "api/base/hash.h"
 #include "api/base/strings.h"
-#include "api/types/hash.h"
 #include "controllers/leaderworkerset/labels.h"
 
 namespace tpuslice::leaderworkerset {
@@ -16,19 +16,19 @@ bool belongs_to(const std::optional<ControllerRef>& owner, const std::string& ui
   return owner && owner->uid == uid;
 }
 
-/// By the group's own revision; where that is lost, by what its leader says; else as the set has it.
+/// From the group's own revision; if that does not exist, from the leader's annotation; otherwise from the set.
 int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vector<Revision>& revisions) {
   const Revision* revision = find_revision(revisions, group.revision_key());
   if (revision == nullptr) {
     if (group.leader == nullptr) return spec.group.size;
-    const auto told = group.leader->annotations.find(tpu::kLwsSize);
-    const auto size = told == group.leader->annotations.end() ? std::nullopt : whole_number(told->second);
+    const auto annotation = group.leader->annotations.find(tpu::kLwsSize);
+    const auto size = annotation == group.leader->annotations.end() ? std::nullopt : parse_count(annotation->second);
     return std::max(1, size.value_or(spec.group.size));
   }
   return std::max(1, static_cast<int>(int_at(revision->data, {"spec", "leaderWorkerTemplate", "size"}, 1)));
 }
 
-/// All of `workers` are, whatever somebody made of the set's replicas.
+/// Whether `workers` pods are available, regardless of the set's spec.replicas, which users may change.
 bool is_available(const StatefulSetView& worker_set, int workers) {
   return worker_set.available >= workers && worker_set.current_revision == worker_set.update_revision;
 }
@@ -42,7 +42,7 @@ bool Group::ready() const {
   return size == 1 || (worker_set != nullptr && !worker_set->deletion && is_available(*worker_set, size - 1));
 }
 
-bool Group::is_of(std::string_view key) const {
+bool Group::has_revision(std::string_view key) const {
   if (leader == nullptr || leader->label(kRevisionKey) != key) return false;
   if (size == 1) return true;
   if (worker_set == nullptr) return false;
@@ -52,13 +52,13 @@ bool Group::is_of(std::string_view key) const {
 
 bool Group::is_outdated(std::string_view key) const {
   if (leader == nullptr) return false;
-  return leader->label(kRevisionKey) != key || (worker_set != nullptr && !is_of(key));
+  return leader->label(kRevisionKey) != key || (worker_set != nullptr && !has_revision(key));
 }
 
 bool Group::complete() const {
-  const auto stays = [](const PodPtr& pod) { return !pod->terminating(); };
-  return leader != nullptr && stays(leader) && static_cast<int>(workers.size()) == size - 1 &&
-         std::ranges::all_of(workers, stays);
+  const auto live = [](const PodPtr& pod) { return !pod->terminating(); };
+  return leader != nullptr && live(leader) && static_cast<int>(workers.size()) == size - 1 &&
+         std::ranges::all_of(workers, live);
 }
 
 std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
@@ -70,12 +70,12 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
     return groups[index];
   };
   for (const PodPtr& pod : seen.pods) {
-    const std::optional<int> index = group_of(spec, pod->key.name);
+    const std::optional<int> index = parse_group_index(spec, pod->key.name);
     if (index && leader_set != nullptr && belongs_to(pod->controller, leader_set->uid)) group_at(*index).leader = pod;
   }
   std::map<std::string, Group*, std::less<>> by_worker_set;
   for (const StatefulSetPtr& set : seen.stateful_sets) {
-    const std::optional<int> index = group_of(spec, set->key.name);
+    const std::optional<int> index = parse_group_index(spec, set->key.name);
     if (!index) continue;
     const auto found = groups.find(*index);
     const bool ours = found != groups.end() && found->second.leader != nullptr &&
@@ -98,7 +98,7 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
   return out;
 }
 
-std::string members_of(const Group& group) {
+std::string members_hash(const Group& group) {
   std::string uids = group.leader->uid;
   for (const PodPtr& worker : group.workers) uids += "/" + worker->uid;
   return short_hash(uids, kMembersLength);

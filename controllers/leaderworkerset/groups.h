@@ -1,43 +1,42 @@
-// Groups: a leader, its worker set and the workers of that, as they are.
+// Groups: leaders, worker sets and workers as observed.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/leaderworkerset/revisions.h"
-#include "controllers/leaderworkerset/spec.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// A group of which nothing is there yet has only its index.
+/// A group without any objects has only an index.
 struct Group {
   int index = 0;
-  PodPtr leader;                ///< Of our leader set; also one that is being deleted.
-  StatefulSetPtr worker_set;    ///< The leader's own.
-  StatefulSetPtr other_set;     ///< Of the worker set's name, but not this leader's: an earlier one's, or a stranger's.
-  std::vector<PodPtr> workers;  ///< Of `worker_set`, by name; also those being deleted.
-  int size = 1;                 ///< Pods, as the group's own revision has it.
+  PodPtr leader;                ///< Controlled by our leader set; may be terminating.
+  StatefulSetPtr worker_set;    ///< Controlled by `leader`.
+  StatefulSetPtr other_set;     ///< Has the worker set's name, but another owner: a previous leader, or none of ours.
+  std::vector<PodPtr> workers;  ///< Controlled by `worker_set`, sorted by name; may be terminating.
+  int size = 1;                 ///< Pods, by the group's own revision.
 
-  [[nodiscard]] std::string revision_key() const;  ///< Of the leader; empty without.
-  /// The leader is Ready, and all workers are available.
+  [[nodiscard]] std::string revision_key() const;  ///< Of the leader; empty without one.
+  /// The leader is Ready and all workers are available.
   [[nodiscard]] bool ready() const;
-  /// Leader and workers are made from that revision.
-  [[nodiscard]] bool is_of(std::string_view key) const;
-  /// Leader or workers are made from another one. A group whose workers are still to be made is not outdated.
+  /// Leader and workers have that revision.
+  [[nodiscard]] bool has_revision(std::string_view key) const;
+  /// Leader or workers have another revision. A group without a worker set yet is not outdated.
   [[nodiscard]] bool is_outdated(std::string_view key) const;
-  /// All pods are there, and none of them is on its way out.
+  /// All pods exist, and none is terminating.
   [[nodiscard]] bool complete() const;
 };
 
-/// All groups from 0 to `count` - 1 and those beyond it of which something is left. `leader_set` is null where there is
-/// none that is ours.
+/// Groups 0 to `count` - 1, and higher ones that still have objects. `leader_set` is null if it does not exist.
 [[nodiscard]] std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                              const StatefulSetView* leader_set, const std::vector<Revision>& revisions,
                                              int count);
 
-/// A hash of the pods of a complete group: another pod, another hash.
-[[nodiscard]] std::string members_of(const Group& group);
+/// Hash of the pod UIDs of a complete group.
+[[nodiscard]] std::string members_hash(const Group& group);
 
 }  // namespace tpuslice::leaderworkerset

@@ -4,17 +4,12 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "controllers/leaderworkerset/labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using runtime::Action;
-using runtime::EventType;
-
-std::string key_of(const StatefulSetView* leader_set) {
+std::string revision_key_of(const StatefulSetView* leader_set) {
   if (leader_set == nullptr) return {};
   const auto label = leader_set->labels.find(kRevisionKey);
   return label == leader_set->labels.end() ? std::string() : label->second;
@@ -25,7 +20,7 @@ std::string size_in(const StatefulSetView& leader_set) {
   return pods ? string_at(*pods, {"metadata", "annotations", tpu::kLwsSize}) : std::string();
 }
 
-const Revision* latest_like(const std::vector<Revision>& revisions, const Json& data) {
+const Revision* latest_equal(const std::vector<Revision>& revisions, const Json& data) {
   const Revision* found = nullptr;
   for (const Revision& revision : revisions) {
     if (found != nullptr && found->number > revision.number) continue;
@@ -36,52 +31,43 @@ const Revision* latest_like(const std::vector<Revision>& revisions, const Json& 
 
 }  // namespace
 
-History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                     const StatefulSetView* leader_set, Changes& changes) {
+History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                     const StatefulSetView* leader_set) {
   History history;
   for (const ObjectPtr& revision : seen.revisions) history.revisions.push_back(Revision::read(revision->object));
-  const std::string applied_key = key_of(leader_set);
+  const std::string live_key = revision_key_of(leader_set);
   const Json data = revision_data(seen.set.json());
-  const Revision* const applied = find_revision(history.revisions, applied_key);
-  if (applied != nullptr && same_groups(applied->data, data)) {
-    history.wanted = applied_key;
+  const Revision* const live = find_revision(history.revisions, live_key);
+  if (live != nullptr && same_groups(live->data, data)) {
+    history.desired = live_key;
     return history;
   }
-  // Where the revision of the leader set is lost, nobody knows better than the spec what it said: but for the size.
-  const bool lost =
-      applied == nullptr && !applied_key.empty() && size_in(*leader_set) == std::to_string(spec.group.size);
-  history.is_new = leader_set != nullptr && !lost;
-  if (const Revision* known = lost ? nullptr : latest_like(history.revisions, data)) {
-    history.wanted = known->key;
+  // The revision of the leader set does not exist: assume that it equals the spec, unless the size differs.
+  const bool deleted = live == nullptr && !live_key.empty() && size_in(*leader_set) == std::to_string(spec.group.size);
+  history.leader_set_outdated = leader_set != nullptr && !deleted;
+  if (const Revision* existing = deleted ? nullptr : latest_equal(history.revisions, data)) {
+    history.desired = existing->key;
     return history;
   }
-  Json revision = build_revision(spec, data, next_number(history.revisions), lost ? applied_key : std::string());
+  Json revision =
+      build_revision(spec, data, next_revision_number(history.revisions), deleted ? live_key : std::string());
   history.revisions.push_back(Revision::read(Object(revision)));
-  history.wanted = history.revisions.back().key;
-  Action action = Action::create(kControllerRevisions, Object(std::move(revision)));
-  if (history.is_new) {
-    changes.event(EventType::kNormal, "CreatingRevision",
-                  fmt::format("Creating revision with key {} for updated LWS", history.wanted), action.key);
-  }
-  changes.add(changes.revisions, std::move(action), fmt::format("revision {} is missing: creating it", history.wanted));
+  history.desired = history.revisions.back().key;
+  history.missing = std::move(revision);
   return history;
 }
 
-void prune_history(const History& history, const std::vector<Group>& groups, const StatefulSetView* leader_set,
-                   int kept, Changes& changes) {
-  std::set<std::string, std::less<>> used = {history.wanted, key_of(leader_set)};
+std::vector<Revision> expired_revisions(const History& history, const std::vector<Group>& groups,
+                                        const StatefulSetView* leader_set, int limit) {
+  std::set<std::string, std::less<>> used = {history.desired, revision_key_of(leader_set)};
   for (const Group& group : groups) used.insert(group.revision_key());
-  std::vector<const Revision*> unused;
+  std::vector<Revision> unused;
   for (const Revision& revision : history.revisions) {
-    if (!used.contains(revision.key)) unused.push_back(&revision);
+    if (!used.contains(revision.key)) unused.push_back(revision);
   }
-  if (unused.size() <= static_cast<std::size_t>(kept)) return;
-  std::ranges::sort(unused, {}, [](const Revision* revision) { return revision->number; });
-  unused.resize(unused.size() - static_cast<std::size_t>(kept));
-  for (const Revision* revision : unused) {
-    changes.add(changes.leftovers, Action::remove(kControllerRevisions, revision->object, {.uid = revision->uid}),
-                fmt::format("revision {} is no longer needed: deleting it", revision->key));
-  }
+  std::ranges::sort(unused, {}, &Revision::number);
+  unused.resize(unused.size() - std::min(unused.size(), static_cast<std::size_t>(limit)));
+  return unused;
 }
 
 }  // namespace tpuslice::leaderworkerset

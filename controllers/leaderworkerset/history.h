@@ -1,10 +1,10 @@
-// The history of a LeaderWorkerSet: which revision is wanted, which are no longer needed.
+// Revision history of a LeaderWorkerSet: the desired revision, and the unused ones to delete.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "controllers/leaderworkerset/changes.h"
 #include "controllers/leaderworkerset/groups.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/leaderworkerset/revisions.h"
@@ -12,17 +12,18 @@
 namespace tpuslice::leaderworkerset {
 
 struct History {
-  std::vector<Revision> revisions;  ///< Those that there are, and the one that is being created.
-  std::string wanted;               ///< Key of the revision that the spec asks for.
-  bool is_new = false;              ///< The leader set is of another one.
+  std::vector<Revision> revisions;   ///< Live ones, and the missing one.
+  std::string desired;               ///< Key of the revision for the current spec.
+  std::optional<Json> missing;       ///< The desired revision, to create, if it does not exist.
+  bool leader_set_outdated = false;  ///< The leader set has another revision.
 };
 
-/// A revision that says what the spec says is used again, also after a rollback. One that is missing is created.
-[[nodiscard]] History plan_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                   const StatefulSetView* leader_set, Changes& changes);
+/// A revision that equals the spec is used again, for example after a rollback.
+[[nodiscard]] History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
+                                   const StatefulSetView* leader_set);
 
-/// Deletes the oldest revisions that no group is made from, beyond `kept` of them.
-void prune_history(const History& history, const std::vector<Group>& groups, const StatefulSetView* leader_set,
-                   int kept, Changes& changes);
+/// Revisions that neither a group nor the leader set uses, oldest first, without the latest `limit`.
+[[nodiscard]] std::vector<Revision> expired_revisions(const History& history, const std::vector<Group>& groups,
+                                                      const StatefulSetView* leader_set, int limit);
 
 }  // namespace tpuslice::leaderworkerset

@@ -23,8 +23,8 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
   };
   if (spec.group.service_per_group) put(tpu::kLwsSubdomainPolicy, "UniquePerReplica");
   if (const std::string_view where = slice_leader(spec); !where.empty()) put(tpu::kSliceLeader, where);
-  // Workers that wait for a ready leader never come to a slice that waits for them.
-  if (spec.group.leader_has_tpus() && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
+  // Otherwise the leader would wait for workers that are created only once it is ready.
+  if (leader_has_tpus(spec.group) && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
     put(tpu::kSliceStart, tpu::kFirstHostFirst);
   }
   return annotations;
@@ -33,9 +33,9 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
 }  // namespace
 
 Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& state) {
-  const StringMap marks = {{std::string(tpu::kLwsName), spec.key.name},
-                           {std::string(kRevisionKey), state.revision_key}};
-  const StringMap counts = {{std::string(kReplicas), std::to_string(spec.replicas)}};
+  const StringMap labels = {{std::string(tpu::kLwsName), spec.key.name},
+                            {std::string(kRevisionKey), state.revision_key}};
+  const StringMap annotations = {{std::string(kReplicas), std::to_string(spec.replicas)}};
   const StringMap selector = {{std::string(tpu::kLwsName), spec.key.name},
                               {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)}};
   const int unavailable = std::max(1, spec.rollout.max_unavailable + spec.rollout.max_surge);
@@ -44,7 +44,7 @@ Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& sta
       {"replicas", state.replicas},
       {"selector", {{"matchLabels", selector}}},
       {"serviceName", spec.key.name},
-      {"template", marked_template(spec.group.leader, leader_labels(spec, state), leader_annotations(spec))},
+      {"template", group_pod_template(spec.group.leader, leader_labels(spec, state), leader_annotations(spec))},
       {"updateStrategy",
        {{"type", "RollingUpdate"},
         {"rollingUpdate", {{"maxUnavailable", unavailable}, {"partition", state.partition}}}}}};
@@ -54,8 +54,8 @@ Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& sta
           {"metadata",
            {{"name", spec.key.name},
             {"namespace", spec.key.namespace_name},
-            {"labels", inherit(spec.labels, marks)},
-            {"annotations", inherit(spec.annotations, counts)},
+            {"labels", inherit(spec.labels, labels)},
+            {"annotations", inherit(spec.annotations, annotations)},
             {"ownerReferences", Json::array({spec.owner.to_json()})}}},
           {"spec", std::move(set_spec)}};
 }

@@ -8,7 +8,7 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-/// While its groups start or end, a set would otherwise be planned for each of their pods.
+/// Otherwise a set would be planned again for each pod that starts or stops.
 constexpr Duration kPace = std::chrono::milliseconds(25);
 
 }  // namespace
@@ -18,22 +18,26 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
                                          const std::string& namespace_name) {
   const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
   const runtime::WatchScope all{.namespace_name = namespace_name};
-  runtime::ObjectStore& sets = manager.objects(kLeaderWorkerSets, all);
-  runtime::StatefulSetStore& stateful_sets = manager.stateful_sets(children, set_index<StatefulSetView>);
-  runtime::PodStore& pods = manager.pods(children, set_index<PodView>);
-  runtime::ObjectStore& revisions = manager.objects(kControllerRevisions, children, runtime::owner_index<ObjectView>);
-  runtime::ServiceStore& services = manager.services(all);
-  runtime::NodeStore& nodes = manager.nodes();
+  manager.keep_annotations({"leaderworkerset.sigs.k8s.io/", tpu::kAnnotationPrefix});
+  auto& sets = manager.store<ObjectView>(kLeaderWorkerSets, all);
+  auto& stateful_sets = manager.store<StatefulSetView>(kStatefulSets, children);
+  auto& pods = manager.store<PodView>(kPods, children);
+  auto& revisions = manager.store<ObjectView>(kControllerRevisions, children);
+  auto& services = manager.store<ServiceView>(kServices, all);
+  auto& nodes = manager.store<NodeView>(kNodes);
   controller_options.queue.pace = kPace;
   runtime::Controller& controller = manager.add(
       std::make_unique<LeaderWorkerSetReconciler>(
-          LeaderWorkerSetReconciler::Stores{sets, stateful_sets, pods, revisions, services, nodes}, options),
+          LeaderWorkerSetReconciler::Stores{sets, stateful_sets, stateful_sets.add_index(set_name<StatefulSetView>),
+                                            pods.add_index(set_name<PodView>),
+                                            revisions.add_index(runtime::owner_uid<ObjectView>), services, nodes},
+          options),
       std::move(controller_options));
   controller.watches(sets);
   controller.watches<StatefulSetView>(stateful_sets, set_of<StatefulSetView>);
   controller.watches<PodView>(pods, set_of<PodView>);
   controller.watches(revisions);
-  // Services of groups belong to pods; those of our names may be anybody's.
+  // Group services are owned by pods, and services with our names may have other owners.
   controller.watches<ServiceView>(services, [](const ServiceView& service) {
     std::vector<ObjectKey> keys;
     const auto name = service.selector.find(tpu::kLwsName);

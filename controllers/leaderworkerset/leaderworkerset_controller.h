@@ -1,4 +1,4 @@
-// The LeaderWorkerSet controller, put together.
+// Adds the LeaderWorkerSet controller to a manager.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// `namespace_name`: watch only this one; empty for all.
+/// `namespace_name`: namespace to watch; empty for all.
 runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options options,
                                          runtime::ControllerOptions controller_options,
                                          const std::string& namespace_name = {});

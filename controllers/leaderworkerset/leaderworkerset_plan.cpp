@@ -6,211 +6,194 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "controllers/leaderworkerset/changes.h"
+#include "controllers/leaderworkerset/decisions.h"
 #include "controllers/leaderworkerset/drift.h"
 #include "controllers/leaderworkerset/group_children.h"
 #include "controllers/leaderworkerset/groups.h"
 #include "controllers/leaderworkerset/history.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
+#include "controllers/leaderworkerset/render.h"
 #include "controllers/leaderworkerset/restarts.h"
 #include "controllers/leaderworkerset/rollout.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/status.h"
 #include "webhook/rules/leaderworkerset/validator.h"
+#include "webhook/rules/refusal.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using runtime::Action;
-using runtime::EventType;
-using runtime::Plan;
+using plan::Action;
+using plan::Plan;
 
-Plan to_plan(const LeaderWorkerSetObserved& seen, Json status, Changes changes) {
-  Plan plan;
-  plan.reason = runtime::summary(changes.reasons);
-  for (auto* actions :
-       {&changes.revisions, &changes.sets, &changes.set_ends, &changes.ends, &changes.groups, &changes.leftovers}) {
-    if (!actions->empty()) plan.stages.push_back({std::move(*actions), true});
-  }
-  if (status != runtime::status_of(seen.set)) {
-    if (plan.reason.empty()) plan.reason = "status";
-    plan.status = runtime::StatusPatch{std::move(status)};
-  }
-  plan.events = std::move(changes.events);
-  plan.measurements = std::move(changes.measurements);
-  plan.requeue_after = changes.requeue_after;
-  return plan;
+using Requeue = std::optional<Duration>;
+
+/// The earlier of both.
+Requeue earlier(Requeue a, Requeue b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
 }
+
+/// Groups to restart now, and why others are not.
+struct Restarts {
+  GroupDeletions deletions;
+  std::vector<Problem> problems;
+  Requeue requeue_after;  ///< End of the next back-off.
+  std::string records;    ///< New value of the annotation kRestarts; empty if it does not change.
+};
 
 class Planner {
  public:
   Planner(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const StatefulSetView* leader_set,
-          const Options& options, Changes& changes)
+          const Options& options)
       : spec_(spec),
-        seen_(seen),
+        observed_(seen),
         leader_set_(leader_set),
         options_(options),
-        changes_(changes),
-        history_(plan_history(spec, seen, leader_set, changes)),
-        groups_(read_groups(spec, seen, leader_set, history_.revisions, std::max(spec.replicas, leaders_wanted()))) {}
+        history_(read_history(spec, seen, leader_set)),
+        groups_(read_groups(spec, seen, leader_set, history_.revisions, std::max(spec.replicas, leader_replicas()))) {}
 
-  Json plan() {
-    if (!spec_.group.service_per_group) plan_service(build_shared_service(spec_), seen_, changes_.sets, changes_);
-    plan_restarts();
-    plan_leader_set();
-    plan_update();
-    GroupTemplates templates(history_.revisions, seen_.set);
-    for (const Group& group : groups_) {
-      const bool stays =
-          group.leader != nullptr && !group.leader->terminating() && !is_ended(group) && group.index < leaders_wanted();
-      if (stays) plan_group(spec_, seen_, templates, group, changes_);
-    }
-    prune_history(history_, groups_, leader_set_, options_.revisions_kept, changes_);
-    return status();
-  }
+  [[nodiscard]] Plan plan() const { return render(spec_, observed_, groups_, leader_set_, decide()); }
 
  private:
-  // Of the leader set as it is.
-  [[nodiscard]] int leaders_wanted() const {
+  [[nodiscard]] Decisions decide() const {
+    Decisions out{.revision_key = history_.desired, .is_update = history_.leader_set_outdated};
+    if (history_.missing) {
+      out.revision.write = {Action::create(kControllerRevisions, Object(*history_.missing)),
+                            fmt::format("revision {} is missing: creating it", history_.desired)};
+    }
+    if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), observed_);
+    Restarts restarts = decide_restarts();
+    out.leader_set = decide_leader_set(next_rollout_step(), restarts.records);
+    out.deletions = std::move(restarts.deletions);
+    out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
+    out.problems = std::move(restarts.problems);
+    out.requeue_after = earlier(restarts.requeue_after, until_stuck());
+    GroupTemplates templates(history_.revisions, observed_.set);
+    for (const Group& group : groups_) {
+      if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
+      for (ChildDecision& child : decide_group_children(spec_, observed_, templates, group)) {
+        out.group_children.push_back(std::move(child));
+      }
+    }
+    out.expired_revisions = expired_revisions(history_, groups_, leader_set_, options_.revision_history_limit);
+    // A failed status write is not reported: that would be another status write.
+    const auto& failure = observed_.last_failure;
+    if (failure && (failure->reason == kFailedCreate || failure->reason == kFailedUpdate)) {
+      out.last_failure = {failure->reason, failure->message};
+    }
+    return out;
+  }
+
+  // Of the live leader set.
+  [[nodiscard]] int leader_replicas() const {
     return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->replicas());
   }
   [[nodiscard]] int partition() const {
     return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->partition());
   }
 
-  RolloutStep plan_step() {
-    RolloutState state{spec_.replicas, spec_.rollout, std::nullopt, history_.is_new, {}};
+  /// The StatefulSet controller deletes leaders beyond the replicas.
+  [[nodiscard]] bool has_live_leader(const Group& group) const {
+    return group.leader != nullptr && !group.leader->terminating() && group.index < leader_replicas();
+  }
+
+  [[nodiscard]] Restarts decide_restarts() const {
+    Restarts out;
+    if (leader_set_ == nullptr) return out;
+    RestartRecords records = read_restarts(leader_set_->annotation(kRestarts));
+    const auto annotation = spec_.annotations.find(kMaxRestarts);
+    const std::optional<int> limit =
+        annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
+    for (const Group& group : groups_) {
+      std::string failure = has_live_leader(group) ? failure_of(spec_, group) : std::string();
+      if (failure.empty()) continue;
+      const RestartDecision decision = decide_restart(group, records, limit, observed_.now, options_);
+      switch (decision.kind) {
+        case RestartDecision::Kind::kRestart:
+          records[group.index] = decision.record;
+          out.deletions[group.index] = {group, std::move(failure), decision.record.count};
+          break;
+        case RestartDecision::Kind::kBackOff:
+          out.requeue_after = earlier(out.requeue_after, decision.due - observed_.now);
+          break;
+        case RestartDecision::Kind::kExhausted:
+          out.problems.push_back(
+              {"RestartsExhausted",
+               fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
+                           group.index, decision.record.count, kMaxRestarts, failure, group.leader->key.name)});
+          break;
+      }
+    }
+    if (!out.deletions.empty()) out.records = format_restarts(records, leader_replicas());
+    return out;
+  }
+
+  /// Outdated groups, once the StatefulSet controller would create their leaders with the new revision.
+  [[nodiscard]] GroupDeletions decide_updates() const {
+    GroupDeletions out;
+    const bool leader_set_observed = leader_set_ != nullptr && !history_.leader_set_outdated &&
+                                     leader_set_->observed_generation >= leader_set_->generation;
+    if (!leader_set_observed) return out;
+    for (const Group& group : groups_) {
+      if (!has_live_leader(group) || group.index < partition()) continue;
+      if (group.revision_key() != history_.desired) out[group.index] = {group};
+    }
+    return out;
+  }
+
+  [[nodiscard]] RolloutStep next_rollout_step() const {
+    RolloutState state{spec_.replicas, spec_.rollout, std::nullopt, history_.leader_set_outdated, {}};
     if (leader_set_ != nullptr) {
-      const std::optional<int> counted = whole_number(leader_set_->annotation(kReplicas));
-      state.leader_set = {leaders_wanted(), partition(), counted.value_or(leaders_wanted())};
+      const std::optional<int> annotated = parse_count(leader_set_->annotation(kReplicas));
+      state.leader_set = {leader_replicas(), partition(), annotated.value_or(leader_replicas())};
     }
     for (const Group& group : groups_) {
       const std::optional<Timestamp> stuck = stuck_from(group);
-      if (stuck && *stuck > seen_.now) changes_.look_again_in(*stuck - seen_.now);
       state.groups.resize(static_cast<std::size_t>(group.index) + 1);
-      state.groups.back() = {group.ready(), group.is_of(history_.wanted), stuck && *stuck <= seen_.now};
+      state.groups.back() = {group.ready(), group.has_revision(history_.desired), stuck && *stuck <= observed_.now};
     }
     return next_step(state);
   }
-  /// When a group that is to be updated counts as stuck; nothing for one that is ready.
+
+  /// Until the next group is stuck.
+  [[nodiscard]] Requeue until_stuck() const {
+    Requeue out;
+    for (const Group& group : groups_) {
+      const std::optional<Timestamp> stuck = stuck_from(group);
+      if (stuck && *stuck > observed_.now) out = earlier(out, *stuck - observed_.now);
+    }
+    return out;
+  }
+
+  /// When an outdated group counts as stuck; nullopt if it is ready or up to date.
   [[nodiscard]] std::optional<Timestamp> stuck_from(const Group& group) const {
-    if (group.leader == nullptr || group.ready() || !group.is_outdated(history_.wanted)) return std::nullopt;
-    return group.leader->created.value_or(seen_.now) + options_.stuck_after;
+    if (group.leader == nullptr || group.ready() || !group.is_outdated(history_.desired)) return std::nullopt;
+    return group.leader->created.value_or(observed_.now) + options_.stuck_after;
   }
 
-  void plan_leader_set() {
-    const RolloutStep next = plan_step();
-    Json wanted = build_leader_set(spec_, {history_.wanted, next.replicas, next.partition});
-    if (!restarts_.empty()) wanted["metadata"]["annotations"][std::string(kRestarts)] = restarts_;
+  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
+    Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
+    if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
     if (leader_set_ == nullptr) {
-      changes_.add(changes_.sets, Action::create(kStatefulSets, Object(std::move(wanted))),
-                   fmt::format("the leader set is missing: creating it with {} groups", next.replicas));
-      return;
+      return {.write = Write{Action::create(kStatefulSets, Object(std::move(desired))),
+                             fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
     }
-    Json patch = restore_set(wanted, *leader_set_, history_.is_new ? PodTemplate::kReplaced : PodTemplate::kLeftAlone);
-    if (patch.is_null()) return;
-    changes_.add(changes_.sets,
-                 Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
-                 fmt::format("leader set: {} groups, from {} on of revision {}", next.replicas, next.partition,
-                             history_.wanted));
-  }
-
-  void plan_restarts() {
-    if (leader_set_ == nullptr) return;
-    RestartRecords records = read_restarts(leader_set_->annotation(kRestarts));
-    const auto allowed = spec_.annotations.find(kMaxRestarts);
-    const std::optional<int> limit = allowed == spec_.annotations.end() ? std::nullopt : whole_number(allowed->second);
-    bool counted = false;
-    for (const Group& group : groups_) {
-      const std::string why = breakage_of(spec_, group);
-      if (why.empty() || group.index >= leaders_wanted()) continue;
-      const RestartVerdict verdict = judge_restart(group, records, limit, seen_.now, options_);
-      switch (verdict.kind) {
-        case RestartVerdict::Kind::kNow:
-          counted = true;
-          records[group.index] = verdict.record;
-          restart(group, why, verdict.record.count);
-          break;
-        case RestartVerdict::Kind::kLater:
-          changes_.look_again_in(verdict.due - seen_.now);
-          break;
-        case RestartVerdict::Kind::kExhausted:
-          changes_.problems.push_back(
-              {"RestartsExhausted",
-               fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to try once more",
-                           group.index, verdict.record.count, kMaxRestarts, why, group.leader->key.name)});
-      }
-    }
-    if (counted) restarts_ = print_restarts(records, leaders_wanted());
-  }
-
-  void restart(const Group& group, const std::string& why, int count) {
-    end(group, fmt::format("group {} is made anew: {}", group.index, why));
-    const PodView& leader = *group.leader;
-    changes_.event(EventType::kNormal, "RecreateGroup",
-                   fmt::format("Recreating group {} (restart {} in a row): {}", group.index, count, why), leader.key,
-                   runtime::ObjectReference{"v1", "Pod", leader.key, leader.uid, leader.resource_version});
-    changes_.measurements.push_back({runtime::Measurement::Kind::kCount,
-                                     "tpuslice_leaderworkerset_restarts_total",
-                                     "Groups of LeaderWorkerSets that were made anew.",
-                                     {},
-                                     1,
-                                     leader.key});
-  }
-
-  /// Leaders of the old revision go once their StatefulSet would make them of the new one.
-  void plan_update() {
-    const bool knows =
-        leader_set_ != nullptr && !history_.is_new && leader_set_->observed_generation >= leader_set_->generation;
-    if (!knows) return;
-    for (const Group& group : groups_) {
-      const bool outdated = group.leader != nullptr && group.revision_key() != history_.wanted;
-      if (!outdated || group.leader->terminating() || is_ended(group)) continue;
-      if (group.index < partition() || group.index >= leaders_wanted()) continue;
-      end(group, fmt::format("group {} is updated to revision {}", group.index, history_.wanted));
-    }
-  }
-
-  /// All at once: the garbage collector would come to the worker set after the leader, and then to its pods, with the
-  /// few requests a second that kube-controller-manager has for all its work.
-  void end(const Group& group, std::string why) {
-    Action leader = Action::remove(kPods, group.leader->key, {.uid = group.leader->uid});
-    leader.propagation = runtime::Propagation::kForeground;
-    changes_.add(changes_.ends, std::move(leader), std::move(why));
-    if (group.worker_set == nullptr) return;
-    const StatefulSetView& set = *group.worker_set;
-    if (!set.deletion) {
-      Action workers = Action::remove(kStatefulSets, set.key, {.uid = set.uid});
-      workers.propagation = runtime::Propagation::kForeground;
-      changes_.add(changes_.set_ends, std::move(workers), fmt::format("with the worker set of group {}", group.index));
-    }
-    for (const PodPtr& pod : group.workers) {
-      if (!pod->terminating()) changes_.ends.push_back(Action::remove(kPods, pod->key, {.uid = pod->uid}));
-    }
-  }
-  [[nodiscard]] bool is_ended(const Group& group) const {
-    return std::ranges::any_of(changes_.ends, [&](const Action& action) { return action.key == group.leader->key; });
-  }
-
-  Json status() {
-    // Not a failure to write the status: saying so would be the next one.
-    if (seen_.last_failure &&
-        (seen_.last_failure->reason == kFailedCreate || seen_.last_failure->reason == kFailedUpdate)) {
-      changes_.problems.push_back({seen_.last_failure->reason, seen_.last_failure->message});
-    }
-    const StatusFacts facts{spec_, groups_, history_.wanted, leader_set_ == nullptr ? 0 : leader_set_->made, seen_.now};
-    return next_status(runtime::status_of(seen_.set), facts, changes_);
+    Json patch =
+        restore_set(desired, *leader_set_, history_.leader_set_outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);
+    if (patch.is_null()) return {};
+    return {.write = Write{Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+                           fmt::format("leader set: {} groups, partition {}, revision {}", next.replicas,
+                                       next.partition, history_.desired)}};
   }
 
   const LeaderWorkerSetSpec& spec_;
-  const LeaderWorkerSetObserved& seen_;
+  const LeaderWorkerSetObserved& observed_;
   const StatefulSetView* const leader_set_;
   const Options& options_;
-  Changes& changes_;
   const History history_;
   const std::vector<Group> groups_;
-  std::string restarts_;  ///< The annotation kRestarts where it changes.
 };
 
 }  // namespace
@@ -218,31 +201,26 @@ class Planner {
 Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
   if (seen.set.deletion_timestamp()) return Plan{};
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
-  Changes changes;
-  if (const auto errors = webhook::validate_leaderworkerset(seen.set.json(), nullptr); !errors.empty()) {
-    Json status = refused_status(runtime::status_of(seen.set), spec, webhook::to_message(errors), seen.now, changes);
-    return to_plan(seen, std::move(status), std::move(changes));
+  const Json before = plan::status_of(seen.set);
+  plan::Changes changes;
+  if (const Problem refusal = webhook::refusal(webhook::validate_leaderworkerset(seen.set.json(), nullptr))) {
+    Json status = refused_status(before, spec, refusal, seen.now, changes);
+    changes.reasons.push_back("the spec is refused: " + refusal.message);
+    return to_plan(std::move(changes), before, std::move(status));
   }
   const auto found =
       std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
   const StatefulSetView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
-  if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Made anew once it is gone.
+  if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Created again after its deletion.
   if (leader_set != nullptr && (!leader_set->controller || leader_set->controller->uid != spec.uid)) {
-    changes.look_again_in(runtime::kConflictRetry);
-    changes.problems.push_back(
-        {"LeaderSetConflict",
-         fmt::format("StatefulSet {} does not belong to this LeaderWorkerSet: delete or rename one of them",
-                     leader_set->key.to_string())});
-    Json status = runtime::status_of(seen.set);
-    if (!status.is_object()) status = Json::object();
-    Json conditions = array_at(status, {"conditions"});
-    tell_problems(conditions, spec.generation, seen.now, changes);
-    status["conditions"] = std::move(conditions);
-    return to_plan(seen, std::move(status), std::move(changes));
+    const Problem conflict{"LeaderSetConflict",
+                           fmt::format("StatefulSet {} does not belong to this LeaderWorkerSet: delete or rename one",
+                                       leader_set->key.to_string())};
+    Json status = conflict_status(before, spec, conflict, seen.now, changes);
+    changes.requeue_within(plan::kConflictRetry);
+    return to_plan(std::move(changes), before, std::move(status));
   }
-  Planner planner(spec, seen, leader_set, options, changes);
-  Json status = planner.plan();
-  return to_plan(seen, std::move(status), std::move(changes));
+  return Planner(spec, seen, leader_set, options).plan();
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -3,29 +3,29 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
-#include "controllers/leaderworkerset/spec.h"
 
 namespace tpuslice::leaderworkerset {
 
-Result<runtime::Plan> LeaderWorkerSetReconciler::plan(const runtime::ReconcileInput& input) const {
+Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr set = stores_.sets.get(input.key);
-  if (set == nullptr) return runtime::Plan{};
-  const std::string labelled = "lws/" + input.key.to_string();
+  if (set == nullptr) return plan::Plan{};
+  const std::string key = input.key.to_string();
   LeaderWorkerSetObserved seen{set->object,
-                               stores_.stateful_sets.lookup(labelled),
-                               stores_.pods.lookup(labelled),
-                               stores_.revisions.lookup("owner/" + set->uid),
+                               stores_.stateful_sets_by_set.lookup(key),
+                               stores_.pods_by_set.lookup(key),
+                               stores_.revisions_by_owner.lookup(set->uid),
                                {},
                                {},
                                input.now,
                                input.last_failure};
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
-  const bool knows_leaders =
-      std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& known) { return known->key == input.key; });
-  // Of the same name without the label: somebody else's.
-  if (auto leaders = knows_leaders ? nullptr : stores_.stateful_sets.get(input.key)) {
-    seen.stateful_sets.push_back(std::move(leaders));
+  const bool found_leader_set =
+      std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& found) { return found->key == input.key; });
+  // A StatefulSet with the set's name but without the label is not ours.
+  if (auto other = found_leader_set ? nullptr : stores_.stateful_sets.get(input.key)) {
+    seen.stateful_sets.push_back(std::move(other));
   }
   const auto add_service = [&](const std::string& name) {
     if (auto service = stores_.services.get({input.key.namespace_name, name})) {
@@ -34,7 +34,7 @@ Result<runtime::Plan> LeaderWorkerSetReconciler::plan(const runtime::ReconcileIn
   };
   add_service(spec.key.name);
   for (const PodPtr& pod : seen.pods) {
-    if (!group_of(spec, pod->key.name)) continue;
+    if (!parse_group_index(spec, pod->key.name)) continue;
     add_service(pod->key.name);
     if (spec.topology_key.empty() || pod->node_name.empty()) continue;
     if (auto node = stores_.nodes.get({"", pod->node_name})) seen.nodes.push_back(std::move(node));

@@ -1,17 +1,19 @@
-// LeaderWorkerSetReconciler: reads the stores and plans one LeaderWorkerSet.
+// LeaderWorkerSetReconciler: observes one LeaderWorkerSet in the stores and plans it.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/options.h"
-#include "controllers/runtime/reconciler.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// The LeaderWorkerSet that an object's label tpu::kLwsName names.
+/// The LeaderWorkerSet in the label tpu::kLwsName.
 template <typename View>
 [[nodiscard]] std::vector<ObjectKey> set_of(const View& view) {
   const auto name = view.labels.find(tpu::kLwsName);
@@ -19,32 +21,33 @@ template <typename View>
   return {{view.key.namespace_name, name->second}};
 }
 
-/// The index of objects by that: "lws/<namespace>/<name>".
+/// Index function: set_of() as "<namespace>/<name>".
 template <typename View>
-[[nodiscard]] std::vector<std::string> set_index(const View& view) {
-  std::vector<std::string> groups;
-  for (const ObjectKey& key : set_of(view)) groups.push_back("lws/" + key.to_string());
-  return groups;
+[[nodiscard]] std::vector<std::string> set_name(const View& view) {
+  std::vector<std::string> names;
+  for (const ObjectKey& key : set_of(view)) names.push_back(key.to_string());
+  return names;
 }
 
-/// Thread-safe. Pods and StatefulSets must be indexed by set_index, revisions by runtime::owner_index; the stores
-/// outlive the reconciler.
-class LeaderWorkerSetReconciler final : public runtime::Reconciler {
+/// Thread-safe. The stores outlive the reconciler.
+class LeaderWorkerSetReconciler final : public plan::Reconciler {
  public:
   struct Stores {
     const runtime::ObjectStore& sets;
     const runtime::StatefulSetStore& stateful_sets;
-    const runtime::PodStore& pods;
-    const runtime::ObjectStore& revisions;
+    runtime::Index<StatefulSetView> stateful_sets_by_set;
+    runtime::Index<PodView> pods_by_set;
+    runtime::Index<ObjectView> revisions_by_owner;
     const runtime::ServiceStore& services;
     const runtime::NodeStore& nodes;
   };
 
-  explicit LeaderWorkerSetReconciler(Stores stores, Options options = {}) : stores_(stores), options_(options) {}
+  explicit LeaderWorkerSetReconciler(Stores stores, Options options = {})
+      : stores_(std::move(stores)), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "leaderworkerset"; }
   [[nodiscard]] ResourceType resource() const override { return kLeaderWorkerSets; }
-  [[nodiscard]] Result<runtime::Plan> plan(const runtime::ReconcileInput& input) const override;
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
   const Stores stores_;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "api/types/quantity.h"
-#include "webhook/rules/fields.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -17,7 +16,7 @@ bool is_one_of(std::string_view name, Names names) { return std::ranges::find(na
 
 // Source of these names: the types of k8s.io/api/core/v1 and their `omitempty`.
 
-/// Objects whose keys are the user's, and whose values are strings that may be empty.
+/// Maps with user-defined keys and string values, which may be empty.
 bool is_string_map(std::string_view name) {
   return is_one_of(name, {"labels", "annotations", "nodeSelector", "matchLabels", "volumeAttributes", "options"});
 }
@@ -26,23 +25,23 @@ bool is_quantity_map(std::string_view name) { return is_one_of(name, {"limits", 
 
 bool is_quantity(std::string_view name) { return is_one_of(name, {"sizeLimit", "divisor"}); }
 
-/// Strings that mean something when they are empty.
+/// Strings for which empty differs from absent.
 bool may_be_empty(std::string_view name) { return is_one_of(name, {"storageClassName", "volumeAttributesClassName"}); }
 
-/// Where false is the same as nothing. For most truth values of pods it is not.
+/// Booleans for which false equals absent; most booleans of pods are pointers.
 bool is_plain_flag(std::string_view name) {
   return is_one_of(name, {"hostNetwork", "hostPID", "hostIPC", "stdin", "stdinOnce", "tty", "readOnly",
                           "chapAuthDiscovery", "chapAuthSession", "sslEnabled"});
 }
 
-/// Where 0 is the same as nothing.
+/// Numbers for which 0 equals absent.
 bool is_plain_number(std::string_view name) {
   return is_one_of(name, {"hostPort", "initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold",
                           "failureThreshold", "partition", "generation"});
 }
 
-/// Whether a member that is so is printed like one that is absent.
-bool says_nothing(std::string_view name, const Json& value) {
+/// Whether Go omits a member with this value.
+bool is_omitted(std::string_view name, const Json& value) {
   if (value.is_null()) return true;
   if (value.is_string()) return value.get_ref<const std::string&>().empty() && !may_be_empty(name);
   if (value.is_array()) return value.empty();
@@ -51,24 +50,24 @@ bool says_nothing(std::string_view name, const Json& value) {
   return value.is_number_integer() && value == 0 && is_plain_number(name);
 }
 
-/// One that is no quantity stays as it is; the API server says so.
+/// An invalid quantity stays unchanged; the API server reports it.
 void print_quantity(Json& value) {
   if (const auto quantity = Quantity::from_json(value)) value = quantity->to_string();
 }
 
-void erase_members(Json& object, const auto& is_superfluous) {
+void erase_members(Json& object, const auto& is_removed) {
   for (auto member = object.begin(); member != object.end();) {
-    member = is_superfluous(member.key(), member.value()) ? object.erase(member) : std::next(member);
+    member = is_removed(member.key(), member.value()) ? object.erase(member) : std::next(member);
   }
 }
 
-/// What is always printed, whether it was said or not.
+/// Members that Go prints even if absent, and schema defaults.
 void complete(Json& element, std::string_view list) {
   if (!element.is_object()) return;
   if (is_one_of(list, {"containers", "initContainers"}) && !element.contains("resources")) {
     element["resources"] = Json::object();
   }
-  // The default of the API server's schema; without it two ports of one number could not be told apart.
+  // Schema default: ports are merged by number and protocol.
   if (list == "ports" && element.contains("containerPort") && !element.contains("protocol")) {
     element["protocol"] = "TCP";
   }
@@ -84,12 +83,12 @@ void normalize_object(Json& object, std::string_view name) {
     for (Json& quantity : object) print_quantity(quantity);
   } else {
     for (auto& [key, member] : object.items()) normalize(member, key);
-    erase_members(object, [](const std::string& key, const Json& member) { return says_nothing(key, member); });
+    erase_members(object, [](const std::string& key, const Json& member) { return is_omitted(key, member); });
     if (name == "resourceFieldRef" && !object.contains("divisor")) object["divisor"] = "0";
   }
 }
 
-/// `name` is that of the member which the value is, or is an element of.
+/// `name`: of the member that `value` is, or is an element of.
 void normalize(Json& value, std::string_view name) {
   if (value.is_object()) {
     normalize_object(value, name);
@@ -131,10 +130,10 @@ Json normal_volume_claim(const Json& claim) {
 }
 
 Json normal_group_template(const Json& set) {
-  const Json* found = webhook::find_set(set, {"spec", "leaderWorkerTemplate"});
+  const Json* found = find_set(set, {"spec", "leaderWorkerTemplate"});
   Json normal = found != nullptr && found->is_object() ? *found : Json::object();
   normal.erase("$patch");
-  // Each in its own normal form, so not as members of the whole.
+  // Templates and claims have their own normal forms.
   Json leader = normal.value("leaderTemplate", Json());
   const Json worker = normal.value("workerTemplate", Json());
   Json claims = array_at(normal, {"volumeClaimTemplates"});
@@ -146,7 +145,7 @@ Json normal_group_template(const Json& set) {
   if (!claims.empty()) normal["volumeClaimTemplates"] = std::move(claims);
   default_to(normal, "size", 1);
   default_to(normal, "restartPolicy", "RecreateGroupOnPodRestart");
-  if (normal["restartPolicy"] == "Default") normal["restartPolicy"] = "None";  // As upstream's webhook writes it.
+  if (normal["restartPolicy"] == "Default") normal["restartPolicy"] = "None";  // As upstream's webhook.
   if (normal.contains("subGroupPolicy") && normal["subGroupPolicy"].is_object()) {
     default_to(normal["subGroupPolicy"], "subGroupPolicyType", "LeaderWorker");
   }

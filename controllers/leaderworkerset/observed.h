@@ -1,4 +1,4 @@
-// LeaderWorkerSetObserved: all that a plan for one LeaderWorkerSet depends on.
+// LeaderWorkerSetObserved: everything a plan for one LeaderWorkerSet depends on.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "controllers/runtime/reconciler.h"
+#include "controllers/plan/reconciler.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -18,14 +18,14 @@ using ObjectPtr = std::shared_ptr<const ObjectView>;
 
 struct LeaderWorkerSetObserved {
   Object set;
-  /// With the label tpu::kLwsName of `set`, or its name; whoever owns them.
+  /// With the label tpu::kLwsName of `set`, or its name; any owner.
   std::vector<StatefulSetPtr> stateful_sets;
-  std::vector<PodPtr> pods;          ///< With that label, whoever owns them.
-  std::vector<ObjectPtr> revisions;  ///< Whose controller is `set`, by UID.
-  std::vector<ServicePtr> services;  ///< Of the names that its services have, whoever owns them.
-  std::vector<NodePtr> nodes;        ///< Of its leaders, where they decide on the domain of their workers.
+  std::vector<PodPtr> pods;          ///< With that label; any owner.
+  std::vector<ObjectPtr> revisions;  ///< Controlled by `set`, by UID.
+  std::vector<ServicePtr> services;  ///< With the names of its services; any owner.
+  std::vector<NodePtr> nodes;        ///< Nodes of its leaders, if exclusive placement needs their labels.
   Timestamp now;
-  std::optional<runtime::Failure> last_failure;
+  std::optional<plan::Failure> last_failure;
 };
 
 }  // namespace tpuslice::leaderworkerset

@@ -1,4 +1,4 @@
-// What the LeaderWorkerSet controller may be told.
+// Options of the LeaderWorkerSet controller.
 #pragma once
 
 #include "api/base/clock.h"
@@ -7,11 +7,12 @@ namespace tpuslice::leaderworkerset {
 
 struct Options {
   Duration first_backoff =
-      std::chrono::seconds(10);  ///< Before the second restart in a row; doubled for each one more.
+      std::chrono::seconds(10);  ///< Before the second restart in a row; doubles with each further.
   Duration max_backoff = std::chrono::minutes(5);
-  Duration quiet_after = std::chrono::minutes(10);  ///< A group that ran so long starts over.
-  Duration stuck_after = std::chrono::minutes(10);  ///< A group of an earlier revision that is not ready so long.
-  int revisions_kept = 10;                          ///< Of those that no group is made from.
+  Duration reset_after = std::chrono::minutes(10);  ///< A group that ran this long restarts without back-off again.
+  Duration stuck_after =
+      std::chrono::minutes(10);     ///< A group of an old revision is stuck when not ready for this long.
+  int revision_history_limit = 10;  ///< Revisions that no group uses.
 };
 
 }  // namespace tpuslice::leaderworkerset

@@ -10,52 +10,52 @@ namespace {
 
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-void put(StringMap& marks, std::string_view key, std::string value) {
-  marks.insert_or_assign(std::string(key), std::move(value));
+void put(StringMap& map, std::string_view key, std::string value) {
+  map.insert_or_assign(std::string(key), std::move(value));
 }
 
-void put_map(Json& metadata, const char* map, const StringMap& marks) {
-  Json& found = metadata[map];
-  if (!found.is_object()) found = Json::object();
-  for (const auto& [key, value] : marks) found[key] = value;
+void put_all(Json& metadata, const char* member, const StringMap& entries) {
+  Json& map = metadata[member];
+  if (!map.is_object()) map = Json::object();
+  for (const auto& [key, value] : entries) map[key] = value;
 }
 
 Json claim_template(const Json& claim, const std::string& namespace_name) {
-  Json made = normal_volume_claim(claim);
-  made.erase("status");
-  made["apiVersion"] = "v1";
-  made["kind"] = "PersistentVolumeClaim";
-  if (!made["metadata"].is_object()) made["metadata"] = Json::object();
-  made["metadata"]["namespace"] = namespace_name;
-  return made;
+  Json out = normal_volume_claim(claim);
+  out.erase("status");
+  out["apiVersion"] = "v1";
+  out["kind"] = "PersistentVolumeClaim";
+  if (!out["metadata"].is_object()) out["metadata"] = Json::object();
+  out["metadata"]["namespace"] = namespace_name;
+  return out;
 }
 
 }  // namespace
 
-Json marked_template(const Json* pod, const StringMap& labels, const StringMap& annotations) {
-  Json made = normal_pod_template(pod == nullptr ? Json::object() : *pod);
-  Json& metadata = made["metadata"];
+Json group_pod_template(const Json* pod, const StringMap& labels, const StringMap& annotations) {
+  Json out = normal_pod_template(pod == nullptr ? Json::object() : *pod);
+  Json& metadata = out["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
-  put_map(metadata, "labels", labels);
-  put_map(metadata, "annotations", annotations);
-  return made;
+  put_all(metadata, "labels", labels);
+  put_all(metadata, "annotations", annotations);
+  return out;
 }
 
 StringMap group_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group) {
   StringMap annotations;
   put(annotations, tpu::kLwsSize, std::to_string(group.size));
-  if (!spec.topology_key.empty()) put(annotations, tpu::kLwsTopologyKey, spec.topology_key);
+  if (!spec.topology_key.empty()) put(annotations, kExclusiveTopology, spec.topology_key);
   if (!group.subgroups) return annotations;
   put(annotations, tpu::kLwsSubgroupPolicy, group.subgroups->leader_excluded ? "LeaderExcluded" : "LeaderWorker");
   put(annotations, tpu::kLwsSubgroupSize, std::to_string(group.subgroups->size));
-  if (!spec.subgroup_topology_key.empty()) put(annotations, tpu::kLwsSubgroupTopologyKey, spec.subgroup_topology_key);
+  if (!spec.subgroup_topology_key.empty()) put(annotations, kSubgroupExclusiveTopology, spec.subgroup_topology_key);
   return annotations;
 }
 
-StringMap inherit(const StringMap& metadata, const StringMap& marks) {
-  StringMap all = metadata;
-  if (const auto remembered = all.find(kLastApplied); remembered != all.end()) all.erase(remembered);
-  for (const auto& [key, value] : marks) put(all, key, value);
+StringMap inherit(const StringMap& of_set, const StringMap& own) {
+  StringMap all = of_set;
+  if (const auto last_applied = all.find(kLastApplied); last_applied != all.end()) all.erase(last_applied);
+  for (const auto& [key, value] : own) put(all, key, value);
   return all;
 }
 

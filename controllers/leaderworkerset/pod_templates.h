@@ -1,21 +1,21 @@
-// What leader sets and worker sets have in common: the marks of their pods, and the volume claims.
+// Parts that leader sets and worker sets share: pod labels and annotations, volume claims.
 #pragma once
 
-#include "controllers/leaderworkerset/spec.h"
+#include "api/workloads/leaderworkerset/spec.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// The pod template `pod` in normal form, with these labels and annotations before its own.
-[[nodiscard]] Json marked_template(const Json* pod, const StringMap& labels, const StringMap& annotations);
+/// The pod template `pod` in normal form with these labels and annotations, which override its own.
+[[nodiscard]] Json group_pod_template(const Json* pod, const StringMap& labels, const StringMap& annotations);
 
-/// Annotations of leaders and of workers: the shape of their group, and its exclusive placement.
+/// Annotations of leaders and workers: group shape and exclusive placement.
 [[nodiscard]] StringMap group_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group);
 
-/// The metadata of the set and, over it, `marks`: but for what kubectl remembers of the set itself.
-[[nodiscard]] StringMap inherit(const StringMap& metadata, const StringMap& marks);
+/// Labels or annotations of the set, overridden by `own`; without kubectl's last-applied annotation.
+[[nodiscard]] StringMap inherit(const StringMap& of_set, const StringMap& own);
 
 /// Adds volumeClaimTemplates and persistentVolumeClaimRetentionPolicy to the spec of a StatefulSet in
-/// `namespace_name`. Upstream copies of a claim only access modes, class, mode and resources; here, all of it.
+/// `namespace_name`. Copies whole claims; upstream only copies access modes, class, mode and resources.
 void add_volume_claims(const GroupTemplate& group, const std::string& namespace_name, Json& set_spec);
 
 }  // namespace tpuslice::leaderworkerset

@@ -10,11 +10,11 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-/// Why this pod ends its group; empty if it does not.
-std::string trouble_of(const PodView& pod) {
+/// Why this pod counts as failed; empty if it does not.
+std::string pod_failure(const PodView& pod) {
   if (pod.terminating()) return fmt::format("pod {} is being deleted", pod.key.name);
   if (pod.finished()) {
-    return fmt::format("pod {} {}{}", pod.key.name, pod.phase == PodPhase::kFailed ? "failed" : "has ended",
+    return fmt::format("pod {} {}{}", pod.key.name, pod.phase == PodPhase::kFailed ? "failed" : "succeeded",
                        pod.reason.empty() ? "" : ": " + pod.reason);
   }
   if (pod.restarted) return fmt::format("a container of pod {} was restarted", pod.key.name);
@@ -34,7 +34,7 @@ RestartRecords read_restarts(const std::string& annotation) {
   const Result<Json> json = parse_json(annotation);
   if (!json || !json->is_object()) return records;
   for (const auto& [key, value] : json->items()) {
-    const std::optional<int> group = whole_number(key);
+    const std::optional<int> group = parse_count(key);
     const std::optional<Timestamp> last = parse_rfc3339(string_at(value, {"last"}));
     if (!group || !last) continue;
     records[*group] = {string_at(value, {"leader"}), static_cast<int>(int_at(value, {"count"})), *last};
@@ -42,7 +42,7 @@ RestartRecords read_restarts(const std::string& annotation) {
   return records;
 }
 
-std::string print_restarts(const RestartRecords& records, int count) {
+std::string format_restarts(const RestartRecords& records, int count) {
   Json json = Json::object();
   for (const auto& [group, record] : records) {
     if (group >= count) continue;
@@ -52,37 +52,37 @@ std::string print_restarts(const RestartRecords& records, int count) {
   return json.empty() ? std::string() : json.dump();
 }
 
-std::string breakage_of(const LeaderWorkerSetSpec& spec, const Group& group) {
+std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group) {
   if (spec.restarts == RestartPolicy::kNone || group.leader == nullptr || group.leader->terminating()) return {};
   if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !has_started(group)) return {};
-  if (std::string trouble = trouble_of(*group.leader); !trouble.empty()) return trouble;
+  if (std::string failure = pod_failure(*group.leader); !failure.empty()) return failure;
   for (const PodPtr& worker : group.workers) {
-    if (std::string trouble = trouble_of(*worker); !trouble.empty()) return trouble;
+    if (std::string failure = pod_failure(*worker); !failure.empty()) return failure;
   }
   if (group.worker_set == nullptr || !group.complete()) return {};
-  const std::string& known = group.worker_set->annotation(kMembers);
-  return known.empty() || known == members_of(group) ? std::string() : "one of its pods was replaced";
+  const std::string& recorded = group.worker_set->annotation(kMembers);
+  return recorded.empty() || recorded == members_hash(group) ? std::string() : "one of its pods was replaced";
 }
 
-RestartVerdict judge_restart(const Group& group, const RestartRecords& records, std::optional<int> limit, Timestamp now,
-                             const Options& options) {
+RestartDecision decide_restart(const Group& group, const RestartRecords& records, std::optional<int> limit,
+                               Timestamp now, const Options& options) {
   RestartRecord record{group.leader->uid, 0, now};
   if (const auto found = records.find(group.index); found != records.end()) {
-    // Counted before it was done.
-    if (found->second.leader == group.leader->uid) return {RestartVerdict::Kind::kNow, found->second, now};
+    // Already counted; the leader was not deleted yet.
+    if (found->second.leader == group.leader->uid) return {RestartDecision::Kind::kRestart, found->second, now};
     Duration wait = options.first_backoff;
     for (int i = 1; i < found->second.count && wait < options.max_backoff; ++i) wait *= 2;
     wait = std::min(wait, options.max_backoff);
     const Timestamp last = found->second.last;
-    if (now < last + wait + options.quiet_after) {
+    if (now < last + wait + options.reset_after) {
       record.count = found->second.count;
-      if (limit && record.count >= *limit) return {RestartVerdict::Kind::kExhausted, found->second, now};
-      if (now < last + wait) return {RestartVerdict::Kind::kLater, found->second, last + wait};
+      if (limit && record.count >= *limit) return {RestartDecision::Kind::kExhausted, found->second, now};
+      if (now < last + wait) return {RestartDecision::Kind::kBackOff, found->second, last + wait};
     }
   }
-  if (limit && *limit <= 0) return {RestartVerdict::Kind::kExhausted, record, now};
+  if (limit && *limit <= 0) return {RestartDecision::Kind::kExhausted, record, now};
   ++record.count;
-  return {RestartVerdict::Kind::kNow, record, now};
+  return {RestartDecision::Kind::kRestart, record, now};
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -1,4 +1,4 @@
-// Restarts: when a group has to start anew, and how soon after its last restart it may.
+// Group restarts: which groups have failed, and the back-off and limit of restarts.
 #pragma once
 
 #include <map>
@@ -12,36 +12,36 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// What the leader set's annotation kRestarts remembers of a group that was restarted.
+/// Entry of one group in the leader set's annotation kRestarts.
 struct RestartRecord {
-  std::string leader;  ///< UID of the leader that was ended.
-  int count = 0;       ///< Restarts without a quiet time between them.
+  std::string leader;  ///< UID of the leader that the restart deletes.
+  int count = 0;       ///< Restarts in a row: Options::reset_after did not pass between them.
   Timestamp last;
 };
 using RestartRecords = std::map<int, RestartRecord>;  ///< By group.
 
-/// What is illegible counts as absent.
+/// Invalid entries are skipped.
 [[nodiscard]] RestartRecords read_restarts(const std::string& annotation);
-/// Of groups below `count`; empty if there are none.
-[[nodiscard]] std::string print_restarts(const RestartRecords& records, int count);
+/// JSON of the records of groups below `count`; empty if there are none.
+[[nodiscard]] std::string format_restarts(const RestartRecords& records, int count);
 
-/// Why a group cannot go on, by the restart policy; empty if it can. A group whose leader is being deleted is on its
-/// way already.
-[[nodiscard]] std::string breakage_of(const LeaderWorkerSetSpec& spec, const Group& group);
+/// Why the restart policy demands a restart of the group; empty if it does not. A group whose leader is terminating is
+/// being restarted already.
+[[nodiscard]] std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group);
 
-struct RestartVerdict {
+struct RestartDecision {
   enum class Kind : std::uint8_t {
-    kNow,
-    kLater,      ///< `due` is when.
-    kExhausted,  ///< No more restarts are allowed.
+    kRestart,
+    kBackOff,    ///< Until `due`.
+    kExhausted,  ///< The limit is reached.
   };
-  Kind kind = Kind::kNow;
-  RestartRecord record;  ///< kNow: with this restart.
+  Kind kind = Kind::kRestart;
+  RestartRecord record;  ///< kRestart: includes this restart.
   Timestamp due;
 };
 
-/// Whether `group` may be restarted. `limit`: so many in a row are allowed; nothing for any number.
-[[nodiscard]] RestartVerdict judge_restart(const Group& group, const RestartRecords& records, std::optional<int> limit,
-                                           Timestamp now, const Options& options);
+/// Whether `group` may be restarted now. `limit`: maximum restarts in a row; nullopt for no limit.
+[[nodiscard]] RestartDecision decide_restart(const Group& group, const RestartRecords& records,
+                                             std::optional<int> limit, Timestamp now, const Options& options);
 
 }  // namespace tpuslice::leaderworkerset

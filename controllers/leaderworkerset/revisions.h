@@ -1,9 +1,9 @@
-// Revisions: what a LeaderWorkerSet's groups were made from, then and now, as ControllerRevisions keep it.
+// Revisions: ControllerRevisions that record the group templates of a LeaderWorkerSet.
 //
-//   const Json wanted = revision_data(set.json());
-//   if (!same_groups(wanted, current.data)) plan.create(build_revision(spec, wanted, next_number(revisions)));
-//   const Json then = groups_of(current.data, set.json());
-//   build_worker_set(spec, GroupTemplate::read(then), leader, {});
+//   const Json data = revision_data(set.json());
+//   if (!same_groups(data, current.data)) plan.create(build_revision(spec, data, next_revision_number(revisions)));
+//   const Json recorded = groups_of(current.data, set.json());
+//   build_worker_set(spec, GroupTemplate::read(recorded), leader, {});
 #pragma once
 
 #include <cstdint>
@@ -12,45 +12,44 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/leaderworkerset/spec.h"
+#include "api/workloads/leaderworkerset/spec.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// A ControllerRevision of a set's.
+/// A ControllerRevision of a set.
 struct Revision {
   ObjectKey object;
   std::string uid;
-  std::string key;          ///< By which sets and pods name it: the label kRevisionKey.
-  std::int64_t number = 0;  ///< Later ones are higher.
+  std::string key;          ///< Label kRevisionKey of the revision and of the sets and pods that use it.
+  std::int64_t number = 0;  ///< Increases with each revision.
   Json data;
 
   static Revision read(const Object& revision);
 };
 
-/// What a revision of `set` says: a strategic merge patch that puts spec.leaderWorkerTemplate and spec.networkConfig
-/// back. In normal form (normal_form.h), to the byte that of upstream's controller.
+/// Data of the revision of `set`: a strategic merge patch that restores spec.leaderWorkerTemplate and
+/// spec.networkConfig. In normal form (normal_form.h); byte-equal to upstream's.
 [[nodiscard]] Json revision_data(const Json& set);
 
-/// "58d7b9d6c8": the name of what a revision says. FNV-1 of its bytes, in letters that make no words.
+/// "58d7b9d6c8": FNV-1 hash of the data, encoded as Kubernetes' rand.SafeEncodeString.
 [[nodiscard]] std::string revision_hash(const Json& data);
 
-/// The ControllerRevision `<set>-<hash>-<number>`. Its key is its hash, but for one that takes the place of a lost one,
-/// whose `key` objects bear already.
+/// The ControllerRevision `<set>-<hash>-<number>`. Its key is its hash, unless it replaces a deleted revision whose
+/// `key` is on live objects.
 [[nodiscard]] Json build_revision(const LeaderWorkerSetSpec& spec, const Json& data, std::int64_t number,
                                   const std::string& key = {});
 
-/// Whether groups of both are the same, so that there is nothing to roll out. Whoever wrote them: defaults, nulls and
-/// spellings of quantities make no difference.
+/// Whether both describe the same groups, so that no rollout is needed. Defaults, nulls and spellings of quantities
+/// make no difference.
 [[nodiscard]] bool same_groups(const Json& data, const Json& other);
 
-/// The revision of that key; of several, the latest. Null if there is none, or for an empty key.
+/// The latest revision with that key; null if there is none, or for an empty key.
 [[nodiscard]] const Revision* find_revision(const std::vector<Revision>& revisions, std::string_view key);
 
-/// One more than the highest number.
-[[nodiscard]] std::int64_t next_number(const std::vector<Revision>& revisions);
+/// Highest number + 1.
+[[nodiscard]] std::int64_t next_revision_number(const std::vector<Revision>& revisions);
 
-/// What GroupTemplate::read() takes, as `data` has it. What it leaves open (a revision older than networkConfig) is as
-/// in `set`.
+/// JSON for GroupTemplate::read() from revision data. A networkConfig that an old revision lacks is taken from `set`.
 [[nodiscard]] Json groups_of(const Json& data, const Json& set);
 
 }  // namespace tpuslice::leaderworkerset

@@ -7,34 +7,35 @@
 
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/labels.h"
-#include "tpu/waiting.h"
+#include "controllers/plan/conditions.h"
+#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using runtime::EventType;
+using plan::EventType;
 
 struct Counts {
-  int ready = 0;         ///< Of all groups, those of a surge included.
+  int ready = 0;         ///< Groups, including the surge.
   int updated = 0;       ///< Likewise.
-  int settled = 0;       ///< Groups below the replicas that are ready and, where a rollout reaches them, updated.
-  std::string outdated;  ///< Groups that a rollout is still to reach, by index; empty without.
+  int settled = 0;       ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
+  std::string outdated;  ///< Indexes of groups that are not updated yet: "2, 3".
 };
 
-Counts count(const StatusFacts& facts) {
+Counts count(const StatusInput& input) {
   Counts out;
-  for (const Group& group : facts.groups) {
+  for (const Group& group : input.groups) {
     if (group.leader == nullptr) continue;
     const bool ready = group.ready();
-    const bool updated = group.is_of(facts.revision_key);
+    const bool updated = group.has_revision(input.revision_key);
     if (ready) ++out.ready;
     if (updated) ++out.updated;
-    if (group.index >= facts.spec.replicas) continue;
-    const bool in_reach = group.index >= facts.spec.rollout.partition;
-    if (in_reach && group.is_outdated(facts.revision_key)) {
+    if (group.index >= input.spec.replicas) continue;
+    const bool in_rollout = group.index >= input.spec.rollout.partition;
+    if (in_rollout && group.is_outdated(input.revision_key)) {
       out.outdated += (out.outdated.empty() ? "" : ", ") + std::to_string(group.index);
     }
-    if (ready && (updated || !in_reach)) ++out.settled;
+    if (ready && (updated || !in_rollout)) ++out.settled;
   }
   return out;
 }
@@ -46,20 +47,56 @@ struct Phase {
 };
 constexpr Phase kAllReady{kAvailable, "AllGroupsReady", "All replicas are ready"};
 constexpr Phase kUpdating{kUpdateInProgress, "GroupsUpdating", "Rolling Upgrade is in progress"};
-constexpr Phase kMoving{kProgressing, "GroupsProgressing", "Replicas are progressing"};
+constexpr Phase kGroupsProgressing{kProgressing, "GroupsProgressing", "Replicas are progressing"};
 
-/// A condition that is not true stays as it was, but for its status.
-void set_phase(Json& conditions, const Phase& phase, bool value, const StatusFacts& facts, Changes& changes,
-               const std::string& told) {
-  const Json* before = find_condition(conditions, phase.type);
-  if (before == nullptr && !value) return;
-  const bool was = before != nullptr && string_at(*before, {"status"}) == "True";
-  const std::string reason = value ? std::string(phase.reason) : string_at(*before, {"reason"});
-  const std::string message = value ? std::string(phase.message) : string_at(*before, {"message"});
-  if (was == value && !value) return;
-  set_condition(conditions, {std::string(phase.type), value ? "True" : "False", reason, message, facts.spec.generation},
-                facts.now);
-  if (value && !was) changes.event(EventType::kNormal, phase.reason, told);
+/// Upstream's conditions: absent until they are True for the first time; then a False one keeps reason and message.
+class Phases {
+ public:
+  Phases(Json& conditions, const StatusInput& input, plan::Changes& changes)
+      : conditions_(conditions), input_(input), changes_(changes) {}
+
+  void set_true(const Phase& phase, std::string event_message) {
+    if (!is_condition_true(conditions_, phase.type)) {
+      changes_.event(EventType::kNormal, phase.reason, std::move(event_message));
+    }
+    set(phase.type, "True", phase.reason, phase.message);
+  }
+  void set_false(const Phase& phase) {
+    if (const Json* before = find_condition(conditions_, phase.type)) {
+      set(phase.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
+    }
+  }
+  /// Only observedGeneration changes.
+  void keep(const Phase& phase) {
+    if (is_condition_true(conditions_, phase.type)) return set(phase.type, "True", phase.reason, phase.message);
+    set_false(phase);
+  }
+
+ private:
+  void set(std::string_view type, std::string_view status, std::string_view reason, std::string_view message) {
+    set_condition(
+        conditions_,
+        {std::string(type), std::string(status), std::string(reason), std::string(message), input_.spec.generation},
+        input_.now);
+  }
+
+  Json& conditions_;
+  const StatusInput& input_;
+  plan::Changes& changes_;
+};
+
+/// Of groups below spec.replicas.
+tpu::PodProgress pod_progress(const StatusInput& input) {
+  tpu::PodProgress out{.all_created = true, .all_started = true};
+  const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
+  int complete = 0;
+  for (const Group& group : input.groups) {
+    if (group.index >= input.spec.replicas || !group.complete()) continue;
+    ++complete;
+    if (!started(group.leader) || !std::ranges::all_of(group.workers, started)) out.all_started = false;
+  }
+  out.all_created = complete == input.spec.replicas;
+  return out;
 }
 
 std::vector<PodPtr> pods_of(const std::vector<Group>& groups) {
@@ -71,69 +108,88 @@ std::vector<PodPtr> pods_of(const std::vector<Group>& groups) {
   return pods;
 }
 
+Problem join(const std::vector<Problem>& problems) {
+  Problem out;
+  for (const Problem& problem : problems) {
+    if (out.reason.empty()) out.reason = problem.reason;
+    out.message += (out.message.empty() ? "" : "; ") + problem.message;
+  }
+  return out;
+}
+
+void set_groups_healthy(Json& conditions, const LeaderWorkerSetSpec& spec, const Problem& problem, Timestamp now,
+                        plan::Changes& changes) {
+  const bool changed =
+      plan::set_own_condition(conditions, kGroupsHealthy, problem,
+                              "children can be created, and failed groups are restarted", spec.generation, now);
+  if (changed && problem) changes.event(EventType::kWarning, problem.reason, problem.message);
+}
+
+Json object_or_empty(const Json& status) { return status.is_object() ? status : Json::object(); }
+
 }  // namespace
 
-Json next_status(const Json& before, const StatusFacts& facts, Changes& changes) {
-  const Counts counts = count(facts);
-  Json status = before.is_object() ? before : Json::object();
-  status["replicas"] = facts.replicas;
+Json next_status(const Json& before, const StatusInput& input, plan::Changes& changes) {
+  const Counts counts = count(input);
+  const int replicas = input.spec.replicas;
+  Json status = object_or_empty(before);
+  status["replicas"] = input.replicas;
   status["readyReplicas"] = counts.ready;
   status["updatedReplicas"] = counts.updated;
-  status["observedGeneration"] = facts.spec.generation;
+  status["observedGeneration"] = input.spec.generation;
   status["hpaPodSelector"] =
-      fmt::format("{}={},{}={}", tpu::kLwsName, facts.spec.key.name, tpu::kLwsWorkerIndex, kLeaderIndex);
+      fmt::format("{}={},{}={}", tpu::kLwsName, input.spec.key.name, tpu::kLwsWorkerIndex, kLeaderIndex);
   Json conditions = array_at(status, {"conditions"});
-  remove_condition(conditions, kAccepted);
+  Phases phases(conditions, input, changes);
   const bool updating = !counts.outdated.empty();
-  const bool available = !updating && counts.settled == facts.spec.replicas;
-  if (available) {
-    set_phase(conditions, kUpdating, false, facts, changes, {});
-    set_phase(conditions, kMoving, false, facts, changes, {});
-    set_phase(
-        conditions, kAllReady, true, facts, changes,
-        fmt::format("All replicas are ready, with {} ready out of {} replicas", counts.ready, facts.spec.replicas));
+  if (!updating && counts.settled == replicas) {
+    phases.set_false(kUpdating);
+    phases.set_false(kGroupsProgressing);
+    phases.set_true(kAllReady,
+                    fmt::format("All replicas are ready, with {} ready out of {} replicas", counts.ready, replicas));
   } else {
-    set_phase(conditions, kAllReady, false, facts, changes, {});
+    phases.set_false(kAllReady);
     if (updating) {
-      set_phase(conditions, kUpdating, true, facts, changes,
-                fmt::format("Updating replica(s) {} to revision {}", counts.outdated, facts.revision_key));
+      phases.set_true(kUpdating,
+                      fmt::format("Updating replica(s) {} to revision {}", counts.outdated, input.revision_key));
+    } else {
+      phases.keep(kUpdating);
     }
-    set_phase(
-        conditions, kMoving, true, facts, changes,
-        fmt::format("Replicas are progressing, with {} ready out of {} replicas", counts.ready, facts.spec.replicas));
+    phases.set_true(kGroupsProgressing,
+                    fmt::format("Replicas are progressing, with {} ready out of {} replicas", counts.ready, replicas));
   }
-  tell_problems(conditions, facts.spec.generation, facts.now, changes);
-  tpu::tell_waiting(pods_of(facts.groups), facts.spec.generation, facts.now, conditions);
+  plan::set_accepted(conditions, {}, input.spec.generation, input.now);
+  set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);
+  tpu::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,
+                                 conditions);
   status["conditions"] = std::move(conditions);
   return status;
 }
 
-void tell_problems(Json& conditions, std::int64_t generation, Timestamp now, Changes& changes) {
-  if (changes.problems.empty()) {
-    remove_condition(conditions, kGroupsSound);
-    return;
+Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& refusal, Timestamp now,
+                    plan::Changes& changes) {
+  Json status = object_or_empty(before);
+  Json conditions = array_at(status, {"conditions"});
+  if (plan::set_accepted(conditions, refusal, spec.generation, now)) {
+    changes.event(EventType::kWarning, "InvalidLeaderWorkerSetSpec", refusal.message);
   }
-  std::string message;
-  for (const Problem& problem : changes.problems) message += (message.empty() ? "" : "; ") + problem.message;
-  const Json* before = find_condition(conditions, kGroupsSound);
-  const std::string& reason = changes.problems.front().reason;
-  if (before == nullptr || string_at(*before, {"message"}) != message) {
-    changes.event(EventType::kWarning, reason, message);
+  if (find_condition(conditions, kGroupsHealthy) == nullptr) {
+    plan::set_own_condition(conditions, kGroupsHealthy, {"NotAccepted", "the spec is refused"}, {}, spec.generation,
+                            now);
   }
-  set_condition(conditions, {std::string(kGroupsSound), "False", reason, message, generation}, now);
+  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, spec.generation, now, conditions);
+  status["conditions"] = std::move(conditions);
+  return status;
 }
 
-Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const std::string& why, Timestamp now,
-                    Changes& changes) {
-  Json status = before.is_object() ? before : Json::object();
+Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& conflict, Timestamp now,
+                     plan::Changes& changes) {
+  Json status = object_or_empty(before);
   Json conditions = array_at(status, {"conditions"});
-  const Json* told = find_condition(conditions, kAccepted);
-  if (told == nullptr || string_at(*told, {"message"}) != why) {
-    changes.event(EventType::kWarning, "InvalidLeaderWorkerSetSpec", why);
-  }
-  set_condition(conditions, {std::string(kAccepted), "False", "InvalidSpec", why, spec.generation}, now);
+  plan::set_accepted(conditions, {}, spec.generation, now);
+  set_groups_healthy(conditions, spec, conflict, now, changes);
+  tpu::update_waiting_conditions({}, {}, spec.generation, now, conditions);
   status["conditions"] = std::move(conditions);
-  changes.reasons.push_back("the spec is refused: " + why);
   return status;
 }
 

@@ -1,30 +1,32 @@
-// The status of a LeaderWorkerSet: numbers of groups, and how far a rollout is, in upstream's words.
+// Status of a LeaderWorkerSet: numbers of groups and conditions, as upstream, and conditions of our own.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "controllers/leaderworkerset/changes.h"
 #include "controllers/leaderworkerset/groups.h"
+#include "controllers/plan/changes.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// What a status tells of.
-struct StatusFacts {
+struct StatusInput {
   const LeaderWorkerSetSpec& spec;
   const std::vector<Group>& groups;
-  std::string revision_key;  ///< The wanted one.
-  int replicas = 0;          ///< Leaders there are, by the leader set.
+  std::string revision_key;  ///< Of the desired revision.
+  int replicas = 0;          ///< status.replicas of the leader set.
+  std::vector<Problem> problems;
   Timestamp now;
 };
 
-/// The status that replaces `before`: all conditions at once. A condition that comes or changes adds an event.
-[[nodiscard]] Json next_status(const Json& before, const StatusFacts& facts, Changes& changes);
+/// The status that replaces `before`. A condition of upstream that becomes True adds an event, as does a new problem.
+[[nodiscard]] Json next_status(const Json& before, const StatusInput& input, plan::Changes& changes);
 
-/// Sets or takes away the condition kGroupsSound by what `changes` has of problems.
-void tell_problems(Json& conditions, std::int64_t generation, Timestamp now, Changes& changes);
+/// The same for a set with an invalid spec. Only the condition Accepted follows it; others are added if missing.
+[[nodiscard]] Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& refusal,
+                                  Timestamp now, plan::Changes& changes);
 
-/// The status of a set whose spec is refused: nothing but the condition kAccepted changes.
-[[nodiscard]] Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const std::string& why,
-                                  Timestamp now, Changes& changes);
+/// The same for a set whose leader set has another owner: `conflict`.
+[[nodiscard]] Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& conflict,
+                                   Timestamp now, plan::Changes& changes);
 
 }  // namespace tpuslice::leaderworkerset

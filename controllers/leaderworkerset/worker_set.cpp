@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
 #include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/pod_templates.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-/// What the workers of a group are told from others by.
 StringMap worker_selector(const LeaderWorkerSetSpec& spec, const Leader& leader) {
   return {{std::string(tpu::kLwsName), spec.key.name},
           {std::string(tpu::kLwsGroupIndex), std::to_string(leader.group)},
@@ -35,8 +35,8 @@ Leader Leader::read(const LeaderWorkerSetSpec& spec, const PodView& pod, int gro
   leader.group_key = pod.label(tpu::kLwsGroupKey);
   if (leader.group_key.empty()) leader.group_key = tpuslice::leaderworkerset::group_key(spec, group_index);
   leader.revision_key = pod.label(kRevisionKey);
-  // A view counts the chips of containers; those of init containers are only in the template.
-  leader.has_tpus = pod.tpu_chips > 0 || group.leader_has_tpus();
+  // The view counts chips of containers only; the template has the init containers.
+  leader.has_tpus = pod.tpu_chips > 0 || leader_has_tpus(group);
   return leader;
 }
 
@@ -45,7 +45,7 @@ Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& grou
   const StringMap selector = worker_selector(spec, leader);
   StringMap labels = selector;
   labels.insert_or_assign(std::string(kRevisionKey), leader.revision_key);
-  Json pods = marked_template(group.worker, labels, worker_annotations(spec, group, leader));
+  Json pods = group_pod_template(group.worker, labels, worker_annotations(spec, group, leader));
   if (!domain.key.empty()) pods["spec"]["nodeSelector"][domain.key] = domain.value;
   Json set_spec = {{"ordinals", {{"start", 1}}},
                    {"podManagementPolicy", "Parallel"},

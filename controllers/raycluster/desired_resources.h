@@ -1,8 +1,8 @@
-// What a RayCluster asks for in total, as its status and `kubectl get` show it.
+// Total resources and numbers of workers that a RayCluster requests, for its status.
 #pragma once
 
 #include "api/types/quantity.h"
-#include "controllers/raycluster/spec.h"
+#include "api/workloads/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
@@ -13,15 +13,15 @@ struct DesiredResources {
   Quantity tpu;
 };
 
-/// Head and all workers; as upstream of `replicas` as written, not kept between minimum and maximum. Suspended groups
-/// count nothing. A container counts its requests, and its limits where it requests nothing.
+/// Of the head and all workers of groups that are not suspended; as upstream with `replicas` as written, not bounded by
+/// minimum and maximum. Of a container the requests count, and limits of resources without a request.
 [[nodiscard]] DesiredResources desired_resources(const RayClusterSpec& spec);
 
-/// Numbers of pods, as the status has them.
+/// Numbers of pods.
 struct DesiredWorkers {
   std::int32_t desired = 0;
   std::int32_t minimum = 0;
-  std::int32_t maximum = 0;  ///< Stops at the largest int32.
+  std::int32_t maximum = 0;  ///< At most the maximum of int32.
 };
 [[nodiscard]] DesiredWorkers desired_workers(const RayClusterSpec& spec);
 

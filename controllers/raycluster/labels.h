@@ -1,6 +1,6 @@
 // Labels, annotations, ports and reasons of the RayCluster API that its children and tools rely on.
 //
-// The labels that give a worker its place in a slice are in tpu/labels.h.
+// Those that admission reads as well are in api/workloads/raycluster/labels.h, those of slice identity in tpu/labels.h.
 #pragma once
 
 #include <string>
@@ -14,8 +14,6 @@ inline constexpr std::string_view kIsRayNode = "ray.io/is-ray-node";
 inline constexpr std::string_view kIdentifier = "ray.io/identifier";
 inline constexpr std::string_view kCreatedBy = "app.kubernetes.io/created-by";
 inline constexpr std::string_view kHeadlessService = "ray.io/headless-worker-svc";
-inline constexpr std::string_view kOriginatedFromCrd = "ray.io/originated-from-crd";
-inline constexpr std::string_view kFaultTolerance = "ray.io/ft-enabled";
 inline constexpr std::string_view kOverwriteCommand = "ray.io/overwrite-container-cmd";
 
 inline constexpr std::string_view kHeadNode = "head";
@@ -23,10 +21,9 @@ inline constexpr std::string_view kWorkerNode = "worker";
 inline constexpr std::string_view kHeadGroup = "headgroup";
 inline constexpr std::string_view kApplication = "kuberay";
 inline constexpr std::string_view kOperator = "kuberay-operator";
-/// The KubeRay release that pods and status are compatible with; told to Ray's usage statistics.
+/// The KubeRay release that pods and status are compatible with; reported to Ray's usage statistics.
 inline constexpr std::string_view kCompatibleRelease = "v1.6.0";
 
-inline constexpr int kGcsPort = 6379;
 inline constexpr int kDashboardPort = 8265;
 inline constexpr int kClientPort = 10001;
 inline constexpr int kServePort = 8000;
@@ -42,7 +39,7 @@ inline constexpr std::string_view kFailedCreateWorkerPod = "FailedCreateWorkerPo
 /// Ours: upstream reports a failed service only in its log.
 inline constexpr std::string_view kFailedService = "FailedService";
 
-// What the controller watches: the reserved labels of all its children.
+// The controller watches the pods and services with these labels, which all its children have.
 inline constexpr std::string_view kPodSelector = "ray.io/node-type in (head,worker)";
 inline constexpr std::string_view kServiceSelector = "ray.io/cluster";
 

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
-// What a pod's name may have: it is also its hostname unless the pod says otherwise.
-constexpr std::size_t kLongest = 63;
+/// A pod's name is also its default hostname, a DNS label.
+constexpr std::size_t kMaxLength = 63;
 constexpr std::size_t kHashLength = 5;
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-// At most `length` characters that end in a letter or digit.
+/// The first `length` characters, without those at the end that are not alphanumeric.
 std::string cut(std::string text, std::size_t length) {
   if (text.size() > length) text.resize(length);
   while (!text.empty() && !is_alphanumeric(text.back())) text.pop_back();
@@ -32,15 +32,14 @@ std::string as_dns_label(std::string text) {
 }
 
 std::string with_suffix(const std::string& prefix, const std::string& suffix) {
-  return cut(prefix, kLongest - suffix.size()) + suffix;
+  return cut(prefix, kMaxLength - suffix.size()) + suffix;
 }
 
 }  // namespace
 
 std::string head_service_name(const RayClusterSpec& spec) {
-  std::string chosen =
-      spec.head.service == nullptr ? std::string() : string_at(*spec.head.service, {"metadata", "name"});
-  return chosen.empty() ? spec.key.name + "-head-svc" : chosen;
+  std::string name = spec.head.service == nullptr ? std::string() : string_at(*spec.head.service, {"metadata", "name"});
+  return name.empty() ? spec.key.name + "-head-svc" : name;
 }
 
 std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain) {
@@ -52,18 +51,18 @@ std::string head_pod_name(const RayClusterSpec& spec) {
 }
 
 std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host) {
-  const std::string place = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, replica, host);
+  const std::string identity = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, replica, host);
   return with_suffix(as_dns_label(fmt::format("{}-{}-worker", spec.key.name, group)),
-                     fmt::format("-{}-{}-{}", replica, host, short_hash(place, kHashLength)));
+                     fmt::format("-{}-{}-{}", replica, host, short_hash(identity, kHashLength)));
 }
 
 std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica) {
-  const std::string place = fmt::format("{}/replica/{}/{}", spec.uid, group, replica);
-  return with_suffix(std::string(group), "-" + short_hash(place, kHashLength));
+  const std::string identity = fmt::format("{}/replica/{}/{}", spec.uid, group, replica);
+  return with_suffix(std::string(group), "-" + short_hash(identity, kHashLength));
 }
 
 std::string identifier(const RayClusterSpec& spec, std::string_view node_type) {
-  return cut(fmt::format("{}-{}", spec.key.name, node_type), kLongest);
+  return cut(fmt::format("{}-{}", spec.key.name, node_type), kMaxLength);
 }
 
 }  // namespace tpuslice::raycluster

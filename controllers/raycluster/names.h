@@ -1,13 +1,13 @@
 // Names of a RayCluster's children.
 //
-// Pods are named by what they are, never at random: a POST whose reply was lost can be repeated without doubling a pod,
-// and no two pods can hold one place in a slice. The names end in a hash of the cluster's UID and the pod's place, so
-// that clusters and groups whose names are cut to the same prefix do not collide.
+// Pod names are derived, never random: a POST whose reply was lost can be repeated without creating a second pod, and
+// no two pods can be the same host of a slice. Names end in a hash of the cluster's UID and the pod's group, replica
+// and host, so that clusters and groups whose names are cut to the same prefix do not collide.
 #pragma once
 
 #include <string>
 
-#include "controllers/raycluster/spec.h"
+#include "api/workloads/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 

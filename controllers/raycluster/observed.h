@@ -1,4 +1,4 @@
-// RayClusterObserved: all that a plan for one RayCluster depends on.
+// RayClusterObserved: the observation of one RayCluster, everything that its plan depends on.
 #pragma once
 
 #include <memory>
@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "controllers/runtime/reconciler.h"
+#include "controllers/plan/reconciler.h"
 
 namespace tpuslice::raycluster {
 
 struct RayClusterObserved {
   Object cluster;
-  std::vector<std::shared_ptr<const PodView>> pods;         ///< Whose controller is `cluster`, by UID.
-  std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and whoever else has one of their names.
+  std::vector<std::shared_ptr<const PodView>> pods;         ///< Controlled by `cluster`, by UID.
+  std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.
   Timestamp now;
-  std::optional<runtime::Failure> last_failure;
+  std::optional<plan::Failure> last_failure;
 };
 
 }  // namespace tpuslice::raycluster

@@ -1,4 +1,4 @@
-// Options of the RayCluster controller: what a cluster administrator may choose for all RayClusters.
+// Options of the RayCluster controller, which apply to all RayClusters.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace tpuslice::raycluster {
 struct Options {
   webhook::MutationOptions mutation;             ///< Of TPU pods.
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
-  bool wait_for_gcs = true;                      ///< Workers get the init container wait-gcs-ready.
-  bool inject_probes = true;                     ///< Ray containers without probes get the usual ones.
-  bool head_cluster_ip = false;                  ///< The head service has an IP of its own instead of being headless.
-  std::vector<std::pair<std::string, std::string>> container_env;  ///< Added to every Ray container that lacks them.
+  bool wait_for_gcs = true;                      ///< Adds the init container wait-gcs-ready to workers.
+  bool inject_probes = true;                     ///< Adds KubeRay's probes to Ray containers without probes.
+  bool head_cluster_ip = false;                  ///< Gives the head service a cluster IP instead of making it headless.
+  std::vector<std::pair<std::string, std::string>> container_env;  ///< Added to Ray containers that do not set them.
 };
 
 }  // namespace tpuslice::raycluster

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_environment.h"
@@ -20,7 +21,7 @@ Json object_at(const Json& json, const char* name) {
   return found != nullptr && found->is_object() ? *found : Json::object();
 }
 
-// Defaults, then the user's labels, then those that nobody may change.
+/// Defaults, then the user's labels, then those that users cannot override.
 Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
                 const Json& from_template) {
   Json labels = Json::object();
@@ -60,7 +61,7 @@ void add_metrics_port(Json& container) {
   if (!declared) ports.push_back({{"name", "metrics"}, {"containerPort", kMetricsPort}});
 }
 
-// Waits as long as it takes: a worker that starts before its head would fail and be restarted for nothing.
+/// Has no time-out: a worker that starts before its head would fail and be restarted.
 Json wait_for_gcs(const Json& ray_container, const std::string& address) {
   const Json resources = {{"cpu", "200m"}, {"memory", "256Mi"}};
   const std::string script = fmt::format(
@@ -134,45 +135,46 @@ Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options
   return Object(std::move(pod));
 }
 
-Result<WorkerPods> WorkerPods::of(const RayClusterSpec& spec, const WorkerGroup& group, const Options& options) {
+Result<WorkerPodBuilder> WorkerPodBuilder::create(const RayClusterSpec& spec, const WorkerGroup& group,
+                                                  const Options& options) {
   PodParts parts{NodeType::kWorker, group.name, {}, fmt::format("spec.workerGroupSpecs[groupName={}]", group.name)};
-  WorkerPods pods;
-  ASSIGN_OR_RETURN(pods.common_, build_pod(spec, group, std::move(parts), options));
-  pods.cluster_.key = spec.key;
-  pods.cluster_.uid = spec.uid;
-  pods.group_ = group.name;
-  pods.hosts_ = group.hosts;
-  pods.mutation_ = options.mutation;
-  return pods;
+  WorkerPodBuilder out;
+  ASSIGN_OR_RETURN(out.common_, build_pod(spec, group, std::move(parts), options));
+  out.cluster_.key = spec.key;
+  out.cluster_.uid = spec.uid;
+  out.group_ = group.name;
+  out.hosts_ = group.hosts;
+  out.mutation_ = options.mutation;
+  return out;
 }
 
-ObjectKey WorkerPods::key(WorkerPlace place) const {
-  return {cluster_.key.namespace_name, worker_pod_name(cluster_, group_, place.replica, place.host)};
+ObjectKey WorkerPodBuilder::key(WorkerIndex index) const {
+  return {cluster_.key.namespace_name, worker_pod_name(cluster_, group_, index.replica, index.host)};
 }
 
-Result<Object> WorkerPods::build(WorkerPlace place) const {
+Result<Object> WorkerPodBuilder::build(WorkerIndex index) const {
   Json pod = common_;
   Json& metadata = pod["metadata"];
-  metadata["name"] = key(place).name;
+  metadata["name"] = key(index).name;
   Json& labels = metadata["labels"];
-  set_label(labels, tpu::kRayReplicaIndex, std::to_string(place.replica));
+  set_label(labels, tpu::kRayReplicaIndex, std::to_string(index.replica));
   if (hosts_ > 1) {
-    set_label(labels, tpu::kRayReplicaName, replica_name(cluster_, group_, place.replica));
-    set_label(labels, tpu::kRayHostIndex, std::to_string(place.host));
-    // Without it a replica that lost hosts would look whole to a spec with fewer of them.
+    set_label(labels, tpu::kRayReplicaName, replica_name(cluster_, group_, index.replica));
+    set_label(labels, tpu::kRayHostIndex, std::to_string(index.host));
+    // Otherwise a replica that lost hosts would look complete if numOfHosts decreases.
     set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(hosts_));
   }
-  Result<Json> born_right = webhook::mutate_pod(std::move(pod), mutation_);
-  if (!born_right) {
-    return born_right.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
+  Result<Json> mutated = webhook::mutate_pod(std::move(pod), mutation_);
+  if (!mutated) {
+    return mutated.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
   }
-  return Object(*std::move(born_right));
+  return Object(*std::move(mutated));
 }
 
-Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerPlace place,
+Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerIndex index,
                                 const Options& options) {
-  ASSIGN_OR_RETURN(const WorkerPods pods, WorkerPods::of(spec, group, options));
-  return pods.build(place);
+  ASSIGN_OR_RETURN(const WorkerPodBuilder builder, WorkerPodBuilder::create(spec, group, options));
+  return builder.build(index);
 }
 
 }  // namespace tpuslice::raycluster

@@ -1,38 +1,38 @@
-// Head and worker pods of a RayCluster, complete as they are created: nothing is left for a webhook to add.
+// Head and worker pods of a RayCluster, already mutated as admission would.
 #pragma once
 
 #include <string>
 
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/options.h"
-#include "controllers/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
 /// Which worker of a group a pod is.
-struct WorkerPlace {
+struct WorkerIndex {
   int replica = 0;
   int host = 0;
 };
 
-/// Everything the template says is kept; labels that place the pod, its name, namespace and owner are ours.
+/// Keeps the whole template, but for name, namespace, owner and the labels that identify the pod.
 ///
 /// Errors: InvalidArgument if the template has no container.
 [[nodiscard]] Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options);
 
-/// The workers of one group. What they have in common is built once; it owns what it needs. Thread-safe.
-class WorkerPods {
+/// The workers of one group. Builds what they have in common once, and owns it. Thread-safe.
+class WorkerPodBuilder {
  public:
   /// Errors: InvalidArgument if the template has no container.
-  static Result<WorkerPods> of(const RayClusterSpec& spec, const WorkerGroup& group, const Options& options);
+  static Result<WorkerPodBuilder> create(const RayClusterSpec& spec, const WorkerGroup& group, const Options& options);
 
-  [[nodiscard]] ObjectKey key(WorkerPlace place) const;
+  [[nodiscard]] ObjectKey key(WorkerIndex index) const;
   /// As build_worker_pod().
-  [[nodiscard]] Result<Object> build(WorkerPlace place) const;
+  [[nodiscard]] Result<Object> build(WorkerIndex index) const;
 
  private:
-  WorkerPods() = default;
+  WorkerPodBuilder() = default;
 
-  RayClusterSpec cluster_;  ///< Only what names are made of.
+  RayClusterSpec cluster_;  ///< Only the fields that names depend on.
   std::string group_;
   std::int32_t hosts_ = 1;
   webhook::MutationOptions mutation_;
@@ -42,7 +42,7 @@ class WorkerPods {
 /// As build_head_pod(), with its index labels and, for TPU pods, its identity in the slice.
 ///
 /// Errors: InvalidArgument if the template has no container or contradicts itself about its slice.
-[[nodiscard]] Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerPlace place,
+[[nodiscard]] Result<Object> build_worker_pod(const RayClusterSpec& spec, const WorkerGroup& group, WorkerIndex index,
                                               const Options& options);
 
 }  // namespace tpuslice::raycluster

@@ -12,14 +12,14 @@ struct RayEnvironment {
   NodeType type = NodeType::kWorker;
   std::string head_fqdn;
   std::string head_port;
-  std::string ray_start;  ///< The generated command, for users whose own command runs it.
-  std::string creator;    ///< Kind that made the cluster.
+  std::string ray_start;  ///< The generated command, for commands of users that run it.
+  std::string creator;    ///< Kind that created the cluster.
 };
 
-/// Appends to container 0 what KubeRay appends, in its order. Variables that users may set are left as they are.
+/// Appends the variables of KubeRay to container 0, in its order. Does not override those that users may set.
 void add_ray_environment(Json& container, const RayEnvironment& environment, const Options& options);
 
-/// Appends FQ_RAY_IP and RAY_IP, by which init containers find the head.
+/// Appends FQ_RAY_IP and RAY_IP, the address of the head.
 void add_init_environment(Json& init_container, const std::string& head_fqdn);
 
 }  // namespace tpuslice::raycluster

@@ -1,34 +1,27 @@
 #include "controllers/raycluster/pod_probes.h"
 
 #include <array>
-#include <charconv>
 #include <optional>
 
+#include "api/base/strings.h"
 #include "controllers/raycluster/labels.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
-std::optional<int> parse_int(std::string_view text) {
-  int out = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (text.empty() || end.ec != std::errc() || end.ptr != text.data() + text.size()) return std::nullopt;
-  return out;
-}
-
 int port_of(const StringMap& params, std::string_view name, int fallback) {
   const auto found = params.find(name);
-  return found == params.end() ? fallback : parse_int(found->second).value_or(fallback);
+  return found == params.end() ? fallback : parse_integer<int>(found->second).value_or(fallback);
 }
 
-// "2.53.0", "v2.54", "2.53.0-py312": every component a number up to the first suffix.
+/// "2.53.0", "v2.54", "2.53.0-py312": numbers up to the first suffix.
 bool has_health_endpoint(std::string_view version) {
   if (version.starts_with('v')) version.remove_prefix(1);
   version = version.substr(0, version.find_first_of("-+"));
   std::array<int, 3> parts{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t dot = version.find('.');
-    const std::optional<int> part = parse_int(version.substr(0, dot));
+    const std::optional<int> part = parse_integer<int>(version.substr(0, dot));
     if (!part) return false;
     parts.at(i) = *part;
     if (dot == std::string_view::npos) return i > 0 && parts >= std::array<int, 3>{2, 53, 0};

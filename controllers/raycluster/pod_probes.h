@@ -7,8 +7,8 @@
 
 namespace tpuslice::raycluster {
 
-/// Gives container 0 the probes it lacks: one HTTP request from Ray 2.53 on, before that commands which ask the raylet
-/// and, on the head, the GCS.
+/// Adds missing probes to container 0: since Ray 2.53 an HTTP request; for earlier versions commands that check the
+/// raylet and, on the head, the GCS.
 void add_probes(Json& container, NodeType type, const StringMap& ray_start_params, const std::string& ray_version);
 
 }  // namespace tpuslice::raycluster

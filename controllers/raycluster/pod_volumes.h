@@ -1,12 +1,12 @@
 // The shared memory of a Ray container.
 #pragma once
 
-#include "controllers/raycluster/spec.h"
+#include "api/workloads/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
-/// Mounts an emptyDir in memory at /dev/shm for Ray's object store, as large as the container's memory. Left out where
-/// the user mounts something there or moves the store with `plasma-directory`.
+/// Mounts an emptyDir in memory at /dev/shm for Ray's object store, as large as the container's memory; not if the user
+/// mounts a volume there, or sets another directory with `plasma-directory`.
 void add_shared_memory(Json& pod_spec, Json& container, const StringMap& ray_start_params);
 
 }  // namespace tpuslice::raycluster

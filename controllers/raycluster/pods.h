@@ -1,4 +1,4 @@
-// What a plan needs to know of one observed pod.
+// Observed pods of a RayCluster.
 #pragma once
 
 #include <memory>
@@ -7,26 +7,22 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "controllers/raycluster/changes.h"
 
 namespace tpuslice::raycluster {
 
 using PodPtr = std::shared_ptr<const PodView>;
 
-/// Why the pod will not work again: "pod failed: Evicted". Empty while it may.
+/// Why the pod will not run again: "pod failed: Evicted". Empty while it may.
 ///
-/// A Ray container that ended counts where nothing restarts it, although other containers keep the pod Running.
-[[nodiscard]] std::string death_of(const PodView& pod, std::string_view ray_container);
+/// A Ray container that has terminated counts if the pod's restart policy is Never, although other containers keep the
+/// pod Running.
+[[nodiscard]] std::string terminal_reason(const PodView& pod, std::string_view ray_container);
 
 /// A label that holds an index: 0, 1, ... Nothing for anything else.
 [[nodiscard]] std::optional<int> index_label(const PodView& pod, std::string_view label);
 
-/// A delete of exactly this pod.
-[[nodiscard]] runtime::Action delete_pod(const PodView& pod, std::string_view failure_reason);
-
-/// A create of `pod`.
-[[nodiscard]] runtime::Action create_pod(Object pod, std::string_view failure_reason);
-[[nodiscard]] runtime::Action create_pod(ObjectKey key, runtime::Body::Maker make, std::string_view failure_reason);
+/// Those of `pods` that are not terminating.
+[[nodiscard]] std::vector<PodPtr> not_terminating(const std::vector<PodPtr>& pods);
 
 /// Head pods; everything else counts as a worker, of a group that may not exist.
 struct PodsByType {

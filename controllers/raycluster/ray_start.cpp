@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/base/strings.h"
 #include "api/types/quantity.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/resource_names.h"
@@ -16,14 +17,8 @@ namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAccelerators{
     {{"aws.amazon.com/neuroncore", "neuron_cores"}, {"google.com/tpu", "TPU"}}};
-// Flags of `ray start` that take the words true and false.
+/// Flags of `ray start` with the value true or false.
 constexpr std::array<std::string_view, 3> kBooleanArguments{"include-dashboard", "include-log-monitor", "log-color"};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 std::optional<Quantity> amount(const Json& container, const char* section, std::string_view name) {
   const Json* value = find_path(container, {"resources", section, name});
@@ -35,7 +30,7 @@ std::optional<Quantity> amount(const Json& container, const char* section, std::
 
 std::string whole(const Quantity& quantity) { return std::to_string(quantity.value()); }
 
-// Ray counts custom resources in floating point; thousandths are what quantities of them have.
+/// Ray counts custom resources in floating point; quantities of them are precise to a thousandth.
 double approximate(const Quantity& quantity) {
   constexpr std::int64_t kExact = 1'000'000'000'000;  // milli_value() would overflow far beyond
   const std::int64_t units = quantity.value();
@@ -43,7 +38,7 @@ double approximate(const Quantity& quantity) {
   return static_cast<double>(quantity.milli_value()) / 1000.0;
 }
 
-// A number as encoding/json prints a float64.
+/// As encoding/json prints a float64.
 std::string print_number(double value) {
   std::array<char, 64> buffer{};
   const bool plain = value == 0 || (std::fabs(value) >= 1e-6 && std::fabs(value) < 1e21);
@@ -52,7 +47,7 @@ std::string print_number(double value) {
   return {buffer.data(), end.ptr};
 }
 
-// {"TPU":4} in the quotes that keep a shell from reading it.
+/// {"TPU":4}, quoted for the shell.
 std::string print_resources(const std::map<std::string, double>& resources) {
   std::string out = "'{";
   for (const auto& [name, value] : resources) {
@@ -62,7 +57,7 @@ std::string print_resources(const std::map<std::string, double>& resources) {
   return out + "}'";
 }
 
-// The user's `resources` parameter; nothing if it is no JSON object of numbers.
+/// The user's parameter `resources`; nothing if it is not a JSON object of numbers.
 std::optional<std::map<std::string, double>> parse_resources(const StringMap& params) {
   std::map<std::string, double> out;
   const auto found = params.find("resources");
@@ -81,7 +76,7 @@ std::optional<std::map<std::string, double>> parse_resources(const StringMap& pa
   return out;
 }
 
-// The first accelerator Ray knows, unless the user lists one; and the first GPU.
+/// Adds the first accelerator that Ray supports, unless the user lists one, and the first GPU.
 void add_accelerators(StringMap& params, const Json& container) {
   const Json* limits = find_path(container, {"resources", "limits"});
   if (limits == nullptr || !limits->is_object() || limits->empty()) return;
@@ -115,7 +110,7 @@ void apply_group_resources(StringMap& params, const StringMap& resources) {
   for (const auto& [name, text] : resources) {
     const Result<Quantity> quantity = Quantity::parse(text);
     if (!quantity) continue;
-    const std::string known = lower(name);
+    const std::string known = to_lower(name);
     if (known == "cpu") {
       params["num-cpus"] = whole(*quantity);
     } else if (known == "memory") {
@@ -142,7 +137,7 @@ void apply_group_labels(StringMap& params, const StringMap& labels) {
   params["labels"] = std::move(list);
 }
 
-// Upstream renders every word with a blank on both sides.
+/// As upstream, with a space before and after every word.
 std::string user_command(const Json& container) {
   std::string out;
   for (const char* member : {"command", "args"}) {
@@ -175,7 +170,7 @@ StringMap ray_start_params(const GroupSpec& group, NodeType type, const Json& co
 std::string ray_start_command(const StringMap& params, NodeType type) {
   std::string out = type == NodeType::kHead ? "ray start --head " : "ray start ";
   for (const auto& [flag, value] : in_order(params)) {
-    const std::string word = lower(value);
+    const std::string word = to_lower(value);
     const bool takes_words = std::ranges::find(kBooleanArguments, flag) != kBooleanArguments.end();
     if (!takes_words && word == "false") continue;
     out += !takes_words && word == "true" ? " --" + flag + " " : " --" + flag + "=" + value + " ";
@@ -184,11 +179,11 @@ std::string ray_start_command(const StringMap& params, NodeType type) {
 }
 
 void set_ray_command(Json& container, const std::string& ray_start, bool overwrite) {
-  const std::string own = user_command(container);
-  if (!overwrite || own.find("ray start") != std::string::npos) return;
+  const std::string command = user_command(container);
+  if (!overwrite || command.find("ray start") != std::string::npos) return;
   const std::string start = "ulimit -n ${RAY_START_ULIMIT_OPEN_FILES:-65536}; " + ray_start;
   container["command"] = {"/bin/bash", "-c", "--"};
-  container["args"] = Json::array({own.empty() ? start : own + " && " + start});
+  container["args"] = Json::array({command.empty() ? start : command + " && " + start});
 }
 
 }  // namespace tpuslice::raycluster

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/raycluster/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 
@@ -15,12 +16,15 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   runtime::WatchScope service_scope;
   service_scope.namespace_name = namespace_name;
   service_scope.label_selector = kServiceSelector;
-  runtime::ObjectStore& clusters = manager.objects(kRayClusters, {.namespace_name = namespace_name});
-  runtime::PodStore& pods = manager.pods(std::move(pod_scope), runtime::owner_index<PodView>);
-  runtime::ObjectStore& services =
-      manager.objects(kServices, std::move(service_scope), runtime::owner_index<ObjectView>);
+  manager.keep_annotations({tpu::kAnnotationPrefix});
+  auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = namespace_name});
+  auto& pods = manager.store<PodView>(kPods, pod_scope);
+  auto& services = manager.store<ObjectView>(kServices, service_scope);
   runtime::Controller& controller =
-      manager.add(std::make_unique<RayClusterReconciler>(clusters, pods, services, std::move(options)),
+      manager.add(std::make_unique<RayClusterReconciler>(
+                      RayClusterReconciler::Stores{clusters, pods.add_index(runtime::owner_uid<PodView>), services,
+                                                   services.add_index(runtime::owner_uid<ObjectView>)},
+                      std::move(options)),
                   std::move(controller_options));
   controller.watches(clusters);
   controller.watches(pods);

@@ -8,19 +8,18 @@
 
 namespace tpuslice::raycluster {
 
-RayClusterReconciler::RayClusterReconciler(const runtime::ObjectStore& clusters, const runtime::PodStore& pods,
-                                           const runtime::ObjectStore& services, Options options)
-    : clusters_(clusters), pods_(pods), services_(services), options_(std::move(options)) {}
+RayClusterReconciler::RayClusterReconciler(Stores stores, Options options)
+    : stores_(std::move(stores)), options_(std::move(options)) {}
 
-Result<runtime::Plan> RayClusterReconciler::plan(const runtime::ReconcileInput& input) const {
-  const runtime::ObjectStore::Ptr cluster = clusters_.get(input.key);
-  if (cluster == nullptr) return runtime::Plan{};
-  const std::string owner = "owner/" + cluster->uid;
-  RayClusterObserved seen{cluster->object, pods_.lookup(owner), services_.lookup(owner), input.now, input.last_failure};
+Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input) const {
+  const runtime::ObjectStore::Ptr cluster = stores_.clusters.get(input.key);
+  if (cluster == nullptr) return plan::Plan{};
+  RayClusterObserved seen{cluster->object, stores_.pods_by_owner.lookup(cluster->uid),
+                          stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (const ObjectKey& key : service_keys(RayClusterSpec::read(seen.cluster))) {
     const bool known = std::ranges::any_of(seen.services, [&](const auto& service) { return service->key == key; });
     if (known) continue;
-    if (runtime::ObjectStore::Ptr foreign = services_.get(key)) seen.services.push_back(std::move(foreign));
+    if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
   }
   return plan_raycluster(seen, options_);
 }

@@ -1,28 +1,32 @@
 // RayClusterReconciler: reads the stores and plans one RayCluster.
 #pragma once
 
+#include "controllers/plan/reconciler.h"
 #include "controllers/raycluster/options.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::raycluster {
 
 inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
-/// Thread-safe. Pods and services must be indexed by runtime::owner_index; the stores outlive the reconciler.
-class RayClusterReconciler final : public runtime::Reconciler {
+/// Thread-safe. The stores outlive the reconciler.
+class RayClusterReconciler final : public plan::Reconciler {
  public:
-  RayClusterReconciler(const runtime::ObjectStore& clusters, const runtime::PodStore& pods,
-                       const runtime::ObjectStore& services, Options options = {});
+  struct Stores {
+    const runtime::ObjectStore& clusters;
+    runtime::Index<PodView> pods_by_owner;
+    const runtime::ObjectStore& services;
+    runtime::Index<ObjectView> services_by_owner;
+  };
+
+  explicit RayClusterReconciler(Stores stores, Options options = {});
 
   [[nodiscard]] std::string name() const override { return "raycluster"; }
   [[nodiscard]] ResourceType resource() const override { return kRayClusters; }
-  [[nodiscard]] Result<runtime::Plan> plan(const runtime::ReconcileInput& input) const override;
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
-  const runtime::ObjectStore& clusters_;
-  const runtime::PodStore& pods_;
-  const runtime::ObjectStore& services_;
+  const Stores stores_;
   const Options options_;
 };
 

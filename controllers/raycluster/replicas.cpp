@@ -8,70 +8,67 @@
 namespace tpuslice::raycluster {
 namespace {
 
-// The host a pod of this group is, or nothing where its labels do not say.
+/// The host index of a pod of this group; nothing if its labels have none.
 std::optional<int> host_of(const WorkerGroup& group, const PodView& pod) {
   if (group.hosts == 1 && pod.label(tpu::kRayHostIndex).empty()) return 0;
   return index_label(pod, tpu::kRayHostIndex);
 }
 
-// Complaint about a pod by itself, or empty.
-std::string fault_of(const WorkerGroup& group, const PodView& pod) {
+/// Why the pod breaks its replica, whatever the other pods are; empty if it does not.
+std::string failure_of(const WorkerGroup& group, const PodView& pod) {
   const std::optional<int> host = host_of(group, pod);
   if (!host) return fmt::format("has pod {} without a host index", pod.key.name);
   if (*host >= group.hosts) {
     return fmt::format("has host {} (pod {}), beyond its numOfHosts of {}", *host, pod.key.name, group.hosts);
   }
   if (pod.terminating()) return fmt::format("lost host {} (pod {} is terminating)", *host, pod.key.name);
-  if (const std::string death = death_of(pod, group.ray_container()); !death.empty()) {
-    return fmt::format("lost host {} ({})", *host, death);
+  if (const std::string terminal = terminal_reason(pod, group.ray_container()); !terminal.empty()) {
+    return fmt::format("lost host {} ({})", *host, terminal);
   }
-  const auto built_for = pod.annotations.find(tpu::kSliceHosts);
-  if (built_for != pod.annotations.end() && built_for->second != std::to_string(group.hosts)) {
-    return fmt::format("was built for {} hosts, numOfHosts is {}", built_for->second, group.hosts);
+  const auto created_for = pod.annotations.find(tpu::kSliceHosts);
+  if (created_for != pod.annotations.end() && created_for->second != std::to_string(group.hosts)) {
+    return fmt::format("was created for {} hosts, numOfHosts is {}", created_for->second, group.hosts);
   }
   return {};
 }
 
-void judge(const WorkerGroup& group, Replica& replica) {
+void determine_state(const WorkerGroup& group, Replica& replica) {
   std::set<int> hosts;
   for (const PodPtr& pod : replica.pods) {
-    replica.problem = fault_of(group, *pod);
+    replica.failure = failure_of(group, *pod);
     const std::optional<int> host = host_of(group, *pod);
-    if (replica.problem.empty() && !hosts.insert(*host).second) {
-      replica.problem = fmt::format("has two pods for host {}", *host);
+    if (replica.failure.empty() && !hosts.insert(*host).second) {
+      replica.failure = fmt::format("has two pods for host {}", *host);
     }
-    if (!replica.problem.empty()) {
+    if (!replica.failure.empty()) {
       replica.state = ReplicaState::kBroken;
       return;
     }
   }
+  std::vector<int> missing;
   for (int host = 0; host < group.hosts; ++host) {
-    if (!hosts.contains(host)) replica.missing.push_back(host);
+    if (!hosts.contains(host)) missing.push_back(host);
   }
-  if (replica.missing.empty()) return;
+  if (missing.empty()) return;
   const bool started =
       std::ranges::any_of(replica.pods, [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; });
-  replica.state = started ? ReplicaState::kBroken : ReplicaState::kForming;
   if (started) {
-    replica.problem = fmt::format("lost host {} (no such pod) of {}", replica.missing.front(), group.hosts);
-    replica.missing.clear();
+    replica.state = ReplicaState::kBroken;
+    replica.failure = fmt::format("lost host {} (no such pod) of {}", missing.front(), group.hosts);
+  } else {
+    replica.state = ReplicaState::kForming;
+    replica.missing_hosts = std::move(missing);
   }
 }
 
 }  // namespace
 
-std::vector<PodPtr> Replica::not_terminating() const {
-  std::vector<PodPtr> out;
-  std::ranges::copy_if(pods, std::back_inserter(out), [](const PodPtr& pod) { return !pod->terminating(); });
-  return out;
-}
-
-GroupPods sort_into_replicas(const WorkerGroup& group, const std::vector<PodPtr>& pods) {
+GroupPods classify(const WorkerGroup& group, const std::vector<PodPtr>& pods) {
   GroupPods out;
   for (const PodPtr& pod : pods) {
     const std::optional<int> index = index_label(*pod, tpu::kRayReplicaIndex);
     if (!index) {
-      out.unplaced.push_back(pod);
+      out.without_index.push_back(pod);
       continue;
     }
     Replica& replica = out.replicas[*index];
@@ -80,7 +77,7 @@ GroupPods sort_into_replicas(const WorkerGroup& group, const std::vector<PodPtr>
   }
   for (auto& [index, replica] : out.replicas) {
     std::ranges::sort(replica.pods, {}, [](const PodPtr& pod) -> const ObjectKey& { return pod->key; });
-    judge(group, replica);
+    determine_state(group, replica);
   }
   return out;
 }

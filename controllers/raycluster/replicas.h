@@ -1,41 +1,40 @@
-// Replicas: the pods of a worker group, seen as the units in which they live and die.
+// Replicas of a worker group: the pods that are created and deleted together.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/pods.h"
-#include "controllers/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
+/// In the order in which surplus replicas are deleted.
 enum class ReplicaState : std::uint8_t {
-  kBroken,   ///< Cannot work as it is; only rebuilding it whole helps.
-  kForming,  ///< Hosts are missing, but none of the others has started: it can be completed.
-  kWhole,    ///< Exactly its hosts, once each, none dead or on its way out.
+  kBroken,    ///< It can only be recreated as a whole.
+  kForming,   ///< Hosts are missing, but none of the others has started: the missing ones can be created.
+  kComplete,  ///< Exactly one pod for each host, none of them terminal or terminating.
 };
 
 struct Replica {
   int index = 0;
   std::vector<PodPtr> pods;  ///< By name.
-  ReplicaState state = ReplicaState::kWhole;
-  std::string problem;       ///< Of a broken one: "lost host 2 (pod failed: Evicted)".
-  std::vector<int> missing;  ///< Hosts that a forming one lacks.
-
-  [[nodiscard]] std::vector<PodPtr> not_terminating() const;
+  ReplicaState state = ReplicaState::kComplete;
+  std::string failure;             ///< kBroken: follows the name of the replica: "lost host 2 (pod failed: Evicted)".
+  std::vector<int> missing_hosts;  ///< kForming.
 };
 
 struct GroupPods {
   std::map<int, Replica> replicas;
-  std::vector<PodPtr> unplaced;  ///< Without a replica index.
+  std::vector<PodPtr> without_index;  ///< Pods whose labels do not say of which replica they are.
 };
 
-/// Sorts the pods of `group` into replicas and judges each.
+/// Sorts the pods of `group` into replicas and determines the state of each.
 ///
 /// A replica that lost hosts is completed only while all its pods are Pending: a process that has started may have
-/// joined its peers, and a slice cannot take in a new member. The hosts a pod was built for are in its annotation
-/// tpuslice.dev/slice-hosts; a change of numOfHosts breaks every replica, also one whose hosts happen to fit.
-[[nodiscard]] GroupPods sort_into_replicas(const WorkerGroup& group, const std::vector<PodPtr>& pods);
+/// joined its peers, and a slice cannot take in a new member. The annotation tpuslice.dev/slice-hosts of a pod has the
+/// number of hosts it was created for; so a change of numOfHosts breaks every replica, even one with the right hosts.
+[[nodiscard]] GroupPods classify(const WorkerGroup& group, const std::vector<PodPtr>& pods);
 
 }  // namespace tpuslice::raycluster

@@ -1,4 +1,4 @@
-// Which resource names mean a GPU to Ray.
+// Resource names that Ray counts as GPUs.
 #pragma once
 
 #include <string_view>

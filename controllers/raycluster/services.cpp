@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
@@ -11,8 +12,6 @@
 
 namespace tpuslice::raycluster {
 namespace {
-
-using runtime::Action;
 
 Json object_at(const Json& json, std::initializer_list<std::string_view> path) {
   const Json* found = find_path(json, path);
@@ -25,7 +24,7 @@ Json service_metadata(const RayClusterSpec& spec, std::string name) {
           {"ownerReferences", Json::array({spec.owner.to_json()})}};
 }
 
-// Those the head container declares, else Ray's own; the metrics port always. Sorted by name.
+/// Ports of the head container, or Ray's defaults if it declares none; always with the metrics port. Sorted by name.
 Json head_ports(const RayClusterSpec& spec) {
   std::map<std::string, std::int64_t> ports;
   const Json* declared = spec.head.pod_template == nullptr
@@ -49,7 +48,7 @@ Json head_ports(const RayClusterSpec& spec) {
   return out;
 }
 
-// What selects the head pod. Where its template overrides one of these labels, so does the selector.
+/// Selects the head pod. A label that its template overrides has the value of the template.
 Json head_selector(const RayClusterSpec& spec) {
   Json out = Json::object();
   set_label(out, kIdentifier, identifier(spec, kHeadNode));
@@ -68,7 +67,7 @@ Json head_selector(const RayClusterSpec& spec) {
   return out;
 }
 
-// headService is a template: ports the user did not declare are appended, the selector is ours.
+/// headService with the ports it does not declare, and our selector.
 Object from_template(const RayClusterSpec& spec, const Json& service) {
   Json metadata = service_metadata(spec, head_service_name(spec));
   Json labels = object_at(service, {"metadata", "labels"});
@@ -93,95 +92,40 @@ Object from_template(const RayClusterSpec& spec, const Json& service) {
   return Object(Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", metadata}, {"spec", service_spec}});
 }
 
-// True if `live` says all that `wanted` says; a server adds defaults.
-bool covers(const Json& live, const Json& wanted) {
-  if (!wanted.is_object()) return live == wanted;
-  return live.is_object() && std::ranges::all_of(wanted.items(), [&](const auto& member) {
-           const auto found = live.find(member.key());
-           return found != live.end() && covers(*found, member.value());
-         });
+/// What a user can do about a service of another owner.
+std::string remedy(const RayClusterSpec& spec, const std::string& service) {
+  return service == head_service_name(spec)
+             ? "set spec.headGroupSpec.headService.metadata.name to another name, or delete the service"
+             : "rename the RayCluster, or delete the service";
 }
 
-bool same_ports(const Json& live, const Json& wanted) {
-  if (!live.is_array() || live.size() != wanted.size()) return live.is_null() && wanted.empty();
-  return std::ranges::all_of(wanted, [&](const Json& port) {
-    return std::ranges::any_of(live, [&](const Json& candidate) { return covers(candidate, port); });
-  });
+Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& seen, Object desired) {
+  const ObjectKey key = desired.key();
+  const auto found = std::ranges::find_if(seen.services, [&](const auto& service) { return service->key == key; });
+  const ObjectView* live = found == seen.services.end() ? nullptr : found->get();
+  Service out{std::move(desired), live == nullptr ? std::string() : live->uid, {}};
+  out.decision = plan::decide_service(out.desired.json(), live);
+  if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
+    out.decision.conflict = fmt::format("{}, but RayCluster {} (uid {}) needs that name: {}", out.decision.conflict,
+                                        spec.key.to_string(), spec.uid, remedy(spec, key.name));
+  }
+  return out;
 }
 
-// Node ports already handed out stay: clients outside the cluster know them.
-Json with_node_ports(Json wanted, const Json& live) {
-  if (!live.is_array()) return wanted;
-  for (Json& port : wanted) {
-    const auto found = std::ranges::find_if(
-        live, [&](const Json& candidate) { return string_at(candidate, {"name"}) == string_at(port, {"name"}); });
-    if (found != live.end() && found->contains("nodePort") && !port.contains("nodePort")) {
-      port["nodePort"] = (*found)["nodePort"];
-    }
+std::string_view describe(plan::ServiceDecision::Kind kind) {
+  using enum plan::ServiceDecision::Kind;
+  switch (kind) {
+    case kCreate:
+      return "is being created";
+    case kPatch:
+      return "is being restored";
+    case kWait:
+      return "is being deleted, and is then created again";
+    case kNone:
+    case kConflict:
+      break;
   }
-  return wanted;
-}
-
-// The merge patch that restores what is ours; null if nothing drifted.
-Json repair(const Json& live, const Json& wanted) {
-  Json patch = Json::object();
-  const Json live_selector = object_at(live, {"spec", "selector"});
-  const Json& selector = wanted["spec"]["selector"];
-  if (live_selector != selector) {
-    Json changed = selector;
-    for (const auto& [key, value] : live_selector.items()) {
-      if (!selector.contains(key)) changed[key] = nullptr;
-    }
-    patch["spec"]["selector"] = std::move(changed);
-  }
-  const Json ports = wanted["spec"].value("ports", Json::array());
-  const Json* found = find_path(live, {"spec", "ports"});
-  const Json live_ports = found == nullptr ? Json() : *found;
-  if (!same_ports(live_ports, ports)) patch["spec"]["ports"] = with_node_ports(ports, live_ports);
-  if (!covers(object_at(live, {"metadata", "labels"}), wanted["metadata"]["labels"])) {
-    patch["metadata"]["labels"] = wanted["metadata"]["labels"];
-  }
-  return patch.empty() ? Json() : patch;
-}
-
-std::string foreign(const RayClusterSpec& spec, const ObjectView& service) {
-  const std::string owner = service.controller
-                                ? fmt::format("belongs to {} {}", service.controller->kind, service.controller->name)
-                                : std::string("has no controller");
-  const std::string remedy = service.key.name == head_service_name(spec)
-                                 ? "set spec.headGroupSpec.headService.metadata.name to another name, or delete it"
-                                 : "rename the RayCluster, or delete it";
-  return fmt::format("service {} {}, but RayCluster {} (uid {}) needs that name: {}", service.key.to_string(), owner,
-                     spec.key.to_string(), spec.uid, remedy);
-}
-
-void plan_service(const RayClusterSpec& spec, const RayClusterObserved& seen, Object wanted, ServiceChanges& out) {
-  const ObjectKey key = wanted.key();
-  const auto live = std::ranges::find_if(seen.services, [&](const auto& service) { return service->key == key; });
-  if (live == seen.services.end()) {
-    Action action = Action::create(kServices, std::move(wanted));
-    action.failure_reason = kFailedService;
-    out.changes.services.push_back(std::move(action));
-    out.changes.reasons.push_back(fmt::format("service {} is missing: creating it", key.name));
-    out.changes.events.push_back({runtime::EventType::kNormal, "CreatedService", "CreateService",
-                                  fmt::format("Created service {}", key.to_string()), key});
-    out.changes.events.push_back({runtime::EventType::kWarning, "FailedToCreateService", "CreateService",
-                                  fmt::format("Failed to create service {}", key.to_string()), key});
-    return;
-  }
-  const ObjectView& view = **live;
-  if (!view.controller || view.controller->uid != spec.uid) {
-    if (!out.conflict.empty()) out.conflict += "; ";
-    out.conflict += foreign(spec, view);
-    return;
-  }
-  if (view.deletion) return;  // recreated once it is gone
-  Json patch = repair(view.object.json(), wanted.json());
-  if (patch.is_null()) return;
-  Action action = Action::patch(kServices, key, std::move(patch), {view.uid, {}});
-  action.failure_reason = kFailedService;
-  out.changes.services.push_back(std::move(action));
-  out.changes.reasons.push_back(fmt::format("service {} drifted: restoring its ports, selector and labels", key.name));
+  return {};
 }
 
 bool is_multislice(const WorkerGroup& group) {
@@ -215,7 +159,7 @@ Object build_headless_service(const RayClusterSpec& spec) {
   Json metadata = service_metadata(spec, tpu::ray_headless_service(spec.key.name));
   Json labels = Json::object();
   set_label(labels, kHeadlessService, spec.key.name);
-  set_label(labels, tpu::kRayCluster, spec.key.name);  // upstream lacks it; our watch selects by it
+  set_label(labels, tpu::kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
   metadata["labels"] = std::move(labels);
   Json selector = Json::object();
   set_label(selector, tpu::kRayCluster, spec.key.name);
@@ -244,11 +188,34 @@ const ObjectView* find_head_service(const RayClusterSpec& spec, const RayCluster
   return found == seen.services.end() ? nullptr : found->get();
 }
 
-ServiceChanges plan_services(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
-  ServiceChanges out;
-  plan_service(spec, seen, build_head_service(spec, options), out);
-  if (needs_headless_service(spec)) plan_service(spec, seen, build_headless_service(spec), out);
+std::vector<Service> decide_services(const RayClusterSpec& spec, const RayClusterObserved& seen,
+                                     const Options& options) {
+  std::vector<Service> out{decide_service(spec, seen, build_head_service(spec, options))};
+  if (needs_headless_service(spec)) out.push_back(decide_service(spec, seen, build_headless_service(spec)));
   return out;
+}
+
+std::string service_conflicts(const std::vector<Service>& services) {
+  std::string out;
+  for (const Service& service : services) {
+    const std::string& conflict = service.decision.conflict;
+    if (!conflict.empty()) out += (out.empty() ? "" : "; ") + conflict;
+  }
+  return out;
+}
+
+Problem service_problem(const std::vector<Service>& services, const std::optional<plan::Failure>& last_failure) {
+  if (std::string conflicts = service_conflicts(services); !conflicts.empty()) {
+    return {std::string(kServiceConflict), std::move(conflicts)};
+  }
+  if (last_failure && last_failure->reason == kFailedService) return {last_failure->reason, last_failure->message};
+  std::string pending;
+  for (const Service& service : services) {
+    const std::string_view progress = describe(service.decision.kind);
+    if (progress.empty()) continue;
+    pending += fmt::format("{}service {} {}", pending.empty() ? "" : "; ", service.desired.name(), progress);
+  }
+  return pending.empty() ? Problem{} : Problem{"ServicesPending", std::move(pending)};
 }
 
 }  // namespace tpuslice::raycluster

@@ -1,31 +1,45 @@
 // The services of a RayCluster: one for the head, one that gives the workers of multi-host groups their DNS names.
 #pragma once
 
-#include "controllers/raycluster/changes.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types/conditions.h"
+#include "api/workloads/raycluster/spec.h"
+#include "controllers/plan/service.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/options.h"
-#include "controllers/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
 [[nodiscard]] Object build_head_service(const RayClusterSpec& spec, const Options& options);
-/// Without ports: it exists for its DNS records, which are there before the pods are ready.
+/// Without ports: it exists for its DNS records, which are published before the pods are ready.
 [[nodiscard]] Object build_headless_service(const RayClusterSpec& spec);
 /// True if some worker is addressed by name: a group has several hosts, or its slices form one multislice.
 [[nodiscard]] bool needs_headless_service(const RayClusterSpec& spec);
 
-/// Names of the services that `spec` has.
+/// The services of `spec`.
 [[nodiscard]] std::vector<ObjectKey> service_keys(const RayClusterSpec& spec);
-/// The head service among `services`, or nullptr.
+/// The observed head service, if it is owned by the cluster; else nullptr.
 [[nodiscard]] const ObjectView* find_head_service(const RayClusterSpec& spec, const RayClusterObserved& seen);
 
-struct ServiceChanges {
-  Changes changes;
-  std::string conflict;  ///< Somebody else's service has one of our names: which, and what to do. Empty: none.
-};
+/// Reason of kServicesReady: a service of another owner has one of our names.
+inline constexpr std::string_view kServiceConflict = "ServiceConflict";
 
-/// Creates what is missing; restores ports, selector and labels that drifted.
-[[nodiscard]] ServiceChanges plan_services(const RayClusterSpec& spec, const RayClusterObserved& seen,
-                                           const Options& options);
+struct Service {
+  Object desired;
+  std::string uid;  ///< Of the live service; empty without.
+  plan::ServiceDecision decision;
+};
+[[nodiscard]] std::vector<Service> decide_services(const RayClusterSpec& spec, const RayClusterObserved& seen,
+                                                   const Options& options);
+
+/// Which services of other owners have our names, and what to do about it; empty if none.
+[[nodiscard]] std::string service_conflicts(const std::vector<Service>& services);
+
+/// Why the services cannot be used yet: ServiceConflict, FailedService or ServicesPending.
+[[nodiscard]] Problem service_problem(const std::vector<Service>& services,
+                                      const std::optional<plan::Failure>& last_failure);
 
 }  // namespace tpuslice::raycluster

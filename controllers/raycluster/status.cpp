@@ -4,21 +4,20 @@
 
 #include "api/types/conditions.h"
 #include "controllers/raycluster/desired_resources.h"
-#include "controllers/raycluster/head_plan.h"
+#include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/services.h"
 #include "controllers/raycluster/status_conditions.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
-Json status_of(const Object& cluster) {
-  const Json* status = find_path(cluster.json(), {"status"});
-  return status != nullptr && status->is_object() ? *status : Json::object();
+Json status_or_empty(const Object& cluster) {
+  Json status = plan::status_of(cluster);
+  return status.is_object() ? status : Json::object();
 }
 
-// Like Go's omitempty: absent instead of zero.
+/// Like Go's omitempty: absent instead of zero.
 void put(Json& status, const char* name, std::int64_t value) {
   if (value == 0) {
     status.erase(name);
@@ -96,11 +95,11 @@ void put_head(const PodPtr& head, const ObjectView* service, Json& status) {
   status["head"] = std::move(info);
 }
 
-// `ready` is never left for anything but `suspended`: upstream's field says that it once was; conditions say what is.
+/// As upstream, `ready` only changes to `suspended`: it says that the cluster was ready once.
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
   std::string state = before;
-  if (all_running && !input.seen.last_failure && input.service_conflict.empty()) {
+  if (all_running && !input.seen.last_failure && input.services.reason != kServiceConflict) {
     state = "ready";
     status.erase("reason");
   }
@@ -110,10 +109,10 @@ void put_state(const StatusInput& input, bool all_running, Json& status) {
   status["stateTransitionTimes"][state] = format_rfc3339(input.seen.now);
 }
 
-// The old status unless something but the time of the last update changed.
-Json stamped(const Json& before, Json after, Timestamp now) {
-  const auto stamp = before.find("lastUpdateTime");
-  if (stamp != before.end()) after["lastUpdateTime"] = *stamp;
+/// Updates lastUpdateTime if anything else changed.
+Json with_update_time(const Json& before, Json after, Timestamp now) {
+  const auto time = before.find("lastUpdateTime");
+  if (time != before.end()) after["lastUpdateTime"] = *time;
   if (after == before) return before;
   after["lastUpdateTime"] = format_rfc3339(now);
   return after;
@@ -122,7 +121,7 @@ Json stamped(const Json& before, Json after, Timestamp now) {
 }  // namespace
 
 Json build_status(const StatusInput& input) {
-  const Json before = status_of(input.seen.cluster);
+  const Json before = status_or_empty(input.seen.cluster);
   Json status = before;
   const DesiredWorkers desired = desired_workers(input.spec);
   const bool all_running = all_pods_running(input, desired.desired);
@@ -133,15 +132,15 @@ Json build_status(const StatusInput& input) {
   put_state(input, all_running, status);
   put(status, "observedGeneration", input.seen.cluster.generation());
   update_conditions(input, all_running, status["conditions"]);
-  return stamped(before, std::move(status), input.seen.now);
+  return with_update_time(before, std::move(status), input.seen.now);
 }
 
-Json refused_status(const RayClusterObserved& seen, const Refusal& refusal) {
-  const Json before = status_of(seen.cluster);
+Json refused_status(const RayClusterObserved& seen, const Problem& refusal) {
+  const Json before = status_or_empty(seen.cluster);
   Json status = before;
   put(status, "observedGeneration", seen.cluster.generation());
-  update_accepted(seen, refusal, status["conditions"]);
-  return stamped(before, std::move(status), seen.now);
+  update_refused(seen, refusal, status["conditions"]);
+  return with_update_time(before, std::move(status), seen.now);
 }
 
 bool condition_changed(const Json& before, const Json& after, std::string_view type) {

@@ -1,42 +1,35 @@
-// The status of a RayCluster: what upstream's has, to the byte, and conditions of ours for what upstream hides.
+// The status of a RayCluster: upstream's fields, byte for byte, and conditions of ours.
 #pragma once
 
-#include <string>
+#include <string_view>
 
+#include "api/types/conditions.h"
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/pods.h"
-#include "controllers/raycluster/spec.h"
 #include "controllers/raycluster/suspend.h"
 
 namespace tpuslice::raycluster {
 
-/// Only there, with status False, while the spec is refused: reason InvalidSpec or UnsupportedField, and every error.
-inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
-/// Only there, with status False, while a service cannot be had: reason ServiceConflict or FailedService.
+/// Ours: True while all services exist, are owned by the cluster, and have not drifted.
+///
+/// Reasons: ServicesReady; ServicesPending, ServiceConflict, FailedService, NotAccepted.
 inline constexpr std::string_view kServicesReady = "tpuslice.dev/ServicesReady";
-
-/// Why a spec is not carried out.
-struct Refusal {
-  std::string reason;  ///< "InvalidSpec"; empty: the spec is accepted.
-  std::string message;
-
-  explicit operator bool() const { return !reason.empty(); }
-};
 
 struct StatusInput {
   const RayClusterSpec& spec;
   const RayClusterObserved& seen;
   const PodsByType& pods;
   SuspendPhase phase = SuspendPhase::kRunning;
-  Refusal refusal;
-  std::string service_conflict;
+  Problem refusal;   ///< For tpuslice.dev/Accepted.
+  Problem services;  ///< For kServicesReady.
 };
 
-/// The whole status. Equal to the one the cluster has unless something changed: time alone changes nothing.
+/// The whole status. Equal to the cluster's present one unless something but the time changed.
 [[nodiscard]] Json build_status(const StatusInput& input);
 
-/// The status of a cluster whose spec is refused: as it was, and why nothing is done.
-[[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Refusal& refusal);
+/// The status of a cluster whose spec is refused: as before, but for observedGeneration and conditions of ours.
+[[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Problem& refusal);
 
 /// True if status or message of the condition differ.
 [[nodiscard]] bool condition_changed(const Json& before, const Json& after, std::string_view type);

@@ -4,9 +4,11 @@
 #include <array>
 
 #include "api/types/conditions.h"
-#include "controllers/raycluster/head_plan.h"
+#include "controllers/plan/conditions.h"
+#include "controllers/raycluster/desired_resources.h"
+#include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
-#include "tpu/waiting.h"
+#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -55,10 +57,10 @@ void set_head_ready(const PodPtr& head, Conditions& conditions) {
 }
 
 void set_provisioned(SuspendPhase phase, bool all_running, Conditions& conditions) {
-  if (phase == SuspendPhase::kEnding || phase == SuspendPhase::kSuspended) {
+  if (phase == SuspendPhase::kPodsDeleted || phase == SuspendPhase::kSuspended) {
     return conditions.set(kProvisioned, false, "RayClusterPodsProvisioning", "RayCluster has been suspended");
   }
-  if (conditions.is_true(kProvisioned)) return;  // for good: it says that there was such a time
+  if (conditions.is_true(kProvisioned)) return;  // It stays True: all pods have been ready once.
   if (all_running) {
     conditions.set(kProvisioned, true, "AllPodRunningAndReadyFirstTime", "All Ray Pods are ready for the first time");
   } else {
@@ -72,12 +74,12 @@ void set_suspension(SuspendPhase phase, Conditions& conditions) {
     case SuspendPhase::kRunning:
       if (conditions.has(kSuspendedCondition)) conditions.set(kSuspendedCondition, false, kSuspendedCondition, "");
       return;
-    case SuspendPhase::kBeginning:
-    case SuspendPhase::kDeleting:
+    case SuspendPhase::kRequested:
+    case SuspendPhase::kDeletingPods:
       conditions.set(kSuspendingCondition, true, kSuspendingCondition, "");
       conditions.set(kSuspendedCondition, false, kSuspendedCondition, "");
       return;
-    case SuspendPhase::kEnding:
+    case SuspendPhase::kPodsDeleted:
       conditions.set(kSuspendingCondition, false, kSuspendingCondition, "");
       conditions.set(kSuspendedCondition, true, kSuspendedCondition, "");
       return;
@@ -86,7 +88,7 @@ void set_suspension(SuspendPhase phase, Conditions& conditions) {
   }
 }
 
-void set_failures(const StatusInput& input, Conditions& conditions) {
+void set_replica_failure(const StatusInput& input, Conditions& conditions) {
   const auto& failure = input.seen.last_failure;
   const bool of_pods = failure && std::ranges::find(kReplicaFailures, failure->reason) != kReplicaFailures.end();
   if (of_pods) {
@@ -94,24 +96,36 @@ void set_failures(const StatusInput& input, Conditions& conditions) {
   } else {
     conditions.remove(kReplicaFailure);
   }
-  if (!input.service_conflict.empty()) {
-    conditions.set(kServicesReady, false, "ServiceConflict", input.service_conflict);
-  } else if (failure && failure->reason == kFailedService) {
-    conditions.set(kServicesReady, false, kFailedService, failure->message);
-  } else {
-    conditions.remove(kServicesReady);
-  }
+}
+
+void set_services_ready(Json& conditions, const Problem& problem, std::int64_t generation, Timestamp now) {
+  plan::set_own_condition(conditions, kServicesReady, problem, "all services exist and select the cluster's pods",
+                          generation, now);
+}
+
+tpu::PodProgress pod_progress(const StatusInput& input) {
+  if (input.phase != SuspendPhase::kRunning) return {.phase = tpu::PodProgress::Phase::kSuspended};
+  const auto live = [](const PodPtr& pod) { return !pod->terminating() && !pod->finished(); };
+  const auto running = [&](const PodPtr& pod) { return live(pod) && pod->phase == PodPhase::kRunning; };
+  const auto count = [&](const auto& filter) {
+    return std::pair(std::ranges::count_if(input.pods.heads, filter),
+                     std::ranges::count_if(input.pods.workers, filter));
+  };
+  const auto enough = [desired = desired_workers(input.spec).desired](const auto& heads_and_workers) {
+    return heads_and_workers.first > 0 && heads_and_workers.second >= desired;
+  };
+  return {.all_created = enough(count(live)), .all_started = enough(count(running))};
 }
 
 }  // namespace
 
-void update_accepted(const RayClusterObserved& seen, const Refusal& refusal, Json& conditions) {
-  Conditions all(seen, conditions);
-  if (refusal) {
-    all.set(kAccepted, false, refusal.reason, refusal.message);
-  } else {
-    all.remove(kAccepted);
+void update_refused(const RayClusterObserved& seen, const Problem& refusal, Json& conditions) {
+  const std::int64_t generation = seen.cluster.generation();
+  plan::set_accepted(conditions, refusal, generation, seen.now);
+  if (find_condition(conditions, kServicesReady) == nullptr) {
+    set_services_ready(conditions, {"NotAccepted", "the spec is refused"}, generation, seen.now);
   }
+  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, generation, seen.now, conditions);
 }
 
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions) {
@@ -119,9 +133,11 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   set_head_ready(choose_head(input.spec, input.pods.heads), all);
   set_provisioned(input.phase, all_running, all);
   set_suspension(input.phase, all);
-  set_failures(input, all);
-  tpu::tell_waiting(input.pods.workers, input.seen.cluster.generation(), input.seen.now, conditions);
-  update_accepted(input.seen, input.refusal, conditions);
+  set_replica_failure(input, all);
+  const std::int64_t generation = input.seen.cluster.generation();
+  plan::set_accepted(conditions, input.refusal, generation, input.seen.now);
+  set_services_ready(conditions, input.services, generation, input.seen.now);
+  tpu::update_waiting_conditions(input.pods.workers, pod_progress(input), generation, input.seen.now, conditions);
 }
 
 }  // namespace tpuslice::raycluster

@@ -1,14 +1,14 @@
-// The conditions in a RayCluster's status.
+// The conditions of a RayCluster.
 #pragma once
 
 #include "controllers/raycluster/status.h"
 
 namespace tpuslice::raycluster {
 
-/// Brings `conditions` up to date. `all_running`: every pod the spec wants is there and ready.
+/// Updates upstream's conditions, and ours. `all_running`: every pod of the spec is running and ready.
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions);
 
-/// Sets or removes tpuslice.dev/Accepted.
-void update_accepted(const RayClusterObserved& seen, const Refusal& refusal, Json& conditions);
+/// Updates the conditions of ours while the spec is refused.
+void update_refused(const RayClusterObserved& seen, const Problem& refusal, Json& conditions);
 
 }  // namespace tpuslice::raycluster

@@ -1,93 +1,73 @@
 #include "controllers/raycluster/worker_groups.h"
 
 #include <algorithm>
-#include <memory>
+#include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/replicas.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 namespace {
 
-using runtime::EventType;
+/// Of one group in one plan; the next plan creates the others.
+constexpr std::size_t kMaxCreates = 1000;
 
-// A plan holds every pod it creates; the rest follows when the stores show these.
-constexpr std::size_t kCreatesPerGroup = 1000;
+std::string count_pods(std::size_t count) { return count == 1 ? "pod" : fmt::format("{} pods", count); }
 
-std::string pods_word(std::size_t count) { return count == 1 ? "pod" : fmt::format("{} pods", count); }
-
-// Deletes what is not yet on its way out, and says so; silent where nothing is left to do but wait.
-void delete_pods(const RayClusterSpec& spec, std::vector<PodPtr> pods, const std::string& why, Changes& out) {
-  std::erase_if(pods, [](const PodPtr& pod) { return pod->terminating(); });
-  if (pods.empty()) return;
-  std::vector<std::string> names;
-  for (const PodPtr& pod : pods) {
-    out.deletes.push_back(delete_pod(*pod, kFailedDeleteWorkerPod));
-    names.push_back(pod->key.name);
-  }
-  const ObjectKey& last = pods.back()->key;
-  out.events.push_back({EventType::kNormal, "DeletedWorkerPod", "DeleteWorkerPod",
-                        fmt::format("Deleted worker {} {} in {}: {}", pods.size() == 1 ? "Pod" : "Pods",
-                                    join_names(names), spec.key.namespace_name, why),
-                        last});
-  out.events.push_back({EventType::kWarning, "FailedToDeleteWorkerPod", "DeleteWorkerPod",
-                        fmt::format("Failed to delete worker {} {} in {}", pods.size() == 1 ? "Pod" : "Pods",
-                                    join_names(names), spec.key.namespace_name),
-                        pods.front()->key});
-  out.reasons.push_back(why);
-}
-
-// Plans one group.
 class GroupPlanner {
  public:
-  /// `taken` are the names of all the cluster's workers, whatever their labels say.
+  /// `names` are those of all worker pods of the cluster, whatever their labels are.
   GroupPlanner(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods,
-               const std::set<std::string>& taken, const Options& options)
+               const std::set<std::string>& names, bool may_create, const Options& options, WorkerDecision& out)
       : spec_(spec),
         group_(group),
+        names_(names),
+        may_create_(may_create),
         options_(options),
-        taken_(taken),
-        pods_(sort_into_replicas(group, pods)),
-        named_(group.workers_to_delete.begin(), group.workers_to_delete.end()) {}
+        pods_(classify(group, pods)),
+        to_delete_(group.workers_to_delete.begin(), group.workers_to_delete.end()),
+        out_(out) {}
 
-  Changes plan() && {
-    if (!pods_.unplaced.empty()) {
-      delete_pods(spec_, pods_.unplaced,
-                  fmt::format("group {} has {} without a replica index: deleting {}", group_.name,
-                              pods_word(pods_.unplaced.size()), pods_.unplaced.size() == 1 ? "it" : "them"),
-                  out_);
-    }
-    std::vector<const Replica*> kept = delete_named();
+  void decide() {
+    delete_pods_without_index();
+    std::vector<const Replica*> kept = delete_listed_replicas();
     delete_surplus(kept);
     for (const Replica* replica : kept) {
-      if (replica->state == ReplicaState::kBroken) tear_down(*replica, replica->problem);
+      if (replica->state == ReplicaState::kBroken) tear_down(*replica, replica->failure);
       if (replica->state == ReplicaState::kForming) complete(*replica);
     }
-    build_missing(kept.size());
-    return std::move(out_);
+    create_missing(kept.size());
   }
 
  private:
-  // True if `names` has the name of a pod that this replica has or would have.
-  [[nodiscard]] bool overlaps(int index, const std::set<std::string>& names) const {
+  /// Whether `names` has the name of a pod that this replica has or would have.
+  [[nodiscard]] bool has_name_in(int replica, const std::set<std::string>& names) const {
     for (int host = 0; !names.empty() && host < group_.hosts; ++host) {
-      if (names.contains(worker_pod_name(spec_, group_.name, index, host))) return true;
+      if (names.contains(worker_pod_name(spec_, group_.name, replica, host))) return true;
     }
     return false;
   }
 
-  std::vector<const Replica*> delete_named() {
+  void delete_pods_without_index() {
+    std::vector<PodPtr> pods = not_terminating(pods_.without_index);
+    if (pods.empty()) return;
+    std::string reason = fmt::format("group {} has {} without a replica index: deleting {}", group_.name,
+                                     count_pods(pods.size()), pods.size() == 1 ? "it" : "them");
+    out_.deletes.push_back({std::move(pods), std::move(reason)});
+  }
+
+  /// Returns the replicas that scaleStrategy.workersToDelete does not list.
+  std::vector<const Replica*> delete_listed_replicas() {
     std::vector<const Replica*> kept;
     for (const auto& [index, replica] : pods_.replicas) {
-      const bool named =
-          std::ranges::any_of(replica.pods, [&](const PodPtr& pod) { return named_.contains(pod->key.name); });
-      if (named || (replica.state != ReplicaState::kWhole && overlaps(index, named_))) {
-        tear_down(replica, "is named in scaleStrategy.workersToDelete");
+      const bool listed =
+          std::ranges::any_of(replica.pods, [&](const PodPtr& pod) { return to_delete_.contains(pod->key.name); });
+      if (listed || (replica.state != ReplicaState::kComplete && has_name_in(index, to_delete_))) {
+        tear_down(replica, "is listed in scaleStrategy.workersToDelete");
       } else {
         kept.push_back(&replica);
       }
@@ -96,132 +76,114 @@ class GroupPlanner {
   }
 
   void delete_surplus(std::vector<const Replica*>& kept) {
-    const auto wanted = static_cast<std::size_t>(group_.desired_replicas());
-    if (kept.size() <= wanted) return;
+    const auto desired = static_cast<std::size_t>(group_.desired_replicas());
+    if (kept.size() <= desired) return;
     std::ranges::sort(kept, [](const Replica* a, const Replica* b) {
       return a->state != b->state ? a->state > b->state : a->index < b->index;
     });
-    for (std::size_t i = wanted; i < kept.size(); ++i) {
-      tear_down(*kept[i], group_.suspended ? "is not wanted, the group is suspended"
-                                           : fmt::format("is not wanted, {} of {} are", wanted, kept.size()));
+    for (std::size_t i = desired; i < kept.size(); ++i) {
+      tear_down(*kept[i], group_.suspended
+                              ? "is surplus, the group is suspended"
+                              : fmt::format("is surplus, {} of {} replicas are desired", desired, kept.size()));
     }
-    kept.resize(wanted);
+    kept.resize(desired);
     std::ranges::sort(kept, {}, &Replica::index);
   }
 
   void tear_down(const Replica& replica, const std::string& why) {
-    delete_pods(spec_, replica.pods,
-                fmt::format("replica {} of group {} {}: tearing down its {}", replica.index, group_.name, why,
-                            pods_word(replica.not_terminating().size())),
-                out_);
+    std::vector<PodPtr> pods = not_terminating(replica.pods);
+    if (pods.empty()) return;
+    std::string reason = fmt::format("replica {} of group {} {}: deleting its {}", replica.index, group_.name, why,
+                                     count_pods(pods.size()));
+    out_.deletes.push_back({std::move(pods), std::move(reason)});
   }
 
-  void build_missing(std::size_t present) {
-    const auto wanted = static_cast<std::size_t>(group_.desired_replicas());
-    std::vector<int> hosts;
-    for (int host = 0; host < group_.hosts; ++host) hosts.push_back(host);
-    for (int index = 0; present < wanted && out_.creates.size() < kCreatesPerGroup; ++index) {
-      // A pod that bears one of the names, but not the labels, has to be gone first.
-      if (pods_.replicas.contains(index) || overlaps(index, named_) || overlaps(index, taken_)) continue;
-      if (!build(index, hosts)) return;
+  void create_missing(std::size_t present) {
+    const auto desired = static_cast<std::size_t>(group_.desired_replicas());
+    std::vector<int> hosts(static_cast<std::size_t>(group_.hosts));
+    std::iota(hosts.begin(), hosts.end(), 0);
+    for (int index = 0; present < desired && created_ < kMaxCreates; ++index) {
+      // A pod with one of the names, but without the labels, must be deleted first.
+      if (pods_.replicas.contains(index) || has_name_in(index, to_delete_) || has_name_in(index, names_)) continue;
+      if (!create(index, hosts, "missing: creating its")) return;
       ++present;
     }
   }
 
   void complete(const Replica& replica) {
-    const bool blocked = std::ranges::any_of(replica.missing, [&](int host) {
-      return taken_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
+    const bool name_in_use = std::ranges::any_of(replica.missing_hosts, [&](int host) {
+      return names_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
     });
-    if (blocked) return tear_down(replica, "lacks a host whose pod has lost its labels");
-    build(replica.index, replica.missing);
+    if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
+    create(replica.index, replica.missing_hosts, "incomplete: creating its missing");
   }
 
-  // All pods or none: a replica whose pods cannot be made is not begun. They are made when they are sent. What is wrong
-  // is wrong with all of them, but where the template fixes what differs between hosts or replicas: then it is right
-  // for one at most. So two hosts of two replicas tell.
-  bool build(int index, const std::vector<int>& hosts) {
-    if (!builder_) {
-      Result<WorkerPods> builder = WorkerPods::of(spec_, group_, options_);
-      if (!builder) return refuse(builder.error());
-      builder_ = std::make_shared<const WorkerPods>(*std::move(builder));
-    }
-    if (proven_ < 2) {
-      for (const int host : {hosts.front(), hosts.back()}) {
-        const Result<Object> pod = builder_->build({index, host});
-        if (!pod) return refuse(pod.error());
-      }
-      ++proven_;
-    }
-    std::vector<ObjectKey> keys;
-    for (const int host : hosts) {
-      const WorkerPlace place{index, host};
-      keys.push_back(builder_->key(place));
-      out_.creates.push_back(create_pod(
-          keys.back(),
-          [builder = builder_, place]() -> Result<Json> {
-            ASSIGN_OR_RETURN(Object pod, builder->build(place));
-            return std::move(pod.mutable_json());
-          },
-          kFailedCreateWorkerPod));
-    }
-    announce(index, keys);
+  /// All pods or none. They are built when they are sent; until then only a few are, to find errors of the template.
+  bool create(int index, const std::vector<int>& hosts, std::string_view why) {
+    if (!may_create_ || !can_build(index, hosts)) return false;
+    created_ += hosts.size();
+    out_.creates.push_back(
+        {builder_, group_.name, index, hosts,
+         fmt::format("replica {} of group {} is {} {}", index, group_.name, why, count_pods(hosts.size()))});
     return true;
   }
 
-  bool refuse(const Error& error) {
-    out_.refused.push_back(error.message());
-    return false;
+  /// An error of the template concerns all pods, unless the template sets a field that differs between hosts or
+  /// replicas: then at most one pod is right. So two hosts of two replicas show it.
+  bool can_build(int index, const std::vector<int>& hosts) {
+    if (!builder_) {
+      Result<WorkerPodBuilder> builder = WorkerPodBuilder::create(spec_, group_, options_);
+      if (!builder) return fail(builder.error());
+      builder_ = std::make_shared<const WorkerPodBuilder>(*std::move(builder));
+    }
+    if (checked_replicas_ == 2) return true;
+    for (const int host : {hosts.front(), hosts.back()}) {
+      const Result<Object> pod = builder_->build({index, host});
+      if (!pod) return fail(pod.error());
+    }
+    ++checked_replicas_;
+    return true;
   }
 
-  void announce(int index, const std::vector<ObjectKey>& pods) {
-    const bool forming = pods_.replicas.contains(index);
-    std::vector<std::string> names;
-    for (const ObjectKey& pod : pods) names.push_back(pod.name);
-    const char* word = names.size() == 1 ? "Pod" : "Pods";
-    out_.reasons.push_back(forming ? fmt::format("replica {} of group {} is unfinished: creating its missing {}", index,
-                                                 group_.name, pods_word(names.size()))
-                                   : fmt::format("replica {} of group {} is missing: creating its {}", index,
-                                                 group_.name, pods_word(names.size())));
-    out_.events.push_back({EventType::kNormal, "CreatedWorkerPod", "CreateWorkerPod",
-                           fmt::format("Created worker {} {} in {}, replica {} of group {}", word, join_names(names),
-                                       spec_.key.namespace_name, index, group_.name),
-                           pods.back()});
-    out_.events.push_back({EventType::kWarning, "FailedToCreateWorkerPod", "CreateWorkerPod",
-                           fmt::format("Failed to create worker {} {} in {}, replica {} of group {}", word,
-                                       join_names(names), spec_.key.namespace_name, index, group_.name),
-                           pods.front()});
+  bool fail(const Error& error) {
+    out_.errors.push_back(error.message());
+    return false;
   }
 
   const RayClusterSpec& spec_;
   const WorkerGroup& group_;
+  const std::set<std::string>& names_;
+  const bool may_create_;
   const Options& options_;
-  const std::set<std::string>& taken_;
   const GroupPods pods_;
-  const std::set<std::string> named_;
-  std::shared_ptr<const WorkerPods> builder_;  ///< Once a pod is missing.
-  int proven_ = 0;                             ///< Replicas whose pods can be made.
-  Changes out_;
+  const std::set<std::string> to_delete_;            ///< Names in scaleStrategy.workersToDelete.
+  std::shared_ptr<const WorkerPodBuilder> builder_;  ///< Null until a pod is missing.
+  int checked_replicas_ = 0;
+  std::size_t created_ = 0;  ///< Pods.
+  WorkerDecision& out_;
 };
 
 }  // namespace
 
-Changes plan_worker_groups(const RayClusterSpec& spec, const std::vector<PodPtr>& workers, const Options& options) {
+WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers, bool may_create,
+                              const Options& options) {
   std::map<std::string, std::vector<PodPtr>> by_group;
-  std::set<std::string> taken;
+  std::set<std::string> names;
   for (const PodPtr& pod : workers) {
     by_group[pod->label(tpu::kRayGroup)].push_back(pod);
-    taken.insert(pod->key.name);
+    names.insert(pod->key.name);
   }
-  Changes out;
+  WorkerDecision out;
   for (const WorkerGroup& group : spec.groups) {
-    out.append(GroupPlanner(spec, group, by_group[group.name], taken, options).plan());
+    GroupPlanner(spec, group, by_group[group.name], names, may_create, options, out).decide();
     by_group.erase(group.name);
   }
   for (const auto& [name, pods] : by_group) {
-    const auto live =
-        static_cast<std::size_t>(std::ranges::count_if(pods, [](const PodPtr& pod) { return !pod->terminating(); }));
-    delete_pods(spec, pods, fmt::format("the spec has no worker group \"{}\": deleting its {}", name, pods_word(live)),
-                out);
+    std::vector<PodPtr> deleted = not_terminating(pods);
+    if (deleted.empty()) continue;
+    std::string reason =
+        fmt::format("the spec has no worker group \"{}\": deleting its {}", name, count_pods(deleted.size()));
+    out.deletes.push_back({std::move(deleted), std::move(reason)});
   }
   return out;
 }

@@ -1,23 +1,47 @@
-// The workers of a RayCluster, planned group by group in whole replicas.
+// The workers of a RayCluster, decided group by group in whole replicas.
 //
-// - A broken replica is torn down whole, and built anew only when its last pod is gone: at no time can two live pods
-//   have one worker id. Every group and replica is judged by itself; none waits for another.
-// - Missing replicas take the lowest free indices. Surplus ones go whole: broken first, then unfinished, then whole
-//   ones, the highest index first.
-// - scaleStrategy.workersToDelete takes the replica of each pod it names. It is Ray's to clear; until then the named
-//   replica's index is not used again, because its pods would bear the names in the list.
-// - Pods of groups that the spec no longer has, or without a place in a replica, are deleted.
+// - A broken replica is deleted as a whole, and created again only when its last pod is deleted: at no time do two live
+//   pods have one worker id. No group or replica waits for another.
+// - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: broken first, then forming,
+// then
+//   complete ones, the highest index first.
+// - scaleStrategy.workersToDelete deletes the replica of each pod in it. Ray clears the list; until then the index of
+//   such a replica is not used again, because its pods would have the names in the list.
+// - Pods of groups that the spec does not have, or without a replica index, are deleted.
 #pragma once
 
-#include "controllers/raycluster/changes.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/options.h"
+#include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/pods.h"
-#include "controllers/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
-/// `workers` are pods whose controller is this cluster by UID; no other pod is ever touched.
-[[nodiscard]] Changes plan_worker_groups(const RayClusterSpec& spec, const std::vector<PodPtr>& workers,
-                                         const Options& options);
+struct WorkerDecision {
+  struct Deletion {
+    std::vector<PodPtr> pods;  ///< At least one; none is terminating.
+    std::string reason;        ///< A sentence.
+  };
+  /// Of the pods of one replica, all or the missing ones.
+  struct Creation {
+    std::shared_ptr<const WorkerPodBuilder> builder;
+    std::string group;
+    int replica = 0;
+    std::vector<int> hosts;
+    std::string reason;  ///< A sentence.
+  };
+  std::vector<Deletion> deletes;
+  std::vector<Creation> creates;
+  std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
+};
+
+/// `workers` are pods whose controller is this cluster by UID; no other pod is ever touched. Nothing is created unless
+/// `may_create`.
+[[nodiscard]] WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers,
+                                            bool may_create, const Options& options);
 
 }  // namespace tpuslice::raycluster

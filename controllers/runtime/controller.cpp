@@ -1,7 +1,7 @@
 #include "controllers/runtime/controller.h"
 
+#include <algorithm>
 #include <exception>
-#include <type_traits>
 #include <utility>
 
 #include "controllers/runtime/memory.h"
@@ -14,30 +14,22 @@ WorkQueueOptions named(WorkQueueOptions options, const std::string& name) {
   return options;
 }
 
-template <typename View>
-Target target_of(const ResourceType& type, const View& view) {
-  Target target{{type.api_version(), std::string(type.kind), view.key, view.uid, view.resource_version}, type, nullptr};
-  if constexpr (std::is_same_v<View, ObjectView>) {
-    if (const Json* status = find_path(view.object.json(), {"status"})) target.status = *status;
-  }
-  return target;
-}
-
-/// Half a second to over nine hours: what a plan measures is what people wait for.
+/// Half a second to nine hours: plans measure how long users wait.
 const Buckets kLongDurations = exponential_buckets(0.5, 2, 17);
 
-/// A plan this large leaves much free memory behind.
+/// After a plan of this size, free memory is returned to the system.
 constexpr std::size_t kManyActions = 64;
 
-std::size_t actions_of(const Plan& plan) {
+std::size_t actions_of(const plan::Plan& plan) {
   std::size_t count = 0;
-  for (const Stage& stage : plan.stages) count += stage.actions.size();
+  for (const plan::Stage& stage : plan.stages) count += stage.actions.size();
   return count;
 }
 
 }  // namespace
 
-Controller::Controller(std::unique_ptr<Reconciler> reconciler, ControllerOptions options, Dependencies dependencies)
+Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options,
+                       Dependencies dependencies)
     : reconciler_(std::move(reconciler)),
       options_(std::move(options)),
       executor_(dependencies.executor),
@@ -50,59 +42,21 @@ Controller::Controller(std::unique_ptr<Reconciler> reconciler, ControllerOptions
   metrics_.max_concurrent.set(options_.workers);
   ledger_.on_expired([this](const ExpiredWrite& expired) {
     metrics_.unseen_writes.increment();
-    log_.warn("a write was not seen in time", {{"key", expired.owner.to_string()},
-                                               {"resource", expired.write.type.resource()},
-                                               {"object", expired.write.key.to_string()}});
+    log_.warn("write not seen in time", {{"key", expired.owner.to_string()},
+                                         {"resource", expired.write.type.resource()},
+                                         {"object", expired.write.key.to_string()}});
   });
 }
 
-template <typename View>
-void Controller::watches(Store<View>& store, KeyMap<View> keys) {
-  const ResourceType reconciled = reconciler_->resource();
-  if (!keys) {
-    if (store.type() == reconciled) {
-      keys = [](const View& view) { return std::vector<ObjectKey>{view.key}; };
-    } else {
-      keys = [api_version = reconciled.api_version(), kind = reconciled.kind,
-              namespaced = reconciled.namespaced](const View& view) {
-        std::vector<ObjectKey> owners;
-        if (view.controller && view.controller->kind == kind && view.controller->api_version == api_version) {
-          owners.push_back({namespaced ? view.key.namespace_name : "", view.controller->name});
-        }
-        return owners;
-      };
-    }
-  }
-  store.add_listener([this, keys = std::move(keys)](const auto& before, const auto& after) {
-    if (before) {
-      for (const ObjectKey& key : keys(*before)) queue_.add(key);
-    }
-    if (after) {
-      for (const ObjectKey& key : keys(*after)) queue_.add(key);
-    }
-  });
-  ledger_.add_probe(probe_of(store));
-  synced_.push_back([&store] { return store.synced(); });
-  if (store.type() == reconciled && !find_target_) {
-    find_target_ = [&store](const ObjectKey& key) -> std::optional<Target> {
-      const auto view = store.get(key);
-      if (!view) return std::nullopt;
-      return target_of(store.type(), *view);
-    };
-  }
+std::vector<ObjectKey> Controller::owner_of(const ObjectKey& child,
+                                            const std::optional<ControllerRef>& controller) const {
+  const ResourceType type = reconciler_->resource();
+  if (!controller || controller->kind != type.kind || controller->api_version != type.api_version()) return {};
+  return {{type.namespaced ? child.namespace_name : "", controller->name}};
 }
-template void Controller::watches(Store<PodView>&, KeyMap<PodView>);
-template void Controller::watches(Store<NodeView>&, KeyMap<NodeView>);
-template void Controller::watches(Store<JobView>&, KeyMap<JobView>);
-template void Controller::watches(Store<StatefulSetView>&, KeyMap<StatefulSetView>);
-template void Controller::watches(Store<ServiceView>&, KeyMap<ServiceView>);
-template void Controller::watches(Store<ObjectView>&, KeyMap<ObjectView>);
 
 bool Controller::synced() const {
-  for (const auto& store_synced : synced_) {
-    if (!store_synced()) return false;
-  }
-  return true;
+  return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->synced(); });
 }
 
 bool Controller::step(Instant now, const std::stop_token& stop) {
@@ -126,9 +80,9 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
     return;
   }
   metrics_.active_workers.add(1);
-  // Before the plan: what it does not see of later changes is in the preconditions of its writes.
+  // Read before planning: preconditions then detect any later change.
   const Target seen = target(key);
-  const Result<Plan> planned = plan({key, clock_.wall(), last_failure(key)});
+  const Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
   if (!planned) {
     failed(key, planned.error(), std::nullopt, stop);
   } else {
@@ -141,8 +95,8 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   metrics_.active_workers.add(-1);
 }
 
-Result<Plan> Controller::plan(const ReconcileInput& input) const {
-  // One object that breaks a reconciler must not stop the work on all others.
+Result<plan::Plan> Controller::plan(const plan::ReconcileInput& input) const {
+  // An exception for one object must not stop the others.
   try {
     return reconciler_->plan(input);
   } catch (const std::exception& thrown) {
@@ -151,24 +105,24 @@ Result<Plan> Controller::plan(const ReconcileInput& input) const {
   }
 }
 
-void Controller::measure(const Plan& plan, const ExecutionReport& report) const {
-  for (const Measurement& measured : plan.measurements) {
+void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) const {
+  for (const plan::Measurement& measured : plan.measurements) {
     if (measured.after && !report.succeeded(plan, *measured.after)) continue;
     switch (measured.kind) {
-      case Measurement::Kind::kCount:
+      case plan::Measurement::Kind::kCount:
         registry_.counter(measured.name, measured.help, measured.labels).increment(measured.value);
         break;
-      case Measurement::Kind::kDuration:
+      case plan::Measurement::Kind::kDuration:
         registry_.histogram(measured.name, measured.help, kLongDurations, measured.labels).observe(measured.value);
         break;
-      case Measurement::Kind::kLevel:
+      case plan::Measurement::Kind::kLevel:
         registry_.gauge(measured.name, measured.help, measured.labels).set(measured.value);
         break;
     }
   }
 }
 
-void Controller::settle(const ObjectKey& key, const Plan& plan, const ExecutionReport& report,
+void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report,
                         const std::stop_token& stop) {
   if (!plan.stages.empty() || report.status_written) {
     log_.info("plan applied", {{"key", key.to_string()},
@@ -182,7 +136,7 @@ void Controller::settle(const ObjectKey& key, const Plan& plan, const ExecutionR
   const bool recovered = last_failure(key).has_value();
   set_failure(key, std::nullopt);
   queue_.forget(key);
-  // The plan that went well still showed the failure: once more, without it.
+  // The plan that succeeded still reported the last failure in its status. Plan again without it.
   if (recovered) queue_.add(key);
   if (plan.requeue_after) {
     metrics_.requeue_after.increment();
@@ -193,7 +147,7 @@ void Controller::settle(const ObjectKey& key, const Plan& plan, const ExecutionR
   }
 }
 
-void Controller::failed(const ObjectKey& key, const Error& error, const std::optional<Failure>& failure,
+void Controller::failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
                         const std::stop_token& stop) {
   queue_.add_rate_limited(key);
   if (error.code() == ErrorCode::kCancelled) return;
@@ -212,10 +166,10 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
              {{"key", key.to_string()}, {"error", error.message()}, {"code", to_string(error.code())}});
   if (!failure) return;
   set_failure(key, failure);
-  // While the stages keep failing no plan gets as far as its status, so the failure is shown now. A status is a
-  // function of what was observed: it may be written without the rest of its plan.
+  // While stages fail, no plan reaches its status write, so the failure is written now. A status depends only on the
+  // observation, so it can be written without the rest of its plan.
   const Target seen = target(key);
-  const Result<Plan> next = plan({key, clock_.wall(), failure});
+  const Result<plan::Plan> next = plan({key, clock_.wall(), failure});
   if (!next) return;
   const ExecutionReport report = executor_.apply_status(*next, seen, stop);
   ledger_.record(key, report.writes, clock_.now());
@@ -232,13 +186,13 @@ Target Controller::target(const ObjectKey& key) const {
   return {{type.api_version(), std::string(type.kind), key, {}, {}}, type, nullptr};
 }
 
-std::optional<Failure> Controller::last_failure(const ObjectKey& key) const {
+std::optional<plan::Failure> Controller::last_failure(const ObjectKey& key) const {
   const MutexLock lock(mutex_);
   const auto found = failures_.find(key);
-  return found == failures_.end() ? std::nullopt : std::optional<Failure>(found->second);
+  return found == failures_.end() ? std::nullopt : std::optional<plan::Failure>(found->second);
 }
 
-void Controller::set_failure(const ObjectKey& key, std::optional<Failure> failure) {
+void Controller::set_failure(const ObjectKey& key, std::optional<plan::Failure> failure) {
   const MutexLock lock(mutex_);
   if (failure) {
     failures_[key] = *std::move(failure);

@@ -1,4 +1,4 @@
-// Controller: one reconciler, run. Queue -> plan -> execute -> queue.
+// Controller: runs one reconciler. Queue -> plan -> execute -> queue.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,35 @@
 
 #include "api/base/log.h"
 #include "api/base/mutex.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/executor.h"
 #include "controllers/runtime/metrics.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/work_queue.h"
 #include "controllers/runtime/write_ledger.h"
 
 namespace tpuslice::runtime {
 
+/// The target of a plan for the object that `view` was decoded from.
+template <typename View>
+[[nodiscard]] Target target_of(const ResourceType& type, const View& view) {
+  Target target{{type.api_version(), std::string(type.kind), view.key, view.uid, view.resource_version}, type, nullptr};
+  if constexpr (requires { view.object.json(); }) target.status = plan::status_of(view.object);
+  return target;
+}
+
 struct ControllerOptions {
   int workers = 4;                                     ///< Keys planned and executed at a time.
-  Duration lag_poll = std::chrono::milliseconds(100);  ///< How soon a key whose writes are unseen is looked at again.
-  Duration write_expiry = std::chrono::seconds(30);    ///< How long an unseen write holds its key back.
+  Duration lag_poll = std::chrono::milliseconds(100);  ///< Retry interval of a key whose writes are unseen.
+  Duration write_expiry = std::chrono::seconds(30);    ///< How long an unseen write holds its key.
   Duration resync = Duration::zero();                  ///< Plan every object again this often; zero: never.
   WorkQueueOptions queue;                              ///< The name is the reconciler's.
 };
 
 /// watches() before the first step; then thread-safe. step() may run on several threads.
 ///
-/// A key is not planned before the stores show what was last written for it. A failed plan is followed by one of the
-/// same key that knows the failure; of that only the status is written at once, the rest after a back-off.
+/// A key is not planned before the stores show its last writes. After a failed plan, the key is planned again with the
+/// failure as an input: the status of that plan is written at once, the rest after a back-off.
 class Controller {
  public:
   struct Dependencies {
@@ -40,43 +48,45 @@ class Controller {
     Metrics& metrics;
     Logger log;
   };
-  Controller(std::unique_ptr<Reconciler> reconciler, ControllerOptions options, Dependencies dependencies);
+  Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options, Dependencies dependencies);
 
-  /// The keys a changed object concerns; asked for what it was before and what it is after.
+  /// The keys to reconcile when an object changes; called with the object before and after the change.
   template <typename View>
-  using KeyMap = std::function<std::vector<ObjectKey>(const View&)>;
+  using KeyFunction = std::function<std::vector<ObjectKey>(const View&)>;
 
-  /// Reconciles when an object of `store` changes. Without `keys`: an object of the reconciled kind concerns itself,
-  /// any other its controller if that is of the reconciled kind. The store outlives the controller.
+  /// Reconciles when an object of `store` changes. Without `keys`: an object of the reconciled kind itself, of any
+  /// other type its controller owner if that is of the reconciled kind. The store outlives the controller.
   template <typename View>
-  void watches(Store<View>& store, KeyMap<View> keys = {});
+  void watches(Store<View>& store, KeyFunction<View> keys = {});
 
-  void enqueue(const ObjectKey& key) { queue_.add(key); }
   [[nodiscard]] std::string name() const { return reconciler_->name(); }
-  [[nodiscard]] const Reconciler& reconciler() const { return *reconciler_; }
+  [[nodiscard]] const plan::Reconciler& reconciler() const { return *reconciler_; }
   [[nodiscard]] int workers() const { return options_.workers; }
   /// All watched stores hold their first list.
   [[nodiscard]] bool synced() const;
 
   /// Reconciles one key, if one is due. False if none was.
   bool step(Instant now, const std::stop_token& stop);
-  /// When step() will have something to do.
+  /// When step() will have a key.
   [[nodiscard]] Instant next_due() const { return queue_.next_due(); }
-  /// One worker: takes keys until `stop`; `cancel` cuts short what is being executed.
+  /// One worker: processes keys until `stop`; `cancel` also stops the plan that is being executed.
   void run(const std::stop_token& stop, const std::stop_token& cancel);
 
  private:
+  /// The controller owner of an object of another type, if it is of the reconciled kind.
+  [[nodiscard]] std::vector<ObjectKey> owner_of(const ObjectKey& child,
+                                                const std::optional<ControllerRef>& controller) const;
   void reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop);
-  [[nodiscard]] Result<Plan> plan(const ReconcileInput& input) const;
-  void measure(const Plan& plan, const ExecutionReport& report) const;
-  void settle(const ObjectKey& key, const Plan& plan, const ExecutionReport& report, const std::stop_token& stop);
-  void failed(const ObjectKey& key, const Error& error, const std::optional<Failure>& failure,
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const;
+  void measure(const plan::Plan& plan, const ExecutionReport& report) const;
+  void settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, const std::stop_token& stop);
+  void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;
-  [[nodiscard]] std::optional<Failure> last_failure(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
-  void set_failure(const ObjectKey& key, std::optional<Failure> failure) TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::optional<plan::Failure> last_failure(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
+  void set_failure(const ObjectKey& key, std::optional<plan::Failure> failure) TPUSLICE_EXCLUDES(mutex_);
 
-  const std::unique_ptr<Reconciler> reconciler_;
+  const std::unique_ptr<plan::Reconciler> reconciler_;
   const ControllerOptions options_;
   const Executor& executor_;
   const Clock& clock_;
@@ -85,11 +95,33 @@ class Controller {
   const Logger log_;
   WorkQueue queue_;
   WriteLedger ledger_;
-  std::vector<std::function<bool()>> synced_;
+  std::vector<const AnyStore*> stores_;
   std::function<std::optional<Target>(const ObjectKey&)> find_target_;  ///< In the store of the reconciled kind.
 
   mutable Mutex mutex_;
-  std::unordered_map<ObjectKey, Failure> failures_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, plan::Failure> failures_ TPUSLICE_GUARDED_BY(mutex_);
 };
+
+template <typename View>
+void Controller::watches(Store<View>& store, KeyFunction<View> keys) {
+  const bool reconciled = store.type() == reconciler_->resource();
+  if (!keys && reconciled) keys = [](const View& view) { return std::vector<ObjectKey>{view.key}; };
+  if (!keys) keys = [this](const View& view) { return owner_of(view.key, view.controller); };
+  store.add_listener([this, keys = std::move(keys)](const auto& before, const auto& after) {
+    for (const auto& view : {before, after}) {
+      if (!view) continue;
+      for (const ObjectKey& key : keys(*view)) queue_.add(key);
+    }
+  });
+  ledger_.add_store(store);
+  stores_.push_back(&store);
+  if (reconciled && !find_target_) {
+    find_target_ = [&store](const ObjectKey& key) -> std::optional<Target> {
+      const auto view = store.get(key);
+      if (!view) return std::nullopt;
+      return target_of(store.type(), *view);
+    };
+  }
+}
 
 }  // namespace tpuslice::runtime

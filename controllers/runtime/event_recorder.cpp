@@ -3,40 +3,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/hash.h"
+#include "api/types/utf8.h"
 #include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {
 
-constexpr std::size_t kLongestNote = 1024;  ///< Bytes; the API server refuses more.
-constexpr std::size_t kLongestReason = 128;
-constexpr std::size_t kLongestName = 253;
+constexpr std::size_t kMaxNote = 1024;  ///< Bytes. The API server refuses more.
+constexpr std::size_t kMaxReason = 128;
+constexpr std::size_t kMaxName = 253;
 
-/// Never in the middle of a UTF-8 character.
-std::string cut(std::string text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  std::size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
-  return text;
-}
+std::string_view type_name(plan::EventType type) { return type == plan::EventType::kNormal ? "Normal" : "Warning"; }
 
-std::string_view type_name(EventType type) { return type == EventType::kNormal ? "Normal" : "Warning"; }
-
-std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325ULL) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return hash;
-}
-
-/// What makes two events the same.
-std::string identity(const ObjectReference& regarding, const EventIntent& event) {
+/// Events with equal identity are one series.
+std::string identity(const plan::ObjectReference& regarding, const plan::EventIntent& event) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.uid, regarding.kind, regarding.key.to_string(),
                      type_name(event.type), event.reason, event.action, event.message);
 }
 
-std::string event_name(const ObjectReference& regarding, const std::string& identity, Timestamp time) {
+std::string event_name(const plan::ObjectReference& regarding, const std::string& identity, Timestamp time) {
   const std::string suffix = fmt::format(".{:016x}", fnv1a(format_rfc3339_micro(time), fnv1a(identity)));
-  std::string prefix = cut(regarding.key.name, kLongestName - suffix.size());
+  std::string prefix(truncate_utf8(regarding.key.name, kMaxName - suffix.size()));
   while (!prefix.empty() && (prefix.back() == '.' || prefix.back() == '-')) prefix.pop_back();
   return prefix + suffix;
 }
@@ -53,7 +41,7 @@ EventRecorder::EventRecorder(EventRecorderOptions options, client::Writer& write
       filtered_(metrics.counter("tpuslice_events_filtered_total", "Events dropped because their object had too many.")),
       failed_(metrics.counter("tpuslice_events_failed_total", "Events the API server would not take.")) {}
 
-void EventRecorder::record(const ObjectReference& regarding, const EventIntent& event) {
+void EventRecorder::record(const plan::ObjectReference& regarding, const plan::EventIntent& event) {
   bool full = false;
   {
     const MutexLock lock(mutex_);
@@ -78,14 +66,14 @@ Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
   for (std::size_t sent = 0; sent < options_.sends_per_step && !unsent_.empty(); ++sent) {
     Known& known = known_.at(unsent_.front());
     if (!send(known, stop)) {
-      // One failing send means that the others would fail too.
+      // If one request fails, the others would fail, too.
       blocked_until_ = now + options_.retry;
       return std::min(upkeep_due_, blocked_until_);
     }
     known.dirty = false;
-    known.told = known.count;
+    known.sent_count = known.count;
     known.written = now;
-    upkeep_due_ = std::min(upkeep_due_, known.quiet_since + options_.finish);
+    upkeep_due_ = std::min(upkeep_due_, known.last_event_at + options_.finish);
     if (!known.created) known_.erase(unsent_.front());
     unsent_.pop_front();
   }
@@ -98,7 +86,7 @@ void EventRecorder::run(const std::stop_token& stop) {
     const Duration wait = std::min<Duration>(std::max(due - clock_.now(), Duration::zero()), std::chrono::minutes(1));
     const bool blocked = !unsent_.empty();
     const MutexLock lock(mutex_);
-    recorded_.wait_for(mutex_, stop, wait, [&] { return !blocked && !queue_.empty(); });
+    recorded_.wait_for(mutex_, stop, wait, [&]() TPUSLICE_REQUIRES(mutex_) { return !blocked && !queue_.empty(); });
   }
 }
 
@@ -109,8 +97,8 @@ void EventRecorder::take_in(const Recorded& recorded, Instant now) {
     Known& known = found->second;
     ++known.count;
     known.last_seen = recorded.time;
-    known.quiet_since = now;
-    // The second of its kind is told at once, the following ones with the next refresh.
+    known.last_event_at = now;
+    // The second event of a series is sent at once, the following ones with the next refresh.
     if (known.count == 2 && !known.dirty) {
       known.dirty = true;
       unsent_.push_back(same);
@@ -132,13 +120,13 @@ void EventRecorder::take_in(const Recorded& recorded, Instant now) {
   known.body = body_of(recorded, name);
   known.key = Object(known.body).key();
   known.last_seen = recorded.time;
-  known.quiet_since = now;
+  known.last_event_at = now;
   known.written = now;
   known_.emplace(same, std::move(known));
   unsent_.push_back(same);
 }
 
-bool EventRecorder::allowed(const ObjectReference& regarding, Instant now) {
+bool EventRecorder::allowed(const plan::ObjectReference& regarding, Instant now) {
   const auto [entry, added] = buckets_.try_emplace(regarding.uid + "/" + regarding.key.to_string());
   Bucket& bucket = entry->second;
   if (added) {
@@ -154,25 +142,25 @@ bool EventRecorder::allowed(const ObjectReference& regarding, Instant now) {
 }
 
 Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) const {
-  const ObjectReference& about = recorded.regarding;
+  const plan::ObjectReference& about = recorded.regarding;
   // Events are namespaced; those about cluster-scoped objects live in "default".
   const std::string where = about.key.namespace_name.empty() ? "default" : about.key.namespace_name;
   Json regarding = {{"apiVersion", about.api_version}, {"kind", about.kind}, {"name", about.key.name}};
   if (!about.key.namespace_name.empty()) regarding["namespace"] = about.key.namespace_name;
   if (!about.uid.empty()) regarding["uid"] = about.uid;
   if (!about.resource_version.empty()) regarding["resourceVersion"] = about.resource_version;
-  return {
-      {"apiVersion", kEvents.api_version()},
-      {"kind", kEvents.kind},
-      {"metadata", {{"name", name}, {"namespace", where}}},
-      {"eventTime", format_rfc3339_micro(recorded.time)},
-      {"reportingController", options_.controller},
-      {"reportingInstance", cut(options_.instance, kLongestReason)},
-      {"action", cut(recorded.event.action.empty() ? recorded.event.reason : recorded.event.action, kLongestReason)},
-      {"reason", cut(recorded.event.reason, kLongestReason)},
-      {"regarding", std::move(regarding)},
-      {"note", cut(recorded.event.message, kLongestNote)},
-      {"type", type_name(recorded.event.type)}};
+  return {{"apiVersion", kEvents.api_version()},
+          {"kind", kEvents.kind},
+          {"metadata", {{"name", name}, {"namespace", where}}},
+          {"eventTime", format_rfc3339_micro(recorded.time)},
+          {"reportingController", options_.controller},
+          {"reportingInstance", truncate_utf8(options_.instance, kMaxReason)},
+          {"action",
+           truncate_utf8(recorded.event.action.empty() ? recorded.event.reason : recorded.event.action, kMaxReason)},
+          {"reason", truncate_utf8(recorded.event.reason, kMaxReason)},
+          {"regarding", std::move(regarding)},
+          {"note", truncate_utf8(recorded.event.message, kMaxNote)},
+          {"type", type_name(recorded.event.type)}};
 }
 
 bool EventRecorder::send(Known& known, const std::stop_token& stop) {
@@ -190,7 +178,7 @@ bool EventRecorder::send(Known& known, const std::stop_token& stop) {
   if (!known.created) {
     const Result<Object> created = writer_.create(kEvents, Object(known.body), {}, stop);
     error = created ? std::nullopt : std::optional<Error>(created.error());
-    // The reply to an earlier try was lost; its name says that it is ours.
+    // The reply to an earlier attempt was lost; the derived name identifies the Event.
     if (error && error->code() == ErrorCode::kAlreadyExists) error.reset();
     known.created = !error;
   }
@@ -216,17 +204,17 @@ Instant EventRecorder::upkeep(Instant now) {
       ++entry;
       continue;
     }
-    const bool quiet = now - known.quiet_since >= options_.finish;
-    const bool untold = known.count > known.told;
-    if (untold && (quiet || now - known.written >= options_.refresh)) {
+    const bool ended = now - known.last_event_at >= options_.finish;
+    const bool unsent = known.count > known.sent_count;
+    if (unsent && (ended || now - known.written >= options_.refresh)) {
       known.dirty = true;
       unsent_.push_back(entry->first);
-    } else if (quiet) {
+    } else if (ended) {
       entry = known_.erase(entry);
       continue;
     } else {
-      due = std::min(due, known.quiet_since + options_.finish);
-      if (untold) due = std::min(due, known.written + options_.refresh);
+      due = std::min(due, known.last_event_at + options_.finish);
+      if (unsent) due = std::min(due, known.written + options_.refresh);
     }
     ++entry;
   }

@@ -1,4 +1,4 @@
-// EventRecorder: tells people what happened to an object, as events.k8s.io/v1 Events. Never in a reconcile's way.
+// EventRecorder: writes events.k8s.io/v1 Events, without delaying reconciles.
 #pragma once
 
 #include <cstdint>
@@ -12,62 +12,63 @@
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
 #include "api/client/client.h"
-#include "controllers/runtime/plan.h"
+#include "controllers/plan/plan.h"
 
 namespace tpuslice::runtime {
 
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  /// Returns at once; `event.after` is not looked at.
-  virtual void record(const ObjectReference& regarding, const EventIntent& event) = 0;
+  /// Does not block. Ignores `event.after`.
+  virtual void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) = 0;
 };
 
 struct EventRecorderOptions {
   std::string controller = "tpuslice.dev/operator";  ///< reportingController
   std::string instance = "tpu-slice-operator";       ///< reportingInstance: this replica.
-  std::size_t queue = 1000;                          ///< Events not sent yet; more drop the oldest.
-  Duration finish = std::chrono::minutes(6);         ///< A series this quiet has ended.
-  Duration refresh = std::chrono::minutes(30);       ///< The count of a running series is written this often.
-  int tries = 12;                                    ///< Then an event is dropped.
+  std::size_t queue = 1000;                          ///< Unsent events; beyond it the oldest is dropped.
+  Duration finish = std::chrono::minutes(6);         ///< A series ends after this long without an event.
+  Duration refresh = std::chrono::minutes(30);       ///< How often the count of a running series is written.
+  int tries = 12;                                    ///< Attempts to send an event before it is dropped.
   Duration retry = std::chrono::seconds(10);
-  double burst = 25;                          ///< New events of one object at once,
-  Duration refill = std::chrono::minutes(5);  ///< and one more per this.
+  double burst = 25;                          ///< New events of one object at once.
+  Duration refill = std::chrono::minutes(5);  ///< One more new event of an object is allowed per this time.
   std::size_t sends_per_step = 16;
 };
 
-/// record() may be called from any thread; one thread steps it.
+/// record() is thread-safe; the rest is called by one thread.
 ///
-/// Identical events become one Event whose series counts them. Names are derived, so a send whose reply was lost makes
-/// no second Event.
+/// Identical events become one Event whose series counts them. Names are derived, so that a request whose reply was
+/// lost does not create a second Event when it is repeated.
 class EventRecorder final : public EventSink {
  public:
   EventRecorder(EventRecorderOptions options, client::Writer& writer, const Clock& clock, Metrics& metrics, Logger log);
 
-  void record(const ObjectReference& regarding, const EventIntent& event) override TPUSLICE_EXCLUDES(mutex_);
+  void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) override
+      TPUSLICE_EXCLUDES(mutex_);
 
-  /// Sends what is due. Returns when it wants to be called next, unless something is recorded before.
+  /// Sends due events. Returns when it must be called next, unless an event is recorded before.
   Instant step(Instant now, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   /// Steps until `stop`.
   void run(const std::stop_token& stop);
 
  private:
   struct Recorded {
-    ObjectReference regarding;
-    EventIntent event;
+    plan::ObjectReference regarding;
+    plan::EventIntent event;
     Timestamp time;
   };
-  /// An Event on the server, or on its way there.
+  /// An Event that was sent or is about to be.
   struct Known {
     ObjectKey key;
     Json body;
     std::int64_t count = 1;
-    std::int64_t told = 0;  ///< The count the server was last told.
+    std::int64_t sent_count = 0;  ///< The count that was last sent.
     Timestamp last_seen;
-    Instant quiet_since;
+    Instant last_event_at;
     Instant written;
-    bool created = false;  ///< The server has it.
-    bool dirty = true;     ///< The server should be told now.
+    bool created = false;  ///< It exists on the server.
+    bool dirty = true;     ///< It must be sent.
     int tries = 0;
   };
   struct Bucket {
@@ -76,11 +77,11 @@ class EventRecorder final : public EventSink {
   };
 
   void take_in(const Recorded& recorded, Instant now);
-  [[nodiscard]] bool allowed(const ObjectReference& regarding, Instant now);
+  [[nodiscard]] bool allowed(const plan::ObjectReference& regarding, Instant now);
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
-  /// True if `known` needs no more sending; false to try again later.
+  /// True if `known` is sent; false to try again later.
   bool send(Known& known, const std::stop_token& stop);
-  /// Ends quiet series, refreshes running ones. Returns when to look again.
+  /// Ends series without recent events, refreshes the others. Returns when it must be called next.
   Instant upkeep(Instant now);
 
   const EventRecorderOptions options_;
@@ -95,8 +96,8 @@ class EventRecorder final : public EventSink {
   ConditionVariable recorded_;
   std::deque<Recorded> queue_ TPUSLICE_GUARDED_BY(mutex_);
 
-  // Of the stepping thread alone.
-  std::map<std::string, Known> known_;  ///< By what makes events identical.
+  // Used by the stepping thread only.
+  std::map<std::string, Known> known_;  ///< By identity().
   std::deque<std::string> unsent_;      ///< Keys of known_, oldest first.
   std::map<std::string, Bucket> buckets_;
   Instant blocked_until_ = Instant::min();

@@ -9,10 +9,10 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// How much faster a stage goes on that begins well. Each batch waits for the slowest of the one before.
+/// Growth of batches while no action fails. Each batch waits for the slowest action of the one before.
 constexpr std::size_t kGrowth = 4;
 
-std::string describe(const Action& action) {
+std::string describe(const plan::Action& action) {
   const std::string part = action.subresource.empty() ? "" : "/" + action.subresource;
   return action.type.resource() + part + " " + action.key.to_string();
 }
@@ -35,29 +35,29 @@ ActionReport failed(Error error) {
   return report;
 }
 
-/// What a failed precondition of a patch looks like: Conflict, or a refusal to change the immutable uid.
+/// True for a failed precondition of a patch: Conflict, or the error for a change of the immutable uid.
 bool is_other_object(const Error& error) {
   return error.code() == ErrorCode::kConflict ||
          (error.code() == ErrorCode::kInvalid && error.message().find("metadata.uid") != std::string::npos);
 }
 
-/// Whether the next plan should know. A conflict or a stop says nothing about the object.
+/// True if the error is an input of the next plan. Conflicts and cancellations do not depend on the object.
 bool is_failure(const Error& error) {
   return error.code() != ErrorCode::kConflict && error.code() != ErrorCode::kCancelled;
 }
 
 void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
-  // A real failure outranks a conflict: it is what has to be shown.
+  // Other errors take precedence over conflicts, since they are reported.
   if (!report.error || (!report.failure && is_failure(error))) report.error = error;
-  if (!report.failure && is_failure(error)) report.failure = Failure{reason, error.message()};
+  if (!report.failure && is_failure(error)) report.failure = plan::Failure{reason, error.message()};
 }
 
 bool succeeded(Outcome outcome) {
-  return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kGone;
+  return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kNotFound;
 }
 
-/// Why the first of the plan's actions on this object failed; null if none did.
-const Error* failure_of(const Plan& plan, const ExecutionReport& report, const ObjectKey& key) {
+/// The error of the first action on this object that failed; null if none did.
+const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, const ObjectKey& key) {
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
       const ActionReport& action = report.stages[i][j];
@@ -69,7 +69,7 @@ const Error* failure_of(const Plan& plan, const ExecutionReport& report, const O
 
 }  // namespace
 
-bool ExecutionReport::succeeded(const Plan& plan, const ObjectKey& key) const {
+bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key) const {
   bool any = false;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
@@ -85,11 +85,11 @@ Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& par
                    ExecutorOptions options)
     : reader_(reader), writer_(writer), parallel_(parallel), events_(events), options_(options) {}
 
-ExecutionReport Executor::apply(const Plan& plan, const Target& target, const std::stop_token& stop) const {
+ExecutionReport Executor::apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const {
   ExecutionReport report;
-  for (const Stage& stage : plan.stages) report.stages.emplace_back(stage.actions.size());
+  for (const plan::Stage& stage : plan.stages) report.stages.emplace_back(stage.actions.size());
   for (std::size_t i = 0; i < plan.stages.size() && report.ok(); ++i) {
-    const Stage& stage = plan.stages[i];
+    const plan::Stage& stage = plan.stages[i];
     run_stage(stage, report.stages[i], stop);
     for (std::size_t j = 0; j < stage.actions.size(); ++j) {
       const ActionReport& action = report.stages[i][j];
@@ -97,7 +97,8 @@ ExecutionReport Executor::apply(const Plan& plan, const Target& target, const st
       if (action.error) note_error(report, *action.error, stage.actions[j].failure_reason);
     }
     if (report.ok() && stop.stop_requested()) {
-      report.error = Error::of(ErrorCode::kCancelled, "{}: stopped before all was done", target.object.key.to_string());
+      report.error =
+          Error::of(ErrorCode::kCancelled, "{}: stopped before the plan was complete", target.object.key.to_string());
     }
   }
   if (report.ok() && plan.status) write_status(*plan.status, target, stop, report);
@@ -105,19 +106,21 @@ ExecutionReport Executor::apply(const Plan& plan, const Target& target, const st
   return report;
 }
 
-ExecutionReport Executor::apply_status(const Plan& plan, const Target& target, const std::stop_token& stop) const {
+ExecutionReport Executor::apply_status(const plan::Plan& plan, const Target& target,
+                                       const std::stop_token& stop) const {
   ExecutionReport report;
   if (plan.status) write_status(*plan.status, target, stop, report);
   return report;
 }
 
-void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const {
+void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& reports,
+                         const std::stop_token& stop) const {
   const bool creates = std::any_of(stage.actions.begin(), stage.actions.end(),
-                                   [](const Action& action) { return action.kind == ActionKind::kCreate; });
+                                   [](const plan::Action& action) { return action.kind == plan::ActionKind::kCreate; });
   std::atomic<bool> failing = false;
   std::size_t batch = creates ? 1 : stage.actions.size();
   for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= kGrowth) {
-    // Once there are as many as may be in flight, more in a batch would only mean fewer pauses between batches.
+    // Beyond max_in_flight a larger batch would not be faster.
     if (batch >= options_.max_in_flight) batch = stage.actions.size();
     batch = std::min(batch, stage.actions.size() - start);
     parallel_.run(batch, options_.max_in_flight, [&](std::size_t i) {
@@ -129,49 +132,49 @@ void Executor::run_stage(const Stage& stage, std::vector<ActionReport>& reports,
   }
 }
 
-ActionReport Executor::run(const Action& action, const std::stop_token& stop) const {
+ActionReport Executor::run(const plan::Action& action, const std::stop_token& stop) const {
   switch (action.kind) {
-    case ActionKind::kCreate:
+    case plan::ActionKind::kCreate:
       return run_create(action, stop);
-    case ActionKind::kPatch:
+    case plan::ActionKind::kPatch:
       return run_patch(action, stop);
-    case ActionKind::kDelete:
+    case plan::ActionKind::kDelete:
       return run_delete(action, stop);
   }
   return failed(Error::internal("{}: unknown kind of action", describe(action)));
 }
 
-ActionReport Executor::run_create(const Action& action, const std::stop_token& stop) const {
+ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
   Result<Json> made = action.body.make();
   if (!made) return failed(made.error());
   const Object body(*std::move(made));
-  const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kReceipt}, stop);
+  const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kMetadataOnly}, stop);
   if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
   if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, body, stop);
   return failed(created.error());
 }
 
-ActionReport Executor::adopt(const Action& action, const Object& body, const std::stop_token& stop) const {
+ActionReport Executor::adopt(const plan::Action& action, const Object& body, const std::stop_token& stop) const {
   const Result<Object> existing = reader_.get(action.type, action.key, stop);
   if (!existing) {
     if (existing.error().code() != ErrorCode::kNotFound) return failed(existing.error());
-    return failed(Error::conflict("{}: existed when it was created and is gone now", describe(action)));
+    return failed(Error::conflict("{}: the existing object was deleted meanwhile", describe(action)));
   }
   const std::optional<ControllerRef> ours = body.controller();
   const std::optional<ControllerRef> theirs = existing->controller();
   if (theirs && ours && theirs->uid == ours->uid) {
     if (!existing->deletion_timestamp()) return take_over(action, body, *existing, stop);
-    return failed(Error::conflict("{}: its predecessor is still being deleted", describe(action)));
+    return failed(Error::conflict("{}: an object of that name is being deleted", describe(action)));
   }
   if (!theirs && !ours) return take_over(action, body, *existing, stop);
   const std::string owner =
-      theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("nobody");
+      theirs ? fmt::format("{} {} (uid {})", theirs->kind, theirs->name, theirs->uid) : std::string("no object");
   return failed(Error::of(ErrorCode::kAlreadyExists,
                           "{} already exists and is controlled by {}, not by {}: delete or rename one of them",
-                          describe(action), owner, ours ? ours->kind + " " + ours->name : std::string("nobody")));
+                          describe(action), owner, ours ? ours->kind + " " + ours->name : std::string("no object")));
 }
 
-ActionReport Executor::take_over(const Action& action, const Object& body, const Object& existing,
+ActionReport Executor::take_over(const plan::Action& action, const Object& body, const Object& existing,
                                  const std::stop_token& stop) const {
   Json missing = Json::object();
   for (const auto& [key, value] : string_map_at(body.json(), {"metadata", "labels"})) {
@@ -180,31 +183,31 @@ ActionReport Executor::take_over(const Action& action, const Object& body, const
   if (missing.empty()) return done(Outcome::kAdopted, write_of(action.type, action.key, existing));
   client::PatchOptions options;
   options.uid = existing.uid();
-  options.answer = client::Answer::kReceipt;
+  options.answer = client::Answer::kMetadataOnly;
   const Result<Object> labelled = writer_.patch(action.type, action.key, client::PatchType::kMerge,
                                                 {{"metadata", {{"labels", std::move(missing)}}}}, options, stop);
   if (labelled) return done(Outcome::kAdopted, write_of(action.type, action.key, *labelled));
   return failed(labelled.error());
 }
 
-ActionReport Executor::run_patch(const Action& action, const std::stop_token& stop) const {
+ActionReport Executor::run_patch(const plan::Action& action, const std::stop_token& stop) const {
   const Result<Json> body = action.body.make();
   if (!body) return failed(body.error());
   client::PatchOptions options;
   options.subresource = action.subresource;
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
-  options.answer = client::Answer::kReceipt;
+  options.answer = client::Answer::kMetadataOnly;
   const Result<Object> patched =
       writer_.patch(action.type, action.key, client::PatchType::kMerge, *body, options, stop);
   if (patched) return done(Outcome::kDone, write_of(action.type, action.key, *patched));
   if (patched.error().code() == ErrorCode::kNotFound || is_other_object(patched.error())) {
-    return failed(Error::conflict("{} is not what it was: {}", describe(action), patched.error().message()));
+    return failed(Error::conflict("{} has changed: {}", describe(action), patched.error().message()));
   }
   return failed(patched.error());
 }
 
-ActionReport Executor::run_delete(const Action& action, const std::stop_token& stop) const {
+ActionReport Executor::run_delete(const plan::Action& action, const std::stop_token& stop) const {
   client::DeleteOptions options;
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
@@ -213,52 +216,52 @@ ActionReport Executor::run_delete(const Action& action, const std::stop_token& s
   const Write write{action.type, action.key, action.preconditions.uid, 0, true};
   const Status removed = writer_.remove(action.type, action.key, options, stop);
   if (removed) return done(Outcome::kDone, write);
-  if (removed.error().code() == ErrorCode::kNotFound) return done(Outcome::kGone, write);
+  if (removed.error().code() == ErrorCode::kNotFound) return done(Outcome::kNotFound, write);
   if (removed.error().code() != ErrorCode::kConflict || action.preconditions.uid.empty()) {
     return failed(removed.error());
   }
-  // Which precondition failed? Another uid means that ours is gone.
+  // Find out which precondition failed. Another uid means that the observed object was deleted.
   const Result<Object> existing = reader_.get(action.type, action.key, stop);
-  if (!existing && existing.error().code() == ErrorCode::kNotFound) return done(Outcome::kGone, write);
-  if (existing && existing->uid() != action.preconditions.uid) return done(Outcome::kGone, write);
+  if (!existing && existing.error().code() == ErrorCode::kNotFound) return done(Outcome::kNotFound, write);
+  if (existing && existing->uid() != action.preconditions.uid) return done(Outcome::kNotFound, write);
   return failed(removed.error());
 }
 
-void Executor::write_status(const StatusPatch& status, const Target& target, const std::stop_token& stop,
+void Executor::write_status(const plan::StatusPatch& status, const Target& target, const std::stop_token& stop,
                             ExecutionReport& report) const {
   const Json current = target.status.is_null() ? Json(Json::object()) : target.status;
   const Json difference = merge_diff(current, status.status);
   if (difference.empty()) return;
   client::PatchOptions options;
   options.uid = target.object.uid;
-  options.answer = client::Answer::kReceipt;
+  options.answer = client::Answer::kMetadataOnly;
   const Result<Object> written = writer_.update_status(target.type, target.object.key, difference, options, stop);
   if (written) {
     report.status_written = true;
     report.writes.push_back(write_of(target.type, target.object.key, *written));
     return;
   }
-  // Whose status it was is gone; a deletion is on its way to the store.
+  // The object was deleted; the store will show it.
   if (written.error().code() == ErrorCode::kNotFound) return;
   if (is_other_object(written.error())) {
-    report.error = Error::conflict("{} {} is not what it was: {}", target.type.resource(),
-                                   target.object.key.to_string(), written.error().message());
+    report.error = Error::conflict("{} {} has changed: {}", target.type.resource(), target.object.key.to_string(),
+                                   written.error().message());
     return;
   }
   note_error(report, written.error(), "FailedUpdateStatus");
 }
 
-void Executor::emit(const Plan& plan, const Target& target, const ExecutionReport& report) const {
-  // Who goes on with the plan tells of it: a replica that stops, or no longer leads, has decided nothing.
+void Executor::emit(const plan::Plan& plan, const Target& target, const ExecutionReport& report) const {
+  // The replica that completes the plan records its events; one that stops or no longer leads does not.
   const auto is_cut_short = [](const Error& error) { return error.code() == ErrorCode::kCancelled; };
-  for (const EventIntent& event : plan.events) {
-    const ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
+  for (const plan::EventIntent& event : plan.events) {
+    const plan::ObjectReference& regarding = event.regarding ? *event.regarding : target.object;
     if (!event.after) {
       if (!report.error || !is_cut_short(*report.error)) events_.record(regarding, event);
-    } else if (event.type == EventType::kNormal) {
+    } else if (event.type == plan::EventType::kNormal) {
       if (report.succeeded(plan, *event.after)) events_.record(regarding, event);
     } else if (const Error* error = failure_of(plan, report, *event.after); error != nullptr && !is_cut_short(*error)) {
-      EventIntent with_cause = event;
+      plan::EventIntent with_cause = event;
       with_cause.message += ", " + error->message();
       events_.record(regarding, with_cause);
     }

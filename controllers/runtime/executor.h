@@ -8,45 +8,45 @@
 #include <vector>
 
 #include "api/client/client.h"
+#include "controllers/plan/plan.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/event_recorder.h"
 #include "controllers/runtime/parallel.h"
-#include "controllers/runtime/plan.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/write_ledger.h"
 
 namespace tpuslice::runtime {
 
 /// The reconciled object as it was observed.
 struct Target {
-  ObjectReference object;
+  plan::ObjectReference object;
   ResourceType type;
-  Json status;  ///< Null where it has none, or where no status is written.
+  Json status;  ///< Null if the object has no status or the kind writes none.
 };
 
 enum class Outcome : std::uint8_t {
-  kSkipped,  ///< Never sent: something before it failed, or we are stopping.
+  kSkipped,  ///< Not sent: an earlier action failed, or the controller stops.
   kDone,
-  kAdopted,  ///< A create that found its object there, controlled by the same owner.
-  kGone,     ///< A delete that found nothing to delete.
+  kAdopted,   ///< A create whose object existed with the same controller owner.
+  kNotFound,  ///< A delete whose object did not exist.
   kFailed,
 };
 
 struct ActionReport {
   Outcome outcome = Outcome::kSkipped;
   std::optional<Error> error;  ///< Of kFailed.
-  std::optional<Write> write;  ///< What the stores are going to show.
+  std::optional<Write> write;  ///< For the write ledger.
 };
 
 struct ExecutionReport {
-  std::vector<std::vector<ActionReport>> stages;  ///< Same shape as the plan's.
-  std::vector<Write> writes;                      ///< Of all actions and the status.
+  std::vector<std::vector<ActionReport>> stages;  ///< One entry for each action, as in the plan.
+  std::vector<Write> writes;                      ///< Of all actions and of the status.
   bool status_written = false;
   std::optional<Error> error;  ///< Of the first action that failed, or of the status patch.
-  std::optional<Failure>
-      failure;  ///< The same for the next plan; absent for conflicts, which say nothing of the object.
+  std::optional<plan::Failure>
+      failure;  ///< Input of the next plan; absent for conflicts, which do not depend on the object.
 
-  /// Whether `plan`, whose report this is, has actions on this object and all of them succeeded.
-  [[nodiscard]] bool succeeded(const Plan& plan, const ObjectKey& key) const;
+  /// True if `plan` has actions on this object and all of them succeeded.
+  [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key) const;
   [[nodiscard]] bool ok() const { return !error; }
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };
@@ -55,14 +55,14 @@ struct ExecutorOptions {
   std::size_t max_in_flight = 16;  ///< Actions of one stage at a time.
 };
 
-/// Stages in order; within one, actions in parallel. A stage with creates starts slowly (1, 4, then up to max_in_flight
-/// at a time), so that what is bound to fail (quota, admission) fails once and not a hundred times. After a failure
-/// nothing more of the stage is started (unless its actions are independent), what is under way is waited for, and
-/// later stages and the status are left to the next plan.
+/// Runs stages in order and the actions of a stage in parallel. A stage with creates starts slowly (1, 4, then up to
+/// max_in_flight at a time), so that an error that affects all of them (quota, admission) is met once and not a hundred
+/// times. After a failure no more actions of the stage are started (unless they are independent), started ones are
+/// waited for, and later stages and the status are left to the next plan.
 ///
-/// A create answered AlreadyExists is done if the object there has the same controller; so a create whose reply was
-/// lost is repeated safely. Labels that it lacks are put on it: our watches select by them. A delete of what is gone,
-/// or has another uid, is done.
+/// A create that fails with AlreadyExists succeeds if the existing object has the same controller owner, so that a
+/// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.
+/// A delete of an object that does not exist or has another uid succeeds.
 ///
 /// Thread-safe.
 class Executor {
@@ -70,22 +70,22 @@ class Executor {
   Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
            ExecutorOptions options = {});
 
-  ExecutionReport apply(const Plan& plan, const Target& target, const std::stop_token& stop) const;
-  /// Only the plan's status: how a failure becomes visible while the stages keep failing.
-  ExecutionReport apply_status(const Plan& plan, const Target& target, const std::stop_token& stop) const;
+  ExecutionReport apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
+  /// Writes the plan's status only. Shows a failure while stages keep failing.
+  ExecutionReport apply_status(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
 
  private:
-  void run_stage(const Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport run(const Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport run_create(const Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport run_patch(const Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport run_delete(const Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport adopt(const Action& action, const Object& body, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport take_over(const Action& action, const Object& body, const Object& existing,
+  void run_stage(const plan::Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport run(const plan::Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport run_create(const plan::Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport run_patch(const plan::Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport run_delete(const plan::Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport adopt(const plan::Action& action, const Object& body, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport take_over(const plan::Action& action, const Object& body, const Object& existing,
                                        const std::stop_token& stop) const;
-  void write_status(const StatusPatch& status, const Target& target, const std::stop_token& stop,
+  void write_status(const plan::StatusPatch& status, const Target& target, const std::stop_token& stop,
                     ExecutionReport& report) const;
-  void emit(const Plan& plan, const Target& target, const ExecutionReport& report) const;
+  void emit(const plan::Plan& plan, const Target& target, const ExecutionReport& report) const;
 
   client::Reader& reader_;
   client::Writer& writer_;

@@ -1,4 +1,4 @@
-// FencedWriter: a Writer that stops with the lease, not when somebody gets around to telling it.
+// FencedWriter: a Writer that refuses writes as soon as the lease may have expired.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace tpuslice::runtime {
 
-/// Asks before each write whether it is still ours to make. A process that was paused beyond its lease wakes up with
-/// workers in the middle of their plans, before anybody has noticed; their writes must not reach the server. What was
-/// already on its way when the process stopped cannot be called back: that is what preconditions are for.
+/// Checks before each write whether this replica still leads. A process that was paused for longer than its lease
+/// continues in the middle of plans; those writes must not reach the server. Requests that were already sent when the
+/// process was paused cannot be held back; their preconditions protect the objects.
 ///
 /// Thread-safe if `may_write` is.
 class FencedWriter final : public client::Writer {
@@ -18,7 +18,7 @@ class FencedWriter final : public client::Writer {
   FencedWriter(client::Writer& writer, std::function<bool()> may_write)
       : writer_(writer), may_write_(std::move(may_write)) {}
 
-  // Errors also: Cancelled when it is no longer ours to write.
+  // Also return Cancelled when this replica no longer leads.
   Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
                         std::stop_token stop) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/pause.h"
 #include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
@@ -49,7 +50,7 @@ Instant LeaderElector::step(Instant now, const std::stop_token& stop) {
   }
   if (state == State::kLost || state == State::kReleased) return kNever;
   if (state == State::kLeading && !leading(now)) {
-    lose("it was not renewed in time");
+    lose("not renewed in time");
     return kNever;
   }
   if (now < due_) return due_;
@@ -84,7 +85,7 @@ void LeaderElector::release(const std::stop_token& stop) {
   if (written) {
     log_.info("lease released");
   } else {
-    log_.warn("lease not released; it will run out", {{"error", written.error().message()}});
+    log_.warn("lease not released; it will expire", {{"error", written.error().message()}});
   }
 }
 
@@ -111,7 +112,7 @@ std::string LeaderElector::holder() const {
 
 Instant LeaderElector::acquire(Instant now, const std::stop_token& stop) {
   Status status = observe(stop);
-  // Counted from before the request: the server may have stamped it at any time since.
+  // Measured from before the request, since the server may have written the time at any moment after it.
   const Instant asked = clock_.now();
   if (status && free(asked)) {
     status = take(stop);
@@ -130,17 +131,17 @@ Instant LeaderElector::acquire(Instant now, const std::stop_token& stop) {
 Instant LeaderElector::renew(Instant now, const std::stop_token& stop) {
   Status status = take(stop);
   if (!status && (status.error().code() == ErrorCode::kConflict || status.error().code() == ErrorCode::kNotFound)) {
-    // Somebody wrote it: another holder, or a person with kubectl.
+    // The lease was written by another holder or by a user.
     status = observe(stop);
     if (status && lease_ && holder_of(*lease_) != options_.identity) {
-      lose("another replica holds it");
+      lose("held by another replica");
       return kNever;
     }
     if (status) status = take(stop);
   }
   const Instant answered = clock_.now();
   if (!leading(answered)) {
-    lose("it was not renewed in time");
+    lose("not renewed in time");
     return kNever;
   }
   if (!status) {

@@ -1,4 +1,4 @@
-// LeaderElector: at most one replica acts, by holding a Lease.
+// LeaderElector: at most one replica leads, by holding a Lease.
 #pragma once
 
 #include <atomic>
@@ -19,36 +19,36 @@ struct ElectionOptions {
   std::string namespace_name = "tpu-slice-system";
   std::string name = "tpu-slice-operator";
   std::string identity = {};                     ///< Of this replica, unique: "<pod>_<random>".
-  Duration lease = std::chrono::seconds(15);     ///< Others may take over after this much silence.
+  Duration lease = std::chrono::seconds(15);     ///< Others may take over if it is not renewed for this long.
   Duration renew_by = std::chrono::seconds(10);  ///< Leader work stops if not renewed within this; < lease.
   Duration retry = std::chrono::seconds(2);      ///< Gap between attempts; < renew_by.
   double jitter = 1.2;                           ///< Attempts to acquire wait up to this fraction longer.
 };
 
-/// Whether the lease is free is judged by how long ago *this* process saw it change, never by the timestamps in it:
-/// clocks of other machines do not matter. There is no fencing token; the preconditions of the writes are the fence.
+/// A lease has expired when *this* process has seen no change of it for its duration. Timestamps in the lease are not
+/// used, so that clock skew does not matter. There is no fencing token; the preconditions of writes take its place.
 ///
-/// One thread steps it; leading(), lost() and healthy() may be asked from any. `reader` and `writer` are of a client of
-/// its own, whose connections nobody else uses and whose deadline is well under `renew_by`.
+/// One thread steps it; leading(), lost() and healthy() are thread-safe. `reader` and `writer` belong to a client that
+/// is used for nothing else and whose deadline is well under `renew_by`.
 class LeaderElector {
  public:
   LeaderElector(ElectionOptions options, client::Reader& reader, client::Writer& writer, const Clock& clock,
                 Random& random, Metrics& metrics, Logger log);
 
-  /// Acquires or renews when due. Returns when it wants to be called next.
+  /// Acquires or renews the lease when due. Returns when it must be called next.
   Instant step(Instant now, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   /// Steps until `stop` or until the lease is lost; `changed` is called when leading() has changed.
   void run(const std::stop_token& stop, const std::function<void()>& changed);
-  /// Gives the lease up, so that others need not wait. Only after all guarded work has stopped.
+  /// Releases the lease, so that others need not wait for it to expire. Called after all leader work has stopped.
   void release(const std::stop_token& stop);
 
-  /// Held and renewed in time, by the clock: true may turn false while step() waits for an answer.
+  /// True while the lease is held and was renewed in time. May turn false while step() waits for an answer.
   [[nodiscard]] bool leading(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// Was the leader and is no more. Never turns false: the process has to end.
+  /// True once the lease was held and then lost. Stays true: the process must exit.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// False for one that was the leader, has not renewed for longer than the lease, and still runs.
+  /// False if the lease was held and has not been renewed for longer than its duration.
   [[nodiscard]] bool healthy(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// Who holds the lease, as last seen.
+  /// The holder of the lease as last read.
   [[nodiscard]] std::string holder() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
@@ -56,11 +56,11 @@ class LeaderElector {
 
   Instant acquire(Instant now, const std::stop_token& stop);
   Instant renew(Instant now, const std::stop_token& stop);
-  /// Reads the lease, null if there is none, and notes when it last changed.
+  /// Reads the lease into lease_ and records when it last changed.
   Status observe(const std::stop_token& stop);
   void note(std::optional<Object> lease);
   [[nodiscard]] bool free(Instant now) const;
-  /// Makes us the holder, or renews that; the object's resourceVersion is the precondition.
+  /// Acquires or renews the lease, with its resourceVersion as precondition.
   Status take(const std::stop_token& stop);
   [[nodiscard]] Object wanted() const;
   void won(Instant renewed);
@@ -74,7 +74,7 @@ class LeaderElector {
   const Logger log_;
   Gauge& master_status_;
 
-  // Of the stepping thread alone.
+  // Used by the stepping thread only.
   std::optional<Object> lease_;  ///< As last read or written.
   Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();

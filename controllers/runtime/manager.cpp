@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/base/pause.h"
 #include "api/types/selector.h"
 #include "controllers/runtime/backoff.h"
 #include "controllers/runtime/memory.h"
@@ -14,12 +15,12 @@ namespace {
 constexpr int kRoundsPerStep = 200;
 constexpr int kKeysPerRound = 100;
 
-/// The lease may run out without anybody telling; so this often somebody looks.
-constexpr Duration kLook = std::chrono::milliseconds(500);
-/// For the last events, and for giving the lease up: a stop stays well under 5 s even when the API server hangs.
-constexpr Duration kLastWords = std::chrono::milliseconds(750);
+/// How often the leader checks whether its lease has expired.
+constexpr Duration kLeaseCheckInterval = std::chrono::milliseconds(500);
+/// For the last events, and for releasing the lease: a stop takes well under 5 s even when the API server hangs.
+constexpr Duration kShutdownTimeout = std::chrono::milliseconds(750);
 
-/// Gives `work` this long, then asks it to stop. Returns when it has.
+/// Runs `work`, and requests its stop after `limit`. Returns when it has returned.
 void run_bounded(Duration limit, const std::function<void(const std::stop_token&)>& work) {
   std::stop_source finished;
   std::jthread thread([&](const std::stop_token& stop) {
@@ -30,10 +31,8 @@ void run_bounded(Duration limit, const std::function<void(const std::stop_token&
   thread.request_stop();
 }
 
-bool covers(const WatchScope& wider, const WatchScope& scope) { return wider == scope || wider == WatchScope{}; }
-
-/// What a watch does not bring of the objects with `label`, where a selector can say so.
-std::optional<LabelSelector> beyond(const WatchScope& scope, std::string_view label) {
+/// A selector for the objects with `label` that are not in `scope`, if one can express it.
+std::optional<LabelSelector> not_in_scope(const WatchScope& scope, std::string_view label) {
   if (!scope.namespace_name.empty() || !scope.field_selector.empty()) return std::nullopt;
   const Result<LabelSelector> selector = LabelSelector::parse(scope.label_selector);
   if (!selector) return std::nullopt;
@@ -66,61 +65,28 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
 
 Manager::~Manager() = default;
 
-template <typename View>
-Store<View>& Manager::add_store(std::vector<Watched<View>>& stores, ResourceType type, WatchScope scope,
-                                typename Store<View>::Index index) {
-  for (const auto& known : stores) {
-    if (!(known.store->type() == type) || !covers(known.scope, scope)) continue;
-    if (index) known.store->add_index(std::move(index));
-    return *known.store;
-  }
-  stores.push_back({scope, std::make_unique<Store<View>>(type, std::move(index))});
-  Store<View>& store = *stores.back().store;
-  watches_.push_back(
-      std::make_unique<WatchMachine>(type, std::move(scope), std::make_unique<StoreSink<View>>(store), options_.watch,
-                                     WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
-  return store;
-}
-
-PodStore& Manager::pods(WatchScope scope, PodStore::Index index) {
-  return add_store(pods_, kPods, std::move(scope), std::move(index));
-}
-
-PodStores Manager::pods_with(std::string_view label, const PodStore::Index& index) {
+PodStores Manager::pods_with(std::string_view label) {
   std::vector<PodStore*> stores;
   std::string selector(label);
-  for (const Watched<PodView>& known : pods_) {
-    const std::optional<LabelSelector> others = beyond(known.scope, label);
+  for (const WatchedStore& known : stores_) {
+    auto* const pods = dynamic_cast<PodStore*>(known.store.get());
+    if (pods == nullptr) continue;
+    const std::optional<LabelSelector> others = not_in_scope(known.scope, label);
     if (!others) continue;
     selector += "," + others->to_string();
-    known.store->add_index(index);
-    stores.push_back(known.store.get());
+    stores.push_back(pods);
   }
-  stores.push_back(&pods({.label_selector = std::move(selector)}, index));
+  stores.push_back(&store<PodView>(kPods, {.label_selector = std::move(selector)}));
   return PodStores(std::move(stores));
 }
 
-NodeStore& Manager::nodes(WatchScope scope, NodeStore::Index index) {
-  return add_store(nodes_, kNodes, std::move(scope), std::move(index));
+void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes) {
+  for (const std::string_view prefix : prefixes) {
+    if (std::ranges::find(annotations_, prefix) == annotations_.end()) annotations_.emplace_back(prefix);
+  }
 }
 
-JobStore& Manager::jobs(WatchScope scope, JobStore::Index index) {
-  return add_store(jobs_, kJobs, std::move(scope), std::move(index));
-}
-
-StatefulSetStore& Manager::stateful_sets(WatchScope scope, StatefulSetStore::Index index) {
-  return add_store(stateful_sets_, kStatefulSets, std::move(scope), std::move(index));
-}
-
-ServiceStore& Manager::services(WatchScope scope, ServiceStore::Index index) {
-  return add_store(services_, kServices, std::move(scope), std::move(index));
-}
-
-ObjectStore& Manager::objects(ResourceType type, WatchScope scope, ObjectStore::Index index) {
-  return add_store(objects_, type, std::move(scope), std::move(index));
-}
-
-Controller& Manager::add(std::unique_ptr<Reconciler> reconciler, ControllerOptions options) {
+Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options) {
   controllers_.push_back(std::make_unique<Controller>(std::move(reconciler), std::move(options),
                                                       Controller::Dependencies{executor_, clock_, metrics_, log_}));
   return *controllers_.back();
@@ -173,7 +139,7 @@ Status Manager::run(const std::stop_token& stop) {
 
   quit.request_stop();
   background.clear();
-  run_bounded(kLastWords, [this](const std::stop_token& enough) {
+  run_bounded(kShutdownTimeout, [this](const std::stop_token& enough) {
     while (!enough.stop_requested() && events_.step(clock_.now(), enough) <= clock_.now()) {
     }
   });
@@ -182,13 +148,13 @@ Status Manager::run(const std::stop_token& stop) {
   if (election.joinable()) election.join();
   if (lost)
     return Error::unavailable("the lease {}/{} was lost", options_.election.namespace_name, options_.election.name);
-  if (elector_) run_bounded(kLastWords, [this](const std::stop_token& enough) { elector_->release(enough); });
+  if (elector_) run_bounded(kShutdownTimeout, [this](const std::stop_token& enough) { elector_->release(enough); });
   return {};
 }
 
 void Manager::run_controllers(const std::stop_token& stop) {
-  std::stop_source halt;    // no new key
-  std::stop_source cancel;  // nor what is under way
+  std::stop_source halt;    // take no new key
+  std::stop_source cancel;  // stop running plans
   std::vector<std::jthread> workers;
   std::vector<const Controller*> started;
   bool lost = false;
@@ -208,13 +174,13 @@ void Manager::run_controllers(const std::stop_token& stop) {
       start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
     }
     const MutexLock lock(mutex_);
-    changed_.wait_for(mutex_, stop, kLook, [&] { return changes_ != seen; });
+    changed_.wait_for(mutex_, stop, kLeaseCheckInterval, [&]() TPUSLICE_REQUIRES(mutex_) { return changes_ != seen; });
   }
   halt.request_stop();
-  // Whoever lost the lease must not write any more; whoever just stops finishes what it began.
+  // Without the lease nothing may be written; otherwise running plans may finish.
   if (!lost) {
     const MutexLock lock(mutex_);
-    changed_.wait_for(mutex_, options_.stop_grace, [this] { return running_ == 0; });
+    changed_.wait_for(mutex_, options_.stop_grace, [this]() TPUSLICE_REQUIRES(mutex_) { return running_ == 0; });
   }
   cancel.request_stop();
 }

@@ -1,17 +1,21 @@
 // Manager: the operator. Owns stores, watches, controllers, the elector and the event recorder, and runs them.
 //
 //   Manager manager(api, election_api, clock, metrics, log, {.election = {.identity = "pod-a_1"}});
-//   PodStore& pods = manager.pods({.label_selector = "ray.io/cluster"}, owner_index<PodView>);
-//   ObjectStore& clusters = manager.objects(kRayClusters);
-//   Controller& controller = manager.add(make_raycluster_reconciler(clusters, pods));
+//   ObjectStore& clusters = manager.store<ObjectView>(kRayClusters);
+//   PodStore& pods = manager.store<PodView>(kPods, {.label_selector = "ray.io/cluster"});
+//   const Index<PodView> pods_by_owner = pods.add_index(owner_uid<PodView>);
+//   Controller& controller = manager.add(make_raycluster_reconciler(clusters, pods_by_owner));
 //   controller.watches(clusters);
 //   controller.watches(pods);
 //   Status ended = manager.run(stop);
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <stop_token>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "api/base/log.h"
@@ -19,6 +23,7 @@
 #include "api/base/mutex.h"
 #include "api/base/random.h"
 #include "api/client/client.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/controller.h"
 #include "controllers/runtime/event_recorder.h"
 #include "controllers/runtime/executor.h"
@@ -26,13 +31,12 @@
 #include "controllers/runtime/leader_election.h"
 #include "controllers/runtime/parallel.h"
 #include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/watch_machine.h"
 
 namespace tpuslice::runtime {
 
-/// The API server, read and written; borrowed.
+/// Access to the API server; borrowed.
 struct Api {
   client::Reader& reader;
   client::Writer& writer;
@@ -42,20 +46,20 @@ struct Api {
 };
 
 struct ManagerOptions {
-  bool leader_elect = true;  ///< False: acts at once. Only where nobody else can.
+  bool leader_elect = true;  ///< False: leads at once. Only for a single replica.
   ElectionOptions election;
   EventRecorderOptions events;
   ExecutorOptions executor;
   WatchMachineOptions watch;
   std::size_t action_threads = 16;  ///< Shared by all workers; 0: actions run one after another, in order.
-  std::uint64_t seed = 1;           ///< Of every jitter.
-  Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long writes under way may take after stop.
+  std::uint64_t seed = 1;           ///< Of all jitter.
+  Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long running plans may take after stop.
 };
 
-/// Set up from one thread; then either step() from one thread or run(). ready() and healthy() from any.
+/// Set up by one thread, then either stepped by one thread or run(). ready() and healthy() are thread-safe.
 ///
-/// Only the leader's controllers act; the others keep their stores warm. A controller acts once all of its stores are
-/// synced: a kind whose CRD is not installed holds back its own controllers and nobody else's.
+/// Only the leader's controllers run; other replicas keep their stores current. A controller runs once all its stores
+/// are synced, so a missing CRD delays only the controllers that watch it.
 class Manager {
  public:
   /// `election_api` is a client of its own (see LeaderElector); all arguments outlive the manager.
@@ -64,35 +68,33 @@ class Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
-  // A store that an earlier call made for the same scope, or for everything, serves this one, too: it may hold more
-  // than was asked for.
-  PodStore& pods(WatchScope scope = {}, PodStore::Index index = {});
-  /// Pods with `label`, of all namespaces. What an earlier pods() brings anyway, of all namespaces and by one
-  /// requirement on another label (beside `label`, or alone), is looked up in its store and not watched a second time:
-  /// such stores may hold pods without `label`, too, of which `index` says nothing.
-  PodStores pods_with(std::string_view label, const PodStore::Index& index);
-  NodeStore& nodes(WatchScope scope = {}, NodeStore::Index index = {});
-  JobStore& jobs(WatchScope scope = {}, JobStore::Index index = {});
-  StatefulSetStore& stateful_sets(WatchScope scope = {}, StatefulSetStore::Index index = {});
-  ServiceStore& services(WatchScope scope = {}, ServiceStore::Index index = {});
-  ObjectStore& objects(ResourceType type, WatchScope scope = {}, ObjectStore::Index index = {});
+  /// The store of `type` with all objects of `scope`. If an earlier call made one for the same scope, or for all
+  /// objects, that one is returned: a store may hold more than was asked for.
+  template <typename View>
+  Store<View>& store(const ResourceType& type, const WatchScope& scope = {});
+  /// Stores that together hold the pods with `label` of all namespaces. Earlier stores of pods are used where their
+  /// scope is all namespaces and one requirement on another label, alone or beside `label`; one more store holds the
+  /// pods with `label` that they do not. They may hold pods without `label`, too.
+  PodStores pods_with(std::string_view label);
+  /// Views keep annotations whose keys begin with one of `prefixes`; those of several calls are combined.
+  void keep_annotations(std::initializer_list<std::string_view> prefixes);
 
-  /// The returned controller has still to be told what it watches.
-  Controller& add(std::unique_ptr<Reconciler> reconciler, ControllerOptions options = {});
+  /// The caller adds the stores that the returned controller watches.
+  Controller& add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options = {});
 
-  /// Everything that is due, until nothing is left or too many rounds have passed: elector, watches, controllers,
-  /// events. Returns when something is due next by the clock; a watch event may come sooner.
+  /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
+  /// next work is due by the clock; a watch event may come sooner.
   Instant step(Instant now);
-  /// Runs until `stop`, or until the lease is lost: then the process has to end.
+  /// Runs until `stop`, or until the lease is lost: then the process must exit.
   ///
-  /// Starts with the watches; the election waits for no one, the controllers for both. Stops in the opposite order: no
-  /// new key, what is under way within `stop_grace`, then watches, events, and the lease last. Errors: Unavailable when
+  /// Starts watches and election; controllers start when this replica leads and their stores are synced. Stops in this
+  /// order: no new key, running plans within `stop_grace`, watches, events, and the lease last. Errors: Unavailable if
   /// the lease was lost.
   Status run(const std::stop_token& stop);
 
-  /// Every watch holds its first list, or waits for its CRD.
+  /// Every store is synced, or its CRD is not installed.
   [[nodiscard]] bool ready() const;
-  /// False for a leader that can neither renew nor end.
+  /// False for a leader that neither renewed its lease nor exited in time.
   [[nodiscard]] bool healthy() const;
   [[nodiscard]] bool leading() const;
   [[nodiscard]] const LeaderElector* elector() const { return elector_.get(); }
@@ -101,18 +103,14 @@ class Manager {
   [[nodiscard]] const std::vector<std::unique_ptr<Controller>>& controllers() const { return controllers_; }
 
  private:
-  template <typename View>
-  struct Watched {
+  struct WatchedStore {
     WatchScope scope;
-    std::unique_ptr<Store<View>> store;
+    std::unique_ptr<AnyStore> store;
   };
-  template <typename View>
-  Store<View>& add_store(std::vector<Watched<View>>& stores, ResourceType type, WatchScope scope,
-                         typename Store<View>::Index index);
-  /// One pass over all; true if anything was done.
+  /// One round; true if any work was done.
   bool pass(Instant now, Instant& due);
   void notify() TPUSLICE_EXCLUDES(mutex_);
-  /// Starts each controller when its time has come; returns when all have stopped.
+  /// Starts each controller when it may run; returns when all have stopped.
   void run_controllers(const std::stop_token& stop);
   void start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
                      std::vector<std::jthread>& workers) TPUSLICE_EXCLUDES(mutex_);
@@ -125,15 +123,11 @@ class Manager {
   Random random_;
   EventRecorder events_;
   const std::unique_ptr<Parallel> parallel_;
-  FencedWriter plan_writer_;  ///< Of the plans; the lease and the events, which tell of what was done, have api_'s.
+  FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
   const Executor executor_;
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
-  std::vector<Watched<PodView>> pods_;
-  std::vector<Watched<NodeView>> nodes_;
-  std::vector<Watched<JobView>> jobs_;
-  std::vector<Watched<StatefulSetView>> stateful_sets_;
-  std::vector<Watched<ServiceView>> services_;
-  std::vector<Watched<ObjectView>> objects_;
+  AnnotationPrefixes annotations_;
+  std::vector<WatchedStore> stores_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;
   std::vector<std::unique_ptr<Controller>> controllers_;
 
@@ -142,5 +136,21 @@ class Manager {
   std::uint64_t changes_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t running_ TPUSLICE_GUARDED_BY(mutex_) = 0;  ///< Worker threads that have not returned.
 };
+
+template <typename View>
+Store<View>& Manager::store(const ResourceType& type, const WatchScope& scope) {
+  for (const WatchedStore& known : stores_) {
+    auto* const store = dynamic_cast<Store<View>*>(known.store.get());
+    if (store != nullptr && store->type() == type && (known.scope == scope || known.scope == WatchScope{}))
+      return *store;
+  }
+  auto created = std::make_unique<Store<View>>(type);
+  Store<View>& store = *created;
+  stores_.push_back({scope, std::move(created)});
+  watches_.push_back(std::make_unique<WatchMachine>(
+      type, scope, std::make_unique<StoreSink<View>>(store, annotations_), options_.watch,
+      WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
+  return store;
+}
 
 }  // namespace tpuslice::runtime

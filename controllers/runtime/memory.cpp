@@ -8,7 +8,7 @@
 
 namespace tpuslice::runtime {
 
-// Other allocators keep a heap for each processor at most, and return memory by themselves.
+// Other allocators keep at most one heap per processor and return memory on their own.
 #if defined(__GLIBC__)
 
 namespace {

@@ -1,12 +1,12 @@
-// What the allocator keeps although nobody uses it.
+// Memory that the allocator keeps after it was freed.
 #pragma once
 
 namespace tpuslice::runtime {
 
-/// Few heaps for many threads: each keeps what its threads once needed. Before the threads that allocate much start.
+/// Limits the number of heaps, since each keeps the memory that its threads once used. Call it before threads start.
 void share_heaps();
 
-/// Gives free memory back to the system, from the middle of heaps as well. Takes about a millisecond.
+/// Returns free memory to the system, also from the middle of heaps. Takes about a millisecond.
 void return_free_memory();
 
 }  // namespace tpuslice::runtime

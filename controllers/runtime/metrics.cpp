@@ -55,7 +55,7 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource) {
       metrics.counter("tpuslice_watch_expired_total",
                       "Watches listed again because the server does not have what they go on from.", labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
-      metrics.counter("tpuslice_watch_poison_objects_total", "Objects that could not be decoded.", labels),
+      metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that could not be decoded.", labels),
   };
 }
 

@@ -1,4 +1,4 @@
-// The metrics of queues, controllers and watches, by controller-runtime's names where it has them.
+// The metrics of queues, controllers and watches. Names are those of controller-runtime where it has the metric.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct QueueMetrics {
 struct ControllerMetrics {
   Counter& success;
   Counter& error;
-  Counter& requeue;  ///< Tried again for a reason that is no error: a conflict, a store that lags.
+  Counter& requeue;  ///< Retries without an error: conflicts, stores that lag.
   Counter& requeue_after;
   Counter& errors;
   Counter& terminal_errors;
@@ -30,7 +30,7 @@ struct ControllerMetrics {
   Histogram& time;
   Gauge& max_concurrent;
   Gauge& active_workers;
-  Counter& unseen_writes;  ///< Read-your-writes gave up.
+  Counter& unseen_writes;  ///< Writes that the stores did not show in time.
 };
 [[nodiscard]] ControllerMetrics controller_metrics(Metrics& metrics, const std::string& controller);
 
@@ -39,7 +39,7 @@ struct WatchMetrics {
   Counter& watches;
   Counter& expired;
   Counter& events;
-  Counter& poison;
+  Counter& quarantined;
 };
 [[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource);
 

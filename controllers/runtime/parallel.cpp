@@ -9,8 +9,8 @@ void InlineParallel::run(std::size_t count, std::size_t /*limit*/, const std::fu
   for (std::size_t i = 0; i < count; ++i) task(i);
 }
 
-/// Shared between the caller and its helpers. A helper that comes late finds no index left and never touches `task`,
-/// which lives in the caller's frame.
+/// Shared by the caller and the pool's threads. A thread that starts late finds no index left and does not touch
+/// `task`, which is in the caller's frame.
 struct ThreadPool::Batch {
   Batch(std::size_t size, const std::function<void(std::size_t)>& body) : count(size), task(body) {}
 
@@ -59,15 +59,16 @@ void ThreadPool::run(std::size_t count, std::size_t limit, const std::function<v
     return;
   }
   const auto batch = std::make_shared<Batch>(count, task);
-  const std::size_t helpers = std::min({count, limit}) - 1;
+  const std::size_t threads = std::min({count, limit}) - 1;
   {
     const MutexLock lock(mutex_);
-    for (std::size_t i = 0; i < helpers; ++i) waiting_.push_back(batch);
+    for (std::size_t i = 0; i < threads; ++i) waiting_.push_back(batch);
   }
   changed_.notify_all();
   batch->drain();
   const MutexLock lock(batch->mutex);
-  batch->done.wait(batch->mutex, [&batch] { return batch->finished == batch->count; });
+  batch->done.wait(batch->mutex,
+                   [&batch]() TPUSLICE_REQUIRES(batch->mutex) { return batch->finished == batch->count; });
 }
 
 void ThreadPool::work(const std::stop_token& stop) {
@@ -75,7 +76,7 @@ void ThreadPool::work(const std::stop_token& stop) {
     std::shared_ptr<Batch> batch;
     {
       const MutexLock lock(mutex_);
-      if (!changed_.wait(mutex_, stop, [this] { return !waiting_.empty(); })) return;
+      if (!changed_.wait(mutex_, stop, [this]() TPUSLICE_REQUIRES(mutex_) { return !waiting_.empty(); })) return;
       batch = std::move(waiting_.front());
       waiting_.pop_front();
     }

@@ -1,4 +1,4 @@
-// Parallel: how the actions of one stage run at the same time. Inline for tests and the simulator, threads for real.
+// Parallel: runs the actions of one stage. Inline in tests and the simulator, on threads in the operator.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Parallel {
   virtual void run(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& task) = 0;
 };
 
-/// One after another on the caller's thread: the same order every time.
+/// Runs tasks one after another on the caller's thread, in order.
 class InlineParallel final : public Parallel {
  public:
   void run(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& task) override;
@@ -29,7 +29,7 @@ class InlineParallel final : public Parallel {
 
 /// A fixed number of threads shared by all callers. Thread-safe.
 ///
-/// The caller works on its own tasks too, so a busy pool slows a caller down but never blocks it.
+/// The caller also runs its own tasks, so a busy pool slows a caller down but never blocks it.
 class ThreadPool final : public Parallel {
  public:
   explicit ThreadPool(std::size_t threads);
@@ -46,7 +46,7 @@ class ThreadPool final : public Parallel {
   Mutex mutex_;
   ConditionVariable changed_;
   std::deque<std::shared_ptr<Batch>> waiting_ TPUSLICE_GUARDED_BY(mutex_);
-  std::vector<std::jthread> threads_;  // last: joined before what they use goes
+  std::vector<std::jthread> threads_;  // last: joined before the members they use are destroyed
 };
 
 }  // namespace tpuslice::runtime

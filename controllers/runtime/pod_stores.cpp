@@ -6,7 +6,7 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// The newer one first of two that are the same pod.
+/// Of two versions of one pod, the newer is first.
 bool comes_before(const PodStore::Ptr& a, const PodStore::Ptr& b) {
   if (a->key != b->key) return a->key < b->key;
   return revision_of(a->resource_version) > revision_of(b->resource_version);
@@ -14,20 +14,26 @@ bool comes_before(const PodStore::Ptr& a, const PodStore::Ptr& b) {
 
 }  // namespace
 
-std::vector<PodStore::Ptr> PodStores::lookup(std::string_view index_value) const {
+std::vector<PodStore::Ptr> PodIndex::lookup(const std::string& value) const {
   std::vector<PodStore::Ptr> all;
   std::size_t sources = 0;
-  for (const PodStore* store : stores_) {
-    std::vector<PodStore::Ptr> found = store->lookup(index_value);
+  for (const Index<PodView>& index : indexes_) {
+    std::vector<PodStore::Ptr> found = index.lookup(value);
     if (found.empty()) continue;
     ++sources;
     all.insert(all.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }
   if (sources < 2) return all;
   std::sort(all.begin(), all.end(), comes_before);
-  const auto twice = [](const PodStore::Ptr& a, const PodStore::Ptr& b) { return a->key == b->key; };
-  all.erase(std::unique(all.begin(), all.end(), twice), all.end());
+  const auto same_pod = [](const PodStore::Ptr& a, const PodStore::Ptr& b) { return a->key == b->key; };
+  all.erase(std::unique(all.begin(), all.end(), same_pod), all.end());
   return all;
+}
+
+PodIndex PodStores::add_index(const PodStore::IndexFunction& function) const {
+  std::vector<Index<PodView>> indexes;
+  for (PodStore* store : stores_) indexes.push_back(store->add_index(function));
+  return PodIndex(std::move(indexes));
 }
 
 }  // namespace tpuslice::runtime

@@ -1,7 +1,7 @@
-// PodStores: pods that more than one watch brings, looked up as if one did.
+// PodStores: pods of several watches, looked up as if they came from one.
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,13 +9,25 @@
 
 namespace tpuslice::runtime {
 
-/// Borrows its stores. They may hold other pods, too: an index tells them apart.
+/// An index over several stores of pods.
+class PodIndex {
+ public:
+  PodIndex() = default;
+  explicit PodIndex(std::vector<Index<PodView>> indexes) : indexes_(std::move(indexes)) {}
+
+  /// Sorted by key, each pod once: when its labels change, two watches may hold it for a moment.
+  [[nodiscard]] std::vector<PodStore::Ptr> lookup(const std::string& value) const;
+
+ private:
+  std::vector<Index<PodView>> indexes_;
+};
+
+/// Borrows its stores. They may hold other pods, too; the index function skips those.
 class PodStores {
  public:
   explicit PodStores(std::vector<PodStore*> stores) : stores_(std::move(stores)) {}
 
-  /// Sorted by key, each pod once: where its labels changed, two watches may bring it for a moment.
-  [[nodiscard]] std::vector<PodStore::Ptr> lookup(std::string_view index_value) const;
+  [[nodiscard]] PodIndex add_index(const PodStore::IndexFunction& function) const;
 
   [[nodiscard]] auto begin() const { return stores_.begin(); }
   [[nodiscard]] auto end() const { return stores_.end(); }

@@ -1,13 +1,16 @@
-// Store: what a watch has told us about one resource. Reconcilers read it; only its watch writes it.
+// Store: the objects of one type and scope, kept current by a watch. Reconcilers read it; only its watch writes it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "api/base/mutex.h"
@@ -15,38 +18,67 @@
 
 namespace tpuslice::runtime {
 
-/// resourceVersion as a number; 0 for what is none. Kubernetes lets clients compare them (KEP-5504).
+/// A resourceVersion as a number; 0 for anything else. Kubernetes lets clients compare them (KEP-5504).
 [[nodiscard]] std::uint64_t revision_of(std::string_view resource_version);
+
+/// A store of any view, as the write ledger and the controller see it. Thread-safe.
+class AnyStore {
+ public:
+  /// The version of an object that the store holds.
+  struct Entry {
+    std::string uid;
+    std::uint64_t revision = 0;
+    bool terminating = false;
+  };
+
+  explicit AnyStore(ResourceType type) : type_(type) {}
+  virtual ~AnyStore() = default;
+  AnyStore(const AnyStore&) = delete;
+  AnyStore& operator=(const AnyStore&) = delete;
+
+  [[nodiscard]] const ResourceType& type() const { return type_; }
+  [[nodiscard]] virtual std::optional<Entry> entry(const ObjectKey& key) const = 0;
+  /// The newest revision that the store reflects, bookmarks included.
+  [[nodiscard]] virtual std::uint64_t revision() const = 0;
+  /// False until the first list is complete.
+  [[nodiscard]] virtual bool synced() const = 0;
+
+ private:
+  const ResourceType type_;
+};
+
+template <typename View>
+class Index;
 
 /// Thread-safe. Readers get shared, immutable views; a relist is swapped in under one lock.
 ///
-/// View is one of api/types/views.h. An index names the groups an object is looked up by, e.g.
-/// "owner/<uid>"; it must depend on the view alone. Lookups return objects sorted by key.
+/// View is a type of api/types/views.h, or any other that has
+///   - members key, uid, resource_version, deletion, controller, and operator==;
+///   - `static Result<View> decode(std::string_view json, const AnnotationPrefixes* keep)`.
 template <typename View>
-class Store {
+class Store final : public AnyStore {
  public:
   using Ptr = std::shared_ptr<const View>;
-  using Index = std::function<std::vector<std::string>(const View&)>;
-  /// What changed: `before` is null for an addition, `after` for a deletion.
+  /// The values that an object is looked up by. Depends on the view alone.
+  using IndexFunction = std::function<std::vector<std::string>(const View&)>;
+  /// A change: `before` is null for an addition, `after` for a deletion.
   using Listener = std::function<void(const Ptr& before, const Ptr& after)>;
 
-  explicit Store(ResourceType type, Index index = {});
+  explicit Store(ResourceType type) : AnyStore(type) {}
 
-  [[nodiscard]] const ResourceType& type() const { return type_; }
+  [[nodiscard]] std::optional<Entry> entry(const ObjectKey& key) const override TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::uint64_t revision() const override TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] bool synced() const override TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] Ptr get(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] std::vector<Ptr> lookup(std::string_view index_value) const TPUSLICE_EXCLUDES(mutex_);
+  /// Sorted by key.
   [[nodiscard]] std::vector<Ptr> list() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
-  /// The newest revision this store is known to reflect, bookmarks included.
-  [[nodiscard]] std::uint64_t revision() const TPUSLICE_EXCLUDES(mutex_);
-  /// False until the first list is complete.
-  [[nodiscard]] bool synced() const TPUSLICE_EXCLUDES(mutex_);
 
-  /// Another index; as listeners, added before the watch starts. Indexes that name the same group share it.
-  void add_index(Index index);
-  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They do not
-  /// hear of changes that leave the view as it was.
-  void add_listener(Listener listener);
+  /// Indexes are added before the watch starts.
+  [[nodiscard]] Index<View> add_index(IndexFunction function) TPUSLICE_EXCLUDES(mutex_);
+  /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They are not
+  /// called for a change that leaves the view equal.
+  void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   // Written by the watch machine, or by a test.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
@@ -55,23 +87,44 @@ class Store {
   void advance(std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  friend class Index<View>;
+
   struct ByKey {
     bool operator()(const Ptr& a, const Ptr& b) const { return a->key < b->key; }
   };
+  struct IndexTable {
+    IndexFunction function;
+    std::unordered_map<std::string, std::set<Ptr, ByKey>> objects;
+  };
 
+  [[nodiscard]] std::vector<Ptr> lookup(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
   void insert_locked(Ptr view) TPUSLICE_REQUIRES(mutex_);
-  void remove_locked(const ObjectKey& key) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] std::vector<std::string> groups_of(const View& view) const;
+  void remove_locked(const Ptr& view) TPUSLICE_REQUIRES(mutex_);
   void notify(const Ptr& before, const Ptr& after) const;
 
-  const ResourceType type_;
-  std::vector<Index> indexes_;
   std::vector<Listener> listeners_;
   mutable Mutex mutex_;
   std::unordered_map<ObjectKey, Ptr> objects_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, std::set<Ptr, ByKey>> groups_ TPUSLICE_GUARDED_BY(mutex_);
+  std::vector<IndexTable> indexes_ TPUSLICE_GUARDED_BY(mutex_);
   std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
+};
+
+/// A lookup in one store by a derived value. Borrows the store; copies are cheap.
+template <typename View>
+class Index {
+ public:
+  /// Sorted by key.
+  [[nodiscard]] std::vector<typename Store<View>::Ptr> lookup(const std::string& value) const {
+    return store_->lookup(table_, value);
+  }
+
+ private:
+  friend class Store<View>;
+  Index(const Store<View>& store, std::size_t table) : store_(&store), table_(table) {}
+
+  const Store<View>* store_;
+  std::size_t table_;
 };
 
 using PodStore = Store<PodView>;
@@ -81,11 +134,183 @@ using StatefulSetStore = Store<StatefulSetView>;
 using ServiceStore = Store<ServiceView>;
 using ObjectStore = Store<ObjectView>;
 
-/// The index of objects by their controller: "owner/<uid>".
+/// Index function: the uid of the controller owner.
 template <typename View>
-[[nodiscard]] std::vector<std::string> owner_index(const View& view) {
+[[nodiscard]] std::vector<std::string> owner_uid(const View& view) {
   if (!view.controller) return {};
-  return {"owner/" + view.controller->uid};
+  return {view.controller->uid};
+}
+
+namespace internal {
+
+/// True if a reconciler cannot tell the two apart.
+template <typename View>
+bool equal_except_revision(const View& before, const View& after) {
+  View copy = before;
+  copy.resource_version = after.resource_version;
+  return copy == after;
+}
+/// Whole objects contain their revision.
+inline bool equal_except_revision(const ObjectView& /*before*/, const ObjectView& /*after*/) { return false; }
+
+}  // namespace internal
+
+template <typename View>
+std::optional<AnyStore::Entry> Store<View>::entry(const ObjectKey& key) const {
+  const Ptr view = get(key);
+  if (!view) return std::nullopt;
+  return Entry{view->uid, revision_of(view->resource_version), view->deletion.has_value()};
+}
+
+template <typename View>
+std::uint64_t Store<View>::revision() const {
+  const MutexLock lock(mutex_);
+  return revision_;
+}
+
+template <typename View>
+bool Store<View>::synced() const {
+  const MutexLock lock(mutex_);
+  return synced_;
+}
+
+template <typename View>
+typename Store<View>::Ptr Store<View>::get(const ObjectKey& key) const {
+  const MutexLock lock(mutex_);
+  const auto found = objects_.find(key);
+  return found == objects_.end() ? nullptr : found->second;
+}
+
+template <typename View>
+std::vector<typename Store<View>::Ptr> Store<View>::list() const {
+  std::vector<Ptr> all;
+  {
+    const MutexLock lock(mutex_);
+    all.reserve(objects_.size());
+    for (const auto& [key, view] : objects_) all.push_back(view);
+  }
+  std::sort(all.begin(), all.end(), ByKey{});
+  return all;
+}
+
+template <typename View>
+std::size_t Store<View>::size() const {
+  const MutexLock lock(mutex_);
+  return objects_.size();
+}
+
+template <typename View>
+Index<View> Store<View>::add_index(IndexFunction function) {
+  const MutexLock lock(mutex_);
+  indexes_.push_back({std::move(function), {}});
+  return Index<View>(*this, indexes_.size() - 1);
+}
+
+template <typename View>
+std::vector<typename Store<View>::Ptr> Store<View>::lookup(std::size_t index, const std::string& value) const {
+  const MutexLock lock(mutex_);
+  const auto& objects = indexes_[index].objects;
+  const auto found = objects.find(value);
+  if (found == objects.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+template <typename View>
+void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
+  std::vector<Ptr> listed;
+  listed.reserve(all.size());
+  for (View& view : all) listed.push_back(std::make_shared<const View>(std::move(view)));
+
+  std::vector<std::pair<Ptr, Ptr>> changes;
+  {
+    const MutexLock lock(mutex_);
+    std::unordered_map<ObjectKey, Ptr> old = std::move(objects_);
+    objects_.clear();
+    for (IndexTable& index : indexes_) index.objects.clear();
+    objects_.reserve(listed.size());
+    for (const Ptr& view : listed) {
+      Ptr before;
+      if (const auto known = old.find(view->key); known != old.end()) {
+        before = known->second;
+        old.erase(known);
+      }
+      insert_locked(view);
+      if (before && before->uid != view->uid) {
+        changes.emplace_back(before, nullptr);
+        before = nullptr;
+      }
+      if (!before || before->resource_version != view->resource_version) changes.emplace_back(before, view);
+    }
+    // The rest was deleted while no watch was open.
+    for (const auto& [key, view] : old) changes.emplace_back(view, nullptr);
+    // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
+    revision_ = revision;
+    synced_ = true;
+  }
+  for (const auto& [before, after] : changes) notify(before, after);
+}
+
+template <typename View>
+void Store<View>::put(View view) {
+  const Ptr after = std::make_shared<const View>(std::move(view));
+  Ptr before;
+  {
+    const MutexLock lock(mutex_);
+    if (const auto known = objects_.find(after->key); known != objects_.end()) before = known->second;
+    if (before) remove_locked(before);
+    insert_locked(after);
+    revision_ = std::max(revision_, revision_of(after->resource_version));
+  }
+  if (before && before->uid != after->uid) {
+    notify(before, nullptr);
+    before = nullptr;
+  }
+  if (!before || !internal::equal_except_revision(*before, *after)) notify(before, after);
+}
+
+template <typename View>
+void Store<View>::erase(const ObjectKey& key, std::uint64_t revision) {
+  Ptr before;
+  {
+    const MutexLock lock(mutex_);
+    if (const auto known = objects_.find(key); known != objects_.end()) before = known->second;
+    if (before) remove_locked(before);
+    revision_ = std::max(revision_, revision);
+  }
+  if (before) notify(before, nullptr);
+}
+
+template <typename View>
+void Store<View>::advance(std::uint64_t revision) {
+  const MutexLock lock(mutex_);
+  revision_ = std::max(revision_, revision);
+}
+
+template <typename View>
+void Store<View>::insert_locked(Ptr view) {
+  for (IndexTable& index : indexes_) {
+    for (const std::string& value : index.function(*view)) index.objects[value].insert(view);
+  }
+  const ObjectKey key = view->key;
+  objects_.insert_or_assign(key, std::move(view));
+}
+
+template <typename View>
+void Store<View>::remove_locked(const Ptr& view) {
+  for (IndexTable& index : indexes_) {
+    for (const std::string& value : index.function(*view)) {
+      const auto found = index.objects.find(value);
+      if (found == index.objects.end()) continue;
+      found->second.erase(view);
+      if (found->second.empty()) index.objects.erase(found);
+    }
+  }
+  objects_.erase(view->key);
+}
+
+template <typename View>
+void Store<View>::notify(const Ptr& before, const Ptr& after) const {
+  for (const Listener& listener : listeners_) listener(before, after);
 }
 
 }  // namespace tpuslice::runtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/pause.h"
 #include "api/client/json_scan.h"
 
 namespace tpuslice::runtime {
@@ -18,7 +19,7 @@ ObjectKey key_of(std::string_view object) {
           client::json_string(client::json_member(metadata, "name")).value_or("")};
 }
 
-/// The same request may well succeed later.
+/// True if the same request can succeed later.
 bool is_transient(ErrorCode code) {
   switch (code) {
     case ErrorCode::kTooManyRequests:
@@ -59,11 +60,11 @@ Instant WatchMachine::step(Instant now, Duration wait, const std::stop_token& st
 
 void WatchMachine::run(const std::stop_token& stop, const std::function<void()>& changed) {
   // Long enough to idle cheaply; a stop ends the wait at once.
-  constexpr Duration longest_read = std::chrono::seconds(10);
+  constexpr Duration kMaxRead = std::chrono::seconds(10);
   while (!stop.stop_requested()) {
     const bool synced = synced_;
     const bool absent = absent_;
-    const Instant due = step(clock_.now(), longest_read, stop);
+    const Instant due = step(clock_.now(), kMaxRead, stop);
     if (synced != synced_ || absent != absent_) changed();
     const Instant now = clock_.now();
     if (!stream_ && due > now) pause(due - now, stop);
@@ -90,7 +91,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   continue_token_ = std::move(page->continue_token);
   if (!continue_token_.empty()) return now;
   if (revision_of(page->resource_version) == 0) {
-    return back_off(Error::internal("list {}: resourceVersion \"{}\" is no number above 0", type_.resource(),
+    return back_off(Error::internal("list {}: resourceVersion \"{}\" is not a positive number", type_.resource(),
                                     page->resource_version),
                     now);
   }
@@ -103,7 +104,7 @@ Instant WatchMachine::list_failed(const Error& error, Instant now) {
   const bool in_the_middle = !continue_token_.empty();
   continue_token_.clear();
   if (error.code() == ErrorCode::kExpired && in_the_middle) {
-    // The token that the server offers instead continues from another state. One whole list is consistent.
+    // The token that the server offers instead continues from a newer state. An unpaged list is consistent.
     paged_ = false;
     return now;
   }
@@ -120,13 +121,13 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   watch.field_selector = scope_.field_selector;
   watch.send_initial_events = initial;
   if (!initial) watch.resource_version = resource_version_;
-  watch.timeout_seconds = random_.uniform(options_.shortest_watch, options_.longest_watch);
+  watch.timeout_seconds = random_.uniform(options_.min_watch_seconds, options_.max_watch_seconds);
   Result<std::unique_ptr<client::WatchStream>> stream = reader_.watch(type_, watch, stop);
   if (!stream) return open_failed(stream.error(), now);
   metrics_.watches.increment();
   stream_ = *std::move(stream);
-  opened_ = heard_ = clock_.now();
-  // The server ends the watch after its time. One still open later has lost its server without noticing.
+  opened_ = last_event_ = clock_.now();
+  // The server ends the watch after the time it asked for. A watch that is open for longer is half-open.
   deadline_ = opened_ + std::chrono::seconds(watch.timeout_seconds) + options_.slack;
   any_event_ = false;
   return now;
@@ -134,7 +135,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
 
 Instant WatchMachine::open_failed(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
-  // A WatchList starts from nowhere, so it cannot have expired: a server that says so does not know it.
+  // A WatchList has no resourceVersion that could expire: a server that answers so does not support it.
   if (phase_ == Phase::kWatchList && (!is_transient(error.code()) || error.code() == ErrorCode::kExpired)) {
     watch_list_refused_ = true;
     phase_ = Phase::kList;
@@ -142,10 +143,10 @@ Instant WatchMachine::open_failed(const Error& error, Instant now) {
   }
   if (error.code() == ErrorCode::kNotFound) {
     absent_ = true;
-    start_over();
+    relist();
   }
   if (error.code() == ErrorCode::kExpired || client::is_resource_version_too_large(error)) {
-    start_over_after(error);
+    relist_after(error);
     if (now - listed_ >= options_.short_watch) return now;
   }
   return back_off(error, now);
@@ -161,18 +162,19 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
     if (!*event) {
       if (events > 0) return now;
       if (read_at >= deadline_) {
-        return stream_failed(Error::unavailable("watch {}: neither event nor end in time", type_.resource()), read_at);
+        return stream_failed(Error::unavailable("watch {}: half-open: no event and no end in time", type_.resource()),
+                             read_at);
       }
       if (phase_ != Phase::kWatchList) return deadline_;
-      const Instant given_up = heard_ + options_.initial_silence;
+      const Instant given_up = last_event_ + options_.initial_silence;
       if (read_at < given_up) return std::min(deadline_, given_up);
       stream_.reset();
       watch_list_refused_ = true;
-      start_over();
+      relist();
       return now;
     }
     metrics_.events.increment();
-    heard_ = read_at;
+    last_event_ = read_at;
     if (const std::optional<Error> error = handle(**event)) return stream_failed(*error, read_at);
     any_event_ = true;
     progressed();
@@ -185,10 +187,10 @@ Instant WatchMachine::stream_failed(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
   const bool short_lived = !any_event_ && now - opened_ < options_.short_watch;
   if (phase_ == Phase::kWatchList) {
-    // What was staged is worth nothing without the rest.
+    // A partial list is discarded.
     if (!http::is_end_of_stream(error) && !is_transient(error.code())) {
       watch_list_refused_ = true;
-      start_over();
+      relist();
       return now;
     }
     return back_off(error, now);
@@ -197,18 +199,18 @@ Instant WatchMachine::stream_failed(const Error& error, Instant now) {
     return short_lived ? back_off(error, now) : now;
   }
   if (error.code() == ErrorCode::kExpired) {
-    start_over_after(error);
-    // A server that lists what it will not watch is asked again slowly.
+    relist_after(error);
+    // If relisting does not help, back off.
     return now - listed_ < options_.short_watch ? back_off(error, now) : now;
   }
-  if (error.code() != ErrorCode::kTooManyRequests && error.code() != ErrorCode::kTimeout) start_over();
+  if (error.code() != ErrorCode::kTooManyRequests && error.code() != ErrorCode::kTimeout) relist();
   return back_off(error, now);
 }
 
 std::optional<Error> WatchMachine::handle(const client::WatchEvent& event) {
   switch (event.type) {
     case client::WatchEventType::kError:
-      return event.error ? *event.error : Error::internal("watch {}: an ERROR event without status", type_.resource());
+      return event.error ? *event.error : Error::internal("watch {}: ERROR event without a status", type_.resource());
     case client::WatchEventType::kBookmark:
       if (phase_ == Phase::kWatch && !event.resource_version.empty()) {
         resource_version_ = event.resource_version;
@@ -252,14 +254,14 @@ void WatchMachine::finish_list(const std::string& resource_version) {
   synced_ = true;
 }
 
-void WatchMachine::start_over_after(const Error& error) {
+void WatchMachine::relist_after(const Error& error) {
   metrics_.expired.increment();
-  log_.info("resourceVersion is of no use; listing again",
+  log_.info("resourceVersion expired; relisting",
             {{"resource_version", resource_version_}, {"error", error.message()}});
-  start_over();
+  relist();
 }
 
-void WatchMachine::start_over() {
+void WatchMachine::relist() {
   continue_token_.clear();
   phase_ = options_.watch_list && !watch_list_refused_ ? Phase::kWatchList : Phase::kList;
 }
@@ -270,15 +272,15 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
   due_ = now + wait;
   const LogLevel level = failing_ ? LogLevel::kDebug : LogLevel::kWarn;
   failing_ = true;
-  log_.log(level, absent_ ? "resource is not installed; waiting for it" : "watch interrupted",
+  log_.log(level, absent_ ? "CRD is not installed; waiting for it" : "watch interrupted",
            {{"error", error.message()}, {"code", to_string(error.code())}, {"retry_in", wait}});
   return due_;
 }
 
 void WatchMachine::quarantine(const ObjectKey& key, const Error& error) {
-  metrics_.poison.increment();
-  log_.error("object cannot be decoded; it is left alone", {{"key", key.to_string()}, {"error", error.message()}});
-  if (poison_) poison_({type_, key, error});
+  metrics_.quarantined.increment();
+  log_.error("object cannot be decoded; quarantined", {{"key", key.to_string()}, {"error", error.message()}});
+  if (quarantined_) quarantined_({type_, key, error});
 }
 
 void WatchMachine::progressed() {

@@ -1,4 +1,4 @@
-// WatchMachine: keeps one store equal to what the API server has, by list and watch.
+// WatchMachine: keeps one store current by list and watch, as a client-go reflector does.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace tpuslice::runtime {
 
-/// Where a watch puts what it reads: a staging area that becomes the store at once, then changes one by one.
+/// Receives the objects that a watch reads: a list in a staging area, swapped in at its end; then single changes.
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
@@ -29,7 +29,7 @@ class WatchSink {
   /// Errors: InvalidArgument for an object that cannot be decoded.
   virtual Status stage(std::string_view object) = 0;
   virtual void unstage(const ObjectKey& key) = 0;
-  virtual void stage_known(const ObjectKey& key) = 0;  ///< What the store has under `key`, if anything.
+  virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
   virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
   /// Errors: as stage().
   virtual Status put(std::string_view object) = 0;
@@ -37,15 +37,15 @@ class WatchSink {
   virtual void advance(std::uint64_t revision) = 0;
 };
 
-/// Borrows the store.
+/// Borrows both arguments. `annotations`: those that views keep.
 template <typename View>
 class StoreSink final : public WatchSink {
  public:
-  explicit StoreSink(Store<View>& store) : store_(store) {}
+  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations) : store_(store), annotations_(annotations) {}
 
   void begin() override { staged_.clear(); }
   Status stage(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object));
+    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
     ObjectKey key = view.key;
     staged_.insert_or_assign(std::move(key), std::move(view));
     return {};
@@ -62,7 +62,7 @@ class StoreSink final : public WatchSink {
     store_.replace(std::move(all), revision);
   }
   Status put(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object));
+    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
     store_.put(std::move(view));
     return {};
   }
@@ -71,10 +71,11 @@ class StoreSink final : public WatchSink {
 
  private:
   Store<View>& store_;
+  const AnnotationPrefixes& annotations_;
   std::map<ObjectKey, View> staged_;
 };
 
-/// What is watched.
+/// The objects of a type that are watched.
 struct WatchScope {
   std::string namespace_name = {};  ///< Empty: all.
   std::string label_selector = {};
@@ -83,28 +84,30 @@ struct WatchScope {
   friend bool operator==(const WatchScope&, const WatchScope&) = default;
 };
 
-/// An object that cannot be decoded. The store keeps what it last knew of it; all others progress.
-struct PoisonObject {
+/// An object that cannot be decoded. The store keeps the last version that could; other objects are not affected.
+struct QuarantinedObject {
   ResourceType type;
   ObjectKey key;  ///< As far as it can be read.
   Error error;
 };
 
 struct WatchMachineOptions {
-  bool watch_list = true;                               ///< Stream the first list; a server that refuses gets LIST.
-  std::int64_t page = 500;                              ///< Objects per page of a list.
-  std::int64_t shortest_watch = 300;                    ///< Seconds; a watch asks for a random time between these two,
-  std::int64_t longest_watch = 600;                     ///< so that watches do not end all at once.
-  Duration slack = std::chrono::seconds(30);            ///< A watch still open this long after its time is half-open.
-  Duration initial_silence = std::chrono::seconds(60);  ///< A WatchList this silent gives way to LIST.
-  Duration short_watch = std::chrono::seconds(1);       ///< A watch that ends sooner, without event, is a failure.
+  bool watch_list = true;                ///< Stream the first list; a server that refuses gets LIST.
+  std::int64_t page = 500;               ///< Objects per page of a list.
+  std::int64_t min_watch_seconds = 300;  ///< Each watch asks for a random time between these,
+  std::int64_t max_watch_seconds = 600;  ///< so that watches do not all end at once.
+  Duration slack =
+      std::chrono::seconds(30);  ///< A watch that is open for longer than it asked for by this is half-open.
+  Duration initial_silence =
+      std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
+  Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
   BackoffOptions backoff;
 };
 
-/// One thread steps it; synced() and absent() may be asked from any.
+/// One thread steps it; synced() and absent() are thread-safe.
 ///
-/// The first list has no resourceVersion: the newest state, so a restart never travels back in time. An ended watch is
-/// taken up where it ended; only an expired resourceVersion leads to another list.
+/// The first list has no resourceVersion, so it returns the newest state. An ended watch is resumed at its last
+/// resourceVersion; only an expired resourceVersion leads to a relist.
 class WatchMachine {
  public:
   struct Dependencies {
@@ -117,18 +120,18 @@ class WatchMachine {
   WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink, WatchMachineOptions options,
                Dependencies dependencies);
 
-  /// Does what is due: one page of a list, the opening of a watch, or the events that are there; waits up to `wait` for
-  /// the first event. Returns when it wants to be called next; not later than `now` if there may be more right away.
+  /// Reads one page of a list, opens a watch, or handles the events that have arrived; waits up to `wait` for the first
+  /// event. Returns when it must be called next: not later than `now` if there may be more work.
   Instant step(Instant now, Duration wait, const std::stop_token& stop);
   /// Steps until `stop`. `changed` is called after each step that changed synced() or absent().
   void run(const std::stop_token& stop, const std::function<void()>& changed);
 
   [[nodiscard]] const ResourceType& type() const { return type_; }
   [[nodiscard]] bool synced() const { return synced_; }
-  /// The server does not know the type (its CRD is not installed).
+  /// The server does not serve the type: its CRD is not installed.
   [[nodiscard]] bool absent() const { return absent_; }
   /// Called on the stepping thread.
-  void on_poison(std::function<void(const PoisonObject&)> callback) { poison_ = std::move(callback); }
+  void on_quarantine(std::function<void(const QuarantinedObject&)> callback) { quarantined_ = std::move(callback); }
 
  private:
   enum class Phase { kList, kWatchList, kWatch };
@@ -139,14 +142,14 @@ class WatchMachine {
   Instant open_failed(const Error& error, Instant now);
   Instant read(Instant now, Duration wait, const std::stop_token& stop);
   Instant stream_failed(const Error& error, Instant now);
-  /// What the stream has to be left for, if anything.
+  /// The error that ends the stream, if any.
   std::optional<Error> handle(const client::WatchEvent& event);
   void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
   void finish_list(const std::string& resource_version);
-  /// The server no longer has, or does not yet have, what follows resource_version_.
-  void start_over_after(const Error& error);
-  void start_over();
+  /// Relists, because the server cannot continue from resource_version_.
+  void relist_after(const Error& error);
+  void relist();
   Instant back_off(const Error& error, Instant now);
   void quarantine(const ObjectKey& key, const Error& error);
   void progressed();
@@ -160,22 +163,22 @@ class WatchMachine {
   Random& random_;
   const WatchMetrics metrics_;
   const Logger log_;
-  std::function<void(const PoisonObject&)> poison_;
+  std::function<void(const QuarantinedObject&)> quarantined_;
 
   Phase phase_;
   Backoff backoff_;
   Instant due_ = Instant::min();
-  bool paged_ = true;  ///< False for the one whole list after a continue token expired.
+  bool paged_ = true;  ///< False for the unpaged list after a continue token expired.
   bool watch_list_refused_ = false;
   std::string continue_token_;
   std::string resource_version_;  ///< Where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;
   Instant opened_;
   Instant listed_;          ///< When the last list was complete.
-  Instant heard_;           ///< When the open stream last had an event.
-  Instant deadline_;        ///< The stream is given up then.
-  bool any_event_ = false;  ///< Of the open stream.
-  bool failing_ = false;    ///< A failure was logged, the recovery was not.
+  Instant last_event_;      ///< Time of the last event of the open stream.
+  Instant deadline_;        ///< When the open stream is abandoned.
+  bool any_event_ = false;  ///< The open stream had an event.
+  bool failing_ = false;    ///< A failure was logged; the recovery is not yet.
   std::atomic<bool> synced_ = false;
   std::atomic<bool> absent_ = false;
 };

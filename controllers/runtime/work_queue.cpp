@@ -8,8 +8,8 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// A sleeper wakes at least this often, so that an Instant far away never overflows a wait.
-constexpr Duration kLongestWait = std::chrono::minutes(1);
+/// Longest single wait, so that a distant Instant does not overflow it.
+constexpr Duration kMaxWait = std::chrono::minutes(1);
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -65,19 +65,21 @@ std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
     const Instant now = clock_.now();
     promote_locked(now);
     if (std::optional<ObjectKey> key = pop_locked(now)) {
-      // This worker is busy now; another one takes over the watch.
-      if (!ready_.empty() || (!watched_ && !schedule_.empty())) sleeper_locked().notify_one();
+      // This worker is busy now; another one waits for due keys.
+      if (!ready_.empty() || (!has_watcher_ && !schedule_.empty())) sleeper_locked().notify_one();
       return key;
     }
-    if (watched_) {
-      idle_.wait(mutex_, stop, [&] { return !watched_; });
+    if (has_watcher_) {
+      idle_.wait(mutex_, stop, [this]() TPUSLICE_REQUIRES(mutex_) { return !has_watcher_; });
       continue;
     }
-    watched_ = true;
-    const Instant first = schedule_.empty() ? now + kLongestWait : schedule_.begin()->first;
-    changed_.wait_for(mutex_, stop, std::min(kLongestWait, first - now),
-                      [&] { return !ready_.empty() || (!schedule_.empty() && schedule_.begin()->first < first); });
-    watched_ = false;
+    has_watcher_ = true;
+    const Instant first = schedule_.empty() ? now + kMaxWait : schedule_.begin()->first;
+    const auto changed = [&]() TPUSLICE_REQUIRES(mutex_) {
+      return !ready_.empty() || (!schedule_.empty() && schedule_.begin()->first < first);
+    };
+    changed_.wait_for(mutex_, stop, std::min(kMaxWait, first - now), changed);
+    has_watcher_ = false;
   }
   return std::nullopt;
 }
@@ -170,7 +172,7 @@ Duration WorkQueue::take_token_locked(Instant now) {
   const double elapsed = seconds(now - std::min(now, refilled_));
   tokens_ = std::min(options_.retry_burst, tokens_ + elapsed * options_.retries_per_second);
   refilled_ = std::max(refilled_, now);
-  // Below zero the bucket is in debt: this retry waits until it is paid off.
+  // A negative bucket delays this retry until it is refilled.
   tokens_ -= 1;
   if (tokens_ >= 0) return Duration::zero();
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(-tokens_ / options_.retries_per_second));

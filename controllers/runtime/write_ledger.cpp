@@ -6,53 +6,23 @@
 namespace tpuslice::runtime {
 namespace {
 
-template <typename View>
-class ProbeOf final : public StoreProbe {
- public:
-  explicit ProbeOf(const Store<View>& store) : store_(store) {}
-
-  [[nodiscard]] const ResourceType& type() const override { return store_.type(); }
-  [[nodiscard]] std::uint64_t revision() const override { return store_.revision(); }
-  [[nodiscard]] std::optional<Seen> find(const ObjectKey& key) const override {
-    const auto view = store_.get(key);
-    if (!view) return std::nullopt;
-    return Seen{view->uid, revision_of(view->resource_version), view->deletion.has_value()};
-  }
-
- private:
-  const Store<View>& store_;
-};
-
-bool is_beyond(const StoreProbe& probe, const Write& write) {
-  return write.revision != 0 && probe.revision() >= write.revision;
+bool is_past(const AnyStore& store, const Write& write) {
+  return write.revision != 0 && store.revision() >= write.revision;
 }
 
-bool shows_object(const StoreProbe& probe, const Write& write) {
-  const std::optional<StoreProbe::Seen> found = probe.find(write.key);
+bool shows(const AnyStore& store, const Write& write) {
+  const std::optional<AnyStore::Entry> found = store.entry(write.key);
   if (write.deleted) return !found || found->uid != write.uid || found->terminating;
   return found && found->uid == write.uid && found->revision >= write.revision;
 }
 
 }  // namespace
 
-template <typename View>
-std::unique_ptr<StoreProbe> probe_of(const Store<View>& store) {
-  return std::make_unique<ProbeOf<View>>(store);
-}
-template std::unique_ptr<StoreProbe> probe_of(const Store<PodView>&);
-template std::unique_ptr<StoreProbe> probe_of(const Store<NodeView>&);
-template std::unique_ptr<StoreProbe> probe_of(const Store<JobView>&);
-template std::unique_ptr<StoreProbe> probe_of(const Store<StatefulSetView>&);
-template std::unique_ptr<StoreProbe> probe_of(const Store<ServiceView>&);
-template std::unique_ptr<StoreProbe> probe_of(const Store<ObjectView>&);
-
-void WriteLedger::add_probe(std::unique_ptr<StoreProbe> probe) { probes_.push_back(std::move(probe)); }
-
 void WriteLedger::on_expired(std::function<void(const ExpiredWrite&)> callback) { expired_ = std::move(callback); }
 
 void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Instant now) {
   if (writes.empty()) return;
-  std::vector<const StoreProbe*> homes;  // Probes are asked without our lock held.
+  std::vector<const AnyStore*> homes;  // Stores are read before our lock is taken.
   for (const Write& write : writes) homes.push_back(home_of(write));
   const MutexLock lock(mutex_);
   std::deque<Pending>& pending = pending_[owner];
@@ -62,7 +32,7 @@ void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Inst
 }
 
 bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
-  // An owner has one worker, so nobody records for it between the two locks; probes are asked without ours held.
+  // An owner has one worker, so no write of it is recorded between the two locks; stores are read without ours held.
   std::deque<Pending> waiting;
   {
     const MutexLock lock(mutex_);
@@ -71,8 +41,7 @@ bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
     waiting = std::move(found->second);
     pending_.erase(found);
   }
-  // In the order they were written, which is about the order they are seen in: this is asked at every event, so it must
-  // not look at all that is not there yet.
+  // Writes appear in about the order they were made. This runs at every event, so it stops at the first unseen write.
   while (!waiting.empty()) {
     const Pending& oldest = waiting.front();
     if (!seen(oldest)) {
@@ -92,32 +61,32 @@ std::size_t WriteLedger::size() const {
   return pending_.size();
 }
 
-std::vector<const StoreProbe*> WriteLedger::probes_of(const ResourceType& type) const {
-  std::vector<const StoreProbe*> probes;
-  for (const auto& probe : probes_) {
-    if (probe->type() == type) probes.push_back(probe.get());
+std::vector<const AnyStore*> WriteLedger::stores_of(const ResourceType& type) const {
+  std::vector<const AnyStore*> stores;
+  for (const AnyStore* store : stores_) {
+    if (store->type() == type) stores.push_back(store);
   }
-  return probes;
+  return stores;
 }
 
-const StoreProbe* WriteLedger::home_of(const Write& write) const {
-  const std::vector<const StoreProbe*> probes = probes_of(write.type);
-  if (probes.size() == 1) return probes.front();
-  const auto home = std::ranges::find_if(probes, [&](const StoreProbe* probe) {
-    const std::optional<StoreProbe::Seen> found = probe->find(write.key);
+const AnyStore* WriteLedger::home_of(const Write& write) const {
+  const std::vector<const AnyStore*> stores = stores_of(write.type);
+  if (stores.size() == 1) return stores.front();
+  const auto home = std::ranges::find_if(stores, [&](const AnyStore* store) {
+    const std::optional<AnyStore::Entry> found = store->entry(write.key);
     return found && found->uid == write.uid;
   });
-  return home == probes.end() ? nullptr : *home;
+  return home == stores.end() ? nullptr : *home;
 }
 
 bool WriteLedger::seen(const Pending& pending) const {
   const Write& write = pending.write;
-  const auto beyond = [&](const StoreProbe* probe) { return is_beyond(*probe, write); };
-  const auto shows = [&](const StoreProbe* probe) { return shows_object(*probe, write); };
-  if (pending.home != nullptr) return beyond(pending.home) || shows(pending.home);
-  const std::vector<const StoreProbe*> probes = probes_of(write.type);
-  if (write.deleted) return std::ranges::all_of(probes, [&](const auto* each) { return beyond(each) || shows(each); });
-  return std::ranges::any_of(probes, shows) || std::ranges::all_of(probes, beyond);
+  const auto past = [&](const AnyStore* store) { return is_past(*store, write); };
+  const auto shown = [&](const AnyStore* store) { return shows(*store, write); };
+  if (pending.home != nullptr) return past(pending.home) || shown(pending.home);
+  const std::vector<const AnyStore*> stores = stores_of(write.type);
+  if (write.deleted) return std::ranges::all_of(stores, [&](const auto* each) { return past(each) || shown(each); });
+  return std::ranges::any_of(stores, shown) || std::ranges::all_of(stores, past);
 }
 
 }  // namespace tpuslice::runtime

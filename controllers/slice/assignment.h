@@ -1,4 +1,4 @@
-// The assignment: which of the waiting slices get which whole, free domain now, and why the others do not.
+// Assignment: which waiting slice gets which whole, free domain, and why the others get none.
 #pragma once
 
 #include <map>
@@ -10,48 +10,49 @@
 
 namespace tpuslice::slice {
 
-/// What becomes of a slice for which there is no free domain.
+/// What happens to a slice for which no domain is free.
 enum class NoCapacity : std::uint8_t {
   kWait,     ///< It stays gated.
-  kRelease,  ///< It is let go to no domain in particular, so that an autoscaler sees its pods; one at a time.
+  kRelease,  ///< It is released without a domain, so that an autoscaler sees its pods; one slice at a time.
 };
 
 struct Placement {
   const Slice* slice = nullptr;
-  std::string domain;              ///< Empty: released.
-  std::vector<std::string> nodes;  ///< Of the domain, by host; empty: whichever.
+  std::string domain;              ///< Empty: released without a domain.
+  std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
 };
 
-struct Wait {
+struct WaitingSlice {
   const Slice* slice = nullptr;
-  std::string why;
+  std::string reason;
 };
 
 struct Assignment {
   std::vector<Placement> placements;
-  std::vector<Wait> waits;
+  std::vector<WaitingSlice> waiting;
 };
 
-/// How many slices of a gang (by namespace and gang) have been placed already.
+/// Number of placed slices of each gang, by namespace and gang name.
 using GangCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
 
-/// Who wants nodes, and what else decides who gets them.
-struct Contest {
-  std::vector<Slice> ready;  ///< All pods exist and wait for nothing but us.
-  /// Let go, and without all their nodes yet: none that wants the same is placed or released beside them, or two of
-  /// them could each end up with half of a domain.
+/// The slices that wait for nodes of one accelerator, and what else decides the order.
+struct PlacementRequest {
+  std::vector<Slice> ready;  ///< All pods exist and wait for nodes only.
+  /// Released without a domain, and some pods are not scheduled yet. No slice with equivalent node requirements is
+  /// placed or released meanwhile: the two could each get half of a domain.
   std::vector<Slice> released = {};
   GangCounts placed_gangs = {};
-  TroubleCounts troubles = {};  ///< Of several free domains a slice gets the one with the least.
+  DomainFailures domain_failures = {};  ///< A free domain with fewer failures is preferred.
   NoCapacity no_capacity = NoCapacity::kWait;
 };
 
-/// `inventory` then shows the domains taken. The assignment points into `contest.ready`.
+/// Marks the assigned domains as occupied in `inventory`. The assignment points into `request.ready`.
 ///
-/// The order is priority, then age; slices that start together stand where the first of them stands, and all get a
-/// domain or none. One of them that was lost, or that a crash left behind, joins those in `placed_gangs` alone. A slice
-/// that gets none keeps what it could use once others have ended, so that younger slices whose domains overlap with it
-/// cannot starve it; what could never be enough is not kept.
-[[nodiscard]] Assignment assign(const Contest& contest, Inventory& inventory);
+/// Slices are ordered by priority, then age. A gang has the highest priority and the greatest age of its slices, and
+/// either all of its slices get a domain or none; slices of a gang that was placed before (one slice was torn down, or
+/// a crash interrupted the placement) count as placed. A slice without a domain reserves one that it could use later,
+/// so that younger slices with overlapping domains cannot starve it. Nothing is reserved for a gang that would not fit
+/// into an empty cluster.
+[[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
 
 }  // namespace tpuslice::slice

@@ -16,20 +16,22 @@ const std::string& label_of(const NodeView& node, std::string_view label) {
   return found == node.labels.end() ? kNone : found->second;
 }
 
-bool chosen_by_any(const Wish& wish, const NodeView& node) {
-  return std::ranges::any_of(wish.choosers, [&](const PodPtr& pod) { return selects(*pod, node); });
+bool matches_any_pod(const NodeRequirements& requirements, const NodeView& node) {
+  return std::ranges::any_of(requirements.pods, [&](const PodPtr& pod) { return matches_node(*pod, node); });
 }
 
-/// What is wrong with one node; empty for a sound one.
-std::string flaw_of(const Wish& wish, const NodeView& node) {
+/// Why the slice cannot use the node; empty if it can.
+std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
   const std::string& name = node.key.name;
-  if (!chosen_by_any(wish, node)) return fmt::format("node {} is not what the pods select", name);
+  if (!matches_any_pod(requirements, node)) {
+    return fmt::format("node {} does not match the pods' node selector and affinity", name);
+  }
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
   if (node.tpu_chips == 0) return fmt::format("node {} advertises no TPU chips", name);
-  if (wish.chips > node.tpu_chips || node.tpu_chips % wish.chips != 0) {
-    return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, wish.chips);
+  if (requirements.chips > node.tpu_chips || node.tpu_chips % requirements.chips != 0) {
+    return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, requirements.chips);
   }
-  for (const PodPtr& pod : wish.choosers) {
+  for (const PodPtr& pod : requirements.pods) {
     const std::string taint = untolerated_taint(*pod, node);
     if (!taint.empty()) return fmt::format("node {} has taint {}", name, taint);
   }
@@ -48,155 +50,158 @@ std::string domain_noun(const std::string& topology_key, std::size_t count) {
 
 std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node) {
   if (node != nullptr) return label_of(*node, topology_key);
-  const auto sent = pod.node_selector.find(topology_key);
-  return sent == pod.node_selector.end() ? std::string() : sent->second;
+  const auto selected = pod.node_selector.find(topology_key);
+  return selected == pod.node_selector.end() ? std::string() : selected->second;
 }
 
-Wish wish_of(const Slice& slice) {
-  Wish wish;
-  wish.topology_key = slice.topology_key;
-  wish.hosts = static_cast<std::int64_t>(slice.hosts.size());
+NodeRequirements node_requirements(const Slice& slice) {
+  NodeRequirements requirements;
+  requirements.topology_key = slice.topology_key;
+  requirements.hosts = static_cast<std::int64_t>(slice.hosts.size());
   for (const PodPtr& pod : slice.hosts) {
-    if (pod == nullptr || !pod->node_name.empty()) continue;  // A pod with a node has nothing to choose.
-    wish.chips = pod->tpu_chips;
-    const bool known =
-        std::ranges::any_of(wish.choosers, [&](const PodPtr& other) { return choose_alike(*pod, *other); });
-    if (!known) wish.choosers.push_back(pod);
+    if (pod == nullptr || !pod->node_name.empty()) continue;  // A bound pod needs no other node.
+    requirements.chips = pod->tpu_chips;
+    const bool known = std::ranges::any_of(requirements.pods,
+                                           [&](const PodPtr& other) { return have_same_requirements(*pod, *other); });
+    if (!known) requirements.pods.push_back(pod);
   }
-  return wish;
+  return requirements;
 }
 
-bool same_wish(const Wish& a, const Wish& b) {
+bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
   return a.topology_key == b.topology_key && a.chips == b.chips && a.hosts == b.hosts &&
-         std::ranges::equal(a.choosers, b.choosers,
-                            [](const PodPtr& left, const PodPtr& right) { return choose_alike(*left, *right); });
+         std::ranges::equal(a.pods, b.pods, [](const PodPtr& left, const PodPtr& right) {
+           return have_same_requirements(*left, *right);
+         });
 }
 
 Inventory::Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods,
                      const std::vector<Slice>& slices) {
-  for (const NodePtr& node : nodes) places_[node->key.name] = {node, {}, false};
+  for (const NodePtr& node : nodes) nodes_[node->key.name] = {node, {}, false};
   for (const PodPtr& pod : pods) {
     if (pod->node_name.empty() || pod->finished() || pod->tpu_chips == 0) continue;
-    const auto place = places_.find(pod->node_name);
-    if (place != places_.end()) place->second.user = user_of(*pod);
+    const auto found = nodes_.find(pod->node_name);
+    if (found != nodes_.end()) found->second.user = display_name(*pod);
   }
-  for (const Slice& slice : slices) claim(slice);
+  for (const Slice& slice : slices) occupy_domains_of(slice);
 }
 
-void Inventory::claim(const Slice& slice) {
+void Inventory::occupy_domains_of(const Slice& slice) {
   if (slice.hosts.size() < 2) return;
-  std::string claimed;
+  std::string occupied;
   for (const PodPtr& pod : slice.hosts) {
     if (pod == nullptr || pod->finished() || is_gated(*pod)) continue;
-    const auto place = places_.find(pod->node_name);
-    if (!pod->node_name.empty() && place == places_.end()) continue;  // Its node is gone, or not ours to see.
+    const auto found = nodes_.find(pod->node_name);
+    if (!pod->node_name.empty() && found == nodes_.end()) continue;  // Deleted, or of another accelerator.
     const std::string domain =
-        domain_of(*pod, slice.topology_key, place == places_.end() ? nullptr : place->second.node.get());
-    if (domain.empty() || domain == claimed) continue;
-    take(slice.topology_key, domain, name_of(slice));
-    claimed = domain;
+        domain_of(*pod, slice.topology_key, found == nodes_.end() ? nullptr : found->second.node.get());
+    if (domain.empty() || domain == occupied) continue;
+    occupy(slice.topology_key, domain, display_name(slice));
+    occupied = domain;
   }
 }
 
-const Inventory::Domains& Inventory::grouped(const std::string& topology_key) {
-  const auto [entry, fresh] = by_key_.try_emplace(topology_key);
-  if (fresh) {
-    for (auto& [name, place] : places_) {
-      const std::string& value = label_of(*place.node, topology_key);
-      if (!value.empty()) entry->second[value].push_back(&place);
+const Inventory::Domains& Inventory::domains_of(const std::string& topology_key) {
+  const auto [entry, inserted] = by_key_.try_emplace(topology_key);
+  if (inserted) {
+    for (auto& [name, use] : nodes_) {
+      const std::string& value = label_of(*use.node, topology_key);
+      if (!value.empty()) entry->second[value].push_back(&use);
     }
   }
   return entry->second;
 }
 
-const Inventory::Places& Inventory::places_of(const std::string& topology_key, const std::string& domain) {
-  static const Places kNone;
-  const Domains& all = grouped(topology_key);
+const Inventory::NodeUses& Inventory::nodes_of(const std::string& topology_key, const std::string& domain) {
+  static const NodeUses kNone;
+  const Domains& all = domains_of(topology_key);
   const auto found = all.find(domain);
   return found == all.end() ? kNone : found->second;
 }
 
 std::vector<std::string> Inventory::domains(const std::string& topology_key) {
   std::vector<std::string> names;
-  for (const auto& [name, places] : grouped(topology_key)) names.push_back(name);
+  for (const auto& [name, nodes] : domains_of(topology_key)) names.push_back(name);
   return names;
 }
 
-std::vector<std::string> Inventory::nodes_by_host(const Wish& wish, const std::string& domain) {
+std::vector<std::string> Inventory::nodes_by_host(const NodeRequirements& requirements, const std::string& domain) {
   std::vector<std::string> nodes;
-  if (wish.choosers.size() != 1 || wish.chips <= 0) return nodes;
-  for (const Place* place : places_of(wish.topology_key, domain)) {
-    const std::int64_t pods = place->node->tpu_chips / wish.chips;
-    nodes.insert(nodes.end(), static_cast<std::size_t>(pods), place->node->key.name);
+  if (requirements.pods.size() != 1 || requirements.chips <= 0) return nodes;
+  for (const NodeUse* use : nodes_of(requirements.topology_key, domain)) {
+    const std::int64_t pods = use->node->tpu_chips / requirements.chips;
+    nodes.insert(nodes.end(), static_cast<std::size_t>(pods), use->node->key.name);
   }
   return nodes;
 }
 
 std::size_t Inventory::free_nodes(const std::string& topology_key, const std::string& domain) {
   return static_cast<std::size_t>(
-      std::ranges::count_if(places_of(topology_key, domain), [](const Place* place) { return place->user.empty(); }));
+      std::ranges::count_if(nodes_of(topology_key, domain), [](const NodeUse* use) { return use->user.empty(); }));
 }
 
-void Inventory::take(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  take(topology_key, domain, user, false);
+void Inventory::occupy(const std::string& topology_key, const std::string& domain, const std::string& user) {
+  set_user(topology_key, domain, user, false);
 }
 
-void Inventory::keep(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  take(topology_key, domain, user, true);
+void Inventory::reserve(const std::string& topology_key, const std::string& domain, const std::string& user) {
+  set_user(topology_key, domain, user, true);
 }
 
-void Inventory::take(const std::string& topology_key, const std::string& domain, const std::string& user, bool kept) {
-  for (Place* place : places_of(topology_key, domain)) {
-    if (!place->user.empty()) continue;
-    place->user = user;
-    place->kept = kept;
+void Inventory::set_user(const std::string& topology_key, const std::string& domain, const std::string& user,
+                         bool reserved) {
+  for (NodeUse* use : nodes_of(topology_key, domain)) {
+    if (!use->user.empty()) continue;
+    use->user = user;
+    use->reserved = reserved;
   }
 }
 
-void Inventory::give_back(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  for (Place* place : places_of(topology_key, domain)) {
-    if (place->user != user) continue;
-    place->user.clear();
-    place->kept = false;
+void Inventory::release(const std::string& topology_key, const std::string& domain, const std::string& user) {
+  for (NodeUse* use : nodes_of(topology_key, domain)) {
+    if (use->user != user) continue;
+    use->user.clear();
+    use->reserved = false;
   }
 }
 
-Verdict Inventory::judge(const Wish& wish, const std::string& domain) {
-  const Places& places = places_of(wish.topology_key, domain);
-  if (wish.chips <= 0) return {Obstacle::kForeign, {}};  // Made by hand: admission gates no such pod.
-  if (std::ranges::none_of(places, [&](const Place* place) { return chosen_by_any(wish, *place->node); })) {
-    return {Obstacle::kForeign, {}};
+Fit Inventory::check(const NodeRequirements& requirements, const std::string& domain) {
+  const NodeUses& nodes = nodes_of(requirements.topology_key, domain);
+  if (requirements.chips <= 0) return {Obstacle::kMismatch, {}};  // Gated by a user; admission gates no such pod.
+  if (std::ranges::none_of(nodes, [&](const NodeUse* use) { return matches_any_pod(requirements, *use->node); })) {
+    return {Obstacle::kMismatch, {}};
   }
-  for (const PodPtr& pod : wish.choosers) {
-    if (std::ranges::none_of(places, [&](const Place* place) { return selects(*pod, *place->node); })) {
-      return {Obstacle::kForeign, {}};
+  for (const PodPtr& pod : requirements.pods) {
+    if (std::ranges::none_of(nodes, [&](const NodeUse* use) { return matches_node(*pod, *use->node); })) {
+      return {Obstacle::kMismatch, {}};
     }
   }
   std::int64_t chips = 0;
   std::size_t ready = 0;
-  for (const Place* place : places) {
-    if (std::string flaw = flaw_of(wish, *place->node); !flaw.empty()) {
-      return {Obstacle::kBroken, fmt::format("{}: {}", domain, flaw)};
+  for (const NodeUse* use : nodes) {
+    if (std::string reason = unusable_reason(requirements, *use->node); !reason.empty()) {
+      return {Obstacle::kUnusable, fmt::format("{}: {}", domain, reason)};
     }
-    if (place->node->tpu_chips != places.front()->node->tpu_chips) {
-      return {Obstacle::kBroken, fmt::format("{}: nodes {} and {} differ in their chips", domain,
-                                             places.front()->node->key.name, place->node->key.name)};
+    if (use->node->tpu_chips != nodes.front()->node->tpu_chips) {
+      return {Obstacle::kUnusable, fmt::format("{}: nodes {} and {} have different numbers of chips", domain,
+                                               nodes.front()->node->key.name, use->node->key.name)};
     }
-    chips += place->node->tpu_chips;
-    if (is_ready(*place->node)) ++ready;
+    chips += use->node->tpu_chips;
+    if (is_ready(*use->node)) ++ready;
   }
-  const std::int64_t wanted = wish.chips * wish.hosts;
-  const std::int64_t nodes_wanted = wanted / places.front()->node->tpu_chips;
+  const std::int64_t wanted = requirements.chips * requirements.hosts;
+  const std::int64_t nodes_wanted = wanted / nodes.front()->node->tpu_chips;
   if (chips > wanted) {
-    return {Obstacle::kBroken,
-            fmt::format("{} has {} nodes, the slice needs exactly {}", domain, places.size(), nodes_wanted)};
+    return {Obstacle::kUnusable,
+            fmt::format("{} has {} nodes, the slice needs exactly {}", domain, nodes.size(), nodes_wanted)};
   }
-  if (chips < wanted || ready < places.size()) {
-    return {Obstacle::kBroken, fmt::format("{} has {} of {} nodes Ready", domain, ready, nodes_wanted)};
+  if (chips < wanted || ready < nodes.size()) {
+    return {Obstacle::kUnusable, fmt::format("{} has {} of {} nodes Ready", domain, ready, nodes_wanted)};
   }
-  for (const Place* place : places) {
-    if (place->user.empty()) continue;
-    return {Obstacle::kBusy, fmt::format("{} {} {}", domain, place->kept ? "is kept for" : "runs", place->user)};
+  for (const NodeUse* use : nodes) {
+    if (use->user.empty()) continue;
+    return {Obstacle::kOccupied,
+            fmt::format("{} {} {}", domain, use->reserved ? "is reserved for" : "runs", use->user)};
   }
   return {};
 }

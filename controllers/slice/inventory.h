@@ -1,5 +1,5 @@
-// Inventory: the domains of one accelerator (sets of nodes that are a whole slice, a node pool on GKE), what uses them,
-// and what is wrong with them.
+// Inventory: the domains of one accelerator and what occupies them. A domain is the nodes that share one value of the
+// topology key and together are exactly one slice: on GKE, a node pool.
 #pragma once
 
 #include <map>
@@ -14,78 +14,79 @@ namespace tpuslice::slice {
 /// A topology key and one of its values.
 using DomainName = std::pair<std::string, std::string>;
 
-/// How often each domain had trouble lately; domains without are absent.
-using TroubleCounts = std::map<DomainName, int>;
+/// Number of recent failures of each domain; domains without failures are absent.
+using DomainFailures = std::map<DomainName, int>;
 
-/// What stands between a slice and a domain.
+/// Why a slice cannot get a domain.
 enum class Obstacle : std::uint8_t {
   kNone,
-  kForeign,  ///< The domain is not for such slices at all.
-  kBusy,     ///< Other pods use it, or it is kept for an older slice.
-  kBroken,   ///< Nodes are missing, not Ready, cordoned, tainted, without chips, or not alike.
+  kMismatch,  ///< The node requirements select none of its nodes.
+  kOccupied,  ///< Other pods use it, or it is reserved for an older slice.
+  kUnusable,  ///< Nodes are missing, not Ready, cordoned, tainted, without chips, or differ from each other.
 };
 
-struct Verdict {
+struct Fit {
   Obstacle obstacle = Obstacle::kNone;
-  std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kForeign.
+  std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
 };
 
-/// What a slice wants of each node: what its pods say, and how many there are.
-struct Wish {
-  std::vector<PodPtr> choosers;  ///< One pod for each way of choosing nodes.
+/// What the pods of a slice demand of nodes.
+struct NodeRequirements {
+  std::vector<PodPtr> pods;  ///< One pod for each distinct set of selector, affinity and tolerations.
   std::string topology_key;
   std::int64_t chips = 0;  ///< Of one pod.
   std::int64_t hosts = 0;
 };
-[[nodiscard]] Wish wish_of(const Slice& slice);
-/// The two get the same verdict on every domain.
-[[nodiscard]] bool same_wish(const Wish& a, const Wish& b);
+[[nodiscard]] NodeRequirements node_requirements(const Slice& slice);
+/// Inventory::check() returns the same for both.
+[[nodiscard]] bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b);
 
 /// Not thread-safe.
 class Inventory {
  public:
-  /// `pods`: those with TPU that are on these nodes, or have been placed but have no node yet. `slices` are theirs.
+  /// `pods` have TPUs, and are on these nodes or are placed and have no node yet. `slices` are made of them.
   Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods, const std::vector<Slice>& slices);
 
-  /// The values of a node label, in order.
+  /// The values of a node label, sorted.
   [[nodiscard]] std::vector<std::string> domains(const std::string& topology_key);
-  [[nodiscard]] Verdict judge(const Wish& wish, const std::string& domain);
-  /// The node of each host of a slice that has this domain, several hosts on one where nodes have more chips than a pod
-  /// wants. Empty where pods of the slice choose nodes in different ways, so that it matters which goes where.
-  [[nodiscard]] std::vector<std::string> nodes_by_host(const Wish& wish, const std::string& domain);
-  /// Nodes of the domain that nothing uses.
+  [[nodiscard]] Fit check(const NodeRequirements& requirements, const std::string& domain);
+  /// The node of each host, by host index, for a slice in this domain. A node is listed several times if it has more
+  /// chips than a pod asks for. Empty if pods of the slice have different requirements: then any node of the domain
+  /// that suits the pod will do.
+  [[nodiscard]] std::vector<std::string> nodes_by_host(const NodeRequirements& requirements, const std::string& domain);
+  /// Number of nodes of the domain that are free.
   [[nodiscard]] std::size_t free_nodes(const std::string& topology_key, const std::string& domain);
 
-  /// From now on the domain's free nodes are `user`'s: "default/train-0".
-  void take(const std::string& topology_key, const std::string& domain, const std::string& user);
-  /// The same, until its other nodes are free too.
-  void keep(const std::string& topology_key, const std::string& domain, const std::string& user);
-  /// Undoes a take or keep.
-  void give_back(const std::string& topology_key, const std::string& domain, const std::string& user);
+  /// Marks the free nodes of the domain as used by `user`, such as "default/train-0".
+  void occupy(const std::string& topology_key, const std::string& domain, const std::string& user);
+  /// Marks the free nodes of the domain as reserved for `user`.
+  void reserve(const std::string& topology_key, const std::string& domain, const std::string& user);
+  /// Undoes occupy() or reserve().
+  void release(const std::string& topology_key, const std::string& domain, const std::string& user);
 
  private:
-  struct Place {
+  struct NodeUse {
     NodePtr node;
-    std::string user;   ///< Slice or pod that uses it, or whose it will be; empty for a free node.
-    bool kept = false;  ///< For `user`, who does not use it yet.
+    std::string user;       ///< Slice or pod that uses the node or has reserved it; empty for a free node.
+    bool reserved = false;  ///< `user` does not use it yet.
   };
-  using Places = std::vector<Place*>;
-  using Domains = std::map<std::string, Places>;
+  using NodeUses = std::vector<NodeUse*>;
+  using Domains = std::map<std::string, NodeUses>;
 
-  const Domains& grouped(const std::string& topology_key);
-  const Places& places_of(const std::string& topology_key, const std::string& domain);
-  void claim(const Slice& slice);
-  void take(const std::string& topology_key, const std::string& domain, const std::string& user, bool kept);
+  const Domains& domains_of(const std::string& topology_key);
+  const NodeUses& nodes_of(const std::string& topology_key, const std::string& domain);
+  void occupy_domains_of(const Slice& slice);
+  void set_user(const std::string& topology_key, const std::string& domain, const std::string& user, bool reserved);
 
-  std::map<std::string, Place> places_;  ///< By node name.
+  std::map<std::string, NodeUse> nodes_;  ///< By node name.
   std::map<std::string, Domains> by_key_;
 };
 
-/// The domain that a live, ungated host of several holds, whether or not it has a node yet: where its node is, or where
-/// it has been sent. Empty where that is open.
+/// The domain of an ungated host of a multi-host slice: that of its node, or the one it was placed in. Empty if it was
+/// released without a domain and has no node yet.
 [[nodiscard]] std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node);
 
-/// "node pool" for GKE's label, else "value of <label>"; in the plural unless `count` is 1.
+/// "node pool" for GKE's label, else "value of <label>"; plural unless `count` is 1.
 [[nodiscard]] std::string domain_noun(const std::string& topology_key, std::size_t count = 1);
 
 }  // namespace tpuslice::slice

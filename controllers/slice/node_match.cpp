@@ -10,7 +10,7 @@
 namespace tpuslice::slice {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTaintsOfState = {
+constexpr std::array<std::string_view, 3> kNodeStateTaints = {
     "node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
 
 bool tolerates(const TolerationView& toleration, const NodeTaint& taint) {
@@ -21,7 +21,7 @@ bool tolerates(const TolerationView& toleration, const NodeTaint& taint) {
 
 }  // namespace
 
-bool selects(const PodView& pod, const NodeView& node) {
+bool matches_node(const PodView& pod, const NodeView& node) {
   for (const auto& [key, value] : pod.node_selector) {
     const auto label = node.labels.find(key);
     if (label == node.labels.end() || label->second != value) return false;
@@ -34,7 +34,7 @@ bool selects(const PodView& pod, const NodeView& node) {
 std::string untolerated_taint(const PodView& pod, const NodeView& node) {
   for (const NodeTaint& taint : node.taints) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-    if (std::ranges::count(kTaintsOfState, taint.key) > 0) continue;
+    if (std::ranges::count(kNodeStateTaints, taint.key) > 0) continue;
     const bool tolerated = std::ranges::any_of(
         pod.tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
     if (tolerated) continue;
@@ -44,7 +44,7 @@ std::string untolerated_taint(const PodView& pod, const NodeView& node) {
   return {};
 }
 
-bool choose_alike(const PodView& a, const PodView& b) {
+bool have_same_requirements(const PodView& a, const PodView& b) {
   return a.node_selector == b.node_selector && a.node_affinity == b.node_affinity && a.tolerations == b.tolerations &&
          a.tpu_chips == b.tpu_chips;
 }

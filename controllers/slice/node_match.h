@@ -1,4 +1,4 @@
-// Whether a pod may run on a node, other pods aside: selector, affinity and taints, as kube-scheduler reads them.
+// Whether a pod may run on a node by node selector, affinity and taints, as kube-scheduler decides it.
 #pragma once
 
 #include <string>
@@ -7,14 +7,15 @@
 
 namespace tpuslice::slice {
 
-/// Node selector and required node affinity. An affinity that no API server would accept matches no node.
-[[nodiscard]] bool selects(const PodView& pod, const NodeView& node);
+/// Whether node selector and required node affinity match. An affinity that the API server would refuse matches no
+/// node.
+[[nodiscard]] bool matches_node(const PodView& pod, const NodeView& node);
 
-/// The first taint that keeps the pod away, as "key=value:Effect"; empty if none does. Taints of nodes that are not
-/// ready, or cordoned, are not looked at: the node says that itself.
+/// The first taint that the pod does not tolerate, as "key=value:Effect"; empty if there is none. Ignores taints that
+/// repeat the node's own state (not ready, unreachable, cordoned).
 [[nodiscard]] std::string untolerated_taint(const PodView& pod, const NodeView& node);
 
-/// The two pods have the same chances on every node.
-[[nodiscard]] bool choose_alike(const PodView& a, const PodView& b);
+/// The two pods have the same node selector, affinity, tolerations and chips.
+[[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 
 }  // namespace tpuslice::slice

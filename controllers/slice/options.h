@@ -1,4 +1,4 @@
-// What the slice controller may be told.
+// Options of the slice controller.
 #pragma once
 
 #include "api/base/clock.h"
@@ -8,12 +8,12 @@ namespace tpuslice::slice {
 
 struct Options {
   NoCapacity no_capacity = NoCapacity::kWait;
-  Duration lost_after = std::chrono::seconds(40);  ///< A node not Ready for so long has lost its pods.
-  /// A pod that is being deleted, on such a node, is given up so long after it should have ended.
-  Duration given_up_after = std::chrono::minutes(5);
-  /// A pod that the scheduler still refuses so long after it was sent to its domain ends its slice.
-  Duration bound_within = std::chrono::minutes(2);
-  Duration told_after = std::chrono::seconds(5);  ///< Slices younger than this are not told what they wait for.
+  Duration node_timeout = std::chrono::seconds(40);  ///< A node not Ready for this long is lost, with its pods.
+  /// A terminating pod on a lost node is force-deleted this long after its deletion was due.
+  Duration lost_pod_timeout = std::chrono::minutes(5);
+  /// A slice is torn down if a pod is still unschedulable this long after the placement.
+  Duration scheduling_timeout = std::chrono::minutes(2);
+  Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 
 }  // namespace tpuslice::slice

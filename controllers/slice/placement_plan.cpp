@@ -5,53 +5,54 @@
 #include <fmt/format.h>
 
 #include "controllers/slice/pod_patches.h"
-#include "controllers/slice/standing.h"
+#include "controllers/slice/slice_state.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
 
-using runtime::EventType;
-using runtime::Measurement;
+using plan::EventType;
+using plan::Measurement;
 
-/// The slices of one accelerator, by what is to be done about them.
-struct Sorted {
-  Contest contest;
-  std::vector<Wait> forming;
+/// The slices of one accelerator by state.
+struct Classified {
+  PlacementRequest request;
+  std::vector<WaitingSlice> incomplete;
   std::optional<Timestamp> changes_at;
 };
 
+/// Released without a domain, and not all its pods are scheduled.
 bool is_released(const Slice& slice) {
   const std::vector<PodPtr> live = slice.live();
-  const bool sent_nowhere = std::ranges::any_of(
+  const bool without_domain = std::ranges::any_of(
       live, [&](const PodPtr& pod) { return !is_gated(*pod) && annotation(*pod, tpu::kPlacedIn).empty(); });
-  return sent_nowhere && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
+  return without_domain && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
 }
 
-/// Some of its pods never were gated, and the others wait for them in vain.
-bool is_held_by_others(const Slice& slice, Phase phase) {
+/// Some of its pods were created without a gate, so the gated ones cannot be placed.
+bool is_partly_gated(const Slice& slice, Phase phase) {
   return phase == Phase::kUngated &&
          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
 
-void sooner(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
+void set_earlier(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
 
-Sorted sort(const std::vector<Slice>& slices, Timestamp now, const Options& options) {
-  Sorted out;
+Classified classify(const std::vector<Slice>& slices, Timestamp now, const Options& options) {
+  Classified out;
   for (const Slice& slice : slices) {
-    Standing standing = standing_of(slice, now);
-    if (standing.changes_at) sooner(out.changes_at, *standing.changes_at);
-    if (standing.phase == Phase::kReady) {
-      out.contest.ready.push_back(slice);
-    } else if (standing.phase == Phase::kPlaced) {
-      if (!slice.gang.empty()) ++out.contest.placed_gangs[{slice.key.namespace_name, slice.gang}];
-      if (is_released(slice)) out.contest.released.push_back(slice);
-    } else if (standing.phase == Phase::kForming || is_held_by_others(slice, standing.phase)) {
-      const Timestamp due = slice.complete_since() + options.told_after;
+    SliceState state = state_of(slice, now);
+    if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
+    if (state.phase == Phase::kReady) {
+      out.request.ready.push_back(slice);
+    } else if (state.phase == Phase::kPlaced) {
+      if (!slice.gang.empty()) ++out.request.placed_gangs[{slice.key.namespace_name, slice.gang}];
+      if (is_released(slice)) out.request.released.push_back(slice);
+    } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
+      const Timestamp due = slice.last_created() + options.waiting_reason_delay;
       if (now < due) {
-        sooner(out.changes_at, due);
+        set_earlier(out.changes_at, due);
       } else {
-        out.forming.push_back({&slice, std::move(standing.why)});
+        out.incomplete.push_back({&slice, std::move(state.reason)});
       }
     }
   }
@@ -64,115 +65,114 @@ class PlanBuilder {
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
-    const PodView& first = *slice.hosts.front();
+    const PodView& host0 = *slice.hosts.front();
     std::string members = members_of(slice);
-    // Hosts that come later may find that a node has been replaced since.
-    const bool by_name = members != kOpenMembers;
-    writes_.push_back(
-        release_pod(first, {slice.topology_key, placement.domain,
-                            by_name ? placement.nodes : std::vector<std::string>(), std::move(members), seen_.now}));
-    const std::string where = placement.domain.empty()
-                                  ? "no domain in particular"
-                                  : fmt::format("{} {}", domain_noun(slice.topology_key), placement.domain);
-    const Duration waited = seen_.now - slice.complete_since();
-    const std::string what =
-        fmt::format("slice {} of {} hosts goes to {}", short_name(slice), slice.hosts.size(), where);
+    // A node may be replaced before the missing hosts are created.
+    const bool bind_to_nodes = members != kOpenMembers;
+    writes_.push_back(release_pod(
+        host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
+                std::move(members), seen_.now}));
+    const std::string how = placement.domain.empty()
+                                ? "released without a domain"
+                                : fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
+    const Duration waited = seen_.now - slice.last_created();
+    const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.hosts.size(), how);
     notes_.push_back(what);
-    event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
-                  fmt::format("{}, {} s after its last pod was created", what,
-                              std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
-                  first.key});
-    event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
-                  fmt::format("Slice {} cannot be let go to {}", short_name(slice), where), first.key});
-    count(placement.domain.empty() ? "released" : "placed", first.key);
+    add_event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
+                      fmt::format("{}, {} s after its last pod was created", what,
+                                  std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
+                      host0.key});
+    add_event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
+                      fmt::format("Slice {} cannot be {}", short_name(slice), how), host0.key});
+    count(placement.domain.empty() ? "released" : "placed", host0.key);
     plan_.measurements.push_back({Measurement::Kind::kDuration,
                                   "tpuslice_slice_placement_seconds",
-                                  "From the creation of a slice's last pod to its placement.",
+                                  "Time from the creation of a slice's last pod to its placement.",
                                   {{"accelerator", seen_.accelerator}},
                                   std::chrono::duration<double>(std::max(waited, Duration::zero())).count(),
-                                  first.key});
+                                  host0.key});
   }
 
-  void add(const Wait& wait) {
-    const Slice& slice = *wait.slice;
+  void add(const WaitingSlice& waiting) {
+    const Slice& slice = *waiting.slice;
     const std::vector<PodPtr> live = slice.live();
     if (live.empty()) return;
     const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
-    const std::string& told = annotation(pod, tpu::kWaiting);
-    if (told == wait.why) return;
-    writes_.push_back(tell_pod(pod, wait.why));
-    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), wait.why));
-    if (told.empty()) {
-      event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
-                    fmt::format("Slice {} waits: {}", short_name(slice), wait.why), pod.key});
+    const std::string& written = annotation(pod, tpu::kWaiting);
+    if (written == waiting.reason) return;
+    writes_.push_back(set_waiting_reason(pod, waiting.reason));
+    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
+    if (written.empty()) {
+      add_event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
+                        fmt::format("Slice {} waits: {}", short_name(slice), waiting.reason), pod.key});
     }
   }
 
-  void level(const std::string& reason, std::size_t slices) {
+  void set_waiting_count(const std::string& reason, std::size_t slices) {
     plan_.measurements.push_back({Measurement::Kind::kLevel,
                                   "tpuslice_slices_waiting",
-                                  "Slices that have not started.",
+                                  "Number of slices that are not placed.",
                                   {{"accelerator", seen_.accelerator}, {"reason", reason}},
                                   static_cast<double>(slices),
                                   std::nullopt});
   }
 
-  runtime::Plan take(std::optional<Timestamp> changes_at) {
-    // Independent: a pod that cannot be written must not hold back the slices of others.
+  plan::Plan take(std::optional<Timestamp> changes_at) {
+    // Independent: a failed write must not hold back other slices.
     if (!writes_.empty()) plan_.stages.push_back({std::move(writes_), true});
-    plan_.reason = runtime::summary(notes_);
+    plan_.reason = plan::summary(notes_);
     if (changes_at) plan_.requeue_after = std::max<Duration>(*changes_at - seen_.now, std::chrono::milliseconds(1));
     return std::move(plan_);
   }
 
  private:
-  void event(const Slice& slice, runtime::EventIntent intent) {
-    intent.regarding = workload_of(*slice.any());
+  void add_event(const Slice& slice, plan::EventIntent intent) {
+    intent.regarding = workload_of(*slice.any_pod());
     plan_.events.push_back(std::move(intent));
   }
   void count(const std::string& how, const ObjectKey& after) {
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_placed_total",
-                                  "Slices let go.",
+                                  "Number of slices placed in a domain, or released without one.",
                                   {{"accelerator", seen_.accelerator}, {"how", how}},
                                   1,
                                   after});
   }
 
   const PlacementObserved& seen_;
-  runtime::Plan plan_;
-  std::vector<runtime::Action> writes_;
+  plan::Plan plan_;
+  std::vector<plan::Action> writes_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-runtime::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
+plan::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
   const std::vector<Slice> slices = read_slices(seen.pods);
-  Sorted sorted = sort(slices, seen.now, options);
-  sorted.contest.troubles = seen.troubles;
-  sorted.contest.no_capacity = options.no_capacity;
+  Classified classified = classify(slices, seen.now, options);
+  classified.request.domain_failures = seen.domain_failures;
+  classified.request.no_capacity = options.no_capacity;
   PlanBuilder builder(seen);
   Assignment assignment;
-  if (!sorted.contest.ready.empty()) {
+  if (!classified.request.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
-    assignment = assign(sorted.contest, inventory);
+    assignment = assign(classified.request, inventory);
   }
   for (const Placement& placement : assignment.placements) builder.add(placement);
-  for (const Wait& wait : assignment.waits) {
-    // A crowd of slices that has just come, or come anew, is not told of every step of the queue.
-    const Timestamp due = wait.slice->complete_since() + options.told_after;
+  for (const WaitingSlice& waiting : assignment.waiting) {
+    // The reasons of many new slices would change with each placement.
+    const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;
     if (seen.now < due) {
-      sooner(sorted.changes_at, due);
+      set_earlier(classified.changes_at, due);
     } else {
-      builder.add(wait);
+      builder.add(waiting);
     }
   }
-  for (const Wait& wait : sorted.forming) builder.add(wait);
-  builder.level("no free nodes", assignment.waits.size());
-  builder.level("incomplete", sorted.forming.size());
-  return builder.take(sorted.changes_at);
+  for (const WaitingSlice& waiting : classified.incomplete) builder.add(waiting);
+  builder.set_waiting_count("no free nodes", assignment.waiting.size());
+  builder.set_waiting_count("incomplete", classified.incomplete.size());
+  return builder.take(classified.changes_at);
 }
 
 }  // namespace tpuslice::slice

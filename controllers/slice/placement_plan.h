@@ -1,4 +1,4 @@
-// The plan of an accelerator: which of the slices that wait for its nodes start now. Pure.
+// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Pure.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace tpuslice::slice {
 struct PlacementObserved {
   std::string accelerator;     ///< Value of the node label, "tpu-v6e-slice".
   std::vector<NodePtr> nodes;  ///< All nodes with it.
-  std::vector<PodPtr> pods;    ///< All pods with TPU that select it, or select none.
-  TroubleCounts troubles;      ///< Of domains.
+  std::vector<PodPtr> pods;    ///< All pods with TPUs that select it, or select no accelerator.
+  DomainFailures domain_failures;
   Timestamp now;
 };
 
-/// Lets host 0 of each slice go to the domain it was assigned, which is the record that the slice is placed; the rest
-/// is the plan of the slice (slice_plan.h). Tells the others, on host 0, why they wait.
+/// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
+/// other hosts. Writes a waiting reason on host 0 of the other slices.
 ///
-/// All decisions about the nodes of one accelerator are made here, one plan after the other, each seeing the writes of
-/// the last: so no domain is given away twice. (Two replicas that both believe to lead can still do so; the pods'
-/// anti-affinity then keeps one of the slices out, and bound_within ends its wait.)
-[[nodiscard]] runtime::Plan plan_placement(const PlacementObserved& seen, const Options& options);
+/// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
+/// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'
+/// anti-affinity then keeps one of the slices out, and it is torn down after scheduling_timeout.)
+[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, const Options& options);
 
 }  // namespace tpuslice::slice

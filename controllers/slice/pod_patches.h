@@ -1,4 +1,4 @@
-// The writes to pods by which a slice is placed, told about and torn down.
+// The writes to pods of a slice.
 #pragma once
 
 #include <string>
@@ -10,22 +10,20 @@ namespace tpuslice::slice {
 
 struct Release {
   std::string topology_key;
-  std::string domain;              ///< Where the pod has to go; empty: wherever its affinities let it.
-  std::vector<std::string> nodes;  ///< Of the domain, by host index; empty: whichever.
+  std::string domain;              ///< Empty: no domain is set.
+  std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
   std::string members;             ///< members_of() the slice.
   Timestamp placed_at;
 };
 
-/// Lets the pod go: gate off and domain on in one write, which fails if the pod has changed. Of host 0 this is the
-/// record that the slice has been placed, and where.
+/// Removes the gate and sets domain and node in one write, which fails if the pod has changed. For host 0 this write
+/// records that the slice is placed, and where.
 ///
-/// A host that has a node of its own is bound to it by name: kube-scheduler then looks at that node instead of at all
-/// of them.
-[[nodiscard]] runtime::Action release_pod(const PodView& pod, const Release& release);
+/// The node is set as required node affinity by name: kube-scheduler then considers that node only.
+[[nodiscard]] plan::Action release_pod(const PodView& pod, const Release& release);
 
-/// Says on the pod why its slice waits.
-[[nodiscard]] runtime::Action tell_pod(const PodView& pod, const std::string& why);
+[[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const std::string& reason);
 
-[[nodiscard]] runtime::Action delete_pod(const PodView& pod);
+[[nodiscard]] plan::Action delete_pod(const PodView& pod);
 
 }  // namespace tpuslice::slice

@@ -9,44 +9,53 @@
 namespace tpuslice::slice {
 namespace {
 
-std::string of_accelerator(std::string_view accelerator) { return "accelerator/" + std::string(accelerator); }
-/// Pods that wait for us, by accelerator.
-std::string waiting_for(std::string_view accelerator) { return "waiting/" + std::string(accelerator); }
-std::string on_node(std::string_view node) { return "node/" + std::string(node); }
-std::string of_slice(const ObjectKey& key) { return "slice/" + key.to_string(); }
-
 std::string accelerator_of(const StringMap& labels) {
   const auto found = labels.find(tpu::kAcceleratorLabel);
   return found == labels.end() ? std::string() : found->second;
 }
 
-bool is_marked(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
+bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
 
-bool in_slice(const PodView& pod) { return is_marked(pod) && pod.label(tpu::kSlice) != tpu::kNoSlice; }
+bool in_slice(const PodView& pod) { return is_labelled(pod) && pod.label(tpu::kSlice) != tpu::kNoSlice; }
+
+// Index functions.
+
+std::vector<std::string> pod_accelerator(const PodView& pod) {
+  if (!is_labelled(pod) || pod.tpu_chips == 0) return {};
+  return {accelerator_of(pod.node_selector)};
+}
+
+std::vector<std::string> gated_pod_accelerator(const PodView& pod) {
+  return is_gated(pod) && is_live(pod) ? pod_accelerator(pod) : std::vector<std::string>();
+}
+
+std::vector<std::string> pod_node(const PodView& pod) {
+  if (!is_labelled(pod) || pod.node_name.empty()) return {};
+  return {pod.node_name};
+}
+
+std::vector<std::string> pod_slice(const PodView& pod) {
+  if (!in_slice(pod)) return {};
+  return {ObjectKey{pod.key.namespace_name, pod.label(tpu::kSlice)}.to_string()};
+}
+
+std::vector<std::string> node_accelerator(const NodeView& node) {
+  std::string accelerator = accelerator_of(node.labels);
+  if (accelerator.empty()) return {};
+  return {std::move(accelerator)};
+}
 
 }  // namespace
 
-std::vector<std::string> pod_index(const PodView& pod) {
-  std::vector<std::string> groups;
-  if (!is_marked(pod)) return groups;
-  const std::string accelerator = accelerator_of(pod.node_selector);
-  if (pod.tpu_chips > 0) {
-    groups.push_back(of_accelerator(accelerator));
-    if (is_gated(pod) && is_live(pod)) groups.push_back(waiting_for(accelerator));
-  }
-  if (!pod.node_name.empty()) groups.push_back(on_node(pod.node_name));
-  if (in_slice(pod)) groups.push_back(of_slice({pod.key.namespace_name, pod.label(tpu::kSlice)}));
-  return groups;
-}
-
-std::vector<std::string> node_index(const NodeView& node) {
-  const std::string accelerator = accelerator_of(node.labels);
-  if (accelerator.empty()) return {};
-  return {of_accelerator(accelerator)};
-}
+Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)
+    : pods_by_accelerator(pods.add_index(pod_accelerator)),
+      gated_pods_by_accelerator(pods.add_index(gated_pod_accelerator)),
+      pods_by_node(pods.add_index(pod_node)),
+      pods_by_slice(pods.add_index(pod_slice)),
+      nodes_by_accelerator(nodes.add_index(node_accelerator)) {}
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
-  if (!is_marked(pod) || pod.tpu_chips == 0) return {};
+  if (!is_labelled(pod) || pod.tpu_chips == 0) return {};
   const std::string accelerator = accelerator_of(pod.node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
@@ -64,35 +73,31 @@ std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
   return {{pod.key.namespace_name, pod.label(tpu::kSlice)}};
 }
 
-std::vector<PodPtr> pods_on_node(const runtime::PodStores& pods, const std::string& node) {
-  return pods.lookup(on_node(node));
-}
-
-std::vector<ObjectKey> slices_on_node(const runtime::PodStores& pods, const NodeView& node) {
+std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node) {
   std::vector<ObjectKey> keys;
-  for (const PodPtr& pod : pods_on_node(pods, node.key.name)) {
+  for (const PodPtr& pod : indexes.pods_by_node.lookup(node.key.name)) {
     for (ObjectKey& key : slice_of_pod(*pod)) keys.push_back(std::move(key));
   }
   return keys;
 }
 
-Result<runtime::Plan> PlacementReconciler::plan(const runtime::ReconcileInput& input) const {
+Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) const {
   PlacementObserved seen;
   seen.accelerator = input.key.name;
   seen.now = input.now;
-  // Without a pod that waits there is nothing to decide, however large the cluster.
-  if (!pods_.lookup(waiting_for(input.key.name)).empty()) {
-    seen.pods = pods_.lookup(of_accelerator(input.key.name));
-    std::vector<PodPtr> undecided = pods_.lookup(of_accelerator(""));
-    seen.pods.insert(seen.pods.end(), undecided.begin(), undecided.end());
-    seen.nodes = nodes_.lookup(of_accelerator(input.key.name));
-    seen.troubles = troubles_->recent(input.now);
+  // Without a gated pod there is nothing to decide; large clusters are not read for nothing.
+  if (!indexes_.gated_pods_by_accelerator.lookup(input.key.name).empty()) {
+    seen.pods = indexes_.pods_by_accelerator.lookup(input.key.name);
+    std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
+    seen.pods.insert(seen.pods.end(), without_accelerator.begin(), without_accelerator.end());
+    seen.nodes = indexes_.nodes_by_accelerator.lookup(input.key.name);
+    seen.domain_failures = failure_history_->recent(input.now);
   }
   return plan_placement(seen, options_);
 }
 
-Result<runtime::Plan> SliceReconciler::plan(const runtime::ReconcileInput& input) const {
-  SliceObserved seen{input.key, pods_.lookup(of_slice(input.key)), {}, input.now};
+Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) const {
+  SliceObserved seen{input.key, indexes_.pods_by_slice.lookup(input.key.to_string()), {}, input.now};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

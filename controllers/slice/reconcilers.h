@@ -1,4 +1,4 @@
-// The two reconcilers of slices: they read the stores, the plans are pure.
+// The two reconcilers of slices: one per accelerator (placement_plan.h), one per slice (slice_plan.h).
 #pragma once
 
 #include <memory>
@@ -6,61 +6,63 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
-#include "controllers/runtime/reconciler.h"
 #include "controllers/runtime/store.h"
+#include "controllers/slice/failure_history.h"
 #include "controllers/slice/options.h"
-#include "controllers/slice/troubles.h"
 
 namespace tpuslice::slice {
 
-// What keys these reconcilers work on; not resources of the API.
+// Keys of the reconcilers; not resources of the API server.
 inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator", "accelerators", false};
 inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 
-/// Indexes of the stores that both need. Pods that admission has not marked and nodes without TPUs have no part in
-/// them.
-[[nodiscard]] std::vector<std::string> pod_index(const PodView& pod);
-[[nodiscard]] std::vector<std::string> node_index(const NodeView& node);
+/// Indexes that both reconcilers read. They skip pods without the slice label and nodes without TPUs.
+struct Indexes {
+  runtime::PodIndex pods_by_accelerator;        ///< TPU pods, by the accelerator of their node selector.
+  runtime::PodIndex gated_pods_by_accelerator;  ///< Those that are gated.
+  runtime::PodIndex pods_by_node;
+  runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"
+  runtime::Index<NodeView> nodes_by_accelerator;
 
-[[nodiscard]] std::vector<PodPtr> pods_on_node(const runtime::PodStores& pods, const std::string& node);
+  Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes);
+};
 
-/// The keys that a change concerns.
+/// The keys that depend on a pod or a node.
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_node(const NodeView& node);
 [[nodiscard]] std::vector<ObjectKey> slice_of_pod(const PodView& pod);
-[[nodiscard]] std::vector<ObjectKey> slices_on_node(const runtime::PodStores& pods, const NodeView& node);
+[[nodiscard]] std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node);
 
-/// Thread-safe. The stores, indexed as above, outlive the reconciler. A key is an accelerator.
-class PlacementReconciler final : public runtime::Reconciler {
+/// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
+class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(runtime::PodStores pods, const runtime::NodeStore& nodes,
-                      std::shared_ptr<const Troubles> troubles, Options options = {})
-      : pods_(std::move(pods)), nodes_(nodes), troubles_(std::move(troubles)), options_(options) {}
+  PlacementReconciler(Indexes indexes, std::shared_ptr<const FailureHistory> failure_history, Options options = {})
+      : indexes_(std::move(indexes)), failure_history_(std::move(failure_history)), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
   [[nodiscard]] ResourceType resource() const override { return kAccelerators; }
-  [[nodiscard]] Result<runtime::Plan> plan(const runtime::ReconcileInput& input) const override;
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
-  const runtime::PodStores pods_;
-  const runtime::NodeStore& nodes_;
-  const std::shared_ptr<const Troubles> troubles_;
+  const Indexes indexes_;
+  const std::shared_ptr<const FailureHistory> failure_history_;
   const Options options_;
 };
 
-/// Likewise. A key is a namespace and a value of the slice label.
-class SliceReconciler final : public runtime::Reconciler {
+/// Thread-safe. The stores outlive the reconciler. A key is a namespace and a value of the slice label.
+class SliceReconciler final : public plan::Reconciler {
  public:
-  SliceReconciler(runtime::PodStores pods, const runtime::NodeStore& nodes, Options options = {})
-      : pods_(std::move(pods)), nodes_(nodes), options_(options) {}
+  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, Options options = {})
+      : indexes_(std::move(indexes)), nodes_(nodes), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
   [[nodiscard]] ResourceType resource() const override { return kSlices; }
-  [[nodiscard]] Result<runtime::Plan> plan(const runtime::ReconcileInput& input) const override;
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
-  const runtime::PodStores pods_;
+  const Indexes indexes_;
   const runtime::NodeStore& nodes_;
   const Options options_;
 };

@@ -9,7 +9,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// Each placement looks at all pods and nodes of its accelerator; the pods of one slice come within milliseconds.
+/// Each plan reads all pods and nodes of its accelerator, and the pods of one slice are created within milliseconds.
 constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -17,24 +17,26 @@ constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 void add_slices(runtime::Manager& manager, Options options, runtime::ControllerOptions controller_options) {
   runtime::WatchScope node_scope;
   node_scope.label_selector = std::string(tpu::kAcceleratorLabel);
-  const runtime::PodStores pods = manager.pods_with(tpu::kSlice, pod_index);
-  runtime::NodeStore& nodes = manager.nodes(std::move(node_scope), node_index);
+  manager.keep_annotations({tpu::kAnnotationPrefix});
+  const runtime::PodStores pods = manager.pods_with(tpu::kSlice);
+  auto& nodes = manager.store<NodeView>(kNodes, node_scope);
+  const Indexes indexes(pods, nodes);
 
-  // Told before the controllers: what they plan because of a change knows of its trouble.
-  const auto troubles = std::make_shared<Troubles>();
+  // Added before the controllers, so that a plan after a change sees its failure.
+  const auto failures = std::make_shared<FailureHistory>();
   for (runtime::PodStore* store : pods) {
-    store->add_listener([troubles, &nodes, &clock = manager.clock()](const PodPtr& before, const PodPtr& after) {
-      troubles->add(trouble_of(nodes, before, after), clock.wall());
+    store->add_listener([failures, &nodes, &clock = manager.clock()](const PodPtr& before, const PodPtr& after) {
+      failures->record(failed_domain(nodes, before, after), clock.wall());
     });
   }
-  nodes.add_listener([troubles, pods, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
+  nodes.add_listener([failures, indexes, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
     if (before == nullptr) return;
-    for (const DomainName& domain : troubles_of(pods_on_node(pods, before->key.name), before, after)) {
-      troubles->add(domain, clock.wall());
+    for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
+      failures->record(domain, clock.wall());
     }
   });
 
-  runtime::Controller& placement = manager.add(std::make_unique<PlacementReconciler>(pods, nodes, troubles, options),
+  runtime::Controller& placement = manager.add(std::make_unique<PlacementReconciler>(indexes, failures, options),
                                                {.workers = 1, .queue = {.pace = kPlacementPace}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
@@ -42,9 +44,9 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
   placement.watches<NodeView>(nodes, accelerator_of_node);
 
   runtime::Controller& slices =
-      manager.add(std::make_unique<SliceReconciler>(pods, nodes, options), std::move(controller_options));
+      manager.add(std::make_unique<SliceReconciler>(indexes, nodes, options), std::move(controller_options));
   for (runtime::PodStore* store : pods) slices.watches<PodView>(*store, slice_of_pod);
-  slices.watches<NodeView>(nodes, [pods](const NodeView& node) { return slices_on_node(pods, node); });
+  slices.watches<NodeView>(nodes, [indexes](const NodeView& node) { return slices_on_node(indexes, node); });
 }
 
 }  // namespace tpuslice::slice

@@ -1,4 +1,4 @@
-// The slice controller, wired into a Manager: one reconciler for each accelerator's queue, one for each slice.
+// Adds the slice controller to a Manager.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tpuslice::slice {
 
-/// Adds watches of the pods that admission has marked as TPU pods and of the nodes with TPUs, and the controllers that
-/// read them. Pods that the controllers added before watch anyway are not watched again. `controller_options.workers`
-/// slices are completed or torn down at a time.
+/// Adds watches of the pods that admission has labelled and of the nodes with TPUs, and the two controllers that read
+/// them. Shares the pod watches of controllers that were added before. `controller_options` are those of the controller
+/// of single slices.
 void add_slices(runtime::Manager& manager, Options options = {}, runtime::ControllerOptions controller_options = {});
 
 }  // namespace tpuslice::slice

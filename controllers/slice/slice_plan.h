@@ -1,4 +1,4 @@
-// The plan of one slice: what was begun is completed, what is broken is torn down whole. Pure.
+// The plan of one slice: releases the other hosts of a placed slice, tears down a broken one. Pure.
 #pragma once
 
 #include <map>
@@ -11,22 +11,23 @@
 namespace tpuslice::slice {
 
 struct SliceObserved {
-  ObjectKey key;                         ///< Namespace and label value.
+  ObjectKey key;                         ///< Namespace, and value of the label tpuslice.dev/slice.
   std::vector<PodPtr> pods;              ///< All with that label.
-  std::map<std::string, NodePtr> nodes;  ///< Of those pods; one that no longer exists is absent.
+  std::map<std::string, NodePtr> nodes;  ///< Of those pods, by name; deleted nodes are absent.
   Timestamp now;
 };
 
-/// - A placed slice: pods that are still gated, because whoever placed it stopped there or because they were created
-///   later, are let go to where host 0 went.
-/// - A slice that lost a pod, has a pod on a lost node, or that the scheduler does not accept where it was sent: all
-///   its live hosts that had started are deleted. Its controller makes new ones under its own policy and budget, and
-///   these wait for nodes like those of a new slice. What already waits is left alone, so a slice is torn down once.
-/// - A pod without TPU whose slice does not come is let go.
-/// - A pod that should have ended, on a node that is lost, is deleted without waiting for the node.
+/// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
+/// to
+///   the domain of host 0.
+/// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain: all
+///   started hosts are deleted. The slice's controller recreates them under its own policy and budget, and they wait
+///   for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once.
+/// - Companion without hosts: it is released after a time-out.
+/// - Terminating pod on a lost node: it is force-deleted after a time-out.
 ///
-/// Slices that never were gated are left alone. One whose pods were not all there when it was placed is not torn down
-/// for a pod that it loses: its controller replaces that pod, or ends the group itself.
-[[nodiscard]] runtime::Plan plan_slice(const SliceObserved& seen, const Options& options);
+/// Slices without gates are ignored. A slice that was placed before all its pods existed is not torn down for a lost
+/// pod: its controller replaces that pod or deletes the group.
+[[nodiscard]] plan::Plan plan_slice(const SliceObserved& seen, const Options& options);
 
 }  // namespace tpuslice::slice

@@ -17,8 +17,8 @@ namespace {
 
 constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statefulsets"};
 constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
-/// A slice that has not come anew by then does not come.
-constexpr Duration kHealed = std::chrono::seconds(20);
+/// After this time the slice was not rebuilt as a whole.
+constexpr Duration kHealLimit = std::chrono::seconds(20);
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -57,35 +57,35 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
   ASSIGN_OR_RETURN(const std::string where, new_namespace("bench"));
   RETURN_IF_ERROR(start_operator(shape.kind));
   if (shape.kind != Kind::kRayCluster) {
-    RETURN_IF_ERROR(wait_asked(where, [this] { return admitted_pods().value_or(0) > 0; }));
+    RETURN_IF_ERROR(wait_for_webhook(where, [this] { return admitted_pods().value_or(0) > 0; }));
   }
   RETURN_IF_ERROR(settle());
-  ASSIGN_OR_RETURN(const double asked, admitted_pods());
+  ASSIGN_OR_RETURN(const double admitted_before, admitted_pods());
   out.resident_before = resident_mebibytes(operator_->pid());
   const double cpu = cpu_seconds(operator_->pid());
   const Usage before = usage();
-  const Instant begun = clock_.now();
+  const Instant started = clock_.now();
   ASSIGN_OR_RETURN(const std::vector<Object> objects, apply(shape, where));
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(where, shape.pods(), options_.limit));
-  out.rate = static_cast<double>(shape.pods()) / seconds(ended - begun);
+  out.rate = static_cast<double>(shape.pods()) / seconds(ended - started);
   RETURN_IF_ERROR(settle());
   const double thousands = static_cast<double>(shape.pods()) / 1000;
   const Usage after = usage();
-  const double passed = seconds(clock_.now() - begun);
+  const double passed = seconds(clock_.now() - started);
   out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / thousands;
   out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
   out.controllers_cpu = (after.controllers - before.controllers) / thousands;
   out.resident_after = resident_mebibytes(operator_->pid());
-  // The two are counted one after the other, so that the difference may come out below nothing.
+  // The values are read one after the other, so their difference may be negative.
   const double others = after.machine - before.machine - (after.ours - before.ours);
   out.others = std::max(0.0, others / passed / machine_cores());
   if (watch_->added(where) != shape.pods()) {
     return Error::internal("{} pods were created, {} are in {}", watch_->added(where), shape.pods(), shape.name());
   }
-  ASSIGN_OR_RETURN(const double asked_then, admitted_pods());
-  const double born_wrong = shape.kind == Kind::kLeaderWorkerSet ? static_cast<double>(shape.pods()) : 0;
-  if (asked_then - asked > born_wrong + static_cast<double>(meanwhile.heal))
-    return Error::internal("{} pods were not born right", asked_then - asked);
+  ASSIGN_OR_RETURN(const double admitted_after, admitted_pods());
+  const double expected = shape.kind == Kind::kLeaderWorkerSet ? static_cast<double>(shape.pods()) : 0;
+  if (admitted_after - admitted_before > expected + static_cast<double>(meanwhile.heal))
+    return Error::internal("{} pods were mutated by the webhook", admitted_after - admitted_before);
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     ASSIGN_OR_RETURN(const std::optional<double> took, heal(where, slice));
     if (took) {
@@ -93,7 +93,7 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
     } else if (shape.kind == Kind::kLeaderWorkerSet) {
       ++meanwhile.healing->single;
     } else {
-      return Error::internal("{}: of slice {} only the pod that failed was replaced", where, slice);
+      return Error::internal("{}: only the failed pod of slice {} was replaced", where, slice);
     }
     RETURN_IF_ERROR(settle());
   }
@@ -107,7 +107,7 @@ Status Bench::run_operator(const Shape& shape, const Meanwhile& meanwhile, Creat
 
 Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation& out) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("floor"));
-  // Owners, so that the bare ones differ from the operator's in nothing. Nobody reconciles them.
+  // Owners, so that the objects equal those of the operator, which does not run.
   ASSIGN_OR_RETURN(const std::vector<Object> owners, apply(shape, where));
   ASSIGN_OR_RETURN(const auto lean, connect());
   switch (shape.kind) {
@@ -121,7 +121,7 @@ Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation
       RETURN_IF_ERROR(post_bare_sets(*lean, owners, where, out));
   }
   if (watch_->added(where) < shape.pods()) {
-    return Error::internal("{} pods for {}", watch_->added(where), shape.name());
+    return Error::internal("{} pods exist, expected those of {}", watch_->added(where), shape.name());
   }
   return remove(shape.kind, owners, where);
 }
@@ -137,14 +137,14 @@ Status Bench::post_bare_pods(LeanClient& client, const std::vector<Object>& clus
       if (!pod.slice.empty()) slices[pod.slice].push_back(pod);
     }
   }
-  ASSIGN_OR_RETURN(const Posted posted,
+  ASSIGN_OR_RETURN(const PostResult posted,
                    post(namespace_name, pods.size(), [&] { return client.post(kPods.path(namespace_name), pods); }));
   out.floor = posted.rate;
   out.floor_apiserver_cpu = posted.apiserver_cpu;
   out.floor_controllers_cpu = posted.controllers_cpu;
   for (int slice = 0; slice < meanwhile.heal; ++slice) {
     const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
-    ASSIGN_OR_RETURN(const double took, heal_by_hand(client, namespace_name, chosen->second));
+    ASSIGN_OR_RETURN(const double took, heal_floor(client, namespace_name, chosen->second));
     meanwhile.healing->floor.push_back(took);
     RETURN_IF_ERROR(settle());
   }
@@ -160,7 +160,7 @@ Status Bench::post_bare_jobs(LeanClient& client, const std::vector<Object>& jobs
     ASSIGN_OR_RETURN(const Json job, parse_json(text));
     pods += static_cast<std::size_t>(int_at(job, {"spec", "parallelism"}));
   }
-  ASSIGN_OR_RETURN(const Posted posted, post(namespace_name, pods, [&]() -> Status {
+  ASSIGN_OR_RETURN(const PostResult posted, post(namespace_name, pods, [&]() -> Status {
                      RETURN_IF_ERROR(client.post(kServices.path(namespace_name), bare.services));
                      return client.post(kJobs.path(namespace_name), bare.jobs);
                    }));
@@ -180,8 +180,8 @@ Status Bench::post_bare_sets(LeanClient& client, const std::vector<Object>& owne
     pods += static_cast<std::size_t>(int_at(set, {"spec", "replicas"}));
   }
   RETURN_IF_ERROR(start_operator(Kind::kLeaderWorkerSet, false));
-  RETURN_IF_ERROR(wait_asked(namespace_name, [this] { return admitted_pods().value_or(0) > 0; }));
-  ASSIGN_OR_RETURN(const Posted posted, post(namespace_name, pods, [&]() -> Status {
+  RETURN_IF_ERROR(wait_for_webhook(namespace_name, [this] { return admitted_pods().value_or(0) > 0; }));
+  ASSIGN_OR_RETURN(const PostResult posted, post(namespace_name, pods, [&]() -> Status {
                      RETURN_IF_ERROR(client.post(kServices.path(namespace_name), bare.services));
                      return client.post(kStatefulSets.path(namespace_name), bare.sets);
                    }));
@@ -191,15 +191,16 @@ Status Bench::post_bare_sets(LeanClient& client, const std::vector<Object>& owne
   return stop_operator();
 }
 
-Result<Posted> Bench::post(const std::string& namespace_name, std::size_t pods, const std::function<Status()>& send) {
+Result<PostResult> Bench::post(const std::string& namespace_name, std::size_t pods,
+                               const std::function<Status()>& send) {
   RETURN_IF_ERROR(settle());
   const Usage before = usage();
-  const Instant begun = clock_.now();
+  const Instant started = clock_.now();
   RETURN_IF_ERROR(send());
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, pods, options_.limit));
   const double thousands = static_cast<double>(pods) / 1000;
-  Posted out;
-  out.rate = 1000 * thousands / seconds(ended - begun);
+  PostResult out;
+  out.rate = 1000 * thousands / seconds(ended - started);
   RETURN_IF_ERROR(settle());
   const Usage after = usage();
   out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
@@ -213,15 +214,15 @@ Result<std::unique_ptr<LeanClient>> Bench::connect() const {
 }
 
 Result<std::string> Bench::new_namespace(const char* prefix) {
-  // All names have the same length, as the names are in the pods.
+  // All names have the same length, since pods contain them.
   const std::string name = fmt::format("{}-{:04}", prefix, ++namespaces_);
   ASSIGN_OR_RETURN(
-      const Object made,
+      const Object created,
       plane_->client().create(kNamespaces,
                               Object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}})));
   const Instant until = clock_.now() + options_.limit;
-  while (!plane_->client().get(kServiceAccounts, {made.name(), "default"}).ok()) {
-    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "{}: gets no service account", name);
+  while (!plane_->client().get(kServiceAccounts, {created.name(), "default"}).ok()) {
+    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "{}: no default service account", name);
     pause_for(std::chrono::milliseconds(20));
   }
   return name;
@@ -243,8 +244,8 @@ Status Bench::remove(Kind kind, const std::vector<Object>& objects, const std::s
   return settle();
 }
 
-/// Nothing where only the pod itself was replaced: kube-controller-manager replaces a StatefulSet's failed pod, and
-/// where it is the faster one, nobody sees that a pod had failed which never had a node.
+/// Returns std::nullopt if only the pod itself was replaced: kube-controller-manager replaces a failed pod of a
+/// StatefulSet, and if it is faster than the operator, the operator does not observe the failure.
 Result<std::optional<double>> Bench::heal(const std::string& namespace_name, int slice) {
   ASSIGN_OR_RETURN(
       const client::ListPage page,
@@ -259,27 +260,27 @@ Result<std::optional<double>> Bench::heal(const std::string& namespace_name, int
   const auto chosen = std::next(slices.begin(), slice % static_cast<int>(slices.size()));
   const std::vector<std::string>& pods = chosen->second;
   const std::size_t present = watch_->added(namespace_name);
-  const Instant begun = clock_.now();
+  const Instant started = clock_.now();
   RETURN_IF_ERROR(fail_pod({namespace_name, pods[pods.size() / 2]}));
-  const auto ended = watch_->wait_added(namespace_name, present + pods.size(), kHealed);
-  if (ended) return std::optional(seconds(*ended - begun));
+  const auto ended = watch_->wait_added(namespace_name, present + pods.size(), kHealLimit);
+  if (ended) return std::optional(seconds(*ended - started));
   if (watch_->added(namespace_name) == present + 1) return std::optional<double>();
   return ended.error();
 }
 
 Status Bench::fail_pod(const ObjectKey& pod) {
-  return say_status(pod, {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}});
+  return patch_status(pod, {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}});
 }
 
-Status Bench::say_status(const ObjectKey& pod, const Json& status) {
+Status Bench::patch_status(const ObjectKey& pod, const Json& status) {
   const Json patch = {{"status", status}};
-  const auto said = plane_->client().patch(kPods, pod, client::PatchType::kMerge, patch, {.subresource = "status"});
-  if (!said) return said.error();
+  const auto patched = plane_->client().patch(kPods, pod, client::PatchType::kMerge, patch, {.subresource = "status"});
+  if (!patched) return patched.error();
   return {};
 }
 
-Result<double> Bench::heal_by_hand(LeanClient& client, const std::string& namespace_name,
-                                   const std::vector<BarePod>& slice) {
+Result<double> Bench::heal_floor(LeanClient& client, const std::string& namespace_name,
+                                 const std::vector<BarePod>& slice) {
   std::vector<std::string> paths;
   std::vector<std::string> bodies;
   for (const BarePod& pod : slice) {
@@ -287,23 +288,23 @@ Result<double> Bench::heal_by_hand(LeanClient& client, const std::string& namesp
     bodies.push_back(pod.text);
   }
   const std::size_t present = watch_->added(namespace_name);
-  const std::size_t gone = watch_->deleted(namespace_name);
-  const Instant begun = clock_.now();
+  const std::size_t deleted = watch_->deleted(namespace_name);
+  const Instant started = clock_.now();
   RETURN_IF_ERROR(client.remove(paths));
-  RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, gone + slice.size(), options_.limit));
+  RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, deleted + slice.size(), options_.limit));
   RETURN_IF_ERROR(client.post(kPods.path(namespace_name), bodies));
   ASSIGN_OR_RETURN(const Instant ended, watch_->wait_added(namespace_name, present + slice.size(), options_.limit));
-  return seconds(ended - begun);
+  return seconds(ended - started);
 }
 
 Result<Rest> Bench::rest(Duration time) {
-  // Slices that have just come anew are still to be told why they wait.
-  pause_for(slice::Options{}.told_after + std::chrono::seconds(2));
+  // The waiting reasons of new slices are written after a delay.
+  pause_for(slice::Options{}.waiting_reason_delay + std::chrono::seconds(2));
   ASSIGN_OR_RETURN(const double writes, operator_writes(plane_->client()));
   const double cpu = cpu_seconds(operator_->pid());
   pause_for(time);
-  ASSIGN_OR_RETURN(const double writes_then, operator_writes(plane_->client()));
-  return Rest{writes_then - writes, (cpu_seconds(operator_->pid()) - cpu) / seconds(time) * 100};
+  ASSIGN_OR_RETURN(const double writes_after, operator_writes(plane_->client()));
+  return Rest{writes_after - writes, (cpu_seconds(operator_->pid()) - cpu) / seconds(time) * 100};
 }
 
 Status Bench::settle() {

@@ -1,4 +1,4 @@
-// The operator of a Bench, and the webhook it serves.
+// Bench: the operator and its webhook.
 #include <utility>
 
 #include "tests/bench/bench.h"
@@ -43,7 +43,7 @@ Status Bench::stop_operator() {
   return remove_webhook();
 }
 
-Status Bench::wait_asked(const std::string& namespace_name, const std::function<bool()>& asked) {
+Status Bench::wait_for_webhook(const std::string& namespace_name, const std::function<bool()>& called) {
   const Object probe({{"apiVersion", "v1"},
                       {"kind", "Pod"},
                       {"metadata", {{"name", "probe"}, {"namespace", namespace_name}}},
@@ -52,9 +52,9 @@ Status Bench::wait_asked(const std::string& namespace_name, const std::function<
                                                      {"image", "probe"},
                                                      {"resources", {{"limits", {{"google.com/tpu", 4}}}}}}})}}}});
   const Instant until = clock_.now() + options_.limit;
-  while (!asked()) {
-    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "the API server does not ask the webhook");
-    // Its answer may be an error while the webhook's certificate is new.
+  while (!called()) {
+    if (clock_.now() > until) return Error::of(ErrorCode::kTimeout, "the API server does not call the webhook");
+    // It may fail while the webhook's certificate is new.
     (void)plane_->client().create(kPods, probe, {.dry_run = true});
     pause_for(std::chrono::milliseconds(20));
   }

@@ -35,9 +35,9 @@ double median(std::vector<double> values) {
 
 std::string spread(std::vector<double> values, int digits) {
   if (values.empty()) return "-";
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  const std::string low = fmt::format("{:.{}f}", *least, digits);
-  const std::string high = fmt::format("{:.{}f}", *most, digits);
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  const std::string low = fmt::format("{:.{}f}", *min, digits);
+  const std::string high = fmt::format("{:.{}f}", *max, digits);
   const std::string middle = fmt::format("{:.{}f}", median(values), digits);
   return low == high ? middle : fmt::format("{} ({}-{})", middle, low, high);
 }

@@ -1,4 +1,4 @@
-// Figures of several runs, and the page that keeps them.
+// Statistics of several runs, and the page that records them.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace tpuslice::bench {
 
 [[nodiscard]] double median(std::vector<double> values);
 
-/// "312 (290-330)": the median, and the least and most where runs differ; "-" for no values.
+/// "312 (290-330)": the median and, if runs differ, minimum and maximum; "-" without values.
 [[nodiscard]] std::string spread(std::vector<double> values, int digits);
 
 /// Appends `table` to the file, under a heading with date, commit and machine. Errors: InvalidArgument.

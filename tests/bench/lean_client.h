@@ -1,4 +1,4 @@
-// The floor: how fast this control plane takes pods from somebody who has nothing else to do.
+// LeanClient: the client of the floor, which sends prepared requests and does nothing else.
 #pragma once
 
 #include <functional>
@@ -7,26 +7,25 @@
 #include <vector>
 
 #include "api/client/config.h"
-#include "api/http/blocking_connection.h"
+#include "api/http/client/blocking_connection.h"
 
 namespace tpuslice::bench {
 
-inline constexpr int kInFlight = 16;  ///< Requests at a time; the operator's default, too.
+inline constexpr int kInFlight = 16;  ///< Requests in flight, as the operator's default.
 
-/// Of the user that `config` is of. Errors: InvalidArgument.
+/// For the user of `config`. Errors: InvalidArgument.
 [[nodiscard]] Result<http::BlockingOptions> connection_options(const client::ClientConfig& config);
 
-/// Connections that send prepared bytes and read the status of the answer, one thread each. No JSON, no headers but the
-/// necessary.
+/// Connections with one thread each. They read only the status of a reply and send only necessary headers.
 class LeanClient {
  public:
-  /// Connects all of them and makes each say who it is. Errors: Unavailable, InvalidArgument.
+  /// Opens all connections and sends one request on each. Errors: Unavailable, InvalidArgument.
   static Result<std::unique_ptr<LeanClient>> connect(const client::ClientConfig& config, int connections);
 
-  /// POSTs each body to `path`; each connection takes the next one when it has an answer.
-  /// Errors: the first refusal, with what the server said.
+  /// POSTs each body to `path`; a connection sends the next body when it has a reply.
+  /// Errors: the first error, with the reply.
   Status post(const std::string& path, const std::vector<std::string>& bodies);
-  /// DELETEs each of `paths`, in the same way.
+  /// DELETEs each of `paths` likewise.
   Status remove(const std::vector<std::string>& paths);
 
  private:

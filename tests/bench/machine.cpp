@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "controllers/runtime/backoff.h"
+#include "api/base/pause.h"
 
 namespace tpuslice::bench {
 namespace {
 
 constexpr Duration kWindow = std::chrono::milliseconds(500);
-constexpr double kAtRest = 0.06;  ///< CPU seconds in a window: what an idle control plane uses, twice.
+constexpr double kAtRest = 0.06;  ///< CPU seconds in a window: twice those of an idle control plane.
 
 double ticks(double count) { return count / static_cast<double>(sysconf(_SC_CLK_TCK)); }
 
@@ -25,7 +25,7 @@ double cpu_seconds(pid_t process) {
   std::ifstream in(fmt::format("/proc/{}/stat", process));
   std::string text;
   if (!std::getline(in, text)) return 0;
-  // The name of the program, in parentheses, may hold anything.
+  // The name of the program, in parentheses, may contain any character.
   std::istringstream fields(text.substr(text.rfind(')') + 1));
   std::string skipped;
   for (int field = 3; field < 14; ++field) fields >> skipped;
@@ -69,7 +69,7 @@ std::string machine_model() {
   return "unknown";
 }
 
-void pause_for(Duration time) { runtime::pause(time, {}); }
+void pause_for(Duration time) { tpuslice::pause(time, {}); }
 
 Status wait_for_rest(const std::function<double()>& used, Duration limit) {
   const RealClock clock;
@@ -80,7 +80,7 @@ Status wait_for_rest(const std::function<double()>& used, Duration limit) {
     if (now - before < kAtRest) return {};
     before = now;
   }
-  return Error::of(ErrorCode::kTimeout, "the control plane does not come to rest");
+  return Error::of(ErrorCode::kTimeout, "the control plane is not at rest");
 }
 
 }  // namespace tpuslice::bench

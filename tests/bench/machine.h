@@ -1,4 +1,4 @@
-// What processes of this machine use, from /proc.
+// CPU time and memory of processes, from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -11,21 +11,20 @@
 
 namespace tpuslice::bench {
 
-/// CPU seconds of a process so far, user and system, all threads; 0 once it is gone.
+/// CPU seconds of a process so far, user and system, all threads; 0 after its exit.
 [[nodiscard]] double cpu_seconds(pid_t process);
-/// Resident memory in MiB; 0 once it is gone.
+/// Resident memory in MiB; 0 after its exit.
 [[nodiscard]] double resident_mebibytes(pid_t process);
 
 /// CPU seconds of all processes of the machine so far.
 [[nodiscard]] double machine_cpu_seconds();
 [[nodiscard]] int machine_cores();
-/// "Intel Xeon ..." as the kernel calls it.
+/// "Intel Xeon ...", the model name in /proc/cpuinfo.
 [[nodiscard]] std::string machine_model();
 
 void pause_for(Duration time);
 
-/// Waits until those whose CPU seconds `used` counts do nothing but what an idle control plane does.
-/// Errors: Timeout.
+/// Waits until the CPU seconds that `used` returns grow no faster than those of an idle control plane. Errors: Timeout.
 Status wait_for_rest(const std::function<double()>& used, Duration limit);
 
 }  // namespace tpuslice::bench

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/machine.h"
@@ -14,10 +14,10 @@ namespace tpuslice::bench {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kMissing = 77;       ///< What test runners take for "skipped".
-constexpr int kRestartsOfRun = 2;  ///< Of each way.
+constexpr int kSkipped = 77;       ///< Exit status for skipped tests.
+constexpr int kRestartsOfRun = 2;  ///< For each method.
 const Shape kRestarted = {.objects = 1, .slices = 64, .hosts = 4, .kind = Kind::kJobSet};
-constexpr const char* kPage = "docs/performance.md";
+constexpr const char* kResultsPage = "docs/performance.md";
 
 struct CommandLine {
   BenchOptions bench;
@@ -27,11 +27,11 @@ struct CommandLine {
   bool record = false;
 };
 
-/// A shape and what else is measured with it.
+/// A shape and additional measurements.
 struct Row {
   std::string name;
   Shape shape;
-  int heal = 0;  ///< So many slices in each run.
+  int heal = 0;  ///< Number of slices in each run.
   bool rest = false;
 };
 
@@ -61,7 +61,7 @@ Status measure_rows(const std::vector<Row>& chosen, int run, Bench& bench, Measu
     if (row.heal > 0) meanwhile.healing = &out.healing[healed++];
     if (row.rest) meanwhile.rest = out.rest_time;
     meanwhile.resting = &out.rest[row.shape.kind];
-    // Neither is always the first.
+    // Operator and floor alternate in going first.
     const bool floor_first = (static_cast<std::size_t>(run) + i) % 2 == 0;
     ASSIGN_OR_RETURN(const Creation round, bench.create(row.shape, floor_first, meanwhile));
     fmt::print(stderr, "run {}: {}s: {}: {:.0f} of {:.0f} pods/s, {:.2f}\n", run + 1, name_of(row.shape.kind),
@@ -72,7 +72,7 @@ Status measure_rows(const std::vector<Row>& chosen, int run, Bench& bench, Measu
 }
 
 Status measure_webhook(int run, Bench& bench, Measurements& out) {
-  ASSIGN_OR_RETURN(const ThroughWebhook round, bench.create_through_webhook({.objects = 4, .slices = 64, .hosts = 4}));
+  ASSIGN_OR_RETURN(const WebhookCost round, bench.measure_webhook({.objects = 4, .slices = 64, .hosts = 4}));
   fmt::print(stderr, "run {}: webhook: none {:.0f}, no-op {:.0f}, ours {:.0f} pods/s\n", run + 1, round.none.rate,
              round.noop.rate, round.ours.rate);
   out.webhook.push_back(round);
@@ -80,12 +80,12 @@ Status measure_webhook(int run, Bench& bench, Measurements& out) {
 }
 
 Status measure_restarts(int run, Bench& bench, Measurements& out) {
-  for (const RestartWay way : kRestartWays) {
-    ASSIGN_OR_RETURN(const std::vector<Restart> restarts, bench.restart_jobset(kRestarted, way, kRestartsOfRun));
+  for (const RestartMethod method : kRestartMethods) {
+    ASSIGN_OR_RETURN(const std::vector<Restart> restarts, bench.restart_jobset(kRestarted, method, kRestartsOfRun));
     for (const Restart& restart : restarts) {
-      fmt::print(stderr, "run {}: restart {}: {:.2f} s\n", run + 1, name_of(way),
-                 restart.seconds[static_cast<std::size_t>(RestartStep::kPodsMade)].value_or(0));
-      out.restarts[way].push_back(restart);
+      fmt::print(stderr, "run {}: restart {}: {:.2f} s\n", run + 1, name_of(method),
+                 restart.seconds[static_cast<std::size_t>(RestartStep::kPodsCreated)].value_or(0));
+      out.restarts[method].push_back(restart);
     }
   }
   return {};
@@ -107,7 +107,7 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
     out.creation.push_back({row.shape, {}});
     if (row.heal > 0) out.healing.push_back({row.shape.hosts, {}, {}});
   }
-  // Servers that have just started are slower than ever after.
+  // Servers are slower just after their start.
   const Kind kind = chosen.empty() ? Kind::kJobSet : chosen.front().shape.kind;
   ASSIGN_OR_RETURN(const Creation warm, bench.create({.objects = 2, .slices = 64, .hosts = 4, .kind = kind}, true, {}));
   fmt::print(stderr, "warm-up: {:.0f} of {:.0f} pods/s\n", warm.rate, warm.floor);
@@ -124,44 +124,45 @@ Result<int> run(const CommandLine& line) {
   auto bench = Bench::start(line.bench);
   if (!bench && bench.error().code() == ErrorCode::kNotFound) {
     fmt::print(stderr, "{}\n", bench.error().message());
-    return kMissing;
+    return kSkipped;
   }
   if (!bench) return bench.error();
   Measurements measurements;
   RETURN_IF_ERROR(measure(line, **bench, measurements));
   const std::string table = to_table(measurements);
   fmt::print("{}", table);
-  if (line.record) RETURN_IF_ERROR(record(kPage, table));
+  if (line.record) RETURN_IF_ERROR(record(kResultsPage, table));
   return 0;
 }
 
 int main_with_result(int argc, char** argv) {
-  CLI::App app("Measures the operator on a real control plane, beside what that control plane can do.",
+  CLI::App app("Measures the operator on a real control plane and compares it with the limits of that control plane.",
                "tpu-slice-bench");
   CommandLine line;
-  app.add_option("--operator", line.bench.operator_program, "The operator's program.")
+  app.add_option("--operator", line.bench.operator_program, "Path of the operator.")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_flag("--keep", line.bench.keep_dir, "Leave the directory with all logs behind.");
-  app.add_option("--runs", line.runs, "How often everything is measured. Default: 3")->check(CLI::PositiveNumber);
-  app.add_option("--rest", line.rest, "Seconds of doing nothing, once in a run. Default: 60");
-  app.add_option("--only", line.only,
-                 "Rows: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook; of JobSets jobset-4x1x256 and so on, "
-                 "jobset-restart; jobset: all of these; leaderworkerset-1x1x256, leaderworkerset-1x64x4, or "
-                 "leaderworkerset. Default: everything.");
-  app.add_flag("!--no-slices", line.bench.gangs, "JobSets without the slice controller, whose gate pods then lack.");
+  app.add_flag("--keep", line.bench.keep_dir, "Keep the directory with all logs.");
+  app.add_option("--runs", line.runs, "Number of runs. Default: 3")->check(CLI::PositiveNumber);
+  app.add_option("--rest", line.rest, "Seconds at rest, once in a run. Default: 60");
+  app.add_option(
+      "--only", line.only,
+      "Rows to measure: 4x1x256, 4x64x4, 1x1x256, 1x64x4, webhook; jobset-4x1x256 and so on, jobset-restart, or "
+      "jobset for all of these; leaderworkerset-1x1x256, leaderworkerset-1x64x4, or leaderworkerset. "
+      "Default: all.");
+  app.add_flag("!--no-slices", line.bench.gangs, "Run without the slice controller: pods of JobSets are not gated.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  const auto ended = run(line);
-  if (!ended) {
-    fmt::print(stderr, "tpu-slice-bench: {}\n", ended.error().message());
+  const auto status = run(line);
+  if (!status) {
+    fmt::print(stderr, "tpu-slice-bench: {}\n", status.error().message());
     return 1;
   }
-  return *ended;
+  return *status;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// PodWatch: the outside watcher. Notes when each pod event arrives, and nothing else.
+// PodWatch: records when the watch events of pods arrive.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ class PodWatch {
   static Result<std::unique_ptr<PodWatch>> start(const client::ClientConfig& config,
                                                  const std::string& resource_version);
 
-  /// So far in this namespace.
+  /// Number of events in this namespace.
   [[nodiscard]] std::size_t added(const std::string& namespace_name) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::size_t deleted(const std::string& namespace_name) const TPUSLICE_EXCLUDES(mutex_);
-  /// When the `count`-th pod of that namespace was ADDED; waits for it.
-  /// Errors: Timeout, saying how far it got; Unavailable once the watch has ended.
+  /// Waits for the `count`-th ADDED event of that namespace and returns its time.
+  /// Errors: Timeout with the progress; Unavailable if the watch ended.
   Result<Instant> wait_added(const std::string& namespace_name, std::size_t count, Duration limit) const
       TPUSLICE_EXCLUDES(mutex_);
   /// Errors: as wait_added.
@@ -32,19 +32,19 @@ class PodWatch {
       TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  struct Seen {
+  struct Observed {
     std::vector<Instant> added;
     std::size_t deleted = 0;
   };
   PodWatch() = default;
-  void take(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  void end() TPUSLICE_EXCLUDES(mutex_);
+  void on_event(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  void on_end() TPUSLICE_EXCLUDES(mutex_);
 
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
-  std::unordered_map<std::string, Seen> seen_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Observed> observed_ TPUSLICE_GUARDED_BY(mutex_);
   bool ended_ TPUSLICE_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<WatchStream> stream_;  ///< Ends first.
+  std::unique_ptr<WatchStream> stream_;  ///< Destroyed first.
 };
 
 }  // namespace tpuslice::bench

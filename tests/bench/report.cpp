@@ -59,24 +59,26 @@ std::string healing_table(const std::vector<Healing>& healing) {
   for (const Healing& each : healing) {
     if (each.single == 0) continue;
     out += fmt::format(
-        "\nOf slices of {} hosts the failed pod was replaced alone {} times, before anybody saw that it had failed.\n",
+        "\nSlices of {} hosts: kube-controller-manager replaced the failed pod {} times before the operator observed "
+        "its "
+        "failure.\n",
         each.hosts, each.single);
   }
   return out;
 }
 
-/// A row for each step, a column for each way.
-std::string restart_table(const std::map<RestartWay, std::vector<Restart>>& restarts) {
+/// A row for each step, a column for each method.
+std::string restart_table(const std::map<RestartMethod, std::vector<Restart>>& restarts) {
   std::string head = "| a pod of a JobSet of 64 x 4 fails; seconds until |";
   std::string line = "|---|";
-  for (const auto& [way, runs] : restarts) {
-    head += fmt::format(" {} |", name_of(way));
+  for (const auto& [method, runs] : restarts) {
+    head += fmt::format(" {} |", name_of(method));
     line += "---|";
   }
   std::string out = head + "\n" + line + "\n";
   const auto row = [&](std::string_view name, const auto& value) {
     out += fmt::format("| {} |", name);
-    for (const auto& [way, runs] : restarts) {
+    for (const auto& [method, runs] : restarts) {
       std::vector<double> values;
       for (const Restart& each : runs) {
         if (const std::optional<double> found = value(each)) values.push_back(*found);
@@ -105,30 +107,29 @@ std::string rest_line(Kind kind, const std::vector<Rest>& rests, Duration time) 
                      std::chrono::duration_cast<std::chrono::seconds>(time).count(), spread(writes, 0), spread(cpu, 2));
 }
 
-std::string webhook_table(const std::vector<ThroughWebhook>& rounds) {
-  struct Way {
+std::string webhook_table(const std::vector<WebhookCost>& rounds) {
+  struct Method {
     const char* name;
-    Posted ThroughWebhook::*posted;
+    PostResult WebhookCost::*posted;
   };
-  constexpr Way kWays[] = {{"nobody", &ThroughWebhook::none},
-                           {"a webhook that changes nothing", &ThroughWebhook::noop},
-                           {"our webhook", &ThroughWebhook::ours}};
+  constexpr Method kMethods[] = {
+      {"none", &WebhookCost::none}, {"no-op webhook", &WebhookCost::noop}, {"operator", &WebhookCost::ours}};
   std::string out =
-      "| pods that nobody prepared; the API server asks | pods/s | of a webhook that changes nothing | API server, "
+      "| webhook of pods that are not mutated in advance | pods/s | ratio to the no-op webhook | API server, "
       "CPU-s per 1,000 | operator, CPU-s per 1,000 |\n|---|---|---|---|---|\n";
-  for (const Way& way : kWays) {
+  for (const Method& method : kMethods) {
     std::vector<double> rates;
     std::vector<double> ratios;
     std::vector<double> apiserver;
     std::vector<double> ours;
-    for (const ThroughWebhook& round : rounds) {
-      const Posted& posted = round.*way.posted;
+    for (const WebhookCost& round : rounds) {
+      const PostResult& posted = round.*method.posted;
       rates.push_back(posted.rate);
       ratios.push_back(round.noop.rate == 0 ? 0 : posted.rate / round.noop.rate);
       apiserver.push_back(posted.apiserver_cpu);
-      if (way.posted == &ThroughWebhook::ours) ours.push_back(round.operator_cpu);
+      if (method.posted == &WebhookCost::ours) ours.push_back(round.operator_cpu);
     }
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", way.name, spread(rates, 0), spread(ratios, 2),
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", method.name, spread(rates, 0), spread(ratios, 2),
                        spread(apiserver, 2), spread(ours, 2));
   }
   return out;
@@ -137,7 +138,7 @@ std::string webhook_table(const std::vector<ThroughWebhook>& rounds) {
 }  // namespace
 
 std::string to_table(const Measurements& measurements) {
-  std::string out = fmt::format("Medians of {} runs (least-most).\n\n", measurements.runs);
+  std::string out = fmt::format("Medians of {} runs (min-max).\n\n", measurements.runs);
   for (const Kind kind : kKinds) out += creation_table(measurements, kind);
   if (!measurements.healing.empty()) out += healing_table(measurements.healing) + "\n";
   if (!measurements.restarts.empty()) out += restart_table(measurements.restarts) + "\n";

@@ -1,4 +1,4 @@
-// The table that `make bench` prints and docs/performance.md keeps.
+// The tables that `make bench` prints and docs/performance.md records.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@ struct Measurements {
   std::vector<std::pair<Shape, std::vector<Creation>>> creation;
   std::vector<Healing> healing;
   std::map<Kind, std::vector<Rest>> rest;
-  std::vector<ThroughWebhook> webhook;
-  std::map<RestartWay, std::vector<Restart>> restarts;
+  std::vector<WebhookCost> webhook;
+  std::map<RestartMethod, std::vector<Restart>> restarts;
   Duration rest_time{};
 };
 
-/// Markdown: medians, and the least and most where runs differ.
+/// Markdown: medians and, if runs differ, minimum and maximum.
 [[nodiscard]] std::string to_table(const Measurements& measurements);
 }  // namespace tpuslice::bench

@@ -1,4 +1,4 @@
-// RestartWatch: the outside watcher of one restart of a JobSet.
+// RestartWatch: records when the steps of a restart of a JobSet are observed.
 #pragma once
 
 #include <array>
@@ -16,29 +16,29 @@
 
 namespace tpuslice::bench {
 
-/// What is seen of a restart, in about this order.
+/// Observed steps of a restart, in about this order.
 enum class RestartStep : std::uint8_t {
-  kFailureTarget,  ///< A Job is bound to fail
-  kJobFailed,      ///< and has failed.
-  kCounted,        ///< The status of the JobSet has one restart more.
-  kJobsMarked,     ///< Every Job of the old attempt is being deleted,
-  kPodsMarked,     ///< so is every pod.
-  kPodsGone,
-  kJobsGone,
-  kJobsMade,     ///< All Jobs of the new attempt are there.
-  kFirstPod,     ///< The first pod of the new attempt is there,
-  kPodsMade,     ///< all are.
-  kPodsDoubled,  ///< A pod of the new attempt was there, without gate, before its place was free: must not be.
+  kFailureTarget,    ///< A Job has the condition FailureTarget.
+  kJobFailed,        ///< That Job has failed.
+  kCounted,          ///< The status of the JobSet counts the restart.
+  kJobsTerminating,  ///< All Jobs of the old attempt have a deletion timestamp.
+  kPodsTerminating,  ///< All pods of the old attempt have a deletion timestamp.
+  kPodsDeleted,
+  kJobsDeleted,
+  kJobsCreated,     ///< All Jobs of the new attempt exist.
+  kFirstPod,        ///< The first pod of the new attempt exists.
+  kPodsCreated,     ///< All pods of the new attempt exist.
+  kPodsDuplicated,  ///< An ungated pod of the new attempt existed before its predecessor was deleted: a violation.
 };
-inline constexpr std::size_t kRestartSteps = static_cast<std::size_t>(RestartStep::kPodsDoubled) + 1;
+inline constexpr std::size_t kRestartSteps = static_cast<std::size_t>(RestartStep::kPodsDuplicated) + 1;
 
 [[nodiscard]] std::string_view name_of(RestartStep step);
 
-/// How much has to be seen.
+/// The objects of a restart.
 struct RestartExtent {
   std::string namespace_name;
-  std::string resource_version;  ///< From when on.
-  int attempt = 0;               ///< That ends.
+  std::string resource_version;  ///< Events after this one.
+  int attempt = 0;               ///< The old attempt.
   std::size_t jobs = 0;
   std::size_t pods = 0;
 };
@@ -49,32 +49,32 @@ class RestartWatch {
   /// Errors: Unavailable.
   static Result<std::unique_ptr<RestartWatch>> start(const client::ClientConfig& config, RestartExtent extent);
 
-  /// When the step was complete; waits for it. Errors: Timeout, saying how far it got.
+  /// Waits until the step is complete and returns the time. Errors: Timeout with the progress.
   Result<Instant> wait(RestartStep step, Duration limit) const TPUSLICE_EXCLUDES(mutex_);
-  /// Nothing for a step that was not (all) seen.
+  /// The time of the step; std::nullopt if it is not complete.
   [[nodiscard]] std::optional<Instant> at(RestartStep step) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  struct Seen {
+  struct Progress {
     std::set<std::string, std::less<>> names;
     std::size_t expected = 1;
-    Instant last{};  ///< When the last of those expected was seen.
+    Instant last{};  ///< Time of the last expected object.
   };
   explicit RestartWatch(RestartExtent extent);
-  void take_pod(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  void take_job(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  void take_jobset(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  void note(RestartStep step, std::string_view name, Instant now) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] const Seen& of(RestartStep step) const TPUSLICE_REQUIRES(mutex_) {
-    return seen_[static_cast<std::size_t>(step)];
+  void on_pod(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  void on_job(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  void on_jobset(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  void record(RestartStep step, std::string_view name, Instant now) TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] const Progress& of(RestartStep step) const TPUSLICE_REQUIRES(mutex_) {
+    return progress_[static_cast<std::size_t>(step)];
   }
 
   const RestartExtent extent_;
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
-  std::array<Seen, kRestartSteps> seen_ TPUSLICE_GUARDED_BY(mutex_);
-  std::set<std::string, std::less<>> places_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of old pods that are gone.
-  std::vector<std::unique_ptr<WatchStream>> streams_;                      ///< End first.
+  std::array<Progress, kRestartSteps> progress_ TPUSLICE_GUARDED_BY(mutex_);
+  std::set<std::string, std::less<>> hosts_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of deleted pods.
+  std::vector<std::unique_ptr<WatchStream>> streams_;                     ///< Destroyed first.
 };
 
 }  // namespace tpuslice::bench

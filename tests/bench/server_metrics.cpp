@@ -20,8 +20,8 @@ std::string_view label_of(std::string_view line, std::string_view name) {
 }
 
 template <std::size_t size>
-bool contains(const std::array<std::string_view, size>& all, std::string_view one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+bool contains(const std::array<std::string_view, size>& all, std::string_view name) {
+  return std::find(all.begin(), all.end(), name) != all.end();
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Requests as the API server counts them.
+// Request metrics of the API server.
 #pragma once
 
 #include <string_view>
@@ -7,11 +7,11 @@
 
 namespace tpuslice::bench {
 
-/// Writes so far to what the operator writes: pods, services, Jobs, RayClusters, JobSets, events. In a cluster at rest
-/// nobody else writes these. Errors: of the request.
+/// Number of writes to resources that the operator writes: pods, services, Jobs, RayClusters, JobSets, events. In a
+/// cluster at rest no other client writes these. Errors: of the request.
 [[nodiscard]] Result<double> operator_writes(client::Client& client);
 
-/// The sum of apiserver_request_total in `metrics` over writing verbs and these resources.
+/// The sum of apiserver_request_total in `metrics` over the verbs that write these resources.
 [[nodiscard]] double count_writes(std::string_view metrics);
 
 }  // namespace tpuslice::bench

@@ -1,8 +1,8 @@
-// What a mutating webhook costs the creation of pods: none, one that changes nothing, and ours.
+// Bench: the cost of a mutating webhook for the creation of pods: none, a no-op one, the operator's.
 #include <atomic>
 #include <utility>
 
-#include "api/http/server.h"
+#include "api/http/server/server.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/machine.h"
 #include "tests/support/loopback_identity.h"
@@ -11,8 +11,8 @@
 namespace tpuslice::bench {
 namespace {
 
-/// The pod as KubeRay would send it: with its index labels, without what our controller puts in before it is born.
-Result<std::string> unprepared(const std::string& text) {
+/// The pod as KubeRay would send it: with index labels, without the mutations of our controller.
+Result<std::string> unmutated(const std::string& text) {
   ASSIGN_OR_RETURN(Json pod, parse_json(text));
   Json& spec = pod["spec"];
   for (const char* field : {"affinity", "hostname", "subdomain"}) spec.erase(field);
@@ -26,7 +26,7 @@ Result<std::string> unprepared(const std::string& text) {
   return pod.dump();
 }
 
-/// A webhook that reads its request no further than to its uid, and allows.
+/// A webhook that reads only the uid of a request and allows it.
 class NoopWebhook {
  public:
   static Result<std::unique_ptr<NoopWebhook>> start() {
@@ -38,7 +38,7 @@ class NoopWebhook {
                      http::Server::start(std::move(options),
                                          [calls = webhook->calls_](const http::Request& request, const http::Peer&) {
                                            ++*calls;
-                                           return answer(request.body);
+                                           return reply_to(request.body);
                                          }));
     return webhook;
   }
@@ -50,7 +50,7 @@ class NoopWebhook {
  private:
   explicit NoopWebhook(std::string authority) : authority_(std::move(authority)) {}
 
-  static http::Reply answer(const std::string& review) {
+  static http::Reply reply_to(const std::string& review) {
     // The request begins with its uid.
     constexpr std::string_view kUid = "\"uid\":\"";
     const std::size_t begin = review.find(kUid) + kUid.size();
@@ -68,45 +68,46 @@ class NoopWebhook {
 
 }  // namespace
 
-Result<ThroughWebhook> Bench::create_through_webhook(const Shape& shape) {
-  ThroughWebhook out;
-  ASSIGN_OR_RETURN(out.none, create_unprepared(shape, [] { return true; }));
+Result<WebhookCost> Bench::measure_webhook(const Shape& shape) {
+  WebhookCost out;
+  ASSIGN_OR_RETURN(out.none, create_unmutated(shape, [] { return true; }));
 
   ASSIGN_OR_RETURN(const auto noop, NoopWebhook::start());
   RETURN_IF_ERROR(testing::register_webhook(plane_->client(), noop->port(), noop->authority()));
-  ASSIGN_OR_RETURN(out.noop, create_unprepared(shape, [&] { return noop->calls() > 0; }));
+  ASSIGN_OR_RETURN(out.noop, create_unmutated(shape, [&] { return noop->calls() > 0; }));
 
   ASSIGN_OR_RETURN(const int port, testing::free_port());
   RETURN_IF_ERROR(testing::register_webhook(plane_->client(), port));
-  // It must leave the pods alone: they have no RayCluster that it reconciles.
+  // Without the controller of RayClusters, which would reconcile the owners.
   ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = account_,
                                                                .log = plane_->dir() + "/webhook.log",
                                                                .program = options_.operator_program,
                                                                .webhook_port = port,
                                                                .flags = {"--controllers=-raycluster"}}));
-  const auto asked = [&] { return admitted_pods().value_or(0) > 0; };
+  const auto called = [&] { return admitted_pods().value_or(0) > 0; };
   const double cpu = cpu_seconds(operator_->pid());
-  ASSIGN_OR_RETURN(out.ours, create_unprepared(shape, asked));
+  ASSIGN_OR_RETURN(out.ours, create_unmutated(shape, called));
   out.operator_cpu = (cpu_seconds(operator_->pid()) - cpu) / static_cast<double>(shape.pods()) * 1000;
   RETURN_IF_ERROR(stop_operator());
   return out;
 }
 
-Result<Posted> Bench::create_unprepared(const Shape& shape, const std::function<bool()>& asked) {
+Result<PostResult> Bench::create_unmutated(const Shape& shape, const std::function<bool()>& called) {
   ASSIGN_OR_RETURN(const std::string where, new_namespace("admit"));
   ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
   std::vector<std::string> pods;
   for (const Object& cluster : clusters) {
     ASSIGN_OR_RETURN(const std::vector<BarePod> own, pods_of(cluster));
     for (const BarePod& pod : own) {
-      ASSIGN_OR_RETURN(std::string text, unprepared(pod.text));
+      ASSIGN_OR_RETURN(std::string text, unmutated(pod.text));
       pods.push_back(std::move(text));
     }
   }
-  RETURN_IF_ERROR(wait_asked(where, asked));
+  RETURN_IF_ERROR(wait_for_webhook(where, called));
   ASSIGN_OR_RETURN(const auto lean, LeanClient::connect(plane_->config(), kInFlight));
-  ASSIGN_OR_RETURN(const Posted posted, post(where, pods.size(), [&] { return lean->post(kPods.path(where), pods); }));
-  // Pods of other shapes must not be asked about.
+  ASSIGN_OR_RETURN(const PostResult posted,
+                   post(where, pods.size(), [&] { return lean->post(kPods.path(where), pods); }));
+  // The webhook must not be called for pods of other shapes.
   RETURN_IF_ERROR(remove_webhook());
   RETURN_IF_ERROR(remove(shape.kind, clusters, where));
   return posted;

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/labels.h"
 #include "controllers/leaderworkerset/labels.h"
@@ -33,17 +35,17 @@ std::string sample_of(Kind kind) {
   return {};
 }
 
-/// v5p has slices of all sizes; four chips are a host.
+/// v5p has slices of all sizes, with four chips per host.
 Result<std::string> topology_of(int hosts) {
   static const std::map<int, std::string> kTopologies = {{1, "2x2x1"},  {2, "2x2x2"},  {4, "2x2x4"},
                                                          {16, "4x4x4"}, {64, "4x8x8"}, {256, "8x8x16"}};
   const auto found = kTopologies.find(hosts);
-  if (found == kTopologies.end()) return Error::invalid_argument("no v5p slice of {} hosts is known here", hosts);
+  if (found == kTopologies.end()) return Error::invalid_argument("no topology for a v5p slice of {} hosts", hosts);
   return found->second;
 }
 
-/// The service account of the sample would have to be made in every namespace.
-void put_on_slice(const std::string& topology, Json& pod_spec) {
+/// Without the service account of the sample, which does not exist in the namespaces of the benchmark.
+void set_topology(const std::string& topology, Json& pod_spec) {
   pod_spec.erase("serviceAccountName");
   pod_spec["nodeSelector"] = {{"cloud.google.com/gke-tpu-accelerator", "tpu-v5p-slice"},
                               {"cloud.google.com/gke-tpu-topology", topology}};
@@ -56,7 +58,7 @@ void shape_raycluster(const Shape& shape, const std::string& topology, Json& clu
   group["minReplicas"] = shape.slices;
   group["maxReplicas"] = shape.slices;
   group["numOfHosts"] = shape.hosts;
-  put_on_slice(topology, group.at("/template/spec"_json_pointer));
+  set_topology(topology, group.at("/template/spec"_json_pointer));
 }
 
 void shape_jobset(const Shape& shape, const std::string& topology, Json& set) {
@@ -69,19 +71,19 @@ void shape_jobset(const Shape& shape, const std::string& topology, Json& set) {
   Json& spec = job.at("/template/spec"_json_pointer);
   spec["parallelism"] = shape.hosts;
   spec["completions"] = shape.hosts;
-  put_on_slice(topology, spec.at("/template/spec"_json_pointer));
+  set_topology(topology, spec.at("/template/spec"_json_pointer));
 }
 
-/// Leaders are made of the template of the workers, and are hosts like them.
+/// Leaders use the template of the workers and are hosts.
 void shape_leaderworkerset(const Shape& shape, const std::string& topology, Json& set) {
   set.at("/spec"_json_pointer)["replicas"] = shape.slices;
   Json& group = set.at("/spec/leaderWorkerTemplate"_json_pointer);
   group.erase("leaderTemplate");
   group["size"] = shape.hosts;
-  put_on_slice(topology, group.at("/workerTemplate/spec"_json_pointer));
+  set_topology(topology, group.at("/workerTemplate/spec"_json_pointer));
 }
 
-void give_shape(const Shape& shape, const std::string& topology, Json& object) {
+void set_shape(const Shape& shape, const std::string& topology, Json& object) {
   switch (shape.kind) {
     case Kind::kRayCluster:
       return shape_raycluster(shape, topology, object);
@@ -92,12 +94,12 @@ void give_shape(const Shape& shape, const std::string& topology, Json& object) {
   }
 }
 
-/// The bodies of what the plan creates.
-Result<std::vector<Json>> created_by(const runtime::Plan& plan, const ResourceType& type) {
+/// The bodies of the creates of `plan`.
+Result<std::vector<Json>> created_by(const plan::Plan& plan, const ResourceType& type) {
   std::vector<Json> out;
-  for (const runtime::Stage& stage : plan.stages) {
-    for (const runtime::Action& action : stage.actions) {
-      if (action.type != type || action.kind != runtime::ActionKind::kCreate) continue;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.type != type || action.kind != plan::ActionKind::kCreate) continue;
       ASSIGN_OR_RETURN(Json body, action.body.make());
       out.push_back(std::move(body));
     }
@@ -127,7 +129,7 @@ std::string Shape::name() const {
 
 Result<Json> read_sample(Kind kind) {
   const std::string path = sample_of(kind);
-  ASSIGN_OR_RETURN(const std::string text, testing::read_text_file(path));
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   ASSIGN_OR_RETURN(const std::vector<YamlDocument> documents, parse_yaml_documents(text));
   for (const YamlDocument& document : documents) {
     if (string_at(document.value, {"kind"}) == name_of(kind)) return document.value;
@@ -141,7 +143,7 @@ Result<Json> make_object(const Json& sample, const Shape& shape, int index, cons
   try {
     object["metadata"]["name"] = fmt::format("maxtext-{}", index);
     object["metadata"]["namespace"] = namespace_name;
-    give_shape(shape, topology, object);
+    set_shape(shape, topology, object);
   } catch (const Json::exception& problem) {
     return Error::invalid_argument("{}: {}", sample_of(shape.kind), problem.what());
   }
@@ -151,10 +153,10 @@ Result<Json> make_object(const Json& sample, const Shape& shape, int index, cons
 Result<std::vector<BarePod>> pods_of(const Object& cluster) {
   raycluster::RayClusterObserved seen;
   seen.cluster = cluster;
-  ASSIGN_OR_RETURN(const runtime::Plan plan, raycluster::plan_raycluster(seen, {}));
-  ASSIGN_OR_RETURN(const std::vector<Json> made, created_by(plan, kPods));
+  ASSIGN_OR_RETURN(const plan::Plan plan, raycluster::plan_raycluster(seen, {}));
+  ASSIGN_OR_RETURN(const std::vector<Json> created, created_by(plan, kPods));
   std::vector<BarePod> pods;
-  for (const Json& pod : made) {
+  for (const Json& pod : created) {
     pods.push_back(
         {string_at(pod, {"metadata", "name"}), string_at(pod, {"metadata", "labels", tpu::kSlice}), pod.dump()});
   }
@@ -166,7 +168,7 @@ Status add_jobs_of(const Object& owner, bool gangs, BareJobs& out) {
   seen.jobset = owner;
   jobset::Options options;
   options.mutation.gate = gangs;
-  ASSIGN_OR_RETURN(const runtime::Plan plan, jobset::plan_jobset(seen, options));
+  ASSIGN_OR_RETURN(const plan::Plan plan, jobset::plan_jobset(seen, options));
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
   ASSIGN_OR_RETURN(const std::vector<Json> jobs, created_by(plan, kJobs));
   for (const Json& service : services) out.services.push_back(service.dump());
@@ -181,7 +183,7 @@ Status add_sets_of(const Object& owner, BareSets& out) {
   namespace lws = leaderworkerset;
   lws::LeaderWorkerSetObserved seen;
   seen.set = owner;
-  ASSIGN_OR_RETURN(const runtime::Plan plan, lws::plan_leaderworkerset(seen));
+  ASSIGN_OR_RETURN(const plan::Plan plan, lws::plan_leaderworkerset(seen));
   ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
   ASSIGN_OR_RETURN(const std::vector<Json> leaders, created_by(plan, kStatefulSets));
   for (const Json& service : services) out.services.push_back(service.dump());

@@ -1,5 +1,4 @@
-// What is created in the benchmark: workloads made of the samples that users are given, and what the operator makes of
-// them.
+// The workloads of the benchmark, derived from deploy/samples, and the children that the operator creates for them.
 #pragma once
 
 #include <array>
@@ -20,14 +19,14 @@ inline constexpr std::array kKinds = {Kind::kRayCluster, Kind::kJobSet, Kind::kL
 [[nodiscard]] std::string_view name_of(Kind kind);
 [[nodiscard]] const ResourceType& type_of(Kind kind);
 
-/// So many objects, each of so many slices of so many hosts; a RayCluster has a head, too. A slice of a LeaderWorkerSet
-/// is a group whose leader is a host.
+/// Numbers of objects, of slices for each object, and of hosts for each slice. A RayCluster also has a head. A slice of
+/// a LeaderWorkerSet is a group whose leader is a host.
 struct Shape {
   int objects = 1;
   int slices = 1;
   int hosts = 1;
   Kind kind = Kind::kRayCluster;
-  std::string restart_at = {};  ///< Annotation tpuslice.dev/restart-at of JobSets; empty: none.
+  std::string restart_at = {};  ///< Annotation tpuslice.dev/restart-at of JobSets; empty: not set.
 
   [[nodiscard]] std::size_t pods() const {
     return static_cast<std::size_t>(objects * (slices * hosts + (kind == Kind::kRayCluster ? 1 : 0)));
@@ -39,8 +38,8 @@ struct Shape {
 /// The object of deploy/samples. Errors: InvalidArgument.
 [[nodiscard]] Result<Json> read_sample(Kind kind);
 
-/// The sample with another name, and this many slices. Errors: InvalidArgument for a sample that is not as expected, or
-/// a number of hosts that v5p has no slice of.
+/// The sample with another name and shape. Errors: InvalidArgument for a sample without expected fields or a number of
+/// hosts without a topology.
 [[nodiscard]] Result<Json> make_object(const Json& sample, const Shape& shape, int index,
                                        const std::string& namespace_name);
 
@@ -50,7 +49,7 @@ struct BarePod {
   std::string text;   ///< JSON.
 };
 
-/// The pods that the operator creates for `cluster` (a RayCluster as the server has it), as it sends them.
+/// The bodies of the pods that the operator creates for `cluster`, a RayCluster read from the server.
 [[nodiscard]] Result<std::vector<BarePod>> pods_of(const Object& cluster);
 
 struct BareJobs {
@@ -59,8 +58,8 @@ struct BareJobs {
   std::vector<std::string> names;  ///< Of the Jobs.
 };
 
-/// The headless service and the Jobs that the operator, with (`gangs`) or without its slice controller, creates for
-/// `owner` (a JobSet as the server has it), as it sends them; added to `out`.
+/// Adds the bodies of the headless service and the Jobs that the operator creates for `owner`, a JobSet read from the
+/// server, with (`gangs`) or without the slice controller.
 Status add_jobs_of(const Object& owner, bool gangs, BareJobs& out);
 
 struct BareSets {
@@ -68,8 +67,8 @@ struct BareSets {
   std::vector<std::string> sets;      ///< StatefulSets of leaders and of workers.
 };
 
-/// The headless service and the StatefulSets that the operator creates for `owner` (a LeaderWorkerSet as the server has
-/// it), as it sends them, but that worker sets belong to `owner`, too: their leaders are not there yet. Added to `out`.
+/// Adds the bodies of the headless service and the StatefulSets that the operator creates for `owner`, a
+/// LeaderWorkerSet read from the server. Worker sets are owned by `owner`, since their leaders do not exist yet.
 Status add_sets_of(const Object& owner, BareSets& out);
 
 }  // namespace tpuslice::bench

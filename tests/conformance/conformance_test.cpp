@@ -1,4 +1,4 @@
-// What a real API server was recorded to say, the simulated one says too.
+// The simulated API server gives the responses that were recorded from a real one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::vector<std::string> areas() {
 
 class Conformance : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Conformance, TheSimulatorAnswersAsTheRealServerDid) {
+TEST_P(Conformance, SimulatorAnswersLikeTheRealServer) {
   const std::unique_ptr<World> world = simulated_world();
   const Status ready = set_up(*world);
   ASSERT_TRUE(ready.ok()) << ready.error().message();

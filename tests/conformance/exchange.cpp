@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/types/patch.h"
 #include "api/types/yaml.h"
 
@@ -31,7 +32,7 @@ Error malformed(const std::string& what) { return Error::invalid_argument("{}", 
 
 Status read_target(Step& step, const std::string& text) {
   std::istringstream words(text);
-  if (!(words >> step.method >> step.path)) return malformed("\"" + text + "\" is no method and path");
+  if (!(words >> step.method >> step.path)) return malformed("\"" + text + "\" is not a method and path");
   if (step.method == "WATCH") step.kind = Step::Kind::kWatch;
   if (step.kind == Step::Kind::kUntil && !(words >> step.code)) return malformed("\"" + text + "\" has no code");
   return {};
@@ -80,7 +81,7 @@ Result<Step> read_step(const Json& json, const Json& objects) {
   return step;
 }
 
-/// Lower case, with dashes, short enough for a namespace.
+/// A namespace name: lower case, with dashes, at most 50 characters.
 std::string slug(const std::string& text) {
   std::string made;
   for (const char each : text) {
@@ -117,11 +118,9 @@ Result<Exchange> read_exchange(const Json& json, const Json& objects, const std:
   return exchange;
 }
 
-Status read_file(const fs::path& path, std::vector<Exchange>& exchanges) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  ASSIGN_OR_RETURN(const Json json, parse_yaml(text.str()));
+Status read_exchanges(const fs::path& path, std::vector<Exchange>& exchanges) {
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
+  ASSIGN_OR_RETURN(const Json json, parse_yaml(text));
   const Json objects = json.value("objects", Json::object());
   for (const Json& each : array_at(json, {"exchanges"})) {
     ASSIGN_OR_RETURN(Exchange exchange, read_exchange(each, objects, path.stem().string()));
@@ -140,7 +139,7 @@ Result<std::vector<Exchange>> load_exchanges(const std::string& folder) {
   std::sort(files.begin(), files.end());
   std::vector<Exchange> exchanges;
   for (const fs::path& file : files) {
-    if (const Status read = read_file(file, exchanges); !read) return read.error().within(file.string());
+    if (const Status read = read_exchanges(file, exchanges); !read) return read.error().within(file.string());
   }
   std::set<std::string> spaces;
   for (const Exchange& each : exchanges) {

@@ -17,7 +17,7 @@
 //         - do: WATCH /api/v1/namespaces/$ns/configmaps
 //           query: {resourceVersion: $rv}
 //           events: 2                           # reads so many, then closes; without: until the server ends it
-//         - until: GET /api/v1/... 200          # asks again until it is answered so; not recorded
+//         - until: GET /api/v1/... 200          # repeated until the status code matches; not recorded
 //         - expire: $rv                         # history up to here is forgotten; not recorded
 //       known:                                  # differences that stay, each with its reason
 //         - {at: /1/body/message, why: ...}
@@ -50,7 +50,7 @@ struct Step {
 };
 
 struct KnownDifference {
-  std::string at;  ///< JSON pointer into the list of replies; what lies below it counts too.
+  std::string at;  ///< JSON pointer into the list of replies; includes everything below.
   std::string why;
 };
 
@@ -67,7 +67,7 @@ struct Exchange {
 /// Errors: InvalidArgument naming file and exchange.
 [[nodiscard]] Result<std::vector<Exchange>> load_exchanges(const std::string& folder);
 
-/// The value at "metadata.name"; "items[].metadata.name" gives a list. Null where there is nothing.
+/// The value at "metadata.name"; "items[].metadata.name" gives a list. Null if absent.
 [[nodiscard]] Json value_at(const Json& json, std::string_view path);
 
 }  // namespace tpuslice::conformance

@@ -1,4 +1,4 @@
-// tpu-slice-conformance: plays the exchanges on a real API server and on the simulated one.
+// tpu-slice-conformance: replays the exchanges on a real API server and on the simulated one.
 #include <cstdio>
 #include <fstream>
 #include <map>
@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "tests/conformance/player.h"
 #include "tests/support/control_plane.h"
 
 namespace tpuslice::conformance {
 namespace {
 
-constexpr int kMissing = 77;  ///< What test runners take for "skipped".
+constexpr int kMissing = 77;  ///< Exit status of a skipped test.
 constexpr const char* kExchanges = "tests/conformance/exchanges";
 constexpr const char* kRecordings = "tests/conformance/recordings";
 
@@ -30,7 +30,7 @@ struct Counts {
   int known = 0;
 };
 
-/// The text of a recording: one line per reply, so that a change of one is a change of one line.
+/// The text of a recording, with one line per reply.
 std::string recording_text(const Json& recordings) {
   std::string text = "{";
   const char* separator = "\n";
@@ -66,7 +66,7 @@ void print(const Exchange& exchange, const Verdict& verdict, Counts& counts) {
   }
 }
 
-/// Both worlds, and what was recorded, must say the same.
+/// The replies of both worlds must equal the recording.
 Verdict judge(const CommandLine& line, const Exchange& exchange, World* real, World& simulated, Json& recording) {
   if (real != nullptr) {
     const Result<Json> replies = play(*real, exchange);
@@ -76,8 +76,7 @@ Verdict judge(const CommandLine& line, const Exchange& exchange, World* real, Wo
       Exchange strict = exchange;
       strict.known.clear();
       Verdict verdict = compare(strict, recording, *replies);
-      for (std::string& each : verdict.differences)
-        each = "the recording is not what the real server says now: " + each;
+      for (std::string& each : verdict.differences) each = "the recording differs from the real server: " + each;
       return verdict;
     }
   }
@@ -110,7 +109,7 @@ Result<Counts> run(const CommandLine& line) {
   }
   if (!line.record) return counts;
   for (auto& [area, recording] : recordings) {
-    Json kept = Json::object();  // Without exchanges that are no more.
+    Json kept = Json::object();  // Without deleted exchanges.
     for (const Exchange& each : exchanges) {
       if (each.area == area && recording.contains(each.name)) kept[each.name] = recording[each.name];
     }
@@ -123,7 +122,7 @@ int main_with_result(int argc, const char* const* argv) {
   CLI::App app("Plays the exchanges of tests/conformance on a real API server and on the simulated one.",
                "tpu-slice-conformance");
   CommandLine line;
-  app.add_flag("--record", line.record, "Write down what the real server says.");
+  app.add_flag("--record", line.record, "Record the replies of the real server.");
   app.add_flag("--simulated", line.simulated_only, "Without a real server: against the recordings.");
   app.add_flag("--show", line.show, "Print the recordings.");
   app.add_option("--only", line.only, "Exchanges whose \"area: name\" contains this.");

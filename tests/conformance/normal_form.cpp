@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kShownVersion = "metadata.resourceVersion";
 
-/// Whole, or the members of it that are shown.
+/// The whole body, or the members in `show`.
 bool is_collection(const Json& object) {
   for (const auto& [key, value] : object.items()) {
     for (const char* part : {"items", "rows", "columnDefinitions"}) {
@@ -34,7 +34,7 @@ class Normaliser {
     }
   }
 
-  /// First pass: which resourceVersions there are.
+  /// First pass: collects resourceVersions.
   void collect(const Json& json) {
     if (json.is_array()) {
       for (const Json& each : json) collect(each);

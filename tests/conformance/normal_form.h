@@ -1,4 +1,4 @@
-// NormalForm: replies without what differs from one run to the next, and with what must not.
+// NormalForm: replies with placeholders for values that differ between runs.
 #pragma once
 
 #include <map>
@@ -10,15 +10,15 @@
 
 namespace tpuslice::conformance {
 
-/// Of the replies of one exchange, all of them. Placeholders:
+/// For all replies of one exchange. Placeholders:
 ///
-///   <uid 1>        the first uid seen; equal ones have equal numbers
-///   <rv 2>         resourceVersion of an object: the second lowest of the exchange, so order and equality stay visible
-///   <rv>           of a list or bookmark, which other writes move too
+///   <uid 1>        the first uid; equal uids have equal numbers
+///   <rv 2>         resourceVersion of an object: the second lowest of the exchange, which keeps order and equality
+///   <rv>           resourceVersion of a list or bookmark, which other writes change
 ///   <time> <ip> <random> <continue> <age> <number> <ns> <key>
 ///   <patched>      an object in a message, printed by Go
 ///
-/// `prefixes`: every metadata.generateName that was sent.
+/// `prefixes`: every metadata.generateName in the requests.
 [[nodiscard]] Json normal_form(const Json& replies, const std::string& space, const std::set<std::string>& prefixes);
 
 }  // namespace tpuslice::conformance

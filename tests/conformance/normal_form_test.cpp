@@ -15,7 +15,7 @@ Json object(const std::string& version) {
   return {{"kind", "ConfigMap"}, {"metadata", {{"resourceVersion", version}}}};
 }
 
-TEST(NormalForm, KeepsOrderAndEqualityOfVersions) {
+TEST(NormalForm, KeepsTheOrderAndEqualityOfVersions) {
   const Json replies = Json::array({object("70"), object("9"), object("70")});
   const Json normal = normal_form(replies, "space", {});
   EXPECT_EQ(normal[0], object("<rv 2>"));
@@ -23,14 +23,14 @@ TEST(NormalForm, KeepsOrderAndEqualityOfVersions) {
   EXPECT_EQ(normal[2], object("<rv 2>"));
 }
 
-TEST(NormalForm, ForgetsVersionsThatOtherWritesMove) {
+TEST(NormalForm, HidesVersionsThatOtherWritesChange) {
   const Json list = {{"kind", "ConfigMapList"}, {"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}};
   EXPECT_EQ(normal_form(list, "space", {})["metadata"]["resourceVersion"], "<rv>");
   const Json bookmark = {{"type", "BOOKMARK"}, {"object", object("5")}};
   EXPECT_EQ(normal_form(bookmark, "space", {})["object"]["metadata"]["resourceVersion"], "<rv>");
 }
 
-TEST(NormalForm, ReplacesWhatDiffersFromRunToRun) {
+TEST(NormalForm, ReplacesValuesThatDifferBetweenRuns) {
   const auto normal = [](const std::string& text) {
     return normal_form(Json{{"message", text}}, "my-space", {"made-"})["message"].get<std::string>();
   };
@@ -41,7 +41,7 @@ TEST(NormalForm, ReplacesWhatDiffersFromRunToRun) {
   EXPECT_EQ(normal("must be between 1 and 65535"), "must be between 1 and 65535");
 }
 
-TEST(Compare, NamesThePlaceOfADifference) {
+TEST(Compare, NamesThePathOfADifference) {
   Exchange exchange;
   const Json recorded = Json::array({{{"code", 200}, {"body", {{"a", 1}}}}});
   EXPECT_THAT(compare(exchange, recorded, recorded).differences, IsEmpty());
@@ -51,7 +51,7 @@ TEST(Compare, NamesThePlaceOfADifference) {
                           HasSubstr("/0/code: recorded 200")));
 }
 
-TEST(Compare, KnowsListedDifferencesOnlyWhileTheyLast) {
+TEST(Compare, AcceptsKnownDifferencesOnlyWhileTheyExist) {
   Exchange exchange;
   exchange.known = {{"/0/body", "a reason"}};
   const Json recorded = Json::array({{{"code", 200}, {"body", {{"a", 1}}}}});

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
+#include "api/base/strings.h"
 #include "api/http/url.h"
+#include "api/types/utf8.h"
 #include "api/types/yaml.h"
 #include "tests/conformance/normal_form.h"
 
@@ -20,13 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr Duration kDeadline = std::chrono::seconds(30);
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 class Player {
  public:
@@ -72,7 +66,7 @@ class Player {
 
  private:
   std::string filled(std::string text) const {
-    // Longer names first, so that $rv2 is not $rv and a 2.
+    // Longer names first, so that $rv2 is not read as $rv.
     for (auto it = vars_.rbegin(); it != vars_.rend(); ++it) {
       const std::string name = "$" + it->first;
       for (std::size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + it->second.size())) {
@@ -126,11 +120,7 @@ class Player {
     Json shown = Json::object();
     for (const auto& [name, value] : headers) {
       for (const char* wanted : {"Content-Type", "Warning", "Retry-After"}) {
-        if (!std::equal(name.begin(), name.end(), wanted, wanted + std::string_view(wanted).size(), [](char a, char b) {
-              return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-            })) {
-          continue;
-        }
+        if (!equals_ignoring_case(name, wanted)) continue;
         const std::string before = string_at(shown, {wanted});
         shown[wanted] = before.empty() ? value : before + ", " + value;
       }
@@ -149,7 +139,7 @@ class Player {
     return shown;
   }
 
-  /// Who owns which field is shown where it is asked for.
+  /// managedFields are compared only if shown.
   static void drop_owners(Json& json) {
     if (json.is_object() && json.contains("metadata") && json["metadata"].is_object()) {
       json["metadata"].erase("managedFields");
@@ -220,7 +210,7 @@ class Player {
   std::set<std::string> prefixes_;
 };
 
-/// Calls `found` with the place and both values of every difference.
+/// Calls `found` with the path and both values of every difference.
 template <typename Found>
 void differences(const Json& a, const Json& b, const std::string& at, const Found& found) {
   if (a == b) return;
@@ -258,7 +248,8 @@ Status set_up(World& world) {
     for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   }
   for (const fs::path& file : files) {
-    ASSIGN_OR_RETURN(const auto documents, parse_yaml_documents(read_text(file)));
+    ASSIGN_OR_RETURN(const std::string text, read_file(file));
+    ASSIGN_OR_RETURN(const auto documents, parse_yaml_documents(text));
     for (const YamlDocument& document : documents) {
       const Json& crd = document.value;
       const http::Request request{"POST", kDefinitions, {{"Content-Type", "application/json"}}, crd.dump()};
@@ -280,8 +271,8 @@ Result<Json> play(World& world, const Exchange& exchange) {
   RETURN_IF_ERROR(player.make_space());
   Json replies = Json::array();
   for (std::size_t i = 0; i < exchange.steps.size(); ++i) {
-    if (const Status played = player.run(exchange.steps[i], replies); !played) {
-      return played.error().within(fmt::format("{}, step {}", exchange.id(), i));
+    if (const Status status = player.run(exchange.steps[i], replies); !status) {
+      return status.error().within(fmt::format("{}, step {}", exchange.id(), i));
     }
   }
   return normal_form(replies, exchange.space, player.prefixes());
@@ -314,7 +305,7 @@ Verdict compare(const Exchange& exchange, const Json& recorded, const Json& simu
 }
 
 Json load_recordings(const std::string& folder, const std::string& area) {
-  const std::string text = read_text(fs::path(folder) / (area + ".json"));
+  const std::string text = read_file(fs::path(folder) / (area + ".json")).value_or("");
   const Result<Json> json = parse_json(text);
   return json ? *json : Json::object();
 }

@@ -1,4 +1,4 @@
-// Plays exchanges and compares what comes back.
+// Plays exchanges and compares the replies.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace tpuslice::conformance {
 
-/// The definitions of deploy/crds and tests/conformance/crds, before the first exchange.
+/// Applies the CRDs of deploy/crds and tests/conformance/crds.
 [[nodiscard]] Status set_up(World& world);
 
-/// The replies in normal form, an element per recorded step. Errors: what kept the exchange from being played.
+/// The replies in normal form, one per recorded step. Errors: the first step that failed.
 [[nodiscard]] Result<Json> play(World& world, const Exchange& exchange);
 
 struct Verdict {
@@ -22,7 +22,7 @@ struct Verdict {
 };
 [[nodiscard]] Verdict compare(const Exchange& exchange, const Json& recorded, const Json& simulated);
 
-/// recordings/<area>.json under `folder`, by name of the exchange; empty where there is none yet.
+/// recordings/<area>.json under `folder`, by name of the exchange; empty if it does not exist.
 [[nodiscard]] Json load_recordings(const std::string& folder, const std::string& area);
 
 }  // namespace tpuslice::conformance

@@ -4,7 +4,7 @@
 namespace tpuslice::conformance {
 namespace {
 
-/// Other controllers would write to the objects of the exchanges, at any moment.
+/// Other controllers would write to the objects of the exchanges.
 constexpr const char* kControllers =
     "--controllers=-cronjob-controller,-daemonset-controller,-deployment-controller,-disruption-controller,"
     "-endpoints-controller,-endpointslice-controller,-garbage-collector-controller,-job-controller,"

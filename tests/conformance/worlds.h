@@ -1,4 +1,4 @@
-// The two worlds an exchange is played in: the simulated API server, and a real one.
+// The worlds of exchanges: the simulated API server and a real one.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,21 @@ class World {
  public:
   virtual ~World() = default;
   [[nodiscard]] virtual http::Transport& transport() = 0;
-  /// Controllers have a chance to act, a little time passes.
+  /// Lets controllers run and time pass.
   virtual void pause() = 0;
-  /// Forgets all history of which it can be made to; a real server does so by itself, in time.
+  /// Compacts the history, if possible; a real server does so periodically.
   virtual void expire() = 0;
-  /// How often something is asked for that has to come about.
+  /// Maximum number of attempts of an `until` step.
   [[nodiscard]] virtual int attempts() const = 0;
 };
 
-/// The API server of api/sim with its admission and namespace controller; no nodes, time moves only in pause().
+/// The API server of api/sim with its admission and namespace controller; no nodes; time passes only in pause().
 [[nodiscard]] std::unique_ptr<World> simulated_world();
 
 /// `plane` outlives it.
 [[nodiscard]] std::unique_ptr<World> real_world(testing::ControlPlane& plane);
 
-/// Starts one with just what the exchanges are about: of all controllers, those of namespaces and service accounts.
+/// Starts one with the namespace and service account controllers only.
 [[nodiscard]] Result<std::unique_ptr<testing::ControlPlane>> start_plane();
 
 }  // namespace tpuslice::conformance

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# assets.sh: prints "PROGRAM=path", a line for each program of the control plane that is there.
+# assets.sh: prints a line "PROGRAM=path" for each installed program of the control plane.
 #
-# Exit status 0 when none is missing; otherwise 1, and one line on stderr says which and what to do about it.
+# Exit status: 0 if all are installed, otherwise 1, with one line on stderr that names the missing ones and the remedy.
 set -euo pipefail
 source "$(dirname "$0")/versions.sh"
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# build.sh: builds the programs of the control plane, once, into a cache outside of the tree; `make controlplane`.
+# build.sh: builds the programs of the control plane, once, into a cache outside the source tree; `make controlplane`.
 #
-#   TPUSLICE_CONTROLPLANE_CACHE  the cache; $XDG_CACHE_HOME/tpu-slice-operator, else ~/.cache/tpu-slice-operator
-#   KUBEBUILDER_ASSETS           a directory whose programs are used instead of building the same ones
+#   TPUSLICE_CONTROLPLANE_CACHE  the cache; default: $XDG_CACHE_HOME/tpu-slice-operator or ~/.cache/tpu-slice-operator
+#   KUBEBUILDER_ASSETS           a directory with programs to use instead of building them
 #
-# assets.sh tells where the programs are. Those of other versions stay in the cache: another checkout may use them.
+# assets.sh prints their paths. Programs of other versions stay in the cache, since another checkout may use them.
 set -euo pipefail
 source "$(dirname "$0")/versions.sh"
 
 die() { echo "control plane: $*" >&2; exit 1; }
 
-absent() { # the programs that have to be built
+absent() { # the programs to build
   local program
   for program in "${programs[@]}"; do locate "$program" >/dev/null || echo "$program"; done
 }
@@ -18,9 +18,9 @@ absent() { # the programs that have to be built
 
 go=$(command -v go || command -v /usr/local/go/bin/go) ||
   die "Go is not installed (https://go.dev/dl, not Debian's 1.19); not built: $(absent | xargs)"
-mkdir -p "$built" || die "$built cannot be made"
+mkdir -p "$built" || die "$built cannot be created"
 exec {lock}>"$built/.lock"
-flock "$lock" # another build of the same versions is waited for
+flock "$lock" # wait for another build of the same versions
 mapfile -t wanted < <(absent)
 [ ${#wanted[@]} -gt 0 ] || exit 0
 temporary=$(mktemp -d "$built/.building.XXXXXX")
@@ -34,7 +34,7 @@ package() {
   esac
 }
 
-# Without a stamp the API server calls itself v0.0.0-master, and clients refuse to talk to it.
+# Without these variables the API server reports the version v0.0.0-master, which clients reject.
 minor=${kubernetes#v1.}
 stamp="-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=$kwok"
 for module in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
@@ -46,7 +46,7 @@ cd "$here"
 export CGO_ENABLED=0 GOWORK=off
 started=$SECONDS
 echo "control plane: Kubernetes $kubernetes, etcd $etcd, kwok $kwok into $built"
-# One step of its own for what needs the network, so that its failure can be told from a build's.
+# Download in a separate step, to distinguish network errors from build errors.
 if ! "$go" list -deps tool >/dev/null 2>"$temporary/log"; then
   die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
 fi

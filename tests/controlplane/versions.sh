@@ -1,4 +1,4 @@
-# Sourced by the scripts of this folder: which versions, which programs, and where they are kept.
+# Sourced by the scripts of this folder: versions, programs and paths of the control plane.
 
 here=$(dirname "${BASH_SOURCE[0]}")
 version_of() { awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' "$here/go.mod"; }
@@ -10,7 +10,7 @@ programs=(etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubect
 cache=${TPUSLICE_CONTROLPLANE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tpu-slice-operator}/controlplane
 built=$cache/kubernetes-$kubernetes-etcd-$etcd-kwok-$kwok-$(uname -m)/bin
 
-# locate PROGRAM: prints where it is. KUBEBUILDER_ASSETS comes first; kubectl may also be the machine's own.
+# locate PROGRAM: prints its path. KUBEBUILDER_ASSETS comes first; an installed kubectl is used, too.
 locate() {
   if [ -n "${KUBEBUILDER_ASSETS:-}" ] && [ -x "$KUBEBUILDER_ASSETS/$1" ]; then
     echo "$KUBEBUILDER_ASSETS/$1"

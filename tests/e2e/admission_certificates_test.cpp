@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "controllers/runtime/backoff.h"
+#include "api/base/pause.h"
 #include "tests/e2e/admission_fixture.h"
 
 namespace tpuslice::testing {
@@ -17,7 +17,7 @@ using tpu::testing::RayPod;
 
 using AdmissionCertificates = Admission;
 
-/// Dry-run creations of TPU pods at a fixed rate from several threads, until it ends.
+/// Dry-run creations of TPU pods at a fixed rate from several threads, until destruction.
 class Load {
  public:
   static constexpr int kThreads = 8;
@@ -43,7 +43,7 @@ class Load {
       ++(right ? admitted_ : failed_);
       next += kGap;
       const Instant now = clock.now();
-      if (next > now) runtime::pause(next - now, stop);
+      if (next > now) tpuslice::pause(next - now, stop);
     }
   }
 
@@ -53,7 +53,7 @@ class Load {
 };
 
 // failurePolicy is Fail, so an admission that the API server could not ask for is a failed creation.
-TEST_F(AdmissionCertificates, LoseNoAdmissionWhileTheyAreRenewedUnderLoad) {
+TEST_F(AdmissionCertificates, AreRenewedUnderLoadWithoutFailedAdmissions) {
   const ObjectKey key{"tpu-slice-system", "tpu-slice-webhook-cert"};
   const auto break_member = [&](const char* member) {
     const auto broken = plane_->client().patch(kSecrets, key, client::PatchType::kMerge,

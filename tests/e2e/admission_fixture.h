@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/metrics.h"
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "api/types/yaml.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
@@ -31,8 +31,8 @@ class Admission : public ::testing::Test {
     ASSERT_TRUE(installed.ok()) << installed.error().message();
     webhook::WebhookServerOptions options;
     options.namespace_name = "tpu-slice-system";
-    options.admission.mutation = mutation_;
-    auto server = webhook::WebhookServer::start(options, plane_->client(), clock_, metrics_, {});
+    options.mutation = mutation_;
+    auto server = webhook::WebhookServer::start(options, plane_->client(), plane_->client(), clock_, metrics_, {});
     ASSERT_TRUE(server.ok()) << server.error().message();
     server_ = std::move(*server);
     const Status registered = register_webhook(plane_->client(), server_->port());
@@ -86,7 +86,7 @@ class Admission : public ::testing::Test {
     return pods;
   }
 
-  webhook::MutationOptions mutation_;  ///< Of the webhook.
+  webhook::MutationOptions mutation_{.served_kinds = {"JobSet", "RayCluster"}};  ///< Of the webhook.
   const std::shared_ptr<http::IoThreads> io_ = http::start_io();
   RealClock clock_;
   Metrics metrics_;

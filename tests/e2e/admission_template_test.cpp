@@ -1,4 +1,4 @@
-// Pods that the real Job controller makes of a template that was born right, beside those that pass the webhook.
+// Pods that the real Job controller creates from a mutated template, compared with pods that the webhook mutates.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -47,9 +47,9 @@ class TemplateAdmission : public Admission {
   TemplateAdmission() { mutation_.gate = true; }
 
   Json created(const ResourceType& type, const Json& object) {
-    const auto made = plane_->client().create(type, Object(object));
-    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().message());
-    return made.ok() ? made->json() : Json();
+    const auto result = plane_->client().create(type, Object(object));
+    EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
+    return result.ok() ? result->json() : Json();
   }
 
   /// The Job and its pods.
@@ -72,7 +72,7 @@ class TemplateAdmission : public Admission {
   }
 };
 
-TEST_F(TemplateAdmission, IsNotNeededForPodsOfATemplateThatWasBornRight) {
+TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
   Json job = job_of_two_hosts();
   created(kBatchJobs, job);
   const auto admitted = pods_of(kOfJobSet, 2);
@@ -82,15 +82,15 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfATemplateThatWasBornRight) {
   EXPECT_GE(before, 2);
   ASSERT_TRUE(webhook::mutate_job_template(job, mutation_).value_or(false));
   created(kBatchJobs, job);
-  const auto born = pods_of(kOfJobSet, 2);
+  const auto templated = pods_of(kOfJobSet, 2);
   EXPECT_EQ(calls(), before) << "the webhook was called";
 
   for (int index = 0; index < 2; ++index) {
     const std::string hostname = fmt::format("js-w-1-{}", index);
-    ASSERT_TRUE(admitted.contains(hostname) && born.contains(hostname)) << hostname;
-    const Json& pod = born.at(hostname);
+    ASSERT_TRUE(admitted.contains(hostname) && templated.contains(hostname)) << hostname;
+    const Json& pod = templated.at(hostname);
     EXPECT_EQ(json_diff(content_of(admitted.at(hostname)), content_of(pod)), Json::array());
-    EXPECT_EQ(string_at(pod, {"metadata", "annotations", "tpuslice.dev/born"}), "template");
+    EXPECT_EQ(string_at(pod, {"metadata", "annotations", "tpuslice.dev/mutated-by"}), "job-template");
     EXPECT_EQ(string_at(pod, {"metadata", "labels", webhook::testing::kIndexKey}), std::to_string(index));
     EXPECT_EQ(tpu::testing::env_value(pod, "TPU_WORKER_ID"),
               fmt::format("metadata.annotations['{}']", webhook::testing::kIndexKey));
@@ -101,7 +101,7 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfATemplateThatWasBornRight) {
   }
 }
 
-TEST_F(TemplateAdmission, IsAskedAboutAPodThatBearsTheMarkOfSomebodyElse) {
+TEST_F(TemplateAdmission, IsCalledForAPodWithAForgedMutatedByAnnotation) {
   Json job = job_of_two_hosts();
   ASSERT_TRUE(webhook::mutate_job_template(job, mutation_).value_or(false));
   Json pod = webhook::testing::pod_of(job, 1);

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "api/http/server.h"
+#include "api/http/server/server.h"
 #include "tests/e2e/admission_fixture.h"
 #include "tests/support/loopback_identity.h"
 
@@ -70,7 +70,7 @@ spec:
                      name, replicas, start, name, name, labels, annotations, kTemplateSpec);
 }
 
-TEST_F(Admission, GivesThePodsOfAllFiveOwnersTheirIdentity) {
+TEST_F(Admission, IdentifiesPodsOfAllFiveKinds) {
   create(kJobs, job("train", "app: train"));
   create(kJobs, job("js-w-1",
                     "jobset.sigs.k8s.io/jobset-name: js, jobset.sigs.k8s.io/jobset-uid: u, "
@@ -137,7 +137,7 @@ TEST_F(Admission, GivesThePodsOfAllFiveOwnersTheirIdentity) {
   EXPECT_EQ(string_at(multislice, {"spec", "containers", "0", "env", "0", "name"}), "TPU_WORKER_ID");
 }
 
-TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWhosePodsWouldBeNoSlice) {
+TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWithoutCompleteSlices) {
   constexpr ResourceType kJobSets{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
   constexpr ResourceType kSets{"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"};
   const std::string pod = std::string("{spec: ") +
@@ -181,7 +181,7 @@ TEST_F(Admission, RefusesJobSetsAndLeaderWorkerSetsWhosePodsWouldBeNoSlice) {
   EXPECT_EQ(refusal(kSets, right), "accepted");
 }
 
-/// A webhook of somebody else that puts a container before all others, and a variable into each.
+/// Another webhook, which adds a first container, and a variable to each container.
 class Injector {
  public:
   Injector(client::Client& client, const std::string& name) {
@@ -237,7 +237,7 @@ class Injector {
 };
 
 // The API server calls webhooks in the order of their configurations' names, and ours again after the last one.
-TEST_F(Admission, IsNotDisturbedByInjectorsBeforeAndAfterIt) {
+TEST_F(Admission, WorksWithOtherWebhooksBeforeAndAfterIt) {
   const Injector before(plane_->client(), "a-injector");
   const Injector after(plane_->client(), "z-injector");
   ASSERT_TRUE(eventually([&] {
@@ -262,7 +262,7 @@ TEST_F(Admission, IsNotDisturbedByInjectorsBeforeAndAfterIt) {
   }
 }
 
-TEST_F(Admission, AnswersADryRunAsItAnswersTheCreation) {
+TEST_F(Admission, TreatsADryRunLikeACreation) {
   const Json pod = runnable(RayPod{.topology = "2x4", .replica = 3, .host = 1}.json());
   const auto dry = plane_->client().create(kPods, Object(pod), {.dry_run = true});
   ASSERT_TRUE(dry.ok()) << dry.error().message();

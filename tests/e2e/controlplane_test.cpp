@@ -1,4 +1,4 @@
-// The control plane itself: what every test that runs on it takes for granted.
+// The control plane that other tests run on.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ Json pod_named(const std::string& name, const Json& annotations, const std::stri
             {"containers", Json::array({Json{{"name", "main"}, {"image", "example"}}})}}}};
 }
 
-/// Children of a process, by any of its threads.
+/// Child processes of a process.
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> out;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -53,7 +53,7 @@ std::vector<pid_t> children_of(pid_t parent) {
   return out;
 }
 
-bool gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
+bool has_exited(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
 
 /// All tests but the last two share one control plane.
 class ControlPlaneTest : public ::testing::Test {
@@ -100,7 +100,7 @@ class ControlPlaneTest : public ::testing::Test {
     const Json& statuses = array_at(found, {"status", "containerStatuses"});
     return statuses.empty() ? Json() : statuses.front();
   }
-  static bool is_gone(const ResourceType& type, const std::string& name) {
+  static bool is_deleted(const ResourceType& type, const std::string& name) {
     const auto found = client().get(type, {"default", name});
     return !found && found.error().code() == ErrorCode::kNotFound;
   }
@@ -127,21 +127,21 @@ TEST_F(ControlPlaneTest, RunsATpuPod) {
   EXPECT_THAT(string_at(running, {"spec", "nodeName"}), HasSubstr("slice-"));
   EXPECT_THAT(string_at(running, {"status", "podIP"}), HasSubstr("10.64."));
   ASSERT_TRUE(client().remove(kPods, {"default", "tpu"}, {}).ok());
-  EXPECT_TRUE(eventually([] { return is_gone(kPods, "tpu"); })) << get(kPods, "tpu");
+  EXPECT_TRUE(eventually([] { return is_deleted(kPods, "tpu"); })) << get(kPods, "tpu");
 }
 
-TEST_F(ControlPlaneTest, PodsTakeTheCommandsOfTheSimulator) {
-  const auto script = [](const std::string& name, const std::string& value) {
+TEST_F(ControlPlaneTest, PodsFollowTheAnnotationsOfTheSimulator) {
+  const auto annotation = [](const std::string& name, const std::string& value) {
     return Json{{"sim.tpuslice.dev/" + name, value}};
   };
-  create(kPods, pod_named("completes", script("complete-after", "100ms"), "Never"));
-  Json fails = script("fail-after", "100ms");
-  fails.update(script("exit-code", "42"));
+  create(kPods, pod_named("completes", annotation("complete-after", "100ms"), "Never"));
+  Json fails = annotation("fail-after", "100ms");
+  fails.update(annotation("exit-code", "42"));
   create(kPods, pod_named("fails", fails, "Never"));
-  create(kPods, pod_named("restarts", script("fail-after", "100ms"), "Always"));
-  create(kPods, pod_named("crashes", script("crash-loop", "true"), "Always"));
-  create(kPods, pod_named("unready", script("never-ready", "true"), "Always"));
-  create(kPods, pod_named("nopull", script("image-pull-error", "true"), "Always"));
+  create(kPods, pod_named("restarts", annotation("fail-after", "100ms"), "Always"));
+  create(kPods, pod_named("crashes", annotation("crash-loop", "true"), "Always"));
+  create(kPods, pod_named("unready", annotation("never-ready", "true"), "Always"));
+  create(kPods, pod_named("nopull", annotation("image-pull-error", "true"), "Always"));
 
   EXPECT_TRUE(eventually([] { return phase("completes") == "Succeeded"; })) << get(kPods, "completes");
   EXPECT_TRUE(eventually([] { return phase("fails") == "Failed"; })) << get(kPods, "fails");
@@ -157,7 +157,7 @@ TEST_F(ControlPlaneTest, PodsTakeTheCommandsOfTheSimulator) {
   EXPECT_EQ(condition(get(kPods, "unready"), "Ready"), "False");
 }
 
-TEST_F(ControlPlaneTest, CollectsWhatHasLostItsOwner) {
+TEST_F(ControlPlaneTest, CollectsGarbage) {
   create(kConfigMaps, {{"metadata", {{"name", "owner"}, {"namespace", "default"}}}});
   const Json owner = {{"apiVersion", "v1"},
                       {"kind", "ConfigMap"},
@@ -166,36 +166,36 @@ TEST_F(ControlPlaneTest, CollectsWhatHasLostItsOwner) {
   create(kConfigMaps,
          {{"metadata", {{"name", "dependent"}, {"namespace", "default"}, {"ownerReferences", Json::array({owner})}}}});
   ASSERT_TRUE(client().remove(kConfigMaps, {"default", "owner"}, {}).ok());
-  EXPECT_TRUE(eventually([] { return is_gone(kConfigMaps, "dependent"); }));
+  EXPECT_TRUE(eventually([] { return is_deleted(kConfigMaps, "dependent"); }));
 }
 
-TEST_F(ControlPlaneTest, ServiceAccountsHaveOnlyTheRightsTheyAreGiven) {
-  create(kAccounts, {{"metadata", {{"name", "nobody"}, {"namespace", "default"}}}});
-  const auto kubeconfig = shared()->service_account_kubeconfig({"default", "nobody"});
+TEST_F(ControlPlaneTest, ServiceAccountsHaveOnlyTheirOwnPermissions) {
+  create(kAccounts, {{"metadata", {{"name", "reader"}, {"namespace", "default"}}}});
+  const auto kubeconfig = shared()->service_account_kubeconfig({"default", "reader"});
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
   const RealClock clock;
   const auto transport = client::make_transport(client::load_kubeconfig(*kubeconfig).value(), clock);
   ASSERT_TRUE(transport.ok());
-  client::Client nobody(**transport);
-  const auto pods = nobody.list(kPods);
+  client::Client reader(**transport);
+  const auto pods = reader.list(kPods);
   ASSERT_FALSE(pods.ok());
   EXPECT_EQ(pods.error().code(), ErrorCode::kForbidden);
-  EXPECT_THAT(pods.error().message(), HasSubstr("system:serviceaccount:default:nobody"));
+  EXPECT_THAT(pods.error().message(), HasSubstr("system:serviceaccount:default:reader"));
 }
 
-/// Regression: kwok, being late, removed the pod that had been made under the name of the one it meant.
-TEST_F(ControlPlaneTest, KubeletsRemoveOnlyWhatIsToBeDeleted) {
-  create(kPods, pod_named("stays", Json::object(), "Always"));
+/// Regression: a late deletion by kwok removed the next pod of the same name.
+TEST_F(ControlPlaneTest, KubeletsRemoveOnlyTerminatingPods) {
+  create(kPods, pod_named("running", Json::object(), "Always"));
   const RealClock clock;
   const auto config = client::load_kubeconfig(shared()->dir() + "/kwok.kubeconfig");
   ASSERT_TRUE(config.ok()) << config.error().message();
   const auto transport = client::make_transport(*config, clock);
   ASSERT_TRUE(transport.ok()) << transport.error().message();
   client::Client kubelet(**transport, {});
-  const Status removed = kubelet.remove(kPods, {"default", "stays"});
+  const Status removed = kubelet.remove(kPods, {"default", "running"});
   ASSERT_FALSE(removed.ok());
   EXPECT_THAT(removed.error().message(), HasSubstr("not to be deleted"));
-  EXPECT_TRUE(eventually([] { return ready("stays"); })) << get(kPods, "stays");
+  EXPECT_TRUE(eventually([] { return ready("running"); })) << get(kPods, "running");
 }
 
 TEST_F(ControlPlaneTest, ALostNodeIsNotReadyUntilItReturns) {
@@ -209,30 +209,30 @@ TEST_F(ControlPlaneTest, ALostNodeIsNotReadyUntilItReturns) {
   EXPECT_TRUE(eventually([] { return ready("on-lost-node"); }));
 }
 
-TEST_F(ControlPlaneTest, AnApiServerThatWasKilledComesBackWithItsData) {
+TEST_F(ControlPlaneTest, ARestartedApiServerKeepsItsData) {
   create(kConfigMaps, {{"metadata", {{"name", "kept"}, {"namespace", "default"}}}});
   const std::string uid = string_at(get(kConfigMaps, "kept"), {"metadata", "uid"});
   const std::string server = shared()->server();
   shared()->kill_apiserver();
   EXPECT_FALSE(client().get(kConfigMaps, {"default", "kept"}).ok());
-  const Status back = shared()->start_apiserver();
-  ASSERT_TRUE(back.ok()) << back.error().message();
+  const Status restarted = shared()->start_apiserver();
+  ASSERT_TRUE(restarted.ok()) << restarted.error().message();
   EXPECT_EQ(shared()->server(), server);
   EXPECT_EQ(string_at(get(kConfigMaps, "kept"), {"metadata", "uid"}), uid);
-  // Scheduler and kwok go on.
+  // Scheduler and kwok reconnect.
   create(kPods, pod_named("afterwards", Json::object(), "Always"));
   EXPECT_TRUE(eventually([] { return ready("afterwards"); })) << get(kPods, "afterwards");
 }
 
-TEST_F(ControlPlaneTest, TwoRunSideBySideAndStopLeavesNothing) {
+TEST_F(ControlPlaneTest, TwoControlPlanesRunInParallelAndStopCleanly) {
   auto second = ControlPlane::start({.pools = small_pools()});
   ASSERT_TRUE(second.ok()) << second.error().message();
   ControlPlane& other = **second;
   EXPECT_NE(other.server(), shared()->server());
   ASSERT_TRUE(other.client()
-                  .create(kConfigMaps, Object(Json{{"metadata", {{"name", "mine"}, {"namespace", "default"}}}}))
+                  .create(kConfigMaps, Object(Json{{"metadata", {{"name", "other"}, {"namespace", "default"}}}}))
                   .ok());
-  EXPECT_TRUE(is_gone(kConfigMaps, "mine"));
+  EXPECT_TRUE(is_deleted(kConfigMaps, "other"));
 
   std::vector<pid_t> pids;
   for (const char* program : {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"}) {
@@ -240,11 +240,11 @@ TEST_F(ControlPlaneTest, TwoRunSideBySideAndStopLeavesNothing) {
     pids.push_back(other.process(program)->pid());
   }
   other.stop();
-  for (const pid_t pid : pids) EXPECT_TRUE(gone(pid));
+  for (const pid_t pid : pids) EXPECT_TRUE(has_exited(pid));
   EXPECT_FALSE(std::filesystem::exists(other.dir()));
 }
 
-TEST_F(ControlPlaneTest, NothingOutlivesAProgramThatIsKilled) {
+TEST_F(ControlPlaneTest, ProcessesExitWithTheProgramThatStartedThem) {
   const auto bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   const std::filesystem::path dir = ::testing::TempDir() + "controlplane_test." + std::to_string(getpid());
   const std::string log = dir.string() + ".log";
@@ -257,16 +257,16 @@ TEST_F(ControlPlaneTest, NothingOutlivesAProgramThatIsKilled) {
   const std::vector<pid_t> children = children_of((*program)->pid());
   EXPECT_EQ(children.size(), 2U) << "etcd and kube-apiserver";
   (*program)->kill();
-  for (const pid_t pid : children) EXPECT_TRUE(eventually([&] { return gone(pid); })) << pid;
+  for (const pid_t pid : children) EXPECT_TRUE(eventually([&] { return has_exited(pid); })) << pid;
   std::filesystem::remove_all(dir);
   std::filesystem::remove(log);
 }
 
-TEST(ControlPlaneOptionsTest, ADirectoryWithSomethingInItIsRefused) {
+TEST(ControlPlaneOptionsTest, ADirectoryThatIsNotEmptyIsRefused) {
   if (const auto programs = control_plane_programs(); !programs) GTEST_SKIP() << programs.error().message();
   const auto refused = ControlPlane::start({.dir = "tests"});
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message(), HasSubstr("/tests: is no new or empty directory"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("/tests: must be a new or empty directory"));
   EXPECT_TRUE(std::filesystem::exists("tests"));
 }
 

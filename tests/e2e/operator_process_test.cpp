@@ -1,15 +1,15 @@
-// The real operator against the real control plane, with exactly the rights of deploy/rbac.
+// The operator as a process on a real control plane, with exactly the permissions of deploy/rbac.
 #include "tests/support/operator_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 
 namespace tpuslice::testing {
 namespace {
 
-TEST(OperatorMetrics, AreSummedOverTheLabelsThatWereNotAskedFor) {
+TEST(OperatorMetrics, AreSummedOverLabelsThatAreNotGiven) {
   const auto samples = parse_metrics(
       "# TYPE requests counter\nrequests{code=\"200\",method=\"GET\"} 3\nrequests{code=\"200\",method=\"PUT\"} 4\n"
       "requests{code=\"403\",method=\"a \\\"b\\\" \\\\ }\"} 1\nplain 2.5e3\n");
@@ -23,7 +23,7 @@ TEST(OperatorMetrics, AreSummedOverTheLabelsThatWereNotAskedFor) {
   EXPECT_FALSE(parse_metrics("requests three\n").ok());
 }
 
-/// A control plane without controllers: enough for the operator itself.
+/// A control plane without controllers.
 class OperatorOnRealApiServer : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -48,7 +48,7 @@ class OperatorOnRealApiServer : public ::testing::Test {
   OperatorProcessOptions options_;
 };
 
-TEST_F(OperatorOnRealApiServer, MakesItsOwnCertificateAndIsForbiddenNothing) {
+TEST_F(OperatorOnRealApiServer, CreatesItsCertificateWithoutForbiddenRequests) {
   const auto port = free_port();
   ASSERT_TRUE(port.ok());
   ASSERT_TRUE(register_webhook(plane_->client(), *port).ok());
@@ -68,17 +68,17 @@ TEST_F(OperatorOnRealApiServer, MakesItsOwnCertificateAndIsForbiddenNothing) {
   op.kill();
   EXPECT_FALSE(op.ready());
   EXPECT_FALSE(op.resident_mib().ok());
-  const Status again = op.start_again();
-  ASSERT_TRUE(again.ok()) << again.error().message();
+  const Status restarted = op.restart();
+  ASSERT_TRUE(restarted.ok()) << restarted.error().message();
   const Status stopped = op.stop();
   EXPECT_TRUE(stopped.ok()) << stopped.error().message();
 }
 
-// What the other tests rely on when they find none.
-TEST_F(OperatorOnRealApiServer, CountsWhatItIsForbidden) {
-  const auto nobody = plane_->user_kubeconfig("nobody");
-  ASSERT_TRUE(nobody.ok()) << nobody.error().message();
-  options_.kubeconfig = *nobody;
+// Other tests check that this metric is 0.
+TEST_F(OperatorOnRealApiServer, CountsForbiddenRequests) {
+  const auto kubeconfig = plane_->user_kubeconfig("other");
+  ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
+  options_.kubeconfig = *kubeconfig;
   options_.wait_ready = false;
   auto started = OperatorProcess::start(options_);
   ASSERT_TRUE(started.ok()) << started.error().message();
@@ -88,7 +88,7 @@ TEST_F(OperatorOnRealApiServer, CountsWhatItIsForbidden) {
   EXPECT_GT((*started)->metric("rest_client_requests_total", {{"code", "403"}}).value_or(0), 0);
 }
 
-TEST_F(OperatorOnRealApiServer, ServesTheWebhookWithACertificateOfSomebodyElse) {
+TEST_F(OperatorOnRealApiServer, ServesTheWebhookWithCertificateFiles) {
   const auto port = free_port();
   ASSERT_TRUE(port.ok());
   options_.webhook_port = *port;
@@ -115,11 +115,11 @@ TEST_F(OperatorOnRealApiServer, ServesTheWebhookWithACertificateOfSomebodyElse) 
                         {"spec", {{"headGroupSpec", head}, {"workerGroupSpecs", Json::array({slice})}}}};
   constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
   const auto refused = plane_->client().create(kRayClusters, Object(cluster));
-  ASSERT_FALSE(refused.ok()) << "the webhook was not asked";
+  ASSERT_FALSE(refused.ok()) << "the webhook was not called";
   EXPECT_THAT(refused.error().message(),
               ::testing::HasSubstr("admission webhook \"rayclusters.tpuslice.dev\" denied the request"));
   EXPECT_FALSE(plane_->client().get(kSecrets, {"tpu-slice-system", "tpu-slice-webhook-cert"}).ok())
-      << "it made one of its own";
+      << "the operator must not create a certificate";
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "tests/support/process.h"
+#include "api/base/file.h"
 
 #include <csignal>
 #include <filesystem>
@@ -29,15 +30,15 @@ class ProcessTest : public ::testing::Test {
   const std::string log_ = ::testing::TempDir() + "process_test." + std::to_string(getpid()) + ".log";
 };
 
-TEST_F(ProcessTest, TellsHowTheProgramEnded) {
+TEST_F(ProcessTest, ReturnsTheExitStatus) {
   EXPECT_EQ(shell("exit 3")->wait(10s), 3);
   EXPECT_EQ(shell("kill -TERM $$")->wait(10s), 128 + SIGTERM);
 }
 
-TEST_F(ProcessTest, KeepsWhatItPrints) {
+TEST_F(ProcessTest, AppendsOutputToItsLog) {
   EXPECT_EQ(shell("echo $GREETING from $PWD; echo oops >&2")->wait(10s), 0);
   EXPECT_EQ(shell("echo again")->wait(10s), 0);
-  EXPECT_EQ(read_text_file(log_).value_or(""), "hello from /\noops\nagain\n");
+  EXPECT_EQ(read_file(log_).value_or(""), "hello from /\noops\nagain\n");
 }
 
 TEST_F(ProcessTest, GetsSignals) {
@@ -45,53 +46,53 @@ TEST_F(ProcessTest, GetsSignals) {
   EXPECT_TRUE(process->running());
   process->signal(SIGTERM);
   EXPECT_EQ(process->wait(10s), 128 + SIGTERM);
-  process->signal(SIGTERM);  // too late, and harmless
+  process->signal(SIGTERM);  // No effect.
 }
 
-TEST_F(ProcessTest, IsGoneWhenKilledOrForgotten) {
+TEST_F(ProcessTest, ExitsWhenKilledOrDestroyed) {
   const auto killed = shell("exec sleep 60");
   killed->kill();
   EXPECT_FALSE(exists(killed->pid()));
   pid_t pid = 0;
   {
-    const auto forgotten = shell("exec sleep 60");
-    pid = forgotten->pid();
+    const auto destroyed = shell("exec sleep 60");
+    pid = destroyed->pid();
     EXPECT_TRUE(exists(pid));
   }
   EXPECT_FALSE(exists(pid));
 }
 
-TEST_F(ProcessTest, IsStartedAgainWhereThatIsAskedFor) {
+TEST_F(ProcessTest, IsRestartedIfRequested) {
   const auto process = shell("echo here; exec sleep 60");
   const pid_t first = process->pid();
   const auto printed = [&](const std::string& text) {
-    return eventually([&] { return read_text_file(log_).value_or("") == text; });
+    return eventually([&] { return read_file(log_).value_or("") == text; });
   };
   EXPECT_TRUE(printed("here\n"));
-  process->restart_when_ended();
+  process->restart_on_exit();
   process->signal(SIGTERM);
   EXPECT_TRUE(printed("here\nhere\n"));
   EXPECT_TRUE(process->running());
   EXPECT_NE(process->pid(), first);
   process->kill();
   EXPECT_EQ(process->exit_code(), 128 + SIGKILL);
-  EXPECT_EQ(read_text_file(log_).value_or(""), "here\nhere\n");
+  EXPECT_EQ(read_file(log_).value_or(""), "here\nhere\n");
 }
 
-TEST_F(ProcessTest, IsNotStartedAgainOnceKilled) {
+TEST_F(ProcessTest, IsNotRestartedAfterKill) {
   const auto process = shell("exit 3");
-  process->restart_when_ended();
-  process->kill();  // in its pause, most of the time
+  process->restart_on_exit();
+  process->kill();  // Usually while it waits to restart.
   EXPECT_FALSE(process->running());
 }
 
-TEST_F(ProcessTest, OutlivesTheThreadThatAskedForIt) {
+TEST_F(ProcessTest, OutlivesTheThreadThatStartedIt) {
   std::unique_ptr<Process> process;
   std::jthread([&] { process = shell("exec sleep 60"); }).join();
   EXPECT_EQ(process->wait(200ms), std::nullopt);
 }
 
-TEST_F(ProcessTest, RefusesWhatIsNoProgram) {
+TEST_F(ProcessTest, RefusesAMissingProgram) {
   const auto refused = Process::start({.program = "/no/such/program"});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), ErrorCode::kNotFound);

@@ -1,7 +1,7 @@
-// Admission reviews from nowhere: no bytes crash the handler, and what it answers to an object holds together.
+// The admission handler: no input crashes it, and its responses are consistent.
 //
-// An input that has a "request", or is no JSON, is a body and sent to every path as it is. Any other object is sent as
-// an API server would send it, in the review of its creation; an array of two is an update of the first to the second.
+// An input that has a "request", or is not JSON, is sent as the body to every path. Another object is sent in the
+// review of its creation; an array of two objects in the review of an update of the first to the second.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,6 +11,7 @@
 #include "api/base/check.h"
 #include "api/types/patch.h"
 #include "webhook/admission_handler.h"
+#include "webhook/rules/workload_kinds.h"
 #include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
@@ -38,17 +39,17 @@ Json review_of(const Json& object, const Json& old) {
             {"oldObject", old}}}};
 }
 
-/// Where an API server would send it: pods, and what has no rules of its own, to the mutator.
+/// The path that an API server would use: kinds without rules go to the mutator.
 std::string_view path_of(const Json& object) {
   const std::string kind = string_at(object, {"kind"});
-  for (const WorkloadRules& rules : workload_rules()) {
-    if (rules.kind == kind) return rules.path;
+  for (const WorkloadKind& known : workload_kinds()) {
+    if (known.kind == kind && !known.path.empty()) return known.path;
   }
   return kMutatePodPath;
 }
 
-/// The `response` of the review that answers the request; null where it was no review that an API server sends.
-Json answer_to(const Json& object, const Json& old = nullptr) {
+/// The `response` of the reply; null if the request was not a valid review.
+Json response_to(const Json& object, const Json& old = nullptr) {
   const http::Response sent = send(path_of(object), review_of(object, old).dump());
   if (sent.status != 200) {
     TPUSLICE_CHECK_MSG(sent.status == 400 && !sent.body.empty(), sent.body);
@@ -86,39 +87,41 @@ Json patched(const Json& object, const Json& response) {
 }
 
 void admit_creation(const Json& object) {
-  const Json first = answer_to(object);
+  const Json first = response_to(object);
   if (first.is_null() || !allowed(first)) return;
   const Json result = patched(object, first);
-  const Json second = answer_to(result);
+  const Json second = response_to(result);
   TPUSLICE_CHECK_MSG(allowed(second), result.dump() + ": " + second.dump());
   TPUSLICE_CHECK_MSG(!second.contains("patch"), result.dump() + ": " + second.dump());
 }
 
-/// What is wrong already must not keep anybody from labelling or deleting the object. LeaderWorkerSet's own webhook
-/// refuses that, so there nothing is promised.
-void admit_update_to_the_same(const Json& object) {
-  const Json answer = answer_to(object, object);
-  const bool promised = string_at(object, {"kind"}) != "LeaderWorkerSet";
-  TPUSLICE_CHECK_MSG(answer.is_null() || allowed(answer) || !promised, answer.dump());
+/// An update that changes nothing must be admitted, so that users can label and delete invalid objects. Upstream's
+/// webhook of LeaderWorkerSets rejects it, so that kind is exempt.
+void admit_unchanged_update(const Json& object) {
+  const Json response = response_to(object, object);
+  const bool exempt = string_at(object, {"kind"}) == "LeaderWorkerSet";
+  TPUSLICE_CHECK_MSG(response.is_null() || allowed(response) || exempt, response.dump());
 }
 
-void check_answer(std::string_view path, std::string_view body, bool is_json) {
+void check_reply(std::string_view path, std::string_view body, bool is_json) {
   const http::Response response = send(path, std::string(body));
   TPUSLICE_CHECK_MSG(response.status == 400 || (response.status == 200 && is_json), response.body);
   TPUSLICE_CHECK(!response.body.empty());
 }
 
 void fuzz(std::string_view bytes) {
-  const Result<Json> input = parse_json(bytes, {.bytes = kLongestReview});
+  const Result<Json> input = parse_json(bytes, {.bytes = kMaxReviewBytes});
   if (!input || input->contains("request")) {
-    check_answer(kMutatePodPath, bytes, input.ok());
-    for (const WorkloadRules& rules : workload_rules()) check_answer(rules.path, bytes, input.ok());
+    check_reply(kMutatePodPath, bytes, input.ok());
+    for (const WorkloadKind& kind : workload_kinds()) {
+      if (!kind.path.empty()) check_reply(kind.path, bytes, input.ok());
+    }
   } else if (input->is_object()) {
     admit_creation(*input);
-    if (path_of(*input) != kMutatePodPath) admit_update_to_the_same(*input);
+    if (path_of(*input) != kMutatePodPath) admit_unchanged_update(*input);
   } else if (input->is_array() && input->size() == 2 && (*input)[0].is_object() && (*input)[1].is_object()) {
-    static_cast<void>(answer_to((*input)[1], (*input)[0]));
-    admit_update_to_the_same((*input)[1]);
+    static_cast<void>(response_to((*input)[1], (*input)[0]));
+    admit_unchanged_update((*input)[1]);
   }
 }
 

@@ -1,6 +1,6 @@
-// Changes a JSON document as a document, so that most of what the fuzzer tries gets past the parser.
+// Mutates JSON structurally, so that most inputs of the fuzzer pass the parser.
 //
-// libFuzzer calls this instead of its own mutations; every fourth time, and for what is no JSON, those are used.
+// libFuzzer calls this instead of its own mutations, which are used every fourth time and for inputs that are not JSON.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,7 @@ void collect(Json& json, std::vector<Json*>& values) {
   for (Json& item : json) collect(item, values);
 }
 
-const Json& interesting(Engine& engine) {
+const Json& random_value(Engine& engine) {
   static const std::vector<Json> kValues = {nullptr,
                                             true,
                                             0,
@@ -124,7 +124,7 @@ void change(Json& document, Engine& engine) {
   Json& value = *values[below(engine, values.size())];
   Json copied = *values[below(engine, values.size())];
   if (below(engine, 3) == 0) {
-    value = below(engine, 4) == 0 ? std::move(copied) : interesting(engine);
+    value = below(engine, 4) == 0 ? std::move(copied) : random_value(engine);
   } else if (value.is_object() && !value.empty()) {
     change_object(value, std::move(copied), engine);
   } else if (value.is_array() && !value.empty()) {
@@ -134,7 +134,7 @@ void change(Json& document, Engine& engine) {
   } else if (value.is_number_integer()) {
     value = value.get<std::int64_t>() / 2 + static_cast<std::int64_t>(below(engine, 5)) - 2;
   } else {
-    value = interesting(engine);
+    value = random_value(engine);
   }
 }
 

@@ -1,15 +1,16 @@
-// Every file of a fuzzer's corpus, once: what was found is not found again.
+// Runs a fuzzer on every file of its corpus.
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "api/base/file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -28,11 +29,9 @@ std::vector<std::filesystem::path> corpus() {
 
 class Corpus : public ::testing::TestWithParam<std::filesystem::path> {};
 
-TEST_P(Corpus, HasNothingThatBreaksAProperty) {
-  std::ifstream in(GetParam(), std::ios::binary);
-  ASSERT_TRUE(in.good()) << GetParam();
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  // A property that does not hold ends the program.
+TEST_P(Corpus, HoldsAllProperties) {
+  const std::string bytes = read_file(GetParam()).value();
+  // A violated property aborts the program.
   EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # usage: run.sh <directory of the fuzzers> <seconds for each>
-# Runs each fuzzer from its seeds (tests/fuzz/corpus) and what earlier runs here have come upon. An input that ends one is kept and named.
+# Runs each fuzzer on its corpus (tests/fuzz/corpus) and the inputs that earlier runs found. Saves inputs that crash a
+# fuzzer and prints their paths.
 set -euo pipefail
 bin=$1
 seconds=$2

@@ -1,6 +1,6 @@
-// The small languages: topologies, quantities, patches, YAML, selectors. Whatever is read prints and reads as the same.
+// Parsers of topologies, quantities, patches, YAML and selectors: a parsed value prints and parses to the same value.
 //
-// The first byte says which; several texts of one input are on lines of their own, which JSON never needs.
+// The first byte selects the parser. Several texts of one input are separated by line breaks, which JSON never needs.
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -25,7 +25,7 @@ std::pair<std::string_view, std::string_view> split_line(std::string_view text) 
   return {text.substr(0, end), text.substr(end + 1)};
 }
 
-/// The value, of which what is wrong must be said if there is none.
+/// The value; null for an error, which must have a message.
 template <typename T>
 const T* value_of(const Result<T>& result) {
   if (result.ok()) return &result.value();
@@ -46,7 +46,7 @@ void check_slice(const tpu::Accelerator& accelerator, const tpu::Topology& topol
   static_cast<void>(value_of(tpu::accelerator_type(accelerator, topology)));
 }
 
-/// A topology, and one in an annotation.
+/// The topology of the node selector and that of the annotation.
 void fuzz_topology(std::string_view text) {
   const auto [node_text, annotation] = split_line(text);
   const auto parsed = tpu::Topology::parse(node_text);
@@ -65,7 +65,7 @@ void fuzz_topology(std::string_view text) {
   }
 }
 
-/// The text is canonical, but for a binary amount that no binary suffix divides: "2000" reads as a decimal one, 2k.
+/// The text is canonical, except for a binary amount without a binary suffix: "2000" is parsed as decimal 2k.
 void check_prints(const Quantity& quantity) {
   const std::string text = quantity.to_string();
   const auto again = Quantity::parse(text);
@@ -73,10 +73,10 @@ void check_prints(const Quantity& quantity) {
   TPUSLICE_CHECK_MSG(again->to_string() == text || quantity.format() == QuantityFormat::kBinarySI, text);
 }
 
-/// Binary amounts are read up to the largest int64 but add up to more, as upstream's.
-bool is_readable(const Quantity& quantity) {
-  static const Quantity kMost(std::numeric_limits<std::int64_t>::max());
-  return quantity.format() != QuantityFormat::kBinarySI || (quantity < kMost && kMost * -1 < quantity);
+/// Binary amounts are parsed up to the largest int64, but sums may exceed it, as upstream.
+bool is_parseable(const Quantity& quantity) {
+  static const Quantity kMax(std::numeric_limits<std::int64_t>::max());
+  return quantity.format() != QuantityFormat::kBinarySI || (quantity < kMax && kMax * -1 < quantity);
 }
 
 /// Two quantities.
@@ -91,7 +91,7 @@ void fuzz_quantity(std::string_view text) {
   const Quantity difference = *a - *b;
   for (const Quantity& each :
        {sum, difference, *a * 3, *a * -1, sum - difference, difference - sum, sum * b->value()}) {
-    if (is_readable(each)) check_prints(each);
+    if (is_parseable(each)) check_prints(each);
     TPUSLICE_CHECK(!each.to_string().empty());
   }
   TPUSLICE_CHECK(sum == *b + *a);
@@ -99,7 +99,7 @@ void fuzz_quantity(std::string_view text) {
   TPUSLICE_CHECK(*a >= *b || (a->value() <= b->value() && a->milli_value() <= b->milli_value()));
 }
 
-/// Without the null members that no merge patch can set.
+/// Without null members, which a merge patch cannot set.
 Json without_nulls(const Json& json) {
   if (!json.is_object()) return json;
   Json kept = Json::object();
@@ -119,7 +119,7 @@ void check_diffs(const Json& before, const Json& after) {
   TPUSLICE_CHECK(json_diff(before, before).empty());
 }
 
-/// A document and a patch of it, applied as both kinds; then the two as two documents.
+/// A document and a patch, applied as both kinds of patch; then the diff of both.
 void fuzz_patch(std::string_view text) {
   const auto [first, second] = split_line(text);
   const auto document = parse_json(first);
@@ -150,7 +150,7 @@ void fuzz_yaml(std::string_view text) {
   }
 }
 
-/// A selector of labels or fields, as a query parameter and as JSON.
+/// A label or field selector, as a query parameter and as JSON.
 void fuzz_selector(std::string_view text) {
   static const StringMap kLabels = {{"a", "b"}, {"app.kubernetes.io/name", "x"}, {"n", "4"}};
   const auto labels = LabelSelector::parse(text);

@@ -1,6 +1,6 @@
-// The cases of a golden test: folders, each with an input and with what is made from it.
+// The cases of a golden test: folders, each with an input and the expected output.
 //
-// TPUSLICE_GOLDEN=update writes what the code says now; read the difference before committing it.
+// TPUSLICE_GOLDEN=update writes the actual output; read the difference before committing it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,19 +9,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace tpuslice::golden {
+#include "api/base/file.h"
 
-inline std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::stringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
+namespace tpuslice::golden {
 
 /// The names of the folders in `folder`, sorted.
 inline std::vector<std::string> cases(const std::filesystem::path& folder) {
@@ -33,21 +27,21 @@ inline std::vector<std::string> cases(const std::filesystem::path& folder) {
   return out;
 }
 
-/// The case as a name that GoogleTest allows.
+/// The name of the case without characters that GoogleTest does not allow.
 inline std::string name_of(const testing::TestParamInfo<std::string>& test) {
   std::string name = test.param;
   std::erase_if(name, [](char c) { return c == '-'; });
   return name;
 }
 
-/// Compares, or writes.
+/// Compares `now` with the file, or writes it.
 inline void expect_as_written(const std::string& now, const std::filesystem::path& file) {
   const char* mode = std::getenv("TPUSLICE_GOLDEN");  // NOLINT(concurrency-mt-unsafe): single-threaded
   if (mode != nullptr && std::string_view(mode) == "update") {
     std::ofstream(file) << now;
     return;
   }
-  EXPECT_EQ(now, read(file)) << "TPUSLICE_GOLDEN=update writes " << file;
+  EXPECT_EQ(now, read_file(file.string()).value_or("")) << "TPUSLICE_GOLDEN=update writes " << file;
 }
 
 }  // namespace tpuslice::golden

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "api/base/check.h"
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "controllers/jobset/jobset_plan.h"
 #include "tests/golden/cases.h"
@@ -25,9 +26,9 @@ JobChange state(const std::string& name) {
 
 Duration seconds_at(const Json& json, const char* member) { return std::chrono::seconds(int_at(json, {member})); }
 
-void happen(const Json& event, World& world) {
+void apply_event(const Json& event, World& world) {
   const std::string job = string_at(event, {"job"});
-  if (bool_at(event, {"gone"})) {
+  if (bool_at(event, {"missing"})) {
     world.without_job(job);
     return;
   }
@@ -41,14 +42,14 @@ void happen(const Json& event, World& world) {
   if (event.contains("deleted")) world.job(job, being_deleted(seconds_at(event, "deleted")));
 }
 
-// jobset: the JobSet. jobs: what all its Jobs are, service and claims being there; children were made for the JobSet
-// `was`, if that is given. happened: what is otherwise, Job by Job. service: another one. now: seconds after the start
-// of time.
+// jobset: the JobSet. jobs: state of all its Jobs; service and claims exist too. was: the JobSet that the children were
+// created for, if different. happened: changes of single Jobs. service: replaces the service. now: seconds after
+// start_of_time().
 World world_of(const Json& input) {
   World world(input.value("was", input["jobset"]));
   if (input.contains("jobs")) world.with_resources().every_job(state(string_at(input, {"jobs"})));
   world.jobset() = Object(input["jobset"]);
-  for (const Json& event : array_at(input, {"happened"})) happen(event, world);
+  for (const Json& event : array_at(input, {"happened"})) apply_event(event, world);
   if (input.contains("service")) world.with_service(input["service"]);
   world.now() = after(seconds_at(input, "now"));
   return world;
@@ -58,9 +59,9 @@ class JobSetGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(JobSetGolden, PlansAsWritten) {
   const fs::path folder = kFolder / GetParam();
-  const Result<Json> input = parse_yaml(golden::read(folder / "input.yaml"));
+  const Result<Json> input = parse_yaml(read_file(folder / "input.yaml").value());
   ASSERT_TRUE(input.ok()) << input.error().message();
-  const Result<runtime::Plan> plan = plan_jobset(world_of(*input).observed(), {});
+  const Result<plan::Plan> plan = plan_jobset(world_of(*input).observed(), {});
   ASSERT_TRUE(plan.ok()) << plan.error().message();
   const std::string now = to_yaml(to_json(*plan));
   golden::expect_as_written(now, folder / "plan.yaml");

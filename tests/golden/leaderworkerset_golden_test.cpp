@@ -1,19 +1,17 @@
-// input.yaml -> objects.yaml, for each folder of tests/golden/leaderworkerset: a LeaderWorkerSet, and all that is made
-// from it for the first of its groups: the pods as admission lets them in.
+// input.yaml -> plan.yaml, for each folder of tests/golden/leaderworkerset. Documents of plan.yaml: the plan for a new
+// LeaderWorkerSet, the leader of group 0 after admission, the plan once that leader is ready, and the first and last
+// worker of group 0 after admission.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 
+#include "api/base/check.h"
+#include "api/base/file.h"
 #include "api/types/yaml.h"
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/labels.h"
-#include "controllers/leaderworkerset/leader_set.h"
-#include "controllers/leaderworkerset/placement.h"
-#include "controllers/leaderworkerset/revisions.h"
-#include "controllers/leaderworkerset/services.h"
-#include "controllers/leaderworkerset/worker_set.h"
+#include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "tests/golden/cases.h"
-#include "webhook/rules/leaderworkerset/validator.h"
 #include "webhook/rules/pod_mutator.h"
 
 namespace tpuslice::leaderworkerset {
@@ -23,59 +21,100 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = "tests/golden/leaderworkerset";
 
-/// The pod that the StatefulSet controller makes, and admission changes.
-Json pod_of(const Json& set, const std::string& name) {
-  Json pod = set["spec"]["template"];
+/// A pod as the StatefulSet controller creates it, after admission.
+Json admitted_pod(const Json& stateful_set, const std::string& name) {
+  Json pod = stateful_set["spec"]["template"];
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";
   pod["metadata"]["name"] = name;
-  pod["metadata"]["namespace"] = set["metadata"]["namespace"];
-  pod["metadata"]["ownerReferences"] = Json::array({Object(set).as_controller().to_json()});
+  pod["metadata"]["namespace"] = stateful_set["metadata"]["namespace"];
+  pod["metadata"]["ownerReferences"] = Json::array({Object(stateful_set).as_controller().to_json()});
   pod["metadata"]["labels"]["apps.kubernetes.io/pod-index"] = name.substr(name.rfind('-') + 1);
   pod["spec"]["hostname"] = name;
-  pod["spec"]["subdomain"] = set["spec"]["serviceName"];
-  const auto admitted = webhook::mutate_pod(pod, {.gate = true, .leader_worker_sets = true});
-  EXPECT_TRUE(admitted.ok()) << (admitted.ok() ? "" : admitted.error().message());
-  return admitted.value_or(Json());
+  pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"];
+  const auto admitted = webhook::mutate_pod(pod, {.gate = true, .served_kinds = {"LeaderWorkerSet"}});
+  TPUSLICE_CHECK_MSG(admitted.ok(), admitted.ok() ? "" : admitted.error().message());
+  return *admitted;
 }
 
-Json objects_of(const Object& set) {
-  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(set);
-  const Json data = revision_data(set.json());
-  Json objects = Json::array({build_revision(spec, data, 1)});
-  Json leaders = build_leader_set(spec, {.revision_key = revision_hash(data), .replicas = spec.replicas});
-  objects.push_back(leaders);
-  leaders["metadata"]["uid"] = "uid-of-leader-set";
-  Json leader = pod_of(leaders, group_name(spec, 0));
-  objects.push_back(leader);
-  leader["metadata"]["uid"] = "uid-of-leader";
-
-  const Json then = groups_of(data, set.json());
-  const GroupTemplate group = GroupTemplate::read(then);
-  const PodView view = *PodView::from_json(leader);
-  const Leader owner = Leader::read(spec, view, 0, group);
-  objects.push_back(group.service_per_group ? build_group_service(spec, owner) : build_shared_service(spec));
-  if (group.workers() == 0) return objects;
-  const bool decides =
-      leader_decides(spec, group, string_at(leader, {"metadata", "annotations", std::string(tpu::kSliceLeader)}));
-  Json workers = build_worker_set(spec, group, owner, decides ? Domain{spec.topology_key, "domain-a"} : Domain{});
-  objects.push_back(workers);
-  workers["metadata"]["uid"] = "uid-of-worker-set";
-  objects.push_back(pod_of(workers, owner.name + "-1"));
-  if (group.workers() > 1) objects.push_back(pod_of(workers, owner.name + "-" + std::to_string(group.workers())));
-  return objects;
+template <typename View>
+std::shared_ptr<const View> view_of(const Json& object) {
+  return std::make_shared<const View>(View::from_json(object).value());
 }
+
+/// Plans group 0 of a LeaderWorkerSet until all its objects exist.
+class Scene {
+ public:
+  explicit Scene(const Json& set) {
+    seen_.set = Object(set);
+    seen_.now = Timestamp(std::chrono::seconds(1'800'000'000));
+  }
+
+  [[nodiscard]] std::vector<Json> documents() {
+    plan();
+    const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen_.set);
+    const std::string leader = group_name(spec, 0);
+    documents_.push_back(admitted_pod(stateful_sets_.at(spec.key.name), leader));
+    make_ready(documents_.back(), spec.topology_key);
+    plan();
+    if (const auto workers = stateful_sets_.find(leader); workers != stateful_sets_.end()) {
+      documents_.push_back(admitted_pod(workers->second, leader + "-1"));
+      const int count = spec.group.workers();
+      if (count > 1) documents_.push_back(admitted_pod(workers->second, fmt::format("{}-{}", leader, count)));
+    }
+    return documents_;
+  }
+
+ private:
+  void plan() {
+    const Result<plan::Plan> plan = plan_leaderworkerset(seen_);
+    TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
+    documents_.push_back(to_json(*plan));
+    for (const plan::Stage& stage : plan->stages) {
+      for (const plan::Action& action : stage.actions) apply(action);
+    }
+    if (!plan->status) return;
+    Json set = seen_.set.json();
+    set["status"] = plan->status->status;
+    seen_.set = Object(std::move(set));
+  }
+
+  void apply(const plan::Action& action) {
+    if (action.kind != plan::ActionKind::kCreate) return;
+    Json object = action.body.make().value();
+    object["metadata"]["uid"] = fmt::format("uid-of-{}-{}", action.type.kind, action.key.name);
+    if (action.type == kControllerRevisions) seen_.revisions.push_back(view_of<ObjectView>(object));
+    if (action.type == kServices) seen_.services.push_back(view_of<ServiceView>(object));
+    if (action.type != kStatefulSets) return;
+    seen_.stateful_sets.push_back(view_of<StatefulSetView>(object));
+    stateful_sets_[action.key.name] = std::move(object);
+  }
+
+  void make_ready(Json leader, const std::string& topology_key) {
+    leader["metadata"]["uid"] = "uid-of-leader";
+    leader["spec"]["nodeName"] = "node-a";
+    leader["status"] = {{"phase", "Running"}, {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
+    seen_.pods.push_back(view_of<PodView>(leader));
+    NodeView node;
+    node.key = {"", "node-a"};
+    node.labels[topology_key] = "domain-a";
+    seen_.nodes.push_back(std::make_shared<const NodeView>(node));
+  }
+
+  LeaderWorkerSetObserved seen_;
+  std::map<std::string, Json> stateful_sets_;
+  std::vector<Json> documents_;
+};
 
 class LeaderWorkerSetGolden : public testing::TestWithParam<std::string> {};
 
-TEST_P(LeaderWorkerSetGolden, IsMadeAsWritten) {
+TEST_P(LeaderWorkerSetGolden, PlansAsWritten) {
   const fs::path folder = kFolder / GetParam();
-  const Result<Json> input = parse_yaml(golden::read(folder / "input.yaml"));
+  const Result<Json> input = parse_yaml(read_file(folder / "input.yaml").value());
   ASSERT_TRUE(input.ok()) << input.error().message();
-  EXPECT_EQ(webhook::to_message(webhook::validate_leaderworkerset(*input, nullptr)), "");
   std::string now;
-  for (const Json& object : objects_of(Object(*input))) now += (now.empty() ? "" : "---\n") + to_yaml(object);
-  golden::expect_as_written(now, folder / "objects.yaml");
+  for (const Json& document : Scene(*input).documents()) now += (now.empty() ? "" : "---\n") + to_yaml(document);
+  golden::expect_as_written(now, folder / "plan.yaml");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, LeaderWorkerSetGolden, testing::ValuesIn(golden::cases(kFolder)), golden::name_of);

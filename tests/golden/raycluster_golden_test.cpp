@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
@@ -16,19 +17,19 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = "tests/golden/raycluster";
 
-// The worker that "<group>/<replica>/<host>" names.
-std::string worker_name(const Object& cluster, const std::string& place) {
-  const std::size_t last = place.rfind('/');
-  const std::size_t first = place.rfind('/', last - 1);
-  return worker_pod_name(RayClusterSpec::read(cluster), place.substr(0, first),
-                         std::stoi(place.substr(first + 1, last - first - 1)), std::stoi(place.substr(last + 1)));
+// Name of the worker with the label "<group>/<replica>/<host>".
+std::string worker_name(const Object& cluster, const std::string& label) {
+  const std::size_t last = label.rfind('/');
+  const std::size_t first = label.rfind('/', last - 1);
+  return worker_pod_name(RayClusterSpec::read(cluster), label.substr(0, first),
+                         std::stoi(label.substr(first + 1, last - first - 1)), std::stoi(label.substr(last + 1)));
 }
 
-void happen(const Json& event, RayClusterObserved& seen) {
+void apply_event(const Json& event, RayClusterObserved& seen) {
   const std::string name = worker_name(seen.cluster, string_at(event, {"worker"}));
   const auto pod = std::ranges::find(seen.pods, name, [](const auto& known) { return known->key.name; });
   TPUSLICE_CHECK_MSG(pod != seen.pods.end(), name);
-  if (event.value("gone", false)) {
+  if (event.value("deleted", false)) {
     seen.pods.erase(pod);
     return;
   }
@@ -40,8 +41,8 @@ void happen(const Json& event, RayClusterObserved& seen) {
   });
 }
 
-// cluster: the RayCluster. running: true for all its children running; or an earlier RayCluster, for those it had.
-// happened: what became of workers since. services: what else is there. lastFailure: of the last plan.
+// cluster: the RayCluster. running: true if all its children are running, or an earlier version of the RayCluster whose
+// children are. events: changes of workers since then. services: further services. lastFailure: of the last plan.
 RayClusterObserved observed(const Json& input) {
   RayClusterObserved seen = nothing_yet(Object(input["cluster"]));
   const Json running = input.value("running", Json(false));
@@ -49,7 +50,7 @@ RayClusterObserved observed(const Json& input) {
     seen = all_running(running.is_object() ? Object(running) : seen.cluster);
     seen.cluster = Object(input["cluster"]);
   }
-  for (const Json& event : input.value("happened", Json::array())) happen(event, seen);
+  for (const Json& event : input.value("events", Json::array())) apply_event(event, seen);
   for (const Json& service : input.value("services", Json::array())) {
     const ObjectView view = decode_object(service);
     std::erase_if(seen.services, [&](const auto& known) { return known->key == view.key; });
@@ -57,7 +58,7 @@ RayClusterObserved observed(const Json& input) {
   }
   if (input.contains("lastFailure")) {
     seen.last_failure =
-        runtime::Failure{string_at(input, {"lastFailure", "reason"}), string_at(input, {"lastFailure", "message"})};
+        plan::Failure{string_at(input, {"lastFailure", "reason"}), string_at(input, {"lastFailure", "message"})};
   }
   return seen;
 }
@@ -66,9 +67,9 @@ class RayClusterGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(RayClusterGolden, PlansAsWritten) {
   const fs::path folder = kFolder / GetParam();
-  const Result<Json> input = parse_yaml(golden::read(folder / "input.yaml"));
+  const Result<Json> input = parse_yaml(read_file(folder / "input.yaml").value());
   ASSERT_TRUE(input.ok()) << input.error().message();
-  const Result<runtime::Plan> plan = plan_raycluster(observed(*input), {});
+  const Result<plan::Plan> plan = plan_raycluster(observed(*input), {});
   ASSERT_TRUE(plan.ok()) << plan.error().message();
   const std::string now = to_yaml(to_json(*plan));
   golden::expect_as_written(now, folder / "plan.yaml");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every kubectl verb a user of RayClusters reaches for.
+# The kubectl commands that users of RayClusters need.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 start_simulator "$1"
@@ -8,13 +8,13 @@ cluster=raycluster/maxtext-tpu-cluster
 
 expect "version" 'Server Version: v1\.' kubectl version
 expect "api-resources lists the kind" '^rayclusters .*ray.io/v1 +true +RayCluster' kubectl api-resources
-expect "explain knows the fields" 'numOfHosts' kubectl explain raycluster.spec.workerGroupSpecs
-expect "nodes carry their pool" 'v6e-4x4-a-0 +Ready .*v6e-4x4-a' kubectl get nodes -L cloud.google.com/gke-nodepool
+expect "explain describes the fields" 'numOfHosts' kubectl explain raycluster.spec.workerGroupSpecs
+expect "nodes have the label of their pool" 'v6e-4x4-a-0 +Ready .*v6e-4x4-a' kubectl get nodes -L cloud.google.com/gke-nodepool
 
 expect "apply creates" 'raycluster.ray.io/maxtext-tpu-cluster created' kubectl apply -f "$sample"
 expect "wait sees the condition" 'condition met' kubectl wait --for=condition=RayClusterProvisioned "$cluster" --timeout=60s
-eventually "the tutorial's line" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' kubectl get rayclusters
-# kubectl says "configured", since defaults were added inside of a list; the object stays the same all the same.
+eventually "get prints the line of the tutorial" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' kubectl get rayclusters
+# kubectl prints "configured", since defaults were added inside a list; the object does not change.
 version() { kubectl get "$cluster" -o 'jsonpath={.metadata.resourceVersion}'; }
 before=$(version)
 kubectl apply -f "$sample" >/dev/null
@@ -37,7 +37,7 @@ expect "patch scales the group up" 'patched' kubectl patch "$cluster" --type=jso
 eventually "the second slice runs" 'maxtext-tpu-cluster +8 +8 ' kubectl get rayclusters
 expect "the two slices are on two node pools" '^2$' bash -c \
   'kubectl get pods -l ray.io/node-type=worker -o jsonpath="{range .items[*]}{.spec.nodeName}{\"\n\"}{end}" | sed "s/-[0-9]*$//" | sort -u | wc -l'
-expect "edit scales it down" 'edited' env EDITOR="sed -i 's/replicas: 2/replicas: 1/'" kubectl edit "$cluster"
+expect "edit scales the group down" 'edited' env EDITOR="sed -i 's/replicas: 2/replicas: 1/'" kubectl edit "$cluster"
 eventually "one slice again" '^4$' bash -c 'kubectl get pods -l ray.io/node-type=worker -o name | wc -l'
 
 expect "a stateful set is created" 'created' kubectl apply -f - <<'Y'
@@ -60,11 +60,11 @@ service() {
 }
 service 80 | kubectl apply -f - >/dev/null
 service 80 | kubectl apply --server-side -f - >/dev/null
-expect "a built-in object goes from client-side to server-side apply" 'serverside-applied' \
+expect "a built-in object is migrated from client-side to server-side apply" 'serverside-applied' \
   kubectl apply --server-side -f <(service 81)
-expect "and keeps its fields" '^81 b$' kubectl get service moved -o 'jsonpath={.spec.ports[0].port} {.spec.selector.a}'
+expect "the migrated object keeps its fields" '^81 b$' kubectl get service moved -o 'jsonpath={.spec.ports[0].port} {.spec.selector.a}'
 
-expect "delete waits until it is gone" 'deleted' kubectl delete "$cluster" --timeout=60s
-eventually "its pods are gone" 'No resources found' kubectl get pods -l ray.io/cluster=maxtext-tpu-cluster
-eventually "its services are gone" 'No resources found' kubectl get services -l ray.io/cluster=maxtext-tpu-cluster
-echo "kubectl: all as expected"
+expect "delete waits until the object is removed" 'deleted' kubectl delete "$cluster" --timeout=60s
+eventually "its pods are deleted" 'No resources found' kubectl get pods -l ray.io/cluster=maxtext-tpu-cluster
+eventually "its services are deleted" 'No resources found' kubectl get services -l ray.io/cluster=maxtext-tpu-cluster
+echo "kubectl: all checks passed"

@@ -1,8 +1,8 @@
-# Sourced by the integration tests: a simulator of their own, and expectations that say what they saw.
+# Sourced by the integration tests: starts a simulator for the test, and checks that print the actual output on failure.
 
 fail() { printf 'FAIL: %s\n' "$*" >&2; exit 1; }
 
-# expect DESCRIPTION PATTERN COMMAND...: the command's output (both streams) matches the extended regular expression.
+# expect DESCRIPTION PATTERN COMMAND...: the command's output (stdout and stderr) matches the extended regular expression.
 expect() {
   local what=$1 pattern=$2 output
   shift 2
@@ -11,7 +11,7 @@ expect() {
   printf 'ok: %s\n' "$what"
 }
 
-# eventually DESCRIPTION PATTERN COMMAND...: as expect, tried again for up to 30 seconds.
+# eventually DESCRIPTION PATTERN COMMAND...: as expect, retried for up to 30 seconds.
 eventually() {
   local what=$1 pattern=$2 output deadline=$((SECONDS + 30))
   shift 2
@@ -24,7 +24,7 @@ eventually() {
   printf 'ok: %s\n' "$what"
 }
 
-# start_simulator BINARY [options]: sets KUBECONFIG; the simulator is ended when the test exits.
+# start_simulator BINARY [options]: sets KUBECONFIG; the simulator is stopped when the test exits.
 start_simulator() {
   local binary=$1
   shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The operator as a process of its own: killed at any moment and started again, it ends where it would have ended; stopped,
-# it hands over at once.
+# The operator as a separate process: killed at any time and restarted, it reaches the same state as without; when stopped,
+# another replica takes over at once.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 operator=$2
@@ -9,7 +9,7 @@ cleanup=$(trap -p EXIT | sed "s/^trap -- '//; s/' EXIT$//")
 operators=()
 trap 'kill -9 "${operators[@]}" 2>/dev/null; rm -f "$operator_kubeconfig"; '"$cleanup" EXIT
 
-# start_operator [options]: a new operator; its id is in $last, its log in $workdir/operator-<id>.
+# start_operator [options]: starts an operator; its process id is in $last, its log in $workdir/operator.
 start_operator() {
   "$operator" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 \
     --health-probe-bind-address=127.0.0.1:0 "$@" 2>"$workdir/operator" &
@@ -17,7 +17,7 @@ start_operator() {
   operators+=("$last")
 }
 port_of() { sed -n "s/.*\"for\":\"$1\",\"port\":\([0-9]*\).*/\1/p" "$workdir/operator"; }
-# Nobody answers the webhook here, so the pods of this test are all made by the operator.
+# No webhook is served here: the operator creates all pods of this test itself.
 kubectl apply -f deploy/samples/raycluster-maxtext-v6e-4x4.yaml >/dev/null
 
 for pause in 0.01 0.03 0.05 0.07 0.09 0.11 0.13 0.15 0.2 0.3; do
@@ -27,28 +27,28 @@ for pause in 0.01 0.03 0.05 0.07 0.09 0.11 0.13 0.15 0.2 0.3; do
   wait "$last" 2>/dev/null || true
 done
 start_operator
-eventually "killed ten times, the slice still becomes ready" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' \
+eventually "the slice becomes ready although the operator was killed ten times" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' \
   kubectl get rayclusters
-expect "nothing is doubled" '^5$' bash -c 'kubectl get pods -o name | wc -l'
-expect "no service is doubled" '^2$' bash -c 'kubectl get services -l ray.io/cluster=maxtext-tpu-cluster -o name | wc -l'
+expect "no pod is duplicated" '^5$' bash -c 'kubectl get pods -o name | wc -l'
+expect "no service is duplicated" '^2$' bash -c 'kubectl get services -l ray.io/cluster=maxtext-tpu-cluster -o name | wc -l'
 
-eventually "healthy" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/healthz"
-eventually "ready" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/readyz"
-eventually "metrics" 'rest_client_requests_total\{.*code="20' curl -s "http://127.0.0.1:$(port_of metrics)/metrics"
+eventually "healthz answers ok" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/healthz"
+eventually "readyz answers ok" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/readyz"
+eventually "metrics count requests" 'rest_client_requests_total\{.*code="20' curl -s "http://127.0.0.1:$(port_of metrics)/metrics"
 begun=$(date +%s%N)
 kill -TERM "$last"
-wait "$last" || fail "the operator did not end cleanly: $(tail -n 3 "$workdir/operator")"
+wait "$last" || fail "the operator did not exit with 0: $(tail -n 3 "$workdir/operator")"
 echo "ok: stopped in $((($(date +%s%N) - begun) / 1000000)) ms"
 
 start_operator --leader-elect --leader-election-namespace=default
 first=$last
-eventually "one leads" '_' kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'
+eventually "one replica leads" '_' kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'
 holder=$(kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}')
 start_operator --leader-elect --leader-election-namespace=default
 kill -TERM "$first"
-wait "$first" || fail "the leader did not end cleanly"
-eventually "the other takes over" '^ok$' bash -c \
+wait "$first" || fail "the leader did not exit with 0"
+eventually "the other replica takes over" '^ok$' bash -c \
   "now=\$(kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'); [ -n \"\$now\" ] && [ \"\$now\" != '$holder' ] && echo ok"
 kubectl delete pod -l ray.io/replica-host-index=2 --wait=false >/dev/null
-eventually "and works" 'DeletedWorkerPod' kubectl get events
-echo "operator: all as expected"
+eventually "the new leader repairs the slice" 'DeletedWorkerPod' kubectl get events
+echo "operator: all checks passed"

@@ -19,7 +19,7 @@ constexpr std::array kReasons{"BackoffLimitExceeded", "PodFailurePolicy", "Deadl
 
 std::string job_called(int number) { return fmt::format("job-{}", number); }
 
-bool is_over(const Json& job) {
+bool is_finished(const Json& job) {
   for (const Json& condition : array_at(job, {"status", "conditions"})) {
     const std::string type = string_at(condition, {"type"});
     if (type == "Complete" || type == "Failed") return true;
@@ -27,7 +27,7 @@ bool is_over(const Json& job) {
   return false;
 }
 
-bool is_ours(const Json& job, const std::string& uid) {
+bool is_owned(const Json& job, const std::string& uid) {
   return string_at(job, {"metadata", "ownerReferences", "0", "uid"}) == uid;
 }
 
@@ -115,24 +115,24 @@ JobChange JobSetGenerator::random_state() {
   return failed(kReasons.at(static_cast<std::size_t>(below(3))), "exit code 1", std::chrono::seconds(below(5)));
 }
 
-/// What may have become of a Job that we once made.
+/// Random defects of a Job.
 void JobSetGenerator::distort(World& world, const std::string& job, int restarts) {
   if (restarts > 0 && chance(25)) world.job(job, of_attempt(below(restarts)));
   if (chance(10)) world.job(job, being_deleted(chance(70) ? -1min : -10min));
-  if (chance(3)) world.job(job, without_mark(kRestartAttempt));
+  if (chance(3)) world.job(job, without_label(kRestartAttempt));
   if (chance(3)) world.job(job, with_label(tpu::kJobIndex, chance(50) ? "x" : "7"));
-  if (chance(3)) world.job(job, with_label(tpu::kReplicatedJobName, "gone"));
-  if (chance(3)) world.job(job, with_field("/metadata/ownerReferences/0/uid", "somebody-else"));
+  if (chance(3)) world.job(job, with_label(tpu::kReplicatedJobName, "unknown"));
+  if (chance(3)) world.job(job, with_field("/metadata/ownerReferences/0/uid", "another-owner"));
   if (chance(5)) world.job(job, with_field("/spec/suspend", true));
   if (chance(4)) {
     world.job(job, [](Json& json) {
       json["spec"]["suspend"] = true;
-      json["metadata"]["annotations"][std::string(kEndingSince)] = format_rfc3339(after(-20s));
+      json["metadata"]["annotations"][std::string(kDeletionPendingSince)] = format_rfc3339(after(-20s));
     });
   }
 }
 
-void JobSetGenerator::add_past(World& world) {
+void JobSetGenerator::add_status(World& world) {
   if (chance(30)) return;
   Json status = Json::object();
   const int restarts = below(3);
@@ -147,9 +147,9 @@ void JobSetGenerator::add_past(World& world) {
                           {"lastTransitionTime", "2025-12-31T23:59:00Z"}});
   };
   if (chance(12)) {
-    const char* end = chance(50) ? "Completed" : "Failed";
-    add(end, true);
-    status["terminalState"] = end;
+    const char* type = chance(50) ? "Completed" : "Failed";
+    add(type, true);
+    status["terminalState"] = type;
   }
   if (chance(20)) add("Suspended", chance(60));
   if (restarts > 0 && chance(50)) add("RestartingJobSet", chance(60));
@@ -170,13 +170,13 @@ void JobSetGenerator::add_past(World& world) {
 void JobSetGenerator::add_jobs(World& world) {
   const JobSetSpec spec = world.spec();
   const int restarts = JobSetStatus::read(world.jobset()).restarts;
-  const int there = chance(20) ? 100 : 40 + below(60);  // percent
+  const int percent = chance(20) ? 100 : 40 + below(60);
   const bool one_state = chance(50);
   const JobChange state = chance(70) ? JobChange(ready) : random_state();
   const bool just_restarted = restarts > 0 && chance(25);
   for (const ReplicatedJob& each : spec.jobs) {
     for (int index = 0; index < each.replicas; ++index) {
-      if (!chance(there)) continue;
+      if (!chance(percent)) continue;
       const std::string name = job_name(spec, each, index);
       world.job(name, one_state && chance(85) ? state : random_state());
       if (just_restarted) world.job(name, of_attempt(restarts - 1));
@@ -192,18 +192,18 @@ void JobSetGenerator::add_resources(World& world) {
   Json service = build_service(spec);
   if (chance(50)) service["spec"]["selector"]["stray"] = "x";
   if (chance(30)) service["spec"]["publishNotReadyAddresses"] = !spec.publish_not_ready;
-  if (chance(30)) service["metadata"]["ownerReferences"][0]["uid"] = "somebody-else";
+  if (chance(30)) service["metadata"]["ownerReferences"][0]["uid"] = "another-owner";
   if (chance(10)) service["metadata"]["deletionTimestamp"] = "2025-12-31T23:59:59Z";
   world.with_service(std::move(service));
 }
 
 World JobSetGenerator::world() {
   World out = random_jobset().world();
-  add_past(out);
-  const bool legal = string_at(out.jobset().json(), {"spec", "replicatedJobs", "0", "name"}) != "Not_A_Name";
-  if (legal && chance(85)) add_jobs(out);
+  add_status(out);
+  const bool valid = string_at(out.jobset().json(), {"spec", "replicatedJobs", "0", "name"}) != "Not_A_Name";
+  if (valid && chance(85)) add_jobs(out);
   add_resources(out);
-  if (chance(5)) out.last_failure(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server said no");
+  if (chance(5)) out.last_failure(chance(50) ? "JobCreationFailed" : "FailedUpdateStatus", "the server refused it");
   return out;
 }
 
@@ -222,12 +222,12 @@ void JobSetGenerator::edit(World& world) {
   }
 }
 
-void JobSetGenerator::go_on(World& world) {
+void JobSetGenerator::advance(World& world) {
   for (const std::string& name : names_in(world)) {
     const Json& job = world.jobs().at(name);
     if (job["metadata"].contains("deletionTimestamp")) {
       if (chance(70)) world.without_job(name);
-    } else if (!is_over(job) && chance(60)) {
+    } else if (!is_finished(job) && chance(60)) {
       if (bool_at(job, {"spec", "suspend"})) {
         world.job(name, suspended);
       } else {
@@ -249,21 +249,21 @@ JobSetObserved seen_in(const World& world) {
   return seen;
 }
 
-void perform(const runtime::Action& action, World& world) {
-  if (action.kind == runtime::ActionKind::kCreate && action.type == kJobs && world.jobs().contains(action.key.name)) {
+void perform(const plan::Action& action, World& world) {
+  if (action.kind == plan::ActionKind::kCreate && action.type == kJobs && world.jobs().contains(action.key.name)) {
     world.last_failure(action.failure_reason, "already exists");
     return;
   }
   world.apply(action);
 }
 
-void calm_down(World& world) {
+void settle_children(World& world) {
   const std::string uid = world.jobset().uid();
   for (const std::string& name : names_in(world)) {
     const Json& job = world.jobs().at(name);
-    if (job["metadata"].contains("deletionTimestamp") || !is_ours(job, uid)) {
+    if (job["metadata"].contains("deletionTimestamp") || !is_owned(job, uid)) {
       world.without_job(name);
-    } else if (!is_over(job)) {
+    } else if (!is_finished(job)) {
       world.job(name, bool_at(job, {"spec", "suspend"}) ? suspended : ready);
     }
   }

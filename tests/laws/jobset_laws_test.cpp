@@ -4,18 +4,18 @@
 
 #include "controllers/jobset/jobset_plan.h"
 #include "controllers/jobset/labels.h"
-#include "tests/laws/jobset_breaches.h"
 #include "tests/laws/jobset_generator.h"
+#include "tests/laws/jobset_violations.h"
 #include "tests/laws/laws.h"
 
 namespace tpuslice::jobset {
 namespace {
 
-using runtime::Action;
-using runtime::Plan;
+using plan::Action;
+using plan::Plan;
 using testing::IsEmpty;
 
-constexpr int kRounds = 60;  // Restarts, one after the other, up to where no more are allowed.
+constexpr int kMaxRounds = 60;  // Enough for all allowed restarts.
 
 class JobSetLaws : public laws::Laws<JobSetGenerator, 320, 8'000> {};
 
@@ -27,30 +27,30 @@ Plan plan_of(const JobSetObserved& seen) {
   return *std::move(plan);
 }
 
-void carry_on(const Plan& plan, World& world) {
+void apply(const Plan& plan, World& world) {
   for (const Action& action : actions_of(plan)) perform(action, world);
   if (plan.status) world.set("/status", plan.status->status);
 }
 
-/// Runs until nothing is left to do; says what was wrong on the way and in the end.
+/// Runs until the plan is empty; returns violations on the way and defects at the end.
 std::vector<std::string> settle(World& world) {
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const JobSetObserved seen = seen_in(world);
     const Plan plan = plan_of(seen);
-    if (std::vector<std::string> broken = breaches(seen, plan); !broken.empty()) return broken;
-    const bool ended = plan.empty() && !plan.requeue_after;
-    carry_on(plan, world);
+    if (std::vector<std::string> broken = violations(seen, plan); !broken.empty()) return broken;
+    const bool idle = plan.empty() && !plan.requeue_after;
+    apply(plan, world);
     const auto before = world.jobs();
-    calm_down(world);
-    // Nothing but time will change anything.
+    settle_children(world);
+    // Only time changes the plan.
     if (plan.empty() && plan.requeue_after) world.now() += *plan.requeue_after;
-    if (ended && before == world.jobs() && plan_of(seen_in(world)).empty()) return faults_of(seen_in(world));
+    if (idle && before == world.jobs() && plan_of(seen_in(world)).empty()) return defects_at_rest(seen_in(world));
   }
-  return {"does not come to rest: " + plan_of(seen_in(world)).reason};
+  return {"does not reach a fixpoint: " + plan_of(seen_in(world)).reason};
 }
 
-/// What two worlds that came to rest are compared by.
-Json end_of(const World& world) {
+/// For comparing two worlds at rest.
+Json summary_of(const World& world) {
   Json out = Json::object();
   for (const auto& [name, job] : world.jobs()) {
     out[name] = {{"attempt", string_at(job, {"metadata", "labels", kRestartAttempt})},
@@ -62,28 +62,28 @@ Json end_of(const World& world) {
   return out;
 }
 
-TEST_F(JobSetLaws, AreHeldAgainstJobSetsThatAreCarriedOut) {
-  int alone = 0;
+TEST_F(JobSetLaws, GeneratorCoversAllPhases) {
+  int ignored = 0;
   int finished = 0;
   int suspended = 0;
   int failed = 0;
   int restarting = 0;
-  int at_once = 0;  ///< Jobs that go before their pods.
+  int overlapping = 0;  ///< Jobs that are deleted before their pods.
   for_many_worlds([&](JobSetGenerator& generator) {
     const World world = generator.world();
     const Scene scene(world);
-    alone += is_left_alone(scene.seen) ? 1 : 0;
-    finished += scene.changes.status.finished() ? 1 : 0;
-    suspended += scene.spec.suspended ? 1 : 0;
-    failed += scene.children.failed.empty() ? 0 : 1;
-    restarting += scene.children.previous.empty() ? 0 : 1;
+    ignored += is_not_reconciled(scene.seen) ? 1 : 0;
+    finished += scene.state.status.finished() ? 1 : 0;
+    suspended += scene.state.spec.suspended ? 1 : 0;
+    failed += scene.state.children.failed.empty() ? 0 : 1;
+    restarting += scene.state.children.previous.empty() ? 0 : 1;
     for (const Action& action : actions_of(plan_of(seen_in(world)))) {
       const bool as_seen = !action.preconditions.resource_version.empty();
-      at_once += as_seen && action.propagation == runtime::Propagation::kBackground ? 1 : 0;
+      overlapping += as_seen && action.propagation == plan::Propagation::kBackground ? 1 : 0;
     }
   });
-  EXPECT_LT(alone, kWorlds / 6);
-  for (const int some : {finished, suspended, failed, restarting, at_once}) EXPECT_GT(some, kWorlds / 25);
+  EXPECT_LT(ignored, kWorlds / 6);
+  for (const int some : {finished, suspended, failed, restarting, overlapping}) EXPECT_GT(some, kWorlds / 25);
 }
 
 TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
@@ -95,13 +95,13 @@ TEST_F(JobSetLaws, EqualObservationsHaveEqualPlans) {
       std::ranges::reverse(again.claims);
       const Plan plan = plan_of(seen_in(world));
       ASSERT_EQ(to_json(plan).dump(), to_json(plan_of(again)).dump());
-      carry_on(plan, world);
-      generator.go_on(world);
+      apply(plan, world);
+      generator.advance(world);
     }
   });
 }
 
-TEST_F(JobSetLaws, EveryWorldComesToRestAndThenNothingIsWritten) {
+TEST_F(JobSetLaws, EveryWorldReachesAFixpointAndIsNotWrittenAgain) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
     ASSERT_THAT(settle(world), IsEmpty());
@@ -113,13 +113,13 @@ TEST_F(JobSetLaws, EveryWorldComesToRestAndThenNothingIsWritten) {
   });
 }
 
-TEST_F(JobSetLaws, NoPlanDoesWhatItMustNot) {
+TEST_F(JobSetLaws, NoPlanViolatesAnInvariant) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
     for (int round = 0; round < 10; ++round) {
       const JobSetObserved seen = seen_in(world);
       const Plan plan = plan_of(seen);
-      ASSERT_THAT(breaches(seen, plan), IsEmpty()) << plan.reason << "\n" << seen.jobset.json().dump(1);
+      ASSERT_THAT(violations(seen, plan), IsEmpty()) << plan.reason << "\n" << seen.jobset.json().dump(1);
       std::vector<Action> actions = actions_of(plan);
       generator.shuffle(actions);
       const bool whole = generator.chance(70);
@@ -127,19 +127,19 @@ TEST_F(JobSetLaws, NoPlanDoesWhatItMustNot) {
       for (const Action& action : actions) perform(action, world);
       if (plan.status && whole) world.set("/status", plan.status->status);
       if (generator.chance(20)) generator.edit(world);
-      if (generator.chance(80)) generator.go_on(world);
+      if (generator.chance(80)) generator.advance(world);
     }
     ASSERT_THAT(settle(world), IsEmpty());
   });
 }
 
-TEST_F(JobSetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
+TEST_F(JobSetLaws, ACrashAfterAnyActionDoesNotChangeTheResult) {
   for_many_worlds([](JobSetGenerator& generator) {
     World whole = generator.world();
     const int rounds = generator.below(3);
     for (int round = 0; round < rounds; ++round) {
-      carry_on(plan_of(seen_in(whole)), whole);
-      generator.go_on(whole);
+      apply(plan_of(seen_in(whole)), whole);
+      generator.advance(whole);
     }
     World cut = whole;
     const std::vector<Action> actions = actions_of(plan_of(seen_in(cut)));
@@ -147,11 +147,11 @@ TEST_F(JobSetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     for (int i = 0; i < done; ++i) perform(actions[static_cast<std::size_t>(i)], cut);
     ASSERT_THAT(settle(cut), IsEmpty());
     ASSERT_THAT(settle(whole), IsEmpty());
-    ASSERT_EQ(end_of(cut), end_of(whole));
+    ASSERT_EQ(summary_of(cut), summary_of(whole));
   });
 }
 
-TEST_F(JobSetLaws, AFailureToWriteTheStatusIsNoNews) {
+TEST_F(JobSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {
   for_many_worlds([](JobSetGenerator& generator) {
     World world = generator.world();
     const std::string plan = to_json(plan_of(seen_in(world.last_failure("", "")))).dump();

@@ -1,4 +1,4 @@
-// What the laws of every kind have in common: dice, and many worlds, each from one seed.
+// Shared by the laws of all kinds: random choices, and a fixture that runs a law over many worlds, each from one seed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace tpuslice::laws {
 
-/// What a generator chooses by.
+/// Random choices of a generator.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : random_(seed) {}
@@ -29,14 +29,14 @@ class Dice {
   std::mt19937_64 random_;
 };
 
-/// TPUSLICE_SEED starts elsewhere.
+/// The environment variable TPUSLICE_SEED, or 1.
 [[nodiscard]] inline std::uint64_t first_seed() {
   const char* chosen = std::getenv("TPUSLICE_SEED");  // NOLINT(concurrency-mt-unsafe): before any thread
   return chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
 }
 
-/// The fixture of laws over worlds of a Generator, so many of them for each law. All laws of a program together have to
-/// look at no fewer than `observations` plans, which they count in seen().
+/// Fixture of laws over `worlds` worlds of a Generator for each law. The laws count the plans they check in seen(); all
+/// laws of a program together check at least `observations`.
 template <typename Generator, int worlds, int observations>
 class Laws : public testing::Test {
  public:

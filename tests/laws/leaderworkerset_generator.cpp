@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/labels.h"
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::leaderworkerset {
@@ -28,12 +28,12 @@ Json LeaderWorkerSetGenerator::random_rollout(int replicas) {
 SetWorld LeaderWorkerSetGenerator::world() {
   SetBuilder set = a_set("serve");
   const int replicas = below(5);
-  // Hosts of a slice: as many as its topology has, beside a leader of another kind.
-  const bool leads = chance(40);
+  // With TPUs, the number of hosts usually fits the topology.
+  const bool has_leader_template = chance(40);
   const bool has_tpus = chance(30);
-  const int size = has_tpus && chance(90) ? (leads ? 5 : 4) : 1 + below(4);
+  const int size = has_tpus && chance(90) ? (has_leader_template ? 5 : 4) : 1 + below(4);
   set.replicas(replicas).size(size);
-  if (leads) set.leader();
+  if (has_leader_template) set.leader();
   if (has_tpus) set.tpu("tpu-v6e-slice", "4x4");
   if (!has_tpus && size > 2 && size % 2 == 1 && chance(30)) set.subgroups(2, chance(50));
   set.set("/spec/rolloutStrategy",
@@ -41,7 +41,7 @@ SetWorld LeaderWorkerSetGenerator::world() {
   if (chance(30)) set.set("/spec/startupPolicy", "LeaderReady");
   if (chance(40)) set.of_template("/restartPolicy", chance(50) ? "None" : "RecreateGroupAfterStart");
   if (chance(30)) set.set("/spec/networkConfig", {{"subdomainPolicy", "UniquePerReplica"}});
-  if (chance(30)) set.annotation(std::string(tpu::kLwsTopologyKey), kPool);
+  if (chance(30)) set.annotation(std::string(kExclusiveTopology), kPool);
   if (chance(30)) set.annotation(std::string(kMaxRestarts), std::to_string(below(3)));
   return SetWorld(set.json());
 }
@@ -73,7 +73,7 @@ Json* LeaderWorkerSetGenerator::any_of(SetWorld::Objects& objects) {
   return &std::next(objects.begin(), below(static_cast<int>(objects.size())))->second;
 }
 
-void LeaderWorkerSetGenerator::distort_pod(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_pod_fault(SetWorld& world) {
   Json* pod = any_of(world.pods());
   if (pod == nullptr) return;
   const int kind = below(100);
@@ -92,7 +92,7 @@ void LeaderWorkerSetGenerator::distort_pod(SetWorld& world) {
   }
 }
 
-void LeaderWorkerSetGenerator::distort_child(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_child_fault(SetWorld& world) {
   Json* set = any_of(world.stateful_sets());
   Json* service = any_of(world.services());
   const int kind = below(100);
@@ -105,8 +105,8 @@ void LeaderWorkerSetGenerator::distort_child(SetWorld& world) {
   } else if (kind < 55 && set != nullptr && string_at(*set, {"metadata", "name"}) != world.name()) {
     (*set)["metadata"]["ownerReferences"][0] = {{"apiVersion", "apps/v1"},
                                                 {"kind", "Deployment"},
-                                                {"name", "somebody"},
-                                                {"uid", "uid-of-somebody"},
+                                                {"name", "another-owner"},
+                                                {"uid", "uid-of-another-owner"},
                                                 {"controller", true}};
   } else if (kind < 65 && service != nullptr) {
     (*service)["spec"]["selector"]["stray"] = "x";
@@ -117,20 +117,20 @@ void LeaderWorkerSetGenerator::distort_child(SetWorld& world) {
       world.revisions().erase(string_at(*revision, {"metadata", "name"}));
     }
   } else if (const auto leaders = world.stateful_sets().find(world.name()); leaders != world.stateful_sets().end()) {
-    leaders->second["metadata"]["annotations"][std::string(kRestarts)] = chance(50) ? "no JSON" : "{\"0\":{}}";
+    leaders->second["metadata"]["annotations"][std::string(kRestarts)] = chance(50) ? "not JSON" : "{\"0\":{}}";
   }
 }
 
-void LeaderWorkerSetGenerator::distort(SetWorld& world) {
+void LeaderWorkerSetGenerator::inject_fault(SetWorld& world) {
   if (chance(60)) {
-    distort_pod(world);
+    inject_pod_fault(world);
   } else {
-    distort_child(world);
+    inject_child_fault(world);
   }
 }
 
-void LeaderWorkerSetGenerator::go_on(SetWorld& world) {
-  world.go_on([this] { return chance(70); });
+void LeaderWorkerSetGenerator::step(SetWorld& world) {
+  world.step([this] { return chance(70); });
   world.now() += std::chrono::seconds(below(20));
 }
 

@@ -1,4 +1,4 @@
-// Random LeaderWorkerSets, what becomes of their children and what users do to them, from one seed.
+// Random LeaderWorkerSets, edits and faults, from one seed.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@ class LeaderWorkerSetGenerator final : public laws::Dice {
  public:
   explicit LeaderWorkerSetGenerator(std::uint64_t seed) : Dice(seed) {}
 
-  /// A set of any shape and policy. Nothing of it is there yet.
+  /// A set of any shape and policy, without children.
   [[nodiscard]] SetWorld world();
-  /// A change that a user may make: another image, size or number of groups, another rollout.
+  /// A user's change: image, size, replicas or rollout.
   void edit(SetWorld& world);
-  /// Something goes wrong: pods fail, are restarted, lost or evicted; children are gone, changed, or somebody else's.
-  void distort(SetWorld& world);
-  /// What the other controllers and time do, in part.
-  void go_on(SetWorld& world);
+  /// A fault: pods fail, restart or are deleted; children are deleted, changed, or get another owner.
+  void inject_fault(SetWorld& world);
+  /// A random step of the other controllers.
+  void step(SetWorld& world);
 
  private:
   [[nodiscard]] Json random_rollout(int replicas);
   [[nodiscard]] Json* any_of(SetWorld::Objects& objects);
-  void distort_pod(SetWorld& world);
-  void distort_child(SetWorld& world);
+  void inject_pod_fault(SetWorld& world);
+  void inject_child_fault(SetWorld& world);
 };
 
 }  // namespace tpuslice::leaderworkerset

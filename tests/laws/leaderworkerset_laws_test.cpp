@@ -10,18 +10,19 @@
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "controllers/plan/conditions.h"
 #include "tests/laws/laws.h"
-#include "tests/laws/leaderworkerset_breaches.h"
 #include "tests/laws/leaderworkerset_generator.h"
+#include "tests/laws/leaderworkerset_violations.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
-using runtime::Action;
-using runtime::Plan;
+using plan::Action;
+using plan::Plan;
 using testing::IsEmpty;
 
-constexpr int kRounds = 120;  // A rollout of all groups, one after the other, and restarts that back off.
+constexpr int kMaxRounds = 120;  // Enough for a rollout group by group, and restarts with back-off.
 
 class LeaderWorkerSetLaws : public laws::Laws<LeaderWorkerSetGenerator, 320, 8'000> {};
 
@@ -32,56 +33,56 @@ Plan plan_of(const LeaderWorkerSetObserved& seen) {
   return *std::move(plan);
 }
 
-void carry_on(const Plan& plan, SetWorld& world) {
-  for (const runtime::Stage& stage : plan.stages) {
+void apply(const Plan& plan, SetWorld& world) {
+  for (const plan::Stage& stage : plan.stages) {
     for (const Action& action : stage.actions) world.perform(action);
   }
   if (plan.status) world.write_status(plan.status->status);
 }
 
-/// Runs until nothing is left to do; says what was wrong on the way and in the end.
-std::vector<std::string> settle(SetWorld& world) {
-  for (int round = 0; round < kRounds; ++round) {
+/// Runs until the plan is empty; returns violated invariants.
+std::vector<std::string> run_until_stable(SetWorld& world) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     const LeaderWorkerSetObserved seen = world.seen();
     const Plan plan = plan_of(seen);
-    if (std::vector<std::string> broken = breaches(seen, plan); !broken.empty()) {
+    if (std::vector<std::string> broken = plan_violations(seen, plan); !broken.empty()) {
       broken.push_back(plan.reason + "\n" + world.describe());
       return broken;
     }
-    const bool ended = plan.empty() && !plan.requeue_after;
-    carry_on(plan, world);
+    const bool stable = plan.empty() && !plan.requeue_after;
+    apply(plan, world);
     const SetWorld::Objects pods = world.pods();
-    world.calm_down();
-    // Nothing but time will change anything.
+    world.settle();
+    // Only time can change the next plan.
     if (plan.empty() && plan.requeue_after) world.now() += *plan.requeue_after;
-    if (ended && pods == world.pods() && plan_of(world.seen()).empty()) return faults_of(world.seen());
+    if (stable && pods == world.pods() && plan_of(world.seen()).empty()) return settled_violations(world.seen());
   }
-  return {"does not come to rest: " + plan_of(world.seen()).reason + "\n" + world.describe()};
+  return {"does not become stable: " + plan_of(world.seen()).reason + "\n" + world.describe()};
 }
 
-/// A world in the middle of its life, whose children are what an operator made of it.
-SetWorld lived_in(LeaderWorkerSetGenerator& generator) {
+/// A world after a random history.
+SetWorld random_history(LeaderWorkerSetGenerator& generator) {
   SetWorld world = generator.world();
   const int rounds = generator.below(12);
   for (int round = 0; round < rounds; ++round) {
-    carry_on(plan_of(world.seen()), world);
+    apply(plan_of(world.seen()), world);
     if (generator.chance(30)) {
-      world.calm_down();
+      world.settle();
     } else {
-      generator.go_on(world);
+      generator.step(world);
     }
     if (generator.chance(20)) generator.edit(world);
-    if (generator.chance(15)) generator.distort(world);
+    if (generator.chance(15)) generator.inject_fault(world);
   }
   return world;
 }
 
-/// What two worlds that came to rest are compared by.
-Json end_of(const SetWorld& world) {
+/// State by which stable worlds are compared.
+Json final_state(const SetWorld& world) {
   Json out = Json::object();
   for (const auto& [name, pod] : world.pods()) out[name] = string_at(pod, {"metadata", "labels", kRevisionKey});
   for (const auto& [name, set] : world.stateful_sets()) out["set " + name] = set["spec"];
-  // Which conditions there are that are not true tells of the way there.
+  // Conditions that are False depend on the history.
   Json status = world.set()["status"];
   Json conditions = Json::array();
   for (const Json& condition : status["conditions"]) {
@@ -92,16 +93,16 @@ Json end_of(const SetWorld& world) {
   return out;
 }
 
-TEST_F(LeaderWorkerSetLaws, AreHeldAgainstSetsThatAreCarriedOut) {
+TEST_F(LeaderWorkerSetLaws, CoverSetsInEveryPhase) {
   int refused = 0;
   int empty = 0;
   int outdated = 0;
   int unready = 0;
   for_many_worlds([&](LeaderWorkerSetGenerator& generator) {
-    const SetWorld world = lived_in(generator);
+    const SetWorld world = random_history(generator);
     const Json& status = world.set().value("status", Json::object());
     const auto replicas = int_at(world.set(), {"spec", "replicas"});
-    refused += find_condition(array_at(status, {"conditions"}), kAccepted) != nullptr ? 1 : 0;
+    refused += condition_status(array_at(status, {"conditions"}), plan::kAccepted) == "False" ? 1 : 0;
     empty += world.pods().empty() ? 1 : 0;
     outdated += int_at(status, {"updatedReplicas"}) < replicas ? 1 : 0;
     unready += int_at(status, {"readyReplicas"}) < replicas ? 1 : 0;
@@ -113,7 +114,7 @@ TEST_F(LeaderWorkerSetLaws, AreHeldAgainstSetsThatAreCarriedOut) {
 
 TEST_F(LeaderWorkerSetLaws, EqualObservationsHaveEqualPlans) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    const SetWorld world = lived_in(generator);
+    const SetWorld world = random_history(generator);
     LeaderWorkerSetObserved again = world.seen();
     again.set = Object(Json::parse(again.set.json().dump()));
     generator.shuffle(again.pods);
@@ -124,10 +125,10 @@ TEST_F(LeaderWorkerSetLaws, EqualObservationsHaveEqualPlans) {
   });
 }
 
-TEST_F(LeaderWorkerSetLaws, EveryWorldComesToRestAndThenNothingIsWritten) {
+TEST_F(LeaderWorkerSetLaws, EveryWorldBecomesStableAndThenNothingIsWritten) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld world = lived_in(generator);
-    ASSERT_THAT(settle(world), IsEmpty());
+    SetWorld world = random_history(generator);
+    ASSERT_THAT(run_until_stable(world), IsEmpty());
     for (int round = 0; round < 3; ++round) {
       const Plan plan = plan_of(world.seen());
       ASSERT_TRUE(plan.empty()) << to_json(plan).dump(2);
@@ -136,52 +137,52 @@ TEST_F(LeaderWorkerSetLaws, EveryWorldComesToRestAndThenNothingIsWritten) {
   });
 }
 
-TEST_F(LeaderWorkerSetLaws, NoPlanDoesWhatItMustNot) {
+TEST_F(LeaderWorkerSetLaws, NoPlanViolatesAnInvariant) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld world = lived_in(generator);
+    SetWorld world = random_history(generator);
     for (int round = 0; round < 10; ++round) {
       const LeaderWorkerSetObserved seen = world.seen();
       Plan plan = plan_of(seen);
-      ASSERT_THAT(breaches(seen, plan), IsEmpty()) << plan.reason << "\n" << world.describe();
-      const bool whole = generator.chance(70);
-      for (runtime::Stage& stage : plan.stages) {
+      ASSERT_THAT(plan_violations(seen, plan), IsEmpty()) << plan.reason << "\n" << world.describe();
+      const bool complete = generator.chance(70);
+      for (plan::Stage& stage : plan.stages) {
         generator.shuffle(stage.actions);
-        if (!whole)
+        if (!complete)
           stage.actions.resize(static_cast<std::size_t>(generator.below(static_cast<int>(stage.actions.size()) + 1)));
       }
-      if (!whole) plan.status.reset();
-      carry_on(plan, world);
+      if (!complete) plan.status.reset();
+      apply(plan, world);
       if (generator.chance(25)) generator.edit(world);
-      if (generator.chance(25)) generator.distort(world);
-      if (generator.chance(80)) generator.go_on(world);
+      if (generator.chance(25)) generator.inject_fault(world);
+      if (generator.chance(80)) generator.step(world);
     }
-    ASSERT_THAT(settle(world), IsEmpty());
+    ASSERT_THAT(run_until_stable(world), IsEmpty());
   });
 }
 
-TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
+TEST_F(LeaderWorkerSetLaws, ACrashAfterAnyActionDoesNotChangeTheFinalState) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    SetWorld whole = lived_in(generator);
+    SetWorld whole = random_history(generator);
     SetWorld cut = whole;
     const Plan plan = plan_of(cut.seen());
-    for (const runtime::Stage& stage : plan.stages) {
+    for (const plan::Stage& stage : plan.stages) {
       const int done = generator.below(static_cast<int>(stage.actions.size()) + 1);
       for (int i = 0; i < done; ++i) cut.perform(stage.actions[static_cast<std::size_t>(i)]);
       if (done < static_cast<int>(stage.actions.size())) break;
     }
-    ASSERT_THAT(settle(cut), IsEmpty());
-    ASSERT_THAT(settle(whole), IsEmpty());
-    const Json difference = Json::diff(end_of(whole), end_of(cut));
+    ASSERT_THAT(run_until_stable(cut), IsEmpty());
+    ASSERT_THAT(run_until_stable(whole), IsEmpty());
+    const Json difference = Json::diff(final_state(whole), final_state(cut));
     ASSERT_TRUE(difference.empty()) << difference.dump(1) << "\n" << plan.reason << "\n" << whole.describe();
   });
 }
 
-TEST_F(LeaderWorkerSetLaws, AFailureToWriteTheStatusIsNoNews) {
+TEST_F(LeaderWorkerSetLaws, AFailedStatusWriteDoesNotChangeThePlan) {
   for_many_worlds([](LeaderWorkerSetGenerator& generator) {
-    LeaderWorkerSetObserved seen = lived_in(generator).seen();
+    LeaderWorkerSetObserved seen = random_history(generator).seen();
     seen.last_failure.reset();
     const std::string plan = to_json(plan_of(seen)).dump();
-    seen.last_failure = runtime::Failure{"FailedUpdateStatus", "it was lost"};
+    seen.last_failure = plan::Failure{"FailedUpdateStatus", "it was lost"};
     ASSERT_EQ(to_json(plan_of(seen)).dump(), plan);
   });
 }

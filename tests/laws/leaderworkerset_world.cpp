@@ -14,7 +14,7 @@ namespace tpuslice::leaderworkerset {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::Action;
+using plan::Action;
 
 constexpr const char* kNode = "node-a";
 
@@ -84,10 +84,10 @@ std::string SetWorld::new_uid(std::string_view of) { return fmt::format("uid-{}-
 void SetWorld::create(const Action& action) {
   Objects& objects = objects_of(action.type);
   if (objects.contains(action.key.name)) return refuse(action);
-  Json made = action.body.make().value();
-  made["metadata"]["uid"] = new_uid(action.key.name);
-  made["metadata"]["generation"] = 1;
-  objects[action.key.name] = std::move(made);
+  Json created = action.body.make().value();
+  created["metadata"]["uid"] = new_uid(action.key.name);
+  created["metadata"]["generation"] = 1;
+  objects[action.key.name] = std::move(created);
 }
 
 void SetWorld::patch(const Action& action) {
@@ -97,37 +97,37 @@ void SetWorld::patch(const Action& action) {
   if (live["spec"] == before["spec"]) return;
   live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;
   if (action.type != kStatefulSets || action.key.name != name()) return;
-  const bool new_leaders = live["spec"]["template"] != before["spec"]["template"];
-  if (new_leaders && earlier_leaders_.is_null()) earlier_leaders_ = before["spec"]["template"];
+  const bool template_changed = live["spec"]["template"] != before["spec"]["template"];
+  if (template_changed && old_template_.is_null()) old_template_ = before["spec"]["template"];
 }
 
 void SetWorld::perform(const Action& action) {
-  if (action.kind == runtime::ActionKind::kCreate) return create(action);
+  if (action.kind == plan::ActionKind::kCreate) return create(action);
   Objects& objects = objects_of(action.type);
   const auto live = objects.find(action.key.name);
   if (live == objects.end() || uid_of(live->second) != action.preconditions.uid) return refuse(action);
-  if (action.kind == runtime::ActionKind::kPatch) return patch(action);
+  if (action.kind == plan::ActionKind::kPatch) return patch(action);
   if (action.type == kPods || action.type == kStatefulSets) {
     live->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-    const bool foreground = action.propagation == runtime::Propagation::kForeground;
+    const bool foreground = action.propagation == plan::Propagation::kForeground;
     if (foreground) live->second["metadata"]["finalizers"] = Json::array({"foregroundDeletion"});
   } else {
     objects.erase(live);
   }
 }
 
-void SetWorld::make_pods(Json& stateful_set, const std::function<bool()>& lucky) {
+void SetWorld::run_stateful_set(Json& stateful_set, const std::function<bool()>& chance) {
   const std::string set_name = string_at(stateful_set, {"metadata", "name"});
   const int first = first_ordinal(stateful_set);
   const int end = first + static_cast<int>(int_at(stateful_set, {"spec", "replicas"}, 1));
   const auto partition = int_at(stateful_set, {"spec", "updateStrategy", "rollingUpdate", "partition"});
-  const bool leads = set_name == name();
-  if (leads) stateful_set["status"]["observedGeneration"] = stateful_set["metadata"]["generation"];
+  const bool is_leader_set = set_name == name();
+  if (is_leader_set) stateful_set["status"]["observedGeneration"] = stateful_set["metadata"]["generation"];
   for (int i = first; i < end; ++i) {
     const std::string pod_name = fmt::format("{}-{}", set_name, i);
-    if (pods_.contains(pod_name) || !lucky()) continue;
-    const bool earlier = leads && i < partition && !earlier_leaders_.is_null();
-    Json pod = earlier ? earlier_leaders_ : stateful_set["spec"]["template"];
+    if (pods_.contains(pod_name) || !chance()) continue;
+    const bool old = is_leader_set && i < partition && !old_template_.is_null();
+    Json pod = old ? old_template_ : stateful_set["spec"]["template"];
     pod["apiVersion"] = "v1";
     pod["kind"] = "Pod";
     pod["metadata"]["name"] = pod_name;
@@ -139,51 +139,51 @@ void SetWorld::make_pods(Json& stateful_set, const std::function<bool()>& lucky)
     pod["status"]["phase"] = "Pending";
     pods_[pod_name] = std::move(pod);
   }
-  // Beyond the replicas; and those that failed are made anew.
+  // Failed pods, and those beyond the replicas.
   for (auto& [pod_name, pod] : pods_) {
     if (owner_of(pod) != uid_of(stateful_set) || is_terminating(pod)) continue;
     const int ordinal = std::stoi(pod_name.substr(pod_name.rfind('-') + 1));
-    if ((is_failed(pod) || ordinal >= end) && lucky()) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+    if ((is_failed(pod) || ordinal >= end) && chance()) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
   }
 }
 
-void SetWorld::collect_garbage(const std::function<bool()>& lucky) {
+void SetWorld::collect_garbage(const std::function<bool()>& chance) {
   for (const std::string& each : names_in(stateful_sets_)) {
     const Json& object = stateful_sets_[each];
     const std::string owner = owner_of(object);
     const bool owned_by_pod = string_at(object, {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
     const auto leader = std::ranges::find_if(pods_, [&](const auto& pod) { return uid_of(pod.second) == owner; });
-    const bool going = leader == pods_.end() || leader->second["metadata"].contains("finalizers");
+    const bool leader_deleted = leader == pods_.end() || leader->second["metadata"].contains("finalizers");
     const bool empty =
         std::ranges::none_of(pods_, [&](const auto& pod) { return owner_of(pod.second) == uid_of(object); });
-    const bool ends = is_terminating(object) ? empty : owned_by_pod && going;
-    if (ends && lucky()) stateful_sets_.erase(each);
+    const bool deleted = is_terminating(object) ? empty : owned_by_pod && leader_deleted;
+    if (deleted && chance()) stateful_sets_.erase(each);
   }
   for (const std::string& each : names_in(services_)) {
     const bool owned_by_pod = string_at(services_[each], {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
-    if (owned_by_pod && !has_uid(pods_, owner_of(services_[each])) && lucky()) services_.erase(each);
+    if (owned_by_pod && !has_uid(pods_, owner_of(services_[each])) && chance()) services_.erase(each);
   }
   for (const std::string& each : names_in(pods_)) {
     Json& pod = pods_[each];
     const auto set =
         std::ranges::find_if(stateful_sets_, [&](const auto& it) { return uid_of(it.second) == owner_of(pod); });
     if (set == stateful_sets_.end()) {
-      if (lucky()) pods_.erase(each);
-    } else if (is_terminating(set->second) && !is_terminating(pod) && lucky()) {
+      if (chance()) pods_.erase(each);
+    } else if (is_terminating(set->second) && !is_terminating(pod) && chance()) {
       pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
     }
   }
 }
 
-void SetWorld::run_pods(const std::function<bool()>& lucky) {
+void SetWorld::run_pods(const std::function<bool()>& chance) {
   for (const std::string& each : names_in(pods_)) {
     Json& pod = pods_[each];
     if (is_terminating(pod)) {
-      const bool waits =
+      const bool blocked =
           pod["metadata"].contains("finalizers") &&
           std::ranges::any_of(stateful_sets_, [&](const auto& set) { return owner_of(set.second) == uid_of(pod); });
-      if (!waits && lucky()) pods_.erase(each);
-    } else if (!is_failed(pod) && lucky()) {
+      if (!blocked && chance()) pods_.erase(each);
+    } else if (!is_failed(pod) && chance()) {
       if (string_at(pod, {"status", "phase"}) == "Pending") {
         pod["status"]["phase"] = "Running";
       } else {
@@ -206,29 +206,29 @@ void SetWorld::count_pods() {
     }
     stateful_set["status"]["replicas"] = all;
     stateful_set["status"]["availableReplicas"] = available;
-    if (each == name() && updated) earlier_leaders_ = nullptr;
+    if (each == name() && updated) old_template_ = nullptr;
   }
 }
 
-void SetWorld::go_on(const std::function<bool()>& lucky) {
-  collect_garbage(lucky);
+void SetWorld::step(const std::function<bool()>& chance) {
+  collect_garbage(chance);
   for (auto& [each, stateful_set] : stateful_sets_) {
-    const bool stands = each == name() || has_uid(pods_, owner_of(stateful_set));
-    if (stands && !is_terminating(stateful_set)) make_pods(stateful_set, lucky);
+    const bool has_owner = each == name() || has_uid(pods_, owner_of(stateful_set));
+    if (has_owner && !is_terminating(stateful_set)) run_stateful_set(stateful_set, chance);
   }
-  run_pods(lucky);
+  run_pods(chance);
   count_pods();
 }
 
-void SetWorld::calm_down() {
+void SetWorld::settle() {
   failure_.reset();
   for (const std::string& each : names_in(stateful_sets_)) {
-    if (owner_of(stateful_sets_[each]) == "uid-of-somebody") stateful_sets_.erase(each);
+    if (owner_of(stateful_sets_[each]) == "uid-of-another-owner") stateful_sets_.erase(each);
   }
   for (const std::string& each : names_in(services_)) {
-    if (owner_of(services_[each]) == "uid-of-somebody") services_.erase(each);
+    if (owner_of(services_[each]) == "uid-of-another-owner") services_.erase(each);
   }
-  for (int i = 0; i < 4; ++i) go_on([] { return true; });
+  for (int i = 0; i < 4; ++i) step([] { return true; });
   now_ += 1s;
 }
 
@@ -248,7 +248,7 @@ std::string SetWorld::describe() const {
   }
   for (const auto& [each, pod] : pods_) {
     out += fmt::format("pod {} of {} ({}): {}{}\n", each, owner_of(pod), revision_of(pod), pod["status"].dump(),
-                       is_terminating(pod) ? " goes" : "");
+                       is_terminating(pod) ? " terminating" : "");
   }
   return out;
 }

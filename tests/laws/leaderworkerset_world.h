@@ -1,5 +1,4 @@
-// SetWorld: a LeaderWorkerSet and its children as the API server keeps them, and what StatefulSet controller, garbage
-// collector and kubelets make of them, a step at a time.
+// SetWorld: a LeaderWorkerSet and its children, with a simple StatefulSet controller, garbage collector and kubelet.
 #pragma once
 
 #include <functional>
@@ -8,7 +7,7 @@
 #include <string_view>
 
 #include "controllers/leaderworkerset/observed.h"
-#include "controllers/runtime/plan.h"
+#include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -20,17 +19,17 @@ class SetWorld {
 
   [[nodiscard]] LeaderWorkerSetObserved seen() const;
 
-  /// As the API server. A create of what exists and a precondition that does not hold are refused, and known to the
-  /// next plan.
-  void perform(const runtime::Action& action);
+  /// Like the API server: creates of existing objects and writes with wrong preconditions fail, and are the
+  /// last_failure of the next plan.
+  void perform(const plan::Action& action);
   void write_status(Json status) { set_["status"] = std::move(status); }
 
-  /// Each thing that may happen next happens if `lucky` says so: pods are made, replaced, started, removed.
-  void go_on(const std::function<bool()>& lucky);
-  /// All of it happens, over and over; strangers go; time passes.
-  void calm_down();
+  /// One step of the controllers and kubelets: each possible change happens if `chance` returns true.
+  void step(const std::function<bool()>& chance);
+  /// Several steps with all changes; objects of other owners are deleted; time passes.
+  void settle();
 
-  /// For people: what is asked for, and what there is.
+  /// For failure messages.
   [[nodiscard]] std::string describe() const;
 
   [[nodiscard]] Json& set() { return set_; }
@@ -46,12 +45,12 @@ class SetWorld {
 
  private:
   [[nodiscard]] Objects& objects_of(const ResourceType& type);
-  void refuse(const runtime::Action& action);
-  void create(const runtime::Action& action);
-  void patch(const runtime::Action& action);
-  void make_pods(Json& stateful_set, const std::function<bool()>& lucky);
-  void collect_garbage(const std::function<bool()>& lucky);
-  void run_pods(const std::function<bool()>& lucky);
+  void refuse(const plan::Action& action);
+  void create(const plan::Action& action);
+  void patch(const plan::Action& action);
+  void run_stateful_set(Json& stateful_set, const std::function<bool()>& chance);
+  void collect_garbage(const std::function<bool()>& chance);
+  void run_pods(const std::function<bool()>& chance);
   void count_pods();
   [[nodiscard]] std::string new_uid(std::string_view of);
 
@@ -60,10 +59,10 @@ class SetWorld {
   Objects pods_;
   Objects revisions_;
   Objects services_;
-  Json earlier_leaders_;  ///< The template that leaders below the partition are made from; null: the leader set's.
+  Json old_template_;  ///< Old pod template of leaders below the partition; null: the leader set's.
   Timestamp now_ = Timestamp(std::chrono::seconds(1'800'000'000));
   int uids_ = 0;
-  std::optional<runtime::Failure> failure_;
+  std::optional<plan::Failure> failure_;
 };
 
 }  // namespace tpuslice::leaderworkerset

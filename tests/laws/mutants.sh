@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Can the tests of the planners fail? Breaks a copy of the sources in one way after another (mutants/*.patch), builds the
-# programs that guard what is broken and expects a failure each time. Run as `make mutants`; a mutant that survives all of
-# its programs fails the run.
+# Mutation tests of the planners: applies one patch of mutants/ after another to a copy of the sources, builds the test
+# programs for the patched folder and expects one of them to fail. Run as `make mutants`; a mutant that no program detects
+# fails the run.
 #
-#   mutants.sh DIR [NAME...]      DIR: where the copy is made and built; it is kept for the next run
+#   mutants.sh DIR [NAME...]      DIR: folder of the copy and its build; kept for the next run
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 jobs=${JOBS:-2}
@@ -13,16 +13,17 @@ shift
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <(cd "$patches" && ls ./*.patch | sed 's|^\./||; s|\.patch$||')
 
-# Only what changed is copied, so that only that is compiled again.
+# Copy only changed files, so that only these are compiled again.
 mkdir -p "$dir/src"
 while IFS= read -r file; do
   cmp -s "$file" "$dir/src/$file" || { mkdir -p "$dir/src/$(dirname "$file")" && cp "$file" "$dir/src/$file"; }
 done < <(git ls-files --cached --others --exclude-standard)
 cd "$dir/src"
 
-# The programs that have to notice a mutant.
+# The test programs that must detect a mutant.
 guards() {
   case $(sed -n 's/^+++ //p' "$patches/$1.patch") in
+    controllers/plan/*) echo unit_controllers_plan_test laws_raycluster_test laws_jobset_test ;;
     controllers/slice/*) echo unit_controllers_slice_test sim_slice_histories_test ;;
     controllers/jobset/*) echo laws_jobset_test unit_controllers_jobset_test ;;
     controllers/leaderworkerset/*) echo laws_leaderworkerset_test unit_controllers_leaderworkerset_test sim_leaderworkerset_test ;;
@@ -36,12 +37,12 @@ mapfile -t all < <(for name in "${names[@]}"; do guards "$name"; done | tr ' ' '
 cmake -S . -B "$dir/build" -G Ninja -DCMAKE_BUILD_TYPE=Dev -DCMAKE_UNITY_BUILD=ON >"$dir/build.log"
 build "${all[@]}" || { tail -n 20 "$dir/build.log"; echo "mutants: ${all[*]} do not build" >&2; exit 1; }
 for program in "${all[@]}"; do
-  holds "$program" || { tail -n 20 "$dir/$program.log"; echo "mutants: $program fails as it is" >&2; exit 1; }
+  holds "$program" || { tail -n 20 "$dir/$program.log"; echo "mutants: $program fails without a mutant" >&2; exit 1; }
 done
 
 killed=0 survived=0
 for name in "${names[@]}"; do
-  patch --quiet --no-backup-if-mismatch -p0 <"$patches/$name.patch" || { echo "FAILED   $name: does not apply, write it anew"; exit 1; }
+  patch --quiet --no-backup-if-mismatch -p0 <"$patches/$name.patch" || { echo "FAILED   $name: does not apply: update the patch"; exit 1; }
   verdict=survived
   read -ra programs < <(guards "$name")
   if ! build "${programs[@]}"; then

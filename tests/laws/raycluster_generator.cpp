@@ -51,7 +51,7 @@ Json Generator::random_cluster() {
   return cluster;
 }
 
-// What may have become of a pod that we once made.
+/// A pod after something has happened to it.
 Json Generator::distort(Json pod) {
   Json& metadata = pod["metadata"];
   metadata["creationTimestamp"] = "2025-12-31T00:00:00Z";
@@ -67,11 +67,11 @@ Json Generator::distort(Json pod) {
   if (chance(2)) metadata["labels"].erase("ray.io/replica-host-index");
   if (chance(2)) metadata["labels"]["ray.io/replica-host-index"] = std::to_string(below(9));
   if (chance(2)) metadata["labels"]["ray.io/worker-group-replica-index"] = chance(50) ? "x" : "07";
-  if (chance(2)) metadata["labels"]["ray.io/group"] = "gone";
+  if (chance(2)) metadata["labels"]["ray.io/group"] = "unknown";
   if (chance(2)) metadata["annotations"]["tpuslice.dev/slice-hosts"] = std::to_string(1 + below(8));
-  if (chance(2)) {  // with a name of its own: ours end in a hash of our UID
-    metadata["ownerReferences"][0]["uid"] = "somebody-else";
-    metadata["name"] = fmt::format("stranger-{}", below(1000));
+  if (chance(2)) {  // Not with our name, which ends in a hash of our UID.
+    metadata["ownerReferences"][0]["uid"] = "another-owner";
+    metadata["name"] = fmt::format("not-owned-{}", below(1000));
   }
   return pod;
 }
@@ -85,9 +85,9 @@ void Generator::add_replica(World& world, const std::string& group, int replica)
     TPUSLICE_CHECK_MSG(pod.ok(), pod.ok() ? "" : pod.error().message());
     world.add_pod(distort(pod->json()));
     if (!chance(4)) continue;
-    Json twin = distort(pod->json());
-    twin["metadata"]["name"] = fmt::format("twin-{}", below(1000));
-    world.add_pod(std::move(twin));
+    Json duplicate = distort(pod->json());
+    duplicate["metadata"]["name"] = fmt::format("duplicate-{}", below(1000));
+    world.add_pod(std::move(duplicate));
   }
 }
 
@@ -138,10 +138,10 @@ void Generator::edit(World& world) {
   const bool free_size = !group["template"]["spec"].contains("nodeSelector");
   if (free_size && chance(30)) group["numOfHosts"] = 1 + below(4);
   if (!chance(30)) return;
-  Json& named = group["scaleStrategy"]["workersToDelete"] = Json::array();
+  Json& names = group["scaleStrategy"]["workersToDelete"] = Json::array();
   const RayClusterSpec spec = RayClusterSpec::read(world.cluster());
-  named.push_back(worker_pod_name(spec, group["groupName"].get<std::string>(), below(3), 0));
-  if (!world.pods().empty() && chance(50)) named.push_back(world.pods().begin()->first);
+  names.push_back(worker_pod_name(spec, group["groupName"].get<std::string>(), below(3), 0));
+  if (!world.pods().empty() && chance(50)) names.push_back(world.pods().begin()->first);
 }
 
 void Generator::disturb(World& world) {

@@ -12,12 +12,12 @@ class Generator final : public laws::Dice {
  public:
   explicit Generator(std::uint64_t seed) : Dice(seed) {}
 
-  /// A world in which anything may have happened: pods in any phase, missing, doubled, terminating, mislabelled or of
-  /// another owner; services missing or drifted; suspension at any point.
+  /// A random world: pods in any phase, missing, duplicate, terminating, with wrong labels or of another owner;
+  /// services missing or drifted; suspension in any phase.
   [[nodiscard]] World world();
   /// A change that a user may make to a spec: scale, resize, suspend, drop or add a group.
   void edit(World& world);
-  /// Something that happens to a pod: it fails, is deleted, or is lost.
+  /// A random pod terminates or is deleted.
   void disturb(World& world);
 
  private:

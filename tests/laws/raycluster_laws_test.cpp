@@ -6,6 +6,7 @@
 
 #include "api/types/conditions.h"
 #include "api/types/validation_names.h"
+#include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/suspend.h"
 #include "tests/laws/laws.h"
@@ -16,11 +17,11 @@
 namespace tpuslice::raycluster {
 namespace {
 
-using runtime::Action;
-using runtime::Plan;
+using plan::Action;
+using plan::Plan;
 using testing::IsEmpty;
 
-constexpr int kRounds = 25;  // far more than any repair takes
+constexpr int kMaxRounds = 25;
 
 class RayClusterLaws : public laws::Laws<Generator, 400, 10'000> {};
 
@@ -33,7 +34,7 @@ Plan plan_of(const World& world) {
 
 std::vector<Action> actions_of(const Plan& plan) {
   std::vector<Action> out;
-  for (const runtime::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
+  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
   return out;
 }
 
@@ -42,20 +43,20 @@ void apply_whole(const Plan& plan, World& world) {
   if (plan.status) world.apply(*plan.status);
 }
 
-// Runs until nothing is left to do; the number of plans that took.
+// Reconciles until a plan is empty; the number of plans.
 int settle(World& world) {
-  for (int round = 1; round <= kRounds; ++round) {
+  for (int round = 1; round <= kMaxRounds; ++round) {
     const Plan plan = plan_of(world);
     apply_whole(plan, world);
     const auto before = world.children();
     world.advance();
     if (plan.empty() && before == world.children() && plan_of(world).empty()) return round;
   }
-  return kRounds + 1;
+  return kMaxRounds + 1;
 }
 
-// What is wrong with a settled world.
-std::vector<std::string> faults(const World& world) {
+// Differences of a settled world from its spec.
+std::vector<std::string> differences(const World& world) {
   std::vector<std::string> out;
   const RayClusterSpec spec = RayClusterSpec::read(world.cluster());
   const RayClusterObserved seen = world.observed();
@@ -67,18 +68,19 @@ std::vector<std::string> faults(const World& world) {
   const PodsByType pods = by_type(seen.pods);
   if (pods.heads.size() != 1) out.push_back(fmt::format("{} heads", pods.heads.size()));
   for (const PodPtr& head : pods.heads) {
-    if (head->finished()) out.push_back("the head is dead: " + head->key.name);
+    if (head->finished()) out.push_back("the head is terminal: " + head->key.name);
   }
   std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;
   for (const PodPtr& pod : pods.workers) {
     const std::string host = pod->label(tpu::kRayHostIndex);
     const bool added = hosts[pod->label(tpu::kRayGroup)][pod->label(tpu::kRayReplicaIndex)].insert(host).second;
     if (!added) out.push_back("two pods for one host: " + pod->key.name);
-    if (pod->finished()) out.push_back("a dead pod is left: " + pod->key.name);
+    if (pod->finished()) out.push_back("a terminal pod is not deleted: " + pod->key.name);
     const WorkerGroup* group = spec.group(pod->label(tpu::kRayGroup));
-    const auto built_for = pod->annotations.find(tpu::kSliceHosts);
-    if (group != nullptr && built_for != pod->annotations.end() && built_for->second != std::to_string(group->hosts)) {
-      out.push_back(fmt::format("{} believes in {} hosts", pod->key.name, built_for->second));
+    const auto created_for = pod->annotations.find(tpu::kSliceHosts);
+    if (group != nullptr && created_for != pod->annotations.end() &&
+        created_for->second != std::to_string(group->hosts)) {
+      out.push_back(fmt::format("{} was created for {} hosts", pod->key.name, created_for->second));
     }
   }
   for (const WorkerGroup& group : spec.groups) {
@@ -95,25 +97,25 @@ std::vector<std::string> faults(const World& world) {
     hosts.erase(group.name);
   }
   std::erase_if(hosts, [](const auto& group) { return group.second.empty(); });
-  if (!hosts.empty()) out.push_back("pods of a group that is gone: " + hosts.begin()->first);
-  // One that is no longer needed stays, as upstream.
+  if (!hosts.empty()) out.push_back("pods of a group that the spec lacks: " + hosts.begin()->first);
+  // As upstream, a service that is no longer needed is not deleted.
   const bool multi_host = std::ranges::any_of(spec.groups, [](const WorkerGroup& group) { return group.hosts > 1; });
   if (seen.services.size() < (multi_host ? 2U : 1U)) out.emplace_back("a service is missing");
   return out;
 }
 
-// What a plan does to a part of a slice only; writes that would hit whatever bears the name by then, or change nothing.
-std::vector<std::string> half_measures(const World& world, const Plan& plan) {
+// Writes that delete only a part of a slice, change nothing, or lack a precondition.
+std::vector<std::string> wrong_writes(const World& world, const Plan& plan) {
   std::vector<std::string> out;
   std::set<std::string> deleted;
   std::set<std::string> slices;
   for (const Action& action : actions_of(plan)) {
-    if (action.kind == runtime::ActionKind::kCreate) {
+    if (action.kind == plan::ActionKind::kCreate) {
       if (action.type == kPods && world.pods().contains(action.key.name)) out.push_back("exists: " + action.key.name);
       continue;
     }
-    if (action.preconditions.uid.empty()) out.push_back("no uid to hold on to: " + action.key.name);
-    if (action.kind != runtime::ActionKind::kDelete || action.type != kPods) continue;
+    if (action.preconditions.uid.empty()) out.push_back("no uid as precondition: " + action.key.name);
+    if (action.kind != plan::ActionKind::kDelete || action.type != kPods) continue;
     const Json& victim = world.pods().at(action.key.name);
     if (victim["metadata"].contains("deletionTimestamp")) out.push_back("deleted already: " + action.key.name);
     deleted.insert(action.key.name);
@@ -123,7 +125,7 @@ std::vector<std::string> half_measures(const World& world, const Plan& plan) {
   for (const PodPtr& pod : world.observed().pods) {
     const std::string slice = slice_of(world.pods().at(pod->key.name));
     if (slices.contains(slice) && !pod->terminating() && !deleted.contains(pod->key.name)) {
-      out.push_back(fmt::format("{} is left of slice {}", pod->key.name, slice));
+      out.push_back(fmt::format("{} of slice {} is not deleted", pod->key.name, slice));
     }
   }
   return out;
@@ -143,11 +145,11 @@ TEST_F(RayClusterLaws, EqualObservationsHaveEqualPlans) {
   });
 }
 
-TEST_F(RayClusterLaws, EveryWorldSettlesWholeAndThenNothingIsWritten) {
+TEST_F(RayClusterLaws, EveryWorldSettlesAndThenNothingIsWritten) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();
     ASSERT_LE(settle(world), 12) << plan_of(world).reason;
-    EXPECT_THAT(faults(world), IsEmpty());
+    EXPECT_THAT(differences(world), IsEmpty());
     const std::size_t writes = world.writes();
     for (int round = 0; round < 3; ++round) {
       world.advance();
@@ -159,12 +161,12 @@ TEST_F(RayClusterLaws, EveryWorldSettlesWholeAndThenNothingIsWritten) {
   });
 }
 
-TEST_F(RayClusterLaws, NoOrderOfActionsPutsTwoPodsInOnePlace) {
+TEST_F(RayClusterLaws, NoOrderOfActionsCreatesTwoPodsForOneHost) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();
     for (int round = 0; round < 12; ++round) {
       const Plan plan = plan_of(world);
-      ASSERT_THAT(half_measures(world, plan), IsEmpty()) << plan.reason;
+      ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << plan.reason;
       std::vector<Action> actions = actions_of(plan);
       generator.shuffle(actions);
       actions.resize(actions.size() -
@@ -173,11 +175,11 @@ TEST_F(RayClusterLaws, NoOrderOfActionsPutsTwoPodsInOnePlace) {
       if (generator.chance(15)) generator.edit(world);
       if (generator.chance(15)) generator.disturb(world);
       if (generator.chance(60)) world.advance();
-      ASSERT_THAT(world.breaches(), IsEmpty());
+      ASSERT_THAT(world.violations(), IsEmpty());
     }
     ASSERT_LE(settle(world), 12) << plan_of(world).reason;
-    EXPECT_THAT(faults(world), IsEmpty());
-    EXPECT_THAT(world.breaches(), IsEmpty());
+    EXPECT_THAT(differences(world), IsEmpty());
+    EXPECT_THAT(world.violations(), IsEmpty());
   });
 }
 
@@ -193,15 +195,15 @@ TEST_F(RayClusterLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
     const std::vector<Action> actions = actions_of(plan_of(cut));
     const int done = generator.below(static_cast<int>(actions.size()) + 1);
     for (int i = 0; i < done; ++i) cut.apply(actions[static_cast<std::size_t>(i)]);
-    // What the crash left undone is planned again from what the first half made.
+    // The next plan makes the writes that the crash prevented.
     apply_whole(plan_of(cut), cut);
     apply_whole(plan_of(whole), whole);
     EXPECT_EQ(cut.children(), whole.children());
     ASSERT_LE(settle(cut), 12) << plan_of(cut).reason;
     ASSERT_LE(settle(whole), 12) << plan_of(whole).reason;
     EXPECT_EQ(cut.children(), whole.children());
-    EXPECT_THAT(cut.breaches(), IsEmpty());
-    EXPECT_THAT(faults(cut), IsEmpty());
+    EXPECT_THAT(cut.violations(), IsEmpty());
+    EXPECT_THAT(differences(cut), IsEmpty());
   });
 }
 
@@ -209,7 +211,7 @@ TEST_F(RayClusterLaws, EveryPodThatIsPlannedHasLegalNamesAndLabels) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();
     for (const Action& action : actions_of(plan_of(world))) {
-      if (action.kind != runtime::ActionKind::kCreate) continue;
+      if (action.kind != plan::ActionKind::kCreate) continue;
       EXPECT_THAT(check_dns1123_label(action.key.name), IsEmpty()) << action.key.name;
       const Json body = action.body.make().value();
       for (const auto& [key, value] : body["metadata"]["labels"].items()) {

@@ -1,4 +1,4 @@
-// The operator dies after, or just before, its n-th write, for every n; the next one finishes the work.
+// The operator is killed after, or just before, its n-th write, for every n; the next one completes the work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@ namespace {
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-/// What is done to the world, and what it must look like in the end.
+/// A change of the world and the expected state.
 struct Scenario {
   const char* name;
-  std::function<void(RayWorld&)> act;  ///< Once everything has settled without a fault.
+  std::function<void(RayWorld&)> act;  ///< Called after the world has settled without a fault.
   std::function<bool(RayWorld&)> done;
   bool from_nothing = false;  ///< The faulty operator also sees the creation.
 };
@@ -51,7 +51,7 @@ Outcome play(const Scenario& scenario, std::int64_t die_at, bool before_server) 
   scenario.act(world);
   Outcome outcome;
   outcome.done = world.run_until([&] { return scenario.done(world); }, 5min);
-  // Counted before the replacement; and whatever was left over has a while to go.
+  // Counted before the replacement; garbage collection needs a while.
   outcome.writes = world.operators.front()->faults().writes();
   world.run_for(1min);
   if (die_at == 0) outcome.writes = world.operators.front()->faults().writes();
@@ -62,7 +62,7 @@ Outcome play(const Scenario& scenario, std::int64_t die_at, bool before_server) 
 
 class Crash : public ::testing::TestWithParam<std::tuple<Scenario, bool>> {};
 
-TEST_P(Crash, AtAnyWriteEndsInTheSameState) {
+TEST_P(Crash, AtAnyWriteReachesTheSameState) {
   const auto& [scenario, before_server] = GetParam();
   const Outcome whole = play(scenario, 0, before_server);
   ASSERT_TRUE(whole.done);
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Crash, ::testing::Combine(::testing::Values(kCreate
                                   (std::get<1>(test.param) ? "BeforeTheServer" : "AfterTheServer");
                          });
 
-TEST(Crash, CountsEnoughWritesToMeanSomething) {
+TEST(Crash, TestsEnoughWrites) {
   EXPECT_GE(play(kCreate, 0, false).writes, 8) << "head, services, four workers and the status";
   EXPECT_GE(play(kRepair, 0, false).writes, 8) << "four deletes and four creates";
 }

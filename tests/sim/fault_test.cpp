@@ -1,4 +1,4 @@
-// Everything that can go wrong between the operator and the API server, and the work gets done all the same.
+// The operator completes its work under every fault between it and the API server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 
 class UnderFault : public ::testing::TestWithParam<NamedFaults> {};
 
-TEST_P(UnderFault, TheSliceIsBuiltRepairedAndDeleted) {
+TEST_P(UnderFault, SliceIsCreatedRepairedAndDeleted) {
   RayWorld world;
   OperatorOptions options;
   options.faults = GetParam().faults;
   world.start_operator(options);
   world.apply_tutorial();
   const auto reached = [&](const std::function<bool()>& condition) {
-    return reached_under(GetParam(), world, condition);
+    return run_until_with(GetParam(), world, condition);
   };
   ASSERT_TRUE(reached([&] { return world.is_ready(); })) << world.ray_cluster().dump(1);
   const std::set<std::string> before = world.worker_uids();
@@ -33,16 +33,16 @@ TEST_P(UnderFault, TheSliceIsBuiltRepairedAndDeleted) {
   EXPECT_THAT(world.cluster.storage().list("services"), IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, UnderFault, ::testing::ValuesIn(every_fault()),
+INSTANTIATE_TEST_SUITE_P(Of, UnderFault, ::testing::ValuesIn(all_faults()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// Regression: the retry after a lost status was planned with the failure as its input, and nothing came after it.
-TEST(AfterAFault, TheStatusForgetsAFailureThatIsOver) {
+/// Regression: the retry after a lost status write was planned with the failure, and no plan without it followed.
+TEST(AfterAFault, StatusDoesNotShowAPastFailure) {
   RayWorld world;
   OperatorOptions options;
   auto hit = std::make_shared<bool>(false);
   options.faults.error_every = 1;
-  // The retry and the news of the status that shows the failure come to the queue as one.
+  // The retry and the change of the status are one key in the queue.
   options.faults.delay_watch = 300ms;
   options.faults.only = [hit](const http::Request& request) {
     if (*hit || request.body.find("\"state\":\"ready\"") == std::string::npos) return false;

@@ -1,4 +1,4 @@
-// A cluster at rest costs nothing.
+// Idle clusters cost no writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ sim::ClusterOptions room_for_all() {
   return options;
 }
 
-TEST(Idle, AHundredRayClustersWriteNothingForAnHour) {
+TEST(Idle, HundredRayClustersWriteNothingForAnHour) {
   RayWorld world(room_for_all());
   OperatorHarness& harness = world.start_operator();
   world.apply_tutorial();
@@ -45,7 +45,7 @@ TEST(Idle, AHundredRayClustersWriteNothingForAnHour) {
     return true;
   };
   ASSERT_TRUE(world.run_until(all_ready));
-  // Event series end a few minutes after their last event.
+  // Event series are closed a few minutes after their last event.
   world.run_for(10min);
   const std::int64_t writes = harness.faults().writes();
   const sim::Revision revision = world.cluster.storage().revision();

@@ -1,4 +1,4 @@
-// Two operators: whether the election works, and what happens where it does not.
+// Two operators, with and without leader election.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Leadership, OnlyTheLeaderWrites) {
   EXPECT_GT(std::max(first, second), 0);
 }
 
-TEST(Leadership, PassesToTheOtherWhenTheLeaderDies) {
+TEST(Leadership, PassesToTheOtherReplicaWhenTheLeaderDies) {
   RayWorld world;
   world.start_operator(candidate("a", 1));
   world.start_operator(candidate("b", 2));
@@ -43,7 +43,7 @@ TEST(Leadership, PassesToTheOtherWhenTheLeaderDies) {
   EXPECT_TRUE(world.operators.front()->manager().leading());
 }
 
-/// What a paused process does that wakes up after its lease ran out: for a moment both act.
+/// As a paused process that resumes after its lease expired: both write for a short time.
 TEST(Leadership, OverlapIsHarmless) {
   RayWorld world;
   OperatorOptions late;

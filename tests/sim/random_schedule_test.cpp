@@ -1,4 +1,4 @@
-// Random schedules of everything that goes wrong, one per seed. TPUSLICE_SIM_SEED=<n> runs only that one;
+// Random schedules of faults, one per seed. TPUSLICE_SIM_SEED=<n> runs only that one;
 // TPUSLICE_SIM_SEEDS=<n> runs that many.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ std::string disturb(RayWorld& world, Random& random) {
       world.start_operator({.identity = "second", .seed = random.next(), .faults = random_faults(random)});
       break;
   }
-  // What is gone already cannot be hit.
+  // The object may have been deleted.
   return done.ok() ? what : what + " (" + done.error().message() + ")";
 }
 
@@ -82,8 +82,8 @@ void play(std::uint64_t seed) {
 }
 
 TEST(RandomSchedule, AlwaysEndsReadyAndNeverDoublesAHost) {
-  const std::int64_t only = number_from("TPUSLICE_SIM_SEED", 0);
-  const std::int64_t count = number_from("TPUSLICE_SIM_SEEDS", 60);
+  const std::int64_t only = env_integer("TPUSLICE_SIM_SEED", 0);
+  const std::int64_t count = env_integer("TPUSLICE_SIM_SEEDS", 60);
   const std::int64_t first = only == 0 ? 1 : only;
   const std::int64_t last = only == 0 ? count : only;
   for (std::int64_t seed = first; seed <= last; ++seed) {

@@ -1,4 +1,4 @@
-// A slice that loses a host is rebuilt whole, and two live pods never hold one place.
+// A slice that loses a host is rebuilt whole, and two live pods never have one host index.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The MaxText tutorial's RayCluster, from apply to ready to gone.
+// The MaxText tutorial's RayCluster, from creation to deletion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ TEST_F(Tutorial, BecomesReadyWithTheTotalsTheTutorialShows) {
   EXPECT_EQ(status["state"], "ready");
 }
 
-TEST_F(Tutorial, GivesEachWorkerItsPlaceInOneSlice) {
+TEST_F(Tutorial, SetsTheIdentityOfEachWorkerInOneSlice) {
   ASSERT_TRUE(ready_);
   const std::vector<sim::JsonPtr> workers = world_.workers();
   ASSERT_THAT(workers, SizeIs(4));
@@ -77,7 +77,7 @@ TEST_F(Tutorial, StartsTheWorkersOnlyWhenTheHeadIsReady) {
   EXPECT_THAT(world_.violations, IsEmpty());
 }
 
-TEST_F(Tutorial, LeavesNothingBehindWhenDeleted) {
+TEST_F(Tutorial, DeletesAllChildren) {
   ASSERT_TRUE(ready_);
   ASSERT_TRUE(world_.cluster.remove(kRayClusters, kTutorial).ok());
   world_.run_for(1min);
@@ -95,7 +95,7 @@ TEST_F(Tutorial, IsCreatedAgainUnderTheSameNameAtOnce) {
   EXPECT_THAT(world_.violations, IsEmpty());
 }
 
-TEST(TutorialTwice, TakesTheSecondSliceForTheSecondCluster) {
+TEST(TutorialTwice, UsesTheSecondSliceForTheSecondCluster) {
   RayWorld world;
   world.start_operator();
   world.apply_tutorial();

@@ -1,4 +1,4 @@
-// Builders of Kubernetes objects for tests: say what matters, get a whole object.
+// Builders of Kubernetes objects for tests.
 //
 //   const Json pod = a_pod("worker").label("app", "train").tpu(4).on_pool("v6e-4x4-a");
 #pragma once
@@ -24,7 +24,7 @@ class PodBuilder {
     json_["metadata"]["labels"][key] = value;
     return *this;
   }
-  /// A script of the simulated kubelet: "fail-after", "5s".
+  /// An annotation of the simulated kubelet: "fail-after", "5s".
   PodBuilder& script(const std::string& name, const std::string& value) {
     json_["metadata"]["annotations"]["sim.tpuslice.dev/" + name] = value;
     return *this;
@@ -45,7 +45,6 @@ class PodBuilder {
   PodBuilder& restart_policy(const std::string& policy) { return set("/spec/restartPolicy", policy); }
   PodBuilder& priority(int value) { return set("/spec/priority", value); }
   PodBuilder& gate(const std::string& name) { return append("/spec/schedulingGates", {{"name", name}}); }
-  PodBuilder& tolerate_all() { return append("/spec/tolerations", {{"operator", "Exists"}}); }
   PodBuilder& init_container(const std::string& name, const Json& env = Json::array()) {
     return append("/spec/initContainers", {{"name", name}, {"image", "image"}, {"env", env}});
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/client/credentials.h"
 
 namespace tpuslice::testing {
@@ -21,27 +22,21 @@ constexpr const char* kScheduler = "kube-scheduler";
 constexpr const char* kKwok = "kwok";
 constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 constexpr const char* kMasters = "system:masters";
-constexpr Duration kPoll = std::chrono::milliseconds(25);
+constexpr Duration kPollInterval = std::chrono::milliseconds(25);
 constexpr Duration kDeadline = std::chrono::seconds(10);
 constexpr int kAttempts = 3;
-
-Result<std::string> temporary_dir() {
-  std::string path = (fs::temp_directory_path() / "tpu-slice-controlplane.XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) return Error::invalid_argument("{}: cannot be made", path);
-  return path;
-}
 
 }  // namespace
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::start(ControlPlaneOptions options) {
   std::unique_ptr<ControlPlane> plane(new ControlPlane(std::move(options)));
-  const Instant begun = plane->clock_.now();
-  if (const Status up = plane->bring_up(); !up) {
-    if (!plane->made_dir_) return up.error();
+  const Instant started = plane->clock_.now();
+  if (const Status status = plane->start_all(); !status) {
+    if (!plane->created_dir_) return status.error();
     plane->keep_dir();
-    return up.error().within("control plane in " + plane->dir());
+    return status.error().within("control plane in " + plane->dir());
   }
-  plane->start_time_ = plane->clock_.now() - begun;
+  plane->start_time_ = plane->clock_.now() - started;
   return plane;
 }
 
@@ -50,13 +45,13 @@ ControlPlane::~ControlPlane() { stop(); }
 void ControlPlane::stop() {
   for (const auto& [program, process] : processes_) process->signal(SIGKILL);
   processes_.clear();
-  if (!made_dir_ || options_.keep_dir) return;
+  if (!created_dir_ || options_.keep_dir) return;
   std::error_code ignored;
   fs::remove_all(dir(), ignored);
-  made_dir_ = false;
+  created_dir_ = false;
 }
 
-Status ControlPlane::bring_up() {
+Status ControlPlane::start_all() {
   ASSIGN_OR_RETURN(programs_, control_plane_programs());
   RETURN_IF_ERROR(prepare_dir());
   RETURN_IF_ERROR(start_servers());
@@ -70,47 +65,47 @@ Status ControlPlane::bring_up() {
     }));
   }
   for (const char* program : {kControllers, kScheduler, kKwok}) {
-    if (Process* const client = process(program)) client->restart_when_ended();
+    if (Process* const client = process(program)) client->restart_on_exit();
   }
   return {};
 }
 
 Status ControlPlane::prepare_dir() {
   if (options_.dir.empty()) {
-    ASSIGN_OR_RETURN(options_.dir, temporary_dir());
+    ASSIGN_OR_RETURN(options_.dir, make_temporary_directory("tpu-slice-controlplane"));
   } else {
     std::error_code problem;
     options_.dir = fs::absolute(options_.dir).string();
     fs::create_directories(options_.dir, problem);
     if (problem || !fs::is_empty(options_.dir)) {
-      return Error::invalid_argument("{}: is no new or empty directory", options_.dir);
+      return Error::invalid_argument("{}: must be a new or empty directory", options_.dir);
     }
   }
-  made_dir_ = true;
-  ASSIGN_OR_RETURN(ClusterCertificates certificates, ClusterCertificates::make(dir()));
+  created_dir_ = true;
+  ASSIGN_OR_RETURN(ClusterCertificates certificates, ClusterCertificates::create(dir()));
   certificates_ = std::make_unique<ClusterCertificates>(std::move(certificates));
   ASSIGN_OR_RETURN(const std::string stages, assemble_stages(control_plane_sources() + "/stages"));
   return write_private_file(dir() + "/stages.yaml", stages);
 }
 
 Status ControlPlane::start_servers() {
-  Status up;
+  Status status;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     ASSIGN_OR_RETURN(ports_, free_ports());
     RETURN_IF_ERROR(connect());
     RETURN_IF_ERROR(launch(kEtcd, etcd_arguments(options_, dir(), ports_)));
-    up = wait_for("etcd", [this] { return accepts_connections(ports_.etcd); });
-    if (up.ok()) up = start_apiserver();
-    if (up.ok() || !lost_a_port()) break;
+    status = wait_for("etcd", [this] { return accepts_connections(ports_.etcd); });
+    if (status.ok()) status = start_apiserver();
+    if (status.ok() || !port_conflict()) break;
     processes_.clear();
     fs::remove_all(dir() + "/etcd");
     fs::remove(dir() + "/etcd.log");
     fs::remove(dir() + "/kube-apiserver.log");
   }
-  return up;
+  return status;
 }
 
-bool ControlPlane::lost_a_port() const {
+bool ControlPlane::port_conflict() const {
   return std::any_of(processes_.begin(), processes_.end(), [](const auto& entry) {
     return !entry.second->running() &&
            last_lines(entry.second->log(), 20).find("address already in use") != std::string::npos;
@@ -132,7 +127,7 @@ Status ControlPlane::connect() {
 }
 
 Status ControlPlane::start_clients() {
-  // All may do everything: what their own roles allow is not what is tested here.
+  // All are cluster administrators: their own roles are not under test.
   for (const char* program : {kControllers, kScheduler, kKwok}) {
     const auto written = write_kubeconfig(program, std::string("system:") + program, {kMasters});
     if (!written) return written.error();
@@ -144,7 +139,7 @@ Status ControlPlane::start_clients() {
 }
 
 Status ControlPlane::launch(const std::string& program, std::vector<std::string> arguments) {
-  // Its home is empty, so that no configuration of the user's has a say.
+  // A home directory without configuration files of the user.
   ASSIGN_OR_RETURN(processes_[program], Process::start({.program = programs_[program],
                                                         .args = std::move(arguments),
                                                         .log = dir() + "/" + program + ".log",
@@ -171,16 +166,16 @@ Status ControlPlane::wait_for(const std::string& what, const std::function<bool(
   while (true) {
     for (const auto& [program, process] : processes_) {
       if (process->running()) continue;
-      return Error::unavailable("{} ended with status {}:\n{}", program, *process->exit_code(),
+      return Error::unavailable("{} exited with status {}:\n{}", program, *process->exit_code(),
                                 last_lines(process->log(), 5));
     }
     if (condition()) return {};
     if (clock_.now() >= until) {
-      return Error::of(ErrorCode::kTimeout, "{}: not there after {} s", what,
+      return Error::of(ErrorCode::kTimeout, "{}: not ready after {} s", what,
                        std::chrono::duration_cast<std::chrono::seconds>(options_.start_limit).count());
     }
-    // A pause that the end of a process cuts short.
-    static_cast<void>(processes_.rbegin()->second->wait(kPoll));
+    // Waits for the poll interval or until the process exits.
+    static_cast<void>(processes_.rbegin()->second->wait(kPollInterval));
   }
 }
 

@@ -1,4 +1,4 @@
-// ControlPlane: a real Kubernetes control plane as plain processes of this machine, for one test or for people.
+// ControlPlane: a real Kubernetes control plane as processes of this machine, for tests and for interactive use.
 //
 //   ASSIGN_OR_RETURN(const auto plane, ControlPlane::start({.pools = sim::default_node_pools()}));
 //   plane->client().list(kNodes);                 // as system:masters
@@ -6,8 +6,8 @@
 //   plane->kill_apiserver();
 //   plane->start_apiserver();                     // same port, same data
 //
-// etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok; see ControlPlaneOptions. Pods and nodes take
-// the commands of the simulated cluster: the annotations sim.tpuslice.dev/* of docs/simulator.md.
+// Runs etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok; see ControlPlaneOptions. Pods and nodes
+// follow the annotations sim.tpuslice.dev/* of docs/simulator.md, as in the simulated cluster.
 #pragma once
 
 #include <functional>
@@ -26,22 +26,22 @@
 
 namespace tpuslice::testing {
 
-/// Several can run side by side. Used from one thread at a time; its client from any.
+/// Several can run at a time. Used by one thread at a time; its client is thread-safe.
 class ControlPlane {
  public:
-  /// Returns when it is ready: the API server answers, the default service account is there (with controllers), the
+  /// Returns when it is ready: the API server is ready, the default service account exists (with controllers), and the
   /// nodes of all pools are Ready.
   ///
-  /// Errors: NotFound when programs are missing; Unavailable with the end of the log of the program that failed, and
-  /// the directory is left behind.
+  /// Errors: NotFound if programs are missing; Unavailable with the end of the log of the program that failed; then the
+  /// directory is kept.
   static Result<std::unique_ptr<ControlPlane>> start(ControlPlaneOptions options = {});
   ~ControlPlane();  ///< stop()
   ControlPlane(const ControlPlane&) = delete;
   ControlPlane& operator=(const ControlPlane&) = delete;
 
-  /// Ends all processes, and removes the directory unless it is to be kept.
+  /// Kills all processes and removes the directory, unless keep_dir() was called.
   void stop();
-  /// Certificates, data and a log of each program: for looking into what failed.
+  /// Certificates, data and a log of each program.
   [[nodiscard]] const std::string& dir() const { return options_.dir; }
   void keep_dir() { options_.keep_dir = true; }
 
@@ -51,24 +51,26 @@ class ControlPlane {
   [[nodiscard]] client::Client& client() { return *client_; }
   [[nodiscard]] http::Transport& transport() { return *transport_; }
   [[nodiscard]] const client::ClientConfig& config() const { return config_; }
-  /// A kubeconfig of any user, who proves it with a certificate. Returns its path.
+  /// Writes a kubeconfig of a user with a client certificate. Returns its path.
   Result<std::string> user_kubeconfig(const std::string& user, const std::vector<std::string>& groups = {});
-  /// A kubeconfig with a token of a service account, which has to exist. Returns its path.
+  /// Writes a kubeconfig with a token of an existing service account. Returns its path.
   Result<std::string> service_account_kubeconfig(const ObjectKey& account);
 
-  /// SIGKILL: connections break, nothing is said.
+  /// SIGKILL: connections break without a reply.
   void kill_apiserver();
-  /// The port and the data are the same. Returns when it is ready again.
+  /// With the same port and data. Returns when it is ready.
   Status start_apiserver();
   /// SIGSTOP and SIGCONT of "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler" or "kwok".
   Status pause(const std::string& program);
   Status resume(const std::string& program);
-  /// Null if it was not started.
+  /// Null if the program was not started.
   [[nodiscard]] Process* process(const std::string& program);
 
-  /// Makes the nodes of these pools, as the simulated cluster has them; with kwok, waits until all are Ready.
+  /// Creates the nodes of these pools, as in the simulated cluster; with kwok, waits until all are Ready.
   Status add_pools(const std::vector<sim::NodePool>& pools);
-  /// The annotation of docs/simulator.md: its lease ends, and after ControlPlaneOptions::node_grace it is NotReady.
+  /// Deletes all nodes, then adds those of `pools`. No pod may be left on them.
+  Status replace_pools(const std::vector<sim::NodePool>& pools);
+  /// Sets the annotation of docs/simulator.md: the node is no longer Ready after ControlPlaneOptions::node_grace.
   Status lose_node(const std::string& name);
   Status return_node(const std::string& name);
 
@@ -77,25 +79,24 @@ class ControlPlane {
  private:
   explicit ControlPlane(ControlPlaneOptions options) : options_(std::move(options)) {}
 
-  Status bring_up();
+  Status start_all();
   Status prepare_dir();
-  /// Once more with other ports where somebody else took one.
+  /// Starts again with other ports if another process took one.
   Status start_servers();
   Status connect();
   Status start_clients();
   Status launch(const std::string& program, std::vector<std::string> arguments);
-  /// Asks again and again, as long as every process runs. Errors: Timeout with `what`; Unavailable.
+  /// Polls `condition`. Errors: Timeout with `what`; Unavailable if a process exited.
   Status wait_for(const std::string& what, const std::function<bool()>& condition);
-  [[nodiscard]] bool lost_a_port() const;
+  [[nodiscard]] bool port_conflict() const;
   Status apply_crds();
   Status apply_kubelet_policy();
   Status annotate_ready(const std::string& node, const Json& value);
-  Status wait_for_nodes();
   Result<std::string> write_kubeconfig(const std::string& name, const std::string& user,
                                        const std::vector<std::string>& groups);
 
   ControlPlaneOptions options_;
-  bool made_dir_ = false;
+  bool created_dir_ = false;
   const RealClock clock_;
   std::map<std::string, std::string> programs_;
   std::map<std::string, std::unique_ptr<Process>> processes_;
@@ -104,7 +105,7 @@ class ControlPlane {
   client::ClientConfig config_;
   std::unique_ptr<http::Transport> transport_;
   std::unique_ptr<client::Client> client_;
-  int nodes_ = 0;  ///< Made so far.
+  int nodes_ = 0;  ///< Number of created nodes.
   Duration start_time_{};
 };
 

@@ -19,7 +19,7 @@
 namespace tpuslice::testing {
 namespace {
 
-/// The stages label a node that is to be lost; kwok leaves those alone.
+/// The stages label nodes that shall be lost; kwok does not manage these.
 constexpr const char* kNotLost = "!sim.tpuslice.dev/lost";
 
 std::int64_t whole_seconds(Duration duration) {
@@ -31,7 +31,7 @@ std::vector<std::string> with_flags(std::vector<std::string> arguments, const st
   return arguments;
 }
 
-/// Whether bind() or connect() of a new socket works for 127.0.0.1:port.
+/// Whether bind() or connect() of a new socket succeeds for 127.0.0.1:port.
 bool try_port(int port, int (*call)(int, const sockaddr*, socklen_t)) {
   const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (file < 0) return false;
@@ -39,12 +39,12 @@ bool try_port(int port, int (*call)(int, const sockaddr*, socklen_t)) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  const bool worked = call(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;  // NOLINT
+  const bool succeeded = call(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;  // NOLINT
   close(file);
-  return worked;
+  return succeeded;
 }
 
-/// The first port that outgoing connections may have.
+/// The first port of the ephemeral range.
 int first_ephemeral_port() {
   std::ifstream in("/proc/sys/net/ipv4/ip_local_port_range");
   int first = 0;
@@ -83,17 +83,17 @@ Result<std::map<std::string, std::string>> control_plane_programs() {
 }
 
 Result<ControlPlanePorts> free_ports() {
-  const int least = 10'000;
-  const int most = first_ephemeral_port() - 1;
-  if (most - least < 100) return Error::unavailable("no ports below those of outgoing connections, from {}", most + 1);
+  const int min = 10'000;
+  const int max = first_ephemeral_port() - 1;
+  if (max - min < 100) return Error::unavailable("the ephemeral ports begin at {}: no ports below", max + 1);
   std::random_device random;
-  std::uniform_int_distribution<int> any(least, most);
+  std::uniform_int_distribution<int> any(min, max);
   std::set<int> found;
   for (int tries = 0; tries < 1000 && found.size() < 3; ++tries) {
     const int port = any(random);
     if (try_port(port, bind)) found.insert(port);
   }
-  if (found.size() < 3) return Error::unavailable("no free ports between {} and {}", least, most);
+  if (found.size() < 3) return Error::unavailable("no free ports between {} and {}", min, max);
   auto next = found.begin();
   return ControlPlanePorts{.etcd = *next++, .etcd_peer = *next++, .apiserver = *next};
 }
@@ -107,7 +107,7 @@ std::vector<std::string> etcd_arguments(const ControlPlaneOptions& options, cons
   return with_flags(
       {"--data-dir=" + dir + "/etcd", "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
        "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers, "--initial-cluster=default=" + peers,
-       // It has no peers to wait for.
+       // A single member elects itself at once.
        "--heartbeat-interval=20", "--election-timeout=100", "--unsafe-no-fsync", "--log-level=warn"},
       options.etcd_flags);
 }
@@ -116,7 +116,7 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
                                              const ControlPlanePorts& ports) {
   std::vector<std::string> arguments = {
       fmt::format("--etcd-servers=http://127.0.0.1:{}", ports.etcd),
-      // Should another control plane have won the race for our port, at least its data is not ours.
+      // If another control plane took our port of etcd, its data is separate from ours.
       "--etcd-prefix=/registry" + dir,
       fmt::format("--secure-port={}", ports.apiserver),
       "--bind-address=127.0.0.1",
@@ -135,7 +135,7 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
       "--allow-privileged=true",
       fmt::format("--enable-priority-and-fairness={}", options.priority_and_fairness),
   };
-  // Nobody would take away the taint of a new node, or have nothing to say that it is Ready.
+  // Without controllers the taint of a new node would not be removed; without kwok the node would not become Ready.
   if (!options.controllers || !options.kwok) {
     arguments.emplace_back("--disable-admission-plugins=TaintNodesByCondition" +
                            std::string(options.controllers ? "" : ",ServiceAccount"));
@@ -146,13 +146,13 @@ std::vector<std::string> apiserver_arguments(const ControlPlaneOptions& options,
 std::vector<std::string> controller_arguments(const ControlPlaneOptions& options, const std::string& dir) {
   return with_flags(
       {"--kubeconfig=" + dir + "/kube-controller-manager.kubeconfig", "--leader-elect=false", "--secure-port=0",
-       // Without kwok nobody renews the leases of nodes.
+       // Without kwok the leases of nodes are not renewed.
        std::string("--controllers=*") + (options.kwok ? "" : ",-node-lifecycle-controller"),
        "--service-account-private-key-file=" + dir + "/sa.key", "--root-ca-file=" + dir + "/ca.crt",
        "--cluster-signing-cert-file=" + dir + "/ca.crt", "--cluster-signing-key-file=" + dir + "/ca.key",
        "--concurrent-gc-syncs=20", "--node-monitor-period=500ms",
        fmt::format("--node-monitor-grace-period={}s", whole_seconds(options.node_grace)),
-       // Every lost node is tainted at once, however many of them there are.
+       // Lost nodes are tainted without delay, regardless of their number.
        "--node-eviction-rate=100", "--secondary-node-eviction-rate=100", "--large-cluster-size-threshold=0",
        client_limits(options, "qps", 1), client_limits(options, "burst", 2)},
       options.controller_flags);

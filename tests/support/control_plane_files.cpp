@@ -13,7 +13,8 @@
 #include <sstream>
 
 #include "api/base/base64.h"
-#include "api/http/tls_credentials.h"
+#include "api/base/file.h"
+#include "api/http/tls/tls_credentials.h"
 #include "api/types/json.h"
 #include "api/types/yaml.h"
 
@@ -34,7 +35,7 @@ Status write_identity(const std::string& directory, const std::string& name, con
 
 Status append_stages(const fs::path& file, std::ostringstream& out) {
   constexpr std::string_view kInclude = "#include ";
-  ASSIGN_OR_RETURN(const std::string text, read_text_file(file));
+  ASSIGN_OR_RETURN(const std::string text, read_file(file));
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
     const std::size_t indent = line.find_first_not_of(' ');
@@ -42,8 +43,7 @@ Status append_stages(const fs::path& file, std::ostringstream& out) {
       out << line << "\n";
       continue;
     }
-    ASSIGN_OR_RETURN(const std::string included,
-                     read_text_file(file.parent_path() / line.substr(indent + kInclude.size())));
+    ASSIGN_OR_RETURN(const std::string included, read_file(file.parent_path() / line.substr(indent + kInclude.size())));
     std::istringstream lines(included);
     for (std::string each; std::getline(lines, each);) out << std::string(indent, ' ') << each << "\n";
   }
@@ -52,19 +52,10 @@ Status append_stages(const fs::path& file, std::ostringstream& out) {
 
 }  // namespace
 
-Status write_private_file(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (file < 0) return Error::invalid_argument("{}: cannot be written: {}", path, std::strerror(errno));
-  const ssize_t written = write(file, text.data(), text.size());
-  close(file);
-  if (written != static_cast<ssize_t>(text.size())) return Error::invalid_argument("{}: cannot be written", path);
-  return {};
-}
-
-Result<std::string> read_text_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return Error::invalid_argument("{}: cannot be read", path);
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+Result<std::string> make_temporary_directory(const std::string& prefix) {
+  std::string path = (fs::temp_directory_path() / (prefix + ".XXXXXX")).string();
+  if (mkdtemp(path.data()) == nullptr) return Error::invalid_argument("{}: cannot be created", path);
+  return path;
 }
 
 std::string last_lines(const std::string& path, int count) {
@@ -79,7 +70,7 @@ std::string last_lines(const std::string& path, int count) {
   return out;
 }
 
-Result<ClusterCertificates> ClusterCertificates::make(const std::string& directory) {
+Result<ClusterCertificates> ClusterCertificates::create(const std::string& directory) {
   const http::Validity validity = ten_years();
   ASSIGN_OR_RETURN(http::Identity authority, http::make_certificate_authority("test-control-plane", validity));
   ASSIGN_OR_RETURN(
@@ -90,7 +81,7 @@ Result<ClusterCertificates> ClusterCertificates::make(const std::string& directo
                                              "kubernetes.default.svc.cluster.local"},
                                .ip_addresses = {"127.0.0.1", std::string(kServiceAddress)}},
                               validity));
-  // Only its key pair matters; a certificate is how the API server is given the public half.
+  // Only the key pair matters; the API server reads the public key from the certificate.
   ASSIGN_OR_RETURN(const http::Identity tokens,
                    http::issue_certificate(authority, {.common_name = "service-accounts"}, validity));
   RETURN_IF_ERROR(write_identity(directory, "ca", authority));
@@ -130,7 +121,7 @@ Result<std::string> assemble_stages(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator(directory, problem)) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   }
-  if (files.empty()) return Error::invalid_argument("{}: no stages there", directory);
+  if (files.empty()) return Error::invalid_argument("{}: no stages found", directory);
   std::sort(files.begin(), files.end());
   std::ostringstream out;
   for (const fs::path& file : files) {

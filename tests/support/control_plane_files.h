@@ -1,4 +1,4 @@
-// What a control plane keeps on disk before it runs: certificates, keys, kubeconfigs and kwok's stages.
+// Files of a control plane: certificates, keys, kubeconfigs and kwok's stages.
 #pragma once
 
 #include <string>
@@ -6,31 +6,30 @@
 #include <vector>
 
 #include "api/base/result.h"
-#include "api/http/identity.h"
+#include "api/http/tls/identity.h"
 
 namespace tpuslice::testing {
 
-/// Readable by the owner only. Errors: InvalidArgument naming the file.
-Status write_private_file(const std::string& path, std::string_view text);
-/// Errors: InvalidArgument naming the file.
-[[nodiscard]] Result<std::string> read_text_file(const std::string& path);
-/// The end of a log, for the message of a failure; empty if there is none.
+/// Creates a temporary directory "<prefix>.XXXXXX"; the caller removes it.
+[[nodiscard]] Result<std::string> make_temporary_directory(const std::string& prefix);
+
+/// The last `count` lines of a file, for error messages; empty if the file does not exist.
 [[nodiscard]] std::string last_lines(const std::string& path, int count);
 
-/// The first address of the service network, which the certificate of the API server is for, too.
+/// The first address of the service network; the certificate of the API server includes it.
 inline constexpr std::string_view kServiceNetwork = "10.96.0.0/16";
 inline constexpr std::string_view kServiceAddress = "10.96.0.1";
 
 /// One authority for servers and clients, kept in `directory`:
 ///   ca.crt ca.key                the authority
 ///   apiserver.crt apiserver.key  for 127.0.0.1, localhost and the names of the service `kubernetes`
-///   sa.crt sa.key                what service account tokens are signed with
+///   sa.crt sa.key                signs the tokens of service accounts
 class ClusterCertificates {
  public:
-  static Result<ClusterCertificates> make(const std::string& directory);
+  static Result<ClusterCertificates> create(const std::string& directory);
 
   [[nodiscard]] const std::string& authority() const { return authority_.certificate_chain; }
-  /// A certificate of that user for the API server.
+  /// A client certificate of `user`.
   [[nodiscard]] Result<http::Identity> client(const std::string& user, const std::vector<std::string>& groups) const;
 
  private:
@@ -39,12 +38,12 @@ class ClusterCertificates {
   http::Identity authority_;
 };
 
-/// A kubeconfig with one cluster, user and context. The user has a certificate or, where `token` is not empty, a token.
+/// A kubeconfig with one cluster, user and context. The user has a token, if `token` is not empty, or a certificate.
 [[nodiscard]] std::string kubeconfig_text(const std::string& server, const std::string& authority,
                                           const http::Identity& identity, const std::string& token = {});
 
-/// All *.yaml of `directory` as one file of documents, each line that is only "#include <file>" replaced by that file,
-/// indented as the line. Errors: InvalidArgument.
+/// All *.yaml of `directory` as one YAML stream. A line "#include <file>" is replaced by that file with the indentation
+/// of the line. Errors: InvalidArgument.
 [[nodiscard]] Result<std::string> assemble_stages(const std::string& directory);
 
 }  // namespace tpuslice::testing

@@ -1,7 +1,8 @@
-// What a ControlPlane writes to its API server: definitions, nodes, tokens.
+// Objects that a ControlPlane creates: CRDs, policies, nodes, tokens.
 #include <fmt/format.h>
 
-#include "api/sim/cluster/kubelet.h"
+#include "api/base/file.h"
+#include "api/sim/cluster/nodes/kubelet.h"
 #include "api/types/yaml.h"
 #include "tests/support/control_plane.h"
 
@@ -23,8 +24,8 @@ bool has_condition(const Json& object, std::string_view type) {
   return false;
 }
 
-/// Ready, and the scheduler knows.
-bool usable(const Json& node) {
+/// Ready, and without the taint of a node that is not.
+bool is_schedulable(const Json& node) {
   for (const Json& taint : array_at(node, {"spec", "taints"})) {
     if (string_at(taint, {"key"}) == "node.kubernetes.io/not-ready") return false;
   }
@@ -35,7 +36,7 @@ bool usable(const Json& node) {
 
 Status ControlPlane::apply_crds() {
   for (const std::string& path : options_.crds) {
-    ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+    ASSIGN_OR_RETURN(const std::string text, read_file(path));
     const auto documents = parse_yaml_documents(text);
     if (!documents) return documents.error().within(path);
     for (const YamlDocument& document : *documents) {
@@ -52,7 +53,7 @@ Status ControlPlane::apply_crds() {
 
 Status ControlPlane::apply_kubelet_policy() {
   const std::string path = control_plane_sources() + "/kubelet_policy.yaml";
-  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   const auto documents = parse_yaml_documents(text);
   if (!documents) return documents.error().within(path);
   for (const YamlDocument& document : *documents) {
@@ -67,7 +68,7 @@ Status ControlPlane::add_pools(const std::vector<sim::NodePool>& pools) {
   for (const sim::NodePool& pool : pools) {
     for (int host = 0; host < pool.hosts; ++host) {
       Json node = sim::make_node(pool, host, nodes_++, format_rfc3339(clock_.wall()));
-      // To be Ready is for its kubelet to say.
+      // kwok sets the conditions.
       if (options_.kwok) node["status"]["conditions"] = Json::array();
       const auto created = client_->create(kNodes, Object(std::move(node)));
       if (!created) return created.error();
@@ -80,7 +81,7 @@ Status ControlPlane::add_pools(const std::vector<sim::NodePool>& pools) {
     std::map<std::string, bool> seen;
     for (const std::string& item : list->items) {
       const auto node = parse_json(item);
-      if (node) seen[string_at(*node, {"metadata", "name"})] = usable(*node);
+      if (node) seen[string_at(*node, {"metadata", "name"})] = is_schedulable(*node);
     }
     for (const sim::NodePool& pool : pools) {
       for (int host = 0; host < pool.hosts; ++host) {
@@ -89,6 +90,19 @@ Status ControlPlane::add_pools(const std::vector<sim::NodePool>& pools) {
     }
     return true;
   });
+}
+
+Status ControlPlane::replace_pools(const std::vector<sim::NodePool>& pools) {
+  ASSIGN_OR_RETURN(const client::ListPage nodes, client_->list(kNodes, {.limit = 0}));
+  for (const std::string& item : nodes.items) {
+    ASSIGN_OR_RETURN(const Json node, parse_json(item));
+    RETURN_IF_ERROR(client_->remove(kNodes, {{}, string_at(node, {"metadata", "name"})}, {}));
+  }
+  RETURN_IF_ERROR(wait_for("deleted nodes", [&] {
+    const auto left = client_->list(kNodes, {.limit = 1});
+    return left.ok() && left->items.empty();
+  }));
+  return add_pools(pools);
 }
 
 Status ControlPlane::annotate_ready(const std::string& node, const Json& value) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages this project builds and tests with, and those named as arguments, as far as they are missing.
+# Installs missing Debian packages: those needed to build and test this project, and those named as arguments.
 set -euo pipefail
 
 packages=(
@@ -10,7 +10,7 @@ packages=(
   libgtest-dev libgmock-dev jq curl
   "$@"
 )
-# The demo and the end-to-end tests drive the cluster with kubectl; any version will do.
+# The demo and the end-to-end tests use kubectl, in any version.
 command -v kubectl >/dev/null || packages+=(kubernetes-client)
 
 missing=()
@@ -23,14 +23,14 @@ echo "installing: ${missing[*]}"
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   if ! command -v sudo >/dev/null; then
-    echo "error: these packages are missing and neither root nor sudo is at hand. Ask an administrator to run:" >&2
+    echo "error: packages are missing, this user is not root, and sudo is not installed. Ask an administrator to run:" >&2
     echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
     exit 1
   fi
   as_root=(sudo)
 fi
 if ! command -v apt-get >/dev/null; then
-  echo "error: no apt-get here. Install the equivalents of: ${missing[*]}" >&2
+  echo "error: apt-get is not installed. Install the equivalents of: ${missing[*]}" >&2
   exit 1
 fi
 log=$(mktemp)

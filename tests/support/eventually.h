@@ -1,19 +1,19 @@
-// eventually(): waits in real time for what another thread or program does.
+// eventually(): waits in real time for a condition.
 #pragma once
 
 #include "api/base/clock.h"
-#include "controllers/runtime/backoff.h"
+#include "api/base/pause.h"
 
 namespace tpuslice::testing {
 
-/// Asks until it is so; false after `limit`.
+/// Polls until `condition` is true; returns false after `limit`.
 template <typename Condition>
 [[nodiscard]] bool eventually(const Condition& condition, Duration limit = std::chrono::seconds(60)) {
   const RealClock clock;
   const Instant until = clock.now() + limit;
   while (!condition()) {
     if (clock.now() >= until) return false;
-    runtime::pause(std::chrono::milliseconds(20), {});
+    tpuslice::pause(std::chrono::milliseconds(20), {});
   }
   return true;
 }

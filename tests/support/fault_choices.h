@@ -1,4 +1,4 @@
-// What can go wrong between an operator and its API server: one thing at a time, all at once, and as a seed has it.
+// Faults between an operator and its API server: one kind at a time, all kinds together, random ones.
 #pragma once
 
 #include <chrono>
@@ -19,18 +19,18 @@ struct NamedFaults {
 };
 inline void PrintTo(const NamedFaults& faults, std::ostream* out) { *out << faults.name; }
 
-[[nodiscard]] inline std::vector<NamedFaults> every_fault() {
+[[nodiscard]] inline std::vector<NamedFaults> all_faults() {
   using namespace std::chrono_literals;
   return {NamedFaults{"LostReplies", {.drop_reply_every = 3}},
           NamedFaults{"Conflicts", {.conflict_every = 2}},
           NamedFaults{"TooManyRequests", {.too_many_every = 3}},
           NamedFaults{"ServerErrors", {.error_every = 4}},
           NamedFaults{"UnreachableServer", {.unreachable_every = 3}},
-          NamedFaults{"GoneWatches", {.gone_every = 2}},
+          NamedFaults{"ExpiredWatches", {.gone_every = 2}},
           NamedFaults{"CutWatches", {.cut_watch_every = 2}},
           NamedFaults{"LateEvents", {.delay_watch = 5s}},
           NamedFaults{"Compaction", {.cut_watch_every = 3}, 1s},
-          NamedFaults{"EverythingAtOnce",
+          NamedFaults{"AllFaults",
                       {.drop_reply_every = 7,
                        .conflict_every = 5,
                        .too_many_every = 11,
@@ -42,8 +42,8 @@ inline void PrintTo(const NamedFaults& faults, std::ostream* out) { *out << faul
                       2s}};
 }
 
-/// run_until() of `world`, with history forgotten every now and then.
-inline bool reached_under(const NamedFaults& faults, OperatorWorld& world, const std::function<bool()>& condition) {
+/// run_until() of `world`, with compactions as `faults` says.
+inline bool run_until_with(const NamedFaults& faults, OperatorWorld& world, const std::function<bool()>& condition) {
   Instant compacted = world.clock.now();
   return world.run_until(
       [&] {
@@ -57,9 +57,7 @@ inline bool reached_under(const NamedFaults& faults, OperatorWorld& world, const
 }
 
 [[nodiscard]] inline sim::Faults random_faults(Random& random) {
-  const auto sometimes = [&](int least, int most) {
-    return random.uniform(0, 3) == 0 ? random.uniform(least, most) : 0;
-  };
+  const auto sometimes = [&](int min, int max) { return random.uniform(0, 3) == 0 ? random.uniform(min, max) : 0; };
   sim::Faults faults;
   faults.die_at_write = sometimes(1, 20);
   faults.die_before_server = random.uniform(0, 1) == 0;
@@ -72,7 +70,7 @@ inline bool reached_under(const NamedFaults& faults, OperatorWorld& world, const
   return faults;
 }
 
-[[nodiscard]] inline std::int64_t number_from(const char* variable, std::int64_t fallback) {
+[[nodiscard]] inline std::int64_t env_integer(const char* variable, std::int64_t fallback) {
   const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): before any thread
   return text == nullptr ? fallback : std::atoll(text);
 }

@@ -1,5 +1,4 @@
-// JobSetWorld: a simulated cluster that serves JobSets, with what tests say about them: what is right at every moment,
-// and what a finished state looks like.
+// JobSetWorld: a simulated cluster with JobSets, invariants, and predicates of final states.
 #pragma once
 
 #include <map>
@@ -19,7 +18,7 @@ inline const ObjectKey kTrain{"default", "train"};
 inline constexpr int kSlices = 2;
 inline constexpr int kHosts = 2;
 
-/// Two slices of two hosts each: small, so that a whole life takes few writes.
+/// Two slices of two hosts each, so that a test takes few writes.
 inline constexpr const char* kTwoSlices = R"(
 apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
@@ -48,7 +47,7 @@ spec:
                   resources: {limits: {google.com/tpu: "4"}, requests: {google.com/tpu: "4"}}
 )";
 
-/// `slices` pools for them, and some nodes without TPU.
+/// `slices` TPU pools and a pool without TPUs.
 [[nodiscard]] inline sim::ClusterOptions pools_for(int slices, std::uint64_t seed = 1, bool jitter = false) {
   Json pools = Json::array({{{"name", "cpu"}, {"hosts", 2}, {"cpu", "16"}, {"memory", "64Gi"}}});
   for (int i = 0; i < slices; ++i) {
@@ -67,7 +66,7 @@ class JobSetWorld final : public OperatorWorld {
   void apply(const std::string& manifest = kTwoSlices) { require(cluster.apply_yaml(manifest)); }
   void remove() { require(cluster.remove(kJobSetKind, kTrain)); }
 
-  /// A change by a user.
+  /// An edit by a user.
   void edit(const std::function<void(Json&)>& change, const char* resource = kJobSetKind,
             const ObjectKey& key = kTrain) {
     const sim::ResourcePtr of = cluster.registry().resources().find_id(resource);
@@ -81,7 +80,7 @@ class JobSetWorld final : public OperatorWorld {
     edit([&](Json& json) { json["spec"]["suspend"] = value; });
   }
   void fail_host(int slice, int host) { require(cluster.fail_pod(host_of(slice, host), 1)); }
-  /// The program of every pod ends well.
+  /// The containers of all pods exit with 0.
   void finish_pods() {
     for (const sim::JsonPtr& pod : pods()) {
       const Json& containers = array_at(*pod, {"spec", "containers"});
@@ -111,18 +110,19 @@ class JobSetWorld final : public OperatorWorld {
     return {};
   }
 
-  /// After `restarts`, every Job is there and ready, its pods are, no others run, and the status says so.
+  /// After `restarts` restarts: all Jobs and pods of this attempt exist and are ready, no others exist, and the status
+  /// counts them.
   [[nodiscard]] bool is_ready(int restarts = 0, const ObjectKey& key = kTrain) {
-    const Json seen = jobset(key);
+    const Json set = jobset(key);
     std::size_t hosts = 0;
     std::size_t replicas = 0;
-    for (const Json& job : array_at(seen, {"spec", "replicatedJobs"})) {
+    for (const Json& job : array_at(set, {"spec", "replicatedJobs"})) {
       const auto count = static_cast<std::size_t>(int_at(job, {"replicas"}, 1));
       replicas += count;
       hosts += count * static_cast<std::size_t>(int_at(job, {"template", "spec", "parallelism"}, 1));
     }
     std::size_t ready = 0;
-    for (const Json& job : array_at(seen, {"status", "replicatedJobsStatus"})) {
+    for (const Json& job : array_at(set, {"status", "replicatedJobsStatus"})) {
       ready += static_cast<std::size_t>(int_at(job, {"ready"}));
     }
     const std::string attempt = std::to_string(restarts);
@@ -132,16 +132,16 @@ class JobSetWorld final : public OperatorWorld {
     };
     const std::vector<sim::JsonPtr> all_jobs = jobs(key.name);
     std::vector<sim::JsonPtr> all_pods = pods(key.name);
-    // Those that failed stay until their Job goes.
+    // Failed pods remain until their Job is deleted.
     std::erase_if(all_pods, [](const sim::JsonPtr& pod) { return string_at(*pod, {"status", "phase"}) == "Failed"; });
-    return ready == replicas && int_at(seen, {"status", "restarts"}) == restarts && all_jobs.size() == replicas &&
+    return ready == replicas && int_at(set, {"status", "restarts"}) == restarts && all_jobs.size() == replicas &&
            std::ranges::all_of(all_jobs, of_this_attempt) && all_pods.size() == hosts &&
            std::ranges::all_of(all_pods, [&](const sim::JsonPtr& pod) {
              return of_this_attempt(pod) && sim::condition_status(*pod, "Ready") == "True";
            });
   }
-  /// Ready, after however many restarts.
-  [[nodiscard]] bool is_ready_again() { return is_ready(restarts()); }
+  /// Ready after the current number of restarts.
+  [[nodiscard]] bool is_ready_after_restarts() { return is_ready(restarts()); }
   [[nodiscard]] bool is_suspended() {
     const std::vector<sim::JsonPtr> all = jobs();
     return !all.empty() && pods().empty() && sim::condition_status(jobset(), "Suspended") == "True" &&
@@ -149,39 +149,39 @@ class JobSetWorld final : public OperatorWorld {
              return bool_at(*job, {"spec", "suspend"}) && sim::condition_status(*job, "Suspended") == "True";
            });
   }
-  [[nodiscard]] bool is_gone() {
+  [[nodiscard]] bool is_deleted() {
     return jobset().is_null() && pods().empty() && jobs().empty() && cluster.storage().list("services").empty();
   }
 
-  /// Slices of which some hosts have been let go and others not: right for a moment, wrong at a quiet one. Pods that
-  /// are being deleted are on their way; those that have succeeded have done their part.
+  /// Slices with some gated and some released hosts: valid for a moment, a violation at rest. Terminating pods and
+  /// slices whose pods are all terminal do not count.
   [[nodiscard]] std::vector<std::string> partial_slices() {
     std::map<std::string, std::pair<std::set<std::string>, std::string>> hosts;
-    std::map<std::string, bool> works;
+    std::map<std::string, bool> live;
     for (const sim::JsonPtr& pod : cluster.storage().list("pods")) {
       const std::string slice = JobSetInvariants::slice_of(*pod);
       const bool failed = string_at(*pod, {"status", "phase"}) == "Failed";
       if (slice.empty() || failed || pod->at("metadata").contains("deletionTimestamp")) continue;
-      auto& [there, wanted] = hosts[slice];
-      wanted = string_at(*pod, {"metadata", "annotations", "tpuslice.dev/slice-hosts"});
+      auto& [released, expected] = hosts[slice];
+      expected = string_at(*pod, {"metadata", "annotations", "tpuslice.dev/slice-hosts"});
       if (JobSetInvariants::is_gated(*pod)) continue;
-      there.insert(JobSetInvariants::index_of(*pod));
-      works[slice] = works[slice] || !JobSetInvariants::has_ended(*pod);
+      released.insert(JobSetInvariants::index_of(*pod));
+      live[slice] = live[slice] || !JobSetInvariants::is_terminal(*pod);
     }
     std::vector<std::string> out;
     for (const auto& [slice, members] : hosts) {
-      const auto& [there, wanted] = members;
-      if (there.empty() || !works[slice] || std::to_string(there.size()) == wanted) continue;
-      out.push_back(fmt::format("{}: {} of {} hosts", slice, there.size(), wanted));
+      const auto& [released, expected] = members;
+      if (released.empty() || !live[slice] || std::to_string(released.size()) == expected) continue;
+      out.push_back(fmt::format("{}: {} of {} hosts", slice, released.size(), expected));
     }
     return out;
   }
 
-  /// What users can tell apart in a finished state: no uids, times, addresses, node names and versions.
+  /// All objects without uids, times, addresses, node names and versions.
   [[nodiscard]] std::string digest() {
     std::string out;
     for (const char* resource : {"pods", "services", kJobKind, kJobSetKind}) {
-      std::set<std::string> lines;  // Pods have names that are random at their end.
+      std::set<std::string> lines;  // Names of pods have a random suffix.
       for (const sim::JsonPtr& object : cluster.storage().list(resource)) {
         lines.insert(std::string(resource) + " " + digest_of(*object).dump(1) + "\n");
       }
@@ -190,7 +190,7 @@ class JobSetWorld final : public OperatorWorld {
     return out;
   }
 
-  /// A line for each object, for whoever reads a failure.
+  /// One line for each object, for failure messages.
   [[nodiscard]] std::string state() {
     std::string out;
     for (const char* resource : {kJobSetKind, kJobKind, "pods", "nodes"}) {
@@ -219,7 +219,7 @@ class JobSetWorld final : public OperatorWorld {
     std::string out = fmt::format("{} {} attempt {} phase {} node {}", resource, text({"metadata", "name"}),
                                   text({"metadata", "labels", "jobset.sigs.k8s.io/restart-attempt"}),
                                   text({"status", "phase"}), text({"spec", "nodeName"}));
-    if (object["metadata"].contains("deletionTimestamp")) out += " being deleted";
+    if (object["metadata"].contains("deletionTimestamp")) out += " terminating";
     if (JobSetInvariants::is_gated(object)) out += " gated";
     if (bool_at(object, {"spec", "suspend"})) out += " suspended";
     if (bool_at(object, {"spec", "unschedulable"})) out += " cordoned";
@@ -245,7 +245,7 @@ class JobSetWorld final : public OperatorWorld {
                         {"terminating", metadata.contains("deletionTimestamp")}};
     Json& spec = json["spec"];
     if (spec.contains("selector") && spec["selector"].contains("matchLabels")) spec.erase("selector");
-    // Which of equal slices it is.
+    // Slices of equal shape may be exchanged.
     if (spec.contains("nodeSelector")) spec["nodeSelector"].erase("cloud.google.com/gke-nodepool");
     const std::initializer_list<Json*> labels{&json["metadata"]["labels"], &spec["template"]["metadata"]["labels"]};
     for (Json* each : labels) {

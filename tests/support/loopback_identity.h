@@ -1,4 +1,4 @@
-// LoopbackIdentity: what a TLS server of 127.0.0.1 shows, and who is to be trusted for it.
+// LoopbackIdentity: a certificate for a TLS server on 127.0.0.1, and its authority.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/base/clock.h"
-#include "api/http/tls_credentials.h"
+#include "api/http/tls/tls_credentials.h"
 
 namespace tpuslice::testing {
 
@@ -15,7 +15,7 @@ struct LoopbackIdentity {
   http::Identity leaf;
 };
 
-/// A leaf for 127.0.0.1 and an authority made for it alone, both called `name` and good for a day.
+/// Creates an authority and a leaf for 127.0.0.1, both with the common name `name` and valid for a day.
 /// Errors: InvalidArgument.
 [[nodiscard]] inline Result<LoopbackIdentity> make_loopback_identity(std::string_view name) {
   const Timestamp now = RealClock().wall();

@@ -1,5 +1,4 @@
-// LwsWorld: a simulated cluster that serves LeaderWorkerSets without TPUs, with what tests say about them. Nothing
-// calls a webhook there, so pods have what their templates give them.
+// LwsWorld: a simulated cluster with LeaderWorkerSets without TPUs. There is no webhook, so pods equal their templates.
 #pragma once
 
 #include <set>
@@ -36,12 +35,12 @@ spec:
 class LwsWorld final : public OperatorWorld {
  public:
   LwsWorld() : OperatorWorld(nodes(), "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml") {
-    fresh.leader_worker_sets = true;
+    replacement.leader_worker_sets = true;
   }
 
   void apply(const std::string& manifest = kTwoGroups) { require(cluster.apply_yaml(manifest)); }
   void remove() { require(cluster.remove(kLwsKind, kServe)); }
-  /// A change by a user.
+  /// An edit by a user.
   void edit(const std::function<void(Json&)>& change) {
     const sim::ResourcePtr of = cluster.registry().resources().find_id(kLwsKind);
     const auto changed = cluster.registry().modify(*of, kServe, {}, [&](Json& json) -> Status {
@@ -64,7 +63,7 @@ class LwsWorld final : public OperatorWorld {
     const sim::JsonPtr found = cluster.get(kLwsKind, kServe);
     return found == nullptr ? Json() : *found;
   }
-  /// All groups are there, ready, of this image, and none of their containers was restarted.
+  /// All groups exist, are ready and have this image; no container was restarted.
   [[nodiscard]] bool is_ready(int groups, const std::string& image) {
     const Json seen = set();
     const std::vector<sim::JsonPtr> pods = cluster.storage().list("pods");
@@ -78,15 +77,15 @@ class LwsWorld final : public OperatorWorld {
                     int_at(statuses.at(0), {"restartCount"}) == 0;
            });
   }
-  [[nodiscard]] bool is_gone() {
+  [[nodiscard]] bool is_deleted() {
     return set().is_null() && cluster.storage().list("pods").empty() &&
            cluster.storage().list(kStatefulSetKind).empty() && cluster.storage().list("services").empty();
   }
 
-  /// From now on so many groups, whose leaders and workers are all Ready, have to be there at every moment.
-  void promise(int groups) { promised_ = groups; }
+  /// From now on, at least this many groups must be ready at every step.
+  void require_ready(int groups) { min_ready_ = groups; }
 
-  /// What users can tell apart in a finished state: no uids, times, addresses, node names and versions.
+  /// All objects without uids, times, addresses, node names and versions.
   [[nodiscard]] std::string digest() {
     std::string out;
     for (const char* resource : {"pods", "services", kStatefulSetKind, kLwsKind}) {
@@ -110,7 +109,7 @@ class LwsWorld final : public OperatorWorld {
     return options;
   }
 
-  [[nodiscard]] int whole_groups() {
+  [[nodiscard]] int ready_groups() {
     std::map<std::string, int> ready;
     for (const sim::JsonPtr& pod : cluster.storage().list("pods")) {
       if (sim::condition_status(*pod, "Ready") != "True") continue;
@@ -121,12 +120,12 @@ class LwsWorld final : public OperatorWorld {
   }
 
   std::vector<std::string> check() override {
-    const int whole = promised_ > 0 ? whole_groups() : 0;
-    if (whole >= promised_) return {};
-    return {fmt::format("{} groups are ready, {} are promised", whole, promised_)};
+    const int ready = min_ready_ > 0 ? ready_groups() : 0;
+    if (ready >= min_ready_) return {};
+    return {fmt::format("{} groups are ready, {} are required", ready, min_ready_)};
   }
 
-  int promised_ = 0;
+  int min_ready_ = 0;
 };
 
 }  // namespace tpuslice::testing

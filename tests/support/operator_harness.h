@@ -1,11 +1,12 @@
-// OperatorHarness: one operator process, stepped by a test, behind a transport that can be broken.
+// OperatorHarness: one operator, stepped by a test, with injected faults between it and the API server.
 //
-// Killing a process is destroying its harness: nothing it knew survives, what it wrote does.
+// Destroying it is a crash: its memory is lost, its writes are not.
 #pragma once
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -30,7 +31,8 @@ struct OperatorOptions {
   bool leader_elect = false;
   std::uint64_t seed = 1;
   sim::Faults faults{};
-  bool leader_worker_sets = false;  ///< Their controller runs, too.
+  bool leader_worker_sets = false;                           ///< Also run the LeaderWorkerSet controller.
+  std::function<void(runtime::Manager&)> add_controllers{};  ///< Adds controllers of a test.
 };
 
 class OperatorHarness {
@@ -46,14 +48,15 @@ class OperatorHarness {
     raycluster::add_raycluster(manager_, {.mutation = {.gate = true}});
     jobset::add_jobset(manager_, {.mutation = {.gate = true}});
     if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
+    if (options.add_controllers) options.add_controllers(manager_);
     slice::add_slices(manager_);
   }
 
-  /// Does all it can now. Returns when it is due next; nothing once it is dead.
+  /// Does all work that is due. Returns when the next work is due; std::nullopt after a crash.
   std::optional<Instant> step(Instant now) {
     if (faults_.dead()) return std::nullopt;
     Instant due = manager_.step(now);
-    // Nobody but the clock tells when a late event arrives.
+    // Delayed watch events arrive without a notification.
     if (delays_watches_) due = std::min(due, now + std::chrono::milliseconds(100));
     return due;
   }
@@ -71,7 +74,7 @@ class OperatorHarness {
     out.seed = options.seed;
     return out;
   }
-  /// TPUSLICE_TEST_LOG=debug shows what the operator does.
+  /// TPUSLICE_TEST_LOG=debug prints the operator's log.
   static Logger logger(const Clock& clock) {
     const char* level = std::getenv("TPUSLICE_TEST_LOG");
     if (level == nullptr) return Logger();
@@ -90,14 +93,5 @@ class OperatorHarness {
   client::Client election_client_;
   runtime::Manager manager_;
 };
-
-/// A file of the source tree; tests run in its root.
-[[nodiscard]] inline std::string read_source_file(const std::string& path) {
-  std::ifstream file(path);
-  TPUSLICE_CHECK_MSG(file.good(), path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 }  // namespace tpuslice::testing

@@ -1,4 +1,4 @@
-// What a cluster is given before the operator runs in it: the files of deploy/, as they are shipped.
+// Installs the files of deploy/ in a cluster.
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/support/loopback_identity.h"
 #include "tests/support/operator_process.h"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRbacGroup = "rbac.authorization.k8s.io";
 constexpr const char* kAdmissionGroup = "admissionregistration.k8s.io";
-/// Every kind that deploy/ is made of, but for the workload itself.
+/// The kinds of deploy/ that are installed.
 constexpr std::array kInstalled = {
     kNamespaces,
     ResourceType{"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false},
@@ -31,7 +32,7 @@ constexpr std::array kInstalled = {
 };
 const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
 
-std::string shipped(const std::string& file) { return std::string(TPUSLICE_DEPLOY) + "/" + file; }
+std::string deploy_file(const std::string& file) { return std::string(TPUSLICE_DEPLOY) + "/" + file; }
 
 const ResourceType* type_of(const Object& object) {
   for (const ResourceType& type : kInstalled) {
@@ -41,7 +42,7 @@ const ResourceType* type_of(const Object& object) {
 }
 
 Result<std::vector<YamlDocument>> read_manifest(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   auto documents = parse_yaml_documents(text);
   if (!documents) return documents.error().within(path);
   return documents;
@@ -53,14 +54,14 @@ Status apply_manifest(client::Client& client, const std::string& path) {
     const Object object(document.value);
     const std::string where = fmt::format("{}:{}", path, document.line);
     const ResourceType* const type = type_of(object);
-    if (type == nullptr) return Error::invalid_argument("{}: {} is no kind to install", where, object.kind());
+    if (type == nullptr) return Error::invalid_argument("{}: kind {} cannot be installed", where, object.kind());
     const auto applied = client.patch(*type, object.key(), client::PatchType::kApply, object.json(), {.force = true});
     if (!applied) return applied.error().within(where);
   }
   return {};
 }
 
-/// The configuration with every service replaced by the same path of 127.0.0.1:port.
+/// Replaces the service of each webhook by the same path on 127.0.0.1:port.
 Object on_loopback(Object configuration, int port, const std::string& authority) {
   for (Json& webhook : configuration.mutable_json()["webhooks"]) {
     Json& target = webhook["clientConfig"];
@@ -75,18 +76,18 @@ Object on_loopback(Object configuration, int port, const std::string& authority)
 
 Status install_operator(client::Client& client) {
   std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(shipped("crds"), problem)) {
+  for (const auto& entry : fs::directory_iterator(deploy_file("crds"), problem)) {
     RETURN_IF_ERROR(apply_manifest(client, entry.path()));
   }
-  RETURN_IF_ERROR(apply_manifest(client, shipped("operator/namespace.yaml")));
-  return apply_manifest(client, shipped("rbac/rbac.yaml"));
+  RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/namespace.yaml")));
+  return apply_manifest(client, deploy_file("rbac/rbac.yaml"));
 }
 
 Result<std::string> install_operator(ControlPlane& plane) {
   RETURN_IF_ERROR(install_operator(plane.client()));
   ASSIGN_OR_RETURN(const std::string path, plane.service_account_kubeconfig(kAccount));
-  // In a pod, the namespace that the operator keeps its Lease and certificate in is that of its account.
-  ASSIGN_OR_RETURN(const std::string text, read_text_file(path));
+  // The operator keeps its Lease and certificate in the namespace of its context, as in that of its pod.
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   ASSIGN_OR_RETURN(Json config, parse_yaml(text));
   for (Json& context : config["contexts"]) context["context"]["namespace"] = kAccount.namespace_name;
   RETURN_IF_ERROR(write_private_file(path, to_yaml(config)));
@@ -94,12 +95,12 @@ Result<std::string> install_operator(ControlPlane& plane) {
 }
 
 Status register_webhook(client::Client& client, int port, const std::string& authority) {
-  const std::string path = shipped("webhook/webhook.yaml");
+  const std::string path = deploy_file("webhook/webhook.yaml");
   ASSIGN_OR_RETURN(const auto documents, read_manifest(path));
   for (const YamlDocument& document : documents) {
     Object object(document.value);
     const ResourceType* const type = type_of(object);
-    if (type == nullptr || type->group != kAdmissionGroup) continue;  // the Service, which leads nowhere here
+    if (type == nullptr || type->group != kAdmissionGroup) continue;  // The Service is not needed.
     const Status removed = client.remove(*type, object.key());
     if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
     const auto created = client.create(*type, on_loopback(std::move(object), port, authority));

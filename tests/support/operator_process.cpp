@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -11,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "api/http/network_transport.h"
+#include "api/http/client/network_transport.h"
 
 namespace tpuslice::testing {
 namespace {
 
-constexpr Duration kLook = std::chrono::milliseconds(10);
-constexpr Duration kAnswer = std::chrono::seconds(5);
+constexpr Duration kPollInterval = std::chrono::milliseconds(10);
+constexpr Duration kRequestTimeout = std::chrono::seconds(5);
 constexpr const char* kLoopback = "127.0.0.1:0";
 
 std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
@@ -41,7 +40,7 @@ std::size_t size_of_file(const std::string& path) {
   return in ? static_cast<std::size_t>(in.tellg()) : 0;
 }
 
-/// The port in the line {"msg":"listening","for":what,"port":...}; 0 if there is none yet.
+/// The port in the log line {"msg":"listening","for":what,"port":...}; 0 without such a line.
 int listening_port(const std::string& log, std::size_t begin, std::string_view what) {
   std::ifstream in(log, std::ios::binary);
   in.seekg(static_cast<std::streamoff>(begin));
@@ -53,7 +52,7 @@ int listening_port(const std::string& log, std::size_t begin, std::string_view w
   return 0;
 }
 
-/// Reads name="value" pairs up to the closing brace, which `rest` is left behind.
+/// Reads name="value" pairs; removes them and the closing brace from `rest`.
 bool read_labels(std::string_view& rest, StringMap& labels) {
   rest.remove_prefix(1);
   while (!rest.empty() && rest.front() != '}') {
@@ -99,7 +98,7 @@ Result<std::vector<MetricSample>> parse_metrics(std::string_view text) {
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.front() == '#') continue;
     auto sample = parse_sample(line);
-    if (!sample) return Error::invalid_argument("metrics: no sample: {}", line);
+    if (!sample) return Error::invalid_argument("metrics: invalid sample: {}", line);
     samples.push_back(std::move(*sample));
   }
   return samples;
@@ -126,8 +125,8 @@ Result<std::unique_ptr<OperatorProcess>> OperatorProcess::start(OperatorProcessO
   return started;
 }
 
-Status OperatorProcess::start_again() {
-  if (running()) return Error::invalid_argument("operator: still runs");
+Status OperatorProcess::restart() {
+  if (running()) return Error::invalid_argument("operator: is still running");
   return launch();
 }
 
@@ -144,16 +143,16 @@ Status OperatorProcess::launch() {
 Status OperatorProcess::find_ports(Instant until) {
   health_port_ = metrics_port_ = 0;
   while (health_port_ == 0 || metrics_port_ == 0) {
-    if (process_->wait(kLook)) return ended();
-    if (clock_.now() >= until) return Error::of(ErrorCode::kTimeout, "operator: does not listen; see {}", log());
+    if (process_->wait(kPollInterval)) return exit_error();
+    if (clock_.now() >= until) return Error::of(ErrorCode::kTimeout, "operator: does not listen yet; see {}", log());
     health_port_ = listening_port(log(), log_begin_, "health");
     metrics_port_ = listening_port(log(), log_begin_, "metrics");
   }
   return {};
 }
 
-Error OperatorProcess::ended() const {
-  return Error::unavailable("operator: ended with status {}:\n{}", process_->exit_code().value_or(-1),
+Error OperatorProcess::exit_error() const {
+  return Error::unavailable("operator: exited with status {}:\n{}", process_->exit_code().value_or(-1),
                             last_lines(log(), 5));
 }
 
@@ -163,7 +162,7 @@ Status OperatorProcess::stop(Duration limit) {
   process_->signal(SIGTERM);
   const auto status = process_->wait(limit);
   if (!status) return Error::of(ErrorCode::kTimeout, "operator: did not stop; see {}", log());
-  if (*status != 0) return ended();
+  if (*status != 0) return exit_error();
   return {};
 }
 
@@ -172,12 +171,12 @@ void OperatorProcess::pause() { process_->signal(SIGSTOP); }
 void OperatorProcess::resume() { process_->signal(SIGCONT); }
 
 Result<std::string> OperatorProcess::get(int port, const std::string& path) {
-  // A connection of its own: the process behind the port changes.
+  // A new connection: another process may have the port now.
   ASSIGN_OR_RETURN(const auto transport,
                    http::make_network_transport({.server = fmt::format("http://127.0.0.1:{}", port)}));
   http::Request request;
   request.target = path;
-  ASSIGN_OR_RETURN(http::Response response, transport->call(request, kAnswer, {}));
+  ASSIGN_OR_RETURN(http::Response response, transport->call(request, kRequestTimeout, {}));
   if (response.status != 200) return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
   return std::move(response.body);
 }
@@ -187,11 +186,11 @@ bool OperatorProcess::ready() { return running() && get(health_port_, "/readyz")
 Status OperatorProcess::wait_ready(Duration limit) {
   const Instant until = clock_.now() + limit;
   while (!ready()) {
-    if (process_->wait(kLook)) return ended();
+    if (process_->wait(kPollInterval)) return exit_error();
     if (clock_.now() < until) continue;
     const auto why = get(health_port_, "/readyz");
-    return Error::of(ErrorCode::kTimeout, "{}\n{}", why ? "operator: became ready late" : why.error().message(),
-                     last_lines(log(), 5));
+    return Error::of(ErrorCode::kTimeout, "{}\n{}",
+                     why ? "operator: became ready after the time-out" : why.error().message(), last_lines(log(), 5));
   }
   return {};
 }
@@ -210,9 +209,9 @@ Result<double> OperatorProcess::cpu_seconds() const {
   std::ifstream in(fmt::format("/proc/{}/stat", pid()));
   std::string text;
   std::getline(in, text);
-  // The name in parentheses may hold spaces; fields 14 and 15 are user and system time.
+  // The name in parentheses may contain spaces; fields 14 and 15 are user and system time.
   const std::size_t name_end = text.rfind(')');
-  if (!running() || name_end == std::string::npos) return Error::not_found("operator: process {} is gone", pid());
+  if (!running() || name_end == std::string::npos) return Error::not_found("operator: process {} has exited", pid());
   std::istringstream fields(text.substr(name_end + 1));
   std::string skipped;
   for (int field = 3; field < 14; ++field) fields >> skipped;
@@ -228,7 +227,7 @@ Result<double> OperatorProcess::status_mib(std::string_view field) const {
     if (!line.starts_with(field)) continue;
     return std::strtod(line.c_str() + field.size(), nullptr) / 1024;
   }
-  return Error::not_found("operator: process {} is gone", pid());
+  return Error::not_found("operator: process {} has exited", pid());
 }
 
 Result<double> OperatorProcess::resident_mib() const { return status_mib("VmRSS:"); }

@@ -1,5 +1,4 @@
-// OperatorWorld: a simulated cluster and the operators in it, stepped together: what the worlds of all workload kinds
-// have in common.
+// OperatorWorld: a simulated cluster and its operators, stepped together; base of the worlds of workload kinds.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/file.h"
 #include "tests/support/operator_harness.h"
 
 namespace tpuslice::testing {
@@ -27,11 +27,12 @@ class OperatorWorld {
   }
   void kill_operators() { operators.clear(); }
 
-  /// Steps the operators and checks the invariants. A dead operator is replaced by a fresh, unbroken one.
+  /// Steps the operators and checks the invariants. A crashed operator is replaced by one with the options
+  /// `replacement`.
   std::optional<Instant> step(Instant now) {
     std::optional<Instant> due;
     for (auto& each : operators) {
-      if (each->faults().dead()) each = std::make_unique<OperatorHarness>(cluster, clock, fresh);
+      if (each->faults().dead()) each = std::make_unique<OperatorHarness>(cluster, clock, replacement);
       const std::optional<Instant> next = each->step(now);
       if (next) due = due ? std::min(*due, *next) : *next;
     }
@@ -45,7 +46,7 @@ class OperatorWorld {
     return cluster.run_until(clock, limit, condition, [this](Instant now) { return step(now); });
   }
 
-  /// All machines are there and well again, and one operator that nothing is wrong with.
+  /// Restores all nodes and replaces the operators by one with the options `replacement`.
   void heal() {
     for (const sim::NodePool& pool : cluster.options().pools) {
       for (int host = 0; host < pool.hosts; ++host) {
@@ -56,7 +57,7 @@ class OperatorWorld {
       }
     }
     kill_operators();
-    start_operator(fresh);
+    start_operator(replacement);
   }
 
   [[nodiscard]] std::string pool_of(const Json& pod) const {
@@ -68,16 +69,16 @@ class OperatorWorld {
   sim::Cluster cluster;
   std::vector<std::unique_ptr<OperatorHarness>> operators;
   std::vector<std::string> violations;
-  OperatorOptions fresh;  ///< Of an operator that takes the place of a dead one.
+  OperatorOptions replacement;  ///< Options of an operator that replaces a crashed one.
 
  protected:
-  /// With the definition of the kind, a file of the source tree.
+  /// `definition` is the path of the kind's CRD.
   OperatorWorld(sim::ClusterOptions options, const std::string& definition) : cluster(clock, std::move(options)) {
-    require(cluster.apply_yaml(read_source_file(definition)));
+    require(cluster.apply_yaml(read_file(definition).value()));
     require(cluster.apply_yaml("{apiVersion: v1, kind: Namespace, metadata: {name: tpu-slice-system}}"));
   }
 
-  /// What was broken since the last call; empty if nothing.
+  /// Violations since the last call.
   virtual std::vector<std::string> check() = 0;
 
   static void require(const Status& status) {
@@ -85,7 +86,7 @@ class OperatorWorld {
   }
 };
 
-/// Takes away what differs between two runs that end in the same state: uids, times, addresses, node names, versions.
+/// Removes fields that differ between two runs with the same final state: uids, times, addresses, node names.
 inline void strip_volatile(Json& json) {
   static const std::set<std::string> kVolatile{"startTime",
                                                "startedAt",

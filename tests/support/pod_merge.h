@@ -6,7 +6,7 @@
 
 namespace tpuslice::testing {
 
-/// Annotations, scheduling gates, node selector and required node affinity; the version is the caller's to change.
+/// Applies annotations, scheduling gates, node selector and required node affinity; not the resourceVersion.
 inline void merge_into(PodView& pod, const Json& patch) {
   if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
     for (const auto& [name, value] : annotations->items()) {

@@ -10,14 +10,14 @@
 #include <cstring>
 
 #include "api/base/strings.h"
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 
 namespace tpuslice::testing {
 namespace {
 
-constexpr Duration kRestartPause = std::chrono::seconds(1);
+constexpr Duration kRestartDelay = std::chrono::seconds(1);
 
-/// What the child needs, made before the fork: after it, only calls that are safe in a signal handler are allowed.
+/// The data of the child, built before the fork: after it only async-signal-safe calls are allowed.
 struct Launch {
   explicit Launch(const ProcessOptions& options)
       : parent(getpid()),
@@ -32,7 +32,7 @@ struct Launch {
 
   [[noreturn]] void child() const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);  // it died before it could be tied to us
+    if (getppid() != parent) _exit(127);  // The parent exited before prctl().
     setpgid(0, 0);
     sigset_t none;
     sigemptyset(&none);
@@ -65,16 +65,16 @@ Result<std::unique_ptr<Process>> Process::start(ProcessOptions options) {
   std::unique_ptr<Process> process(new Process(std::move(options)));
   Process& self = *process;
   self.thread_ = std::jthread([&self] { self.run(); });
-  std::unique_lock lock(self.mutex_);
-  self.changed_.wait(lock, [&self] { return self.started_; });
-  if (self.pid_ < 0) return Error::internal("{}: no process can be made", self.options_.program);
+  const MutexLock lock(self.mutex_);
+  self.changed_.wait(self.mutex_, [&self]() TPUSLICE_REQUIRES(self.mutex_) { return self.started_; });
+  if (self.pid_ < 0) return Error::internal("{}: fork failed", self.options_.program);
   return process;
 }
 
 Process::~Process() { kill(); }
 
 void Process::run() {
-  while (starts_again(run_once())) {
+  while (wait_to_restart(run_once())) {
   }
 }
 
@@ -90,9 +90,9 @@ int Process::run_once() {
   }
   changed_.notify_all();
   if (pid < 0) return 127;
-  // Its number is given back under the lock, so that nobody signals another process of the same number.
-  siginfo_t ended{};
-  while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  // waitpid() frees the pid under the lock, so that signal() cannot reach another process with the same pid.
+  siginfo_t exited{};
+  while (waitid(P_PID, static_cast<id_t>(pid), &exited, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   const MutexLock lock(mutex_);
   alive_ = false;
@@ -102,12 +102,12 @@ int Process::run_once() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-bool Process::starts_again(int ended) {
-  std::unique_lock lock(mutex_);
-  if (restarts_) changed_.wait_for(lock, kRestartPause, [this] { return !restarts_; });
+bool Process::wait_to_restart(int exit_code) {
+  const MutexLock lock(mutex_);
+  const auto stopped = [this]() TPUSLICE_REQUIRES(mutex_) { return !restarts_; };
+  if (restarts_) changed_.wait_for(mutex_, kRestartDelay, stopped);
   if (restarts_) return true;
-  exit_code_ = ended;
-  lock.unlock();
+  exit_code_ = exit_code;
   changed_.notify_all();
   return false;
 }
@@ -117,7 +117,7 @@ pid_t Process::pid() const {
   return pid_;
 }
 
-void Process::restart_when_ended() {
+void Process::restart_on_exit() {
   const MutexLock lock(mutex_);
   restarts_ = true;
 }
@@ -128,8 +128,8 @@ std::optional<int> Process::exit_code() const {
 }
 
 std::optional<int> Process::wait(Duration limit) const {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, limit, [this] { return exit_code_.has_value(); });
+  const MutexLock lock(mutex_);
+  changed_.wait_for(mutex_, limit, [this]() TPUSLICE_REQUIRES(mutex_) { return exit_code_.has_value(); });
   return exit_code_;
 }
 
@@ -139,11 +139,11 @@ void Process::signal(int number) {
 }
 
 void Process::kill() {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   restarts_ = false;
   if (alive_) ::kill(pid_, SIGKILL);
   changed_.notify_all();
-  changed_.wait(lock, [this] { return exit_code_.has_value(); });
+  changed_.wait(mutex_, [this]() TPUSLICE_REQUIRES(mutex_) { return exit_code_.has_value(); });
 }
 
 }  // namespace tpuslice::testing

@@ -1,4 +1,4 @@
-// Process: a program that runs beside a test and never outlives it.
+// Process: a child process of a test that never outlives it.
 //
 //   auto etcd = Process::start({.program = "/usr/bin/etcd", .args = {"--data-dir=d"}, .log = "etcd.log"});
 //   ...
@@ -23,18 +23,17 @@ namespace tpuslice::testing {
 struct ProcessOptions {
   std::string program;  ///< Its path.
   std::vector<std::string> args = {};
-  std::string log = {};        ///< Where its output goes, added at the end; empty: nowhere.
-  std::string directory = {};  ///< Works there; empty: where we do.
-  std::vector<std::pair<std::string, std::string>> env = {};  ///< Added to our own; the last of a name counts.
+  std::string log = {};        ///< Its output is appended to this file; empty: discarded.
+  std::string directory = {};  ///< Working directory; empty: ours.
+  std::vector<std::pair<std::string, std::string>> env = {};  ///< Added to our own; the last value of a name wins.
 };
 
-/// Has a thread of its own that starts the program and waits for its end: the kernel is asked to end the program with
-/// that thread (PR_SET_PDEATHSIG), so it dies with this object, and also when this process dies of whatever. The
-/// program has a process group of its own, so that an interrupt at the terminal does not reach it, and none of our open
-/// files. Thread-safe.
+/// A thread starts the program and waits for it. The kernel kills the program with that thread (PR_SET_PDEATHSIG), so
+/// it exits with this object, and also if this process crashes. The program has its own process group, so that an
+/// interrupt of the terminal does not reach it, and none of our open files. Thread-safe.
 class Process {
  public:
-  /// Errors: NotFound if the file is not there or cannot be run; Internal.
+  /// Errors: NotFound if the file does not exist or is not executable; Internal.
   static Result<std::unique_ptr<Process>> start(ProcessOptions options);
   ~Process();  ///< Kills it.
   Process(const Process&) = delete;
@@ -43,16 +42,16 @@ class Process {
   [[nodiscard]] pid_t pid() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] const std::string& log() const { return options_.log; }
   [[nodiscard]] bool running() const { return !exit_code().has_value(); }
-  /// From now on the program is started again, a second after it ended of itself, as a kubelet does with a container;
-  /// until kill() it counts as running.
-  void restart_when_ended() TPUSLICE_EXCLUDES(mutex_);
-  /// 128 + signal for one that was killed; nothing while it runs.
+  /// Restarts the program a second after each exit, as a kubelet does with a container, until kill(). Until then
+  /// running() is true.
+  void restart_on_exit() TPUSLICE_EXCLUDES(mutex_);
+  /// 128 + signal if it was killed by a signal; std::nullopt while it runs.
   [[nodiscard]] std::optional<int> exit_code() const TPUSLICE_EXCLUDES(mutex_);
-  /// Waits for its end. Nothing if it still runs after `limit`.
+  /// Waits for its exit; std::nullopt after `limit`.
   [[nodiscard]] std::optional<int> wait(Duration limit) const TPUSLICE_EXCLUDES(mutex_);
-  /// Nothing happens once it has ended.
+  /// No effect after its exit.
   void signal(int number) TPUSLICE_EXCLUDES(mutex_);
-  /// SIGKILL; returns when it is gone.
+  /// SIGKILL; returns after its exit.
   void kill() TPUSLICE_EXCLUDES(mutex_);
 
  private:
@@ -60,8 +59,8 @@ class Process {
   void run() TPUSLICE_EXCLUDES(mutex_);
   /// Returns the exit code of the program.
   int run_once() TPUSLICE_EXCLUDES(mutex_);
-  /// Waits before another start. False: `ended` was the last word.
-  bool starts_again(int ended) TPUSLICE_EXCLUDES(mutex_);
+  /// Waits before a restart. Without restarts, records `exit_code` and returns false.
+  bool wait_to_restart(int exit_code) TPUSLICE_EXCLUDES(mutex_);
 
   const ProcessOptions options_;
   mutable Mutex mutex_;

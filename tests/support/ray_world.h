@@ -1,5 +1,4 @@
-// RayWorld: a simulated cluster that serves RayClusters, with what tests say about them: what is right at every moment,
-// and what a finished state looks like.
+// RayWorld: a simulated cluster with RayClusters, invariants, and predicates of final states.
 #pragma once
 
 #include <map>
@@ -9,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/sim/cluster/conditions.h"
 #include "tests/support/operator_world.h"
 
@@ -17,38 +17,38 @@ namespace tpuslice::testing {
 inline constexpr const char* kRayClusters = "rayclusters.ray.io";
 inline const ObjectKey kTutorial{"default", "maxtext-tpu-cluster"};
 
-/// Reads the whole history of pods and holds it against what must never happen.
+/// Checks every change of pods: no two live pods are the same head or worker.
 class SliceInvariants {
  public:
   explicit SliceInvariants(sim::Storage& storage) : feed_(storage, std::vector<std::string>{"pods"}) {}
 
-  /// What was broken since the last call; empty if nothing.
+  /// Violations since the last call.
   std::vector<std::string> check() {
-    std::vector<std::string> broken;
+    std::vector<std::string> violations;
     for (const sim::Change& change : feed_.take().changes) {
-      const std::string place = place_of(*change.object);
-      if (place.empty()) continue;
+      const std::string member = member_of(*change.object);
+      if (member.empty()) continue;
       const std::string uid = string_at(*change.object, {"metadata", "uid"});
       const std::string phase = string_at(*change.object, {"status", "phase"});
-      const bool over = change.type == sim::ChangeType::kDeleted || phase == "Failed" || phase == "Succeeded";
-      std::set<std::string>& live = live_[place];
-      if (over) {
+      const bool terminal = change.type == sim::ChangeType::kDeleted || phase == "Failed" || phase == "Succeeded";
+      std::set<std::string>& live = live_[member];
+      if (terminal) {
         live.erase(uid);
       } else {
         live.insert(uid);
       }
       if (live.size() > 1) {
-        broken.push_back(fmt::format("revision {}: {} live pods are {}", change.revision, live.size(), place));
+        violations.push_back(fmt::format("revision {}: {} live pods are {}", change.revision, live.size(), member));
       }
     }
-    return broken;
+    return violations;
   }
 
-  /// Which head or worker `pod` is, of all there are; empty for pods of others.
-  static std::string place_of(const Json& pod) {
+  /// The head or worker that `pod` is; empty for other pods.
+  static std::string member_of(const Json& pod) {
     const auto label = [&](const char* name) { return string_at(pod, {"metadata", "labels", name}); };
     if (label("ray.io/cluster").empty()) return {};
-    // A RayCluster that was deleted and made again is another one; its pods have other names and other slices.
+    // A recreated RayCluster has another uid; its pods have other names and slices.
     const std::string owner = string_at(pod, {"metadata", "ownerReferences", "0", "uid"});
     const std::string cluster =
         fmt::format("{}/{} ({})", string_at(pod, {"metadata", "namespace"}), label("ray.io/cluster"), owner);
@@ -68,14 +68,14 @@ class RayWorld final : public OperatorWorld {
       : OperatorWorld(std::move(options), "deploy/crds/ray.io_rayclusters.yaml"), invariants(cluster.storage()) {}
 
   void apply_tutorial() {
-    require(cluster.apply_yaml(read_source_file("deploy/samples/raycluster-maxtext-v6e-4x4.yaml")));
+    require(cluster.apply_yaml(read_file("deploy/samples/raycluster-maxtext-v6e-4x4.yaml").value()));
   }
 
   [[nodiscard]] Json ray_cluster(const ObjectKey& key = kTutorial) const {
     const sim::JsonPtr found = cluster.get(kRayClusters, key);
     return found == nullptr ? Json() : *found;
   }
-  /// Every pod of the cluster is there and Ready, and the status says so.
+  /// All pods of the cluster exist and are Ready, and the status says so.
   [[nodiscard]] bool is_ready(const ObjectKey& key = kTutorial, int workers = 4) {
     const Json status = ray_cluster(key).value("status", Json::object());
     if (string_at(status, {"state"}) != "ready" || status.value("availableWorkerReplicas", 0) != workers) return false;
@@ -109,7 +109,7 @@ class RayWorld final : public OperatorWorld {
     }
     return {};
   }
-  /// What users can tell apart in a finished state: no uids, times, addresses, node names and versions.
+  /// All objects without uids, times, addresses, node names and versions.
   [[nodiscard]] std::string digest() {
     std::string out;
     for (const char* resource : {"pods", "services", kRayClusters}) {

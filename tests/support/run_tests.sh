@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# run_tests.sh BUILD_DIR [ctest options]: runs the tests and ends with the plain line "N passed, N failed".
+# run_tests.sh BUILD_DIR [ctest options]: runs the tests; its last line is "N passed, N failed".
 #
 # A GoogleTest program counts each of its cases (from the JSON it writes); any other ctest entry counts as one. A program
-# that dies counts as one failure on top of the cases it had reported. Where tests were skipped, since the machine lacks
-# what they need, the line before says how many and what is missing; with TPUSLICE_SKIPPED=fail that is a failure, too: a
-# test that could not run has shown nothing.
+# that crashes counts as one more failure. If tests were skipped because programs are missing, the line before says how
+# many, and names the programs; with TPUSLICE_SKIPPED=fail that is a failure.
+#
+# There are two slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
+# cmake/tpuslice.cmake.
 set -uo pipefail
 
 build=$1
@@ -12,7 +14,7 @@ shift
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
-GTEST_OUTPUT="json:$results/" ctest --test-dir "$build" -j 2 --output-on-failure --no-tests=error \
+GTEST_OUTPUT="json:$results/" TPUSLICE_TEST_RESULTS=$results ctest --test-dir "$build" -j $((2 * $(nproc))) --output-on-failure --no-tests=error \
   --output-junit "$results/ctest.xml" "$@"
 status=$?
 
@@ -49,7 +51,7 @@ done < <(outcomes)
 [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
 if [ "$skipped" -gt 0 ]; then
   missing=$("$(dirname "$0")/../controlplane/assets.sh" 2>&1 >/dev/null)
-  echo "$skipped skipped: ${missing:-their output says why}"
+  echo "$skipped skipped: ${missing:-see their output}"
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && { [ "$skipped" -eq 0 ] || [ "${TPUSLICE_SKIPPED:-}" != fail ]; }

@@ -1,4 +1,4 @@
-// SimFixture: a test on a simulated cluster with a clock of its own.
+// SimFixture: a test on a simulated cluster and a fake clock.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class SimFixture : public ::testing::Test {
  protected:
   explicit SimFixture(sim::ClusterOptions options = {}) : cluster_(clock_, std::move(options)) {}
 
-  /// Applies what must be accepted.
+  /// Applies a valid object.
   Json apply(const Json& manifest) {
     auto applied = cluster_.apply(manifest);
     EXPECT_TRUE(applied.ok()) << (applied.ok() ? "" : applied.error().message());

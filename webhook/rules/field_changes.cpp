@@ -17,24 +17,24 @@ bool is_among(const std::array<std::string_view, kSize>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Their keys are the user's, and "" is a value.
+/// Maps with user-defined keys, in which "" is a value.
 constexpr std::array<std::string_view, 5> kStringMaps = {"labels", "annotations", "nodeSelector", "matchLabels",
                                                          "volumeAttributes"};
 constexpr std::array<std::string_view, 4> kQuantityMaps = {"limits", "requests", "overhead", "capacity"};
 constexpr std::array<std::string_view, 2> kQuantities = {"sizeLimit", "divisor"};
-/// Objects that mean nothing when empty; of others, such as emptyDir or namespaceSelector, {} is a value.
+/// Objects for which {} means absent; for others, such as emptyDir or namespaceSelector, {} is a value.
 constexpr std::array<std::string_view, 5> kPlainObjects = {"metadata", "resources", "spec", "status", "template"};
-/// Zeros that are not written.
+/// Fields that Go clients omit if zero.
 constexpr std::array<std::string_view, 14> kPlainScalars = {
     "hostNetwork",         "hostPID",  "hostIPC",        "stdin",         "stdinOnce",        "tty",      "readOnly",
     "initialDelaySeconds", "hostPort", "timeoutSeconds", "periodSeconds", "successThreshold", "jobIndex", "podIndex"};
-/// Strings of which "" is a value, not absence.
+/// Strings for which "" is a value.
 constexpr std::array<std::string_view, 1> kNullableStrings = {"storageClassName"};
 
 bool is_map(std::string_view key) { return is_among(kStringMaps, key) || is_among(kQuantityMaps, key); }
 
-/// Whether `value`, the member `key` of the member `parent`, is as good as none.
-bool is_nothing(const Json* value, std::string_view key, std::string_view parent) {
+/// Whether `value`, the member `key` of the member `parent`, means absent.
+bool is_absent(const Json* value, std::string_view key, std::string_view parent) {
   if (value == nullptr || value->is_null()) return true;
   if (is_map(parent)) return false;
   if (value->is_array()) return value->empty();
@@ -61,13 +61,13 @@ class Comparison {
   void compare(const Json* before, const Json* after, std::string_view key, std::string_view parent,
                const std::string& path) {
     static const Json kEmpty = Json::object();
-    const bool none_before = is_nothing(before, key, parent);
-    const bool none_after = is_nothing(after, key, parent);
-    if (none_before && none_after) return;
+    const bool absent_before = is_absent(before, key, parent);
+    const bool absent_after = is_absent(after, key, parent);
+    if (absent_before && absent_after) return;
     if (!is_map(parent) && (is_map(key) || is_among(kPlainObjects, key))) {
-      if (none_before) before = &kEmpty;
-      if (none_after) after = &kEmpty;
-    } else if (none_before || none_after) {
+      if (absent_before) before = &kEmpty;
+      if (absent_after) after = &kEmpty;
+    } else if (absent_before || absent_after) {
       add(before, after, path);
       return;
     }

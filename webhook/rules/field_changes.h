@@ -1,4 +1,4 @@
-// What an update changes in a part of an object, field by field, for rules of immutability.
+// The fields that an update changes, for immutability rules.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace tpuslice::webhook {
 
 struct FieldChange {
   std::string path;
-  Json before;  ///< null: absent
-  Json after;   ///< null: absent
+  Json before;  ///< Null if absent.
+  Json after;   ///< Null if absent.
 };
 
-/// The changes from `before` to `after`, at `path`: the deepest paths that differ, or the list where elements came or
-/// went.
+/// The changes from `before` to `after`, which are at `path`: the deepest paths that differ, or the whole list if its
+/// length differs.
 ///
-/// Compares as Kubernetes compares decoded objects: programs written in Go send back other JSON than they received.
-/// They drop what is null, empty or a zero that cannot be told from absence, add "metadata": {"creationTimestamp":
-/// null} and "resources": {}, and print quantities in their canonical form.
+/// Compares like Kubernetes compares decoded objects, since clients in Go change the JSON of an object without changing
+/// its meaning: they omit null, empty and zero values, add "metadata": {"creationTimestamp": null} and "resources": {},
+/// and print quantities in canonical form.
 [[nodiscard]] std::vector<FieldChange> field_changes(const Json& before, const Json& after, const std::string& path);
 
 }  // namespace tpuslice::webhook

@@ -11,14 +11,16 @@
 
 namespace tpuslice::webhook {
 
-enum class FieldProblem : std::uint8_t { kInvalid, kRequired, kForbidden };
+/// The error types of apimachinery's package field that the rules need.
+enum class FieldProblem : std::uint8_t { kInvalid, kRequired, kForbidden, kNotSupported, kTooMany, kDuplicate };
 
 /// Prints as the API server does: "spec.workerGroupSpecs[0].numOfHosts: Invalid value: 2: topology 4x4 ...".
 struct FieldError {
   std::string path;  ///< "spec.workerGroupSpecs[0].numOfHosts"
   FieldProblem problem = FieldProblem::kInvalid;
-  std::string found;   ///< kInvalid: the value as JSON, long ones cut.
-  std::string detail;  ///< What is wrong and which value would be right.
+  std::string
+      found;  ///< kInvalid, kNotSupported, kDuplicate: the value as JSON, truncated; kTooMany: the number of items.
+  std::string detail;  ///< What is wrong, and which value would be right; may be empty for kRequired and kDuplicate.
   std::string rule;    ///< Where the rule comes from: one of those below.
 
   [[nodiscard]] std::string to_string() const;
@@ -36,14 +38,22 @@ inline constexpr std::string_view kGkeRule = "gke";
 inline constexpr std::string_view kOurRule = "tpuslice";
 
 [[nodiscard]] FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule);
+/// "Invalid value: 2: field is immutable, was 1". `before` is null if the field was absent.
+[[nodiscard]] FieldError immutable(std::string path, const Json& found, const Json& before, std::string_view rule);
+/// "Duplicate value: "workers"".
+[[nodiscard]] FieldError duplicate_value(std::string path, const Json& found, std::string_view rule);
 [[nodiscard]] FieldError required_value(std::string path, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError forbidden(std::string path, std::string detail, std::string_view rule);
+/// "Unsupported value: "Rolling": supported values: "None", "Recreate"".
+[[nodiscard]] FieldError not_supported(std::string path, const Json& found, const std::vector<std::string>& supported,
+                                       std::string_view rule);
+[[nodiscard]] FieldError too_many(std::string path, std::size_t found, std::size_t max, std::string_view rule);
 
-/// Those of `errors` that were not there `before`. An update is not blamed for what was wrong already, so that an
-/// object that is older than the rules can still be labelled, finalized and deleted.
+/// The errors that are not in `before`. Errors of the stored object do not refuse an update, so that objects older than
+/// the rules can still be labelled, finalized and deleted.
 [[nodiscard]] std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before);
 
-/// The first `bytes` of `text` and "..." if it is longer; whole characters only, so that it stays UTF-8.
+/// The first `bytes` of `text` and "..." if it is longer; valid UTF-8 stays valid.
 [[nodiscard]] std::string clip(std::string text, std::size_t bytes);
 
 /// One message for all: the error, or "[first, second]" as the API server joins them. Empty for none.

@@ -1,24 +1,23 @@
 #include "webhook/rules/field_shapes.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "webhook/rules/fields.h"
+#include "api/base/strings.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-/// What is wrong with the type or the size of `value`; empty if nothing is.
-std::string type_complaint(const FieldShape& shape, const Json& value) {
+/// Why `value` does not have the type of the shape; empty if it has.
+std::string type_error(const FieldShape& shape, const Json& value) {
   switch (shape.type) {
     case FieldType::kObject:
       return value.is_object() ? "" : "must be an object";
     case FieldType::kList:
-      if (!value.is_array()) return "must be a list";
-      if (shape.most == 0 || value.size() <= shape.most) return "";
-      return fmt::format("has {} elements, at most {} are allowed", value.size(), shape.most);
+      return value.is_array() ? "" : "must be a list";
     case FieldType::kString:
       return value.is_string() ? "" : "must be a string";
     case FieldType::kBoolean:
@@ -27,7 +26,7 @@ std::string type_complaint(const FieldShape& shape, const Json& value) {
       return value.is_number_integer() ? "" : "must be a whole number";
     case FieldType::kInt32: {
       using Int32 = std::numeric_limits<std::int32_t>;
-      const auto number = int_at(value, {});
+      const auto number = int32_at(value, {});
       if (number && (shape.negative || *number >= 0)) return "";
       return fmt::format("must be a whole number from {} to {}", shape.negative ? Int32::min() : 0, Int32::max());
     }
@@ -35,23 +34,6 @@ std::string type_complaint(const FieldShape& shape, const Json& value) {
   return "";
 }
 
-/// Whether `text` is one of "a|b|c".
-bool is_choice(std::string_view choices, std::string_view text) {
-  for (;;) {
-    const std::size_t bar = choices.find('|');
-    if (choices.substr(0, bar) == text) return true;
-    if (bar == std::string_view::npos) return false;
-    choices.remove_prefix(bar + 1);
-  }
-}
-
-std::string choice_complaint(std::string_view choices) {
-  std::string text = "must be ";
-  for (const char c : choices) text += c == '|' ? std::string(" or ") : std::string(1, c);
-  return text;
-}
-
-/// The table's rule, and where errors go.
 struct ShapeCheck {
   std::string_view rule;
   std::vector<FieldError>& errors;
@@ -60,13 +42,17 @@ struct ShapeCheck {
   void check(const FieldShape& shape, const Json* value, const std::string& path) const {
     const std::string_view source = shape.rule.empty() ? rule : shape.rule;
     if (value == nullptr) {
-      if (shape.required) errors.push_back(required_value(path, "must be set", source));
+      if (shape.required) errors.push_back(required_value(path, "", source));
       return;
     }
-    if (std::string complaint = type_complaint(shape, *value); !complaint.empty()) {
-      errors.push_back(invalid_value(path, *value, std::move(complaint), source));
-    } else if (!shape.values.empty() && !is_choice(shape.values, value->get_ref<const std::string&>())) {
-      errors.push_back(invalid_value(path, *value, choice_complaint(shape.values), source));
+    if (std::string error = type_error(shape, *value); !error.empty()) {
+      errors.push_back(invalid_value(path, *value, std::move(error), source));
+    } else if (shape.max > 0 && value->size() > shape.max) {
+      errors.push_back(too_many(path, value->size(), shape.max, source));
+    } else if (!shape.values.empty()) {
+      const std::vector<std::string> supported = split(shape.values, '|');
+      if (std::ranges::count(supported, value->get_ref<const std::string&>()) > 0) return;
+      errors.push_back(not_supported(path, *value, supported, source));
     }
   }
 

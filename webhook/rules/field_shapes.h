@@ -1,5 +1,5 @@
-// The schema of a custom resource as a table: type, bounds, choices and presence of its fields. For validators that
-// must also hold where the CRD was installed by somebody else or an object never met an API server.
+// The schema of a custom resource as a table: type, bounds, supported values and presence of its fields. Validators use
+// it since the installed CRD may be another version, and controllers validate objects again.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ enum class FieldType : std::uint8_t { kObject, kList, kString, kBoolean, kIntege
 struct FieldShape {
   std::string_view path;  ///< "spec.replicatedJobs.*.name": "*" stands for every element of a list.
   FieldType type = FieldType::kObject;
-  bool required = false;         ///< Wherever its parent is.
-  std::string_view values = {};  ///< "All|Any": the only strings it may be; empty is any.
-  std::size_t most = 0;          ///< Elements of a list; 0 is any number.
+  bool required = false;         ///< If its parent is present.
+  std::string_view values = {};  ///< "All|Any": the supported strings; empty: any.
+  std::size_t max = 0;           ///< Elements of a list; 0 is unlimited.
   bool negative = true;          ///< A number may be below 0.
   std::string_view rule = {};    ///< Instead of the rule of the whole table.
 };
 
-/// Appends what in `json` is not of the given shapes. Each mistake is told once: below a field of the wrong type
-/// nothing is looked for.
+/// Appends an error for each field of `json` that does not have its shape. Nothing is checked below a field of the
+/// wrong type.
 void check_shapes(const Json& json, std::span<const FieldShape> shapes, std::string_view rule,
                   std::vector<FieldError>& errors);
 

@@ -2,29 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
-#include <fmt/format.h>
-
+#include "api/types/json_pointer.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::webhook {
-namespace {
-
-std::string pointer(std::string_view path, std::string_view key) {
-  std::string text = fmt::format("{}/", path);
-  for (const char c : key) {
-    if (c == '~') {
-      text += "~0";
-    } else if (c == '/') {
-      text += "~1";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
-}  // namespace
 
 Json& MemberChanges::member(Json& parent, std::string_view path, std::string_view key) {
   const auto found = parent.find(key);
@@ -32,7 +15,11 @@ Json& MemberChanges::member(Json& parent, std::string_view path, std::string_vie
   Json& now = absent ? parent[std::string(key)] : *found;
   const bool known =
       std::any_of(changes_.begin(), changes_.end(), [&](const Change& change) { return change.now == &now; });
-  if (!known) changes_.push_back({pointer(path, key), absent ? std::nullopt : std::optional<Json>(now), &now});
+  if (!known) {
+    std::string pointer(path);
+    append_to_json_pointer(pointer, key);
+    changes_.push_back({std::move(pointer), absent ? std::nullopt : std::optional<Json>(now), &now});
+  }
   return now;
 }
 

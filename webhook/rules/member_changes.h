@@ -1,5 +1,5 @@
-// MemberChanges: what is changed of a document, member by member, so that the patch is found without a copy of the rest
-// and without comparing it.
+// MemberChanges: records which members of a document are changed, so that the JSON patch needs no copy and no
+// comparison of the whole document.
 //
 //   MemberChanges changes;
 //   tpu::add_tpu_toleration(changes.member(pod["spec"], "/spec", "tolerations"));
@@ -15,20 +15,20 @@
 
 namespace tpuslice::webhook {
 
-/// Used by one thread. Borrows the members until patch(): they stay where they are in the document.
+/// Not thread-safe. Borrows the members until patch(): they must keep their address in the document.
 class MemberChanges {
  public:
-  /// The member `key` of `parent`, which is an object at the JSON pointer `path`; null where it was absent. It may be
-  /// changed from now on. No such member lies within another.
+  /// The member `key` of `parent`, an object at the JSON pointer `path`; null if it was absent. The caller may change
+  /// it. No recorded member may be inside another.
   Json& member(Json& parent, std::string_view path, std::string_view key);
 
-  /// RFC 6902: from what the members were to what they are.
+  /// RFC 6902: the changes since member() was called.
   [[nodiscard]] Json patch() const;
 
  private:
   struct Change {
     std::string path;
-    std::optional<Json> before;  ///< Nothing: the member was absent.
+    std::optional<Json> before;  ///< Nothing if the member was absent.
     Json* now;
   };
   std::vector<Change> changes_;

@@ -1,4 +1,4 @@
-// PodDraft: a pod that is being changed, and what was changed of it.
+// PodDraft: a pod being mutated, with a record of the changes.
 #pragma once
 
 #include <string>
@@ -10,12 +10,11 @@
 
 namespace tpuslice::webhook {
 
-/// A pod that is being changed, which tells `changes` so.
 struct PodDraft {
   Json& json;
   MemberChanges changes;
 
-  /// A label or an annotation.
+  /// The value of a label or annotation.
   Json& metadata(std::string_view map, std::string_view key) {
     Json& metadata = json["metadata"];
     const auto found = metadata.find(map);

@@ -1,9 +1,11 @@
-// Pod mutation: makes of a TPU pod what it must be to take its place in its slice. Pure; no cache, no lock, no waiting.
+// Pod mutation: adds to a TPU pod all that it needs as a host of its slice. Pure; no cache, no lock, no waiting.
 //
-// It serves twice: our controllers apply it to the pods they are about to create, and the webhook server applies it to
-// everybody else's. Same pod, same options, same answer; a second application changes nothing.
+// Our controllers apply it to the pods they are about to create, and the webhook server to all other pods. Equal pods
+// and options give equal results; a second application changes nothing.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,30 +16,31 @@ namespace tpuslice::webhook {
 struct MutationOptions {
   /// Node label whose values are whole slices; pods may name another with the annotation tpuslice.dev/topology-key.
   std::string topology_key = "cloud.google.com/gke-nodepool";
-  /// Pods of slices of several hosts wait at a scheduling gate for the slice controller, which places slices whole; a
-  /// pod stays out of it with the annotation tpuslice.dev/gating: off.
+  /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
+  /// annotation tpuslice.dev/gating: off.
   bool gate = false;
-  /// Also adds what GKE's device plugin would (tpu/device_env.h), for clusters whose device plugin sets no environment.
+  /// Also injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets
+  /// none.
   bool device_env = false;
-  /// Our controller serves LeaderWorkerSets: all their pods, with TPUs or without, get what upstream's own webhook
-  /// gives them (leaderworkerset/group_member.h).
-  bool leader_worker_sets = false;
+  /// Kinds that our controllers serve, such as "JobSet". Their pods, with TPUs or without, also get what upstream's own
+  /// webhook adds (PodSteps in workload_kinds.h).
+  std::set<std::string, std::less<>> served_kinds = {};
 };
 
-/// The pod with its TPU identity, environment, affinities, toleration and gate, a RayCluster's also with hostname and
-/// subdomain. Unchanged if it asks for no TPU, and is none of our LeaderWorkerSets'; only marked as a pod with TPU if
-/// it is numbered by no controller that we know (tpu/identity.h).
+/// The pod with slice label, annotations, environment, affinities, toleration and gate; a RayCluster's also with
+/// hostname and subdomain. Unchanged if it asks for no TPUs and needs nothing of its kind; only labelled as a pod
+/// without slice if it asks for TPUs but no known kind numbers it (tpu/identity.h).
 ///
-/// Errors: InvalidArgument, naming the field, when what the pod says contradicts itself (an index beyond its slice, a
-/// topology that its accelerator does not have).
+/// Errors: InvalidArgument, naming the field, if the pod contradicts itself (an index beyond its slice, a topology that
+/// its accelerator does not have).
 [[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
 
-/// The same to the pod itself, and the JSON patch (RFC 6902) that tells what was done; empty where nothing was. After
-/// an error the pod is changed in part.
+/// Mutates the pod in place; returns the JSON patch (RFC 6902), empty if nothing changed. After an error the pod is
+/// partly changed.
 [[nodiscard]] Result<Json> patch_pod(Json& pod, const MutationOptions& options);
 
-/// What is legal about a TPU pod but will probably not work: a slice of several hosts without identity, host network
-/// without the cluster's DNS. At most a few sentences for kubectl to print.
+/// Warnings about a TPU pod that is accepted but will probably not work: a host of a multi-host slice without identity,
+/// host network without the cluster's DNS.
 [[nodiscard]] std::vector<std::string> warn_pod(const Json& pod);
 
 }  // namespace tpuslice::webhook

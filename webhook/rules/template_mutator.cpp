@@ -8,26 +8,27 @@
 #include "tpu/env_var.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-/// How many pods the Job has, if it numbers them and starts all at once; 0 for any other Job.
-std::int64_t pods_of_row(const Json& job) {
+/// Number of pods of an Indexed Job that starts all at once; 0 for any other Job.
+std::int64_t indexed_pods(const Json& job) {
   const std::int64_t completions = int_at(job, {"spec", "completions"});
   const bool at_once = completions > 0 && completions == int_at(job, {"spec", "parallelism"});
   const bool indexed = string_at(job, {"spec", "completionMode"}) == "Indexed";
-  // With a selector of the user's, the API server does not label the pods with the Job's name.
+  // With manualSelector the API server does not label the pods with the Job's name.
   return at_once && indexed && !bool_at(job, {"spec", "manualSelector"}) ? completions : 0;
 }
 
-/// The pods of other Jobs bear the Job's uid in their identity, which it has not got yet.
-bool is_of_job_set(const Json& job) {
+/// The identity of other Jobs' pods contains the Job's uid, which does not exist yet.
+bool has_stable_identity(const Json& job) {
   return !string_at(job, {"metadata", "name"}).empty() && !string_at(job, {"metadata", "namespace"}).empty() &&
          !string_at(job, {"spec", "template", "metadata", "labels", tpu::kJobSetName}).empty();
 }
 
-/// The pod that the Job controller makes for a completion index, in all that identity depends on.
+/// The pod that the Job controller creates for a completion index, in all fields that identity depends on.
 /// Source: kubernetes, pkg/controller/job/indexed_job_utils.go; the label is put into the template by the API server.
 Json pod_of(const Json& job, std::int64_t index) {
   Json pod = job["spec"]["template"];
@@ -38,7 +39,7 @@ Json pod_of(const Json& job, std::int64_t index) {
   return pod;
 }
 
-/// Where the environments of the first and the last pod tell each its index, makes both refer to it instead.
+/// Replaces values that are the pod's index in the first and the last pod by a reference to the completion index.
 void refer_to_index(Json& first, Json& last, std::int64_t last_index) {
   for (std::size_t container = 0; container < first["spec"]["containers"].size(); ++container) {
     const std::string position = std::to_string(container);
@@ -58,50 +59,50 @@ void refer_to_index(Json& first, Json& last, std::int64_t last_index) {
   }
 }
 
-void forget_index(Json& pod) {
+void remove_index(Json& pod) {
   for (const std::string_view name : {tpu::kCompletionIndex, tpu::kSliceHost}) {
     pod["metadata"]["annotations"].erase(std::string(name));
   }
 }
 
-/// The template that is right for all pods; nothing where there is none.
+/// The mutated template; nothing if a template cannot express the mutation of all pods.
 Result<std::optional<Json>> template_of_slice(const Json& job, const MutationOptions& options) {
-  const std::int64_t pods = pods_of_row(job);
-  if (pods == 0 || !is_of_job_set(job)) return std::optional<Json>();
+  const std::int64_t pods = indexed_pods(job);
+  if (pods == 0 || !has_stable_identity(job)) return std::optional<Json>();
   Json first = pod_of(job, 0);
   Json last = pod_of(job, pods - 1);
-  ASSIGN_OR_RETURN(const std::optional<tpu::SliceIdentity> identity, tpu::identify_worker(first));
+  ASSIGN_OR_RETURN(const std::optional<tpu::SliceIdentity> identity, identify_pod(first));
   if (!identity) return std::optional<Json>();
   ASSIGN_OR_RETURN(first, mutate_pod(std::move(first), options));
   ASSIGN_OR_RETURN(last, mutate_pod(std::move(last), options));
   if (identity->hosts != pods) return std::optional<Json>();
-  // What the first and the last pod have in common is everybody's.
+  // Fields that are equal in the first and the last pod are equal in all pods.
   refer_to_index(first, last, pods - 1);
-  forget_index(first);
-  forget_index(last);
+  remove_index(first);
+  remove_index(last);
   if (first != last) return std::optional<Json>();
 
-  Json made = job["spec"]["template"];
-  Json& metadata = made["metadata"];
+  Json mutated = job["spec"]["template"];
+  Json& metadata = mutated["metadata"];
   metadata["labels"][std::string(tpu::kSlice)] = first["metadata"]["labels"][std::string(tpu::kSlice)];
   metadata["annotations"] = std::move(first["metadata"]["annotations"]);
-  metadata["annotations"][std::string(tpu::kBorn)] = tpu::kBornOfTemplate;
-  made["spec"] = std::move(first["spec"]);
-  return std::optional<Json>(std::move(made));
+  metadata["annotations"][std::string(tpu::kMutatedBy)] = tpu::kMutatedByJobTemplate;
+  mutated["spec"] = std::move(first["spec"]);
+  return std::optional<Json>(std::move(mutated));
 }
 
-void forget_mark(Json& job) {
-  if (find_path(job, {"spec", "template", "metadata", "annotations", tpu::kBorn}) == nullptr) return;
-  job["spec"]["template"]["metadata"]["annotations"].erase(std::string(tpu::kBorn));
+void remove_mark(Json& job) {
+  if (find_path(job, {"spec", "template", "metadata", "annotations", tpu::kMutatedBy}) == nullptr) return;
+  job["spec"]["template"]["metadata"]["annotations"].erase(std::string(tpu::kMutatedBy));
 }
 
 Result<bool> mutate_well_formed(Json& job, const MutationOptions& options) {
-  ASSIGN_OR_RETURN(std::optional<Json> made, template_of_slice(job, options));
-  if (!made) {
-    forget_mark(job);
+  ASSIGN_OR_RETURN(std::optional<Json> mutated, template_of_slice(job, options));
+  if (!mutated) {
+    remove_mark(job);
     return false;
   }
-  job["spec"]["template"] = std::move(*made);
+  job["spec"]["template"] = std::move(*mutated);
   return true;
 }
 
@@ -111,7 +112,7 @@ Result<bool> mutate_job_template(Json& job, const MutationOptions& options) {
   try {
     return mutate_well_formed(job, options);
   } catch (const Json::exception& error) {
-    return Error::invalid_argument("pod template is malformed: {}", error.what());  // As mutate_pod() says of a pod.
+    return Error::invalid_argument("pod template is malformed: {}", error.what());
   }
 }
 

@@ -10,27 +10,21 @@
 #include "tpu/geometry.h"
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
-#include "webhook/rules/fields.h"
+#include "tpu/slice_shape.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-using tpu::Accelerator;
+using tpu::SliceShape;
 using tpu::Topology;
 using tpu::TpuContainer;
 using Containers = std::vector<TpuContainer>;
-
-/// The slice a pod template asks for.
-struct SliceShape {
-  const Accelerator* accelerator;
-  Topology topology;
-};
 
 std::string chips_path(const std::string& pod_path, std::size_t position, std::string_view kind) {
   return fmt::format("{}.spec.containers[{}].resources.{}[{}]", pod_path, position, kind, tpu::kTpuResource);
 }
 
-/// The accelerator and topology in the node selector; errors and nothing where they are missing or not of each other.
+/// As tpu::selected_shape(), but appends all errors, with paths in the template; both labels are required.
 std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, std::vector<FieldError>& errors) {
   const auto selector = [&](std::string_view label) {
     return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
@@ -69,7 +63,7 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
                     selected.empty() ? *topology : tpu::effective_topology(**accelerator, *topology, annotated)};
 }
 
-/// Kubernetes takes extended resources only with a limit, and a request only if equal to it.
+/// Kubernetes requires a limit for extended resources, and a request to equal it.
 void check_limits(const Json& pod, const std::string& pod_path, const Containers& containers,
                   std::vector<FieldError>& errors) {
   for (const TpuContainer& container : containers) {
@@ -89,7 +83,7 @@ void check_limits(const Json& pod, const std::string& pod_path, const Containers
   }
 }
 
-/// Each container's chips, and how the containers share a host. False if the number of hosts cannot be told.
+/// The chips of each container and of all together. False if the number of hosts cannot be computed.
 bool check_chips(const SliceShape& shape, const std::string& pod_path, const Containers& containers,
                  std::vector<FieldError>& errors) {
   const std::size_t before = errors.size();
@@ -155,7 +149,7 @@ bool asks_for_tpus(const Json& pod) {
 }
 
 bool lacks_cluster_dns(const Json& pod) {
-  return is_true(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet";
+  return bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet";
 }
 
 void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts,

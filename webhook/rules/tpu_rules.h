@@ -1,5 +1,5 @@
-// What TPU slices demand of a workload's pod template, whatever the workload: a topology that the accelerator has,
-// chips that its hosts have, and as many pods as the slice has hosts.
+// Rules for TPU pod templates of any kind: the topology exists for the accelerator, a pod asks for the chips of a host,
+// and there are as many pods as the slice has hosts.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,22 @@
 
 namespace tpuslice::webhook {
 
-/// The field by which a workload says of how many TPU pods a slice consists.
+/// The field of a workload that sets the number of TPU pods of a slice.
 struct HostsField {
   std::string path;                        ///< "spec.workerGroupSpecs[0].numOfHosts"
-  Json found;                              ///< What it says.
-  std::int64_t pods = 1;                   ///< The TPU pods that this makes.
-  std::function<std::string(int)> advice;  ///< What to write for a number of hosts: "set numOfHosts: 4".
-  bool many_single_hosts = false;          ///< Any number of pods may be slices of one host each.
+  Json found;                              ///< Its value.
+  std::int64_t pods = 1;                   ///< The number of TPU pods that follows from it.
+  std::function<std::string(int)> advice;  ///< The right value for a number of hosts: "set numOfHosts: 4".
+  bool many_single_hosts = false;          ///< Any number of pods is accepted if each is a single-host slice.
 };
 
-/// Whether a container of the pod or template asks for google.com/tpu; also in a quantity that is none: its owner meant
-/// TPUs.
+/// Whether a container of the pod or template asks for google.com/tpu, even with a malformed quantity.
 [[nodiscard]] bool asks_for_tpus(const Json& pod);
 
-/// On the host's network without the cluster's DNS: the names of other pods do not resolve there.
+/// Host network without the cluster's DNS: the names of other pods do not resolve.
 [[nodiscard]] bool lacks_cluster_dns(const Json& pod);
 
-/// Appends what is wrong with the pod template `pod` at `pod_path`; nothing for one that asks for no TPU.
+/// Appends the errors of the pod template `pod`, which is at `pod_path`; none if it asks for no TPUs.
 ///
 /// Source: GKE's topology tables and device plugin (tpu/catalog.h, tpu/geometry.h); kuberay-tpu-webhook for the number
 /// of hosts.

@@ -17,7 +17,7 @@ bool lists(const Json& rule, const char* name, std::string_view wanted) {
                      [wanted](const Json& each) { return each == "*" || each == wanted; });
 }
 
-/// "pods" means the resource alone, "pods/*" it and its subresources, "*" every resource.
+/// "pods": only the resource; "pods/*": the resource and its subresources; "*": every resource.
 bool lists_resource(const Json& rule, std::string_view plural, std::string_view subresource) {
   const Json* values = find_path(rule, {"resources"});
   if (values == nullptr || !values->is_array()) return false;
@@ -51,7 +51,7 @@ Result<LabelSelector> selector_of(const Json& webhook, const char* name) {
   return parsed;
 }
 
-/// Empty where the request is about something that is in no namespace.
+/// Empty for cluster-scoped objects.
 std::optional<StringMap> namespace_labels(const AdmissionRequest& request, const Json& object, const Storage& storage) {
   const bool is_namespace = request.resource->id() == "namespaces";
   const std::string& name = is_namespace ? request.key.name : request.key.namespace_name;
@@ -81,7 +81,7 @@ Result<bool> in_selectors(const Json& webhook, const AdmissionRequest& request, 
   return false;
 }
 
-/// One false condition decides; an error counts only when there is none.
+/// False if any condition is false; an error counts only if none is.
 Result<bool> conditions_hold(const Json& conditions, const AdmissionRequest& request, const Json& object) {
   const Json attributes = request_attributes(request, "");
   const cel::Variables variables = {{"object", &object}, {"oldObject", &request.old_object}, {"request", &attributes}};
@@ -147,7 +147,7 @@ Json request_attributes(const AdmissionRequest& request, const std::string& uid)
 
 Result<bool> matches(const Webhook& webhook, const AdmissionRequest& request, const Json& object,
                      const Storage& storage) {
-  // Webhooks cannot lock themselves in.
+  // Webhooks are not called for webhook configurations.
   if (request.resource->group == "admissionregistration.k8s.io") return false;
   if (!in_rules(*webhook.entry, request)) return false;
   ASSIGN_OR_RETURN(const bool selected, in_selectors(*webhook.entry, request, object, storage));

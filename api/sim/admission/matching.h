@@ -1,11 +1,11 @@
-// Which requests an admission webhook is called for.
+// Matching of requests against admission webhooks.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "api/sim/registry.h"
-#include "api/sim/storage.h"
+#include "api/sim/registry/registry.h"
+#include "api/sim/storage/storage.h"
 
 namespace tpuslice::sim {
 
@@ -19,16 +19,16 @@ struct Webhook {
   [[nodiscard]] bool ignores_failures() const { return string_at(*entry, {"failurePolicy"}) == "Ignore"; }
 };
 
-/// All webhooks of one kind of configuration, by name of their configuration. `resource` is
+/// All webhooks of one kind of configuration, sorted by configuration name. `resource` is
 /// "mutatingwebhookconfigurations.admissionregistration.k8s.io" or the validating one.
 [[nodiscard]] std::vector<Webhook> configured_webhooks(const Storage& storage, std::string_view resource);
 
-/// What match conditions can read as `request`: an admission/v1 AdmissionRequest without its objects.
+/// The variable `request` of match conditions: an admission/v1 AdmissionRequest without its objects.
 [[nodiscard]] Json request_attributes(const AdmissionRequest& request, const std::string& uid);
 
-/// By rules, namespaceSelector and objectSelector, then matchConditions. `object` is the current one, null for DELETE.
+/// Checks rules, namespaceSelector, objectSelector, then matchConditions. `object` is null for DELETE.
 ///
-/// Errors: InvalidArgument when a selector or condition cannot be evaluated; the failure policy decides what follows.
+/// Errors: InvalidArgument if a selector or condition cannot be evaluated; the caller applies the failure policy.
 [[nodiscard]] Result<bool> matches(const Webhook& webhook, const AdmissionRequest& request, const Json& object,
                                    const Storage& storage);
 

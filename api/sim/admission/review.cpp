@@ -32,9 +32,9 @@ Result<Json> read_patch(const Json& response) {
   }
   if (type.empty()) return Error::internal("webhook returned response.patch but not response.patchType");
   if (type != "JSONPatch") return Error::internal("webhook returned invalid response.patchType of \"{}\"", type);
-  if (!patch->is_string()) return Error::internal("webhook returned response.patch that is no string");
+  if (!patch->is_string()) return Error::internal("webhook returned response.patch that is not a string");
   const std::optional<std::string> text = decode_base64(patch->get_ref<const std::string&>());
-  if (!text) return Error::internal("webhook returned response.patch that is no base64");
+  if (!text) return Error::internal("webhook returned response.patch that is not base64");
   Result<Json> parsed = parse_json(*text);
   if (!parsed)
     return Error::internal("webhook returned response.patch that cannot be read: {}", parsed.error().message());

@@ -1,4 +1,4 @@
-// AdmissionReview v1: what is sent to a webhook, and what may come back.
+// AdmissionReview v1: request and response of a webhook call.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ struct Verdict {
   std::vector<std::string> warnings;
 };
 
-/// POST of the review to the webhook's path. Errors: InvalidArgument for a clientConfig without a usable address.
+/// The POST of the review. Errors: InvalidArgument for a clientConfig without a valid address.
 [[nodiscard]] Result<http::Request> review_request(const Webhook& webhook, const AdmissionRequest& request,
                                                    const Json& object, const std::string& uid);
 
-/// Errors: Internal, where the answer breaks the contract of webhooks.
+/// Errors: Internal if the response is not a valid AdmissionReview.
 [[nodiscard]] Result<Verdict> read_review(const http::Response& response, const std::string& uid);
 
-/// The refusal a client sees.
+/// The error for the client.
 [[nodiscard]] Error denied(const std::string& webhook, const Json& status);
 
 [[nodiscard]] Duration timeout_of(const Webhook& webhook);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kMutating = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 constexpr std::string_view kValidating = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
-/// Long warnings are cut once a response has many, as clients print all of them.
+/// Truncates long warnings if a response has many, since clients print all of them.
 void add_warnings(const AdmissionRequest& request, const std::vector<std::string>& warnings) {
   constexpr std::size_t kAll = 4096;
   constexpr std::size_t kEach = 256;
@@ -24,7 +24,7 @@ void add_warnings(const AdmissionRequest& request, const std::vector<std::string
   }
 }
 
-/// One admission, from the first webhook to the last.
+/// One admission request through all webhooks.
 class Round {
  public:
   Round(const Storage& storage, const WebhookAdmission::Connect& connect, Ids& ids, const AdmissionRequest& request)
@@ -35,7 +35,7 @@ class Round {
   Status mutate() {
     struct Called {
       const Webhook* webhook;
-      std::size_t changes_seen;  ///< How often the object had changed when the call returned.
+      std::size_t changes_seen;  ///< Number of changes of the object when the call returned.
     };
     const std::vector<Webhook> webhooks = configured_webhooks(storage_, kMutating);
     std::vector<Called> called;
@@ -61,7 +61,7 @@ class Round {
   Json take() { return request_.operation == "DELETE" ? request_.old_object : std::move(object_); }
 
  private:
-  /// Returns whether the webhook was asked. Errors: its refusal, or its failure where that is not ignored.
+  /// Returns whether the webhook was called. Errors: its refusal, or a failure that the policy does not ignore.
   Result<bool> call(const Webhook& webhook, bool mutating) {
     const Result<bool> matched = matches(webhook, request_, object_, storage_);
     if (!matched) return failed(webhook, matched.error());
@@ -96,7 +96,7 @@ class Round {
         .with_reason("InternalError");
   }
 
-  /// A patch that cannot be applied is a fault of the webhook that no policy hides.
+  /// A patch that cannot be applied is an error whatever the failure policy.
   Status change(const Webhook& webhook, const Json& patch) {
     if (patch.is_null() || object_.is_null()) return {};
     Result<Json> changed = apply_json_patch(object_, patch);

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "api/http/transport.h"
-#include "api/sim/ids.h"
-#include "api/sim/registry.h"
-#include "api/sim/storage.h"
+#include "api/sim/registry/ids.h"
+#include "api/sim/registry/registry.h"
+#include "api/sim/storage/storage.h"
 
 namespace tpuslice::sim {
 
-/// Reads the webhook configurations from Storage at every request, as there are few, and calls those of a kind by the
-/// name of their configuration.
+/// Reads the webhook configurations from Storage at every request and calls the matching webhooks, sorted by
+/// configuration name.
 ///
 ///   WebhookAdmission webhooks(storage, connect);
 ///   registry.set_admission([&webhooks](const AdmissionRequest& request) { return webhooks.mutate(request); },
@@ -23,19 +23,19 @@ namespace tpuslice::sim {
 /// Thread-safe; holds no lock during a call.
 class WebhookAdmission {
  public:
-  /// A way to the server of a webhook's `clientConfig` (service or url, caBundle). Targets are paths from the root of
-  /// that server. Errors fail the call as a refused connection does.
+  /// A transport to the server of a webhook's `clientConfig` (service or url, caBundle). Targets are absolute paths on
+  /// that server. An error counts as a refused connection.
   using Connect = std::function<Result<std::shared_ptr<http::Transport>>(const Json& client_config)>;
 
-  /// `storage` outlives it. `seed` makes the uids of the reviews.
+  /// `storage` outlives it. `seed` determines the uids of the reviews.
   WebhookAdmission(const Storage& storage, Connect connect, std::uint64_t seed = 1);
 
-  /// The object to write: `request.object` as the mutating webhooks changed it (the old one for DELETE).
+  /// Returns `request.object` as the mutating webhooks changed it (for DELETE, the old object).
   ///
-  /// Errors: what a webhook answered ("admission webhook "x" denied the request: ..."), or InternalError where one with
+  /// Errors: a webhook's refusal ("admission webhook "x" denied the request: ..."), or InternalError if a webhook with
   /// failurePolicy Fail could not be called.
   [[nodiscard]] Result<Json> mutate(const AdmissionRequest& request);
-  /// Errors: likewise.
+  /// Calls the validating webhooks. Errors: the same.
   [[nodiscard]] Status validate(const AdmissionRequest& request);
 
  private:

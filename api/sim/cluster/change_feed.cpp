@@ -36,7 +36,7 @@ ChangeFeed::Batch ChangeFeed::take() {
 
 ChangeFeed::Batch ChangeFeed::relist() {
   Batch batch{.relisted = true, .changes = {}};
-  // The revision is read first: what is written during the lists is seen twice rather than never.
+  // The revision is read first, so that writes during the lists are seen twice rather than missed.
   cursor_ = storage_.revision();
   for (const std::string& name : resources_()) {
     for (JsonPtr& object : storage_.list(name)) {

@@ -1,22 +1,22 @@
-// ChangeFeed: what happened in Storage since a simulated controller last looked.
+// ChangeFeed: the changes in Storage since a simulated controller last read them.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "api/sim/storage.h"
+#include "api/sim/storage/storage.h"
 
 namespace tpuslice::sim {
 
 /// One controller's cursor into the history. Not thread-safe; each controller has its own.
 class ChangeFeed {
  public:
-  /// Names of the resources to follow; asked again whenever a full list is needed.
+  /// Names of the resources to follow; called for every relist.
   using ResourceNames = std::function<std::vector<std::string>()>;
 
   struct Batch {
-    bool relisted = false;  ///< History was lost: forget everything, `changes` holds every object as kAdded.
+    bool relisted = false;  ///< History was compacted: drop all state; `changes` has every object as kAdded.
     std::vector<Change> changes;
   };
 

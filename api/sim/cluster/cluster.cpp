@@ -4,19 +4,19 @@
 
 #include <fmt/core.h>
 
-#include "api/sim/api_errors.h"
-#include "api/sim/cluster/pod_defaults.h"
-#include "api/sim/cluster/pod_status.h"
-#include "api/sim/in_process_transport.h"
-#include "api/sim/scale.h"
+#include "api/sim/cluster/nodes/accelerator_tolerations.h"
+#include "api/sim/cluster/nodes/pod_status.h"
+#include "api/sim/registry/scale.h"
+#include "api/sim/resources/api_errors.h"
+#include "api/sim/server/in_process_transport.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::sim {
 
 namespace {
 
-constexpr int kMaxRounds = 20'000;  ///< At one instant. More means that two parts undo each other's work.
-constexpr Duration kLeastStep = std::chrono::milliseconds(1);
+constexpr int kMaxRounds = 20'000;  ///< At one time. More means that two controllers undo each other's writes.
+constexpr Duration kMinStep = std::chrono::milliseconds(1);
 
 std::uint64_t jitter_seed(const ClusterOptions& options) { return options.jitter ? options.seed : 0; }
 
@@ -33,7 +33,7 @@ std::optional<Instant> earlier(std::optional<Instant> a, std::optional<Instant> 
 
 bool defines_resources(const Json& manifest) { return string_at(manifest, {"kind"}) == "CustomResourceDefinition"; }
 
-/// `manifest` over `json`: all but the status is replaced, labels and annotations are added to.
+/// Replaces all of `json` but the status; labels and annotations are merged.
 void replace_content(Json& json, const Json& manifest) {
   for (const auto& [field, value] : manifest.items()) {
     if (field != "metadata" && field != "status") json[field] = value;
@@ -45,7 +45,7 @@ void replace_content(Json& json, const Json& manifest) {
   }
 }
 
-/// What the plugin Priority does, but for the classes that every cluster has. Errors: Forbidden for an unknown class.
+/// The admission plugin Priority, except for the system classes. Errors: Forbidden for an unknown class.
 Status resolve_priority(Registry& registry, const Resource& pods, const ObjectKey& key, Json& pod) {
   const std::string name = string_at(pod, {"spec", "priorityClassName"});
   if (name.empty() || name.starts_with("system-")) return {};
@@ -68,7 +68,7 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
       node_lifecycle_(registry_),
       garbage_collector_(registry_),
       namespaces_(registry_, options_.ca),
-      endpoints_(registry_),
+      endpoint_slices_(registry_),
       jobs_(registry_),
       finished_jobs_(registry_),
       stateful_sets_(registry_) {
@@ -78,7 +78,7 @@ Cluster::Cluster(const Clock& clock, ClusterOptions options)
     if (!new_pod) return webhooks_ ? webhooks_(request) : request.object;
     AdmissionRequest next = request;
     RETURN_IF_ERROR(resolve_priority(registry_, *next.resource, next.key, next.object));
-    next.object = default_pod(std::move(next.object));
+    tolerate_accelerators(next.object);
     copy_topology_labels(storage_, string_at(next.object, {"spec", "nodeName"}), next.object);
     if (!webhooks_) return std::move(next.object);
     return webhooks_(next);
@@ -125,7 +125,7 @@ bool Cluster::step() {
   wrote |= stateful_sets_.step(now);
   wrote |= scheduler_.step();
   wrote |= kubelet_.step(now);
-  wrote |= endpoints_.step();
+  wrote |= endpoint_slices_.step();
   return wrote;
 }
 
@@ -160,7 +160,7 @@ bool Cluster::run_until(FakeClock& clock, Duration limit, const std::function<bo
     if (condition()) return true;
     const Instant now = clock.now();
     if (now >= end) return false;
-    const Instant next = std::max(due.value_or(end), now + kLeastStep);
+    const Instant next = std::max(due.value_or(end), now + kMinStep);
     clock.advance(std::min(next, end) - now);
   }
 }

@@ -17,7 +17,7 @@ bool set_condition(Json& status, const Condition& condition, Timestamp now) {
   Json& conditions = status["conditions"];
   if (!conditions.is_array()) conditions = Json::array();
   Json* found = find_condition(conditions, condition.type);
-  // What others keep there, like the heartbeat of a node, stays.
+  // Other fields, such as lastHeartbeatTime, are kept.
   Json entry = found == nullptr ? Json{{"type", condition.type}} : *found;
   const bool moved = string_at(entry, {"status"}) != condition.status;
   entry["status"] = condition.status;

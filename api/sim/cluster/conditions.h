@@ -12,12 +12,12 @@ namespace tpuslice::sim {
 struct Condition {
   std::string type;
   std::string status;  ///< True, False or Unknown.
-  std::string reason;  ///< Left out when empty; message too.
+  std::string reason;  ///< Omitted if empty, like the message.
   std::string message;
 };
 
-/// Adds or replaces the condition of that type in `status`; lastTransitionTime moves only with the status.
-/// False if it was there already, word for word.
+/// Adds or replaces the condition of that type in `status`; lastTransitionTime changes only with the status.
+/// False if nothing changed.
 bool set_condition(Json& status, const Condition& condition, Timestamp now);
 
 /// The `status` of a condition, empty if there is none.

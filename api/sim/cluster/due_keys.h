@@ -1,4 +1,4 @@
-// DueKeys: which objects a controller is to look at, and when. Each key is there once, for the earliest time asked for.
+// DueKeys: the keys that a controller must reconcile, each once, at the earliest requested time.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class DueKeys {
   void add(const ObjectKey& key, Instant when);
   void remove(const ObjectKey& key);
   void clear();
-  /// Takes out those that are due by `now`, the earliest first.
+  /// Removes and returns the keys that are due, earliest first.
   [[nodiscard]] std::vector<ObjectKey> take(Instant now);
   [[nodiscard]] std::optional<Instant> next() const;
 

@@ -1,9 +1,9 @@
-// Events of the simulated components: what `kubectl describe` shows below a pod or node.
+// Events of the simulated components.
 #pragma once
 
 #include <string>
 
-#include "api/sim/registry.h"
+#include "api/sim/registry/registry.h"
 
 namespace tpuslice::sim {
 
@@ -16,7 +16,7 @@ struct SimEvent {
   std::string message;
 };
 
-/// Writes a core/v1 Event. The same words about the same object count up; an event that cannot be written is lost, as
+/// Writes a core/v1 Event. A repeated event increments its count; an event that cannot be written is lost, as
 /// real ones are.
 void record_event(Registry& registry, const SimEvent& event);
 

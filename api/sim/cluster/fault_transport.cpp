@@ -28,7 +28,7 @@ bool is_watch(const http::Request& request) {
   return request.target.find("watch=true") != std::string::npos || request.target.find("watch=1") != std::string::npos;
 }
 
-/// Only a watch that starts at a resourceVersion can be too late for it.
+/// Only a watch with a resourceVersion can get 410.
 bool resumes(const http::Request& request) {
   return request.target.find("?resourceVersion=") != std::string::npos ||
          request.target.find("&resourceVersion=") != std::string::npos;
@@ -36,7 +36,7 @@ bool resumes(const http::Request& request) {
 
 struct Parsed {
   std::string verb;
-  std::string resource;  ///< With "/status" where that is written.
+  std::string resource;  ///< With "/status" for the subresource.
 };
 
 Parsed parse(const http::Request& request) {
@@ -81,7 +81,7 @@ http::Response status_response(int code, const char* reason, const char* message
 
 Error broken(const char* why) { return Error::unavailable("connection lost: {}", why); }
 
-/// A stream that breaks or lags.
+/// A stream that breaks or is delayed.
 class FaultStream final : public http::Stream {
  public:
   FaultStream(std::unique_ptr<http::Stream> inner, std::shared_ptr<FaultTransport::State> state, const Clock& clock,
@@ -125,7 +125,7 @@ class FaultStream final : public http::Stream {
   std::deque<Late> delayed_;
 };
 
-/// The whole body of an answer that was made up.
+/// The body of an injected response.
 class AnswerStream final : public http::Stream {
  public:
   explicit AnswerStream(http::Response response) : response_(std::move(response)) {}

@@ -1,4 +1,4 @@
-// FaultTransport: a Transport that counts what passes through it and breaks it on demand.
+// FaultTransport: a Transport that counts requests and injects faults.
 #pragma once
 
 #include <atomic>
@@ -13,36 +13,36 @@
 
 namespace tpuslice::sim {
 
-/// What goes wrong. An `every` of k hits the k-th, 2k-th, ... request of its sort; 0 never.
+/// Faults. `every` = k fails the k-th, 2k-th, ... request of its type; 0: none.
 struct Faults {
-  /// The client dies at its n-th write: neither that reply nor anything later gets through. 0: never.
+  /// The client is killed at its n-th write: that response and everything later is lost. 0: never.
   std::int64_t die_at_write = 0;
-  bool die_before_server = false;  ///< That write does not reach the server either.
-  int drop_reply_every = 0;        ///< Writes that are carried out and answered with a broken connection.
-  int conflict_every = 0;          ///< Updates, patches and deletes answered with 409 Conflict.
-  int too_many_every = 0;          ///< Requests answered with 429 and Retry-After: 1.
-  int error_every = 0;             ///< Requests answered with 500.
-  int unreachable_every = 0;       ///< Requests that never reach the server.
-  int gone_every = 0;              ///< Watches from a resourceVersion answered with HTTP 410.
-  int cut_watch_every = 0;         ///< Reads with data after which the watch stream breaks.
-  Duration delay_watch{};          ///< Events arrive this late by the clock.
-  std::function<bool(const http::Request&)> only{};  ///< Requests that may be hit; all without.
+  bool die_before_server = false;                    ///< That write does not reach the server either.
+  int drop_reply_every = 0;                          ///< Writes that succeed, but whose response is lost.
+  int conflict_every = 0;                            ///< Updates, patches and deletes answered with 409 Conflict.
+  int too_many_every = 0;                            ///< Requests answered with 429 and Retry-After: 1.
+  int error_every = 0;                               ///< Requests answered with 500.
+  int unreachable_every = 0;                         ///< Requests that never reach the server.
+  int gone_every = 0;                                ///< Watches from a resourceVersion answered with HTTP 410.
+  int cut_watch_every = 0;                           ///< Reads with data after which the watch stream breaks.
+  Duration delay_watch{};                            ///< Events arrive this late by the clock.
+  std::function<bool(const http::Request&)> only{};  ///< Requests that may fail; all if empty.
 };
 
-/// Thread-safe. Leases pass unharmed and uncounted as writes: what is tested is the work, not the election.
+/// Thread-safe. Requests for leases neither fail nor count as writes: reconciling is tested, not the election.
 class FaultTransport final : public http::Transport {
  public:
   /// Borrows both.
   FaultTransport(http::Transport& inner, const Clock& clock, Faults faults = {});
 
   void set_faults(Faults faults) TPUSLICE_EXCLUDES(mutex_);
-  /// Everything fails from now on, open streams too.
+  /// All requests fail from now on, and open streams break.
   void die() { state_->dead.store(true); }
   [[nodiscard]] bool dead() const { return state_->dead.load(); }
 
   /// Requests by verb and resource: {"create pods": 5, "watch rayclusters.ray.io": 1}.
   [[nodiscard]] std::map<std::string, std::int64_t> counts() const TPUSLICE_EXCLUDES(mutex_);
-  /// Creates, updates, patches and deletes, leases left out.
+  /// Creates, updates, patches and deletes, without leases.
   [[nodiscard]] std::int64_t writes() const TPUSLICE_EXCLUDES(mutex_);
 
   [[nodiscard]] Result<http::Response> call(const http::Request& request, Duration deadline,
@@ -74,7 +74,7 @@ class FaultTransport final : public http::Transport {
   std::int64_t watches_ TPUSLICE_GUARDED_BY(mutex_) = 0;
 };
 
-/// "create pods", "patch rayclusters.ray.io/status", "list nodes": what a request is, from its method and path.
+/// Verb and resource of a request: "create pods", "patch rayclusters.ray.io/status", "list nodes".
 [[nodiscard]] std::string describe_request(const http::Request& request);
 
 }  // namespace tpuslice::sim

@@ -1,29 +1,29 @@
-// Owners: the owner references by which controllers know their own, and what belongs to whom.
+// Owners: owner references, and an index of objects by owner.
 #pragma once
 
 #include <map>
 #include <set>
 #include <string>
 
-#include "api/sim/storage.h"
+#include "api/sim/storage/storage.h"
 #include "api/types/json.h"
 
 namespace tpuslice::sim {
 
-/// The reference to the controller of an object; nullptr without one.
+/// The owner reference with `controller: true`; nullptr if there is none.
 [[nodiscard]] const Json* controller_of(const Json& object);
-/// The uid in it; empty without one.
+/// Its uid, or empty.
 [[nodiscard]] std::string controller_uid(const Json& object);
 /// Whether an owner has this uid, as controller or not.
 [[nodiscard]] bool owned_by(const Json& object, const std::string& uid);
 
-/// A reference to `owner` as the controller, which its deletion in the foreground waits for.
+/// An owner reference with controller and blockOwnerDeletion.
 [[nodiscard]] Json controller_reference(const Json& owner);
 void add_owner(Json& object, Json reference);
-/// Takes away the references to `uid`.
+/// Removes the owner references to `uid`.
 void remove_owner(Json& object, const std::string& uid);
 
-/// The objects of one resource by the uid of their controller, and those without one by their namespace.
+/// The objects of one resource, by the uid of their controller owner; those without one by their namespace.
 class Dependents {
  public:
   void observe(const Change& change);

@@ -1,41 +1,17 @@
-# The parts of a cluster around its API server: scheduler, kubelets, controllers, node pools, faults.
+# The parts of a cluster around its API server.
 target_sources(tpuslice_sim PRIVATE
-  ${CMAKE_CURRENT_LIST_DIR}/affinity.cpp
   ${CMAKE_CURRENT_LIST_DIR}/change_feed.cpp
   ${CMAKE_CURRENT_LIST_DIR}/cluster.cpp
   ${CMAKE_CURRENT_LIST_DIR}/conditions.cpp
   ${CMAKE_CURRENT_LIST_DIR}/due_keys.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/endpoints.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/endpoint_slices.cpp
   ${CMAKE_CURRENT_LIST_DIR}/events.cpp
   ${CMAKE_CURRENT_LIST_DIR}/fault_transport.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/finished_jobs.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/garbage_collector.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_controller.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_indexes.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_pods.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_policies.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_scaling.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_status.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_sync.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/job_tracking.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/kubelet.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/namespaces.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/node_lifecycle.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/node_pools.cpp
   ${CMAKE_CURRENT_LIST_DIR}/owners.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/pod_defaults.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/pod_stages.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/pod_status.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/predicates.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/requirements.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/scheduler.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/scheduling_info.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_claims.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_controller.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_members.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_pods.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_replicas.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_revisions.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_sync.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/stateful_set_writes.cpp
   ${CMAKE_CURRENT_LIST_DIR}/timeline.cpp)
+
+include(${CMAKE_CURRENT_LIST_DIR}/garbage_collection/sources.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/jobs/sources.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/nodes/sources.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/scheduling/sources.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/stateful_sets/sources.cmake)

@@ -7,9 +7,9 @@
 
 #include "api/base/strings.h"
 #include "api/sim/cluster/conditions.h"
-#include "api/sim/cluster/kubelet.h"
-#include "api/sim/cluster/requirements.h"
-#include "api/sim/kinds.h"
+#include "api/sim/cluster/nodes/kubelet.h"
+#include "api/sim/cluster/scheduling/requirements.h"
+#include "api/sim/registry/kinds.h"
 
 namespace tpuslice::sim {
 
@@ -17,7 +17,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// The namespace is said only where it is not `default`.
+/// The namespace is printed only if it is not `default`.
 std::string display_name(const ObjectKey& key) {
   return key.namespace_name.empty() || key.namespace_name == "default" ? key.name : key.to_string();
 }
@@ -50,7 +50,7 @@ std::int64_t restarts(const Json& pod) {
   return total;
 }
 
-void tell_pod(const std::string& name, const Json& before, const Json& after, Lines& lines) {
+void describe_pod(const std::string& name, const Json& before, const Json& after, Lines& lines) {
   if (before.is_null()) lines.push_back(fmt::format("pod {} created", name));
   const std::string node = string_at(after, {"spec", "nodeName"});
   if (!node.empty() && string_at(before, {"spec", "nodeName"}).empty()) {
@@ -79,7 +79,7 @@ void tell_pod(const std::string& name, const Json& before, const Json& after, Li
   if (terminating(after) && !terminating(before)) lines.push_back(fmt::format("pod {} is being deleted", name));
 }
 
-void tell_node(const std::string& name, const Json& before, const Json& after, Lines& lines) {
+void describe_node(const std::string& name, const Json& before, const Json& after, Lines& lines) {
   if (before.is_null()) return;
   const std::string ready = condition_status(after, "Ready");
   if (ready != condition_status(before, "Ready")) lines.push_back(fmt::format("node {} Ready={}", name, ready));
@@ -98,9 +98,9 @@ std::string worker_counts(const Json& object) {
   return fmt::format("{}/{} workers available", available == nullptr ? "0" : available->dump(), desired->dump());
 }
 
-void tell_custom(const std::string& kind, const std::string& name, const Json& before, const Json& after,
-                 Lines& lines) {
-  const std::string subject = lower(kind) + " " + name;
+void describe_custom(const std::string& kind, const std::string& name, const Json& before, const Json& after,
+                     Lines& lines) {
+  const std::string subject = to_lower(kind) + " " + name;
   if (before.is_null()) lines.push_back(fmt::format("{} created", subject));
   if (terminating(after) && !terminating(before)) lines.push_back(fmt::format("{} is being deleted", subject));
   const std::string counts = worker_counts(after);
@@ -119,16 +119,16 @@ void tell_custom(const std::string& kind, const std::string& name, const Json& b
   }
 }
 
-void tell_event(const Json& event, Lines& lines) {
+void report_event(const Json& event, Lines& lines) {
   std::string source = string_at(event, {"reportingController"});
   if (source.empty()) source = string_at(event, {"reportingComponent"});
-  if (source == "default-scheduler") return;  // The pod's own lines say it.
+  if (source == "default-scheduler") return;  // Reported as a change of the pod.
   const Json* about = find_path(event, {"regarding"});
   if (about == nullptr) about = find_path(event, {"involvedObject"});
   if (about == nullptr) return;
   std::string text = string_at(event, {"note"});
   if (text.empty()) text = string_at(event, {"message"});
-  lines.push_back(fmt::format("event {} {} {}: {}", lower(string_at(*about, {"kind"})), string_at(*about, {"name"}),
+  lines.push_back(fmt::format("event {} {} {}: {}", to_lower(string_at(*about, {"kind"})), string_at(*about, {"name"}),
                               string_at(event, {"reason"}), text));
 }
 
@@ -146,13 +146,13 @@ Lines Timeline::take(Instant now) {
   Lines out;
   for (const Change& change : feed_.take().changes) {
     Lines lines;
-    tell(change, lines);
+    report(change, lines);
     for (const std::string& line : lines) out.push_back(fmt::format("{:>8}  {}", format_elapsed(now - start_), line));
   }
   return out;
 }
 
-void Timeline::tell(const Change& change, Lines& lines) const {
+void Timeline::report(const Change& change, Lines& lines) const {
   static const Json kNothing;
   const Json& before = change.previous == nullptr ? kNothing : *change.previous;
   const Json& after = *change.object;
@@ -160,24 +160,24 @@ void Timeline::tell(const Change& change, Lines& lines) const {
   const bool gone = change.type == ChangeType::kDeleted;
   if (change.resource == "pods") {
     if (gone) return lines.push_back(fmt::format("pod {} gone", name));
-    return tell_pod(name, before, after, lines);
+    return describe_pod(name, before, after, lines);
   }
   if (change.resource == "nodes") {
     if (gone) return lines.push_back(fmt::format("node {} deleted", name));
-    return tell_node(name, before, after, lines);
+    return describe_node(name, before, after, lines);
   }
   if (change.resource == "services") {
     if (gone || before.is_null()) lines.push_back(fmt::format("service {} {}", name, gone ? "gone" : "created"));
     return;
   }
   if (change.resource == "events" || change.resource == "events.events.k8s.io") {
-    if (!gone) tell_event(after, lines);
+    if (!gone) report_event(after, lines);
     return;
   }
   const ResourcePtr resource = registry_.resources().find_id(change.resource);
   if (resource == nullptr || !resource->custom) return;
-  if (gone) return lines.push_back(fmt::format("{} {} gone", lower(resource->kind), name));
-  tell_custom(resource->kind, name, before, after, lines);
+  if (gone) return lines.push_back(fmt::format("{} {} gone", to_lower(resource->kind), name));
+  describe_custom(resource->kind, name, before, after, lines);
 }
 
 std::string format_elapsed(Duration elapsed) {

@@ -1,4 +1,4 @@
-// Timeline: the history of the cluster as lines for people: "+0.4s  pod train-worker-0-2 scheduled to v6e-4x4-a-2".
+// Timeline: the history of the cluster as text: "+0.4s  pod train-worker-0-2 scheduled to v6e-4x4-a-2".
 #pragma once
 
 #include <map>
@@ -6,22 +6,22 @@
 #include <vector>
 
 #include "api/sim/cluster/change_feed.h"
-#include "api/sim/registry.h"
+#include "api/sim/registry/registry.h"
 
 namespace tpuslice::sim {
 
-/// Tells of pods, services, nodes, custom resources and their events; not of leases, endpoints and heartbeats. Storage
-/// knows no times, so ask after every step. Not thread-safe.
+/// Reports pods, services, nodes, custom resources and their events; not leases, EndpointSlices and heartbeats. Storage
+/// has no times, so call it after every step. Not thread-safe.
 class Timeline {
  public:
-  /// Times are relative to `start`. What is in `registry` already is not told.
+  /// Times are relative to `start`. Objects that are in `registry` already are not reported.
   Timeline(Registry& registry, Instant start);
 
-  /// What happened since the last call, oldest first.
+  /// The changes since the last call, oldest first.
   [[nodiscard]] std::vector<std::string> take(Instant now);
 
  private:
-  void tell(const Change& change, std::vector<std::string>& lines) const;
+  void report(const Change& change, std::vector<std::string>& lines) const;
 
   Registry& registry_;
   const Instant start_;

@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/api_errors.h"
-#include "api/sim/builtin_resources.h"
+#include "api/base/hash.h"
+#include "api/sim/resources/api_errors.h"
+#include "api/sim/resources/builtin_resources.h"
 #include "api/sim/schema/builtin.h"
-#include "api/types/hash.h"
 
 namespace tpuslice::sim {
 namespace {
 
-/// "io.k8s.api.apps.v1.Deployment", "io.ray.v1.RayCluster": names of schemas, as upstream builds them.
+/// Names of schemas: "io.k8s.api.apps.v1.StatefulSet", "io.ray.v1.RayCluster".
 std::string schema_name(const Resource& resource) {
   if (!resource.custom) {
     std::string group = resource.group.empty() ? "core" : resource.group.substr(0, resource.group.find('.'));
@@ -149,7 +149,6 @@ void add_paths(const Resource& resource, Json& paths) {
   const std::string one = all + "/{name}";
   const auto write = [] { return parameters({"dryRun", "fieldManager", "fieldValidation"}); };
   paths[all]["post"] = operation(resource, "post", write());
-  if (create_only(resource)) return;
   paths[all]["get"] = operation(resource, "list",
                                 parameters({"labelSelector", "fieldSelector", "limit", "continue", "resourceVersion",
                                             "resourceVersionMatch", "watch"}));

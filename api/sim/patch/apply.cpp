@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/api_errors.h"
 #include "api/sim/patch/managed_fields.h"
+#include "api/sim/resources/api_errors.h"
 #include "api/sim/schema/builtin.h"
 #include "api/sim/schema/structural.h"
 
@@ -51,7 +51,7 @@ Json merge_lists(const SchemaCursor& schema, const Json& live, const Json& confi
   return merged;
 }
 
-/// What `config` says, and what it does not speak of as it is.
+/// `config` merged over the live object.
 Json merge_values(const SchemaCursor& schema, const Json& live, const Json& config) {
   const Shape shape = schema.shape(config);
   if (shape == Shape::kLeaf || schema.shape(live) != shape) return config;
@@ -64,10 +64,10 @@ Json merge_values(const SchemaCursor& schema, const Json& live, const Json& conf
   return merged;
 }
 
-/// Removes from an object the fields of `dropped` that nobody else has.
+/// Removes the fields of `dropped` that no other manager owns.
 class Remover {
  public:
-  /// Returns false when nothing is left of `value`.
+  /// Returns false if `value` is empty afterwards.
   bool run(const SchemaCursor& schema, Json& value, const FieldSet& dropped, const FieldSet* others) {
     if (dropped.member && (others == nullptr || others->empty())) return false;
     const Shape shape = schema.shape(value);
@@ -154,7 +154,7 @@ class Apply {
     RETURN_IF_ERROR(settle_conflicts(merged));
     mine.fields = wanted;
     mine.api_version = resource_.api_version();
-    // Whoever only comes to own what is there leaves no time.
+    // A change of ownership alone does not set the time.
     if (merged != live_) mine.time = format_rfc3339(context_.now);
     entries_.push_back(std::move(mine));
     write_managed_fields(merged, std::move(entries_));
@@ -162,7 +162,7 @@ class Apply {
   }
 
  private:
-  /// Errors: a member of a built-in kind that its type does not have.
+  /// Errors: an unknown field of a built-in kind.
   Status check_declared(const Json& config) const {
     if (resource_.custom) return {};
     Json rest = config;
@@ -176,7 +176,7 @@ class Apply {
                                   grouped ? "" : "/", resource_.api_version(), resource_.kind, unknown.front()));
   }
 
-  /// An object that was never tracked belongs to whoever wrote it before.
+  /// The fields of an object without managedFields belong to the manager "before-first-apply".
   ManagedEntry first_owner() const {
     Comparison all = compare_fields(schema_, Json::object(), live_);
     return {"before-first-apply",         "Update",
@@ -196,8 +196,8 @@ class Apply {
     return mine;
   }
 
-  /// Takes away what was applied before and is not any more. What is `wanted`, or another manager's, stays, and so does
-  /// what it lies in: an entry migrated from a client-side apply may own an object as a whole.
+  /// Removes fields that were applied before and are not any more, except those that are `wanted` or owned by another
+  /// manager, and their parents: an entry migrated from a client-side apply may own an object as a whole.
   void prune(Json& merged, const FieldSet& dropped, const FieldSet& wanted) const {
     if (dropped.empty()) return;
     FieldSet others = wanted;

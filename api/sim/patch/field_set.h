@@ -1,11 +1,11 @@
-// FieldSet: a set of fields of an object, as metadata.managedFields keeps them (FieldsV1).
+// FieldSet: a set of fields of an object, the FieldsV1 of metadata.managedFields.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "api/sim/resources.h"
+#include "api/sim/resources/resources.h"
 
 namespace tpuslice::sim {
 
@@ -22,20 +22,20 @@ struct FieldSet {
   friend bool operator==(const FieldSet&, const FieldSet&) = default;
 };
 
-/// Unknown spellings are dropped: a field that nobody can name is owned by nobody.
+/// Unknown path elements are dropped.
 [[nodiscard]] FieldSet fields_from_json(const Json& fields_v1);
 [[nodiscard]] Json fields_to_json(const FieldSet& set);
 [[nodiscard]] FieldSet set_union(const FieldSet& a, const FieldSet& b);
 [[nodiscard]] FieldSet set_intersection(const FieldSet& a, const FieldSet& b);
 [[nodiscard]] FieldSet set_difference(const FieldSet& a, const FieldSet& b);
 
-/// How the parts of a value are told apart when several managers write it.
+/// How a value is divided into parts that different managers can own.
 enum class Shape : std::uint8_t { kLeaf, kMap, kKeyedList, kSet };
 
-/// A position in the schema of a resource; positions without schema are deduced from values.
+/// A position in the schema of a resource; without a schema, the structure is deduced from values.
 class SchemaCursor {
  public:
-  /// Of whole objects of the resource, which outlives it.
+  /// The root of the schema. `resource` outlives the cursor.
   static SchemaCursor root(const Resource& resource);
 
   [[nodiscard]] Shape shape(const Json& value) const;
@@ -51,7 +51,7 @@ class SchemaCursor {
   bool root_ = false;
 };
 
-/// All fields of `object`: what an apply of it owns.
+/// All fields of `object`, which an apply of it owns.
 [[nodiscard]] FieldSet fields_of(const SchemaCursor& schema, const Json& object);
 
 struct Comparison {

@@ -72,7 +72,7 @@ FieldSet owned_part(const Resource& resource, FieldSet fields, std::string_view 
 
 Json update_managed_fields(const Resource& resource, const Json& before, Json after, std::string_view manager,
                            std::string_view operation, std::string_view subresource, Timestamp now) {
-  // What a client sends as managedFields is what it read; the stored ones are the truth.
+  // managedFields in a request are ignored; the stored ones count.
   std::vector<ManagedEntry> entries = read_managed_fields(before);
   const bool tracked = !entries.empty() || !before.is_object();
   if (!tracked) {

@@ -1,4 +1,4 @@
-// ManagedFields: who owns which fields of one object, read from and written to metadata.managedFields.
+// ManagedFields: the owners of the fields of an object, in metadata.managedFields.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct ManagedEntry {
 /// Entries without fields are left out; no entries, no managedFields.
 void write_managed_fields(Json& object, std::vector<ManagedEntry> entries);
 
-/// Without what the server itself owns, and without what a write through `subresource` cannot reach.
+/// Without fields that the server owns, and fields that a write through `subresource` cannot change.
 [[nodiscard]] FieldSet owned_part(const Resource& resource, FieldSet fields, std::string_view subresource);
 
 }  // namespace tpuslice::sim

@@ -2,31 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/api_errors.h"
 #include "api/sim/patch/apply.h"
 #include "api/sim/patch/strategic.h"
+#include "api/sim/resources/api_errors.h"
 #include "api/sim/schema/builtin.h"
 #include "api/sim/schema/decode.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::sim {
 namespace {
-
-/// What json.Unmarshal calls the value.
-std::string_view go_type(const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::boolean:
-      return "bool";
-    case Json::value_t::string:
-      return "string";
-    case Json::value_t::array:
-      return "array";
-    case Json::value_t::object:
-      return "object";
-    default:
-      return "number";
-  }
-}
 
 Error rejected() {
   return Error(ErrorCode::kInvalid, "the server rejected our request due to an error in our request")
@@ -35,18 +19,17 @@ Error rejected() {
 
 /// Errors: more operations than are allowed.
 Status check_operations(const Json& patch) {
-  constexpr std::size_t kMost = 10'000;
+  constexpr std::size_t kMaxOperations = 10'000;
   if (!patch.is_array()) {
-    return bad_request(
-        fmt::format("error decoding patch: json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
-                    go_type(patch)));
+    return bad_request("error decoding patch: a JSON patch must be a list");
   }
-  if (patch.size() <= kMost) return {};
-  return Error::invalid_argument("The allowed maximum operations in a JSON patch is {}, got {}", kMost, patch.size())
+  if (patch.size() <= kMaxOperations) return {};
+  return Error::invalid_argument("The allowed maximum operations in a JSON patch is {}, got {}", kMaxOperations,
+                                 patch.size())
       .with_reason("RequestEntityTooLarge");
 }
 
-/// What the library of the API server makes of an operation on a member that is not there: a replace adds it, a remove
+/// The API server's JSON patch library on a missing member: replace adds it, remove
 /// does nothing. Null for an operation without effect.
 Json lenient(const Json& document, Json operation) {
   const std::string op = string_at(operation, {"op"});
@@ -101,12 +84,9 @@ Status check_patch_type(const Resource& resource, std::string_view type) {
 
 Result<Json> parse_patch(std::string_view type, const std::string& body) {
   Result<Json> parsed = parse_json(body);
-  if (!parsed) return bad_request("error decoding patch: " + json_syntax_error(body));
-  const bool merges = type != "application/json-patch+json";
-  if (merges && !parsed->is_object()) {
-    return bad_request(
-        fmt::format("error decoding patch: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
-                    go_type(*parsed)));
+  if (!parsed) return bad_request("error decoding patch: " + parsed.error().message());
+  if (type != "application/json-patch+json" && !parsed->is_object()) {
+    return bad_request("error decoding patch: a merge patch must be an object");
   }
   return parsed;
 }
@@ -118,7 +98,7 @@ Result<Json> apply_patch(const Resource& resource, const Json& current, std::str
   RETURN_IF_ERROR(check_patch_type(resource, type));
   if (is_apply(type)) return apply_server_side(resource, current, patch, context);
   if (type == "application/json-patch+json") return json_patch(current, patch);
-  if (!patch.is_object()) return bad_request("error decoding patch: a merge patch is an object");
+  if (!patch.is_object()) return bad_request("error decoding patch: a merge patch must be an object");
   if (type == "application/merge-patch+json") return apply_merge_patch(current, patch);
   return strategic_patch(resource, current, patch);
 }

@@ -6,7 +6,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/result.h"
-#include "api/sim/resources.h"
+#include "api/sim/resources/resources.h"
 
 namespace tpuslice::sim {
 

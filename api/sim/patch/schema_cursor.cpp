@@ -4,7 +4,7 @@
 namespace tpuslice::sim {
 namespace {
 
-/// Custom resources have the metadata of all others, whatever their schema says of it.
+/// Custom resources have the standard metadata, whatever their schema specifies.
 const Json& meta_schema() {
   static const Json& kMeta = []() -> const Json& {
     Resource pods;
@@ -18,7 +18,7 @@ std::string keyword(const Json* schema, const char* name) {
   return schema == nullptr ? std::string() : string_at(*schema, {name});
 }
 
-/// The value at the member, "absent" where there is none.
+/// The value of the member, or "absent".
 const Json* at(const Json* object, const std::string& name) {
   if (object == nullptr || !object->is_object()) return nullptr;
   const auto found = object->find(name);

@@ -67,7 +67,7 @@ Json in_order(const Json& list, const Json& order, const Json& before, const std
   for (const Json& item : list) {
     if (position(order, identity(item)) < order.size()) continue;
     const std::size_t own = position(before, identity(item));
-    // What was not there before goes before all that was, where its turn comes.
+    // New items are placed before existing ones, in the order of the directive.
     while (next < named.size()) {
       const std::size_t other = position(before, identity(named[next]));
       if (other < before.size() && own < other) break;
@@ -110,7 +110,7 @@ class Merger {
         document.erase(name);
         return {};
       }
-      // In what is new there is nothing to replace: the server drops all that the directive stands beside.
+      // In a new object, the server drops the members beside a replace directive.
       if (directive(value) == "replace" && found == document.end()) {
         document[name] = Json::object();
         return {};

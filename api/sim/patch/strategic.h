@@ -1,4 +1,4 @@
-// Strategic merge patch: a merge patch that knows which lists are merged by which key.
+// Strategic merge patch.
 #pragma once
 
 #include "api/base/result.h"
@@ -6,8 +6,8 @@
 
 namespace tpuslice::sim {
 
-/// `schema` is of the document, with x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Understands $patch,
-/// $setElementOrder, $deleteFromPrimitiveList and $retainKeys. Errors: InvalidArgument.
+/// `schema` is that of the document, with x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Supports
+/// $patch, $setElementOrder, $deleteFromPrimitiveList and $retainKeys. Errors: InvalidArgument.
 [[nodiscard]] Result<Json> apply_strategic_merge(const Json& schema, Json document, const Json& patch);
 
 }  // namespace tpuslice::sim

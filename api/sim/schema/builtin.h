@@ -1,9 +1,9 @@
-// Built-in resources: their schemas, the defaults the API server writes into them, and what it refuses.
+// Built-in resources: schemas, defaults and validation.
 #pragma once
 
 #include <vector>
 
-#include "api/sim/resources.h"
+#include "api/sim/resources/resources.h"
 #include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {

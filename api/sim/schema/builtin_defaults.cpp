@@ -5,7 +5,7 @@
 namespace tpuslice::sim {
 namespace {
 
-constexpr std::int32_t kMostRetries = 2147483647;
+constexpr std::int32_t kMaxRetries = 2147483647;
 
 void default_template(Json& spec) {
   Json* pods = object_in(spec, "template");
@@ -13,33 +13,17 @@ void default_template(Json& spec) {
   if (Json* pod_spec = object_in(*pods, "spec"); pod_spec != nullptr) default_pod_spec(*pod_spec);
 }
 
-/// Labels of the template, where the object has none of its own.
+/// Copies the labels of the template if the object has none.
 void default_labels(Json& object) {
   const Json* labels = find_path(object, {"spec", "template", "metadata", "labels"});
   if (labels == nullptr || !string_map_at(object, {"metadata", "labels"}).empty()) return;
   if (Json* meta = object_in(object, "metadata"); meta != nullptr) (*meta)["labels"] = *labels;
 }
 
-/// A Job finds its pods by its uid, unless `manualSelector` says otherwise.
-void select_own_pods(Json& job, Json& spec) {
-  const std::string uid = string_at(job, {"metadata", "uid"});
-  if (uid.empty() || bool_at(spec, {"manualSelector"}) || spec.contains("selector")) return;
-  const std::string name = string_at(job, {"metadata", "name"});
-  spec["selector"] = {{"matchLabels", {{"batch.kubernetes.io/controller-uid", uid}}}};
-  Json* pods = object_in(spec, "template");
-  Json* meta = pods == nullptr ? nullptr : object_in(*pods, "metadata");
-  Json* labels = meta == nullptr ? nullptr : object_in(*meta, "labels");
-  if (labels == nullptr) return;
-  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-    (*labels)[std::string(prefix) + "controller-uid"] = uid;
-    (*labels)[std::string(prefix) + "job-name"] = name;
-  }
-}
-
-void default_job_spec(Json& spec) {
+void default_job(Json& job, Json& spec) {
   if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
   set_default(spec, "parallelism", 1);
-  set_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? kMostRetries : 6);
+  set_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? kMaxRetries : 6);
   set_default(spec, "completionMode", "NonIndexed");
   set_default(spec, "suspend", false);
   set_default(spec, "podReplacementPolicy", spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
@@ -49,30 +33,8 @@ void default_job_spec(Json& spec) {
     });
   }
   default_template(spec);
-}
-
-void default_job(Json& job, Json& spec) {
-  default_job_spec(spec);
   set_default(spec, "manualSelector", false);
-  select_own_pods(job, spec);
   default_labels(job);
-}
-
-void default_cron_job(Json& /*object*/, Json& spec) {
-  set_default(spec, "concurrencyPolicy", "Allow");
-  set_default(spec, "suspend", false);
-  set_default(spec, "successfulJobsHistoryLimit", 3);
-  set_default(spec, "failedJobsHistoryLimit", 1);
-  Json* job = object_in(spec, "jobTemplate");
-  if (job == nullptr) return;
-  if (Json* job_spec = object_in(*job, "spec"); job_spec != nullptr) default_job_spec(*job_spec);
-}
-
-void default_rolling_update(Json& strategy, std::initializer_list<std::pair<const char*, Json>> fields) {
-  if (string_at(strategy, {"type"}) != "RollingUpdate") return;
-  Json* rolling = object_in(strategy, "rollingUpdate");
-  if (rolling == nullptr) return;
-  for (const auto& [name, value] : fields) set_default(*rolling, name, value);
 }
 
 void default_stateful_set(Json& /*object*/, Json& spec) {
@@ -80,10 +42,12 @@ void default_stateful_set(Json& /*object*/, Json& spec) {
   set_default(spec, "podManagementPolicy", "OrderedReady");
   set_default(spec, "revisionHistoryLimit", 10);
   if (Json* strategy = object_in(spec, "updateStrategy"); strategy != nullptr) {
-    // One that names its type and nothing else stays as it is.
+    // A strategy with a type only gets no defaults.
     const bool given = strategy->contains("type") && !strategy->contains("rollingUpdate");
     set_default(*strategy, "type", "RollingUpdate");
-    if (!given) default_rolling_update(*strategy, {{"partition", 0}});
+    Json* rolling =
+        given || string_at(*strategy, {"type"}) != "RollingUpdate" ? nullptr : object_in(*strategy, "rollingUpdate");
+    if (rolling != nullptr) set_default(*rolling, "partition", 0);
   }
   if (Json* retention = object_in(spec, "persistentVolumeClaimRetentionPolicy"); retention != nullptr) {
     set_default(*retention, "whenDeleted", "Retain");
@@ -98,33 +62,6 @@ void default_stateful_set(Json& /*object*/, Json& spec) {
     if (Json* status = object_in(claim, "status"); status != nullptr) set_default(*status, "phase", "Pending");
   });
   default_template(spec);
-}
-
-void default_deployment(Json& /*object*/, Json& spec) {
-  set_default(spec, "replicas", 1);
-  set_default(spec, "revisionHistoryLimit", 10);
-  set_default(spec, "progressDeadlineSeconds", 600);
-  if (Json* strategy = object_in(spec, "strategy"); strategy != nullptr) {
-    set_default(*strategy, "type", "RollingUpdate");
-    default_rolling_update(*strategy, {{"maxUnavailable", "25%"}, {"maxSurge", "25%"}});
-  }
-  default_template(spec);
-}
-
-void default_replica_set(Json& object, Json& spec) {
-  set_default(spec, "replicas", 1);
-  default_template(spec);
-  default_labels(object);
-}
-
-void default_daemon_set(Json& object, Json& spec) {
-  set_default(spec, "revisionHistoryLimit", 10);
-  if (Json* strategy = object_in(spec, "updateStrategy"); strategy != nullptr) {
-    set_default(*strategy, "type", "RollingUpdate");
-    default_rolling_update(*strategy, {{"maxUnavailable", 1}, {"maxSurge", 0}});
-  }
-  default_template(spec);
-  default_labels(object);
 }
 
 void default_service(Json& /*object*/, Json& spec) {
@@ -154,31 +91,6 @@ void default_volume_claim(Json& object, Json& spec) {
   if (Json* status = object_in(object, "status"); status != nullptr) set_default(*status, "phase", "Pending");
 }
 
-void default_namespace(Json& object, Json& spec) {
-  set_default(spec, "finalizers", Json::array({"kubernetes"}));
-  if (Json* status = object_in(object, "status"); status != nullptr) set_default(*status, "phase", "Active");
-  const std::string name = string_at(object, {"metadata", "name"});
-  Json* meta = object_in(object, "metadata");
-  Json* labels = meta == nullptr || name.empty() ? nullptr : object_in(*meta, "labels");
-  if (labels != nullptr) (*labels)["kubernetes.io/metadata.name"] = name;
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
-void default_crd(Json& /*object*/, Json& spec) {
-  if (Json* conversion = object_in(spec, "conversion"); conversion != nullptr) {
-    set_default(*conversion, "strategy", "None");
-  }
-  Json* names = object_in(spec, "names");
-  const std::string kind = names == nullptr ? std::string() : string_at(*names, {"kind"});
-  if (kind.empty()) return;
-  set_default(*names, "listKind", kind + "List");
-  set_default(*names, "singular", lower_case(kind));
-}
-
 void default_webhooks(Json& object, bool mutating) {
   for_each_in(object, "webhooks", [mutating](Json& webhook) {
     set_default(webhook, "failurePolicy", "Fail");
@@ -195,7 +107,7 @@ void default_webhooks(Json& object, bool mutating) {
   });
 }
 
-/// stringData is a convenience of writers: it is moved into data.
+/// Moves stringData into data.
 void default_secret(Json& secret) {
   set_default(secret, "type", "Opaque");
   const auto plain = secret.find("stringData");
@@ -209,16 +121,7 @@ void default_secret(Json& secret) {
   }
 }
 
-void default_role_binding(Json& object) {
-  static constexpr auto kGroup = "rbac.authorization.k8s.io";
-  if (Json* role = object_in(object, "roleRef"); role != nullptr) set_default(*role, "apiGroup", kGroup);
-  for_each_in(object, "subjects", [](Json& subject) {
-    const std::string kind = string_at(subject, {"kind"});
-    if (kind == "User" || kind == "Group") set_default(subject, "apiGroup", kGroup);
-  });
-}
-
-/// What Go never leaves out, and null stands for no time.
+/// Fields that the API server always writes; a missing time is null.
 void default_event(Json& event, bool core) {
   for (const char* time : {"FirstTimestamp", "LastTimestamp"}) {
     std::string name = core ? time : std::string("deprecated") + time;
@@ -237,15 +140,9 @@ using SpecDefaults = void (*)(Json& object, Json& spec);
 SpecDefaults spec_defaults(std::string_view kind) {
   static const std::map<std::string_view, SpecDefaults> kByKind = {
       {"Job", default_job},
-      {"CronJob", default_cron_job},
       {"StatefulSet", default_stateful_set},
-      {"Deployment", default_deployment},
-      {"ReplicaSet", default_replica_set},
-      {"DaemonSet", default_daemon_set},
       {"Service", default_service},
       {"PersistentVolumeClaim", default_volume_claim},
-      {"Namespace", default_namespace},
-      {"CustomResourceDefinition", default_crd},
   };
   const auto found = kByKind.find(kind);
   return found == kByKind.end() ? nullptr : found->second;
@@ -259,7 +156,6 @@ void default_builtin(const Resource& resource, Json& object) {
   if (kind == "Pod") return default_new_pod(object);
   if (kind == "Secret") return default_secret(object);
   if (kind == "Event") return default_event(object, resource.group.empty());
-  if (kind == "RoleBinding" || kind == "ClusterRoleBinding") return default_role_binding(object);
   if (kind == "PriorityClass") return set_default(object, "preemptionPolicy", "PreemptLowerPriority");
   if (kind == "MutatingWebhookConfiguration") return default_webhooks(object, true);
   if (kind == "ValidatingWebhookConfiguration") return default_webhooks(object, false);

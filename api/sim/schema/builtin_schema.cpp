@@ -1,4 +1,4 @@
-#include "api/sim/builtin_resources.h"
+#include "api/sim/resources/builtin_resources.h"
 #include "api/sim/schema/builtin.h"
 #include "api/sim/schema/type_table.h"
 
@@ -7,8 +7,6 @@ namespace {
 
 std::string type_of(const Resource& resource) {
   if (resource.kind == "Event" && resource.group.empty()) return "CoreEvent";
-  if (resource.kind == "ClusterRoleBinding") return "RoleBinding";
-  if (resource.kind == "SelfSubjectAccessReview") return "SubjectAccessReview";
   return resource.kind;
 }
 

@@ -1,11 +1,10 @@
-// Cel: the part of the Common Expression Language that CRD rules and webhook match conditions are written in.
+// Cel: the subset of the Common Expression Language that deploy/crds and deploy/webhook use.
 //
-// Literals, lists and maps; members and indexes; has(); in, == != < <= > >=, && || !, ?:, + - * / %; size(); int(),
-// string(); startsWith, endsWith, contains, matches; the macros all, exists, exists_one, filter and map. Everything
-// else is an error at parse(), so that no rule is ever half understood.
+// String and integer literals, lists, members and indexes; has(); in, == != < <= > >=, && || !, ?:, + - * %; size(),
+// string() and matches(); the macros all and exists. Everything else is an error at parse().
 //
 //   ASSIGN_OR_RETURN(const cel::Expression rule, cel::Expression::parse("self.replicas >= 0", {"self"}));
-//   const Result<Json> verdict = rule.evaluate({{"self", &spec}});
+//   const Result<bool> verdict = rule.holds({{"self", &spec}});
 #pragma once
 
 #include <map>
@@ -13,7 +12,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/base/result.h"
 #include "api/types/json.h"
@@ -31,21 +29,18 @@ class Expression {
   /// Errors: InvalidArgument with the position: syntax, an undeclared variable, or a function outside of the subset.
   static Result<Expression> parse(std::string_view text, const std::set<std::string, std::less<>>& declared);
 
+  /// The value of an expression that must be a boolean.
+  ///
   /// Errors: InvalidArgument in CEL's words ("no such key: x"); as in CEL, `false && error` is false and `true ||
   /// error` is true.
-  [[nodiscard]] Result<Json> evaluate(const Variables& variables) const;
-  /// The same, for an expression that must be a truth value.
   [[nodiscard]] Result<bool> holds(const Variables& variables) const;
 
-  /// The free variables of the expression.
-  [[nodiscard]] const std::set<std::string, std::less<>>& uses() const { return uses_; }
-  /// Member chains from a free variable: {"self", "spec", "replicas"}. A chain ends where an index or call begins.
-  [[nodiscard]] const std::vector<std::vector<std::string>>& chains() const { return chains_; }
+  /// Whether the expression reads this variable.
+  [[nodiscard]] bool uses(std::string_view variable) const { return used_.contains(variable); }
 
  private:
   std::shared_ptr<const Node> root_;
-  std::set<std::string, std::less<>> uses_;
-  std::vector<std::vector<std::string>> chains_;
+  std::set<std::string, std::less<>> used_;
 };
 
 }  // namespace tpuslice::sim::cel

@@ -1,10 +1,13 @@
+#include <re2/re2.h>
+
 #include "api/sim/schema/cel.h"
 #include "api/sim/schema/cel_ast.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::sim::cel {
 namespace {
 
-/// A value that is borrowed where it can be: objects under admission are large, what rules read of them is not.
+/// A value that is borrowed where possible: rules read little of the large objects under admission.
 class Value {
  public:
   explicit Value(const Json* borrowed) : borrowed_(borrowed) {}
@@ -19,15 +22,105 @@ class Value {
   Json owned_;
 };
 
-/// The part `found` of `whole`, which lives as long as the evaluation or must be copied.
+/// The part `found` of `whole`: borrowed if `whole` is, else copied.
 Value part_of(const Value& whole, const Json& found) { return whole.borrowed() ? Value(&found) : Value(Json(found)); }
+
+/// The name of the value's type in CEL: "int", "string", "map", ...
+std::string_view type_name(const Json& value) {
+  if (value.is_null()) return "null_type";
+  if (value.is_boolean()) return "bool";
+  if (value.is_string()) return "string";
+  if (value.is_array()) return "list";
+  if (value.is_object()) return "map";
+  return value.is_number_float() ? "double" : "int";
+}
+
+Error no_overload(std::string_view what) { return Error::invalid_argument("no such overload: {}", what); }
 
 Result<bool> truth(const Result<Value>& value) {
   if (!value) return value.error();
-  if (!value->get().is_boolean()) {
-    return Error::invalid_argument("no such overload: expected bool, found {}", type_name(value->get()));
-  }
+  if (!value->get().is_boolean()) return no_overload(fmt::format("expected bool, found {}", type_name(value->get())));
   return value->get().get<bool>();
+}
+
+Result<Json> compare(Op op, const Json& left, const Json& right) {
+  const bool same = (left.is_number() && right.is_number()) || (left.is_string() && right.is_string());
+  if (!same) return no_overload(fmt::format("{} compared with {}", type_name(left), type_name(right)));
+  if (op == Op::kLess) return Json(left < right);
+  if (op == Op::kLessEqual) return Json(!(right < left));
+  if (op == Op::kGreater) return Json(right < left);
+  return Json(!(left < right));
+}
+
+Result<Json> contains(const Json& value, const Json& container) {
+  if (container.is_object()) {
+    return Json(value.is_string() && container.contains(value.get_ref<const std::string&>()));
+  }
+  if (!container.is_array()) return no_overload(fmt::format("in {}", type_name(container)));
+  return Json(std::find(container.begin(), container.end(), value) != container.end());
+}
+
+Result<Json> arithmetic(Op op, const Json& left, const Json& right) {
+  if (op == Op::kAdd && left.is_array() && right.is_array()) {
+    Json joined = left;
+    joined.insert(joined.end(), right.begin(), right.end());
+    return joined;
+  }
+  if (!left.is_number_integer() || !right.is_number_integer()) {
+    return no_overload(fmt::format("arithmetic on {} and {}", type_name(left), type_name(right)));
+  }
+  const auto a = left.get<std::int64_t>();
+  const auto b = right.get<std::int64_t>();
+  std::int64_t result = 0;
+  bool overflow = false;
+  if (op == Op::kAdd) overflow = __builtin_add_overflow(a, b, &result);
+  if (op == Op::kSubtract) overflow = __builtin_sub_overflow(a, b, &result);
+  if (op == Op::kMultiply) overflow = __builtin_mul_overflow(a, b, &result);
+  if (op == Op::kModulo) {
+    if (b == 0) return Error::invalid_argument("modulus by zero");
+    result = b == -1 ? 0 : a % b;
+  }
+  if (overflow) return Error::invalid_argument("integer overflow");
+  return Json(result);
+}
+
+Result<Json> binary_operator(Op op, const Json& left, const Json& right) {
+  switch (op) {
+    case Op::kEqual:
+      return Json(left == right);
+    case Op::kNotEqual:
+      return Json(left != right);
+    case Op::kLess:
+    case Op::kLessEqual:
+    case Op::kGreater:
+    case Op::kGreaterEqual:
+      return compare(op, left, right);
+    case Op::kIn:
+      return contains(left, right);
+    default:
+      return arithmetic(op, left, right);
+  }
+}
+
+Result<Json> matches(const Json& text, const Json& pattern) {
+  if (!text.is_string() || !pattern.is_string()) {
+    return no_overload(fmt::format("matches() on {} and {}", type_name(text), type_name(pattern)));
+  }
+  const RE2 compiled(pattern.get_ref<const std::string&>(), RE2::Quiet);
+  if (!compiled.ok()) return Error::invalid_argument("error parsing regexp: {}", compiled.error());
+  return Json(RE2::PartialMatch(text.get_ref<const std::string&>(), compiled));
+}
+
+Result<Json> size_of(const Json& value) {
+  if (value.is_string()) return Json(static_cast<std::int64_t>(utf8_length(value.get_ref<const std::string&>())));
+  if (value.is_structured()) return Json(static_cast<std::int64_t>(value.size()));
+  return no_overload(fmt::format("size({})", type_name(value)));
+}
+
+Result<Json> to_text(const Json& value) {
+  if (value.is_string()) return value;
+  if (value.is_number() || value.is_boolean()) return Json(value.dump());
+  return no_overload(fmt::format("string({})", type_name(value)));
 }
 
 class Evaluator {
@@ -46,11 +139,11 @@ class Evaluator {
       case Op::kIndex:
         return index(node);
       case Op::kList:
-      case Op::kMap:
-        return container(node);
-      case Op::kNot:
-      case Op::kNegate:
-        return unary(node);
+        return list(node);
+      case Op::kNot: {
+        ASSIGN_OR_RETURN(const bool operand, truth(run(*node.args.front())));
+        return Value(Json(!operand));
+      }
       case Op::kAnd:
         return connective(node, false);
       case Op::kOr:
@@ -83,7 +176,7 @@ class Evaluator {
   Result<Value> member(const Node& node) {
     ASSIGN_OR_RETURN(const Value of, run(*node.args.front()));
     if (!of.get().is_object()) {
-      return Error::invalid_argument("no such overload: {} has no member '{}'", type_name(of.get()), node.name);
+      return no_overload(fmt::format("{} has no member '{}'", type_name(of.get()), node.name));
     }
     const auto found = of.get().find(node.name);
     if (node.op == Op::kHas) return Value(Json(found != of.get().end()));
@@ -101,7 +194,7 @@ class Evaluator {
       return part_of(of, *found);
     }
     if (!of.get().is_array() || !at.is_number_integer()) {
-      return Error::invalid_argument("no such overload: {}[{}]", type_name(of.get()), type_name(at));
+      return no_overload(fmt::format("{}[{}]", type_name(of.get()), type_name(at)));
     }
     const auto position = at.get<std::int64_t>();
     if (position < 0 || position >= static_cast<std::int64_t>(of.get().size())) {
@@ -110,38 +203,16 @@ class Evaluator {
     return part_of(of, of.get()[static_cast<std::size_t>(position)]);
   }
 
-  Result<Value> container(const Node& node) {
-    Json made = node.op == Op::kList ? Json::array() : Json::object();
-    for (std::size_t i = 0; i < node.args.size(); ++i) {
-      ASSIGN_OR_RETURN(Value item, run(*node.args[i]));
-      if (node.op == Op::kList) {
-        made.push_back(std::move(item).take());
-        continue;
-      }
-      if (!item.get().is_string()) {
-        return Error::invalid_argument("unsupported key type: {}", type_name(item.get()));
-      }
-      ASSIGN_OR_RETURN(Value value, run(*node.args[++i]));
-      made[item.get().get_ref<const std::string&>()] = std::move(value).take();
+  Result<Value> list(const Node& node) {
+    Json items = Json::array();
+    for (const NodePtr& each : node.args) {
+      ASSIGN_OR_RETURN(Value item, run(*each));
+      items.push_back(std::move(item).take());
     }
-    return Value(std::move(made));
+    return Value(std::move(items));
   }
 
-  Result<Value> unary(const Node& node) {
-    if (node.op == Op::kNot) {
-      ASSIGN_OR_RETURN(const bool operand, truth(run(*node.args.front())));
-      return Value(Json(!operand));
-    }
-    ASSIGN_OR_RETURN(const Value operand, run(*node.args.front()));
-    if (!operand.get().is_number()) {
-      return Error::invalid_argument("no such overload: -{}", type_name(operand.get()));
-    }
-    if (operand.get().is_number_float()) return Value(Json(-operand.get().get<double>()));
-    ASSIGN_OR_RETURN(Json negated, apply_binary(Op::kSubtract, Json(0), operand.get()));
-    return Value(std::move(negated));
-  }
-
-  /// Either side decides alone if it can, even where the other one fails.
+  /// Either side decides alone if it can, even if the other side fails.
   Result<Value> connective(const Node& node, bool decisive) {
     const Result<bool> left = truth(run(*node.args[0]));
     if (left && *left == decisive) return Value(Json(decisive));
@@ -155,21 +226,19 @@ class Evaluator {
   Result<Value> binary(const Node& node) {
     ASSIGN_OR_RETURN(const Value left, run(*node.args[0]));
     ASSIGN_OR_RETURN(const Value right, run(*node.args[1]));
-    ASSIGN_OR_RETURN(Json result, apply_binary(node.op, left.get(), right.get()));
+    ASSIGN_OR_RETURN(Json result, binary_operator(node.op, left.get(), right.get()));
     return Value(std::move(result));
   }
 
   Result<Value> call(const Node& node) {
-    std::vector<Value> values;
-    values.reserve(node.args.size());
-    for (const NodePtr& each : node.args) {
-      ASSIGN_OR_RETURN(Value value, run(*each));
-      values.push_back(std::move(value));
+    ASSIGN_OR_RETURN(const Value first, run(*node.args[0]));
+    Result<Json> result = node.name == "size" ? size_of(first.get()) : to_text(first.get());
+    if (node.name == "matches") {
+      ASSIGN_OR_RETURN(const Value pattern, run(*node.args[1]));
+      result = matches(first.get(), pattern.get());
     }
-    std::vector<const Json*> arguments;
-    for (const Value& value : values) arguments.push_back(&value.get());
-    ASSIGN_OR_RETURN(Json result, call_function(node.name, arguments));
-    return Value(std::move(result));
+    if (!result) return result.error();
+    return Value(*std::move(result));
   }
 
   Result<Value> macro(const Node& node) {
@@ -178,25 +247,14 @@ class Evaluator {
     if (range.get().is_object()) {
       for (const auto& [key, value] : range.get().items()) keys.push_back(key);
     } else if (!range.get().is_array()) {
-      return Error::invalid_argument("no such overload: {}() on {}", node.name, type_name(range.get()));
+      return no_overload(fmt::format("{}() on {}", node.name, type_name(range.get())));
     }
-    const Json& items = range.get().is_object() ? keys : range.get();
-    if (node.name == "all" || node.name == "exists") return quantify(node, items);
-    return collect(node, items);
-  }
-
-  Result<Value> with_item(const Node& node, const Json& item, std::size_t argument) {
-    locals_.emplace_back(node.variable, &item);
-    Result<Value> value = run(*node.args[argument]);
-    locals_.pop_back();
-    return value;
-  }
-
-  Result<Value> quantify(const Node& node, const Json& items) {
     const bool decisive = node.name == "exists";
     std::optional<Error> failed;
-    for (const Json& item : items) {
-      const Result<bool> holds = truth(with_item(node, item, 1));
+    for (const Json& item : range.get().is_object() ? keys : range.get()) {
+      locals_.emplace_back(node.variable, &item);
+      const Result<bool> holds = truth(run(*node.args[1]));
+      locals_.pop_back();
       if (holds && *holds == decisive) return Value(Json(decisive));
       if (!holds && !failed) failed = holds.error();
     }
@@ -204,36 +262,11 @@ class Evaluator {
     return Value(Json(!decisive));
   }
 
-  /// exists_one, filter and map, with or without its own filter.
-  Result<Value> collect(const Node& node, const Json& items) {
-    Json chosen = Json::array();
-    const bool filters = node.name != "map" || node.args.size() == 3;
-    for (const Json& item : items) {
-      if (filters) {
-        ASSIGN_OR_RETURN(const bool keep, truth(with_item(node, item, 1)));
-        if (!keep) continue;
-      }
-      if (node.name == "map") {
-        ASSIGN_OR_RETURN(Value mapped, with_item(node, item, node.args.size() - 1));
-        chosen.push_back(std::move(mapped).take());
-      } else {
-        chosen.push_back(item);
-      }
-    }
-    if (node.name == "exists_one") return Value(Json(chosen.size() == 1));
-    return Value(std::move(chosen));
-  }
-
   const Variables& variables_;
   std::vector<std::pair<std::string, const Json*>> locals_;
 };
 
 }  // namespace
-
-Result<Json> Expression::evaluate(const Variables& variables) const {
-  ASSIGN_OR_RETURN(Value value, Evaluator(variables).run(*root_));
-  return std::move(value).take();
-}
 
 Result<bool> Expression::holds(const Variables& variables) const { return truth(Evaluator(variables).run(*root_)); }
 

@@ -1,4 +1,4 @@
-// The words of a CEL expression.
+// The tokens of a CEL expression.
 #pragma once
 
 #include <cstdint>

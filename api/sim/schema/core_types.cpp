@@ -92,17 +92,6 @@ ServiceStatus
   conditions []Condition @type
 LoadBalancerStatus
   ingress []any
-Endpoints
-  subsets []EndpointSubset
-EndpointSubset
-  addresses []EndpointAddress
-  notReadyAddresses []EndpointAddress
-  ports []EndpointPort
-EndpointAddress
-  ip* string
-  hostname string
-  nodeName string
-  targetRef ObjectReference ~atomic
 EndpointPort
   name string
   port int
@@ -189,12 +178,6 @@ PriorityClass
   globalDefault bool
   description string
   preemptionPolicy string
-TokenReview
-  spec any
-  status any
-SubjectAccessReview
-  spec any
-  status any
 )";
 }
 

@@ -1,4 +1,4 @@
-// What the API server says of a body it cannot read: the words of Go's JSON decoder.
+// Reading the body of a request as an object of a resource.
 #pragma once
 
 #include <optional>
@@ -6,28 +6,25 @@
 #include <vector>
 
 #include "api/base/result.h"
-#include "api/sim/resources.h"
+#include "api/sim/resources/resources.h"
 #include "api/sim/schema/structural.h"
 
 namespace tpuslice::sim {
 
-/// Of text that is no JSON: "unexpected end of JSON input".
-[[nodiscard]] std::string json_syntax_error(const std::string& text);
-
-/// "the object provided is unrecognized (must be of type Pod): ...", of a body that is no object.
+/// BadRequest for a body that is not a JSON object.
 [[nodiscard]] Error unrecognized(const Resource& resource, const std::string& body);
 
 /// `Pod in version "v1" cannot be handled as a Pod: <why>`.
 [[nodiscard]] Error undecodable(const Resource& resource, const std::string& why);
 
-/// Of the first of `problems` that a typed decoder would have stumbled over; nothing where it would not.
+/// BadRequest for the first field with a value of the wrong type, which the real server finds while decoding.
 [[nodiscard]] std::optional<Error> decoding_problem(const Resource& resource,
                                                     const std::vector<FieldProblem>& problems);
 
-/// Paths of members that are there twice: "data", "spec.containers[0].name". Empty for what is no JSON.
+/// Paths of duplicate members: "data", "spec.containers[0].name". Empty if the text is not JSON.
 [[nodiscard]] std::vector<std::string> duplicate_fields(const std::string& text);
 
-/// Removes what no metadata has, and returns its paths.
+/// Removes unknown fields of metadata and returns their paths.
 std::vector<std::string> prune_metadata(Json& object);
 
 }  // namespace tpuslice::sim

@@ -1,4 +1,4 @@
-// Small tools and parts of default_builtin().
+// Helpers and parts of default_builtin().
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ void set_default(Json& object, const char* name, T&& value) {
   if (member.is_null()) member = std::forward<T>(value);
 }
 
-/// The member `name`, made an empty object where it is absent; nullptr where it is something else.
+/// The member `name`, created as an empty object if absent; nullptr if it is not an object.
 inline Json* object_in(Json& object, const char* name) {
   if (!object.is_object()) return nullptr;
   Json& member = object[name];
@@ -36,9 +36,9 @@ void for_each_in(Json& object, const char* name, const Change& change) {
 /// them; and whether any sets either.
 [[nodiscard]] std::string qos_class(const Json& spec);
 
-/// Of every pod and pod template.
+/// Defaults of pods and pod templates.
 void default_pod_spec(Json& spec);
-/// What only pods themselves get: requests from limits, tolerations, priority, the account, the first status.
+/// Defaults of pods only: requests from limits, tolerations, priority, service account, first status.
 void default_new_pod(Json& pod);
 
 }  // namespace tpuslice::sim

@@ -1,4 +1,4 @@
-// FieldPath: where in an object a check is, as a chain on the stack that is printed only when there is a problem.
+// FieldPath: the path of the checked field, as a chain on the stack that is printed only in a field error.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class FieldPath {
   [[nodiscard]] FieldPath item(std::size_t index) const {
     return FieldPath(this, {}, static_cast<std::ptrdiff_t>(index));
   }
-  /// "labels[key]", as upstream names members of a map.
+  /// "labels[key]": a member of a map.
   [[nodiscard]] FieldPath key(std::string_view name) const { return FieldPath(this, name, kKey); }
 
   /// "spec.containers[0].name"; "" for the object itself.
@@ -55,7 +55,7 @@ class FieldPath {
   std::ptrdiff_t index_ = kMember;
 };
 
-/// Collects problems in the words of Kubernetes' field errors.
+/// Collects field errors with the messages of apimachinery.
 class Problems {
  public:
   void required(const FieldPath& path, std::string_view detail = {}) {

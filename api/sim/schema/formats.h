@@ -1,4 +1,4 @@
-// What the `format`, `pattern` and `type` keywords of a schema accept.
+// The `format`, `pattern` and `type` keywords of a schema.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,13 @@
 
 namespace tpuslice::sim {
 
-/// Whether a CRD may use the format: one we check, or one the API server ignores too.
-[[nodiscard]] bool usable_format(std::string_view format);
-/// Of a string; true for formats that are ignored.
+/// Whether a string has the format date-time, byte or quantity; true for other formats, which are not checked.
 [[nodiscard]] bool matches_format(std::string_view format, const std::string& value);
-/// RE2 syntax, anywhere in the value. Compiled patterns are kept.
+/// Whether the RE2 pattern matches anywhere in the value. Caches compiled patterns.
 [[nodiscard]] bool matches_pattern(const std::string& pattern, const std::string& value);
-/// Empty when the pattern is well-formed.
+/// Empty if the pattern compiles.
 [[nodiscard]] std::string pattern_error(const std::string& pattern);
 /// "string", "integer", "number", "boolean", "array", "object" or "null".
 [[nodiscard]] std::string_view json_type(const Json& value);
-/// In Unicode code points.
-[[nodiscard]] std::size_t text_length(const std::string& text);
 
 }  // namespace tpuslice::sim

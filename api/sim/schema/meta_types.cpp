@@ -21,10 +21,10 @@ ObjectMeta
   finalizers []string !set  Hold the deletion until the list is empty.
   managedFields []ManagedFieldsEntry  Which manager owns which fields.
 OwnerReference
-  apiVersion* string
-  kind* string
-  name* string
-  uid* string
+  apiVersion string
+  kind string
+  name string
+  uid string
   controller bool
   blockOwnerDeletion bool
 ManagedFieldsEntry

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDefaultMode = 0644;
 
-/// Always for the tag `latest`, written or not; what has another tag or a digest does not change.
+/// Always for the tag `latest` or no tag; IfNotPresent for other tags and digests.
 const char* pull_policy(const std::string& image) {
   if (image.find('@') != std::string::npos) return "IfNotPresent";
   const std::size_t slash = image.rfind('/');
@@ -38,7 +38,7 @@ void default_probe(Json& container, const char* name) {
   }
 }
 
-/// Amounts read back in canonical form, however they were written.
+/// Writes quantities in canonical form.
 void canonical_amounts(Json& resources, const char* name) {
   const auto amounts = resources.find(name);
   if (amounts == resources.end() || !amounts->is_object()) return;
@@ -56,7 +56,7 @@ void default_container(Json& container, bool host_network) {
     if (host_network && port.contains("containerPort")) set_default(port, "hostPort", port["containerPort"]);
   });
   for_each_in(container, "env", [](Json& variable) {
-    // Go leaves it out; revisions of templates are hashed as Go prints them.
+    // Empty values are omitted: the revision hash of a template depends on it.
     if (variable.contains("value") && variable["value"] == "") variable.erase("value");
     const auto source = variable.find("valueFrom");
     if (source == variable.end() || !source->is_object()) return;
@@ -140,7 +140,7 @@ void tolerate_node_problems(Json& spec) {
   }
 }
 
-/// Of the classes that every cluster has; others are the priority admission plugin's.
+/// Priorities of the system classes; the plugin Priority resolves others.
 void default_priority(Json& spec) {
   const std::string name = string_at(spec, {"priorityClassName"});
   if (name.empty()) set_default(spec, "priority", 0);

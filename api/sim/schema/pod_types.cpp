@@ -11,10 +11,9 @@ PodTemplateSpec
   metadata ObjectMeta
   spec PodSpec
 PodSpec
-  volumes []Volume @name ~retain  Volumes that containers can mount.
+  volumes []any @name ~retain  Volumes that containers can mount.
   initContainers []Container @name  Run to completion, in order, before the containers start.
   containers* []Container @name  Containers of the pod; at least one.
-  ephemeralContainers []EphemeralContainer @name
   restartPolicy string  Always, OnFailure or Never.
   terminationGracePeriodSeconds long  How long containers may take to stop.
   activeDeadlineSeconds long  How long the pod may be active.
@@ -28,7 +27,7 @@ PodSpec
   hostPID bool
   hostIPC bool
   shareProcessNamespace bool
-  securityContext PodSecurityContext
+  securityContext any
   imagePullSecrets []LocalObjectReference @name
   hostname string  Host name of the pod.
   subdomain string  Makes the full name <hostname>.<subdomain>.<namespace>.svc.<cluster domain>.
@@ -38,7 +37,7 @@ PodSpec
   hostAliases []HostAlias @ip
   priorityClassName string
   priority int
-  dnsConfig PodDNSConfig
+  dnsConfig any
   readinessGates []PodReadinessGate
   runtimeClassName string
   enableServiceLinks bool
@@ -46,67 +45,18 @@ PodSpec
   overhead {quantity}
   topologySpreadConstraints []TopologySpreadConstraint @topologyKey/topologyKey,whenUnsatisfiable
   setHostnameAsFQDN bool
-  os PodOS
+  os any
   hostUsers bool
   schedulingGates []PodSchedulingGate @name  The pod is not scheduled while there is one.
-  resourceClaims []PodResourceClaim @name ~retain
+  resourceClaims []any
   resources ResourceRequirements
-PodOS
-  name* string
 PodSchedulingGate
   name* string
 PodReadinessGate
   conditionType* string
-PodResourceClaim
-  name* string
-  resourceClaimName string
-  resourceClaimTemplateName string
 HostAlias
   ip* string
   hostnames []string
-PodDNSConfig
-  nameservers []string
-  searches []string
-  options []PodDNSConfigOption
-PodDNSConfigOption
-  name string
-  value string
-PodSecurityContext
-  seLinuxOptions any
-  windowsOptions any
-  runAsUser long
-  runAsGroup long
-  runAsNonRoot bool
-  supplementalGroups []long
-  supplementalGroupsPolicy string
-  fsGroup long
-  fsGroupChangePolicy string
-  sysctls []Sysctl
-  seccompProfile SeccompProfile
-  appArmorProfile SeccompProfile
-  seLinuxChangePolicy string
-Sysctl
-  name* string
-  value* string
-SeccompProfile
-  type* string
-  localhostProfile string
-SecurityContext
-  capabilities Capabilities
-  privileged bool
-  seLinuxOptions any
-  windowsOptions any
-  runAsUser long
-  runAsGroup long
-  runAsNonRoot bool
-  readOnlyRootFilesystem bool
-  allowPrivilegeEscalation bool
-  procMount string
-  seccompProfile SeccompProfile
-  appArmorProfile SeccompProfile
-Capabilities
-  add []string
-  drop []string
 Toleration
   key string
   operator string  Equal or Exists.
@@ -161,50 +111,25 @@ Container
   args []string
   workingDir string
   ports []ContainerPort @containerPort/containerPort,protocol
-  envFrom []EnvFromSource
+  envFrom []any
   env []EnvVar @name
   resources ResourceRequirements
-  resizePolicy []ContainerResizePolicy
+  resizePolicy []any
   restartPolicy string
   restartPolicyRules []any
   volumeMounts []VolumeMount @mountPath
   volumeDevices []VolumeDevice @devicePath
-  livenessProbe Probe
-  readinessProbe Probe
-  startupProbe Probe
-  lifecycle Lifecycle
+  livenessProbe any
+  readinessProbe any
+  startupProbe any
+  lifecycle any
   terminationMessagePath string
   terminationMessagePolicy string
   imagePullPolicy string
-  securityContext SecurityContext
+  securityContext any
   stdin bool
   stdinOnce bool
   tty bool
-EphemeralContainer
-  name* string
-  image string
-  command []string
-  args []string
-  workingDir string
-  ports []ContainerPort @containerPort/containerPort,protocol
-  envFrom []EnvFromSource
-  env []EnvVar @name
-  resources ResourceRequirements
-  resizePolicy []ContainerResizePolicy
-  restartPolicy string
-  volumeMounts []VolumeMount @mountPath
-  volumeDevices []VolumeDevice @devicePath
-  terminationMessagePath string
-  terminationMessagePolicy string
-  imagePullPolicy string
-  securityContext SecurityContext
-  stdin bool
-  stdinOnce bool
-  tty bool
-  targetContainerName string
-ContainerResizePolicy
-  resourceName* string
-  restartPolicy* string
 ContainerPort
   name string
   hostPort int
@@ -214,31 +139,7 @@ ContainerPort
 EnvVar
   name* string
   value string
-  valueFrom EnvVarSource
-EnvVarSource
-  fieldRef FieldRef ~atomic
-  resourceFieldRef ResourceFieldRef ~atomic
-  configMapKeyRef KeyRef ~atomic
-  secretKeyRef KeyRef ~atomic
-  fileKeyRef any
-FieldRef
-  apiVersion string
-  fieldPath* string
-ResourceFieldRef
-  containerName string
-  resource* string
-  divisor quantity
-KeyRef
-  name string
-  key* string
-  optional bool
-EnvFromSource
-  prefix string
-  configMapRef EnvFromRef
-  secretRef EnvFromRef
-EnvFromRef
-  name string
-  optional bool
+  valueFrom any
 ResourceRequirements
   limits {quantity}  Most that may be used.
   requests {quantity}  What is set aside; limits where absent.
@@ -257,45 +158,6 @@ VolumeMount
 VolumeDevice
   name* string
   devicePath* string
-Probe
-  exec ExecAction
-  httpGet HTTPGetAction
-  tcpSocket TCPSocketAction
-  grpc GRPCAction
-  initialDelaySeconds int
-  timeoutSeconds int
-  periodSeconds int
-  successThreshold int
-  failureThreshold int
-  terminationGracePeriodSeconds long
-ExecAction
-  command []string
-HTTPGetAction
-  path string
-  port* intstr
-  host string
-  scheme string
-  httpHeaders []HTTPHeader
-HTTPHeader
-  name* string
-  value* string
-TCPSocketAction
-  port* intstr
-  host string
-GRPCAction
-  port* int
-  service string
-SleepAction
-  seconds* long
-Lifecycle
-  postStart LifecycleHandler
-  preStop LifecycleHandler
-  stopSignal string
-LifecycleHandler
-  exec ExecAction
-  httpGet HTTPGetAction
-  tcpSocket TCPSocketAction
-  sleep SleepAction
 PodStatus
   observedGeneration long
   phase string  Pending, Running, Succeeded, Failed or Unknown.

@@ -1,4 +1,4 @@
-// What may change in a pod once it exists.
+// Pods: immutable fields.
 #include <algorithm>
 
 #include "api/sim/schema/builtin_checks.h"
@@ -76,7 +76,7 @@ void check_selector_additions(Problems& problems, const FieldPath& path, const J
   }
 }
 
-/// Whether `after` has all expressions of `before`, in their order, first.
+/// Whether `after` starts with all expressions of `before`, in their order.
 bool extends(const Json& after, const Json& before) {
   for (const char* name : {"matchExpressions", "matchFields"}) {
     const Json& old_list = list_at(before, name);
@@ -87,7 +87,7 @@ bool extends(const Json& after, const Json& before) {
   return true;
 }
 
-/// A gated pod may be narrowed to fewer nodes, never widened.
+/// The node affinity of a gated pod may only get more restrictive.
 void check_affinity_additions(Problems& problems, const FieldPath& path, const Json& spec, const Json& old) {
   constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   const Json* before = find_path(old, {"affinity", "nodeAffinity", kRequired, "nodeSelectorTerms"});
@@ -104,7 +104,7 @@ void check_affinity_additions(Problems& problems, const FieldPath& path, const J
   }
 }
 
-/// Undoes what a pod with scheduling gates may change more than others.
+/// Reverts fields that only a pod with scheduling gates may change.
 void take_gated(Json& spec, const Json& old) {
   take_member(spec, old, "nodeSelector");
   const Json* before = find_path(old, {"affinity", "nodeAffinity"});

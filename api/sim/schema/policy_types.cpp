@@ -4,31 +4,6 @@ namespace tpuslice::sim {
 
 std::string_view policy_types() {
   return R"(
-Role
-  rules []PolicyRule
-ClusterRole
-  rules []PolicyRule
-  aggregationRule AggregationRule
-AggregationRule
-  clusterRoleSelectors []LabelSelector
-PolicyRule
-  verbs* []string
-  apiGroups []string
-  resources []string
-  resourceNames []string
-  nonResourceURLs []string
-RoleBinding
-  subjects []Subject
-  roleRef* RoleRef ~atomic
-Subject
-  kind* string
-  apiGroup string
-  name* string
-  namespace string
-RoleRef
-  apiGroup string
-  kind* string
-  name* string
 MutatingWebhookConfiguration
   webhooks []MutatingWebhook @name
 MutatingWebhook
@@ -106,19 +81,6 @@ CustomResourceDefinitionVersion
   subresources any
   additionalPrinterColumns []any
   selectableFields []any
-PodDisruptionBudget
-  spec PodDisruptionBudgetSpec
-  status any
-PodDisruptionBudgetSpec
-  minAvailable intstr
-  selector LabelSelector ~atomic
-  maxUnavailable intstr
-  unhealthyPodEvictionPolicy string
-NetworkPolicy
-  spec any
-Ingress
-  spec any
-  status any
 )";
 }
 

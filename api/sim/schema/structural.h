@@ -1,7 +1,7 @@
-// Structural schemas: what a CustomResourceDefinition's openAPIV3Schema does to an object, as the API server does it.
+// Structural schemas: defaults, pruning and validation by the openAPIV3Schema of a CustomResourceDefinition.
 //
-// A write of a custom resource goes prune, apply_defaults, validate, validate_rules, in this order. A schema that
-// check_crd_schema() accepted makes none of them fail on the schema itself.
+// A write of a custom resource calls prune, apply_defaults, validate, validate_rules, in this order. A schema that
+// check_crd_schema() accepted causes no error in these functions.
 #pragma once
 
 #include <string>
@@ -21,34 +21,35 @@ struct FieldProblem {
   friend bool operator==(const FieldProblem&, const FieldProblem&) = default;
 };
 
-/// Whether a CRD may have this openAPIV3Schema: structural, of known keywords, patterns and rules that can be read.
+/// Whether this program can evaluate the openAPIV3Schema of a CRD: known keywords with values of the right type, and
+/// patterns and rules that compile. The real API server refuses more, for example schemas that are not structural.
 ///
-/// Errors: Invalid, "openAPIV3Schema.properties[spec].type: Required value: ..."; the caller prefixes
-/// "spec.versions[0].schema.". Keywords and CEL outside of what this program evaluates are refused, never ignored.
+/// Errors: Invalid, "openAPIV3Schema.properties[spec].pattern: Invalid value: ..."; the caller prefixes
+/// "spec.versions[0].schema.".
 [[nodiscard]] Status check_crd_schema(const Json& schema);
 
-/// Fills in defaults where a member is absent, or null and not nullable.
+/// Sets defaults of members that are absent, or null and not nullable.
 void apply_defaults(const Json& schema, Json& object);
 
-/// Removes members that are null where the schema does not allow it and has no default instead.
+/// Removes null members that are not nullable and have no default.
 void drop_nulls(const Json& schema, Json& object);
 
-/// Removes what the schema does not specify and returns its paths. Leaves apiVersion, kind and metadata of the root,
-/// and of embedded resources, alone.
+/// Removes fields that the schema does not specify and returns their paths. Keeps apiVersion, kind and metadata of the
+/// root and of embedded resources.
 std::vector<std::string> prune(const Json& schema, Json& object);
 
-/// Everything but rules. The root's apiVersion, kind and metadata are checked only where the schema says more than
+/// All checks except rules. The root's apiVersion, kind and metadata are checked only if the schema specifies more than
 /// their type.
 [[nodiscard]] std::vector<FieldProblem> validate(const Json& schema, const Json& object);
 
-/// The same without duplicates in keyed lists, which the API server allows in many lists of built-in resources.
+/// The same without the check for duplicate keys in lists, which the API server allows in many built-in lists.
 [[nodiscard]] std::vector<FieldProblem> validate_values(const Json& schema, const Json& object);
 
 /// Whether the schema has rules anywhere.
 [[nodiscard]] bool has_rules(const Json& schema);
 
 /// The x-kubernetes-validations of the schema. `old` is the object before the write, null on create; rules that use
-/// oldSelf are checked only where there was an old value.
+/// oldSelf are checked only if there is an old value.
 [[nodiscard]] std::vector<FieldProblem> validate_rules(const Json& schema, const Json& object, const Json* old);
 
 }  // namespace tpuslice::sim

@@ -1,4 +1,4 @@
-// What a schema changes in an object: defaults in, unknown members out.
+// Changes of an object by its schema: defaults, pruning.
 #include "api/sim/schema/field_path.h"
 #include "api/sim/schema/keywords.h"
 #include "api/sim/schema/structural.h"

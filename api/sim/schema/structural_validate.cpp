@@ -8,6 +8,7 @@
 #include "api/sim/schema/formats.h"
 #include "api/sim/schema/keywords.h"
 #include "api/sim/schema/structural.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -25,7 +26,7 @@ bool is_integer(const Json& value) {
   return value.is_number_float() && std::floor(value.get<double>()) == value.get<double>();
 }
 
-/// Of a list-map item, with the defaults of keys it leaves out.
+/// The keys of a list-map item; missing keys get their defaults.
 Json key_of(const Json& item, const Json& keys, const Json* items) {
   Json key = Json::object();
   for (const Json& name : keys) {
@@ -120,10 +121,10 @@ class Validator {
   }
 
   void check_string(const Json& schema, const std::string& value, const FieldPath& path) {
-    if (const auto least = limit(schema, "minLength"); least && text_length(value) < *least) {
+    if (const auto least = limit(schema, "minLength"); least && utf8_length(value) < *least) {
       body(path, value, fmt::format("should be at least {} chars long", *least));
     }
-    if (const auto most = limit(schema, "maxLength"); most && text_length(value) > *most) {
+    if (const auto most = limit(schema, "maxLength"); most && utf8_length(value) > *most) {
       problems.add(path, "FieldValueTooLong", "Too long", fmt::format("may not be more than {} bytes", *most));
     }
     if (const Json* pattern = keyword(schema, "pattern"); pattern != nullptr && pattern->is_string()) {
@@ -201,23 +202,23 @@ class Validator {
                                          [&schema](const char* name) { return keyword(schema, name) != nullptr; });
     if (!any_of_them) return;
     const std::string name = fmt::format("\"{}\"", path.to_string());
-    const auto complain = [this](std::string_view what) { problems.invalid(FieldPath(), "", what); };
+    const auto add_error = [this](std::string_view what) { problems.invalid(FieldPath(), "", what); };
     if (const Json* all = keyword(schema, "allOf"); all != nullptr && all->is_array()) {
       const std::size_t before = problems.list().size();
       for (const Json& each : *all) run(each, value, path);
-      if (problems.list().size() != before) complain(name + " must validate all the schemas (allOf)");
+      if (problems.list().size() != before) add_error(name + " must validate all the schemas (allOf)");
     }
     if (const Json* any = keyword(schema, "anyOf"); any != nullptr && any->is_array()) {
-      if (count_valid(*any, value) == 0) complain(name + " must validate at least one schema (anyOf)");
+      if (count_valid(*any, value) == 0) add_error(name + " must validate at least one schema (anyOf)");
     }
     if (const Json* one = keyword(schema, "oneOf"); one != nullptr && one->is_array()) {
       const std::size_t valid = count_valid(*one, value);
       const std::string found = valid == 0 ? "Found none valid" : fmt::format("Found {} valid alternatives", valid);
-      if (valid != 1) complain(name + " must validate one and only one schema (oneOf). " + found);
+      if (valid != 1) add_error(name + " must validate one and only one schema (oneOf). " + found);
     }
     const Json* negated = keyword(schema, "not");
     if (negated != nullptr && count_valid(Json::array({*negated}), value) == 1) {
-      complain(name + " must not validate the schema (not)");
+      add_error(name + " must not validate the schema (not)");
     }
   }
 

@@ -31,6 +31,7 @@ const std::map<std::string, Json, std::less<>>& scalar_schemas() {
   static const std::map<std::string, Json, std::less<>> kScalars = {
       {"string", {{"type", "string"}}},
       {"int", {{"type", "integer"}, {"format", "int32"}}},
+      {"count", {{"type", "integer"}, {"format", "int32"}, {"minimum", 0}}},
       {"long", {{"type", "integer"}, {"format", "int64"}}},
       {"number", {{"type", "number"}}},
       {"bool", {{"type", "boolean"}}},
@@ -39,7 +40,7 @@ const std::map<std::string, Json, std::less<>>& scalar_schemas() {
       {"any", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}},
       {"value", {{"x-kubernetes-preserve-unknown-fields", true}}},
       {"intstr", {{"x-kubernetes-int-or-string", true}}},
-      {"quantity", {{"x-kubernetes-int-or-string", true}}},
+      {"quantity", {{"x-kubernetes-int-or-string", true}, {"format", "quantity"}}},
   };
   return kScalars;
 }

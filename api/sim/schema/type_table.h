@@ -1,4 +1,5 @@
-// Type tables: the schemas of built-in types, written short.
+// Type tables: the schemas of built-in types, written short. A type that no merge key, default or check depends on is
+// `any`.
 //
 //   PodSpec                                              a type; its fields are indented
 //     containers* []Container @name  The containers.     required, list of Container, merged by name
@@ -6,7 +7,8 @@
 //     nodeSelector {string} ~atomic                      map, replaced as one
 //     protocol string =TCP                               default of a list key
 //
-// Types: string int long number bool time any intstr quantity bytes, a type of any table, []T, {T}. Markers: @keys,
+// Types: string int count (an int of at least 0) long number bool time any intstr quantity bytes, a type of any table,
+// []T, {T}. Markers: @keys,
 // !set (merged as a set), ~atomic, ~retain (the patch strategy retainKeys), =default. The rest is the description.
 #pragma once
 

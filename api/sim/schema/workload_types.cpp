@@ -8,18 +8,18 @@ Job
   spec JobSpec
   status JobStatus
 JobSpec
-  parallelism int  Most pods that run at a time.
-  completions int  Pods that must succeed.
+  parallelism count  Most pods that run at a time.
+  completions count  Pods that must succeed.
   activeDeadlineSeconds long
   podFailurePolicy PodFailurePolicy
   successPolicy SuccessPolicy
-  backoffLimit int  Failures after which the job fails.
-  backoffLimitPerIndex int
-  maxFailedIndexes int
+  backoffLimit count  Failures after which the job fails.
+  backoffLimitPerIndex count
+  maxFailedIndexes count
   selector LabelSelector ~atomic
   manualSelector bool
   template* PodTemplateSpec
-  ttlSecondsAfterFinished int
+  ttlSecondsAfterFinished count
   completionMode string  NonIndexed or Indexed.
   suspend bool  Whether no pods are to run.
   podReplacementPolicy string
@@ -61,30 +61,11 @@ JobCondition
   lastTransitionTime time
   reason string
   message string
-CronJob
-  spec CronJobSpec
-  status CronJobStatus
-CronJobSpec
-  schedule* string
-  timeZone string
-  startingDeadlineSeconds long
-  concurrencyPolicy string
-  suspend bool
-  jobTemplate* JobTemplateSpec
-  successfulJobsHistoryLimit int
-  failedJobsHistoryLimit int
-JobTemplateSpec
-  metadata ObjectMeta
-  spec JobSpec
-CronJobStatus
-  active []ObjectReference
-  lastScheduleTime time
-  lastSuccessfulTime time
 StatefulSet
   spec StatefulSetSpec
   status StatefulSetStatus
 StatefulSetSpec
-  replicas int
+  replicas count
   selector* LabelSelector ~atomic
   template* PodTemplateSpec
   volumeClaimTemplates []EmbeddedClaim
@@ -92,20 +73,20 @@ StatefulSetSpec
   podManagementPolicy string
   updateStrategy StatefulSetUpdateStrategy
   revisionHistoryLimit int
-  minReadySeconds int
+  minReadySeconds count
   persistentVolumeClaimRetentionPolicy ClaimRetentionPolicy
   ordinals StatefulSetOrdinals
 StatefulSetUpdateStrategy
   type string
   rollingUpdate StatefulSetRollingUpdate
 StatefulSetRollingUpdate
-  partition int
+  partition count
   maxUnavailable intstr
 ClaimRetentionPolicy
   whenDeleted string
   whenScaled string
 StatefulSetOrdinals
-  start int
+  start count
 StatefulSetStatus
   observedGeneration long
   replicas int
@@ -124,62 +105,6 @@ WorkloadCondition
   lastTransitionTime time
   reason string
   message string
-Deployment
-  spec DeploymentSpec
-  status DeploymentStatus
-DeploymentSpec
-  replicas int
-  selector* LabelSelector ~atomic
-  template* PodTemplateSpec
-  strategy DeploymentStrategy ~retain
-  minReadySeconds int
-  revisionHistoryLimit int
-  paused bool
-  progressDeadlineSeconds int
-DeploymentStrategy
-  type string
-  rollingUpdate RollingUpdate
-RollingUpdate
-  maxUnavailable intstr
-  maxSurge intstr
-DeploymentStatus
-  observedGeneration long
-  replicas int
-  updatedReplicas int
-  readyReplicas int
-  availableReplicas int
-  unavailableReplicas int
-  terminatingReplicas int
-  conditions []WorkloadCondition @type
-  collisionCount int
-ReplicaSet
-  spec ReplicaSetSpec
-  status ReplicaSetStatus
-ReplicaSetSpec
-  replicas int
-  minReadySeconds int
-  selector* LabelSelector ~atomic
-  template PodTemplateSpec
-ReplicaSetStatus
-  replicas int
-  fullyLabeledReplicas int
-  readyReplicas int
-  availableReplicas int
-  terminatingReplicas int
-  observedGeneration long
-  conditions []WorkloadCondition @type
-DaemonSet
-  spec DaemonSetSpec
-  status any
-DaemonSetSpec
-  selector* LabelSelector ~atomic
-  template* PodTemplateSpec
-  updateStrategy DaemonSetUpdateStrategy
-  minReadySeconds int
-  revisionHistoryLimit int
-DaemonSetUpdateStrategy
-  type string
-  rollingUpdate RollingUpdate
 ControllerRevision
   data value
   revision* long

@@ -8,10 +8,10 @@
 
 namespace tpuslice::sim {
 
-/// "45s", "3m20s", "17h", "12d": two units at most, and only one for what is long.
+/// "45s", "3m20s", "17h", "12d": at most two units.
 [[nodiscard]] std::string human_duration(Duration duration);
 
-/// Since the RFC 3339 time at a path: "<unknown>" where there is none.
+/// The time since the RFC 3339 time at a path; "<unknown>" if absent.
 [[nodiscard]] std::string age_at(const Json& object, std::initializer_list<std::string_view> path, Timestamp now);
 
 }  // namespace tpuslice::sim

@@ -13,7 +13,7 @@ std::size_t size_at(const Json& object, std::initializer_list<std::string_view> 
   return found != nullptr && found->is_structured() ? found->size() : 0;
 }
 
-/// A number, in a column that is said to be of text.
+/// A number in a column of type string.
 Column count_column(const char* name, std::function<std::int64_t(const Json&)> count) {
   Column column = number_column(name, std::move(count));
   column.type = "string";
@@ -40,30 +40,7 @@ Column string_column(const char* name, std::vector<std::string> path, int priori
       priority);
 }
 
-/// "10.1.0.4:80,10.1.0.5:80 + 2 more..."
-std::string endpoints_text(const Json& object) {
-  std::vector<std::string> all;
-  const Json* subsets = find_path(object, {"subsets"});
-  for (std::size_t i = 0; subsets != nullptr && subsets->is_array() && i < subsets->size(); ++i) {
-    const Json& subset = (*subsets)[i];
-    const Json* addresses = find_path(subset, {"addresses"});
-    const Json* ports = find_path(subset, {"ports"});
-    for (std::size_t j = 0; addresses != nullptr && j < addresses->size(); ++j) {
-      const std::string ip = string_at((*addresses)[j], {"ip"});
-      if (ports == nullptr || ports->empty()) all.push_back(ip);
-      for (std::size_t k = 0; ports != nullptr && k < ports->size(); ++k) {
-        all.push_back(fmt::format("{}:{}", ip, int_at((*ports)[k], {"port"})));
-      }
-    }
-  }
-  constexpr std::size_t kShown = 3;
-  const std::size_t more = all.size() > kShown ? all.size() - kShown : 0;
-  all.resize(all.size() - more);
-  std::string text = fmt::format("{}", fmt::join(all, ","));
-  return more > 0 ? fmt::format("{} + {} more...", text, more) : or_none(text);
-}
-
-/// "10.1.0.4,10.1.0.5", or the ports: what of a slice's list is in `field` of each item.
+/// "10.1.0.4,10.1.0.5": `text` of each item of a list of an EndpointSlice.
 std::string slice_text(const Json& slice, const char* list, const std::function<std::string(const Json&)>& text) {
   std::string all;
   for (const Json& each : array_at(slice, {list})) all += (all.empty() ? "" : ",") + text(each);
@@ -85,23 +62,6 @@ std::vector<Column> slice_columns() {
                           return string_at(endpoint, {"addresses", "0"});
                         });
                       }),
-          age_column()};
-}
-
-std::vector<Column> budget_columns() {
-  const auto amount = [](const char* field) {
-    return [field](const Json& budget) {
-      const Json* found = find_path(budget, {"spec", field});
-      if (found == nullptr) return std::string("N/A");
-      return found->is_string() ? found->get<std::string>() : found->dump();
-    };
-  };
-  return {name_column(), text_column("Min Available", amount("minAvailable")),
-          text_column("Max Unavailable", amount("maxUnavailable")),
-          number_column("Allowed Disruptions",
-                        [](const Json& budget) {
-                          return int_at(budget, {"status", "disruptionsAllowed"});
-                        }),
           age_column()};
 }
 
@@ -185,9 +145,6 @@ std::vector<Column> builtin_columns(const Resource& resource) {
   if (id == "jobs.batch") return job_columns();
   if (id == "statefulsets.apps") return stateful_set_columns();
   if (id == "controllerrevisions.apps") return revision_columns();
-  if (id == "deployments.apps") return deployment_columns();
-  if (id == "replicasets.apps") return replica_set_columns();
-  if (id == "daemonsets.apps") return daemon_set_columns();
   if (id == "namespaces") return {name_column(), string_column("Status", {"status", "phase"}), age_column()};
   if (id == "configmaps") return {name_column(), data_column(), age_column()};
   if (id == "secrets") return {name_column(), string_column("Type", {"type"}), data_column(), age_column()};
@@ -195,8 +152,6 @@ std::vector<Column> builtin_columns(const Resource& resource) {
     return {name_column(), string_column("Holder", {"spec", "holderIdentity"}), age_column()};
   }
   if (id == "endpointslices.discovery.k8s.io") return slice_columns();
-  if (id == "poddisruptionbudgets.policy") return budget_columns();
-  if (id == "endpoints") return {name_column(), text_column("Endpoints", endpoints_text), age_column()};
   if (id == "customresourcedefinitions.apiextensions.k8s.io") {
     return {name_column(), string_column("Created At", {"metadata", "creationTimestamp"})};
   }

@@ -1,4 +1,4 @@
-// The columns of the built-in kinds, as kubectl's users know them.
+// The table columns of the built-in kinds.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace tpuslice::sim {
 
-/// Empty for a kind that has only name and age.
+/// Empty for a kind with only name and age.
 [[nodiscard]] std::vector<Column> builtin_columns(const Resource& resource);
 
 [[nodiscard]] std::vector<Column> pod_columns();
@@ -17,11 +17,8 @@ namespace tpuslice::sim {
 [[nodiscard]] std::vector<Column> job_columns();
 [[nodiscard]] std::vector<Column> stateful_set_columns();
 [[nodiscard]] std::vector<Column> revision_columns();
-[[nodiscard]] std::vector<Column> deployment_columns();
-[[nodiscard]] std::vector<Column> replica_set_columns();
-[[nodiscard]] std::vector<Column> daemon_set_columns();
 
-/// What kubectl calls the status of a pod: "Running", "Init:0/1", "CrashLoopBackOff", "Terminating".
+/// The pod columns of kubectl; status is "Running", "Init:0/1", "CrashLoopBackOff", "Terminating", ...
 struct PodSummary {
   std::string status;
   std::int64_t ready = 0;

@@ -149,7 +149,7 @@ std::vector<Column> event_columns(bool events_group) {
           text("Reason", "reason"),
           text_column("Object",
                       [about](const Json& event) {
-                        return lower(string_at(event, {about, "kind"})) + "/" + string_at(event, {about, "name"});
+                        return to_lower(string_at(event, {about, "kind"})) + "/" + string_at(event, {about, "name"});
                       }),
           text_column(
               "Subobject",

@@ -1,7 +1,8 @@
 #include "api/sim/table/json_path.h"
 
 #include <array>
-#include <charconv>
+
+#include "api/base/strings.h"
 
 namespace tpuslice::sim {
 namespace {
@@ -16,7 +17,7 @@ bool quoted(std::string_view text) {
   return text.size() >= 2 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
 }
 
-/// A literal of a filter: a quoted string, or what JSON reads.
+/// A literal of a filter: a quoted string or a JSON value.
 Result<Json> literal(std::string_view text) {
   text = trim(text);
   if (quoted(text)) return Json(std::string(text.substr(1, text.size() - 2)));
@@ -42,7 +43,7 @@ std::vector<std::string> names_of(std::string_view path) {
   return names;
 }
 
-/// The end of a bracket that opens at 0; brackets in quotes do not count.
+/// The end of the bracket that opens at 0; ignores brackets in quotes.
 std::size_t closing(std::string_view text) {
   char quote = 0;
   int depth = 0;
@@ -86,10 +87,8 @@ Result<JsonPath::Step> JsonPath::parse_brackets(std::string_view inside) {
   if (inside == "*") return Step(All{});
   if (quoted(inside)) return Step(Member{std::string(inside.substr(1, inside.size() - 2))});
   if (inside.starts_with("?(") && inside.ends_with(')')) return parse_filter(inside.substr(2, inside.size() - 3));
-  Index index;
-  const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), index.at);
-  if (error == std::errc() && end == inside.data() + inside.size()) return Step(index);
-  return Error::invalid_argument("\"[{}]\" is no index, name or filter", inside);
+  if (const auto index = parse_integer<decltype(Index::at)>(inside)) return Step(Index{*index});
+  return Error::invalid_argument("\"[{}]\" is not an index, name or filter", inside);
 }
 
 Result<JsonPath> JsonPath::parse(std::string_view text) {

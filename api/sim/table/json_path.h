@@ -20,7 +20,7 @@ class JsonPath {
   /// Errors: InvalidArgument with the position, for anything else.
   static Result<JsonPath> parse(std::string_view text);
 
-  /// Every value the path leads to, in document order. They live as long as `json`.
+  /// All values at the path, in document order; they point into `json`.
   [[nodiscard]] std::vector<const Json*> find(const Json& json) const;
 
  private:
@@ -28,12 +28,12 @@ class JsonPath {
     std::string name;
   };
   struct Index {
-    std::int64_t at = 0;  ///< Below zero counts from the end.
+    std::int64_t at = 0;  ///< Negative: from the end.
   };
   struct All {};
   struct Filter {
     std::vector<std::string> path;  ///< Of an element.
-    bool exists = false;            ///< No comparison: the path is there.
+    bool exists = false;            ///< No comparison: the path exists.
     std::string op;                 ///< ==, !=, <, <=, >, >=
     Json value;
   };

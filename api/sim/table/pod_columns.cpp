@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "api/sim/kinds.h"
+#include "api/sim/registry/kinds.h"
 #include "api/sim/table/age.h"
 #include "api/sim/table/builtin_columns.h"
 
@@ -31,7 +31,7 @@ void count_restarts(const Json& status, PodSummary& summary) {
   summary.last_restart = std::max(summary.last_restart, last);
 }
 
-/// Whether the pod is still in its init containers; the status then says where.
+/// Whether init containers still run; the status then shows which.
 bool summarize_init(const Json& pod, PodSummary& summary) {
   const Json& statuses = array_at(pod, {"status", "initContainerStatuses"});
   PodSummary sidecars;
@@ -57,7 +57,7 @@ bool summarize_init(const Json& pod, PodSummary& summary) {
     }
     initializing = true;
   }
-  if (!initializing || is_true(pod, "Initialized")) {  // Finished init containers' restarts do not count.
+  if (!initializing || is_true(pod, "Initialized")) {  // Restarts of finished init containers do not count.
     summary.restarts = sidecars.restarts;
     summary.last_restart = sidecars.last_restart;
     return false;

@@ -9,7 +9,7 @@ namespace {
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-/// A value in the type its column declares; null (which kubectl prints as <none>) where it has another.
+/// A value of the type that its column declares; null (which kubectl prints as <none>) for another type.
 Json cell_of(const std::vector<const Json*>& found, const std::string& type, Timestamp now) {
   if (found.empty() || found.front()->is_null()) return nullptr;
   const Json& first = *found.front();

@@ -1,4 +1,4 @@
-// Tables: what `kubectl get` prints, made by the server.
+// Tables: the rows that `kubectl get` prints.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "api/base/clock.h"
-#include "api/sim/resources.h"
+#include "api/sim/resources/resources.h"
 
 namespace tpuslice::sim {
 
-/// One column; `priority` above 0 is shown with -o wide only.
+/// One column; a `priority` above 0 is shown only with -o wide.
 struct Column {
   std::string name;
   std::string type = "string";

@@ -1,6 +1,7 @@
 // Jobs and the workloads of apps/v1.
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/sim/table/age.h"
 #include "api/sim/table/builtin_columns.h"
 #include "api/types/selector.h"
@@ -41,10 +42,6 @@ Json job_duration(const Json& job, Timestamp now) {
   return human_duration(end.value_or(now) - *start);
 }
 
-Column count(const char* name, const char* part, const char* field) {
-  return number_column(name, [part, field](const Json& object) { return int_at(object, {part, field}); });
-}
-
 Column ready_of_replicas() {
   return text_column("Ready", [](const Json& object) {
     return fmt::format("{}/{}", int_at(object, {"status", "readyReplicas"}), int_at(object, {"spec", "replicas"}));
@@ -79,40 +76,13 @@ std::vector<Column> revision_columns() {
       std::string kind = string_at(owner, {"kind"});
       const std::string version = string_at(owner, {"apiVersion"});
       if (const auto slash = version.find('/'); slash != std::string::npos) kind += "." + version.substr(0, slash);
-      for (char& c : kind) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      return kind + "/" + string_at(owner, {"name"});
+      return to_lower(kind) + "/" + string_at(owner, {"name"});
     }
     return "<none>";
   };
   Column number = number_column("Revision", [](const Json& object) { return int_at(object, {"revision"}); });
   number.type = "string";
   return {name_column(), text_column("Controller", controller), std::move(number), age_column()};
-}
-
-std::vector<Column> deployment_columns() {
-  Column updated = count("Up-to-date", "status", "updatedReplicas");
-  Column available = count("Available", "status", "availableReplicas");
-  updated.type = available.type = "string";
-  return with_containers({name_column(), ready_of_replicas(), std::move(updated), std::move(available), age_column()},
-                         true);
-}
-
-std::vector<Column> replica_set_columns() {
-  return with_containers({name_column(), count("Desired", "spec", "replicas"), count("Current", "status", "replicas"),
-                          count("Ready", "status", "readyReplicas"), age_column()},
-                         true);
-}
-
-std::vector<Column> daemon_set_columns() {
-  const auto node_selector = [](const Json& object) {
-    return or_none(LabelSelector::of(string_map_at(object, {"spec", "template", "spec", "nodeSelector"})).to_string());
-  };
-  return with_containers(
-      {name_column(), count("Desired", "status", "desiredNumberScheduled"),
-       count("Current", "status", "currentNumberScheduled"), count("Ready", "status", "numberReady"),
-       count("Up-to-date", "status", "updatedNumberScheduled"), count("Available", "status", "numberAvailable"),
-       text_column("Node Selector", node_selector), age_column()},
-      true);
 }
 
 }  // namespace tpuslice::sim

@@ -16,9 +16,9 @@ Status write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Result<CertificateDirectory> CertificateDirectory::make() {
+Result<CertificateDirectory> CertificateDirectory::create() {
   std::string path = (std::filesystem::temp_directory_path() / "tpu-slice-admission-bench-XXXXXX").string();
-  if (mkdtemp(path.data()) == nullptr) return Error::invalid_argument("{}: cannot be made", path);
+  if (mkdtemp(path.data()) == nullptr) return Error::invalid_argument("{}: cannot be created", path);
   return CertificateDirectory(std::move(path));
 }
 

@@ -1,18 +1,18 @@
-// Certificates of the measured server, in a directory like that of a Secret volume.
+// Directory with the certificate of the measured server, like a Secret volume.
 #pragma once
 
 #include <string>
 
 #include "api/base/result.h"
-#include "api/http/identity.h"
+#include "api/http/tls/identity.h"
 
 namespace tpuslice::bench {
 
 /// tls.crt and tls.key. Used by one thread.
 class CertificateDirectory {
  public:
-  /// Errors: InvalidArgument where no directory can be made.
-  static Result<CertificateDirectory> make();
+  /// Errors: InvalidArgument if no directory can be created.
+  static Result<CertificateDirectory> create();
   ~CertificateDirectory();
   CertificateDirectory(CertificateDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   CertificateDirectory& operator=(CertificateDirectory&&) = delete;

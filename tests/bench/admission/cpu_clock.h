@@ -1,4 +1,4 @@
-// CPU time to the nanosecond; what /proc has counts in hundredths of a second.
+// CPU time in nanoseconds; /proc has hundredths of a second.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@ namespace tpuslice::bench {
                                           : 0;
 }
 
-/// User and system time of all threads of a process so far; 0 once it is gone.
+/// User and system time of all threads of a process so far; 0 after its exit.
 [[nodiscard]] inline double cpu_seconds_of_process(pid_t process) {
   clockid_t clock = 0;
   return clock_getcpuclockid(process, &clock) == 0 ? cpu_seconds_of(clock) : 0;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "api/http/blocking_connection.h"
+#include "api/http/client/blocking_connection.h"
 #include "tests/bench/admission/cpu_clock.h"
 #include "tests/bench/machine.h"
 #include "tests/support/loopback_identity.h"
@@ -14,7 +14,7 @@
 namespace tpuslice::bench {
 namespace {
 
-constexpr int kSteadyThreads = 8;
+constexpr int kThreads = 8;
 const std::string kPath = "/mutate-v1-pod?timeout=10s";
 
 using Connection = std::unique_ptr<http::BlockingConnection>;
@@ -26,7 +26,7 @@ Result<Connection> connect(const ServerProcess& server, const std::string& autho
 
 double milliseconds(Duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
-/// Of unsorted values.
+/// Reorders `values`.
 double percentile(std::vector<double>& values, double share) {
   if (values.empty()) return 0;
   const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -34,8 +34,8 @@ double percentile(std::vector<double>& values, double share) {
   return values[static_cast<std::size_t>(at)];
 }
 
-/// What the threads of one measurement come to. Thread-safe.
-class Tally {
+/// Results of all threads of a measurement. Thread-safe.
+class Results {
  public:
   void add(const std::vector<double>& latencies) {
     const std::lock_guard lock(mutex_);
@@ -46,7 +46,7 @@ class Tally {
     ++failed_;
     if (!first_) first_ = error;
   }
-  // After the threads.
+  // Called after the threads have ended.
   [[nodiscard]] std::vector<double>& latencies() { return latencies_; }
   [[nodiscard]] int failed() const { return failed_; }
   [[nodiscard]] const std::optional<Error>& first_failure() const { return first_; }
@@ -58,30 +58,30 @@ class Tally {
   std::optional<Error> first_;
 };
 
-/// One connection of a closed loop.
-void ask(http::BlockingConnection& connection, const std::vector<std::string>& bodies, std::size_t first, Instant until,
-         Tally& tally) {
+/// A closed loop on one connection.
+void run_closed_loop(http::BlockingConnection& connection, const std::vector<std::string>& bodies, std::size_t first,
+                     Instant until, Results& results) {
   const RealClock clock;
   std::vector<double> latencies;
   Instant now = clock.now();
   for (std::size_t i = first; now < until; ++i) {
     const Status admitted = connection.post(kPath, bodies[i % bodies.size()]);
-    if (!admitted) return tally.fail(admitted.error());
+    if (!admitted) return results.fail(admitted.error());
     const Instant before = std::exchange(now, clock.now());
     latencies.push_back(milliseconds(now - before));
   }
-  tally.add(latencies);
+  results.add(latencies);
 }
 
-/// What connections are to trust. Thread-safe.
-class Trust {
+/// The authorities that connections trust. Thread-safe.
+class TrustedAuthorities {
  public:
-  explicit Trust(std::string authority) : authorities_(authority), newest_(std::move(authority)) {}
+  explicit TrustedAuthorities(std::string authority) : authorities_(authority), newest_(std::move(authority)) {}
   [[nodiscard]] std::string authorities() const {
     const std::lock_guard lock(mutex_);
     return authorities_;
   }
-  /// That one and the one before.
+  /// Trusts `authority` and the previous one.
   void add(const std::string& authority) {
     const std::lock_guard lock(mutex_);
     authorities_ = authority + newest_;
@@ -94,33 +94,34 @@ class Trust {
   std::string newest_;
 };
 
-/// One of the threads that keep up a rate: every kSteadyThreads-th admission is its.
-class SteadyThread {
+/// One of the threads of a constant rate: sends every kThreads-th review.
+class ConstantRateThread {
  public:
-  SteadyThread(const ServerProcess& server, const Trust& trust, const std::vector<std::string>& bodies,
-               const RotationOptions& options, Tally& tally, std::atomic<int>& opened)
-      : server_(server), trust_(trust), bodies_(bodies), options_(options), tally_(tally), opened_(opened) {}
+  ConstantRateThread(const ServerProcess& server, const TrustedAuthorities& trusted,
+                     const std::vector<std::string>& bodies, const RotationOptions& options, Results& results,
+                     std::atomic<int>& opened)
+      : server_(server), trusted_(trusted), bodies_(bodies), options_(options), results_(results), opened_(opened) {}
 
   void run(int first, Instant begin) {
     std::vector<double> latencies;
     const Duration gap = std::chrono::duration_cast<Duration>(std::chrono::seconds(1)) / options_.rate;
-    for (int i = first; i * gap < options_.time; i += kSteadyThreads) {
+    for (int i = first; i * gap < options_.time; i += kThreads) {
       const Instant due = begin + i * gap;
       if (const Duration wait = due - clock_.now(); wait > Duration::zero()) pause_for(wait);
       if (const Status admitted = admit(bodies_[static_cast<std::size_t>(i) % bodies_.size()]); !admitted) {
         connection_.reset();
-        tally_.fail(admitted.error());
+        results_.fail(admitted.error());
       } else {
         latencies.push_back(milliseconds(clock_.now() - due));
       }
     }
-    tally_.add(latencies);
+    results_.add(latencies);
   }
 
  private:
   Status admit(const std::string& body) {
-    if (!connection_ || sent_ == options_.requests_a_connection) {
-      ASSIGN_OR_RETURN(connection_, connect(server_, trust_.authorities()));
+    if (!connection_ || sent_ == options_.requests_per_connection) {
+      ASSIGN_OR_RETURN(connection_, connect(server_, trusted_.authorities()));
       sent_ = 0;
       ++opened_;
     }
@@ -130,35 +131,35 @@ class SteadyThread {
 
   const RealClock clock_{};
   const ServerProcess& server_;
-  const Trust& trust_;
+  const TrustedAuthorities& trusted_;
   const std::vector<std::string>& bodies_;
   const RotationOptions& options_;
-  Tally& tally_;
+  Results& results_;
   std::atomic<int>& opened_;
   Connection connection_;
   int sent_ = 0;
 };
 
-/// A new identity for the server, which then has to be the one that it shows.
-Status show(ServerProcess& server, const CertificateDirectory& directory, const testing::LoopbackIdentity& next,
-            const std::string& body) {
+/// Gives the server a new certificate and checks that it serves it.
+Status replace_certificate(ServerProcess& server, const CertificateDirectory& directory,
+                           const testing::LoopbackIdentity& next, const std::string& body) {
   RETURN_IF_ERROR(directory.write(next.leaf));
-  RETURN_IF_ERROR(server.look_at_certificates());
-  auto witness = connect(server, next.authority);
-  if (!witness) return witness.error().within("the new certificate is not served");
-  return (*witness)->post(kPath, body);
+  RETURN_IF_ERROR(server.reload_certificates());
+  auto probe = connect(server, next.authority);
+  if (!probe) return probe.error().within("the new certificate is not served");
+  return (*probe)->post(kPath, body);
 }
 
-/// Shows one identity after another. Each authority is trusted for a whole turn before its leaf is shown, as who
-/// connects may have looked up what to trust a while ago.
-Status rotate(ServerProcess& server, const CertificateDirectory& directory, Trust& trust, const std::string& body,
-              Instant begin, const RotationOptions& options) {
+/// Replaces the certificate at regular intervals. Each authority is trusted one interval before its leaf is served, as
+/// an API server may have read the caBundle earlier.
+Status rotate(ServerProcess& server, const CertificateDirectory& directory, TrustedAuthorities& trusted,
+              const std::string& body, Instant begin, const RotationOptions& options) {
   const RealClock clock;
   for (int i = 1; i <= options.rotations; ++i) {
     ASSIGN_OR_RETURN(const auto next, testing::make_loopback_identity("admission-bench"));
-    trust.add(next.authority);
+    trusted.add(next.authority);
     pause_for(begin + i * (options.time / (options.rotations + 1)) - clock.now());
-    RETURN_IF_ERROR(show(server, directory, next, body));
+    RETURN_IF_ERROR(replace_certificate(server, directory, next, body));
   }
   return {};
 }
@@ -174,25 +175,25 @@ Result<HttpsFigures> measure_https(const ServerProcess& server, const std::strin
     RETURN_IF_ERROR(connection->post(kPath, bodies.front()));
     open.push_back(std::move(connection));
   }
-  Tally tally;
+  Results results;
   const double server_before = cpu_seconds_of_process(server.pid());
   const double client_before = cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   const Instant begin = clock.now();
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < open.size(); ++i) {
-      threads.emplace_back([&, i] { ask(*open[i], bodies, i, begin + time, tally); });
+      threads.emplace_back([&, i] { run_closed_loop(*open[i], bodies, i, begin + time, results); });
     }
   }
   const double took = std::chrono::duration<double>(clock.now() - begin).count();
   const double server_cpu = cpu_seconds_of_process(server.pid()) - server_before;
   const double client_cpu = cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID) - client_before;
-  if (tally.first_failure()) return *tally.first_failure();
-  const auto count = static_cast<double>(tally.latencies().size());
+  if (results.first_failure()) return *results.first_failure();
+  const auto count = static_cast<double>(results.latencies().size());
   return HttpsFigures{connections,
                       count / took,
-                      percentile(tally.latencies(), 0.5),
-                      percentile(tally.latencies(), 0.99),
+                      percentile(results.latencies(), 0.5),
+                      percentile(results.latencies(), 0.99),
                       1000 * server_cpu / count,
                       1000 * client_cpu / count};
 }
@@ -201,26 +202,27 @@ Result<RotationFigures> measure_rotation(ServerProcess& server, const Certificat
                                          const std::string& authority, const std::vector<std::string>& bodies,
                                          const RotationOptions& options) {
   const RealClock clock;
-  Trust trust(authority);
-  Tally tally;
+  TrustedAuthorities trusted(authority);
+  Results results;
   std::atomic<int> opened = 0;
   RotationFigures figures;
   Status rotated;
   const Instant begin = clock.now();
   {
     std::vector<std::jthread> threads;
-    for (int i = 0; i < kSteadyThreads; ++i) {
-      threads.emplace_back([&, i] { SteadyThread(server, trust, bodies, options, tally, opened).run(i, begin); });
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back(
+          [&, i] { ConstantRateThread(server, trusted, bodies, options, results, opened).run(i, begin); });
     }
-    rotated = rotate(server, directory, trust, bodies.front(), begin, options);
+    rotated = rotate(server, directory, trusted, bodies.front(), begin, options);
   }
   if (!rotated) return rotated.error();
   figures.rotations = options.rotations;
-  figures.admissions = static_cast<int>(tally.latencies().size());
+  figures.admissions = static_cast<int>(results.latencies().size());
   figures.connections = opened;
-  figures.failed = tally.failed();
-  if (tally.first_failure()) figures.first_failure = tally.first_failure()->message();
-  figures.p99 = percentile(tally.latencies(), 0.99);
+  figures.failed = results.failed();
+  if (results.first_failure()) figures.first_failure = results.first_failure()->message();
+  figures.p99 = percentile(results.latencies(), 0.99);
   return figures;
 }
 

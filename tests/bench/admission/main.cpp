@@ -15,7 +15,7 @@ namespace tpuslice::bench {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kPods = 256;  ///< Different ones, in turn.
+constexpr int kPods = 256;  ///< Different pods, in turn.
 
 struct CommandLine {
   double seconds = 5;
@@ -24,7 +24,7 @@ struct CommandLine {
   int rotation_seconds = 11;
   std::vector<std::string> only;
 
-  [[nodiscard]] bool wants(const std::string& part) const {
+  [[nodiscard]] bool includes(const std::string& part) const {
     return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
   }
   [[nodiscard]] Duration time() const {
@@ -32,49 +32,49 @@ struct CommandLine {
   }
 };
 
-/// What the server is, in parts that are made before this process has threads.
-struct World {
+/// The measured server; started before this process has threads.
+struct MeasuredServer {
   CertificateDirectory directory;
   std::string authority;
   ServerProcess server;
 };
 
-Result<World> make_world() {
-  ASSIGN_OR_RETURN(CertificateDirectory directory, CertificateDirectory::make());
+Result<MeasuredServer> start_server() {
+  ASSIGN_OR_RETURN(CertificateDirectory directory, CertificateDirectory::create());
   ASSIGN_OR_RETURN(const auto first, testing::make_loopback_identity("admission-bench"));
   RETURN_IF_ERROR(directory.write(first.leaf));
   ASSIGN_OR_RETURN(ServerProcess server, ServerProcess::start(directory.path()));
-  return World{std::move(directory), first.authority, std::move(server)};
+  return MeasuredServer{std::move(directory), first.authority, std::move(server)};
 }
 
-Status measure(const CommandLine& line, World& world, AdmissionMeasurements& out) {
+Status measure(const CommandLine& line, MeasuredServer& measured, AdmissionMeasurements& out) {
   ASSIGN_OR_RETURN(const std::vector<std::string> bodies, prepare_reviews(kPods));
   out.review_bytes = bodies.front().size();
-  if (line.wants("mutator")) out.mutator = measure_mutator(bodies, line.time());
-  if (line.wants("https")) {
+  if (line.includes("mutator")) out.mutator = measure_mutator(bodies, line.time());
+  if (line.includes("https")) {
     for (const int connections : line.connections) {
       ASSIGN_OR_RETURN(const HttpsFigures figures,
-                       measure_https(world.server, world.authority, bodies, connections, line.time()));
+                       measure_https(measured.server, measured.authority, bodies, connections, line.time()));
       out.https.push_back(figures);
     }
   }
-  if (line.wants("certificates")) {
+  if (line.includes("certificates")) {
     ASSIGN_OR_RETURN(out.rotation,
-                     measure_rotation(world.server, world.directory, world.authority, bodies, line.rotation));
+                     measure_rotation(measured.server, measured.directory, measured.authority, bodies, line.rotation));
   }
   return {};
 }
 
-/// Failed admissions are a failure of this program.
+/// Returns 1 if an admission failed.
 Result<int> run(CommandLine line) {
   line.rotation.time = std::chrono::seconds(line.rotation_seconds);
   const RealClock clock;
-  ASSIGN_OR_RETURN(World world, make_world());
+  ASSIGN_OR_RETURN(MeasuredServer measured, start_server());
   AdmissionMeasurements measurements;
   const Instant begin = clock.now();
   const double machine_before = machine_cpu_seconds();
-  RETURN_IF_ERROR(measure(line, world, measurements));
-  const double ours = cpu_seconds_of_process(world.server.pid()) + cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+  RETURN_IF_ERROR(measure(line, measured, measurements));
+  const double ours = cpu_seconds_of_process(measured.server.pid()) + cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   const double took = std::chrono::duration<double>(clock.now() - begin).count();
   measurements.others = (machine_cpu_seconds() - machine_before - ours) / (took * machine_cores());
   fmt::print("{}", to_table(measurements));
@@ -82,27 +82,28 @@ Result<int> run(CommandLine line) {
 }
 
 int main_with_result(int argc, char** argv) {
-  CLI::App app("Measures admission of Ray worker pods: the mutator alone, the HTTPS server, certificates that change.",
+  CLI::App app("Measures admission of Ray worker pods: the mutator alone, over HTTPS, during certificate rotation.",
                "tpu-slice-admission-bench");
   CommandLine line;
-  app.add_option("--seconds", line.seconds, "For each row. Default: 5")->check(CLI::PositiveNumber);
-  app.add_option("--connections", line.connections, "One row of the HTTPS server each. Default: 1 8 64");
-  app.add_option("--rate", line.rotation.rate, "Admissions a second while certificates change. Default: 200")
+  app.add_option("--seconds", line.seconds, "Seconds for each row. Default: 5")->check(CLI::PositiveNumber);
+  app.add_option("--connections", line.connections, "Numbers of connections, one row each. Default: 1 8 64");
+  app.add_option("--rate", line.rotation.rate, "Admissions per second during certificate rotation. Default: 200")
       ->check(CLI::PositiveNumber);
-  app.add_option("--rotations", line.rotation.rotations, "Certificates, one after another. Default: 10");
-  app.add_option("--rotation-seconds", line.rotation_seconds, "In which they change. Default: 11");
+  app.add_option("--rotations", line.rotation.rotations, "Number of certificate rotations. Default: 10");
+  app.add_option("--rotation-seconds", line.rotation_seconds,
+                 "Seconds of the measurement with certificate rotation. Default: 11");
   app.add_option("--only", line.only, "Parts: mutator, https, certificates. Default: all.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
-  const auto ended = run(std::move(line));
-  if (!ended) {
-    fmt::print(stderr, "tpu-slice-admission-bench: {}\n", ended.error().message());
+  const auto status = run(std::move(line));
+  if (!status) {
+    fmt::print(stderr, "tpu-slice-admission-bench: {}\n", status.error().message());
     return 1;
   }
-  return *ended;
+  return *status;
 }
 
 }  // namespace

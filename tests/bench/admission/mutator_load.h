@@ -1,4 +1,4 @@
-// The mutator alone: a review in, an answer out, no network.
+// Admission without network.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace tpuslice::bench {
 
 struct MutatorFigures {
-  double rate = 0;  ///< Reviews answered in a second, by one thread.
-  double cpu = 0;   ///< CPU seconds for 1,000 of them.
+  double rate = 0;  ///< Reviews per second of one thread.
+  double cpu = 0;   ///< CPU seconds per 1,000 reviews.
 };
 
 [[nodiscard]] MutatorFigures measure_mutator(const std::vector<std::string>& bodies, Duration time);

@@ -17,13 +17,11 @@ struct TpuWebhookFigures {
   double p99;
 };
 constexpr std::array<TpuWebhookFigures, 3> kTpuWebhook = {{{1, 1028, 2.5}, {8, 1602, 9.8}, {64, 1787, 52}}};
-constexpr double kTpuWebhookLeastCpu = 0.54;  ///< Seconds for 1,000 admissions.
-constexpr double kTpuWebhookMostCpu = 0.81;
+constexpr double kTpuWebhookMinCpu = 0.54;  ///< Seconds for 1,000 admissions.
+constexpr double kTpuWebhookMaxCpu = 0.81;
 
-/// How many times as many admissions one core makes as with the TPU webhook.
-std::string ratio(double cpu) {
-  return fmt::format("{:.1f}-{:.1f}", kTpuWebhookLeastCpu / cpu, kTpuWebhookMostCpu / cpu);
-}
+/// Admissions per core, relative to the TPU webhook.
+std::string ratio(double cpu) { return fmt::format("{:.1f}-{:.1f}", kTpuWebhookMinCpu / cpu, kTpuWebhookMaxCpu / cpu); }
 
 }  // namespace
 
@@ -46,16 +44,16 @@ std::string to_table(const AdmissionMeasurements& measurements) {
   for (const TpuWebhookFigures& each : kTpuWebhook) {
     out +=
         fmt::format("| TPU webhook, measured elsewhere on this class of machine | {} | {:.0f} | | {} | {}-{} | | 1 |\n",
-                    each.connections, each.rate, each.p99, kTpuWebhookLeastCpu, kTpuWebhookMostCpu);
+                    each.connections, each.rate, each.p99, kTpuWebhookMinCpu, kTpuWebhookMaxCpu);
   }
   if (measurements.rotation) {
-    const RotationFigures& steady = *measurements.rotation;
+    const RotationFigures& rotation = *measurements.rotation;
     out += fmt::format(
-        "\nCertificates replaced {} times under a steady load: {} admissions on {} connections, {} failed{}; p99 "
+        "\nCertificates replaced {} times at a constant rate: {} admissions on {} connections, {} failed{}; p99 "
         "{:.2f} "
-        "ms from when each was due.\n",
-        steady.rotations, steady.admissions, steady.connections, steady.failed,
-        steady.failed == 0 ? "" : " (" + steady.first_failure + ")", steady.p99);
+        "ms after each was due.\n",
+        rotation.rotations, rotation.admissions, rotation.connections, rotation.failed,
+        rotation.failed == 0 ? "" : " (" + rotation.first_failure + ")", rotation.p99);
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// The tables that `make bench-admission` prints and docs/performance.md keeps.
+// The tables that `make bench-admission` prints and docs/performance.md records.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct AdmissionMeasurements {
   std::optional<MutatorFigures> mutator;
   std::vector<HttpsFigures> https;
   std::optional<RotationFigures> rotation;
-  double others = 0;  ///< Share of the machine that neither server nor client used meanwhile.
+  double others = 0;  ///< Share of the machine that other programs used.
 };
 
 /// Markdown.

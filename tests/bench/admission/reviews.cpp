@@ -1,8 +1,8 @@
 #include "tests/bench/admission/reviews.h"
 
-#include <fstream>
 #include <iterator>
 
+#include "api/base/file.h"
 #include "api/types/json.h"
 #include "webhook/admission_handler.h"
 
@@ -12,8 +12,7 @@ namespace {
 constexpr int kHosts = 4;  ///< Of the topology in review.json.
 
 Result<Json> read_review() {
-  std::ifstream in(TPUSLICE_BENCH_REVIEW);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  ASSIGN_OR_RETURN(const std::string text, read_file(TPUSLICE_BENCH_REVIEW));
   return parse_json(text);
 }
 
@@ -22,7 +21,7 @@ Status check_admitted(const std::string& body) {
       webhook::handle_admission({"POST", std::string(webhook::kMutatePodPath), {}, body}, {});
   const auto answer = parse_json(response.body);
   if (response.status != 200 || !answer || string_at(*answer, {"response", "patch"}).empty()) {
-    return Error::internal("a review is not answered with a patch: {} {}", response.status, response.body);
+    return Error::internal("a review was not admitted with a patch: {} {}", response.status, response.body);
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// What the API server sends: the review of the creation of one Ray worker pod, as KubeRay makes it.
+// Admission reviews of the creation of Ray worker pods of KubeRay.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tpuslice::bench {
 
-/// Bodies of reviews (review.json) of `count` pods, all hosts of slices of four. Each has been admitted once, with a
-/// patch. Errors: Internal if one was not.
+/// Bodies of reviews (review.json) of `count` pods, which form slices of four hosts. Errors: Internal if a review is
+/// not admitted with a patch.
 [[nodiscard]] Result<std::vector<std::string>> prepare_reviews(int count);
 
 }  // namespace tpuslice::bench

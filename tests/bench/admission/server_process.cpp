@@ -12,29 +12,29 @@
 namespace tpuslice::bench {
 namespace {
 
-/// Certificates come from files: nothing is asked of an API server.
+/// Certificates are read from files, so that the server sends no requests.
 class NoApi final : public http::Transport {
  public:
-  Result<http::Response> call(const http::Request&, Duration, std::stop_token) override { return none(); }
+  Result<http::Response> call(const http::Request&, Duration, std::stop_token) override { return unavailable(); }
   Result<std::unique_ptr<http::Stream>> open(const http::Request&, Duration, std::stop_token) override {
-    return none();
+    return unavailable();
   }
 
  private:
-  static Error none() { return Error::unavailable("there is no API server"); }
+  static Error unavailable() { return Error::unavailable("no API server"); }
 };
 
 template <typename T>
-bool put(int socket, const T& value) {
+bool send_value(int socket, const T& value) {
   return ::send(socket, &value, sizeof(value), MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof(value));
 }
 
 template <typename T>
-bool take(int socket, T& value) {
+bool receive_value(int socket, T& value) {
   return ::recv(socket, &value, sizeof(value), MSG_WAITALL) == static_cast<ssize_t>(sizeof(value));
 }
 
-/// The child: says its port, then looks at its certificates whenever it is told, until nobody is there to tell.
+/// The child: sends its port, then reads its certificates for each byte received, until the parent closes the socket.
 int serve(int socket, const std::string& certificate_directory) {
   const RealClock clock;
   Metrics metrics;
@@ -42,11 +42,11 @@ int serve(int socket, const std::string& certificate_directory) {
   client::Client client(api);
   webhook::WebhookServerOptions options;
   options.certificate_directory = certificate_directory;
-  const auto server = webhook::WebhookServer::start(options, client, clock, metrics, {});
-  if (!server.ok() || !put(socket, (*server)->port())) return EXIT_FAILURE;
-  for (char told = 0; take(socket, told);) {
+  const auto server = webhook::WebhookServer::start(options, client, client, clock, metrics, {});
+  if (!server.ok() || !send_value(socket, (*server)->port())) return EXIT_FAILURE;
+  for (char request = 0; receive_value(socket, request);) {
     (*server)->step({});
-    if (!put(socket, told)) break;
+    if (!send_value(socket, request)) break;
   }
   (*server)->stop();
   return EXIT_SUCCESS;
@@ -57,7 +57,7 @@ int serve(int socket, const std::string& certificate_directory) {
 Result<ServerProcess> ServerProcess::start(const std::string& certificate_directory) {
   int sockets[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return Error::unavailable("no pair of sockets");
+    return Error::unavailable("socketpair failed");
   }
   const pid_t child = ::fork();
   if (child == 0) {
@@ -66,7 +66,8 @@ Result<ServerProcess> ServerProcess::start(const std::string& certificate_direct
   }
   ::close(sockets[1]);
   ServerProcess server(child, sockets[0]);
-  if (child < 0 || !take(server.socket_, server.port_)) return Error::unavailable("the server does not start");
+  if (child < 0 || !receive_value(server.socket_, server.port_))
+    return Error::unavailable("the webhook server did not start");
   return server;
 }
 
@@ -75,9 +76,10 @@ ServerProcess::~ServerProcess() {
   if (child_ > 0) ::waitpid(child_, nullptr, 0);
 }
 
-Status ServerProcess::look_at_certificates() {
-  char told = 'c';
-  if (!put(socket_, told) || !take(socket_, told)) return Error::unavailable("the server is gone");
+Status ServerProcess::reload_certificates() {
+  char request = 'c';
+  if (!send_value(socket_, request) || !receive_value(socket_, request))
+    return Error::unavailable("the webhook server has exited");
   return {};
 }
 

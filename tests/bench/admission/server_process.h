@@ -1,4 +1,4 @@
-// The webhook's server in a process of its own, so that its CPU time is apart from that of who asks it.
+// The webhook server in a child process, so that its CPU time is measured separately.
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +13,10 @@ namespace tpuslice::bench {
 /// Used by one thread.
 class ServerProcess {
  public:
-  /// Forks: before this process has a second thread. The server has the certificate of that directory.
+  /// Forks, so this process must not have other threads yet. The server uses the certificate in that directory.
   /// Errors: Unavailable.
   static Result<ServerProcess> start(const std::string& certificate_directory);
-  ~ServerProcess();  ///< Ends it.
+  ~ServerProcess();  ///< Stops it.
   ServerProcess(ServerProcess&& other) noexcept : child_(other.child_), socket_(other.socket_), port_(other.port_) {
     other.child_ = -1;
     other.socket_ = -1;
@@ -25,8 +25,8 @@ class ServerProcess {
 
   [[nodiscard]] pid_t pid() const { return child_; }
   [[nodiscard]] std::uint16_t port() const { return port_; }
-  /// It looks at its certificates now, and has taken them when this returns. Errors: Unavailable.
-  Status look_at_certificates();
+  /// Makes the server read its certificate; returns when it is served. Errors: Unavailable.
+  Status reload_certificates();
 
  private:
   ServerProcess(pid_t child, int socket) : child_(child), socket_(socket) {}

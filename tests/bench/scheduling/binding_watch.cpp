@@ -5,7 +5,7 @@
 namespace tpuslice::bench {
 namespace {
 
-bool settled(const PodFate& pod) { return !pod.node.empty() || pod.leaving; }
+bool settled(const ObservedPod& pod) { return !pod.node.empty() || pod.terminating; }
 
 }  // namespace
 
@@ -17,73 +17,73 @@ Result<std::unique_ptr<BindingWatch>> BindingWatch::start(const client::ClientCo
       watch->stream_,
       WatchStream::start(config, {.path = "/api/v1/pods",
                                   .resource_version = resource_version,
-                                  .on_event = [self](std::string_view line, Instant now) { self->take(line, now); },
-                                  .on_end = [self] { self->end(); }}));
+                                  .on_event = [self](std::string_view line, Instant now) { self->on_event(line, now); },
+                                  .on_end = [self] { self->on_end(); }}));
   return watch;
 }
 
-void BindingWatch::take(std::string_view line, Instant now) {
+void BindingWatch::on_event(std::string_view line, Instant now) {
   const std::string name(first_string(line, "name"));
   const std::string where(first_string(line, "namespace"));
   const std::string_view node = first_string(line, "nodeName");
-  const bool gone = line.starts_with(R"({"type":"DELETED")");
-  const bool leaving = gone || !first_string(line, "deletionTimestamp").empty();
+  const bool deleted = line.starts_with(R"({"type":"DELETED")");
+  const bool terminating = deleted || !first_string(line, "deletionTimestamp").empty();
   if (name.empty() || where.empty()) return;
   const MutexLock lock(mutex_);
-  Seen& seen = seen_[where];
-  PodFate& pod = seen.pods[name];
+  Observed& observed = observed_[where];
+  ObservedPod& pod = observed.pods[name];
   const bool was_settled = settled(pod);
   if (pod.node.empty() && !node.empty()) {
     pod.node = node;
     pod.bound = now;
   }
-  pod.leaving = pod.leaving || leaving;
-  if (gone && !pod.gone) {
-    pod.gone = true;
-    ++seen.gone;
+  pod.terminating = pod.terminating || terminating;
+  if (deleted && !pod.deleted) {
+    pod.deleted = true;
+    ++observed.deleted;
   }
-  if (!was_settled && settled(pod)) ++seen.settled;
+  if (!was_settled && settled(pod)) ++observed.settled;
   changed_.notify_all();
 }
 
-void BindingWatch::end() {
+void BindingWatch::on_end() {
   const MutexLock lock(mutex_);
   ended_ = true;
   changed_.notify_all();
 }
 
-const BindingWatch::Seen& BindingWatch::seen_in(const std::string& namespace_name) const {
-  static const Seen kNothing;
-  const auto found = seen_.find(namespace_name);
-  return found == seen_.end() ? kNothing : found->second;
+const BindingWatch::Observed& BindingWatch::observed_in(const std::string& namespace_name) const {
+  static const Observed kNothing;
+  const auto found = observed_.find(namespace_name);
+  return found == observed_.end() ? kNothing : found->second;
 }
 
 Result<std::size_t> BindingWatch::wait_settled(const std::string& namespace_name, std::size_t count,
                                                Duration limit) const {
   const MutexLock lock(mutex_);
-  changed_.wait_for(mutex_, limit, [&] { return ended_ || seen_in(namespace_name).settled >= count; });
-  const std::size_t reached = seen_in(namespace_name).settled;
+  changed_.wait_for(mutex_, limit, [&] { return ended_ || observed_in(namespace_name).settled >= count; });
+  const std::size_t reached = observed_in(namespace_name).settled;
   if (reached < count && ended_) return Error::unavailable("the watch of pods has ended");
   return reached;
 }
 
-Status BindingWatch::wait_gone(const std::string& namespace_name, Duration limit) const {
+Status BindingWatch::wait_deleted(const std::string& namespace_name, Duration limit) const {
   const MutexLock lock(mutex_);
-  const auto all_gone = [&] {
-    const Seen& seen = seen_in(namespace_name);
-    return seen.gone == seen.pods.size();
+  const auto all_deleted = [&] {
+    const Observed& observed = observed_in(namespace_name);
+    return observed.deleted == observed.pods.size();
   };
-  changed_.wait_for(mutex_, limit, [&] { return ended_ || all_gone(); });
-  if (all_gone()) return {};
+  changed_.wait_for(mutex_, limit, [&] { return ended_ || all_deleted(); });
+  if (all_deleted()) return {};
   if (ended_) return Error::unavailable("the watch of pods has ended");
-  const Seen& seen = seen_in(namespace_name);
-  return Error::of(ErrorCode::kTimeout, "{}: {} of {} pods were deleted in time", namespace_name, seen.gone,
-                   seen.pods.size());
+  const Observed& observed = observed_in(namespace_name);
+  return Error::of(ErrorCode::kTimeout, "{}: time-out: {} of {} pods were deleted", namespace_name, observed.deleted,
+                   observed.pods.size());
 }
 
-std::map<std::string, PodFate> BindingWatch::pods(const std::string& namespace_name) const {
+std::map<std::string, ObservedPod> BindingWatch::pods(const std::string& namespace_name) const {
   const MutexLock lock(mutex_);
-  return seen_in(namespace_name).pods;
+  return observed_in(namespace_name).pods;
 }
 
 }  // namespace tpuslice::bench

@@ -1,4 +1,4 @@
-// BindingWatch: sees from outside which pods get a node, and when.
+// BindingWatch: records when pods are bound to nodes.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace tpuslice::bench {
 
-/// What has become of a pod.
-struct PodFate {
-  std::string node;      ///< Empty: none yet.
-  Instant bound{};       ///< When it got its node; with `node` only.
-  bool leaving = false;  ///< Is being deleted, or has been.
-  bool gone = false;     ///< Has been.
+/// The observed state of a pod.
+struct ObservedPod {
+  std::string node;          ///< Empty: not bound.
+  Instant bound{};           ///< Time of its binding; valid if it is bound.
+  bool terminating = false;  ///< Has a deletion timestamp, or was deleted.
+  bool deleted = false;
 };
 
 /// Watches all pods of the cluster. Thread-safe.
@@ -28,32 +28,32 @@ class BindingWatch {
   static Result<std::unique_ptr<BindingWatch>> start(const client::ClientConfig& config,
                                                      const std::string& resource_version);
 
-  /// Waits until so many pods of that namespace have a node or are leaving, so that nothing more will happen to them.
-  /// Returns how many are, fewer than `count` if that takes longer than `limit`. Errors: Unavailable once the watch has
-  /// ended.
+  /// Waits until `count` pods of that namespace are bound or terminating, at most for `limit`. Returns their number.
+  /// Errors: Unavailable if the watch ended.
   Result<std::size_t> wait_settled(const std::string& namespace_name, std::size_t count, Duration limit) const
       TPUSLICE_EXCLUDES(mutex_);
-  /// Until all pods that were seen in that namespace are gone. Errors: also Timeout, saying how far it got.
-  Status wait_gone(const std::string& namespace_name, Duration limit) const TPUSLICE_EXCLUDES(mutex_);
+  /// Waits until all observed pods of that namespace are deleted. Errors: also Timeout with the progress.
+  Status wait_deleted(const std::string& namespace_name, Duration limit) const TPUSLICE_EXCLUDES(mutex_);
   /// By name.
-  [[nodiscard]] std::map<std::string, PodFate> pods(const std::string& namespace_name) const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::map<std::string, ObservedPod> pods(const std::string& namespace_name) const
+      TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  struct Seen {
-    std::map<std::string, PodFate> pods;
+  struct Observed {
+    std::map<std::string, ObservedPod> pods;
     std::size_t settled = 0;
-    std::size_t gone = 0;
+    std::size_t deleted = 0;
   };
   BindingWatch() = default;
-  void take(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  void end() TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] const Seen& seen_in(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
+  void on_event(std::string_view line, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  void on_end() TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] const Observed& observed_in(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
-  std::unordered_map<std::string, Seen> seen_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, Observed> observed_ TPUSLICE_GUARDED_BY(mutex_);
   bool ended_ TPUSLICE_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<WatchStream> stream_;  ///< Ends first.
+  std::unique_ptr<WatchStream> stream_;  ///< Destroyed first.
 };
 
 }  // namespace tpuslice::bench

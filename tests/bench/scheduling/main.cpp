@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/scheduling/report.h"
 #include "tests/bench/scheduling/scheduling_bench.h"
@@ -14,9 +14,9 @@ namespace tpuslice::bench {
 namespace {
 
 constexpr int kUsageError = 2;
-constexpr int kMissing = 77;  ///< What test runners take for "skipped".
+constexpr int kSkipped = 77;  ///< Exit status for skipped tests.
 constexpr int kWarmUp = 10;   ///< Slices.
-constexpr const char* kPage = "docs/performance.md";
+constexpr const char* kResultsPage = "docs/performance.md";
 
 struct CommandLine {
   SchedulingOptions bench;
@@ -26,10 +26,10 @@ struct CommandLine {
   std::vector<std::string> only;
   bool record = false;
 
-  [[nodiscard]] std::vector<Way> ways() const {
-    std::vector<Way> chosen;
-    for (const Way way : kWays) {
-      if (only.empty() || std::find(only.begin(), only.end(), name_of(way)) != only.end()) chosen.push_back(way);
+  [[nodiscard]] std::vector<Method> methods() const {
+    std::vector<Method> chosen;
+    for (const Method method : kMethods) {
+      if (only.empty() || std::find(only.begin(), only.end(), name_of(method)) != only.end()) chosen.push_back(method);
     }
     return chosen;
   }
@@ -41,19 +41,19 @@ Status measure_size(const CommandLine& line, int nodes, SizeMeasurements& out) {
   ASSIGN_OR_RETURN(const auto bench, SchedulingBench::start(options));
   out.nodes = bench->nodes();
   out.running = bench->running();
-  fmt::print(stderr, "{} nodes, made at {:.0f} a second; {} slices running\n", bench->nodes(),
+  fmt::print(stderr, "{} nodes, created at {:.0f} a second; {} slices running\n", bench->nodes(),
              bench->nodes_per_second(), bench->running());
-  const std::vector<Way> ways = line.ways();
-  // Servers that have just started are slower than ever after.
-  ASSIGN_OR_RETURN(const Round warm, bench->measure(ways.front(), std::min(kWarmUp, options.slices)));
+  const std::vector<Method> methods = line.methods();
+  // Servers are slower just after their start.
+  ASSIGN_OR_RETURN(const Round warm, bench->measure(methods.front(), std::min(kWarmUp, options.slices)));
   fmt::print(stderr, "{} nodes: warm-up: {}\n", bench->nodes(), outcome_of(warm));
   for (int run = 0; run < line.runs; ++run) {
-    // None is always the first.
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const Way way = ways[(i + static_cast<std::size_t>(run)) % ways.size()];
-      ASSIGN_OR_RETURN(const Round round, bench->measure(way, options.slices));
-      fmt::print(stderr, "{} nodes: run {}: {}: {}\n", bench->nodes(), run + 1, name_of(way), outcome_of(round));
-      out.rounds[way].push_back(round);
+    // The methods alternate in going first.
+    for (std::size_t i = 0; i < methods.size(); ++i) {
+      const Method method = methods[(i + static_cast<std::size_t>(run)) % methods.size()];
+      ASSIGN_OR_RETURN(const Round round, bench->measure(method, options.slices));
+      fmt::print(stderr, "{} nodes: run {}: {}: {}\n", bench->nodes(), run + 1, name_of(method), outcome_of(round));
+      out.rounds[method].push_back(round);
     }
   }
   return {};
@@ -67,10 +67,10 @@ Result<int> run(const CommandLine& line) {
     const Status measured = measure_size(line, nodes, size);
     if (!measured && measured.error().code() == ErrorCode::kNotFound && measurements.sizes.size() == 1) {
       fmt::print(stderr, "{}\n", measured.error().message());
-      return kMissing;
+      return kSkipped;
     }
     if (!measured) {
-      // What took long to measure is not lost.
+      // Print what has been measured.
       if (size.rounds.empty()) measurements.sizes.pop_back();
       fmt::print("{}", to_table(measurements));
       return measured.error();
@@ -78,33 +78,32 @@ Result<int> run(const CommandLine& line) {
   }
   const std::string table = to_table(measurements);
   fmt::print("{}", table);
-  if (line.record) RETURN_IF_ERROR(record(kPage, table));
+  if (line.record) RETURN_IF_ERROR(record(kResultsPage, table));
   return 0;
 }
 
 void add_options(CLI::App& app, CommandLine& line) {
-  app.add_option("--operator", line.bench.operator_program, "The operator's program.")
+  app.add_option("--operator", line.bench.operator_program, "Path of the operator.")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_option("--nodes", line.nodes, "TPU nodes, one or more numbers. Default: 1000,5000,15000")
+  app.add_option("--nodes", line.nodes, "Numbers of TPU nodes. Default: 1000,5000,15000")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
-  app.add_option("--runs", line.runs, "How often everything is measured. Default: 3")->check(CLI::PositiveNumber);
+  app.add_option("--runs", line.runs, "Number of runs. Default: 3")->check(CLI::PositiveNumber);
   app.add_option("--slices", line.bench.slices, "Slices of 4 hosts in a round. Default: 200")
       ->check(CLI::PositiveNumber);
-  app.add_option("--running", line.bench.running, "Slices that have nodes before the round. Default: 100")
+  app.add_option("--running", line.bench.running, "Slices that run before the round. Default: 100")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--only", line.only, "What keeps slices together: affinity, gates, pins. Default: all.")
+  app.add_option("--only", line.only, "Methods to measure: affinity, gates, pins. Default: all.")
       ->delimiter(',')
       ->check(CLI::IsMember({"affinity", "gates", "pins"}));
-  app.add_option("--limit", line.limit, "Seconds after which a round is given up. Default: 300")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--keep", line.bench.keep_dir, "Leave the directories with all logs behind.");
+  app.add_option("--limit", line.limit, "Time-out of a round in seconds. Default: 300")->check(CLI::PositiveNumber);
+  app.add_flag("--keep", line.bench.keep_dir, "Keep the directories with all logs.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
 }
 
 int main_with_result(int argc, char** argv) {
-  CLI::App app("Measures how fast a real kube-scheduler binds the pods of slices, by what keeps these together.",
+  CLI::App app("Measures how fast kube-scheduler binds the pods of slices with affinity, gates, or pins.",
                "tpu-slice-scheduling-bench");
   CommandLine line;
   add_options(app, line);
@@ -114,12 +113,12 @@ int main_with_result(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   }
   line.bench.limit = std::chrono::seconds(line.limit);
-  const auto ended = run(line);
-  if (!ended) {
-    fmt::print(stderr, "tpu-slice-scheduling-bench: {}\n", ended.error().message());
+  const auto status = run(line);
+  if (!status) {
+    fmt::print(stderr, "tpu-slice-scheduling-bench: {}\n", status.error().message());
     return 1;
   }
-  return *ended;
+  return *status;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string column(const std::vector<Round>& rounds, int digits, Of of) {
   return spread(std::move(values), digits);
 }
 
-/// Only rounds that finished have one.
+/// Over the finished rounds.
 std::string rate_column(const std::vector<Round>& rounds) {
   std::vector<double> values;
   for (const Round& round : rounds) {
@@ -30,11 +30,11 @@ std::string rate_column(const std::vector<Round>& rounds) {
                      rounds.size());
 }
 
-/// Of affinity alone in the same run, where both finished.
-std::string ratio_column(const SizeMeasurements& size, Way way) {
-  const auto base = size.rounds.find(Way::kAffinity);
+/// Relative to affinity alone in the same run, if both finished.
+std::string ratio_column(const SizeMeasurements& size, Method method) {
+  const auto base = size.rounds.find(Method::kAffinity);
   if (base == size.rounds.end()) return "-";
-  const std::vector<Round>& rounds = size.rounds.at(way);
+  const std::vector<Round>& rounds = size.rounds.at(method);
   std::vector<double> values;
   for (std::size_t run = 0; run < std::min(rounds.size(), base->second.size()); ++run) {
     const Round& alone = base->second[run];
@@ -43,11 +43,11 @@ std::string ratio_column(const SizeMeasurements& size, Way way) {
   return spread(std::move(values), 2);
 }
 
-std::string row(const SizeMeasurements& size, Way way) {
-  const std::vector<Round>& rounds = size.rounds.at(way);
-  const auto of_operator = [&](int digits, auto of) { return is_gated(way) ? column(rounds, digits, of) : "-"; };
+std::string row(const SizeMeasurements& size, Method method) {
+  const std::vector<Round>& rounds = size.rounds.at(method);
+  const auto of_operator = [&](int digits, auto of) { return is_gated(method) ? column(rounds, digits, of) : "-"; };
   return fmt::format("| {} ({}) | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", size.nodes,
-                     size.running, description_of(way), rate_column(rounds), ratio_column(size, way),
+                     size.running, description_of(method), rate_column(rounds), ratio_column(size, method),
                      column(rounds, 0, &Round::creation_rate), column(rounds, 2, &Round::scheduler_cpu),
                      column(rounds, 2, &Round::apiserver_cpu), of_operator(2, &Round::operator_cpu),
                      of_operator(0, &Round::resident), column(rounds, 0, &Round::bound),
@@ -59,7 +59,7 @@ std::string row(const SizeMeasurements& size, Way way) {
 
 std::string to_table(const SchedulingMeasurements& measurements) {
   std::string out = fmt::format(
-      "{} slices of 4 hosts in a round, of at most {} s. Medians of {} runs (least-most).\n\n"
+      "{} slices of 4 hosts in a round, of at most {} s. Medians of {} runs (min-max).\n\n"
       "| nodes (slices running) | kept together by | pods/s | of affinity alone | created, pods/s "
       "| kube-scheduler, CPU-s per 1,000 | kube-apiserver | operator | operator, MiB | pods bound | slices whole "
       "| half-placed | other programs |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -67,11 +67,11 @@ std::string to_table(const SchedulingMeasurements& measurements) {
       measurements.runs);
   std::string unfinished;
   for (const SizeMeasurements& size : measurements.sizes) {
-    for (const auto& [way, rounds] : size.rounds) {
-      out += row(size, way);
+    for (const auto& [method, rounds] : size.rounds) {
+      out += row(size, method);
       for (std::size_t run = 0; run < rounds.size(); ++run) {
         if (rounds[run].finished()) continue;
-        unfinished += fmt::format("- {} nodes, {}, run {}: {}\n", size.nodes, description_of(way), run + 1,
+        unfinished += fmt::format("- {} nodes, {}, run {}: {}\n", size.nodes, description_of(method), run + 1,
                                   outcome_of(rounds[run]));
       }
     }

@@ -16,8 +16,8 @@ namespace {
 
 constexpr Duration kStopLimit = std::chrono::seconds(40);
 constexpr Duration kSyncLimit = std::chrono::seconds(120);
-constexpr Duration kPatience = std::chrono::seconds(300);  ///< With all but the round.
-constexpr Duration kTold = std::chrono::seconds(10);
+constexpr Duration kTimeout = std::chrono::seconds(300);  ///< Of all waits except the round.
+constexpr Duration kProgressInterval = std::chrono::seconds(10);
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -28,7 +28,7 @@ Result<std::unique_ptr<SchedulingBench>> SchedulingBench::start(SchedulingOption
   const SchedulingOptions& given = bench->options_;
   bench->pools_ = given.nodes / kHosts;
   if (given.slices > bench->pools_) {
-    return Error::invalid_argument("{} nodes are {} pools, too few for {} slices", given.nodes, bench->pools_,
+    return Error::invalid_argument("{} nodes are only {} pools for {} slices", given.nodes, bench->pools_,
                                    given.slices);
   }
   bench->running_ = std::min(given.running, bench->pools_ - given.slices);
@@ -43,31 +43,31 @@ Result<std::unique_ptr<SchedulingBench>> SchedulingBench::start(SchedulingOption
   ASSIGN_OR_RETURN(bench->account_, testing::install_operator(*bench->plane_));
   ASSIGN_OR_RETURN(const client::ListPage pods, bench->plane_->client().list(kPods));
   ASSIGN_OR_RETURN(bench->watch_, BindingWatch::start(bench->plane_->config(), pods.resource_version));
-  RETURN_IF_ERROR(bench->make_nodes());
+  RETURN_IF_ERROR(bench->create_nodes());
   return bench;
 }
 
-Status SchedulingBench::make_nodes() {
+Status SchedulingBench::create_nodes() {
   const std::vector<std::string> nodes = bench::make_nodes(pools_, format_rfc3339(clock_.wall()));
   ASSIGN_OR_RETURN(const auto client, connect(kInFlight));
-  const Instant begun = clock_.now();
+  const Instant started = clock_.now();
   RETURN_IF_ERROR(client->post(kNodes.path(""), nodes));
-  nodes_per_second_ = static_cast<double>(nodes.size()) / seconds(clock_.now() - begun);
+  nodes_per_second_ = static_cast<double>(nodes.size()) / seconds(clock_.now() - started);
   return settle();
 }
 
 int SchedulingBench::nodes() const { return pools_ * kHosts; }
 
-Result<Round> SchedulingBench::measure(Way way, int slices) {
+Result<Round> SchedulingBench::measure(Method method, int slices) {
   Round out;
   ASSIGN_OR_RETURN(const std::string present, new_namespace("running"));
   ASSIGN_OR_RETURN(const std::string where, new_namespace("round"));
-  RETURN_IF_ERROR(add_running(way, present));
-  if (is_gated(way)) RETURN_IF_ERROR(start_operator());
+  RETURN_IF_ERROR(add_running(method, present));
+  if (is_gated(method)) RETURN_IF_ERROR(start_operator());
   RETURN_IF_ERROR(settle());
-  const std::vector<std::string> pods = waiting_pods(way, where, slices);
+  const std::vector<std::string> pods = waiting_pods(method, where, slices);
   RETURN_IF_ERROR(schedule(where, pods, out));
-  tell_slices(where, slices, out);
+  count_slices(where, slices, out);
   RETURN_IF_ERROR(stop_operator());
   RETURN_IF_ERROR(remove_pods(where));
   RETURN_IF_ERROR(remove_pods(present));
@@ -75,12 +75,12 @@ Result<Round> SchedulingBench::measure(Way way, int slices) {
   return out;
 }
 
-Status SchedulingBench::add_running(Way way, const std::string& namespace_name) {
-  const std::vector<std::string> pods = running_pods(way, namespace_name, running_, pools_);
+Status SchedulingBench::add_running(Method method, const std::string& namespace_name) {
+  const std::vector<std::string> pods = running_pods(method, namespace_name, running_, pools_);
   ASSIGN_OR_RETURN(const auto client, connect(kInFlight));
   RETURN_IF_ERROR(client->post(kPods.path(namespace_name), pods));
-  ASSIGN_OR_RETURN(const bool seen, wait_settled(namespace_name, pods.size(), clock_.now() + kPatience));
-  if (!seen) return Error::of(ErrorCode::kTimeout, "{}: not all pods were seen", namespace_name);
+  ASSIGN_OR_RETURN(const bool seen, wait_settled(namespace_name, pods.size(), clock_.now() + kTimeout));
+  if (!seen) return Error::of(ErrorCode::kTimeout, "{}: not all pods were observed", namespace_name);
   return {};
 }
 
@@ -88,18 +88,18 @@ Status SchedulingBench::schedule(const std::string& namespace_name, const std::v
   out.pods = pods.size();
   ASSIGN_OR_RETURN(const auto client, connect(kInFlight));
   const Usage before = usage();
-  const Instant begun = clock_.now();
+  const Instant started = clock_.now();
   RETURN_IF_ERROR(client->post(kPods.path(namespace_name), pods));
-  out.creation_rate = static_cast<double>(pods.size()) / seconds(clock_.now() - begun);
-  ASSIGN_OR_RETURN(const bool all, wait_settled(namespace_name, pods.size(), begun + options_.limit));
+  out.creation_rate = static_cast<double>(pods.size()) / seconds(clock_.now() - started);
+  ASSIGN_OR_RETURN(const bool all, wait_settled(namespace_name, pods.size(), started + options_.limit));
   if (operator_ && !operator_->running()) {
-    return Error::unavailable("the operator has ended:\n{}", testing::last_lines(operator_->log(), 5));
+    return Error::unavailable("the operator has exited:\n{}", testing::last_lines(operator_->log(), 5));
   }
-  // What has no node is tried again and again: such a round ends here.
+  // kube-scheduler retries unbound pods forever, so an unfinished round ends without rest.
   if (all) RETURN_IF_ERROR(settle());
   const Usage after = usage();
-  const double passed = seconds(clock_.now() - begun);
-  Instant last = begun;
+  const double passed = seconds(clock_.now() - started);
+  Instant last = started;
   for (const auto& [name, pod] : watch_->pods(namespace_name)) {
     if (pod.node.empty()) continue;
     ++out.bound;
@@ -107,13 +107,13 @@ Status SchedulingBench::schedule(const std::string& namespace_name, const std::v
   }
   if (out.bound > 0) {
     const double thousands = static_cast<double>(out.bound) / 1000;
-    out.rate = static_cast<double>(out.bound) / seconds(last - begun);
+    out.rate = static_cast<double>(out.bound) / seconds(last - started);
     out.scheduler_cpu = (after.scheduler - before.scheduler) / thousands;
     out.apiserver_cpu = (after.apiserver - before.apiserver) / thousands;
-    out.operator_cpu = (after.the_operator - before.the_operator) / thousands;
+    out.operator_cpu = (after.tpu_operator - before.tpu_operator) / thousands;
   }
   if (operator_) out.resident = resident_mebibytes(operator_->pid());
-  // The two are counted one after the other, so that the difference may come out below nothing.
+  // The values are read one after the other, so their difference may be negative.
   const double others = after.machine - before.machine - (after.ours - before.ours);
   out.others = std::max(0.0, others / passed / machine_cores());
   return {};
@@ -121,29 +121,30 @@ Status SchedulingBench::schedule(const std::string& namespace_name, const std::v
 
 Result<bool> SchedulingBench::wait_settled(const std::string& namespace_name, std::size_t count, Instant until) {
   while (true) {
-    const Duration left = std::max<Duration>(until - clock_.now(), Duration::zero());
-    ASSIGN_OR_RETURN(const std::size_t reached, watch_->wait_settled(namespace_name, count, std::min(kTold, left)));
+    const Duration remaining = std::max<Duration>(until - clock_.now(), Duration::zero());
+    ASSIGN_OR_RETURN(const std::size_t reached,
+                     watch_->wait_settled(namespace_name, count, std::min(kProgressInterval, remaining)));
     if (reached >= count) return true;
     if (clock_.now() >= until) return false;
     fmt::print(stderr, "  {}: {} of {} pods\n", namespace_name, reached, count);
   }
 }
 
-void SchedulingBench::tell_slices(const std::string& namespace_name, int slices, Round& out) const {
-  const std::map<std::string, PodFate> pods = watch_->pods(namespace_name);
+void SchedulingBench::count_slices(const std::string& namespace_name, int slices, Round& out) const {
+  const std::map<std::string, ObservedPod> pods = watch_->pods(namespace_name);
   for (int slice = 0; slice < slices; ++slice) {
     std::set<std::string> pools;
     int bound = 0;
-    bool leaving = false;
+    bool terminating = false;
     for (int host = 0; host < kHosts; ++host) {
       const auto pod = pods.find(pod_name(slice, host));
       if (pod == pods.end()) continue;
-      leaving = leaving || pod->second.leaving;
+      terminating = terminating || pod->second.terminating;
       if (pod->second.node.empty()) continue;
       ++bound;
       pools.insert(pool_of(pod->second.node));
     }
-    if (leaving) {
+    if (terminating) {
       ++out.torn_down;
     } else if (bound == kHosts && pools.size() == 1) {
       ++out.whole;
@@ -170,13 +171,13 @@ Status SchedulingBench::stop_operator() {
 }
 
 Result<std::string> SchedulingBench::new_namespace(const char* prefix) {
-  // All names have the same length, as the names are in the pods.
+  // All names have the same length, since pods contain them.
   const std::string name = fmt::format("{}-{:04}", prefix, ++namespaces_);
   ASSIGN_OR_RETURN(
-      const Object made,
+      const Object created,
       plane_->client().create(kNamespaces,
                               Object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}})));
-  return made.name();
+  return created.name();
 }
 
 Result<std::unique_ptr<LeanClient>> SchedulingBench::connect(int connections) const {
@@ -185,13 +186,13 @@ Result<std::unique_ptr<LeanClient>> SchedulingBench::connect(int connections) co
 
 Status SchedulingBench::remove_pods(const std::string& namespace_name) {
   ASSIGN_OR_RETURN(const auto client, connect(1));
-  // No kubelet would say that they have ended.
+  // Without kubelets, pods with a grace period would not be deleted.
   RETURN_IF_ERROR(client->remove({kPods.path(namespace_name) + "?gracePeriodSeconds=0"}));
-  return watch_->wait_gone(namespace_name, kPatience);
+  return watch_->wait_deleted(namespace_name, kTimeout);
 }
 
 Status SchedulingBench::settle() {
-  return wait_for_rest([this] { return usage().ours; }, kPatience);
+  return wait_for_rest([this] { return usage().ours; }, kTimeout);
 }
 
 SchedulingBench::Usage SchedulingBench::usage() const {
@@ -202,8 +203,8 @@ SchedulingBench::Usage SchedulingBench::usage() const {
   Usage out;
   out.scheduler = used_by("kube-scheduler");
   out.apiserver = used_by("kube-apiserver");
-  if (operator_) out.the_operator = cpu_seconds(operator_->pid());
-  out.ours = out.scheduler + out.apiserver + out.the_operator + used_by("etcd") + cpu_seconds(getpid());
+  if (operator_) out.tpu_operator = cpu_seconds(operator_->pid());
+  out.ours = out.scheduler + out.apiserver + out.tpu_operator + used_by("etcd") + cpu_seconds(getpid());
   out.machine = machine_cpu_seconds();
   return out;
 }

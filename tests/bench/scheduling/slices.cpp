@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/node_pools.h"
+#include "api/sim/cluster/nodes/node_pools.h"
 #include "api/types/json.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kAccelerator = "tpu-v6e-slice";
 constexpr const char* kTopology = "4x4";
-constexpr int kChips = 4;  ///< Of a host.
+constexpr int kChips = 4;  ///< Per host.
 
 sim::NodePool make_pool(int index) {
   return {.name = fmt::format("pool-{}", index),
@@ -27,7 +27,7 @@ sim::NodePool make_pool(int index) {
           .memory = "720Gi"};
 }
 
-Json make_pod(Way way, const std::string& namespace_name, int slice, int host) {
+Json make_pod(Method method, const std::string& namespace_name, int slice, int host) {
   const std::string slice_name = fmt::format("slice-{}", slice);
   tpu::SliceIdentity identity;
   identity.slice_name = slice_name;
@@ -45,7 +45,7 @@ Json make_pod(Way way, const std::string& namespace_name, int slice, int host) {
   spec["nodeSelector"][tpu::kAcceleratorLabel] = kAccelerator;
   spec["nodeSelector"][tpu::kTopologyLabel] = kTopology;
   spec["tolerations"].push_back({{"key", tpu::kTpuTaint}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
-  if (has_affinity(way)) tpu::join_slice_affinity(spec["affinity"], key, tpu::kNodePoolLabel);
+  if (has_affinity(method)) tpu::add_slice_affinity(spec["affinity"], key, tpu::kNodePoolLabel);
   Json container = {{"name", "worker"}, {"image", "registry.k8s.io/pause:3.10"}};
   container["resources"]["limits"][tpu::kTpuResource] = std::to_string(kChips);
   spec["containers"].push_back(std::move(container));
@@ -64,28 +64,28 @@ std::vector<std::string> make_nodes(int pools, const std::string& now) {
   return nodes;
 }
 
-std::vector<std::string> waiting_pods(Way way, const std::string& namespace_name, int slices) {
+std::vector<std::string> waiting_pods(Method method, const std::string& namespace_name, int slices) {
   std::vector<std::string> pods;
   for (int slice = 0; slice < slices; ++slice) {
     for (int host = 0; host < kHosts; ++host) {
-      Json pod = make_pod(way, namespace_name, slice, host);
-      if (is_gated(way)) pod["spec"]["schedulingGates"].push_back({{"name", tpu::kSliceGate}});
+      Json pod = make_pod(method, namespace_name, slice, host);
+      if (is_gated(method)) pod["spec"]["schedulingGates"].push_back({{"name", tpu::kSliceGate}});
       pods.push_back(pod.dump());
     }
   }
   return pods;
 }
 
-std::vector<std::string> running_pods(Way way, const std::string& namespace_name, int slices, int pools) {
+std::vector<std::string> running_pods(Method method, const std::string& namespace_name, int slices, int pools) {
   std::vector<std::string> pods;
   for (int slice = 0; slice < slices; ++slice) {
-    // 64 bits: slices times pools.
+    // The product needs 64 bits.
     const auto chosen = static_cast<int>(static_cast<std::int64_t>(slice) * pools / slices);
     const sim::NodePool pool = make_pool(chosen);
     for (int host = 0; host < kHosts; ++host) {
-      Json pod = make_pod(way, namespace_name, slice, host);
+      Json pod = make_pod(method, namespace_name, slice, host);
       pod["spec"]["nodeName"] = sim::node_name(pool, host);
-      if (is_gated(way)) pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
+      if (is_gated(method)) pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
       pods.push_back(pod.dump());
     }
   }

@@ -1,5 +1,5 @@
-# The name of the stage that follows what a pod shows now; nothing while it just runs, or is over. These are the
-# decisions of next_stage() in api/sim/cluster/pod_stages.cpp.
+# Name of the stage that follows the current state of a pod; nothing if the pod runs or is terminal. Decides the same as
+# next_stage() in api/sim/cluster/nodes/pod_stages.cpp.
 . as $pod
 | ($pod.status.containerStatuses // []) as $containers
 | ($pod.spec.initContainers // []) as $inits
@@ -8,14 +8,14 @@
   def ready: any($pod.status.conditions[]?; .type == "Ready" and .status == "True");
   def restartable: .state.terminated and ($pod.spec.restartPolicy == "Always" or
     ($pod.spec.restartPolicy == "OnFailure" and .state.terminated.exitCode != 0));
-  # Of the first init container that is not through.
+  # Stage of the first init container that has not completed.
   def init_stage: first(range($inits | length) as $i
     | $pod.status.initContainerStatuses[$i].state as $state
     | select(($state.terminated.exitCode == 0 or ($inits[$i].restartPolicy == "Always" and $state.running)) | not)
     | if $state.running then "init-done" else "init" end) // null;
   if $pod.metadata.deletionTimestamp then
-    # Without grace it waits for its finalizers. A server whose client is gone may stop between marking a pod that is over
-    # and removing it; kubelets finish that.
+    # With a grace period of 0 only its finalizers keep a pod. If the client of a deletion has disconnected, the API server
+    # may stop after it has marked a terminal pod; kubelets then complete the deletion.
     if ($pod.metadata.finalizers // []) != [] and $pod.metadata.deletionGracePeriodSeconds == 0 then empty
     elif over or $pod.metadata.deletionGracePeriodSeconds == 0 or
       ($pod.status.phase != "Running" and ($pod.status.podIP // "") == "") then "remove"

@@ -1,4 +1,4 @@
-// The operator wakes up after the API server was killed and etcd compacted: what it watched from is forgotten (410).
+// The operator is paused while the API server is killed and etcd compacted: its watches have expired (410).
 #include <memory>
 #include <set>
 #include <string>
@@ -23,20 +23,20 @@ bool is_compacted(client::Client& client, const std::string& version) {
   return !page && page.error().code() == ErrorCode::kExpired;
 }
 
-TEST_F(ExpiredWatch, IsListedAgainAndNothingIsMissed) {
+TEST_F(ExpiredWatch, IsRelistedWithoutMissingChanges) {
   RayNamespace failing(client(), "expired-failing");
-  RayNamespace leaving(client(), "expired-leaving");
-  RayNamespace coming(client(), "expired-coming");
-  for (RayNamespace* space : {&failing, &leaving, &coming}) ASSERT_TRUE(space->make().ok());
+  RayNamespace deleted(client(), "expired-deleted");
+  RayNamespace created(client(), "expired-created");
+  for (RayNamespace* space : {&failing, &deleted, &created}) ASSERT_TRUE(space->create().ok());
   const auto started = start_operator(false);
   ASSERT_TRUE(started.ok()) << started.error().message();
   OperatorProcess& op = **started;
   ASSERT_TRUE(failing.apply().ok());
-  ASSERT_TRUE(leaving.apply().ok());
-  ASSERT_TRUE(eventually([&] { return failing.ready() && leaving.ready(); }));
+  ASSERT_TRUE(deleted.apply().ok());
+  ASSERT_TRUE(eventually([&] { return failing.ready() && deleted.ready(); }));
   const pid_t pid = op.pid();
-  const auto seen = op.metrics();
-  ASSERT_TRUE(seen.ok()) << seen.error().message();
+  const auto metrics_before = op.metrics();
+  ASSERT_TRUE(metrics_before.ok()) << metrics_before.error().message();
   const auto page = client().list(kPods, {.limit = 1});
   ASSERT_TRUE(page.ok()) << page.error().message();
 
@@ -45,23 +45,24 @@ TEST_F(ExpiredWatch, IsListedAgainAndNothingIsMissed) {
   ASSERT_TRUE(plane().start_apiserver().ok());
   const std::set<std::string> before = failing.worker_uids();
   ASSERT_TRUE(failing.fail_worker(1).ok());
-  ASSERT_TRUE(leaving.remove().ok());
-  ASSERT_TRUE(coming.apply().ok());
-  // So that the operator sees nothing of the deletion but that nothing is left.
-  ASSERT_TRUE(leaving.remove_children().ok());
-  ASSERT_TRUE(leaving.gone());
+  ASSERT_TRUE(deleted.remove().ok());
+  ASSERT_TRUE(created.apply().ok());
+  // So that the operator observes the deletion only in its relist.
+  ASSERT_TRUE(deleted.remove_children().ok());
+  ASSERT_TRUE(deleted.is_deleted());
   ASSERT_TRUE(eventually([&] { return is_compacted(client(), page->resource_version); }));
   op.resume();
 
   EXPECT_TRUE(eventually([&] { return failing.rebuilt(before); })) << failing.digest();
-  EXPECT_TRUE(eventually([&] { return coming.ready(); })) << coming.digest();
-  EXPECT_TRUE(leaving.gone()) << leaving.digest();
+  EXPECT_TRUE(eventually([&] { return created.ready(); })) << created.digest();
+  EXPECT_TRUE(deleted.is_deleted()) << deleted.digest();
   const auto now = op.metrics();
   ASSERT_TRUE(now.ok()) << now.error().message();
   for (const char* resource : {"rayclusters.ray.io", "pods", "services"}) {
     for (const char* metric : {"tpuslice_watch_expired_total", "tpuslice_watch_lists_total"}) {
       const StringMap labels = {{"resource", resource}};
-      EXPECT_GE(sum_of(*now, metric, labels) - sum_of(*seen, metric, labels), 1) << metric << " of " << resource;
+      EXPECT_GE(sum_of(*now, metric, labels) - sum_of(*metrics_before, metric, labels), 1)
+          << metric << " of " << resource;
     }
   }
   EXPECT_EQ(op.pid(), pid);

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "api/base/file.h"
 #include "api/client/credentials.h"
-#include "api/http/io_threads.h"
-#include "api/http/network_transport.h"
+#include "api/http/client/io_threads.h"
+#include "api/http/client/network_transport.h"
 #include "api/types/json.h"
 #include "tests/support/operator_process.h"
 
@@ -43,8 +44,8 @@ std::vector<sim::NodePool> pools() {
   return sim::parse_node_pools({{"pools", pools}}).value();
 }
 
-/// Which head or worker a pod is, of all there are. A RayCluster that was made again is another one.
-e2e::Distinctness distinct_slices() {
+/// No two live pods are the same head or worker of a RayCluster. A recreated RayCluster has another uid.
+e2e::Distinctness distinct_members() {
   e2e::Distinctness out;
   out.target = {.resource = "pods", .selector = "ray.io/cluster"};
   for (const char* field :
@@ -56,8 +57,8 @@ e2e::Distinctness distinct_slices() {
   return out;
 }
 
-/// What the tests share; made by the first of them, ended after the last.
-class Shared final : public ::testing::Environment {
+/// Shared by all tests: started by the first test, stopped after the last.
+class SharedPlane final : public ::testing::Environment {
  public:
   Status start() {
     if (plane_ || failed_) return failed_ ? Status(*failed_) : Status();
@@ -85,14 +86,12 @@ class Shared final : public ::testing::Environment {
  private:
   Status bring_up() {
     io_ = http::start_io();
-    std::string dir = (fs::temp_directory_path() / "tpu-slice-faults.XXXXXX").string();
-    if (mkdtemp(dir.data()) == nullptr) return Error::invalid_argument("{}: cannot be made", dir);
-    dir_ = dir;
+    ASSIGN_OR_RETURN(dir_, make_temporary_directory("tpu-slice-faults"));
     RETURN_IF_ERROR(write_private_file(dir_ + "/audit.yaml", kAuditPolicy));
     ControlPlaneOptions options;
     options.dir = dir_ + "/plane";
     options.pools = pools();
-    // Nodes stay Ready while the API server is away.
+    // Nodes stay Ready while the API server is down.
     options.node_grace = std::chrono::minutes(2);
     options.crds = {"deploy/crds/ray.io_rayclusters.yaml"};
     options.apiserver_flags = {"--etcd-compaction-interval=1s", "--audit-policy-file=" + dir_ + "/audit.yaml",
@@ -114,11 +113,11 @@ class Shared final : public ::testing::Environment {
 };
 
 /// GoogleTest owns it.
-Shared& shared() {
-  static Shared* const kShared = [] {
-    auto* const made = new Shared();
-    ::testing::AddGlobalTestEnvironment(made);
-    return made;
+SharedPlane& shared() {
+  static SharedPlane* const kShared = [] {
+    auto* const plane = new SharedPlane();
+    ::testing::AddGlobalTestEnvironment(plane);
+    return plane;
   }();
   return *kShared;
 }
@@ -133,15 +132,15 @@ void FaultTest::SetUp() {
   if (!plane().process(kApiServer)->running()) {
     ASSERT_TRUE(plane().start_apiserver().ok());
   }
-  slices_ = std::make_unique<e2e::Always>(client(), kPods, "", distinct_slices());
+  pods_ = std::make_unique<e2e::InvariantWatch>(client(), kPods, "", distinct_members());
 }
 
 void FaultTest::TearDown() {
-  if (slices_) {
-    EXPECT_THAT(slices_->violations(), IsEmpty());
-    EXPECT_GT(slices_->changes(), 0U) << "nothing was watched";
+  if (pods_) {
+    EXPECT_THAT(pods_->violations(), IsEmpty());
+    EXPECT_GT(pods_->changes(), 0U) << "no pod was observed";
   }
-  slices_.reset();
+  pods_.reset();
   if (!HasFailure() || !shared().started()) return;
   shared().keep();
   GTEST_LOG_(INFO) << "logs are in " << plane().dir();

@@ -1,5 +1,5 @@
-// A leader that is paused for longer than its lease lasts, as a machine that swaps or a VM that migrates does, while
-// another takes over.
+// A leader that is paused for longer than its lease, as by swapping or a VM migration, while another replica takes
+// over.
 #include <memory>
 #include <set>
 #include <string>
@@ -26,8 +26,8 @@ class PausedLeader : public FaultTest {
     const auto lease = client().get(kLeases, {"tpu-slice-system", "tpu-slice-operator"});
     return lease ? string_at(lease->json(), {"spec", "holderIdentity"}) : "";
   }
-  /// Whether it has sent anything lately. The process must not be stopped with a write on its way: that cannot be
-  /// called back, and would only prove that preconditions are needed.
+  /// Whether `user` sends a write within a second. The process must not be paused with a request in flight, which
+  /// nothing can cancel.
   [[nodiscard]] static bool is_writing(const std::string& user) {
     const std::size_t before = writes_of(user).size();
     return eventually([&] { return writes_of(user).size() > before; }, 1s);
@@ -37,10 +37,10 @@ class PausedLeader : public FaultTest {
   }
 };
 
-TEST_F(PausedLeader, WritesNothingOnceAnotherLeads) {
+TEST_F(PausedLeader, WritesNothingAfterAnotherReplicaLeads) {
   RayNamespace old(client(), "leader-old");
   RayNamespace late(client(), "leader-late");
-  for (RayNamespace* space : {&old, &late}) ASSERT_TRUE(space->make().ok());
+  for (RayNamespace* space : {&old, &late}) ASSERT_TRUE(space->create().ok());
   const auto a = start_operator(true, "operator-a");
   ASSERT_TRUE(a.ok()) << a.error().message();
   ASSERT_TRUE(eventually([&] { return leads(**a); }));
@@ -54,7 +54,7 @@ TEST_F(PausedLeader, WritesNothingOnceAnotherLeads) {
 
   (*a)->pause();
   const std::vector<std::string> until_lost = writes_of("operator-a");
-  // Work that waits for it when it wakes up, but then has been done.
+  // Work that the other replica completes before this one resumes.
   const std::set<std::string> before = old.worker_uids();
   ASSERT_TRUE(old.fail_worker(0).ok());
   ASSERT_TRUE(late.apply().ok());
@@ -63,17 +63,17 @@ TEST_F(PausedLeader, WritesNothingOnceAnotherLeads) {
   ASSERT_TRUE(eventually([&] { return old.rebuilt(before); })) << old.digest();
   ASSERT_TRUE(eventually([&] { return late.ready(); })) << late.digest();
 
-  // And some that both could do.
+  // Work that both replicas observe.
   const std::set<std::string> rebuilt = old.worker_uids();
   ASSERT_TRUE(old.fail_worker(1).ok());
   (*a)->resume();
-  ASSERT_TRUE(eventually([&] { return !(*a)->running(); })) << "a leader without lease ends";
+  ASSERT_TRUE(eventually([&] { return !(*a)->running(); })) << "a leader without its lease exits";
   EXPECT_TRUE(eventually([&] { return old.rebuilt(rebuilt); })) << old.digest();
   EXPECT_EQ(writes_of("operator-a"), until_lost);
   EXPECT_THAT(writes_of("operator-b"), Contains("201 create pods leader-late/" + late.children().front()));
   const Status ended = (*a)->stop();
   ASSERT_FALSE(ended.ok());
-  EXPECT_THAT(ended.error().message(), HasSubstr("ended with status 1"));
+  EXPECT_THAT(ended.error().message(), HasSubstr("exited with status 1"));
   EXPECT_THAT(ended.error().message(), HasSubstr("lost"));
 }
 

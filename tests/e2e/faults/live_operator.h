@@ -1,5 +1,5 @@
-// LiveOperator: the operator in this process, with its threads, on a real API server, behind a transport that can be
-// broken. Its destruction is its death: nothing it had begun is finished.
+// LiveOperator: the operator in this process, with its threads, on a real API server, with injected faults. Destroying
+// it is a crash: requests in flight are not completed.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@
 namespace tpuslice::testing {
 
 struct LiveOperatorOptions {
-  std::string namespace_name;  ///< The only one it looks at, so that several run side by side.
-  std::string log = {};        ///< A file; empty: nowhere.
+  std::string namespace_name;  ///< The namespace that it watches, so that several can run at a time.
+  std::string log = {};        ///< Path; empty: no log.
   sim::Faults faults = {};
   runtime::WatchMachineOptions watch = {};
   client::ClientOptions client = {};
@@ -26,7 +26,7 @@ struct LiveOperatorOptions {
 
 class LiveOperator {
  public:
-  /// Runs from now on. `server` outlives it.
+  /// Starts. `server` outlives it.
   LiveOperator(http::Transport& server, const LiveOperatorOptions& options);
   ~LiveOperator();
   LiveOperator(const LiveOperator&) = delete;
@@ -36,7 +36,7 @@ class LiveOperator {
   [[nodiscard]] std::int64_t writes() const { return faults_.writes(); }
   /// Its caches are synced.
   [[nodiscard]] bool ready() const { return manager_.ready(); }
-  /// Watches opened, or tried to.
+  /// Number of watch requests.
   [[nodiscard]] std::int64_t watches() const;
 
  private:

@@ -12,7 +12,7 @@ namespace tpuslice::testing {
 namespace {
 
 constexpr const char* kName = "train";
-constexpr const char* kTokenVolume = "kube-api-access-";  ///< And something random.
+constexpr const char* kTokenVolume = "kube-api-access-";  ///< A random suffix follows.
 constexpr const char* kManifest = R"(
 apiVersion: ray.io/v1
 kind: RayCluster
@@ -45,7 +45,7 @@ const ResourceType& ray_clusters() { return raycluster::kRayClusters; }
 
 std::string label_of(const Json& object, const char* name) { return string_at(object, {"metadata", "labels", name}); }
 
-bool is_settled(const Json& pod) {
+bool is_ready(const Json& pod) {
   return sim::condition_status(pod, "Ready") == "True" && !pod["metadata"].contains("deletionTimestamp");
 }
 
@@ -56,13 +56,13 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-/// After the last '-': where names have a hash of the uid of their RayCluster.
+/// The part from the last '-': a hash of the uid of the RayCluster.
 std::string suffix(const std::string& name) {
   const std::size_t dash = name.rfind('-');
   return dash == std::string::npos ? std::string() : name.substr(dash);
 }
 
-Json told_apart(const Json& object) {
+Json comparable(const Json& object) {
   const Json& metadata = object["metadata"];
   Json kept = {{"name", metadata["name"]},
                {"labels", metadata.value("labels", Json())},
@@ -82,10 +82,10 @@ Json told_apart(const Json& object) {
 
 }  // namespace
 
-Status RayNamespace::make() {
-  const auto made = client_.create(
+Status RayNamespace::create() {
+  const auto created = client_.create(
       kNamespaces, Object({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name_}}}}));
-  if (!made) return made.error();
+  if (!created) return created.error();
   const auto account =
       client_.create(kServiceAccounts, Object({{"apiVersion", "v1"},
                                                {"kind", "ServiceAccount"},
@@ -97,8 +97,8 @@ Status RayNamespace::make() {
 Status RayNamespace::apply() {
   Json manifest = parse_yaml(kManifest).value();
   manifest["metadata"]["namespace"] = name_;
-  const auto made = client_.create(ray_clusters(), Object(std::move(manifest)));
-  if (!made) return made.error();
+  const auto created = client_.create(ray_clusters(), Object(std::move(manifest)));
+  if (!created) return created.error();
   return {};
 }
 
@@ -120,7 +120,7 @@ Status RayNamespace::fail_worker(int host) {
     if (!failed) return failed.error();
     return {};
   }
-  return Error::not_found("{}: no worker of host {}", name_, host);
+  return Error::not_found("{}: no worker with host index {}", name_, host);
 }
 
 std::vector<Json> RayNamespace::objects(const ResourceType& type) {
@@ -145,7 +145,7 @@ bool RayNamespace::ready() {
     return false;
   }
   const std::vector<Json> pods = objects(kPods);
-  return pods.size() == kHosts + 1 && std::all_of(pods.begin(), pods.end(), is_settled);
+  return pods.size() == kHosts + 1 && std::all_of(pods.begin(), pods.end(), is_ready);
 }
 
 bool RayNamespace::rebuilt(const std::set<std::string>& before) {
@@ -155,7 +155,7 @@ bool RayNamespace::rebuilt(const std::set<std::string>& before) {
          std::none_of(now.begin(), now.end(), [&](const std::string& uid) { return before.contains(uid); });
 }
 
-bool RayNamespace::gone() {
+bool RayNamespace::is_deleted() {
   const auto cluster = client_.get(ray_clusters(), {name_, kName});
   if (cluster || cluster.error().code() != ErrorCode::kNotFound) return false;
   for (const ResourceType& type : {kPods, kServices}) {
@@ -192,7 +192,7 @@ std::string RayNamespace::digest() {
       for (const char* label : {"ray.io/worker-group-replica-name", "tpuslice.dev/slice"}) {
         common.emplace_back(suffix(label_of(object, label)), "-HASH");
       }
-      out += std::string(type.plural) + " " + told_apart(object).dump(1) + "\n";
+      out += std::string(type.plural) + " " + comparable(object).dump(1) + "\n";
     }
   }
   for (const auto& [from, to] : common) replace_all(out, from, to);

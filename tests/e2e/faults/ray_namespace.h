@@ -1,4 +1,4 @@
-// RayNamespace: a namespace of a real cluster with one RayCluster of one slice in it, and what is to be seen there.
+// RayNamespace: a namespace of a real cluster with one RayCluster of one slice.
 #pragma once
 
 #include <set>
@@ -11,42 +11,41 @@
 
 namespace tpuslice::testing {
 
-/// Questions that the server does not answer are answered with no, or nothing. Thread-safe.
+/// If a read fails, functions return false or nothing. Thread-safe.
 class RayNamespace {
  public:
   static constexpr int kHosts = 2;
 
   /// `client` outlives it.
   RayNamespace(client::Client& client, std::string name) : client_(client), name_(std::move(name)) {}
-  /// Deletes the RayCluster: others need the nodes.
+  /// Deletes the RayCluster: other tests need its nodes.
   ~RayNamespace() { static_cast<void>(remove()); }
   RayNamespace(const RayNamespace&) = delete;
   RayNamespace& operator=(const RayNamespace&) = delete;
 
-  /// Makes the namespace, and the service account of its pods: the controller that would takes its time after the API
-  /// server was away.
-  Status make();
-  /// Makes the RayCluster: a head and one slice of two hosts.
+  /// Creates the namespace and its default service account, which its controller would create late after an outage of
+  /// the API server.
+  Status create();
+  /// Creates the RayCluster: a head and one slice of two hosts.
   Status apply();
-  /// Deletes it; what it owns is left to the garbage collector.
+  /// Deletes the RayCluster; the garbage collector deletes its children.
   Status remove();
-  /// Does the garbage collector's work, which takes long to begin after the API server was away.
+  /// Deletes the children, since the garbage collector starts late after an outage of the API server.
   Status remove_children();
-  /// As a kubelet says of a pod that it has evicted.
+  /// Sets the status of an evicted pod.
   Status fail_worker(int host);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Every pod is there, Ready and not about to go, and the status says so.
+  /// All pods are Ready and not terminating, and the status says ready.
   [[nodiscard]] bool ready();
-  /// ready(), with workers of which none is in `before`.
+  /// ready(), and no worker is in `before`.
   [[nodiscard]] bool rebuilt(const std::set<std::string>& before);
-  /// Neither the RayCluster nor a pod or a service is left.
-  [[nodiscard]] bool gone();
+  /// The RayCluster, all pods and all services are deleted.
+  [[nodiscard]] bool is_deleted();
   [[nodiscard]] std::set<std::string> worker_uids();
   /// Names of all pods and services, in order.
   [[nodiscard]] std::vector<std::string> children();
-  /// What users can tell apart in a finished state: no uids, times, addresses and nodes, and names that are the same
-  /// for every namespace.
+  /// The state without uids, times, addresses, nodes, hashes and the name of the namespace.
   [[nodiscard]] std::string digest();
 
  private:

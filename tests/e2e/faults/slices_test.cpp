@@ -1,4 +1,4 @@
-// That the watch every test is held to sees what it is there for.
+// The invariant watch of FaultTest reports violations.
 #include <memory>
 #include <string>
 
@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-using SlicesTest = FaultTest;
+using InvariantWatchOnARealServer = FaultTest;
 
 Object member(const std::string& name, const std::string& host) {
   return Object({{"apiVersion", "v1"},
@@ -34,10 +34,10 @@ Object member(const std::string& name, const std::string& host) {
                    {"schedulingGates", Json::array({Json{{"name", "example.com/stay"}}})}}}});
 }
 
-TEST_F(SlicesTest, SeesASecondPodInAPlaceAlsoAfterTheApiServerWasAway) {
-  const auto watched = take_slices();
+TEST_F(InvariantWatchOnARealServer, ReportsTwoPodsOfOneHostAfterARestartOfTheApiServer) {
+  const auto watched = take_pods();
   RayNamespace space(client(), "doubled");
-  ASSERT_TRUE(space.make().ok());
+  ASSERT_TRUE(space.create().ok());
   ASSERT_TRUE(client().create(kPods, member("a", "0")).ok());
   ASSERT_TRUE(client().create(kPods, member("b", "1")).ok());
   ASSERT_TRUE(eventually([&] { return watched->changes() >= 2; }));

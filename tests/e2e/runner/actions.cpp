@@ -1,111 +1,113 @@
-// What a Player does for each kind of step.
+// ScenarioRunner: the action of each kind of step.
 #include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/kubelet.h"
-#include "tests/e2e/runner/player.h"
+#include "api/base/file.h"
+#include "api/sim/cluster/nodes/kubelet.h"
+#include "tests/e2e/runner/scenario_runner.h"
 
 namespace tpuslice::e2e {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kManager = "kubectl";
+constexpr const char* kFieldManager = "kubectl";
 
-ObjectKey key_in(const ResourceType& type, const std::string& space, const std::string& name) {
-  return {type.namespaced ? space : "", name};
+ObjectKey key_in(const ResourceType& type, const std::string& namespace_name, const std::string& name) {
+  return {type.namespaced ? namespace_name : "", name};
 }
 
-std::string name_in(const Json& object) { return string_at(object, {"metadata", "name"}); }
+std::string object_name(const Json& object) { return string_at(object, {"metadata", "name"}); }
 
 }  // namespace
 
-Status Player::act(const Step&, const Apply& apply) {
+Status ScenarioRunner::act(const Step&, const Apply& apply) {
   for (const Json& object : apply.objects) {
     ASSIGN_OR_RETURN(const ResourceType type,
-                     kinds_.of_kind(string_at(object, {"apiVersion"}), string_at(object, {"kind"})));
-    const auto applied = world_.client().patch(type, key_in(type, space_, name_in(object)), client::PatchType::kApply,
-                                               object, {.force = true, .field_manager = kManager});
+                     mapper_.for_kind(string_at(object, {"apiVersion"}), string_at(object, {"kind"})));
+    const auto applied =
+        world_.client().patch(type, key_in(type, namespace_, object_name(object)), client::PatchType::kApply, object,
+                              {.force = true, .field_manager = kFieldManager});
     if (!applied) return applied.error();
   }
   return {};
 }
 
-Status Player::act(const Step&, const Patch& patch) {
+Status ScenarioRunner::act(const Step&, const Patch& patch) {
   ASSIGN_OR_RETURN(const ResourceType type, type_of(patch.target));
   const auto kind = patch.body.is_array() ? client::PatchType::kJson : client::PatchType::kMerge;
-  const auto patched = world_.client().patch(type, key_in(type, space_, patch.target.name), kind, patch.body,
-                                             {.field_manager = kManager});
+  const auto patched = world_.client().patch(type, key_in(type, namespace_, patch.target.name), kind, patch.body,
+                                             {.field_manager = kFieldManager});
   if (!patched) return patched.error();
   return {};
 }
 
-Status Player::act(const Step&, const Delete& action) {
+Status ScenarioRunner::act(const Step&, const Delete& action) {
   ASSIGN_OR_RETURN(const ResourceType type, type_of(action.target));
   ASSIGN_OR_RETURN(const auto objects, find(action.target));
-  if (objects.empty()) return Error::not_found("{}: nothing to delete", action.target.text);
+  if (objects.empty()) return Error::not_found("{}: no objects found", action.target.text);
   for (const Json& object : objects) {
-    RETURN_IF_ERROR(world_.client().remove(type, key_in(type, space_, name_in(object))));
+    RETURN_IF_ERROR(world_.client().remove(type, key_in(type, namespace_, object_name(object))));
   }
   return {};
 }
 
-Status Player::act(const Step&, const FailPods& fail) {
+Status ScenarioRunner::act(const Step&, const FailPods& fail) {
   ASSIGN_OR_RETURN(const auto pods, find(fail.target));
-  if (pods.empty()) return Error::not_found("{}: no pod to fail", fail.target.text);
+  if (pods.empty()) return Error::not_found("{}: no pods found", fail.target.text);
   for (const Json& pod : pods) {
     const auto failed = world_.client().update_status(
-        kPods, {space_, name_in(pod)},
+        kPods, {namespace_, object_name(pod)},
         {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "The node was low on resource: memory."}});
     if (!failed) return failed.error();
   }
   return {};
 }
 
-Status Player::mark_node(const std::string& node, const Json& ready) {
+Status ScenarioRunner::mark_node(const std::string& node, const Json& ready) {
   const Json patch = {{"metadata", {{"annotations", {{sim::kNodeReadyAnnotation, ready}}}}}};
   const auto patched = world_.client().patch(kNodes, {{}, node}, client::PatchType::kMerge, patch);
   if (!patched) return patched.error();
   return {};
 }
 
-Status Player::act(const Step&, const LoseNodes& lose) {
+Status ScenarioRunner::act(const Step&, const LoseNodes& lose) {
   ASSIGN_OR_RETURN(const auto pods, find(lose.pods));
-  if (pods.empty()) return Error::not_found("{}: no pod", lose.pods.text);
+  if (pods.empty()) return Error::not_found("{}: no pods found", lose.pods.text);
   for (const Json& pod : pods) {
     const std::string node = string_at(pod, {"spec", "nodeName"});
-    if (node.empty()) return Error::invalid_argument("pod {} has no node", name_in(pod));
+    if (node.empty()) return Error::invalid_argument("pod {} has no node", object_name(pod));
     RETURN_IF_ERROR(mark_node(node, "false"));
     lost_nodes_.insert(node);
   }
   return {};
 }
 
-Status Player::act(const Step&, const ReturnNodes&) {
+Status ScenarioRunner::act(const Step&, const ReturnNodes&) {
   for (const std::string& node : lost_nodes_) RETURN_IF_ERROR(mark_node(node, nullptr));
   lost_nodes_.clear();
   return {};
 }
 
-Status Player::act(const Step&, const Control& control) {
+Status ScenarioRunner::act(const Step&, const Control& control) {
   if (!control.apiserver) return control_operator(control.verb);
   if (control.verb != "start") {
     RETURN_IF_ERROR(check_forbidden());
     world_.kill_apiserver();
-    apiserver_away_ = true;
+    apiserver_killed_ = true;
   }
   if (control.verb == "kill") return {};
   RETURN_IF_ERROR(world_.start_apiserver());
-  apiserver_away_ = false;
+  apiserver_killed_ = false;
   if (!operator_->running()) return {};
-  // One that is just starting forbids everything until it has read all roles, to everybody.
-  ASSIGN_OR_RETURN(forbidden_before_, operator_->metric(kRequests, {{"code", "403"}}));
+  // A starting API server forbids every request until it has read all roles.
+  ASSIGN_OR_RETURN(forbidden_before_, operator_->metric(kRequestsMetric, {{"code", "403"}}));
   return {};
 }
 
-Status Player::control_operator(const std::string& verb) {
+Status ScenarioRunner::control_operator(const std::string& verb) {
   if (verb == "pause" || verb == "resume") {
     operator_paused_ = verb == "pause";
     if (operator_paused_) {
@@ -116,18 +118,18 @@ Status Player::control_operator(const std::string& verb) {
     return {};
   }
   if (verb != "start") {
-    // Its counters go with it.
+    // A new process counts from 0.
     RETURN_IF_ERROR(check_forbidden());
     forbidden_before_ = 0;
   }
   if (verb == "stop") return operator_->stop();
   if (verb != "start") operator_->kill();
   if (verb == "kill") return {};
-  return operator_->start_again();
+  return operator_->restart();
 }
 
-Result<Player::CommandResult> Player::run_command(const std::string& command, Duration limit) {
-  const std::string output = fmt::format("{}/{}.output", world_.dir(), space_);
+Result<ScenarioRunner::CommandResult> ScenarioRunner::run_command(const std::string& command, Duration limit) {
+  const std::string output = fmt::format("{}/{}.output", world_.dir(), namespace_);
   std::error_code ignored;
   fs::remove(output, ignored);
   ASSIGN_OR_RETURN(const auto process,
@@ -137,13 +139,13 @@ Result<Player::CommandResult> Player::run_command(const std::string& command, Du
                                             .env = {{"KUBECONFIG", kubeconfig_}, {"HOME", world_.dir()}}}));
   const auto status = process->wait(limit);
   if (!status) process->kill();
-  auto text = testing::read_text_file(output);
-  if (!status) return Error::of(ErrorCode::kTimeout, "{}: does not end: {}", command, text.value_or(""));
+  auto text = read_file(output);
+  if (!status) return Error::of(ErrorCode::kTimeout, "{}: timed out: {}", command, text.value_or(""));
   return CommandResult{*status, text.value_or("")};
 }
 
-Status Player::act(const Step& step, const Run& run) {
-  return until(step.within, [&]() -> std::string {
+Status ScenarioRunner::act(const Step& step, const Run& run) {
+  return wait_until_empty(step.within, [&]() -> std::string {
     const auto result = run_command(run.command, step.within);
     if (!result) return result.error().message();
     if (!run.prints) return result->status == 0 ? "" : fmt::format("status {}: {}", result->status, result->output);
@@ -151,25 +153,25 @@ Status Player::act(const Step& step, const Run& run) {
     for (std::string line; std::getline(lines, line);) {
       if (std::regex_search(line, *run.prints)) return "";
     }
-    return fmt::format("it prints\n{}expected a line with {}", result->output, run.pattern);
+    return fmt::format("output:\n{}expected a line that matches {}", result->output, run.pattern);
   });
 }
 
-Status Player::act(const Step&, const Remember& remember) {
+Status ScenarioRunner::act(const Step&, const Remember& remember) {
   ASSIGN_OR_RETURN(const auto objects, find(remember.target));
-  std::vector<Json>& values = memory_[remember.name];
+  std::vector<Json>& values = saved_[remember.name];
   values.clear();
   for (const Json& object : objects) {
     for (Json& value : remember.field.values(object)) values.push_back(std::move(value));
   }
-  if (values.empty()) return Error::not_found("{}: nothing to remember", remember.target.text);
+  if (values.empty()) return Error::not_found("{}: no values found", remember.target.text);
   return {};
 }
 
-Status Player::act(const Step& step, const Expect& expect) {
-  return until(step.within, [&]() -> std::string {
+Status ScenarioRunner::act(const Step& step, const Expect& expect) {
+  return wait_until_empty(step.within, [&]() -> std::string {
     const auto objects = find(expect.target);
-    return objects ? mismatch(expect.expectation, *objects, memory_) : objects.error().message();
+    return objects ? mismatch(expect.expectation, *objects, saved_) : objects.error().message();
   });
 }
 

@@ -1,4 +1,4 @@
-// What is expected of objects, held against what was found. No I/O.
+// Expectation: the expected number and fields of objects. No I/O.
 #pragma once
 
 #include <map>
@@ -11,19 +11,19 @@
 
 namespace tpuslice::e2e {
 
-/// Values of a field that a step has set aside, by the name it gave them.
-using Memory = std::map<std::string, std::vector<Json>>;
+/// Values that `remember` steps saved, by name.
+using SavedValues = std::map<std::string, std::vector<Json>>;
 
 enum class Comparison : std::uint8_t {
   kEquals,       ///< Every object has it, with this value.
-  kMatches,      ///< Every object has it, as a text (or printed as JSON) in which the pattern is found.
+  kMatches,      ///< Every object has it, and its text (or JSON) contains a match of the pattern.
   kAbsent,       ///< No object has it.
-  kPresent,      ///< Every object has it, whatever it is.
+  kPresent,      ///< Every object has it, with any value.
   kAnyOrder,     ///< The values of all objects together, in any order, are these.
-  kAllEqual,     ///< Every object has it, and all have the same.
-  kAllDistinct,  ///< Every object has it, and no two have the same.
-  kNoneOf,       ///< Every object has it, and none of the values is remembered.
-  kSameAs,       ///< The values of all objects together, in any order, are those that are remembered.
+  kAllEqual,     ///< Every object has it, and all values are equal.
+  kAllDistinct,  ///< Every object has it, and all values are distinct.
+  kNoneOf,       ///< Every object has it, and no value is among the saved ones.
+  kSameAs,       ///< The values of all objects together, in any order, are the saved ones.
 };
 
 struct FieldCheck {
@@ -31,15 +31,16 @@ struct FieldCheck {
   Comparison comparison = Comparison::kEquals;
   Json value = {};                      ///< Of kEquals; the list of kAnyOrder; the name of kNoneOf and kSameAs.
   std::regex pattern = {};              ///< Of kMatches.
-  std::optional<std::regex> part = {};  ///< Only what its first group finds in the value is compared.
+  std::optional<std::regex> part = {};  ///< Compares only its first group in the value.
 };
 
 struct Expectation {
-  std::optional<int> count = {};  ///< Without: at least one.
+  std::optional<int> count = {};  ///< Absent: at least one.
   std::vector<FieldCheck> fields = {};
 };
 
-/// Empty if `objects` are as expected; else what is not, as found and expected.
-[[nodiscard]] std::string mismatch(const Expectation& expected, const std::vector<Json>& objects, const Memory& memory);
+/// Empty if `objects` are as expected; otherwise the first difference.
+[[nodiscard]] std::string mismatch(const Expectation& expected, const std::vector<Json>& objects,
+                                   const SavedValues& saved);
 
 }  // namespace tpuslice::e2e

@@ -42,7 +42,7 @@ TEST(Expectation, ComparesEveryObject) {
               HasSubstr("b: .spec.nodeName"));
 }
 
-TEST(Expectation, KnowsAbsentFromPresent) {
+TEST(Expectation, ChecksForAbsentAndPresentFields) {
   EXPECT_THAT(check(".spec.hostname", {.comparison = Comparison::kAbsent}), IsEmpty());
   EXPECT_THAT(check(".spec.nodeName", {.comparison = Comparison::kAbsent}), HasSubstr("expected to be absent"));
   EXPECT_THAT(check(".spec.nodeName", {.comparison = Comparison::kPresent}), IsEmpty());
@@ -66,7 +66,7 @@ TEST(Expectation, ComparesAPartOfTheValue) {
   EXPECT_THAT(check(".spec.nodeName", {.value = "pool-x", .part = std::regex("^(y)")}), HasSubstr("no such part"));
 }
 
-TEST(Expectation, ComparesWithWhatIsRemembered) {
+TEST(Expectation, ComparesWithSavedValues) {
   EXPECT_THAT(check(".spec.nodeName", {.comparison = Comparison::kSameAs, .value = "old"}), IsEmpty());
   EXPECT_THAT(check(".spec.nodeName", {.comparison = Comparison::kSameAs, .value = "other"}), HasSubstr("the same as"));
   EXPECT_THAT(check(".spec.nodeName", {.comparison = Comparison::kNoneOf, .value = "other"}), IsEmpty());

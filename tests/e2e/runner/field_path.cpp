@@ -1,6 +1,6 @@
 #include "tests/e2e/runner/field_path.h"
 
-#include <charconv>
+#include "api/base/strings.h"
 
 namespace tpuslice::e2e {
 
@@ -16,7 +16,7 @@ Result<FieldPath> FieldPath::parse(std::string_view text) {
     }
     const std::size_t end = rest.find(']');
     if (rest.front() != '[' || end == std::string_view::npos) {
-      return Error::invalid_argument("path {}: \"{}\" begins neither .name nor [...]", text, rest);
+      return Error::invalid_argument("path {}: \"{}\" must start with .name or [...]", text, rest);
     }
     auto part = parse_bracket(rest.substr(1, end - 1));
     if (!part) return part.error().within("path " + std::string(text));
@@ -51,9 +51,8 @@ Result<FieldPath::Part> FieldPath::parse_bracket(std::string_view inside) {
                   .value = std::string(filter.substr(equals + 3))};
     }
   }
-  Part part{.kind = Kind::kIndex};
-  const auto [end, problem] = std::from_chars(inside.data(), inside.data() + inside.size(), part.index);
-  if (problem == std::errc() && end == inside.data() + inside.size()) return part;
+  if (const auto index = parse_integer<decltype(Part::index)>(inside))
+    return Part{.kind = Kind::kIndex, .index = *index};
   return Error::invalid_argument("found [{}], expected a number, * or ?(@.name==\"value\")", inside);
 }
 

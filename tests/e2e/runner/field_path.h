@@ -1,4 +1,4 @@
-// FieldPath: the part of kubectl's JSONPath that names fields.
+// FieldPath: a subset of kubectl's JSONPath.
 //
 //   .spec.containers[0].env[?(@.name=="TPU_WORKER_ID")].value
 //   .metadata.labels.ray\.io/cluster
@@ -19,7 +19,7 @@ class FieldPath {
   /// Errors: InvalidArgument.
   static Result<FieldPath> parse(std::string_view text);
 
-  /// The values it leads to; none where a part of it is absent.
+  /// The values at this path; empty if a part of it is absent.
   [[nodiscard]] std::vector<Json> values(const Json& json) const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
@@ -27,9 +27,9 @@ class FieldPath {
   enum class Kind : std::uint8_t { kMember, kIndex, kAll, kFilter };
   struct Part {
     Kind kind = Kind::kMember;
-    std::string name = {};  ///< The member; of a filter, the one that is compared.
+    std::string name = {};  ///< The member; for a filter, the compared member.
     std::size_t index = 0;
-    std::string value = {};  ///< What a filter asks for.
+    std::string value = {};  ///< The value that a filter requires.
   };
 
   static Result<Part> parse_member(std::string_view& rest);

@@ -25,7 +25,7 @@ TEST(FieldPath, FollowsMembersIndexesAndFilters) {
   EXPECT_THAT(values(".env[?(@.name==\"B.c\")].value", pod), ElementsAre("2"));
 }
 
-TEST(FieldPath, LeadsNowhereWhereAPartIsAbsent) {
+TEST(FieldPath, HasNoValuesIfAPartIsAbsent) {
   const Json pod = {{"env", Json::array({1})}, {"text", "a"}};
   EXPECT_THAT(values(".spec.nodeName", pod), IsEmpty());
   EXPECT_THAT(values(".env[1]", pod), IsEmpty());
@@ -34,7 +34,7 @@ TEST(FieldPath, LeadsNowhereWhereAPartIsAbsent) {
   EXPECT_THAT(values(".text[0]", pod), IsEmpty());
 }
 
-TEST(FieldPath, SaysWhatIsWrongWithAPath) {
+TEST(FieldPath, ErrorsNameThePath) {
   for (const char* path : {"", "spec", ".spec.", ".a[", ".a[x]", ".a[?(@.name=b)]", ".a[-1]"}) {
     const auto parsed = FieldPath::parse(path);
     ASSERT_FALSE(parsed.ok()) << path;

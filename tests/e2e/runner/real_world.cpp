@@ -1,9 +1,14 @@
-// The real control plane; the operator has a ServiceAccount with the rights of deploy/rbac and nothing more.
+// World on a real control plane. The operator's ServiceAccount has exactly the permissions of deploy/rbac.
 #include "tests/e2e/runner/world.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::e2e {
 namespace {
+
+Result<std::vector<sim::NodePool>> node_pools(const Json& pools) {
+  if (pools.is_null()) return sim::default_node_pools();
+  return sim::parse_node_pools({{"pools", pools}});
+}
 
 class RealWorld final : public World {
  public:
@@ -17,6 +22,10 @@ class RealWorld final : public World {
   [[nodiscard]] std::string operator_kubeconfig() const override { return operator_kubeconfig_; }
   void kill_apiserver() override { plane_->kill_apiserver(); }
   Status start_apiserver() override { return plane_->start_apiserver(); }
+  Status replace_pools(const Json& pools) override {
+    ASSIGN_OR_RETURN(const std::vector<sim::NodePool> parsed, node_pools(pools));
+    return plane_->replace_pools(parsed);
+  }
 
  private:
   const std::unique_ptr<testing::ControlPlane> plane_;
@@ -27,10 +36,7 @@ class RealWorld final : public World {
 
 Result<std::unique_ptr<World>> start_world(const Json& pools) {
   testing::ControlPlaneOptions options;
-  options.pools = sim::default_node_pools();
-  if (!pools.is_null()) {
-    ASSIGN_OR_RETURN(options.pools, sim::parse_node_pools({{"pools", pools}}));
-  }
+  ASSIGN_OR_RETURN(options.pools, node_pools(pools));
   options.crds = {"deploy/crds/jobset.x-k8s.io_jobsets.yaml",
                   "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml", "deploy/crds/ray.io_rayclusters.yaml"};
   ASSIGN_OR_RETURN(auto plane, testing::ControlPlane::start(std::move(options)));

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/node_pools.h"
+#include "api/base/file.h"
+#include "api/sim/cluster/nodes/node_pools.h"
 #include "tests/e2e/runner/step_reader.h"
 #include "tests/support/control_plane_files.h"
 
@@ -20,7 +21,7 @@ Result<Distinctness> read_always(const YamlNode& node) {
   Distinctness always;
   ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
   ASSIGN_OR_RETURN(always.target, read_target(of));
-  if (!always.target.name.empty()) return of.error("expected several objects, e.g. pods -l app=train");
+  if (!always.target.name.empty()) return of.error("expected a list of objects such as pods -l app=train");
   ASSIGN_OR_RETURN(const YamlNode fields, members.at("differ in"));
   ASSIGN_OR_RETURN(const auto list, fields.list());
   for (const YamlNode& each : list) {
@@ -28,9 +29,9 @@ Result<Distinctness> read_always(const YamlNode& node) {
     ASSIGN_OR_RETURN(FieldPath path, read_path(each, text));
     always.fields.push_back(std::move(path));
   }
-  if (const YamlNode* const unborn = members.find("except with")) {
-    ASSIGN_OR_RETURN(const std::string text, unborn->text());
-    ASSIGN_OR_RETURN(always.unborn, read_path(*unborn, text));
+  if (const YamlNode* const except = members.find("except with")) {
+    ASSIGN_OR_RETURN(const std::string text, except->text());
+    ASSIGN_OR_RETURN(always.except_with, read_path(*except, text));
   }
   return always;
 }
@@ -44,7 +45,7 @@ Result<Scenario> read_scenario(const YamlNode& root) {
   ASSIGN_OR_RETURN(scenario.description, description.text());
   if (const YamlNode* const pools = members.find("pools")) {
     const auto parsed = sim::parse_node_pools({{"pools", pools->json()}});
-    if (!parsed) return placed(*pools, parsed.error());
+    if (!parsed) return with_location(*pools, parsed.error());
     scenario.pools = pools->json();
   }
   if (const YamlNode* const always = members.find("always")) {
@@ -57,7 +58,7 @@ Result<Scenario> read_scenario(const YamlNode& root) {
   ASSIGN_OR_RETURN(const YamlNode steps, members.at("steps"));
   ASSIGN_OR_RETURN(const auto list, steps.list());
   if (list.empty()) return steps.error("expected at least one step");
-  Names names;
+  SavedNames names;
   for (const YamlNode& each : list) {
     ASSIGN_OR_RETURN(Step step, read_step(each, names));
     scenario.steps.push_back(std::move(step));
@@ -71,13 +72,13 @@ Result<Scenario> parse_scenario(const std::string& path, const std::string& text
   ASSIGN_OR_RETURN(const YamlFile file, YamlFile::parse(path, text));
   ASSIGN_OR_RETURN(Scenario scenario, read_scenario(file.root()));
   if (scenario.name != fs::path(path).stem()) {
-    return Error::invalid_argument("{}: name is {}, expected that of the file", path, scenario.name);
+    return Error::invalid_argument("{}: name is {}, must be the name of the file", path, scenario.name);
   }
   return scenario;
 }
 
 Result<Scenario> load_scenario(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, testing::read_text_file(path));
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   return parse_scenario(path, text);
 }
 
@@ -89,7 +90,7 @@ Result<std::vector<Scenario>> load_scenarios(const std::string& folder) {
     ASSIGN_OR_RETURN(Scenario scenario, load_scenario(entry.path()));
     all.push_back(std::move(scenario));
   }
-  if (all.empty()) return Error::invalid_argument("{}: no scenarios there", folder);
+  if (all.empty()) return Error::invalid_argument("{}: no scenarios found", folder);
   std::sort(all.begin(), all.end(),
             [](const Scenario& a, const Scenario& b) { return std::tie(a.pools, a.name) < std::tie(b.pools, b.name); });
   return all;

@@ -1,48 +1,48 @@
-// A scenario: what happens to a cluster, and what has to come of it. One YAML file in tests/e2e/scenarios, played on a
-// simulated cluster and on a real control plane by the same code.
+// A scenario: changes of a cluster and the expected results. One YAML file in tests/e2e/scenarios, run in a simulated
+// cluster and on a real control plane by the same code.
 //
 //   name: worker-fails                  # as the file
 //   description: A host of a slice fails, and the whole slice is rebuilt.
 //   pools:                              # as in docs/simulator.md; without: the pools of tpu-slice-sim
 //     - {name: a, accelerator: tpu-v6e-slice, topology: 4x4}
-//   always:                             # at every change, from the first step to the last
+//   always:                             # checked at every change, from the first step to the last
 //     - of: pods -l ray.io/node-type=worker
-//       differ in:                      # no two that live are the same in all of these
+//       differ in:                      # no two live objects have equal values in all of these fields
 //         - .metadata.labels.tpuslice\.dev/slice
 //         - .metadata.labels.ray\.io/replica-host-index
-//       except with: .spec.schedulingGates  # these do not live yet
+//       except with: .spec.schedulingGates  # objects that have this field are not checked
 //   steps:
 //     - apply: deploy/samples/x.yaml    # a file, or the object itself: kubectl apply --server-side
-//       refused: numOfHosts.* is 4      # it must be, with a message in which this is found; for patch and delete, too
+//       refused: numOfHosts.* is 4      # a regular expression of the expected error; also for patch and delete
 //     - patch: raycluster/train         # with a mapping: a merge patch; with a list: a JSON patch
 //       with: {spec: {suspend: true}}
 //     - delete: raycluster/train
-//     - fail: pods -l role=worker       # their kubelets evict them: phase Failed
-//     - lose nodes of: pods -l id=2     # the kubelets of the nodes they run on fall silent
-//     - return nodes: all               # those that were lost
+//     - fail: pods -l role=worker       # the kubelet evicts them: phase Failed
+//     - lose nodes of: pods -l id=2     # the nodes of these pods stop sending heartbeats
+//     - return nodes: all               # all lost nodes send heartbeats again
 //     - operator: kill                  # SIGKILL; stop (SIGTERM), start, restart (both), pause, resume
 //     - apiserver: restart              # kill, start, or both
-//     - run: kubectl get rayclusters    # a shell command; kubectl is in the scenario's namespace, HOME is its own
-//       prints: train +4 +4 .* ready    # a line of its output; tried again until it is so
+//     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace
+//       prints: train +4 +4 .* ready    # a regular expression of a line of its output; repeated until it matches
 //       within: 20s
-//     - remember: before                # values, for later steps
+//     - remember: before                # saves values for later steps
 //       of: pods -l role=worker
 //       field: .metadata.uid
-//     - expect: pods -l role=worker     # tried again until it is so
-//       within: 2m                      # or it has failed; without: 60s
-//       count: 4                        # without: at least one
+//     - expect: pods -l role=worker     # repeated until it is fulfilled
+//       within: 2m                      # the time-out; default: 60s
+//       count: 4                        # default: at least one
 //       fields:
-//         .status.phase: Running                                # of every one of them
-//         .spec.hostname: {any order: [train-0, train-1]}       # of all of them together
+//         .status.phase: Running                                # of every object
+//         .spec.hostname: {any order: [train-0, train-1]}       # of all objects together
 //         .spec.subdomain: {all: equal}                         # or distinct
-//         .spec.nodeName: {part: '^(.*)-[0-9]+$', all: equal}   # of what the group finds in it
+//         .spec.nodeName: {part: '^(.*)-[0-9]+$', all: equal}   # compares the first group of the match
 //         .status.reason: {matches: ^Evicted}
 //         .spec.schedulingGates: absent                         # or present
 //         .metadata.uid: {none of: before}                      # or {same as: before}
-//         .metadata.name: {equals: present}                     # a text that is a word of this format
+//         .metadata.name: {equals: present}                     # a value that is a keyword of this format
 //
-// What is named is written as for kubectl get: "pods -l app=train", "raycluster/train", "nodes". Every scenario has a
-// namespace of its own, which is its default. An unknown key or a wrong type is an error with file and line.
+// Objects are named as for kubectl get: "pods -l app=train", "raycluster/train", "nodes". Every scenario has its own
+// namespace. An unknown key or a wrong type is an error with file and line.
 #pragma once
 
 #include <string>
@@ -55,7 +55,7 @@
 
 namespace tpuslice::e2e {
 
-/// "pods", "pods -l app=train", "pods/a" or "pods a"; the resource by any name that kubectl knows.
+/// "pods", "pods -l app=train", "pods/a" or "pods a"; the resource by any name that kubectl accepts.
 struct Target {
   std::string resource;
   std::string name;
@@ -65,7 +65,7 @@ struct Target {
 
 struct Apply {
   std::vector<Json> objects;
-  std::string what;  ///< For the log.
+  std::string name;  ///< For the log: the file, or kind and name.
 };
 struct Patch {
   Target target;
@@ -82,13 +82,13 @@ struct LoseNodes {
 };
 struct ReturnNodes {};
 struct Control {
-  bool apiserver = false;  ///< Else the operator.
+  bool apiserver = false;  ///< Of the API server; otherwise of the operator.
   std::string verb;
 };
 struct Run {
   std::string command;
-  std::optional<std::regex> prints;  ///< Without: it has to end with 0.
-  std::string pattern;               ///< `prints`, as it was written.
+  std::optional<std::regex> prints;  ///< Absent: the exit status must be 0.
+  std::string pattern;               ///< The text of `prints`.
 };
 struct Remember {
   std::string name;
@@ -108,28 +108,28 @@ struct Step {
   Duration within = std::chrono::seconds(60);
 };
 
-/// No two objects that live have equal values in all of `fields`.
+/// An invariant: no two live objects have equal values in all of `fields`.
 struct Distinctness {
   Target target;
   std::vector<FieldPath> fields;
-  std::optional<FieldPath> unborn = {};  ///< What has this does not live yet.
+  std::optional<FieldPath> except_with = {};  ///< Objects that have this field are not checked.
 };
 
 struct Scenario {
   std::string name;
   std::string description;
-  Json pools = {};  ///< As it is written; null: the default ones.
+  Json pools = {};  ///< As in the file; null: the default pools.
   std::vector<Distinctness> always;
   std::vector<Step> steps;
 };
 
-/// Files that it applies are read, too: their paths are relative to the working directory.
+/// Also reads the files that it applies; their paths are relative to the working directory.
 ///
 /// Errors: InvalidArgument with file and line.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path);
 [[nodiscard]] Result<Scenario> parse_scenario(const std::string& path, const std::string& text);
 
-/// All scenarios of a folder, by name, those with default pools first.
+/// All scenarios of a folder, sorted by pools (default pools first), then by name.
 [[nodiscard]] Result<std::vector<Scenario>> load_scenarios(const std::string& folder);
 
 }  // namespace tpuslice::e2e

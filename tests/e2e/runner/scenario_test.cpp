@@ -11,15 +11,15 @@ using ::testing::SizeIs;
 
 constexpr const char* kHead = "name: x\ndescription: d\nsteps:\n";
 
-std::string problem_of(const std::string& text) {
+std::string error_of(const std::string& text) {
   const auto scenario = parse_scenario("dir/x.yaml", text);
-  return scenario ? "(none)" : scenario.error().message();
+  return scenario ? "no error" : scenario.error().message();
 }
 
-/// Of the steps in `text`, the first of which is on line 4.
-std::string problem_of_steps(const std::string& text) { return problem_of(kHead + text); }
+/// The error of a scenario with these steps; the first one is on line 4.
+std::string error_of_steps(const std::string& text) { return error_of(kHead + text); }
 
-TEST(Scenario, ReadsWhatItsHeaderShows) {
+TEST(Scenario, ReadsAllKeys) {
   const auto scenario = parse_scenario("dir/x.yaml", R"(name: x
 description: d
 pools:
@@ -52,7 +52,7 @@ steps:
   ASSERT_TRUE(scenario.ok()) << scenario.error().message();
   ASSERT_THAT(scenario->always, SizeIs(1));
   EXPECT_THAT(scenario->always[0].fields, SizeIs(1));
-  EXPECT_TRUE(scenario->always[0].unborn);
+  EXPECT_TRUE(scenario->always[0].except_with);
   ASSERT_THAT(scenario->steps, SizeIs(12));
   EXPECT_THAT(std::get<Apply>(scenario->steps[0].action).objects, SizeIs(2));
   EXPECT_EQ(scenario->steps[1].title, "apply ConfigMap/m is refused");
@@ -67,42 +67,40 @@ steps:
   EXPECT_EQ(scenario->steps[11].where, "dir/x.yaml:22");
 }
 
-TEST(Scenario, TellsUnknownKeysWithTheirLine) {
-  EXPECT_THAT(problem_of("name: x\ndescription: d\nstep: []\n"), HasSubstr("dir/x.yaml:3: unknown key \"step\""));
-  EXPECT_THAT(problem_of_steps("- {apply: a.yaml,\n   within: 3s}\n"),
-              HasSubstr("dir/x.yaml:5: unknown key \"within\""));
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {equal: 1}\n"),
+TEST(Scenario, UnknownKeysAreErrorsWithTheirLine) {
+  EXPECT_THAT(error_of("name: x\ndescription: d\nstep: []\n"), HasSubstr("dir/x.yaml:3: unknown key \"step\""));
+  EXPECT_THAT(error_of_steps("- {apply: a.yaml,\n   within: 3s}\n"), HasSubstr("dir/x.yaml:5: unknown key \"within\""));
+  EXPECT_THAT(error_of_steps("- expect: pods\n  fields:\n    .a: {equal: 1}\n"),
               HasSubstr("dir/x.yaml:6: unknown key \"equal\""));
-  EXPECT_THAT(problem_of_steps("- do: nothing\n"), HasSubstr("dir/x.yaml:4: expected one of apply, patch"));
+  EXPECT_THAT(error_of_steps("- do: nothing\n"), HasSubstr("dir/x.yaml:4: expected one of apply, patch"));
 }
 
-TEST(Scenario, TellsWrongTypesWithTheirLine) {
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  count: four\n"),
-              HasSubstr("dir/x.yaml:5: found \"four\", expected a whole number"));
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  within: 30\n"),
+TEST(Scenario, WrongTypesAreErrorsWithTheirLine) {
+  EXPECT_THAT(error_of_steps("- expect: pods\n  count: four\n"),
+              HasSubstr("dir/x.yaml:5: found \"four\", expected an integer from 0"));
+  EXPECT_THAT(error_of_steps("- expect: pods\n  within: 30\n"),
               HasSubstr("dir/x.yaml:5: found 30, expected a duration"));
-  EXPECT_THAT(problem_of_steps("- expect: 3\n"), HasSubstr("dir/x.yaml:4: found 3, expected a text"));
-  EXPECT_THAT(problem_of_steps("- run: a\n  prints: '('\n"), HasSubstr("dir/x.yaml:5: ( is no regular expression"));
-  EXPECT_THAT(problem_of_steps("- operator: hurt\n"), HasSubstr("dir/x.yaml:4: found \"hurt\", expected one of kill"));
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields: {spec: 1}\n"), HasSubstr("dir/x.yaml:5: path spec"));
-  EXPECT_THAT(problem_of_steps("- expect: pods -n other\n"), HasSubstr("dir/x.yaml:4: found \"pods -n other\""));
-  EXPECT_THAT(problem_of("name: x\ndescription: d\nsteps: []\n"),
-              HasSubstr("dir/x.yaml:3: expected at least one step"));
-  EXPECT_THAT(problem_of("name: x\ndescription: d\npools: [{name: a, chips: 4}]\nsteps: []\n"),
+  EXPECT_THAT(error_of_steps("- expect: 3\n"), HasSubstr("dir/x.yaml:4: found 3, expected a string"));
+  EXPECT_THAT(error_of_steps("- run: a\n  prints: '('\n"), HasSubstr("dir/x.yaml:5: ( is not a regular expression"));
+  EXPECT_THAT(error_of_steps("- operator: hurt\n"), HasSubstr("dir/x.yaml:4: found \"hurt\", expected one of kill"));
+  EXPECT_THAT(error_of_steps("- expect: pods\n  fields: {spec: 1}\n"), HasSubstr("dir/x.yaml:5: path spec"));
+  EXPECT_THAT(error_of_steps("- expect: pods -n other\n"), HasSubstr("dir/x.yaml:4: found \"pods -n other\""));
+  EXPECT_THAT(error_of("name: x\ndescription: d\nsteps: []\n"), HasSubstr("dir/x.yaml:3: expected at least one step"));
+  EXPECT_THAT(error_of("name: x\ndescription: d\npools: [{name: a, chips: 4}]\nsteps: []\n"),
               HasSubstr("dir/x.yaml:3: "));
 }
 
-TEST(Scenario, TellsWhatIsMissing) {
-  EXPECT_THAT(problem_of("name: x\nsteps: []\n"), HasSubstr("\"description\" is missing"));
-  EXPECT_THAT(problem_of_steps("- patch: pods/a\n"), HasSubstr("dir/x.yaml:4: \"with\" is missing"));
-  EXPECT_THAT(problem_of_steps("- apply: no/such/file.yaml\n"), HasSubstr("dir/x.yaml:4: no/such/file.yaml"));
-  EXPECT_THAT(problem_of_steps("- apply: {kind: Pod, metadata: {name: a}}\n"), HasSubstr("dir/x.yaml:4: "));
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {none of: before}\n"),
-              HasSubstr("dir/x.yaml:6: no step before remembers before"));
-  EXPECT_THAT(problem_of_steps("- expect: pods\n  fields:\n    .a: {part: (a)}\n"),
+TEST(Scenario, MissingKeysAreErrors) {
+  EXPECT_THAT(error_of("name: x\nsteps: []\n"), HasSubstr("\"description\" is missing"));
+  EXPECT_THAT(error_of_steps("- patch: pods/a\n"), HasSubstr("dir/x.yaml:4: \"with\" is missing"));
+  EXPECT_THAT(error_of_steps("- apply: no/such/file.yaml\n"), HasSubstr("dir/x.yaml:4: no/such/file.yaml"));
+  EXPECT_THAT(error_of_steps("- apply: {kind: Pod, metadata: {name: a}}\n"), HasSubstr("dir/x.yaml:4: "));
+  EXPECT_THAT(error_of_steps("- expect: pods\n  fields:\n    .a: {none of: before}\n"),
+              HasSubstr("dir/x.yaml:6: no earlier step remembers \"before\""));
+  EXPECT_THAT(error_of_steps("- expect: pods\n  fields:\n    .a: {part: (a)}\n"),
               HasSubstr("dir/x.yaml:6: expected one of equals"));
-  EXPECT_THAT(problem_of("name: y\ndescription: d\nsteps: [{operator: kill}]\n"),
-              HasSubstr("expected that of the file"));
+  EXPECT_THAT(error_of("name: y\ndescription: d\nsteps: [{operator: kill}]\n"),
+              HasSubstr("must be the name of the file"));
 }
 
 }  // namespace

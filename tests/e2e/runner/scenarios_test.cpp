@@ -1,4 +1,4 @@
-// Plays every scenario of tests/e2e/scenarios in the world this program is linked with.
+// Runs every scenario of tests/e2e/scenarios in the world that this program is linked with.
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
@@ -7,51 +7,54 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/io_threads.h"
-#include "tests/e2e/runner/player.h"
+#include "api/http/client/io_threads.h"
+#include "tests/e2e/runner/scenario_runner.h"
 
 namespace tpuslice::e2e {
 
-/// How GoogleTest names one that fails.
+/// GoogleTest prints the name of a failed scenario.
 void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 
 namespace {
 
 constexpr const char* kFolder = "tests/e2e/scenarios";
 
-/// One world at a time, for all scenarios in a row that want the same machines.
-class Theatre {
+/// One world at a time. Consecutive scenarios with the same node pools share an operator, too.
+class WorldCache {
  public:
-  Result<Player*> player_for(const Scenario& scenario) {
-    if (player_ && pools_ == scenario.pools) return player_.get();
-    close();
-    ASSIGN_OR_RETURN(world_, start_world(scenario.pools));
-    auto player = Player::start(*world_, [](const std::string& line) {
+  Result<ScenarioRunner*> runner_for(const Scenario& scenario) {
+    if (runner_ && pools_ == scenario.pools) return runner_.get();
+    runner_.reset();
+    if (!world_ || !world_->replace_pools(scenario.pools)) {
+      close();
+      ASSIGN_OR_RETURN(world_, start_world(scenario.pools));
+    }
+    auto runner = ScenarioRunner::start(*world_, [](const std::string& line) {
       fmt::print("{}\n", line);
       std::fflush(stdout);
     });
-    if (!player) {
+    if (!runner) {
       world_->keep();
-      return player.error().within(world_->dir());
+      return runner.error().within(world_->dir());
     }
-    player_ = std::move(*player);
+    runner_ = std::move(*runner);
     pools_ = scenario.pools;
-    return player_.get();
+    return runner_.get();
   }
   void close() {
-    player_.reset();
+    runner_.reset();
     world_.reset();
   }
   [[nodiscard]] World* world() { return world_.get(); }
 
  private:
   std::unique_ptr<World> world_;
-  std::unique_ptr<Player> player_;
+  std::unique_ptr<ScenarioRunner> runner_;
   Json pools_;
 };
 
-Theatre& theatre() {
-  static Theatre instance;
+WorldCache& world_cache() {
+  static WorldCache instance;
   return instance;
 }
 
@@ -59,7 +62,7 @@ class Scenarios : public ::testing::TestWithParam<Scenario> {
  protected:
   static void SetUpTestSuite() { io_ = http::start_io(); }
   static void TearDownTestSuite() {
-    theatre().close();
+    world_cache().close();
     io_.reset();
   }
 
@@ -68,15 +71,15 @@ class Scenarios : public ::testing::TestWithParam<Scenario> {
 };
 std::shared_ptr<http::IoThreads> Scenarios::io_;
 
-TEST_P(Scenarios, GoAsWritten) {
+TEST_P(Scenarios, MeetTheirExpectations) {
   fmt::print("{}\n", GetParam().description);
-  const auto player = theatre().player_for(GetParam());
-  if (!player && player.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << player.error().message();
-  ASSERT_TRUE(player.ok()) << player.error().message();
-  const Status played = (*player)->play(GetParam());
-  EXPECT_TRUE(played.ok()) << played.error().message() << "\nlogs: " << theatre().world()->dir();
-  // What a failed one has left must not harm the next.
-  if (!played) theatre().close();
+  const auto runner = world_cache().runner_for(GetParam());
+  if (!runner && runner.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << runner.error().message();
+  ASSERT_TRUE(runner.ok()) << runner.error().message();
+  const Status status = (*runner)->run(GetParam());
+  EXPECT_TRUE(status.ok()) << status.error().message() << "\nlogs: " << world_cache().world()->dir();
+  // A failed scenario may leave objects behind.
+  if (!status) world_cache().close();
 }
 
 std::vector<Scenario> all_scenarios() {
@@ -92,8 +95,8 @@ INSTANTIATE_TEST_SUITE_P(All, Scenarios, ::testing::ValuesIn(all_scenarios()), [
   return name;
 });
 
-// Without it, a folder of scenarios that cannot be read would pass.
-TEST(ScenarioFiles, CanAllBeRead) {
+// If the scenarios cannot be read, the suite above has no tests.
+TEST(ScenarioFiles, AreValid) {
   const auto scenarios = load_scenarios(kFolder);
   EXPECT_TRUE(scenarios.ok()) << scenarios.error().message();
 }

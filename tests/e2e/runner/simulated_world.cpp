@@ -1,7 +1,8 @@
-// The simulated cluster of tpu-slice-sim in this process, in real time, on HTTPS. Rights are not enforced there.
+// World on the simulated cluster of tpu-slice-sim, in this process, in real time, over HTTPS, without RBAC.
 #include <cstdlib>
 #include <filesystem>
 
+#include "api/base/file.h"
 #include "api/client/credentials.h"
 #include "cmd/tpu-slice-sim/simulator.h"
 #include "tests/e2e/runner/world.h"
@@ -26,12 +27,12 @@ class SimulatedWorld final : public World {
     options.no_operator = true;
     if (!pools.is_null()) {
       options.pools = dir_ + "/pools.yaml";
-      RETURN_IF_ERROR(testing::write_private_file(options.pools, Json({{"pools", pools}}).dump()));
+      RETURN_IF_ERROR(write_private_file(options.pools, Json({{"pools", pools}}).dump()));
     }
     ASSIGN_OR_RETURN(simulator_, Simulator::start(options, [](const std::string&) {}));
-    RETURN_IF_ERROR(testing::write_private_file(kubeconfig(), simulator_->kubeconfig()));
+    RETURN_IF_ERROR(write_private_file(kubeconfig(), simulator_->kubeconfig()));
     ASSIGN_OR_RETURN(const std::string account, simulator_->operator_kubeconfig());
-    RETURN_IF_ERROR(testing::write_private_file(operator_kubeconfig(), account));
+    RETURN_IF_ERROR(write_private_file(operator_kubeconfig(), account));
     ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(kubeconfig()));
     ASSIGN_OR_RETURN(transport_, client::make_transport(config, clock_));
     client_ = std::make_unique<client::Client>(*transport_, client::ClientOptions{.user_agent = "test"});
@@ -45,6 +46,9 @@ class SimulatedWorld final : public World {
   [[nodiscard]] std::string operator_kubeconfig() const override { return dir_ + "/operator.kubeconfig"; }
   void kill_apiserver() override { simulator_->stop_api_server(); }
   Status start_apiserver() override { return simulator_->start_api_server(); }
+  Status replace_pools(const Json& /*pools*/) override {
+    return Error::unsupported("the machines of a simulated cluster are fixed");
+  }
 
  private:
   const std::string dir_;
@@ -58,8 +62,7 @@ class SimulatedWorld final : public World {
 }  // namespace
 
 Result<std::unique_ptr<World>> start_world(const Json& pools) {
-  std::string dir = (fs::temp_directory_path() / "tpu-slice-simulated.XXXXXX").string();
-  if (mkdtemp(dir.data()) == nullptr) return Error::invalid_argument("{}: cannot be made", dir);
+  ASSIGN_OR_RETURN(const std::string dir, testing::make_temporary_directory("tpu-slice-simulated"));
   auto world = std::make_unique<SimulatedWorld>(dir);
   RETURN_IF_ERROR(world->start(pools));
   return std::unique_ptr<World>(std::move(world));

@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/support/control_plane_files.h"
 
 namespace tpuslice::e2e {
 
-Error placed(const YamlNode& node, const Error& error) { return node.error(error.message()); }
+Error with_location(const YamlNode& node, const Error& error) { return node.error(error.message()); }
 
 Result<Target> read_target(const YamlNode& node) {
   ASSIGN_OR_RETURN(const std::string text, node.text());
@@ -25,7 +26,7 @@ Result<Target> read_target(const YamlNode& node) {
   for (std::string word; in >> word;) {
     if (word == "-l" && target.selector.empty() && in >> target.selector) continue;
     if (word.front() == '-' || !target.name.empty() || !target.selector.empty()) {
-      return node.error(fmt::format("found \"{}\", expected e.g. pods -l app=train, or raycluster/train", text));
+      return node.error(fmt::format("found \"{}\", expected for example pods -l app=train or raycluster/train", text));
     }
     target.name = word;
   }
@@ -34,19 +35,19 @@ Result<Target> read_target(const YamlNode& node) {
 
 Result<FieldPath> read_path(const YamlNode& node, const std::string& text) {
   auto path = FieldPath::parse(text);
-  if (!path) return placed(node, path.error());
+  if (!path) return with_location(node, path.error());
   return path;
 }
 
 namespace {
 
-Result<std::string> remembered(const YamlNode& node, const Names& names) {
+Result<std::string> read_saved_name(const YamlNode& node, const SavedNames& names) {
   ASSIGN_OR_RETURN(const std::string name, node.text());
-  if (!names.contains(name)) return node.error(fmt::format("no step before remembers {}", name));
+  if (!names.contains(name)) return node.error(fmt::format("no earlier step remembers \"{}\"", name));
   return name;
 }
 
-Status read_operator(const Members& members, const Names& names, FieldCheck& check) {
+Status read_operator(const Members& members, const SavedNames& names, FieldCheck& check) {
   if (const YamlNode* const node = members.find("part")) {
     ASSIGN_OR_RETURN(check.part, node->pattern());
   }
@@ -74,18 +75,18 @@ Status read_operator(const Members& members, const Names& names, FieldCheck& che
   if (const YamlNode* const node = members.find("none of")) {
     ++operators;
     check.comparison = Comparison::kNoneOf;
-    ASSIGN_OR_RETURN(check.value, remembered(*node, names));
+    ASSIGN_OR_RETURN(check.value, read_saved_name(*node, names));
   }
   if (const YamlNode* const node = members.find("same as")) {
     ++operators;
     check.comparison = Comparison::kSameAs;
-    ASSIGN_OR_RETURN(check.value, remembered(*node, names));
+    ASSIGN_OR_RETURN(check.value, read_saved_name(*node, names));
   }
   if (operators == 1) return {};
   return members.owner().error("expected one of equals, matches, any order, all, none of, same as");
 }
 
-Result<FieldCheck> read_check(const std::string& path, const YamlNode& node, const Names& names) {
+Result<FieldCheck> read_check(const std::string& path, const YamlNode& node, const SavedNames& names) {
   FieldCheck check;
   ASSIGN_OR_RETURN(check.path, read_path(node, path));
   if (node.json().is_object()) {
@@ -102,10 +103,10 @@ Result<FieldCheck> read_check(const std::string& path, const YamlNode& node, con
   return check;
 }
 
-Result<Expect> read_expect(const Members& members, const Names& names) {
+Result<Expect> read_expect(const Members& members, const SavedNames& names) {
   Expect expect;
-  ASSIGN_OR_RETURN(const YamlNode what, members.at("expect"));
-  ASSIGN_OR_RETURN(expect.target, read_target(what));
+  ASSIGN_OR_RETURN(const YamlNode target, members.at("expect"));
+  ASSIGN_OR_RETURN(expect.target, read_target(target));
   if (const YamlNode* const node = members.find("count")) {
     ASSIGN_OR_RETURN(expect.expectation.count, node->number());
   }
@@ -123,25 +124,25 @@ Result<Apply> read_apply(const YamlNode& node) {
   Apply apply;
   if (node.json().is_object()) {
     apply.objects.push_back(node.json());
-    apply.what = fmt::format("{}/{}", string_at(node.json(), {"kind"}), string_at(node.json(), {"metadata", "name"}));
+    apply.name = fmt::format("{}/{}", string_at(node.json(), {"kind"}), string_at(node.json(), {"metadata", "name"}));
   } else {
-    ASSIGN_OR_RETURN(apply.what, node.text());
-    const auto text = testing::read_text_file(apply.what);
-    if (!text) return placed(node, text.error());
+    ASSIGN_OR_RETURN(apply.name, node.text());
+    const auto text = read_file(apply.name);
+    if (!text) return with_location(node, text.error());
     const auto documents = parse_yaml_documents(*text);
-    if (!documents) return placed(node, documents.error().within(apply.what));
+    if (!documents) return with_location(node, documents.error().within(apply.name));
     for (const YamlDocument& document : *documents) apply.objects.push_back(document.value);
   }
   for (const Json& object : apply.objects) {
     for (const char* member : {"apiVersion", "kind"}) {
-      if (string_at(object, {member}).empty()) return node.error(fmt::format("{}: no {}", apply.what, member));
+      if (string_at(object, {member}).empty()) return node.error(fmt::format("{}: {} is missing", apply.name, member));
     }
-    if (string_at(object, {"metadata", "name"}).empty()) return node.error(apply.what + ": no metadata.name");
+    if (string_at(object, {"metadata", "name"}).empty()) return node.error(apply.name + ": metadata.name is missing");
   }
   return apply;
 }
 
-Result<Remember> read_remember(const Members& members, Names& names) {
+Result<Remember> read_remember(const Members& members, SavedNames& names) {
   Remember remember;
   ASSIGN_OR_RETURN(const YamlNode name, members.at("remember"));
   ASSIGN_OR_RETURN(remember.name, name.text());
@@ -176,27 +177,27 @@ Result<Patch> read_patch(const Members& members) {
 }
 
 Status read_control(const Members& members, bool apiserver, Step& step) {
-  ASSIGN_OR_RETURN(const YamlNode what, members.at(apiserver ? "apiserver" : "operator"));
+  ASSIGN_OR_RETURN(const YamlNode verb, members.at(apiserver ? "apiserver" : "operator"));
   Control control{.apiserver = apiserver};
   if (apiserver) {
-    ASSIGN_OR_RETURN(control.verb, what.one_of({"kill", "start", "restart"}));
+    ASSIGN_OR_RETURN(control.verb, verb.one_of({"kill", "start", "restart"}));
   } else {
-    ASSIGN_OR_RETURN(control.verb, what.one_of({"kill", "stop", "start", "restart", "pause", "resume"}));
+    ASSIGN_OR_RETURN(control.verb, verb.one_of({"kill", "stop", "start", "restart", "pause", "resume"}));
   }
   step.action = std::move(control);
   return {};
 }
 
-/// The key that says what a step does, the keys that may stand beside it, and how it is read.
+/// The main key of a step, its optional keys, and the function that reads them.
 struct Verb {
   std::string key;
   std::vector<std::string_view> others;
-  std::function<Status(const Members& members, const YamlNode& object, Names& names, Step& step)> read;
+  std::function<Status(const Members& members, const YamlNode& object, SavedNames& names, Step& step)> read;
 };
 
-/// Of a verb that is followed by a target and nothing else.
+/// Reads a step that has only a target.
 template <typename Action>
-Status read_targeted(const Members&, const YamlNode& object, Names&, Step& step) {
+Status read_targeted(const Members&, const YamlNode& object, SavedNames&, Step& step) {
   ASSIGN_OR_RETURN(Target target, read_target(object));
   step.action = Action{std::move(target)};
   return {};
@@ -206,13 +207,13 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
       {"apply",
        {"refused"},
-       [](const Members&, const YamlNode& object, Names&, Step& step) -> Status {
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
          ASSIGN_OR_RETURN(step.action, read_apply(object));
          return {};
        }},
       {"patch",
        {"with", "refused"},
-       [](const Members& members, const YamlNode&, Names&, Step& step) -> Status {
+       [](const Members& members, const YamlNode&, SavedNames&, Step& step) -> Status {
          ASSIGN_OR_RETURN(step.action, read_patch(members));
          return {};
        }},
@@ -221,32 +222,36 @@ const std::vector<Verb>& verbs() {
       {"lose nodes of", {}, read_targeted<LoseNodes>},
       {"return nodes",
        {},
-       [](const Members&, const YamlNode& object, Names&, Step& step) -> Status {
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
          step.action = ReturnNodes{};
          const auto all = object.one_of({"all"});
          return all ? Status() : all.error();
        }},
       {"operator",
        {},
-       [](const Members& members, const YamlNode&, Names&, Step& step) { return read_control(members, false, step); }},
+       [](const Members& members, const YamlNode&, SavedNames&, Step& step) {
+         return read_control(members, false, step);
+       }},
       {"apiserver",
        {},
-       [](const Members& members, const YamlNode&, Names&, Step& step) { return read_control(members, true, step); }},
+       [](const Members& members, const YamlNode&, SavedNames&, Step& step) {
+         return read_control(members, true, step);
+       }},
       {"run",
        {"prints", "within"},
-       [](const Members& members, const YamlNode&, Names&, Step& step) -> Status {
+       [](const Members& members, const YamlNode&, SavedNames&, Step& step) -> Status {
          ASSIGN_OR_RETURN(step.action, read_run(members));
          return {};
        }},
       {"remember",
        {"of", "field"},
-       [](const Members& members, const YamlNode&, Names& names, Step& step) -> Status {
+       [](const Members& members, const YamlNode&, SavedNames& names, Step& step) -> Status {
          ASSIGN_OR_RETURN(step.action, read_remember(members, names));
          return {};
        }},
       {"expect",
        {"within", "count", "fields"},
-       [](const Members& members, const YamlNode&, Names& names, Step& step) -> Status {
+       [](const Members& members, const YamlNode&, SavedNames& names, Step& step) -> Status {
          ASSIGN_OR_RETURN(step.action, read_expect(members, names));
          return {};
        }},
@@ -266,13 +271,13 @@ Result<const Verb*> find_verb(const YamlNode& node) {
 /// "expect pods -l role=worker"
 std::string title_of(const Verb& verb, const Json& object, const Step& step) {
   const auto* const apply = std::get_if<Apply>(&step.action);
-  const std::string what = apply != nullptr ? apply->what : object.get<std::string>();
-  return fmt::format("{} {}{}", verb.key, what.substr(0, what.find('\n')), step.refused ? " is refused" : "");
+  const std::string title = apply != nullptr ? apply->name : object.get<std::string>();
+  return fmt::format("{} {}{}", verb.key, title.substr(0, title.find('\n')), step.refused ? " is refused" : "");
 }
 
 }  // namespace
 
-Result<Step> read_step(const YamlNode& node, Names& names) {
+Result<Step> read_step(const YamlNode& node, SavedNames& names) {
   ASSIGN_OR_RETURN(const Verb* const verb, find_verb(node));
   std::vector<std::string_view> keys = verb->others;
   keys.insert(keys.begin(), verb->key);

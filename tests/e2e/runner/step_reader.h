@@ -1,4 +1,4 @@
-// Reading the steps of a scenario.
+// Reads the steps of a scenario.
 #pragma once
 
 #include <set>
@@ -9,15 +9,15 @@
 
 namespace tpuslice::e2e {
 
-/// Names that steps so far have given to what they remember.
-using Names = std::set<std::string>;
+/// Names of the values that earlier steps save.
+using SavedNames = std::set<std::string>;
 
 /// Errors of all: InvalidArgument with file and line.
-[[nodiscard]] Result<Step> read_step(const YamlNode& node, Names& names);
+[[nodiscard]] Result<Step> read_step(const YamlNode& node, SavedNames& names);
 [[nodiscard]] Result<Target> read_target(const YamlNode& node);
-/// `text` is the path, `node` where it stands.
+/// `node` is the location of the path `text`.
 [[nodiscard]] Result<FieldPath> read_path(const YamlNode& node, const std::string& text);
-/// An error without a place gets that of the node.
-[[nodiscard]] Error placed(const YamlNode& node, const Error& error);
+/// Adds the location of `node` to an error.
+[[nodiscard]] Error with_location(const YamlNode& node, const Error& error);
 
 }  // namespace tpuslice::e2e

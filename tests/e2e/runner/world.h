@@ -1,5 +1,4 @@
-// World: a cluster that scenarios are played in, as processes and people outside of it see it. Two kinds of it:
-// simulated_world.cpp and real_world.cpp; a program is linked with one.
+// World: the cluster that scenarios run in. A program links either simulated_world.cpp or real_world.cpp.
 #pragma once
 
 #include <memory>
@@ -10,27 +9,29 @@
 
 namespace tpuslice::e2e {
 
-/// Without an operator, but with what deploy/ installs before one: definitions, namespace, rights. Ends with this
-/// object. From one thread at a time; its client from any.
+/// Has no operator, but the CRDs, namespace and RBAC of deploy/. Stops when destroyed. Used by one thread at a time;
+/// its client is thread-safe.
 class World {
  public:
   virtual ~World() = default;
-  /// Logs are there; removed with the world unless keep().
+  /// Directory of the logs; removed with the world unless keep() was called.
   [[nodiscard]] virtual const std::string& dir() const = 0;
   virtual void keep() = 0;
-  /// As administrator, over HTTPS. Calls fail while the API server is away.
+  /// Of the administrator, over HTTPS. Calls fail while the API server is down.
   [[nodiscard]] virtual client::Client& client() = 0;
   /// Path of a kubeconfig of the administrator.
   [[nodiscard]] virtual std::string kubeconfig() const = 0;
-  /// Path of one of the operator's service account.
+  /// Path of a kubeconfig of the operator's service account.
   [[nodiscard]] virtual std::string operator_kubeconfig() const = 0;
-  /// Connections break, nothing is said.
+  /// Connections break without a reply.
   virtual void kill_apiserver() = 0;
-  /// At the same address with the same data; watches from before are too old.
+  /// At the same address with the same data; earlier resourceVersions have expired.
   virtual Status start_apiserver() = 0;
+  /// Replaces all nodes; no pod may be left on them. Errors: Unsupported if the world must be started again instead.
+  virtual Status replace_pools(const Json& pools) = 0;
 };
 
-/// `pools` as those of a Scenario. Errors: NotFound where programs are missing that it needs.
+/// `pools` as in Scenario. Errors: NotFound if programs of the control plane are missing.
 [[nodiscard]] Result<std::unique_ptr<World>> start_world(const Json& pools);
 
 }  // namespace tpuslice::e2e

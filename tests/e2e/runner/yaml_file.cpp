@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/support/control_plane_files.h"
 
@@ -46,16 +47,16 @@ YamlNode YamlNode::child(const std::string& name, const Json& json) const {
 }
 
 Result<std::string> YamlNode::text() const {
-  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) return expected("a text");
+  if (!json_->is_string() || json_->get_ref<const std::string&>().empty()) return expected("a string");
   return json_->get<std::string>();
 }
 
 Result<int> YamlNode::number() const {
-  if (!json_->is_number_integer() || json_->get<std::int64_t>() < 0) return expected("a whole number");
+  if (!json_->is_number_integer() || json_->get<std::int64_t>() < 0) return expected("an integer from 0");
   return json_->get<int>();
 }
 
-Result<bool> YamlNode::truth() const {
+Result<bool> YamlNode::boolean() const {
   if (!json_->is_boolean()) return expected("true or false");
   return json_->get<bool>();
 }
@@ -77,7 +78,7 @@ Result<std::regex> YamlNode::pattern() const {
   try {
     return std::regex(expression);
   } catch (const std::regex_error& problem) {
-    return error(fmt::format("{} is no regular expression: {}", expression, problem.what()));
+    return error(fmt::format("{} is not a regular expression: {}", expression, problem.what()));
   }
 }
 
@@ -129,7 +130,7 @@ Result<YamlNode> Members::at(std::string_view key) const {
 }
 
 Result<YamlFile> YamlFile::read(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, testing::read_text_file(path));
+  ASSIGN_OR_RETURN(const std::string text, read_file(path));
   return parse(path, text);
 }
 
@@ -140,7 +141,7 @@ Result<YamlFile> YamlFile::parse(std::string path, const std::string& text) {
   file.path_ = std::make_unique<std::string>(std::move(path));
   file.json_ = std::make_unique<Json>(std::move(*json));
   file.lines_ = std::make_unique<std::map<std::string, int>>();
-  // It has been parsed once already, so nothing is thrown.
+  // parse_yaml() accepted it, so this does not throw.
   collect_lines(YAML::Load(text), "", *file.lines_);
   return file;
 }

@@ -1,4 +1,4 @@
-// YamlFile: a YAML file that is read strictly. What is wrong in it is told with file and line.
+// YamlFile: strict reading of a YAML file; errors have file and line.
 //
 //   ASSIGN_OR_RETURN(const YamlFile file, YamlFile::read("scenarios/tutorial.yaml"));
 //   ASSIGN_OR_RETURN(const Members root, file.root().members({"name", "steps"}));
@@ -22,7 +22,7 @@ namespace tpuslice::e2e {
 
 class Members;
 
-/// A value of the file and where it is. Refers to the YamlFile. All errors are InvalidArgument.
+/// A value and its location. Refers to the YamlFile. All errors are InvalidArgument.
 class YamlNode {
  public:
   YamlNode(const std::map<std::string, int>& lines, const std::string& path, std::string pointer, const Json& json)
@@ -32,16 +32,16 @@ class YamlNode {
   [[nodiscard]] std::string where() const;  ///< "scenarios/tutorial.yaml:12"
   [[nodiscard]] Error error(const std::string& problem) const;
 
-  [[nodiscard]] Result<std::string> text() const;  ///< That is not empty.
+  [[nodiscard]] Result<std::string> text() const;  ///< A string that is not empty.
   [[nodiscard]] Result<int> number() const;        ///< 0 or more.
-  [[nodiscard]] Result<bool> truth() const;
+  [[nodiscard]] Result<bool> boolean() const;
   [[nodiscard]] Result<Duration> duration() const;  ///< "500ms", "30s", "2m"
   [[nodiscard]] Result<std::regex> pattern() const;
   [[nodiscard]] Result<std::string> one_of(std::initializer_list<std::string_view> words) const;
   [[nodiscard]] Result<std::vector<YamlNode>> list() const;
-  /// Those of a mapping. Errors: also for a key that is not among `known`.
+  /// The members of a mapping. Errors: also for a key that is not in `known`.
   [[nodiscard]] Result<Members> members(const std::vector<std::string_view>& known) const;
-  /// Those of a mapping with any keys, in the order of the keys.
+  /// The members of a mapping with any keys, sorted by key.
   [[nodiscard]] Result<std::vector<std::pair<std::string, YamlNode>>> entries() const;
 
  private:
@@ -84,7 +84,7 @@ class YamlFile {
   // On the heap, so that nodes outlive a move of the file.
   std::unique_ptr<std::string> path_;
   std::unique_ptr<Json> json_;
-  std::unique_ptr<std::map<std::string, int>> lines_;  ///< By JSON pointer; of a member, that of its key.
+  std::unique_ptr<std::map<std::string, int>> lines_;  ///< By JSON pointer; for a member, the line of its key.
 };
 
 }  // namespace tpuslice::e2e

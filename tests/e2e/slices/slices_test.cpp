@@ -35,20 +35,20 @@ class Slices : public SlicePlane {
     return times;
   }
 
-  /// Every slice that waits says, on one of its pods, something in which `text` is found.
+  /// Every waiting slice has a waiting reason that contains `text`.
   void expect_reasons(const std::string& text) {
     std::string missing;
-    const bool told = eventually([&] {
+    const bool found = eventually([&] {
       missing.clear();
       for (const auto& [slice, pods] : slices()) {
         if (!string_at(pods.front(), {"spec", "nodeName"}).empty()) continue;
         const auto reason = std::ranges::find_if(pods, [](const Json& pod) { return !waiting_of(pod).empty(); });
-        const std::string said = reason == pods.end() ? "nothing" : waiting_of(*reason);
-        if (said.find(text) == std::string::npos) missing = fmt::format("{} says {}", slice, said);
+        const std::string written = reason == pods.end() ? "no reason" : waiting_of(*reason);
+        if (written.find(text) == std::string::npos) missing = fmt::format("{} has {}", slice, written);
       }
       return missing.empty();
     });
-    EXPECT_TRUE(told) << missing << "; expected: " << text;
+    EXPECT_TRUE(found) << missing << "; expected: " << text;
   }
 
   /// Fifteen slices where fifteen fit, fifteen more that have to wait, then room for five, then for three.
@@ -58,7 +58,7 @@ class Slices : public SlicePlane {
       make(fmt::format("{}-{:02}", kind, i));
       if (i == 4) op().kill();
       if (i == 8) {
-        ASSERT_TRUE(op().start_again().ok());
+        ASSERT_TRUE(op().restart().ok());
       }
     }
     expect_counts(
@@ -92,52 +92,52 @@ TEST_F(Slices, OfIndexedJobsArePlacedWholeOrNotAtAll) {
   play("job", kJobs, [this](const std::string& name) { create_job(name); });
 }
 
-// What the gates are for: the same with affinities alone. Which slices land on broken pools is the scheduler's choice,
-// so how many do is printed and not expected.
-TEST_F(Slices, WithoutGatesMayBeLeftInPart) {
+// The same with affinities only, for comparison with gates. The scheduler chooses which slices get broken pools, so
+// their number is printed but not checked.
+TEST_F(Slices, WithoutGatesMayRunPartly) {
   cordon_in(kBroken);
   for (int i = 0; i < 15; ++i) create_ray_cluster(fmt::format("ray-{:02}", i), "tpuslice.dev/gating: \"off\"");
   SliceCounts counts;
-  const bool all_began = eventually(
+  const bool all_scheduled = eventually(
       [&] {
         counts = count();
         return counts.whole + counts.partly == 15;
       },
       60s);
-  EXPECT_TRUE(all_began) << ::testing::PrintToString(counts);
-  const SliceCounts begun = counts;
+  EXPECT_TRUE(all_scheduled) << ::testing::PrintToString(counts);
+  const SliceCounts before = counts;
   const bool freed = eventually(
       [&] {
         counts = count();
-        return counts.partly < begun.partly;
+        return counts.partly < before.partly;
       },
       20s);
   EXPECT_FALSE(freed);
-  fmt::print("affinities alone: {} whole, {} half-placed, {} waiting\n", counts.whole, counts.partly, counts.waiting);
+  fmt::print("affinities only: {} whole, {} half-placed, {} waiting\n", counts.whole, counts.partly, counts.waiting);
 }
 
-TEST_F(Slices, OfAnIndexedJobBeginAnewTogetherWhenOneHostFails) {
+TEST_F(Slices, OfAnIndexedJobRestartTogetherIfOneHostFails) {
   create_job("train");
   expect_counts("a Job", {.whole = 1}, 60s);
   std::set<std::string> before;
   const auto alive = slices();
   for (const Json& pod : alive.begin()->second) before.insert(Object(pod).uid());
   evict(Object(alive.begin()->second[2]).name());
-  const bool anew = eventually([&] {
+  const bool recreated = eventually([&] {
     const auto now = slices();
     return now.size() == 1 && now.begin()->second.size() == kHosts && count().whole == 1 &&
            std::ranges::none_of(now.begin()->second,
                                 [&](const Json& pod) { return before.contains(Object(pod).uid()); });
   });
-  EXPECT_TRUE(anew);
+  EXPECT_TRUE(recreated);
   const auto events = client().list({"events.k8s.io", "v1", "Event", "events"}, {.namespace_name = "default"});
   ASSERT_TRUE(events.ok());
-  std::string told;
+  std::string notes;
   for (const std::string& text : events->items) {
     const Json event = Json::parse(text);
-    if (string_at(event, {"reason"}) == "SliceTornDown") told += string_at(event, {"note"});
+    if (string_at(event, {"reason"}) == "SliceTornDown") notes += string_at(event, {"note"});
   }
-  EXPECT_THAT(told, HasSubstr("Slice train-0 ends as a whole, 3 of its 4 pods with it: pod train-"));
+  EXPECT_THAT(notes, HasSubstr("Slice train-0 is torn down, 3 of its 4 pods are deleted: pod train-"));
 }
 
 }  // namespace

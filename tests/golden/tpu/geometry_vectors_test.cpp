@@ -42,7 +42,7 @@ std::string value_of(const std::map<std::string, std::string>& values, const std
 
 class GeometryVector : public ::testing::TestWithParam<Vector> {};
 
-TEST_P(GeometryVector, IsWhatTheDevicePluginSays) {
+TEST_P(GeometryVector, MatchesTheDevicePlugin) {
   const Vector& vector = GetParam();
   SCOPED_TRACE(fmt::format("vector {} ({})", vector.number, vector.source));
   const auto values = env_map(vector.request);

@@ -1,4 +1,4 @@
-// What a TPU pod of each workload is told, case by case.
+// The environment of TPU pods of each kind, case by case.
 //
 // Sources: "lws" LeaderWorkerSet pkg/utils/accelerators/tpu_test.go; "ktw" ai-on-gke/kuberay-tpu-webhook main.go;
 // "kuberay" its names; "gke" GKE's webhook for Indexed Jobs, as its documentation and JobSet's examples describe it.

@@ -1,4 +1,4 @@
-// The operator dies after, or just before, each single write of a JobSet's life; the next one finishes the work.
+// The operator crashes after, or just before, each write in the lifecycle of a JobSet; the next one finishes the work.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,15 +11,15 @@ namespace {
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-/// One thing that happens, and what has to come of it.
-struct Chapter {
+/// An event and its expected result.
+struct Step {
   const char* name;
   std::function<void(JobSetWorld&)> act;
   std::function<bool(JobSetWorld&)> done;
 };
 
-const std::vector<Chapter>& life() {
-  static const std::vector<Chapter> kLife{
+const std::vector<Step>& lifecycle() {
+  static const std::vector<Step> kLifecycle{
       {"created", [](JobSetWorld& world) { world.apply(); }, [](JobSetWorld& world) { return world.is_ready(); }},
       {"a host fails", [](JobSetWorld& world) { world.fail_host(1, 0); },
        [](JobSetWorld& world) { return world.is_ready(1); }},
@@ -29,67 +29,67 @@ const std::vector<Chapter>& life() {
        [](JobSetWorld& world) { return world.is_ready(1); }},
       {"completed", [](JobSetWorld& world) { world.finish_pods(); },
        [](JobSetWorld& world) { return world.terminal_state() == "Completed"; }},
-      {"deleted", [](JobSetWorld& world) { world.remove(); }, [](JobSetWorld& world) { return world.is_gone(); }},
+      {"deleted", [](JobSetWorld& world) { world.remove(); }, [](JobSetWorld& world) { return world.is_deleted(); }},
   };
-  return kLife;
+  return kLifecycle;
 }
 
-struct LifeStory {
-  std::vector<std::string> digests;  ///< After each chapter that came to its end.
+struct Outcome {
+  std::vector<std::string> digests;  ///< After each completed step.
   std::vector<std::string> violations;
   std::int64_t writes = 0;
 };
 
-/// How the operator dies, and what for a JobSet it serves.
+/// How the operator crashes, and the kind of JobSet.
 struct CrashCase {
   const char* name;
   bool before_server;
-  bool fast;  ///< It restarts at FailureTarget, before the old pods are gone.
+  bool fast;  ///< It restarts at FailureTarget, before the old pods are deleted.
 };
 
 /// `die_at` 0: no crash.
-LifeStory live(std::int64_t die_at, const CrashCase& how) {
+Outcome run(std::int64_t die_at, const CrashCase& how) {
   JobSetWorld world;
   OperatorOptions options;
   options.faults.die_at_write = die_at;
   options.faults.die_before_server = how.before_server;
   world.start_operator(options);
-  LifeStory story;
-  for (const Chapter& chapter : life()) {
-    chapter.act(world);
-    if (how.fast && &chapter == &life().front()) {
+  Outcome outcome;
+  for (const Step& step : lifecycle()) {
+    step.act(world);
+    if (how.fast && &step == &lifecycle().front()) {
       world.edit(
           [](Json& json) { json["metadata"]["annotations"][std::string(jobset::kRestartAt)] = "FailureTarget"; });
     }
-    if (!world.run_until([&] { return chapter.done(world); }, 5min)) {
-      story.digests.push_back(fmt::format("never {}:\n{}", chapter.name, world.state()));
+    if (!world.run_until([&] { return step.done(world); }, 5min)) {
+      outcome.digests.push_back(fmt::format("never {}:\n{}", step.name, world.state()));
       break;
     }
     world.run_for(10s);
-    story.digests.push_back(world.digest());
+    outcome.digests.push_back(world.digest());
     for (const std::string& partial : world.partial_slices()) {
-      world.violations.push_back(fmt::format("{}: {}", chapter.name, partial));
+      world.violations.push_back(fmt::format("{}: {}", step.name, partial));
     }
   }
-  story.writes = world.operators.front()->faults().writes();
-  story.violations = world.violations;
-  return story;
+  outcome.writes = world.operators.front()->faults().writes();
+  outcome.violations = world.violations;
+  return outcome;
 }
 
 class JobSetCrash : public ::testing::TestWithParam<CrashCase> {};
 
-TEST_P(JobSetCrash, AtAnyWriteOfALifeChangesNothingInTheEnd) {
-  const LifeStory whole = live(0, {.name = "", .before_server = false, .fast = GetParam().fast});
+TEST_P(JobSetCrash, AtAnyWriteDoesNotChangeTheResult) {
+  const Outcome whole = run(0, {.name = "", .before_server = false, .fast = GetParam().fast});
   ASSERT_THAT(whole.violations, IsEmpty());
-  ASSERT_EQ(whole.digests.size(), life().size()) << whole.digests.back();
-  EXPECT_GE(whole.writes, 40) << "enough to mean something";
-  // What the server has before a write is what it had after the one before, but for the time: some will do.
+  ASSERT_EQ(whole.digests.size(), lifecycle().size()) << whole.digests.back();
+  EXPECT_GE(whole.writes, 40) << "too few writes to test";
+  // The server's state before a write is that after the previous one, so a sample is enough.
   for (std::int64_t n = 1; n <= whole.writes; n += GetParam().before_server ? 4 : 1) {
     SCOPED_TRACE(fmt::format("dies {} write {} of {}", GetParam().before_server ? "before" : "after", n, whole.writes));
-    const LifeStory crashed = live(n, GetParam());
+    const Outcome crashed = run(n, GetParam());
     ASSERT_THAT(crashed.violations, IsEmpty());
     for (std::size_t i = 0; i < crashed.digests.size(); ++i) {
-      ASSERT_EQ(crashed.digests[i], whole.digests[i]) << life()[i].name;
+      ASSERT_EQ(crashed.digests[i], whole.digests[i]) << lifecycle()[i].name;
     }
     ASSERT_EQ(crashed.digests.size(), whole.digests.size());
   }
@@ -98,7 +98,7 @@ TEST_P(JobSetCrash, AtAnyWriteOfALifeChangesNothingInTheEnd) {
 INSTANTIATE_TEST_SUITE_P(Of, JobSetCrash,
                          ::testing::Values(CrashCase{"OperatorBeforeTheServer", true, false},
                                            CrashCase{"OperatorAfterTheServer", false, false},
-                                           CrashCase{"OperatorOfAFastJobSet", false, true}),
+                                           CrashCase{"OperatorOfAnOverlappingRestart", false, true}),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Everything that can go wrong between the operator and the API server, two operators at a time, and JobSets at rest.
+// Faults between the operator and the API server, two operators at a time, and idle JobSets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,13 +13,13 @@ using namespace std::chrono_literals;
 
 class JobSetUnderFault : public ::testing::TestWithParam<NamedFaults> {};
 
-TEST_P(JobSetUnderFault, LivesItsWholeLife) {
+TEST_P(JobSetUnderFault, CompletesItsLifecycle) {
   JobSetWorld world;
   OperatorOptions options;
   options.faults = GetParam().faults;
   world.start_operator(options);
   const auto reached = [&](const std::function<bool()>& condition) {
-    return reached_under(GetParam(), world, condition);
+    return run_until_with(GetParam(), world, condition);
   };
   world.apply();
   ASSERT_TRUE(reached([&] { return world.is_ready(); })) << world.state();
@@ -33,16 +33,15 @@ TEST_P(JobSetUnderFault, LivesItsWholeLife) {
   world.finish_pods();
   ASSERT_TRUE(reached([&] { return world.terminal_state() == "Completed"; })) << world.state();
   world.remove();
-  EXPECT_TRUE(reached([&] { return world.is_gone(); })) << world.state();
+  EXPECT_TRUE(reached([&] { return world.is_deleted(); })) << world.state();
   EXPECT_THAT(world.violations, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, JobSetUnderFault, ::testing::ValuesIn(every_fault()),
+INSTANTIATE_TEST_SUITE_P(Of, JobSetUnderFault, ::testing::ValuesIn(all_faults()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// Regression: that its status was lost was written to the status, taken back as soon as that went well, lost again,
-/// and so on without a pause.
-TEST(JobSetAfterAFault, DoesNotWriteToTheStatusThatTheStatusWasLost) {
+/// Regression: the failure of a status write was written to the status, removed after the next write, and so on.
+TEST(JobSetAfterAFault, DoesNotReportFailedStatusWritesInTheStatus) {
   JobSetWorld world;
   OperatorOptions options;
   options.faults.drop_reply_every = 2;
@@ -52,8 +51,8 @@ TEST(JobSetAfterAFault, DoesNotWriteToTheStatusThatTheStatusWasLost) {
   EXPECT_LT(harness.faults().writes(), 100);
 }
 
-/// What a paused process does that wakes up after its lease ran out: for a moment both act.
-TEST(JobSetLeadership, OverlapIsHarmless) {
+/// A paused process that continues after its lease expired: for a moment both write.
+TEST(JobSetLeadership, OverlapDoesNotDuplicateRestarts) {
   JobSetWorld world;
   OperatorOptions late;
   late.identity = "late";
@@ -101,27 +100,27 @@ TEST(JobSetLeadership, OnlyTheLeaderWrites) {
 }
 
 TEST(JobSetIdle, FiftyJobSetsWriteNothingForAnHour) {
-  constexpr int kJobSetsAtRest = 50;
-  JobSetWorld world(pools_for(kSlices * kJobSetsAtRest));
+  constexpr int kIdleJobSets = 50;
+  JobSetWorld world(pools_for(kSlices * kIdleJobSets));
   OperatorHarness& harness = world.start_operator();
   world.apply();
   Json manifest = world.jobset();
   manifest.erase("status");
   const Json annotations = manifest["metadata"]["annotations"];
   std::vector<ObjectKey> keys{kTrain};
-  for (int i = 1; i < kJobSetsAtRest; ++i) {
+  for (int i = 1; i < kIdleJobSets; ++i) {
     keys.push_back({"default", fmt::format("copy-{}", i)});
     manifest["metadata"] = {{"name", keys.back().name}, {"namespace", "default"}, {"annotations", annotations}};
-    // Of several kinds: ready, suspended, and too many for the nodes that there are.
+    // Ready, suspended, and waiting for nodes.
     manifest["spec"]["suspend"] = i % 5 == 1;
     manifest["spec"]["replicatedJobs"][0]["replicas"] = i % 5 == 2 ? 3 : kSlices;
     ASSERT_TRUE(world.cluster.apply(manifest).ok());
   }
-  // Event series end a few minutes after their last event.
+  // Event series are closed a few minutes after their last event.
   world.run_for(20min);
   int ready = 0;
   for (const ObjectKey& key : keys) ready += world.is_ready(0, key) ? 1 : 0;
-  EXPECT_GE(ready, kJobSetsAtRest / 2);
+  EXPECT_GE(ready, kIdleJobSets / 2);
   const std::int64_t writes = harness.faults().writes();
   const sim::Revision revision = world.cluster.storage().revision();
   world.run_for(60min);

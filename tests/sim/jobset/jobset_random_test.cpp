@@ -1,4 +1,4 @@
-// Random schedules of everything that happens to JobSets and goes wrong around them, one per seed.
+// Random sequences of user actions, failures and faults, one per seed.
 // TPUSLICE_SIM_SEED=<n> runs only that one; TPUSLICE_SIM_SEEDS=<n> runs that many.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-/// One history: a JobSet of some shape, and what happens to it.
+/// A JobSet of random shape and a random sequence of events.
 class JobSetHistory {
  public:
   explicit JobSetHistory(std::uint64_t seed)
@@ -27,23 +27,23 @@ class JobSetHistory {
     const int disturbances = random_.uniform(1, 10);
     for (int i = 0; i < disturbances; ++i) {
       world_.run_for(std::chrono::milliseconds(random_.uniform(0, 20'000)));
-      story_ += fmt::format("  {}: {}\n", world_.clock.now().time_since_epoch().count() / 1'000'000, one_thing());
+      log_ += fmt::format("  {}: {}\n", world_.clock.now().time_since_epoch().count() / 1'000'000, random_event());
     }
   }
 
-  /// All is well again, and stays quiet: the JobSet is ready, and then gone.
-  void end() {
+  /// Ends all faults: the JobSet becomes ready, stays so, and can be deleted.
+  void recover() {
     world_.heal();
     if (!world_.jobset().is_null() && world_.terminal_state().empty()) world_.suspend(false);
     if (world_.jobset().is_null()) world_.apply(shape_);
     const bool settled = world_.run_until([this] { return has_settled(); }, 30min);
-    EXPECT_TRUE(settled) << story_ << world_.state();
+    EXPECT_TRUE(settled) << log_ << world_.state();
     world_.run_for(1min);
-    EXPECT_TRUE(has_settled()) << story_ << world_.state();
-    EXPECT_THAT(world_.partial_slices(), IsEmpty()) << story_;
+    EXPECT_TRUE(has_settled()) << log_ << world_.state();
+    EXPECT_THAT(world_.partial_slices(), IsEmpty()) << log_;
     world_.remove();
-    EXPECT_TRUE(world_.run_until([this] { return world_.is_gone(); })) << story_ << world_.state();
-    EXPECT_THAT(world_.violations, IsEmpty()) << story_;
+    EXPECT_TRUE(world_.run_until([this] { return world_.is_deleted(); })) << log_ << world_.state();
+    EXPECT_THAT(world_.violations, IsEmpty()) << log_;
   }
 
   [[nodiscard]] int restarts() const { return world_.invariants.restarts(); }
@@ -54,7 +54,7 @@ class JobSetHistory {
     Json& spec = shape["spec"];
     if (random.uniform(0, 2) == 0) spec["failurePolicy"]["restartStrategy"] = "BlockingRecreate";
     if (random.uniform(0, 1) == 0) shape["metadata"]["annotations"][std::string(jobset::kRestartAt)] = "FailureTarget";
-    // Then the Job controller replaces pods, and the slice controller sees to it that slices stay whole.
+    // Then the Job controller replaces pods, and the slice controller tears down slices that lose one.
     if (random.uniform(0, 2) == 0) spec["replicatedJobs"][0]["template"]["spec"]["backoffLimit"] = 100;
     if (random.uniform(0, 2) == 0) {
       Json driver = spec["replicatedJobs"][0];
@@ -75,7 +75,7 @@ class JobSetHistory {
   }
 
   [[nodiscard]] bool has_settled() {
-    return world_.terminal_state().empty() ? world_.is_ready_again() : world_.partial_slices().empty();
+    return world_.terminal_state().empty() ? world_.is_ready_after_restarts() : world_.partial_slices().empty();
   }
 
   template <typename List>
@@ -83,7 +83,7 @@ class JobSetHistory {
     return Object(*list[random_.uniform<std::size_t>(0, list.size() - 1)]).key();
   }
 
-  std::string one_thing() {
+  std::string random_event() {
     const int kind = random_.uniform(0, 12);
     if (kind <= 3) return to_a_pod(kind);
     if (kind <= 6) return to_a_node(kind);
@@ -91,8 +91,8 @@ class JobSetHistory {
     return to_the_operator(kind);
   }
 
-  std::string told(const std::string& what, const Status& done) {
-    // What is gone already cannot be hit.
+  std::string describe(const std::string& what, const Status& done) {
+    // The object may be deleted already.
     return done.ok() ? what : what + " (" + done.error().message() + ")";
   }
 
@@ -100,24 +100,24 @@ class JobSetHistory {
     const std::vector<sim::JsonPtr> pods = world_.pods();
     if (pods.empty()) return "nothing";
     const ObjectKey pod = one_of(pods);
-    if (kind == 0) return told("delete pod " + pod.name, world_.cluster.remove("pods", pod));
+    if (kind == 0) return describe("delete pod " + pod.name, world_.cluster.remove("pods", pod));
     if (kind == 1) {
       const std::vector<sim::JsonPtr> jobs = world_.jobs();
       if (jobs.empty()) return "nothing";
       const ObjectKey job = one_of(jobs);
-      return told("delete job " + job.name,
-                  world_.cluster.remove(kJobKind, job, random_.uniform(0, 1) == 0 ? "Background" : "Foreground"));
+      return describe("delete job " + job.name,
+                      world_.cluster.remove(kJobKind, job, random_.uniform(0, 1) == 0 ? "Background" : "Foreground"));
     }
-    return told("fail pod " + pod.name, world_.cluster.fail_pod(pod));
+    return describe("fail pod " + pod.name, world_.cluster.fail_pod(pod));
   }
 
   std::string to_a_node(int kind) {
     const std::vector<sim::JsonPtr> nodes = world_.cluster.storage().list("nodes");
     if (nodes.empty()) return "nothing";
     const std::string node = one_of(nodes).name;
-    if (kind == 4) return told("lose node " + node, world_.cluster.set_node_ready(node, false));
-    if (kind == 5) return told("delete node " + node, world_.cluster.delete_node(node));
-    return told("cordon node " + node, world_.cluster.cordon(node));
+    if (kind == 4) return describe("lose node " + node, world_.cluster.set_node_ready(node, false));
+    if (kind == 5) return describe("delete node " + node, world_.cluster.delete_node(node));
+    return describe("cordon node " + node, world_.cluster.cordon(node));
   }
 
   std::string by_a_user(int kind) {
@@ -148,12 +148,12 @@ class JobSetHistory {
   Random random_;
   JobSetWorld world_;
   const std::string shape_;
-  std::string story_;
+  std::string log_;
 };
 
-TEST(JobSetRandomSchedule, AlwaysEndsReadyAndNeverDoublesAHost) {
-  const std::int64_t only = number_from("TPUSLICE_SIM_SEED", 0);
-  const std::int64_t count = number_from("TPUSLICE_SIM_SEEDS", 30);
+TEST(JobSetRandomSchedule, AlwaysRecoversAndNeverDuplicatesAHost) {
+  const std::int64_t only = env_integer("TPUSLICE_SIM_SEED", 0);
+  const std::int64_t count = env_integer("TPUSLICE_SIM_SEEDS", 30);
   const std::int64_t first = only == 0 ? 1 : only;
   const std::int64_t last = only == 0 ? count : only;
   int restarts = 0;
@@ -161,12 +161,12 @@ TEST(JobSetRandomSchedule, AlwaysEndsReadyAndNeverDoublesAHost) {
     SCOPED_TRACE(fmt::format("run this one alone with TPUSLICE_SIM_SEED={}", seed));
     JobSetHistory history(static_cast<std::uint64_t>(seed));
     history.disturb();
-    history.end();
+    history.recover();
     restarts += history.restarts();
     if (HasFailure()) return;
   }
   if (only == 0) {
-    EXPECT_GT(restarts, count / 2) << "too little happens";
+    EXPECT_GT(restarts, count / 2) << "too few restarts";
   }
 }
 

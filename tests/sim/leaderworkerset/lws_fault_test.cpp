@@ -1,4 +1,4 @@
-// Everything that can go wrong between the operator and the API server, two operators at a time, and sets at rest.
+// Faults between operator and API server, two operators at once, and idle sets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,17 +13,17 @@ using namespace std::chrono_literals;
 
 class LwsUnderFault : public ::testing::TestWithParam<NamedFaults> {};
 
-TEST_P(LwsUnderFault, LivesItsWholeLife) {
+TEST_P(LwsUnderFault, CompletesItsLifecycle) {
   LwsWorld world;
-  OperatorOptions options = world.fresh;
+  OperatorOptions options = world.replacement;
   options.faults = GetParam().faults;
   world.start_operator(options);
   const auto reached = [&](const std::function<bool()>& condition) {
-    return reached_under(GetParam(), world, condition);
+    return run_until_with(GetParam(), world, condition);
   };
   world.apply();
   ASSERT_TRUE(reached([&] { return world.is_ready(2, "first"); })) << world.digest();
-  world.promise(1);
+  world.require_ready(1);
   world.restart_container("serve-0-1");
   ASSERT_TRUE(reached([&] { return world.is_ready(2, "first"); })) << world.digest();
   world.use_image("second");
@@ -32,28 +32,28 @@ TEST_P(LwsUnderFault, LivesItsWholeLife) {
   ASSERT_TRUE(reached([&] { return world.is_ready(4, "second"); })) << world.digest();
   world.scale(1);
   ASSERT_TRUE(reached([&] { return world.is_ready(1, "second"); })) << world.digest();
-  world.promise(0);
+  world.require_ready(0);
   world.remove();
-  EXPECT_TRUE(reached([&] { return world.is_gone(); })) << world.digest();
+  EXPECT_TRUE(reached([&] { return world.is_deleted(); })) << world.digest();
   EXPECT_THAT(world.violations, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, LwsUnderFault, ::testing::ValuesIn(every_fault()),
+INSTANTIATE_TEST_SUITE_P(Of, LwsUnderFault, ::testing::ValuesIn(all_faults()),
                          [](const auto& test) { return std::string(test.param.name); });
 
-/// What a paused process does that wakes up after its lease ran out: for a moment both act.
+/// A paused process continues after its lease expired: both operators write for a moment.
 TEST(LwsLeadership, OverlapIsHarmless) {
   LwsWorld world;
-  OperatorOptions late = world.fresh;
+  OperatorOptions late = world.replacement;
   late.identity = "late";
   late.faults.delay_watch = 2s;
-  OperatorOptions prompt = world.fresh;
+  OperatorOptions prompt = world.replacement;
   prompt.identity = "prompt";
   world.start_operator(late);
   world.start_operator(prompt);
   world.apply();
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2, "first"); })) << world.digest();
-  world.promise(1);
+  world.require_ready(1);
   world.restart_container("serve-1");
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2, "first"); })) << world.digest();
   world.use_image("second");
@@ -61,9 +61,9 @@ TEST(LwsLeadership, OverlapIsHarmless) {
   EXPECT_THAT(world.violations, IsEmpty());
 }
 
-TEST(LwsAtRest, NothingIsWritten) {
+TEST(IdleLws, CausesNoWrites) {
   LwsWorld world;
-  OperatorHarness& harness = world.start_operator(world.fresh);
+  OperatorHarness& harness = world.start_operator(world.replacement);
   world.apply();
   ASSERT_TRUE(world.run_until([&] { return world.is_ready(2, "first"); })) << world.digest();
   world.run_for(5s);

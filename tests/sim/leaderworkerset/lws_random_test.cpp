@@ -1,4 +1,4 @@
-// Random schedules of everything that happens to LeaderWorkerSets and goes wrong around them, one per seed.
+// Random histories of edits and faults, one per seed.
 // TPUSLICE_SIM_SEED=<n> runs only that one; TPUSLICE_SIM_SEEDS=<n> runs that many.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
-/// One history: a set with some policies, and what happens to it.
+/// A set with random policies, and a random history.
 class LwsHistory {
  public:
   explicit LwsHistory(std::uint64_t seed) : random_(seed), shape_(random_shape(random_)) {
@@ -21,16 +21,16 @@ class LwsHistory {
     world_.apply(shape_);
   }
 
-  void disturb() {
-    const int disturbances = random_.uniform(1, 10);
-    for (int i = 0; i < disturbances; ++i) {
+  void run_random_events() {
+    const int events = random_.uniform(1, 10);
+    for (int i = 0; i < events; ++i) {
       world_.run_for(std::chrono::milliseconds(random_.uniform(0, 20'000)));
-      story_ += fmt::format("  {}: {}\n", world_.clock.now().time_since_epoch().count() / 1'000'000, one_thing());
+      log_ += fmt::format("  {}: {}\n", world_.clock.now().time_since_epoch().count() / 1'000'000, random_event());
     }
   }
 
-  /// All is well again, and stays quiet: the set is ready, and then gone.
-  void end() {
+  /// Stops all faults: the set becomes ready, stays ready, and can be deleted.
+  void finish() {
     world_.heal();
     if (world_.set().is_null()) {
       world_.apply(shape_);
@@ -38,12 +38,12 @@ class LwsHistory {
       groups_ = 2;
     }
     const auto settled = [this] { return world_.is_ready(groups_, image_); };
-    EXPECT_TRUE(world_.run_until(settled, 1h)) << story_ << world_.digest();
+    EXPECT_TRUE(world_.run_until(settled, 1h)) << log_ << world_.digest();
     world_.run_for(1min);
-    EXPECT_TRUE(settled()) << story_ << world_.digest();
+    EXPECT_TRUE(settled()) << log_ << world_.digest();
     world_.remove();
-    EXPECT_TRUE(world_.run_until([this] { return world_.is_gone(); })) << story_ << world_.digest();
-    EXPECT_THAT(world_.violations, IsEmpty()) << story_;
+    EXPECT_TRUE(world_.run_until([this] { return world_.is_deleted(); })) << log_ << world_.digest();
+    EXPECT_THAT(world_.violations, IsEmpty()) << log_;
   }
 
  private:
@@ -61,7 +61,7 @@ class LwsHistory {
   }
 
   void start(const std::string& identity) {
-    OperatorOptions options = world_.fresh;
+    OperatorOptions options = world_.replacement;
     options.identity = identity;
     options.seed = random_.next();
     options.faults = random_faults(random_);
@@ -74,38 +74,38 @@ class LwsHistory {
     return Object(*objects[random_.uniform<std::size_t>(0, objects.size() - 1)]).key();
   }
 
-  static std::string told(const std::string& what, const Status& done) {
-    // What is gone already cannot be hit.
-    return done.ok() ? what : what + " (" + done.error().message() + ")";
+  static std::string describe(const std::string& what, const Status& result) {
+    // The object may have been deleted in the meantime.
+    return result.ok() ? what : what + " (" + result.error().message() + ")";
   }
 
-  std::string one_thing() {
+  std::string random_event() {
     const int kind = random_.uniform(0, 11);
-    if (kind <= 5) return to_a_child(kind);
-    if (kind <= 8) return by_a_user(kind);
-    return to_the_operator(kind);
+    if (kind <= 5) return child_event(kind);
+    if (kind <= 8) return user_event(kind);
+    return operator_event(kind);
   }
 
-  std::string to_a_child(int kind) {
+  std::string child_event(int kind) {
     if (kind == 0) {
       const ObjectKey node = one_of("nodes");
-      return told("lose node " + node.name, world_.cluster.set_node_ready(node.name, random_.uniform(0, 1) == 0));
+      return describe("lose node " + node.name, world_.cluster.set_node_ready(node.name, random_.uniform(0, 1) == 0));
     }
     if (kind == 1) {
       const ObjectKey set = one_of(kStatefulSetKind);
-      return told("delete set " + set.name, world_.cluster.remove(kStatefulSetKind, set));
+      return describe("delete set " + set.name, world_.cluster.remove(kStatefulSetKind, set));
     }
     if (kind == 2) {
       const ObjectKey service = one_of("services");
-      return told("delete service " + service.name, world_.cluster.remove("services", service));
+      return describe("delete service " + service.name, world_.cluster.remove("services", service));
     }
     const ObjectKey pod = one_of("pods");
-    if (kind == 3) return told("delete pod " + pod.name, world_.cluster.remove("pods", pod));
-    if (kind == 4) return told("fail pod " + pod.name, world_.cluster.fail_pod(pod));
-    return told("kill container of " + pod.name, world_.cluster.kill_container(pod, "main", 1));
+    if (kind == 3) return describe("delete pod " + pod.name, world_.cluster.remove("pods", pod));
+    if (kind == 4) return describe("fail pod " + pod.name, world_.cluster.fail_pod(pod));
+    return describe("kill container of " + pod.name, world_.cluster.kill_container(pod, "main", 1));
   }
 
-  std::string by_a_user(int kind) {
+  std::string user_event(int kind) {
     if (world_.set().is_null()) {
       world_.apply(shape_);
       image_ = "first";
@@ -126,7 +126,7 @@ class LwsHistory {
     return "use " + image_;
   }
 
-  std::string to_the_operator(int kind) {
+  std::string operator_event(int kind) {
     if (kind == 9) {
       world_.cluster.compact();
       return "compact";
@@ -141,19 +141,19 @@ class LwsHistory {
   const std::string shape_;
   std::string image_ = "first";
   int groups_ = 2;
-  std::string story_;
+  std::string log_;
 };
 
-TEST(LwsRandomSchedule, AlwaysEndsReady) {
-  const std::int64_t only = number_from("TPUSLICE_SIM_SEED", 0);
-  const std::int64_t count = number_from("TPUSLICE_SIM_SEEDS", 40);
+TEST(LwsRandomHistory, EndsReady) {
+  const std::int64_t only = env_integer("TPUSLICE_SIM_SEED", 0);
+  const std::int64_t count = env_integer("TPUSLICE_SIM_SEEDS", 40);
   const std::int64_t first = only == 0 ? 1 : only;
   const std::int64_t last = only == 0 ? count : only;
   for (std::int64_t seed = first; seed <= last; ++seed) {
     SCOPED_TRACE(fmt::format("run this one alone with TPUSLICE_SIM_SEED={}", seed));
     LwsHistory history(static_cast<std::uint64_t>(seed));
-    history.disturb();
-    history.end();
+    history.run_random_events();
+    history.finish();
     if (HasFailure()) return;
   }
 }

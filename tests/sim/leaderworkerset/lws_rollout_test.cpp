@@ -1,4 +1,4 @@
-// Rolling updates, printed step by step: whatever the policy, never fewer groups ready than it promises.
+// Rolling updates, printed step by step: enough groups stay ready under each policy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ class RollingUpdate {
  public:
   RollingUpdate(int replicas, int max_unavailable, int max_surge)
       : replicas_(replicas), max_unavailable_(max_unavailable), max_surge_(max_surge) {
-    world_.start_operator(world_.fresh);
+    world_.start_operator(world_.replacement);
     Json set = *parse_yaml(kTwoGroups);
     set["spec"]["replicas"] = replicas;
     set["spec"]["rolloutStrategy"] = {
@@ -26,9 +26,9 @@ class RollingUpdate {
         {"rollingUpdateConfiguration", {{"maxUnavailable", max_unavailable}, {"maxSurge", max_surge}}}};
     world_.apply(set.dump());
     EXPECT_TRUE(world_.run_until([&] { return world_.is_ready(replicas, "first"); }));
-    world_.promise(replicas - max_unavailable);
+    world_.require_ready(replicas - max_unavailable);
     std::cout << fmt::format("{} groups, maxUnavailable {}, maxSurge {}\n", replicas, max_unavailable, max_surge);
-    look();
+    observe();
   }
   ~RollingUpdate() { EXPECT_THAT(world_.violations, IsEmpty()); }
   RollingUpdate(const RollingUpdate&) = delete;
@@ -41,34 +41,34 @@ class RollingUpdate {
   }
   void scale(int groups) {
     say(fmt::format("scaled to {}", groups));
-    world_.promise(std::min(groups, replicas_) - max_unavailable_);
+    world_.require_ready(std::min(groups, replicas_) - max_unavailable_);
     replicas_ = groups;
     world_.scale(groups);
   }
-  /// The workers of this group, made with this image, never become ready.
+  /// The workers of this group never become ready with this image.
   void break_group(int group, const std::string& image) {
     broken_ = fmt::format("serve-{}-1", group);
     broken_image_ = image;
   }
 
-  /// One ready group may go for a group that is stuck.
-  void spare_one() { world_.promise(replicas_ - max_unavailable_ - 1); }
+  /// One ready group may be updated because a group below it is stuck.
+  void allow_one_more_unavailable() { world_.require_ready(replicas_ - max_unavailable_ - 1); }
 
-  bool runs_until(const std::function<bool()>& condition) {
+  bool run_until(const std::function<bool()>& condition) {
     return world_.run_until([&] {
-      look();
+      observe();
       return condition();
     });
   }
-  bool ends() {
-    return runs_until([&] { return world_.is_ready(replicas_, image_); });
+  bool completes() {
+    return run_until([&] { return world_.is_ready(replicas_, image_); });
   }
-  void goes_on_for(Duration time) {
+  void run_for(Duration time) {
     const Instant end = world_.clock.now() + time;
-    runs_until([&] { return world_.clock.now() >= end; });
+    run_until([&] { return world_.clock.now() >= end; });
   }
 
-  /// A letter for each group: N, new and ready; n, new; O and o, of an earlier revision; -, without leader.
+  /// A letter for each group: N new and ready, n new, O old and ready, o old, - without leader.
   [[nodiscard]] std::string picture() const {
     const sim::JsonPtr leaders = world_.cluster.get(kStatefulSetKind, kServe);
     std::string out;
@@ -92,10 +92,10 @@ class RollingUpdate {
     return ready ? 'O' : 'o';
   }
 
-  void look() {
+  void observe() {
     const sim::JsonPtr broken = world_.cluster.get("pods", {"default", broken_});
     if (broken != nullptr && string_at(*broken, {"spec", "containers", "0", "image"}) == broken_image_) {
-      hold_back(*broken);
+      keep_unready(*broken);
     }
     const sim::JsonPtr leaders = world_.cluster.get(kStatefulSetKind, kServe);
     const auto partition = int_at(*leaders, {"spec", "updateStrategy", "rollingUpdate", "partition"});
@@ -104,17 +104,17 @@ class RollingUpdate {
     last_ = now;
     say(now);
     const auto count = int_at(*leaders, {"spec", "replicas"});
-    EXPECT_LE(count, std::max(replicas_, most_) + max_surge_);
-    most_ = replicas_;
+    EXPECT_LE(count, std::max(replicas_, previous_replicas_) + max_surge_);
+    previous_replicas_ = replicas_;
   }
 
-  void hold_back(const Json& pod) {
+  void keep_unready(const Json& pod) {
     const sim::ResourcePtr pods = world_.cluster.registry().resources().find_id("pods");
-    const auto held = world_.cluster.registry().modify(*pods, Object(pod).key(), {}, [](Json& json) -> Status {
+    const auto modified = world_.cluster.registry().modify(*pods, Object(pod).key(), {}, [](Json& json) -> Status {
       json["metadata"]["annotations"]["sim.tpuslice.dev/never-ready"] = "true";
       return {};
     });
-    EXPECT_TRUE(held.ok());
+    EXPECT_TRUE(modified.ok());
   }
 
   void say(const std::string& text) const {
@@ -125,7 +125,7 @@ class RollingUpdate {
   LwsWorld world_;
   const Instant start_ = world_.clock.now();
   int replicas_;
-  int most_ = 0;  ///< Replicas before the last scaling: groups go a step later.
+  int previous_replicas_ = 0;  ///< Before scaling: groups are deleted a step later.
   const int max_unavailable_;
   const int max_surge_;
   std::string image_ = "first";
@@ -134,22 +134,22 @@ class RollingUpdate {
   std::string last_;
 };
 
-TEST(LwsRollout, OneGroupAfterTheOther) {
+TEST(LwsRollout, UpdatesOneGroupAfterTheOther) {
   RollingUpdate rollout(4, 1, 0);
   rollout.update("second");
-  EXPECT_TRUE(rollout.ends());
+  EXPECT_TRUE(rollout.completes());
 }
 
-TEST(LwsRollout, ASurgeBesideTwoAtATime) {
+TEST(LwsRollout, UpdatesWithASurgeAndMaxUnavailable) {
   RollingUpdate rollout(4, 2, 2);
   rollout.update("second");
-  EXPECT_TRUE(rollout.ends());
+  EXPECT_TRUE(rollout.completes());
 }
 
-TEST(LwsRollout, ASurgeAlone) {
+TEST(LwsRollout, UpdatesWithASurgeOnly) {
   RollingUpdate rollout(3, 0, 1);
   rollout.update("second");
-  EXPECT_TRUE(rollout.ends());
+  EXPECT_TRUE(rollout.completes());
 }
 
 struct BrokenGroup {
@@ -159,27 +159,27 @@ struct BrokenGroup {
   const char* stops;
 };
 
-// Upstream stops at such a group for ever, where a ready one is above it: StatefulSets update from above.
+// Upstream never continues if a ready group is above the broken one: StatefulSets update from the highest ordinal.
 TEST(LwsRollout, StopsAtAGroupThatNeverBecomesReadyUntilTheNextUpdate) {
   for (const BrokenGroup& each : {BrokenGroup{4, 1, 0, "OOnN"}, {4, 2, 2, "NNnN"}, {3, 0, 1, "OOnN"}}) {
     RollingUpdate rollout(each.replicas, each.max_unavailable, each.max_surge);
     rollout.break_group(2, "second");
     rollout.update("second");
-    rollout.goes_on_for(5min);
+    rollout.run_for(5min);
     EXPECT_EQ(rollout.picture(), each.stops);
-    rollout.spare_one();
+    rollout.allow_one_more_unavailable();
     rollout.update("third");
-    EXPECT_TRUE(rollout.ends());
+    EXPECT_TRUE(rollout.completes());
   }
 }
 
-TEST(LwsRollout, IsScaledInTheMiddle) {
+TEST(LwsRollout, CanBeScaled) {
   for (const int groups : {6, 2}) {
     RollingUpdate rollout(4, 1, 0);
     rollout.update("second");
-    EXPECT_TRUE(rollout.runs_until([&] { return rollout.picture() == "OOON"; }));
+    EXPECT_TRUE(rollout.run_until([&] { return rollout.picture() == "OOON"; }));
     rollout.scale(groups);
-    EXPECT_TRUE(rollout.ends());
+    EXPECT_TRUE(rollout.completes());
   }
 }
 

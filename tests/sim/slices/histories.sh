@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # usage: histories.sh <sim_slice_histories_test> <histories> <processes>
-# Tells seeds 1 to <histories>, shared out among the processes. Ends with 1 if one of them is broken.
+# Runs the histories of seeds 1 to <histories>, divided among the processes. Exit status 1 if one of them fails.
 set -euo pipefail
 program=$1 histories=$2 processes=$3
 share=$(( (histories + processes - 1) / processes ))

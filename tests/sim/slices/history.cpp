@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kQuietRounds = 20000;
+constexpr int kMaxRounds = 20000;
 
 std::string pool_of(const std::string& node) { return node.substr(0, node.rfind('-')); }
 
@@ -22,29 +22,29 @@ class History {
  public:
   History(std::uint64_t seed, bool with_timeline)
       : random_(seed), hosts_(random_.uniform(2, 4)), world_(seed * 2 + 1, random_.uniform(2, 6), hosts_) {
-    world_.tell = with_timeline;
+    world_.with_timeline = with_timeline;
     leader_.emplace(world_, "leader", slice::Options{});
   }
 
-  Verdict tell() {
+  HistoryResult run() {
     const int disturbances = random_.uniform(5, 40);
-    for (int i = 0; i < disturbances && verdict_.broken.empty(); ++i) {
+    for (int i = 0; i < disturbances && result_.broken.empty(); ++i) {
       disturb();
       const int steps = random_.uniform(0, 12);
-      for (int step = 0; step < steps && verdict_.broken.empty(); ++step) take_step();
+      for (int step = 0; step < steps && result_.broken.empty(); ++step) take_step();
     }
     settle();
-    if (verdict_.broken.empty()) judge_end();
-    verdict_.timeline = world_.timeline();
-    return std::move(verdict_);
+    if (result_.broken.empty()) check_end();
+    result_.timeline = world_.timeline();
+    return std::move(result_);
   }
 
  private:
   void take_step() {
-    ++verdict_.steps;
+    ++result_.steps;
     world_.advance(random_.uniform(0, 9) == 0 ? Duration(15s) : Duration(100ms));
-    leader_->see(random_.uniform<std::size_t>(0, 4));
-    if (rival_) rival_->see(random_.uniform<std::size_t>(0, 4));
+    leader_->observe(random_.uniform<std::size_t>(0, 4));
+    if (rival_) rival_->observe(random_.uniform<std::size_t>(0, 4));
     switch (random_.uniform(0, 6)) {
       case 0:
         world_.scheduler_step();
@@ -105,17 +105,17 @@ class History {
         world_.set_chips(some_node(), random_.uniform(0, 1) == 0 ? 0 : 4);
         break;
       case 9:
-        world_.intrude(some_node(), random_.uniform(0, 1) == 0);
+        world_.add_stray_pod(some_node(), random_.uniform(0, 1) == 0);
         break;
       case 10:
-        world_.expel();
+        world_.delete_stray_pods();
         break;
       case 11:
-        world_.note("the leader dies; another begins");
+        world_.note("the leader dies; another starts");
         leader_.emplace(world_, "next leader", slice::Options{});
         break;
       case 12:
-        world_.note("a second leader begins");
+        world_.note("a second leader starts");
         rival_.emplace(world_, "rival", slice::Options{});
         rivalry_ = true;
         break;
@@ -126,49 +126,49 @@ class History {
         }
         break;
       case 14:
-        if (!world_.wanted().empty()) {
-          Wanted& wanted = world_.wanted()[random_.uniform<std::size_t>(0, world_.wanted().size() - 1)];
-          world_.note("slice " + wanted.name + " is deleted");
-          wanted.deleted = true;
+        if (!world_.desired().empty()) {
+          DesiredSlice& desired = world_.desired()[random_.uniform<std::size_t>(0, world_.desired().size() - 1)];
+          world_.note("slice " + desired.name + " is deleted");
+          desired.deleted = true;
         }
         break;
       default:
-        want_more();
+        add_slices();
     }
   }
 
-  void want_more() {
-    if (world_.wanted().size() >= 8) return;
-    Wanted wanted;
-    wanted.name = fmt::format("slice-{}", world_.wanted().size());
-    wanted.owner = static_cast<Owner>(random_.uniform(0, 3));
-    wanted.hosts = hosts_;
-    wanted.priority = random_.uniform(0, 4) == 0 ? 10 : 0;
+  void add_slices() {
+    if (world_.desired().size() >= 8) return;
+    DesiredSlice desired;
+    desired.name = fmt::format("slice-{}", world_.desired().size());
+    desired.owner = static_cast<Owner>(random_.uniform(0, 3));
+    desired.hosts = hosts_;
+    desired.priority = random_.uniform(0, 4) == 0 ? 10 : 0;
     if (random_.uniform(0, 4) == 0) {
-      wanted.topology_key = kDoublePool;
-      wanted.hosts = 2 * hosts_;
+      desired.topology_key = kDoublePool;
+      desired.hosts = 2 * hosts_;
     }
     if (random_.uniform(0, 5) == 0) {
-      wanted.gang = fmt::format("gang-{}", ++gangs_);
-      wanted.gang_slices = 2;
-      wanted.owner = random_.uniform(0, 1) == 0 ? Owner::kReplica : Owner::kJob;
-      Wanted twin = wanted;
-      twin.name = fmt::format("slice-{}", world_.wanted().size() + 1);
-      world_.want(std::move(twin));
+      desired.gang = fmt::format("gang-{}", ++gangs_);
+      desired.gang_slices = 2;
+      desired.owner = random_.uniform(0, 1) == 0 ? Owner::kReplica : Owner::kJob;
+      DesiredSlice second = desired;
+      second.name = fmt::format("slice-{}", world_.desired().size() + 1);
+      world_.add_slice(std::move(second));
     }
-    world_.want(std::move(wanted));
+    world_.add_slice(std::move(desired));
   }
 
   void fail(std::string what) {
-    if (!verdict_.broken.empty()) return;
+    if (!result_.broken.empty()) return;
     world_.note("BROKEN: " + what);
-    verdict_.broken = std::move(what);
+    result_.broken = std::move(what);
   }
 
   /// No domain is used by two slices, no host index is live twice.
   void check_always() {
-    std::map<std::string, std::string> user_of_pool;
-    std::map<std::string, std::string> sent_to_pool;
+    std::map<std::string, std::string> pool_users;
+    std::map<std::string, std::string> placed_in_pool;
     std::set<std::pair<std::string, std::string>> ids;
     for (const auto& [key, pod] : world_.pods()) {
       const std::string& name = pod->label(tpu::kSlice);
@@ -176,19 +176,19 @@ class History {
       if (!ids.emplace(name, slice::annotation(*pod, tpu::kSliceHost)).second)
         fail("two live pods of one host in " + name);
       if (!pod->node_name.empty()) {
-        const auto [user, fresh] = user_of_pool.emplace(pool_of(pod->node_name), name);
-        if (!fresh && user->second != name)
+        const auto [user, inserted] = pool_users.emplace(pool_of(pod->node_name), name);
+        if (!inserted && user->second != name)
           fail(fmt::format("{} and {} both run in {}", user->second, name, user->first));
       }
-      const auto sent = pod->node_selector.find(kPool);
-      if (rivalry_ || sent == pod->node_selector.end()) continue;
-      const auto [user, fresh] = sent_to_pool.emplace(sent->second, name);
-      if (!fresh && user->second != name)
-        fail(fmt::format("{} and {} were both sent to {}", user->second, name, user->first));
+      const auto placed = pod->node_selector.find(kPool);
+      if (rivalry_ || placed == pod->node_selector.end()) continue;
+      const auto [user, inserted] = placed_in_pool.emplace(placed->second, name);
+      if (!inserted && user->second != name)
+        fail(fmt::format("{} and {} were both placed to {}", user->second, name, user->first));
     }
   }
 
-  /// All is repaired and everybody goes on until nobody has anything to do.
+  /// Repairs all nodes and runs all components until none has anything to do.
   void settle() {
     world_.note("all is repaired");
     rival_.reset();
@@ -200,10 +200,10 @@ class History {
         world_.set_chips(node, 4);
       }
     }
-    world_.expel();
-    int quiet = 0;
-    for (int round = 0; round < kQuietRounds && quiet < 40 && verdict_.broken.empty(); ++round) {
-      leader_->see(1000);
+    world_.delete_stray_pods();
+    int idle_rounds = 0;
+    for (int round = 0; round < kMaxRounds && idle_rounds < 40 && result_.broken.empty(); ++round) {
+      leader_->observe(1000);
       bool busy = world_.kubelets_step();
       busy = world_.owners_step() || busy;
       busy = world_.scheduler_step() || busy;
@@ -211,12 +211,12 @@ class History {
       busy = busy || !leader_->idle(world_);
       check_always();
       world_.advance(busy ? Duration(10ms) : Duration(10s));
-      quiet = busy ? 0 : quiet + 1;
+      idle_rounds = busy ? 0 : idle_rounds + 1;
     }
-    if (quiet < 40) fail("nobody comes to rest");
+    if (idle_rounds < 40) fail("the cluster does not settle");
   }
 
-  /// Domains of that many nodes of which none is in use.
+  /// Number of domains with `hosts` nodes that are all free.
   [[nodiscard]] std::int64_t free_domains(const std::string& key, int hosts) const {
     std::map<std::string, int> free_nodes;
     for (const auto& [name, node] : world_.nodes()) {
@@ -225,12 +225,12 @@ class History {
     return std::ranges::count(free_nodes, hosts, [](const auto& entry) { return entry.second; });
   }
 
-  /// Every slice runs whole in one domain, or waits whole because no domain is left for it.
-  void judge_end() {
+  /// Every slice runs with all pods in one domain, or waits with all pods because no domain is free.
+  void check_end() {
     std::map<std::string, int> waiting_by_gang;
-    for (const Wanted& wanted : world_.wanted()) {
-      if (wanted.deleted) continue;
-      const std::vector<PodPtr> hosts = world_.live_hosts(wanted);
+    for (const DesiredSlice& desired : world_.desired()) {
+      if (desired.deleted) continue;
+      const std::vector<PodPtr> hosts = world_.live_hosts(desired);
       std::set<std::string> domains;
       int bound = 0;
       int gated = 0;
@@ -238,40 +238,40 @@ class History {
         if (pod == nullptr) continue;
         if (!pod->node_name.empty()) {
           ++bound;
-          domains.insert(world_.nodes().at(pod->node_name)->labels.find(wanted.topology_key)->second);
+          domains.insert(world_.nodes().at(pod->node_name)->labels.find(desired.topology_key)->second);
         }
         if (slice::is_gated(*pod)) ++gated;
       }
-      if (bound == wanted.hosts) {
-        ++verdict_.slices_run;
-        if (domains.size() != 1) fail(wanted.name + " is spread over several domains");
+      if (bound == desired.hosts) {
+        ++result_.slices_run;
+        if (domains.size() != 1) fail(desired.name + " is spread over several domains");
         continue;
       }
       if (bound > 0 || gated == 0)
-        fail(fmt::format("{} is left with {} of {} pods on nodes", wanted.name, bound, wanted.hosts));
-      ++verdict_.slices_waiting;
-      waiting_.push_back(wanted);
+        fail(fmt::format("{} is left with {} of {} pods on nodes", desired.name, bound, desired.hosts));
+      ++result_.slices_waiting;
+      waiting_.push_back(desired);
     }
-    for (const Wanted& wanted : waiting_) judge_waiting(wanted);
+    for (const DesiredSlice& desired : waiting_) check_waiting(desired);
   }
 
-  /// A slice may wait beside a free domain only if an older gang keeps it, which could start if others ended.
-  void judge_waiting(const Wanted& wanted) {
-    const std::int64_t free = free_domains(wanted.topology_key, wanted.hosts);
-    // Of slices that start together, those that still wait; unless one was deleted: then they wait for ever.
-    const auto mates = std::ranges::count(waiting_, wanted.gang, &Wanted::gang);
-    if (free < (wanted.gang.empty() ? 1 : mates)) return;
-    if (!wanted.gang.empty() && std::ranges::any_of(world_.wanted(), [&](const Wanted& other) {
-          return other.gang == wanted.gang && other.deleted;
+  /// A slice may wait beside a free domain only if that is reserved for an older gang.
+  void check_waiting(const DesiredSlice& desired) {
+    const std::int64_t free = free_domains(desired.topology_key, desired.hosts);
+    // A gang waits for ever if one of its slices was deleted.
+    const auto waiting_in_gang = std::ranges::count(waiting_, desired.gang, &DesiredSlice::gang);
+    if (free < (desired.gang.empty() ? 1 : waiting_in_gang)) return;
+    if (!desired.gang.empty() && std::ranges::any_of(world_.desired(), [&](const DesiredSlice& other) {
+          return other.gang == desired.gang && other.deleted;
         })) {
       return;
     }
-    const bool somebody_keeps = std::ranges::any_of(waiting_, [&](const Wanted& other) {
-      return other.name != wanted.name && (other.gang != wanted.gang || other.gang.empty()) &&
-             (other.gang_slices > 1 || other.topology_key != wanted.topology_key);
+    const bool reserved_for_another = std::ranges::any_of(waiting_, [&](const DesiredSlice& other) {
+      return other.name != desired.name && (other.gang != desired.gang || other.gang.empty()) &&
+             (other.gang_slices > 1 || other.topology_key != desired.topology_key);
     });
-    if (somebody_keeps) return;
-    fail(fmt::format("{} waits although {} domains of {} are free", wanted.name, free, wanted.topology_key));
+    if (reserved_for_another) return;
+    fail(fmt::format("{} waits although {} domains of {} are free", desired.name, free, desired.topology_key));
   }
 
   Random random_;
@@ -281,12 +281,12 @@ class History {
   std::optional<Leader> rival_;
   bool rivalry_ = false;
   int gangs_ = 0;
-  std::vector<Wanted> waiting_;
-  Verdict verdict_;
+  std::vector<DesiredSlice> waiting_;
+  HistoryResult result_;
 };
 
 }  // namespace
 
-Verdict tell_history(std::uint64_t seed, bool with_timeline) { return History(seed, with_timeline).tell(); }
+HistoryResult run_history(std::uint64_t seed, bool with_timeline) { return History(seed, with_timeline).run(); }
 
 }  // namespace tpuslice::testing

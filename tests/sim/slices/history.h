@@ -1,4 +1,4 @@
-// History: one random story of slices, nodes and leaders, told from a seed, and what must hold of it.
+// One random history of slices, nodes and leaders from a seed, and the invariants that it must keep.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace tpuslice::testing {
 
-struct Verdict {
-  std::string broken;    ///< What did not hold; empty for a good story.
-  std::string timeline;  ///< If asked for.
+struct HistoryResult {
+  std::string broken;    ///< The broken invariant; empty if all hold.
+  std::string timeline;  ///< Empty unless requested.
   int steps = 0;
-  int slices_run = 0;  ///< That had all their pods on nodes at the end.
+  int slices_run = 0;  ///< Slices with all pods on nodes at the end.
   int slices_waiting = 0;
 };
 
-/// Equal seeds tell equal stories.
-[[nodiscard]] Verdict tell_history(std::uint64_t seed, bool with_timeline = false);
+/// Equal seeds give equal histories.
+[[nodiscard]] HistoryResult run_history(std::uint64_t seed, bool with_timeline = false);
 
 }  // namespace tpuslice::testing

@@ -21,8 +21,8 @@ void Leader::queue_all() {
   for (const auto& [key, pod] : pods_) queue_.insert(pod->label(tpu::kSlice));
 }
 
-void Leader::see(std::size_t most) {
-  for (; most > 0 && seen_ < world_.changes().size(); --most) {
+void Leader::observe(std::size_t max_changes) {
+  for (; max_changes > 0 && seen_ < world_.changes().size(); --max_changes) {
     const Change& change = world_.changes()[seen_++];
     queue_.insert(kAccelerator);
     if (change.node) {
@@ -52,7 +52,7 @@ bool Leader::idle(const World& world) const {
   return true;
 }
 
-runtime::Plan Leader::plan(const World& world, const std::string& key) const {
+plan::Plan Leader::plan(const World& world, const std::string& key) const {
   if (key == kAccelerator) {
     slice::PlacementObserved seen;
     seen.accelerator = kAccelerator;
@@ -86,9 +86,9 @@ void Leader::plan_next(World& world) {
     const std::string chosen = key;
     queue_.erase(key);
     if (chosen == tpu::kNoSlice) return;
-    runtime::Plan plan = this->plan(world, chosen);
+    plan::Plan plan = this->plan(world, chosen);
     current_ = chosen;
-    for (runtime::Stage& stage : plan.stages) stages_.push_back(std::move(stage.actions));
+    for (plan::Stage& stage : plan.stages) stages_.push_back(std::move(stage.actions));
     independent_ = !plan.stages.empty() && plan.stages.front().independent;
     if (!plan.reason.empty()) world.note(fmt::format("{}: {}", name_, plan.reason));
     if (plan.requeue_after) due_[chosen] = world.now() + *plan.requeue_after;
@@ -102,7 +102,7 @@ bool Leader::act(World& world) {
     plan_next(world);
     return !stages_.empty() || !queue_.empty();
   }
-  const runtime::Action action = std::move(stages_.front().back());
+  const plan::Action action = std::move(stages_.front().back());
   stages_.front().pop_back();
   ++writes_;
   const Status done = world.apply(action);

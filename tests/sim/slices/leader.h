@@ -1,5 +1,5 @@
-// Leader: one replica of the slice controller. It sees the world late, plans as the reconcilers do, and carries out one
-// write at a time, so that anything may happen between two writes, its own death among it.
+// Leader: one replica of the slice controller. It observes the world with delay, plans as the reconcilers do, and makes
+// one write at a time, so that anything can happen between two writes, including its crash.
 #pragma once
 
 #include <deque>
@@ -15,20 +15,20 @@ namespace tpuslice::testing {
 
 class Leader {
  public:
-  /// Begins with a list: what it sees is what is now.
+  /// Starts with a list of the current objects.
   Leader(World& world, std::string name, slice::Options options);
 
-  /// Learns of up to `most` more changes.
-  void see(std::size_t most);
-  /// Carries out the next write, or plans a key. False if there is nothing to do until something changes.
+  /// Receives up to `max_changes` more watch events.
+  void observe(std::size_t max_changes);
+  /// Makes the next write, or plans a key. False if there is nothing to do.
   bool act(World& world);
-  /// Has seen everything and has nothing to do.
+  /// All events are received and there is nothing to do.
   [[nodiscard]] bool idle(const World& world) const;
   [[nodiscard]] std::int64_t writes() const { return writes_; }
 
  private:
   void plan_next(World& world);
-  [[nodiscard]] runtime::Plan plan(const World& world, const std::string& key) const;
+  [[nodiscard]] plan::Plan plan(const World& world, const std::string& key) const;
   void queue_all();
 
   const std::string name_;
@@ -41,7 +41,7 @@ class Leader {
   std::map<std::string, std::uint64_t> written_;  ///< The version each key waits to see.
   std::map<std::string, Timestamp> due_;
   std::string current_;  ///< The key whose plan is under way.
-  std::deque<std::vector<runtime::Action>> stages_;
+  std::deque<std::vector<plan::Action>> stages_;
   bool independent_ = false;
   std::int64_t writes_ = 0;
 };

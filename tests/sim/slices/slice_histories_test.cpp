@@ -1,5 +1,5 @@
-// Random histories of slices. TPUSLICE_HISTORY=<seed> tells that one with its timeline; TPUSLICE_HISTORIES=<n> runs
-// that many, from TPUSLICE_HISTORY_FROM on.
+// Random histories of slices. TPUSLICE_HISTORY=<seed> prints the timeline of that one; TPUSLICE_HISTORIES=<n> runs n of
+// them, from seed TPUSLICE_HISTORY_FROM.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -15,12 +15,12 @@ std::uint64_t number_of(const char* variable, std::uint64_t fallback) {
   return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
-TEST(SliceHistories, LeaveNoSliceInPart) {
+TEST(SliceHistories, LeaveNoSlicePartlyRunning) {
   const std::uint64_t only = number_of("TPUSLICE_HISTORY", 0);
   if (only != 0) {
-    const Verdict verdict = tell_history(only, true);
-    fmt::print("{}", verdict.timeline);
-    ASSERT_EQ(verdict.broken, "");
+    const HistoryResult result = run_history(only, true);
+    fmt::print("{}", result.timeline);
+    ASSERT_EQ(result.broken, "");
     return;
   }
   const std::uint64_t count = number_of("TPUSLICE_HISTORIES", 500);
@@ -29,13 +29,13 @@ TEST(SliceHistories, LeaveNoSliceInPart) {
   std::int64_t waiting = 0;
   std::int64_t steps = 0;
   for (std::uint64_t seed = from; seed < from + count; ++seed) {
-    const Verdict verdict = tell_history(seed);
-    run += verdict.slices_run;
-    waiting += verdict.slices_waiting;
-    steps += verdict.steps;
-    if (verdict.broken.empty()) continue;
-    fmt::print("{}", tell_history(seed, true).timeline);
-    FAIL() << verdict.broken << "; tell it again with TPUSLICE_HISTORY=" << seed;
+    const HistoryResult result = run_history(seed);
+    run += result.slices_run;
+    waiting += result.slices_waiting;
+    steps += result.steps;
+    if (result.broken.empty()) continue;
+    fmt::print("{}", run_history(seed, true).timeline);
+    FAIL() << result.broken << "; print its timeline with TPUSLICE_HISTORY=" << seed;
   }
   fmt::print("{} histories, {} random steps: at the end {} slices ran whole and {} waited whole\n", count, steps, run,
              waiting);

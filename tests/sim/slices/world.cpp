@@ -56,7 +56,7 @@ NodeView World::make_node(const std::string& name, const std::string& pool) cons
 }
 
 void World::note(std::string line) {
-  if (!tell) return;
+  if (!with_timeline) return;
   const double elapsed = std::chrono::duration<double>(now_ - start_).count();
   timeline_ += fmt::format("{:8.1f}s  {}\n", elapsed, line);
 }
@@ -77,7 +77,7 @@ void World::put(NodeView node) {
 }
 
 void World::erase_pod(const ObjectKey& key) {
-  note("pod " + key.name + " is gone");
+  note("pod " + key.name + " is deleted");
   pods_.erase(key);
   changes_.push_back({version() + 1, key, false, nullptr, nullptr});
 }
@@ -88,16 +88,16 @@ void World::edit(const ObjectKey& key, const std::function<void(PodView&)>& chan
   put(std::move(pod));
 }
 
-Status World::apply(const runtime::Action& action) {
+Status World::apply(const plan::Action& action) {
   const auto found = pods_.find(action.key);
-  if (found == pods_.end()) return Error::not_found("{} is gone", action.key.name);
+  if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);
   const PodView& pod = *found->second;
-  const runtime::Preconditions& when = action.preconditions;
+  const plan::Preconditions& when = action.preconditions;
   if (when.uid != pod.uid) return Error::conflict("{} is another one", action.key.name);
   if (!when.resource_version.empty() && when.resource_version != pod.resource_version) {
     return Error::conflict("{} has changed", action.key.name);
   }
-  if (action.kind == runtime::ActionKind::kDelete) {
+  if (action.kind == plan::ActionKind::kDelete) {
     delete_pod(found->second);
     return {};
   }
@@ -109,10 +109,10 @@ Status World::apply(const runtime::Action& action) {
 
 // Others.
 
-std::vector<PodPtr> World::live_hosts(const Wanted& wanted) const {
-  std::vector<PodPtr> hosts(static_cast<std::size_t>(wanted.hosts));
+std::vector<PodPtr> World::live_hosts(const DesiredSlice& desired) const {
+  std::vector<PodPtr> hosts(static_cast<std::size_t>(desired.hosts));
   for (const auto& [key, pod] : pods_) {
-    if (pod->label(tpu::kSlice) != wanted.name || !slice::is_live(*pod)) continue;
+    if (pod->label(tpu::kSlice) != desired.name || !slice::is_live(*pod)) continue;
     hosts.at(std::stoul(slice::annotation(*pod, tpu::kSliceHost))) = pod;
   }
   return hosts;
@@ -126,40 +126,40 @@ std::int64_t World::used_chips(const std::string& node) const {
   return used;
 }
 
-void World::create(const Wanted& wanted, int host) {
+void World::create(const DesiredSlice& desired, int host) {
   PodView pod;
-  const bool serial = wanted.owner == Owner::kJob || wanted.owner == Owner::kFollowers;
-  pod.key = {kNamespace,
-             serial ? fmt::format("{}-{}-{}", wanted.name, host, uids_ + 1) : fmt::format("{}-{}", wanted.name, host)};
+  const bool serial = desired.owner == Owner::kJob || desired.owner == Owner::kFollowsHostZero;
+  pod.key = {kNamespace, serial ? fmt::format("{}-{}-{}", desired.name, host, uids_ + 1)
+                                : fmt::format("{}-{}", desired.name, host)};
   if (pods_.contains(pod.key)) return;
   pod.uid = fmt::format("pod-{}", ++uids_);
   // The API keeps whole seconds.
   pod.created = std::chrono::floor<std::chrono::seconds>(now_);
-  pod.labels = {{std::string(tpu::kSlice), wanted.name}};
+  pod.labels = {{std::string(tpu::kSlice), desired.name}};
   const auto annotate = [&](std::string_view key, const std::string& value) {
     pod.annotations[std::string(key)] = value;
   };
-  annotate(tpu::kSliceHosts, std::to_string(wanted.hosts));
+  annotate(tpu::kSliceHosts, std::to_string(desired.hosts));
   annotate(tpu::kSliceHost, std::to_string(host));
-  annotate(tpu::kTopologyKey, wanted.topology_key);
-  if (!wanted.gang.empty()) {
-    annotate(tpu::kSliceGang, wanted.gang);
-    annotate(tpu::kGangSlices, std::to_string(wanted.gang_slices));
+  annotate(tpu::kTopologyKey, desired.topology_key);
+  if (!desired.gang.empty()) {
+    annotate(tpu::kSliceGang, desired.gang);
+    annotate(tpu::kGangSlices, std::to_string(desired.gang_slices));
   }
-  if (wanted.owner == Owner::kFollowers) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostFirst));
-  if (wanted.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
+  if (desired.owner == Owner::kFollowsHostZero) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostFirst));
+  if (desired.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
   pod.node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
   pod.scheduling_gates = {std::string(tpu::kSliceGate)};
   pod.tpu_chips = kChips;
-  pod.priority = wanted.priority;
+  pod.priority = desired.priority;
   note("create pod " + pod.key.name);
   put(std::move(pod));
 }
 
-bool World::owner_step(const Wanted& wanted) {
+bool World::owner_step(const DesiredSlice& desired) {
   std::vector<PodPtr> all;
   for (const auto& [key, pod] : pods_) {
-    if (pod->label(tpu::kSlice) == wanted.name) all.push_back(pod);
+    if (pod->label(tpu::kSlice) == desired.name) all.push_back(pod);
   }
   const auto remove_one = [&](auto wrong) {
     for (const PodPtr& pod : all) {
@@ -169,10 +169,10 @@ bool World::owner_step(const Wanted& wanted) {
     }
     return false;
   };
-  if (wanted.deleted) return remove_one([](const PodView&) { return true; });
-  const std::vector<PodPtr> live = live_hosts(wanted);
+  if (desired.deleted) return remove_one([](const PodView&) { return true; });
+  const std::vector<PodPtr> live = live_hosts(desired);
   const bool lost = std::ranges::any_of(all, [](const PodPtr& pod) { return !slice::is_live(*pod); });
-  if (wanted.owner == Owner::kReplica) {
+  if (desired.owner == Owner::kReplica) {
     const bool started =
         std::ranges::any_of(live, [](const PodPtr& pod) { return pod != nullptr && !slice::is_gated(*pod); });
     const bool missing = std::ranges::count(live, nullptr) > 0;
@@ -180,30 +180,30 @@ bool World::owner_step(const Wanted& wanted) {
   } else if (remove_one([](const PodView& pod) { return pod.finished(); })) {
     return true;
   }
-  for (int host = 0; host < wanted.hosts; ++host) {
+  for (int host = 0; host < desired.hosts; ++host) {
     const PodPtr& first = live.front();
-    if (host > 0 && wanted.owner == Owner::kFollowers && (first == nullptr || first->node_name.empty())) break;
-    if (host > 0 && wanted.owner == Owner::kReadyLeader && (first == nullptr || first->phase != PodPhase::kRunning))
+    if (host > 0 && desired.owner == Owner::kFollowsHostZero && (first == nullptr || first->node_name.empty())) break;
+    if (host > 0 && desired.owner == Owner::kReadyLeader && (first == nullptr || first->phase != PodPhase::kRunning))
       break;
     if (live[static_cast<std::size_t>(host)] != nullptr) continue;
     const std::uint64_t before = version();
-    create(wanted, host);
+    create(desired, host);
     if (version() != before) return true;
   }
   return false;
 }
 
 bool World::owners_step() {
-  if (wanted_.empty()) return false;
-  const std::size_t first = random_.uniform<std::size_t>(0, wanted_.size() - 1);
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    if (owner_step(wanted_[(first + i) % wanted_.size()])) return true;
+  if (desired_.empty()) return false;
+  const std::size_t first = random_.uniform<std::size_t>(0, desired_.size() - 1);
+  for (std::size_t i = 0; i < desired_.size(); ++i) {
+    if (owner_step(desired_[(first + i) % desired_.size()])) return true;
   }
   return false;
 }
 
 /// Required affinity to pods of its slice, and anti-affinity of each multi-host slice to all other TPU pods, as
-/// tpu::join_slice_affinity writes them and kube-scheduler reads them: for the incoming pod and for those that run.
+/// tpu::add_slice_affinity writes them and kube-scheduler reads them: for the incoming pod and for those that run.
 bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
   const std::string& own = pod.label(tpu::kSlice);
   const std::string& key = slice::annotation(pod, tpu::kTopologyKey);
@@ -227,7 +227,7 @@ bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
 }
 
 bool World::fits(const PodView& pod, const NodeView& node) const {
-  return node.ready && !node.unschedulable && slice::selects(pod, node) &&
+  return node.ready && !node.unschedulable && slice::matches_node(pod, node) &&
          used_chips(node.key.name) + pod.tpu_chips <= node.tpu_chips && affinities_hold(pod, node);
 }
 
@@ -272,9 +272,9 @@ bool World::kubelets_step() {
 
 // Disturbances.
 
-void World::want(Wanted wanted) {
-  note(fmt::format("want slice {} of {} hosts ({})", wanted.name, wanted.hosts, wanted.topology_key));
-  wanted_.push_back(std::move(wanted));
+void World::add_slice(DesiredSlice desired) {
+  note(fmt::format("want slice {} of {} hosts ({})", desired.name, desired.hosts, desired.topology_key));
+  desired_.push_back(std::move(desired));
 }
 
 void World::fail_pod(const PodPtr& pod) {
@@ -329,7 +329,7 @@ void World::restore_node(const std::string& node) {
   put(make_node(node, node.substr(0, node.rfind('-'))));
 }
 
-void World::intrude(const std::string& node, bool labelled) {
+void World::add_stray_pod(const std::string& node, bool labelled) {
   const auto found = nodes_.find(node);
   if (found == nodes_.end() || used_chips(node) > 0) return;
   PodView pod;
@@ -344,7 +344,7 @@ void World::intrude(const std::string& node, bool labelled) {
   put(std::move(pod));
 }
 
-void World::expel() {
+void World::delete_stray_pods() {
   for (const auto& [key, pod] : std::map(pods_)) {
     if (key.name.starts_with("intruder-")) delete_pod(pod);
   }

@@ -1,6 +1,6 @@
-// A cluster as the slice controller sees it: pods and nodes, and everybody else who writes them (workload controllers,
-// kube-scheduler, kubelets, node repair), one small step at a time. Small enough for a hundred thousand histories;
-// api/sim has the whole cluster.
+// A cluster reduced to what the slice controller reads: pods, nodes, and the other writers (workload controllers,
+// kube-scheduler, kubelets, node repair), one small step at a time. Fast enough for a hundred thousand histories;
+// api/sim simulates the whole cluster.
 #pragma once
 
 #include <functional>
@@ -22,16 +22,16 @@ inline constexpr const char* kPool = "cloud.google.com/gke-nodepool";
 inline constexpr const char* kDoublePool = "example.com/double-pool";
 inline constexpr const char* kAccelerator = "tpu-v6e-slice";
 
-/// How the controller of a slice creates pods and replaces those that were lost.
+/// How the controller of a slice creates pods and replaces lost ones.
 enum class Owner {
-  kReplica,      ///< All at once; when one is lost it ends the others and begins anew when all are gone. RayCluster.
-  kJob,          ///< Each index by itself.
-  kFollowers,    ///< Host 0; the others when it has a node. JobSet with exclusive topology.
-  kReadyLeader,  ///< Host 0; the others when it runs. LeaderWorkerSet with startupPolicy LeaderReady.
+  kReplica,          ///< All at once; if one is lost it deletes the others, and recreates all once they are deleted.
+                     ///< RayCluster.
+  kJob,              ///< Each index independently.
+  kFollowsHostZero,  ///< Host 0; the others once it has a node. JobSet with exclusive topology.
+  kReadyLeader,      ///< Host 0; the others once it runs. LeaderWorkerSet with startupPolicy LeaderReady.
 };
 
-/// A slice that somebody wants.
-struct Wanted {
+struct DesiredSlice {
   std::string name;
   Owner owner = Owner::kReplica;
   int hosts = 1;
@@ -42,7 +42,7 @@ struct Wanted {
   bool deleted = false;
 };
 
-/// One change, as a watch tells it. A null pod or node is a deletion.
+/// A watch event. A null pod or node is a deletion.
 struct Change {
   std::uint64_t version = 0;
   ObjectKey key;
@@ -60,20 +60,20 @@ class World {
   [[nodiscard]] const std::map<ObjectKey, PodPtr>& pods() const { return pods_; }
   [[nodiscard]] const std::map<std::string, NodePtr>& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
-  [[nodiscard]] std::vector<Wanted>& wanted() { return wanted_; }
+  [[nodiscard]] std::vector<DesiredSlice>& desired() { return desired_; }
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] std::uint64_t version() const { return changes_.size(); }
 
   /// As the API server: Conflict if a precondition does not hold.
-  Status apply(const runtime::Action& action);
+  Status apply(const plan::Action& action);
 
-  // Steps of others; true if they did anything.
+  // Steps of the other components; true if they did anything.
   bool owners_step();
   bool scheduler_step();
   bool kubelets_step();
 
   // Disturbances.
-  void want(Wanted wanted);
+  void add_slice(DesiredSlice slice);
   void fail_pod(const PodPtr& pod);
   void delete_pod(const PodPtr& pod);
   void set_ready(const std::string& node, bool ready);
@@ -81,27 +81,27 @@ class World {
   void set_chips(const std::string& node, int chips);
   void delete_node(const std::string& node);
   void restore_node(const std::string& node);
-  /// A pod that takes a node's chips. `labelled`: admission has seen it.
-  void intrude(const std::string& node, bool labelled);
-  void expel();
+  /// A pod that uses a node's chips. `labelled`: it was admitted.
+  void add_stray_pod(const std::string& node, bool labelled);
+  void delete_stray_pods();
 
   [[nodiscard]] const std::vector<std::string>& pool_nodes(const std::string& pool) const { return pools_.at(pool); }
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& pools() const { return pools_; }
-  /// Live pods of the slice, by host; null where there is none.
-  [[nodiscard]] std::vector<PodPtr> live_hosts(const Wanted& wanted) const;
+  /// Live pods of the slice by host index; null if missing.
+  [[nodiscard]] std::vector<PodPtr> live_hosts(const DesiredSlice& desired) const;
   [[nodiscard]] std::int64_t used_chips(const std::string& node) const;
 
   void note(std::string line);
   [[nodiscard]] const std::string& timeline() const { return timeline_; }
-  bool tell = false;  ///< Keep a timeline.
+  bool with_timeline = false;  ///< Record a timeline.
 
  private:
   void put(PodView pod);
   void put(NodeView node);
   void erase_pod(const ObjectKey& key);
   void edit(const ObjectKey& key, const std::function<void(PodView&)>& change);
-  void create(const Wanted& wanted, int host);
-  bool owner_step(const Wanted& wanted);
+  void create(const DesiredSlice& desired, int host);
+  bool owner_step(const DesiredSlice& desired);
   [[nodiscard]] bool fits(const PodView& pod, const NodeView& node) const;
   [[nodiscard]] bool affinities_hold(const PodView& pod, const NodeView& node) const;
   NodeView make_node(const std::string& name, const std::string& pool) const;
@@ -113,7 +113,7 @@ class World {
   std::map<std::string, NodePtr> nodes_;
   std::map<std::string, std::vector<std::string>> pools_;
   std::map<std::string, std::string> double_pools_;
-  std::vector<Wanted> wanted_;
+  std::vector<DesiredSlice> desired_;
   std::vector<Change> changes_;
   std::uint64_t uids_ = 0;
   std::string timeline_;

@@ -22,7 +22,7 @@ std::string error_of(std::vector<const char*> arguments) {
 
 constexpr std::string_view kHeader = "apiVersion: config.tpuslice.dev/v1alpha1\nkind: OperatorConfiguration\n";
 
-TEST(OperatorOptions, HelpExplainsEveryFlag) {
+TEST(OperatorOptions, HelpListsEveryFlag) {
   const auto parsed = parse({"--help"});
   ASSERT_TRUE(parsed.ok());
   for (const char* flag : {"--kubeconfig", "--leader-elect", "--controllers", "--metrics-bind-address",
@@ -31,20 +31,20 @@ TEST(OperatorOptions, HelpExplainsEveryFlag) {
   }
 }
 
-TEST(OperatorOptions, TakeSwitchesWithAndWithoutAValue) {
+TEST(OperatorOptions, BooleanFlagsMayHaveAValue) {
   EXPECT_FALSE(parse({})->options.leader_elect);
   EXPECT_TRUE(parse({"--leader-elect"})->options.leader_elect);
   EXPECT_TRUE(parse({"--leader-elect=true"})->options.leader_elect);
   EXPECT_FALSE(parse({"--leader-elect=false"})->options.leader_elect);
 }
 
-TEST(OperatorOptions, TheLastEntryThatNamesAControllerDecides) {
+TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({})->options.enables("raycluster"));
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));
   EXPECT_TRUE(parse({"--controllers=raycluster"})->options.enables("raycluster"));
 }
 
-TEST(OperatorOptions, WrongValuesNameTheFlagAndWhatWouldBeRight) {
+TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--controllers=rayclusters"}), AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
                                                              HasSubstr("raycluster, jobset, leaderworkerset, slice")));
   EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
@@ -53,7 +53,7 @@ TEST(OperatorOptions, WrongValuesNameTheFlagAndWhatWouldBeRight) {
   EXPECT_THAT(error_of({"--no-such-flag"}), HasSubstr("--no-such-flag"));
 }
 
-TEST(OperatorOptions, AConfigurationFileHasTheFlagsInCamelCase) {
+TEST(OperatorOptions, AConfigurationFileHasSettingsInCamelCase) {
   OperatorOptions options;
   const Status applied = apply_configuration("op.yaml",
                                              std::string(kHeader) +
@@ -67,7 +67,7 @@ TEST(OperatorOptions, AConfigurationFileHasTheFlagsInCamelCase) {
   EXPECT_EQ(options.log_level, "debug");
 }
 
-TEST(OperatorOptions, AConfigurationFileIsRefusedWithFileAndKey) {
+TEST(OperatorOptions, ErrorsNameTheConfigurationFileAndTheKey) {
   OperatorOptions options;
   const auto error = [&options](const std::string& text) {
     const Status applied = apply_configuration("op.yaml", text, options);
@@ -80,7 +80,7 @@ TEST(OperatorOptions, AConfigurationFileIsRefusedWithFileAndKey) {
   EXPECT_THAT(error("a: [1"), HasSubstr("op.yaml"));
 }
 
-TEST(OperatorOptions, APortAloneListensEverywhere) {
+TEST(OperatorOptions, APortWithoutAHostListensOnAllAddresses) {
   EXPECT_EQ(listen_address(":8080"), "0.0.0.0:8080");
   EXPECT_EQ(listen_address("127.0.0.1:0"), "127.0.0.1:0");
 }

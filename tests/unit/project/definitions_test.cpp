@@ -1,13 +1,12 @@
 // The definitions in deploy/crds are written by hand (docs/adr/0009): that they say what their readers rely on is
 // checked here, what an API server makes of them by tests/conformance.
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice {
@@ -20,9 +19,7 @@ constexpr const char* kJobSetDefinition = "deploy/crds/jobset.x-k8s.io_jobsets.y
 constexpr const char* kLwsDefinition = "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml";
 
 Json only_version(const std::string& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return parse_yaml(text.str()).value()["spec"]["versions"][0];
+  return parse_yaml(read_file(file).value()).value()["spec"]["versions"][0];
 }
 
 std::vector<std::string> columns_of(const std::string& file) {

@@ -21,7 +21,7 @@ TEST(Catalog, KnowsTheAcceleratorsOfEveryGeneration) {
 }
 
 // Source: ai-on-gke/tpu-device-plugin rejects these labels.
-TEST(Catalog, RefusesLabelsThatDoNotExistAndNamesThoseThatDo) {
+TEST(Catalog, RefusesUnknownLabelsAndListsTheKnownOnes) {
   for (const std::string_view label :
        {"", "tpu-v6e-device", "tpu-v4-lite-podslice", "tpu-v5p-lite-podslice", "TPU7X"}) {
     const auto found = find_accelerator(label);
@@ -79,7 +79,7 @@ TEST(LegalTopologies, AreThoseThatPassTheCheck) {
       for (const std::int64_t y : edges) {
         if (check_topology(a, Topology::of(x, y)).ok()) ++legal;
         for (const std::int64_t z : edges) {
-          if (a.rank == 3 && x * y * z <= a.most_chips && check_topology(a, Topology::of({x, y, z})).ok()) ++legal;
+          if (a.rank == 3 && x * y * z <= a.max_chips && check_topology(a, Topology::of({x, y, z})).ok()) ++legal;
         }
       }
     }
@@ -88,7 +88,7 @@ TEST(LegalTopologies, AreThoseThatPassTheCheck) {
 }
 
 // Source: GKE topology tables.
-TEST(LegalTopologies, OfFlatSlicesAreTheTables) {
+TEST(LegalTopologies, Of2DSlicesMatchTheTables) {
   const auto texts = [](std::string_view label) {
     std::vector<std::string> shapes;
     for (const Topology& topology : legal_topologies(accelerator(label))) shapes.push_back(topology.to_string());
@@ -102,11 +102,11 @@ TEST(LegalTopologies, OfFlatSlicesAreTheTables) {
   EXPECT_THAT(texts("tpu-v4-lite-device"), ElementsAre("2x2"));
 }
 
-TEST(CheckTopology, SaysTheRightOrder) {
+TEST(CheckTopology, NamesTheRightOrder) {
   EXPECT_THAT(check_topology(accelerator("tpu-v5p-slice"), shape("8x4x4")).error().message(), HasSubstr("4x4x8"));
 }
 
-TEST(ChipsPerHost, AreDecidedByTheMachineWhereTheTopologyDoesNot) {
+TEST(ChipsPerHost, DependOnTheMachineIfTheTopologyAllowsSeveral) {
   EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("2x4")), ElementsAre(8, 4));
   EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v5-lite-device"), shape("2x4")), ElementsAre(8));
   EXPECT_THAT(chips_per_host_choices(accelerator("tpu-v6e-slice"), shape("1x1")), ElementsAre(1));

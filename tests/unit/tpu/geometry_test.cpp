@@ -20,7 +20,7 @@ struct Vector {
 };
 class GeometryVector : public ::testing::TestWithParam<Vector> {};
 
-TEST_P(GeometryVector, IsWhatTheDevicePluginEmits) {
+TEST_P(GeometryVector, MatchesTheDevicePlugin) {
   const Vector& v = GetParam();
   const Accelerator& a = accelerator(v.label);
   const Topology topology = shape(v.topology);
@@ -61,12 +61,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Vector{"tpu7x", "12x24x24", 4, "tpu7x-13824", "6,12,24", "2,2,1", kT}));
 
 // Source: dra-driver-google-tpu tests.
-TEST(HostBounds, DivideEvenWhereNoMachineIsLikeThat) {
+TEST(HostBounds, DivideAnyTopology) {
   EXPECT_EQ(to_string(*host_bounds(shape("8x8x8"), 8)), "4,2,8");
   EXPECT_EQ(to_string(*host_bounds(shape("2x2x2"), 1)), "2,2,2");
 }
 
-TEST(HostBounds, RefuseWhatDoesNotDivide) {
+TEST(HostBounds, RefuseTopologiesThatDoNotDivide) {
   EXPECT_FALSE(chips_per_host_bounds(6).ok());
   EXPECT_FALSE(host_bounds(shape("2x2"), 8).ok());
   EXPECT_FALSE(host_bounds(shape("1x1"), 4).ok());
@@ -77,7 +77,7 @@ TEST(AcceleratorType, IsUnknownForLiteDevices) {
 }
 
 // Source: device plugin tests for the annotation cloud.google.com/gke-tpu-slice-topology.
-TEST(EffectiveTopology, IsTheAnnotationWhereItIsAShapeThatFits) {
+TEST(EffectiveTopology, IsTheAnnotationIfItIsAValidShapeThatFits) {
   const Accelerator& v6e = accelerator("tpu-v6e-slice");
   const Accelerator& v5e = accelerator("tpu-v5-lite-podslice");
   EXPECT_EQ(effective_topology(v6e, shape("16x16"), "4x4"), shape("4x4"));

@@ -1,4 +1,4 @@
-// What holds for every slice of every legal topology, whatever numbers its pods.
+// Properties of every slice of every legal topology, for every kind.
 #include <functional>
 #include <set>
 
@@ -9,6 +9,7 @@
 #include "tpu/geometry.h"
 #include "tpu/placement.h"
 #include "tpu/worker_env.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -96,7 +97,7 @@ struct Seen {
 
 /// One host: its ids are its own, and the list of everybody leads to it.
 void check_host(const Json& pod, int host, int hosts, std::size_t processes, Seen& seen) {
-  const auto found = identify_worker(pod);
+  const auto found = webhook::identify_pod(pod);
   ASSERT_TRUE(found.ok()) << found.error().message();
   ASSERT_TRUE(found->has_value());
   const SliceIdentity& identity = **found;
@@ -105,7 +106,7 @@ void check_host(const Json& pod, int host, int hosts, std::size_t processes, See
   seen.keys.insert(slice_key(identity));
   const std::vector<int> ports = process_ports(identity, pod["spec"]["containers"], identity.containers);
   ASSERT_EQ(ports.size(), processes);
-  // RayClusters are told their hostname, the others have it from their controller.
+  // Admission sets the hostname of RayCluster pods, their controllers that of others.
   std::string self = string_at(pod, {"spec", "hostname"}, identity.host_names.of(host));
   EXPECT_TRUE(check_dns1123_label(self).empty()) << self;
   self += "." + identity.subdomain;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/tpu/pods.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -18,12 +19,12 @@ using testing::RayPod;
 using testing::StatefulSetPod;
 
 std::string error_of(const Json& pod) {
-  const auto identity = identify_worker(pod);
+  const auto identity = webhook::identify_pod(pod);
   return identity.ok() ? "" : identity.error().message();
 }
 
 TEST(RayIdentity, ComesFromLabelsSelectorAndRequests) {
-  const auto found = identify_worker(RayPod{.replica = 1, .host = 2}.json());
+  const auto found = webhook::identify_pod(RayPod{.replica = 1, .host = 2}.json());
   ASSERT_TRUE(found.ok() && found->has_value());
   const SliceIdentity& identity = **found;
   EXPECT_EQ(identity.slice_name, "g-1");
@@ -35,27 +36,27 @@ TEST(RayIdentity, ComesFromLabelsSelectorAndRequests) {
   EXPECT_EQ(address, "g-1-3.rc-headless");
 }
 
-TEST(RayIdentity, IsNoneForPodsThatAreNotNumberedTpuWorkers) {
+TEST(RayIdentity, IsAbsentForPodsWithoutChipsOrIndexes) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"].erase("ray.io/worker-group-replica-index");
-  EXPECT_FALSE(identify_worker(pod)->has_value());
+  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
   pod = RayPod{}.json();
   pod["metadata"].erase("labels");
-  EXPECT_FALSE(identify_worker(pod)->has_value());
+  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
   pod = RayPod{.chips = {0}}.json();
-  EXPECT_FALSE(identify_worker(pod)->has_value());
-  EXPECT_FALSE(identify_worker(Json())->has_value());
+  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
+  EXPECT_FALSE(webhook::identify_pod(Json())->has_value());
 }
 
-TEST(RayIdentity, NeedsNoHostIndexInASliceOfOneHost) {
+TEST(RayIdentity, NeedsNoHostIndexInASingleHostSlice) {
   Json pod = RayPod{.topology = "2x4", .chips = {8}}.json();
   pod["metadata"]["labels"].erase("ray.io/replica-host-index");
-  const auto found = identify_worker(pod);
+  const auto found = webhook::identify_pod(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_FALSE((*found)->multi_host());
 }
 
-TEST(RayIdentity, SaysHowManyHostsThereAreWhenAnIndexIsMissingOrBeyond) {
+TEST(RayIdentity, NamesTheNumberOfHostsIfAnIndexIsMissingOrTooLarge) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"].erase("ray.io/replica-host-index");
   EXPECT_THAT(error_of(pod), HasSubstr("set numOfHosts: 4"));
@@ -64,7 +65,7 @@ TEST(RayIdentity, SaysHowManyHostsThereAreWhenAnIndexIsMissingOrBeyond) {
             "per host that is 4 hosts, set numOfHosts: 4");
 }
 
-TEST(RayIdentity, RefusesIndexesThatAreNoNumbers) {
+TEST(RayIdentity, RefusesIndexesThatAreNotNumbers) {
   for (const char* text : {"x", "-1", "1x", "99999999999", " 1"}) {
     Json pod = RayPod{}.json();
     pod["metadata"]["labels"]["ray.io/worker-group-replica-index"] = text;
@@ -72,7 +73,7 @@ TEST(RayIdentity, RefusesIndexesThatAreNoNumbers) {
   }
 }
 
-TEST(RayIdentity, NamesTheSelectorThatIsMissingOrWrong) {
+TEST(RayIdentity, NamesAMissingOrInvalidSelector) {
   EXPECT_THAT(error_of(RayPod{.accelerator = ""}.json()),
               HasSubstr("spec.nodeSelector[cloud.google.com/gke-tpu-accelerator]: Required value"));
   EXPECT_THAT(error_of(RayPod{.topology = ""}.json()),
@@ -81,24 +82,24 @@ TEST(RayIdentity, NamesTheSelectorThatIsMissingOrWrong) {
   EXPECT_THAT(error_of(RayPod{.topology = "4x5"}.json()), HasSubstr("does not exist for tpu-v6e-slice"));
 }
 
-TEST(RayIdentity, RefusesAnOldHostSplitAmongContainers) {
+TEST(RayIdentity, RefusesSplitHostsBeforeTpu7x) {
   EXPECT_THAT(error_of(RayPod{.chips = {2, 2}}.json()), HasSubstr("one container must ask for all 4 chips"));
   EXPECT_THAT(error_of(RayPod{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {1, 3}}.json()),
               HasSubstr("same number of chips"));
   EXPECT_THAT(error_of(RayPod{.topology = "2x2", .chips = {8}}.json()), HasSubstr("do not divide"));
 }
 
-TEST(RayIdentity, TakesTheTopologyOfADynamicSliceFromItsAnnotation) {
+TEST(RayIdentity, UsesTheTopologyAnnotationOfADynamicSlice) {
   Json pod = RayPod{.accelerator = "tpu7x", .topology = ""}.json();
   pod["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = "4x8x8";
-  const auto found = identify_worker(pod);
+  const auto found = webhook::identify_pod(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->hosts, 64);
 }
 
 /// "name host/hosts index/slices coordinator: every address", or the error, or "none".
 std::string identity_of(const Json& pod) {
-  const auto found = identify_worker(pod);
+  const auto found = webhook::identify_pod(pod);
   if (!found) return found.error().message();
   if (!*found) return "none";
   const SliceIdentity& identity = **found;
@@ -117,12 +118,12 @@ TEST(JobIdentity, ComesFromTheCompletionIndexAndTheSubdomain) {
             "train-0 2/4 0/1 train-0.svc: train-0.svc train-1.svc train-2.svc train-3.svc");
 }
 
-TEST(JobIdentity, OfAnIndexBeyondOneSliceIsInTheNext) {
+TEST(JobIdentity, AssignsLargerIndexesToTheNextSlice) {
   EXPECT_EQ(identity_of(JobPod{.index = 6}.json()),
             "train-1 2/4 1/1 train-0.svc: train-4.svc train-5.svc train-6.svc train-7.svc");
 }
 
-TEST(JobIdentity, IsNoneWithoutSubdomainIndexOrSelectors) {
+TEST(JobIdentity, IsAbsentWithoutSubdomainIndexOrSelectors) {
   EXPECT_EQ(identity_of(JobPod{.subdomain = ""}.json()), "none");
   EXPECT_EQ(identity_of(JobPod{.shape = {.accelerator = ""}}.json()), "none");
   EXPECT_EQ(identity_of(JobPod{.shape = {.topology = ""}}.json()), "none");
@@ -132,7 +133,7 @@ TEST(JobIdentity, IsNoneWithoutSubdomainIndexOrSelectors) {
   EXPECT_EQ(identity_of(pod), "none");
 }
 
-TEST(JobSetIdentity, TakesAJobForASliceAndTheReplicasForSlicesThatWorkTogether) {
+TEST(JobSetIdentity, MakesAJobASliceAndTheReplicasAMultisliceJob) {
   const JobPod pod{
       .subdomain = "js", .index = 2, .job_set = "js", .replicated_job = "w", .replicas = 2, .job_index = 1};
   EXPECT_EQ(identity_of(pod.json()), "js-w-1 2/4 1/2 js-w-0-0.js: js-w-1-0.js js-w-1-1.js js-w-1-2.js js-w-1-3.js");
@@ -144,19 +145,19 @@ TEST(JobSetIdentity, RefusesMorePodsThanTheSliceHasHosts) {
             "chips; with 4 chips per host that is 4 hosts, set parallelism and completions: 4");
 }
 
-TEST(JobSetIdentity, TakesEachPodOfAOneHostTopologyForASlice) {
+TEST(JobSetIdentity, MakesEachPodOfASingleHostTopologyASlice) {
   const PodShape one{.topology = "2x2"};
   EXPECT_EQ(identity_of(JobPod{.shape = one, .index = 3, .job_set = "js", .replicated_job = "w"}.json()),
             "js-w-0-3 0/1 3/1 js-w-0-0.svc: js-w-0-3.svc");
 }
 
-TEST(JobSetIdentity, TakesItsTopologyKeyFromTheAnnotation) {
+TEST(JobSetIdentity, UsesTheExclusiveTopologyAnnotation) {
   Json pod = JobPod{.job_set = "js", .replicated_job = "w"}.json();
   pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-tpu-slice";
-  EXPECT_EQ((*identify_worker(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
+  EXPECT_EQ((*webhook::identify_pod(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
 }
 
-TEST(StatefulSetIdentity, TakesRowsOfOrdinalsForSlices) {
+TEST(StatefulSetIdentity, MakesBlocksOfOrdinalsSlices) {
   EXPECT_EQ(identity_of(StatefulSetPod{.ordinal = 5}.json()),
             "serve-1 1/4 1/1 serve-0.svc: serve-4.svc serve-5.svc serve-6.svc serve-7.svc");
   Json pod = StatefulSetPod{}.json();
@@ -176,23 +177,23 @@ TEST(LwsIdentity, NeedsNoSelectors) {
             "lws-0 0/2 0/1 lws-0.lws: lws-0.lws lws-0-1.lws");
 }
 
-TEST(LwsIdentity, HasAServicePerGroupWhereAsked) {
+TEST(LwsIdentity, UsesAServicePerGroupIfConfigured) {
   EXPECT_EQ(identity_of(LwsPod{.shape = {.topology = "2x4"}, .group = 1, .size = 2, .service_per_group = true}.json()),
             "lws-1 0/2 1/1 lws-0.lws-0: lws-1.lws-1 lws-1-1.lws-1");
 }
 
-/// Worker ids by subgroup, "0:0 1:0 | 2:0 ..." of pods with TPUs, each with the number of hosts it was told.
+/// Worker ids by subgroup, "0:0 1:0 | 2:0 ..." of pods with TPUs, each with the number of its hosts.
 std::map<std::string, std::vector<std::string>> subgroups(int size, int subgroup_size, bool leader_has_tpus,
                                                           bool leader_excluded = false) {
   std::map<std::string, std::vector<std::string>> slices;
   for (int worker = leader_has_tpus ? 0 : 1; worker < size; ++worker) {
-    const auto found = identify_worker(LwsPod{.shape = {.accelerator = "", .topology = ""},
-                                              .worker = worker,
-                                              .size = size,
-                                              .leader_has_tpus = leader_has_tpus,
-                                              .subgroup_size = subgroup_size,
-                                              .leader_excluded = leader_excluded}
-                                           .json());
+    const auto found = webhook::identify_pod(LwsPod{.shape = {.accelerator = "", .topology = ""},
+                                                    .worker = worker,
+                                                    .size = size,
+                                                    .leader_has_tpus = leader_has_tpus,
+                                                    .subgroup_size = subgroup_size,
+                                                    .leader_excluded = leader_excluded}
+                                                 .json());
     const SliceIdentity& identity = **found;
     slices[identity.slice_name].push_back(
         fmt::format("{} of {}: {}", identity.host_index, identity.hosts, identity.host_names.of(identity.host_index)));
@@ -218,25 +219,25 @@ TEST(LwsIdentity, NeverRepeatsAnIdInAnUnevenSubgroup) {
                                                {"lws-0-subgroup-1", {"0 of 2: lws-0-2", "1 of 2: lws-0-3"}}}));
 }
 
-TEST(LwsIdentity, TakesAnExcludedLeaderForASliceOfItsOwn) {
+TEST(LwsIdentity, MakesAnExcludedLeaderASlice) {
   EXPECT_EQ(subgroups(5, 2, true, true), (Subgroups{{"lws-0", {"0 of 1: lws-0"}},
                                                     {"lws-0-subgroup-0", {"0 of 2: lws-0-1", "1 of 2: lws-0-2"}},
                                                     {"lws-0-subgroup-1", {"0 of 2: lws-0-3", "1 of 2: lws-0-4"}}}));
 }
 
-TEST(LwsIdentity, RefusesAGroupThatIsNoSliceOfItsTopology) {
+TEST(LwsIdentity, RefusesAGroupThatDoesNotMatchItsTopology) {
   EXPECT_EQ(identity_of(LwsPod{.size = 5}.json()),
             "metadata.annotations[leaderworkerset.sigs.k8s.io/size]: Invalid value: \"5\": topology 4x4 has 16 chips; "
             "with 4 chips per host that is 4 hosts, but 5 pods with chips make up the slice of lws-0");
   EXPECT_THAT(identity_of(LwsPod{.worker = 7, .size = 4}.json()), HasSubstr("the group has no pod lws-0-7"));
 }
 
-TEST(LwsIdentity, TakesEachPodOfAOneHostTopologyForASlice) {
+TEST(LwsIdentity, MakesEachPodOfASingleHostTopologyASlice) {
   EXPECT_EQ(identity_of(LwsPod{.shape = {.topology = "2x2"}, .worker = 2}.json()),
             "lws-0-2 0/1 0/1 lws-0.lws: lws-0-2.lws");
 }
 
-TEST(LwsIdentity, IsNoneForPodsThatNoStatefulSetNumbered) {
+TEST(LwsIdentity, IsAbsentForPodsWithoutAnIndex) {
   Json pod = LwsPod{}.json();
   pod["metadata"]["name"] = "lws-x";
   EXPECT_EQ(identity_of(pod), "none");

@@ -16,7 +16,7 @@ TEST(Naming, FollowsKubeRayAndItsWebhook) {
   EXPECT_EQ(ray_slice_name("g", 1), "g-1");
 }
 
-TEST(Naming, NumbersTheHostsOfOtherWorkloadsAsTheirControllersDo) {
+TEST(Naming, NumbersHostsOfOtherKindsLikeTheirControllers) {
   EXPECT_EQ(numbered_hostnames("js-w-1", 4).of(2), "js-w-1-6");
   EXPECT_EQ(lws_hostnames("lws-0", 0).of(0), "lws-0");
   EXPECT_EQ(lws_hostnames("lws-0", 0).of(3), "lws-0-3");
@@ -24,13 +24,13 @@ TEST(Naming, NumbersTheHostsOfOtherWorkloadsAsTheirControllersDo) {
 }
 
 // KubeRay creates the whole name; a webhook that keeps its last 50 characters names a service that does not exist.
-TEST(Naming, NeverCutsTheHeadlessService) {
+TEST(Naming, NeverTruncatesTheHeadlessService) {
   const std::string cluster(45, 'c');
   EXPECT_EQ(ray_headless_service(cluster), cluster + "-headless");
   EXPECT_TRUE(check_dns1035_label(ray_headless_service(std::string(53, 'c'))).empty());
 }
 
-TEST(Naming, MakesADnsLabelOfEveryLegalGroup) {
+TEST(Naming, MakesADnsLabelOfEveryValidGroup) {
   const std::vector<std::string> groups = {"a",
                                            "A",
                                            "a.b_c",
@@ -46,7 +46,7 @@ TEST(Naming, MakesADnsLabelOfEveryLegalGroup) {
   }
 }
 
-TEST(Naming, KeepsGroupsApartThatLookAlikeAfterwards) {
+TEST(Naming, DistinguishesGroupsWithEqualReadableParts) {
   const std::string longest(63, 'g');
   std::set<std::string> names;
   for (const std::string& group : {std::string("a-b"), std::string("a.b"), std::string("a_b"), std::string("A-B"),
@@ -58,7 +58,7 @@ TEST(Naming, KeepsGroupsApartThatLookAlikeAfterwards) {
   EXPECT_EQ(names.size(), 6U * 3U * 12U);
 }
 
-TEST(Naming, KeepsAGroupThatJustFits) {
+TEST(Naming, KeepsAGroupOfTheMaximumLength) {
   const std::string group(55, 'g');
   EXPECT_EQ(ray_worker_hostnames(group, 0).of(0), group + "-0-0");
   EXPECT_EQ(ray_worker_hostnames(group, 0).of(99999), group + "-0-99999");

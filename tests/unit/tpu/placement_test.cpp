@@ -6,13 +6,14 @@
 
 #include "api/types/validation_names.h"
 #include "tests/unit/tpu/pods.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
 
 using testing::RayPod;
 
-std::string key_of(const Json& pod) { return slice_key(**identify_worker(pod)); }
+std::string key_of(const Json& pod) { return slice_key(**webhook::identify_pod(pod)); }
 
 Json owned_by(Json pod, const char* uid) {
   pod["metadata"]["ownerReferences"] = Json::array(
@@ -20,7 +21,7 @@ Json owned_by(Json pod, const char* uid) {
   return pod;
 }
 
-TEST(SliceKey, IsTheSameForAllHostsOfASliceAndNoOther) {
+TEST(SliceKey, IsEqualForHostsOfOneSliceOnly) {
   std::set<std::string> keys;
   for (const char* uid : {"u1", "u2"}) {
     for (const char* group : {"a", "b"}) {
@@ -37,14 +38,14 @@ TEST(SliceKey, IsTheSameForAllHostsOfASliceAndNoOther) {
   EXPECT_EQ(keys.size(), 8U);
 }
 
-TEST(SliceKey, ComesFromNamespaceAndClusterWithoutAnOwner) {
+TEST(SliceKey, UsesNamespaceAndClusterWithoutAnOwner) {
   Json pod = RayPod{}.json();
   const std::string here = key_of(pod);
   pod["metadata"]["namespace"] = "other";
   EXPECT_NE(key_of(pod), here);
 }
 
-TEST(SliceKey, IsALabelValueForTheLongestGroup) {
+TEST(SliceKey, IsAValidLabelValueForTheLongestGroup) {
   const RayPod pod{.group = std::string(63, 'g'), .replica = 2147483647};
   EXPECT_TRUE(check_label_value(key_of(pod.json())).empty()) << key_of(pod.json());
 }
@@ -55,9 +56,9 @@ TEST(SliceAffinity, KeepsTheUsersTermsAndIsAddedOnce) {
     "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}],
     "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}]}})");
   pod["spec"]["affinity"] = theirs;
-  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
+  add_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   const Json once = pod;
-  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
+  add_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   EXPECT_EQ(pod, once);
   const Json& affinity = pod["spec"]["affinity"];
   EXPECT_EQ(affinity["nodeAffinity"], theirs["nodeAffinity"]);
@@ -72,7 +73,7 @@ TEST(SliceAffinity, KeepsTheUsersTermsAndIsAddedOnce) {
 
 TEST(SliceAffinity, RepelsTheSlicesOfEveryNamespace) {
   Json pod = RayPod{}.json();
-  join_slice_affinity(pod["spec"]["affinity"], "k", "pool");
+  add_slice_affinity(pod["spec"]["affinity"], "k", "pool");
   EXPECT_EQ(pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"],
             Json::parse(R"([{"topologyKey": "pool", "namespaceSelector": {}, "labelSelector": {"matchExpressions": [
                 {"key": "tpuslice.dev/slice", "operator": "Exists"},
@@ -83,7 +84,7 @@ void tolerate_tpu(Json& pod) {
   if (!tolerates_tpu(pod)) add_tpu_toleration(pod["spec"]["tolerations"]);
 }
 
-TEST(TpuToleration, IsAddedUnlessOneCoversIt) {
+TEST(TpuToleration, IsAddedUnlessAnotherCoversIt) {
   Json pod = RayPod{}.json();
   tolerate_tpu(pod);
   const Json wanted = Json::parse(R"([{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}])");

@@ -28,19 +28,19 @@ TEST(TpuContainers, CountLimitsOrRequestsOfContainers) {
   EXPECT_EQ(total_chips(*found), 6);
 }
 
-TEST(TpuContainers, LeaveOutInitContainersAndZeroes) {
+TEST(TpuContainers, OmitInitContainersAndZeroes) {
   Json spec = spec_of({container("limits", "0")});
   spec["initContainers"] = Json::array({container("limits", "4")});
   EXPECT_TRUE(tpu_containers(spec)->empty());
 }
 
-TEST(TpuContainers, SurviveASpecWithoutContainers) {
+TEST(TpuContainers, AreEmptyForASpecWithoutContainers) {
   for (const Json& spec : {Json(), Json::object(), Json({{"containers", 1}}), Json({{"containers", {1, nullptr}}})}) {
     EXPECT_TRUE(tpu_containers(spec)->empty());
   }
 }
 
-TEST(TpuContainers, RefuseAnythingButAWholeNumberNamingTheField) {
+TEST(TpuContainers, RefuseOtherQuantitiesNamingTheField) {
   for (const Json& quantity : {Json("four"), Json("-4"), Json("4.5"), Json(4.5), Json(-4), Json(nullptr), Json(""),
                                Json("99999999999999999999"), Json(18446744073709551615ULL), Json::object()}) {
     const auto found = tpu_containers(spec_of({container("limits", quantity)}));

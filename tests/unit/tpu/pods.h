@@ -1,4 +1,4 @@
-// What tests of tpu/ are made of: pods as the controllers of all workloads make them; accelerators and shapes by name.
+// Pods as the controllers of all kinds create them, for tests.
 #pragma once
 
 #include <string>
@@ -42,9 +42,12 @@ inline Json pod_of(const PodShape& shape, const std::string& name) {
   return pod;
 }
 
-inline Json owner(const char* kind, const std::string& name) {
-  return Json::array(
-      {Json({{"kind", kind}, {"name", name}, {"uid", std::string("uid-of-") + name}, {"controller", true}})});
+inline Json owner(const std::string& kind, const std::string& name) {
+  return Json::array({Json({{"apiVersion", kind == "Job" ? "batch/v1" : "apps/v1"},
+                            {"kind", kind},
+                            {"name", name},
+                            {"uid", "uid-of-" + name},
+                            {"controller", true}})});
 }
 
 struct RayPod {

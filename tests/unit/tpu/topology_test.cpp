@@ -5,7 +5,7 @@
 namespace tpuslice::tpu {
 namespace {
 
-TEST(Topology, ReadsTwoAndThreeDimensions) {
+TEST(Topology, ParsesTwoAndThreeDimensions) {
   const auto flat = Topology::parse("4x8");
   ASSERT_TRUE(flat.ok());
   EXPECT_EQ(flat->rank(), 2U);
@@ -17,7 +17,7 @@ TEST(Topology, ReadsTwoAndThreeDimensions) {
   EXPECT_EQ(deep->chips(), 16);
 }
 
-TEST(Topology, PrintsWhatItRead) {
+TEST(Topology, PrintsWhatItParsed) {
   for (const std::string text : {"1x1", "2x4", "16x16", "2x2x1", "12x24x24", "9999x9999x9999"}) {
     const auto topology = Topology::parse(text);
     ASSERT_TRUE(topology.ok()) << text;
@@ -36,11 +36,11 @@ TEST(Topology, RefusesOtherSpellings) {
   }
 }
 
-TEST(Topology, DoesNotRepeatAMegabyteOfInput) {
+TEST(Topology, TruncatesTheInputInErrors) {
   EXPECT_LT(Topology::parse(std::string(1U << 20U, '4')).error().message().size(), 200U);
 }
 
-TEST(Topology, FitsOnlyWhereNoAxisIsLonger) {
+TEST(Topology, FitsIfNoAxisIsLonger) {
   const Topology node = *Topology::parse("4x8");
   EXPECT_TRUE(Topology::parse("4x8")->fits_in(node));
   EXPECT_TRUE(Topology::parse("2x2")->fits_in(node));
@@ -48,7 +48,7 @@ TEST(Topology, FitsOnlyWhereNoAxisIsLonger) {
   EXPECT_FALSE(Topology::parse("2x2x1")->fits_in(node));
 }
 
-TEST(Bounds, PrintAsTheDevicePluginDoes) { EXPECT_EQ(to_string(Bounds{2, 4, 1}), "2,4,1"); }
+TEST(Bounds, PrintLikeTheDevicePlugin) { EXPECT_EQ(to_string(Bounds{2, 4, 1}), "2,4,1"); }
 
 }  // namespace
 }  // namespace tpuslice::tpu

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/tpu/pods.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::RayPod;
 
-SliceIdentity identity_of(const RayPod& pod) { return **identify_worker(pod.json()); }
+SliceIdentity identity_of(const RayPod& pod) { return **webhook::identify_pod(pod.json()); }
 
 /// "NAME=value", "NAME<-field" in order.
 std::vector<std::string> env_of(const RayPod& pod, std::size_t container, bool multislice = false) {
@@ -70,25 +71,25 @@ TEST(WorkerEnv, OfAMultisliceJobBeforeTpu7xHasNoPortInTheCoordinator) {
 }
 
 // The service of KubeRay is never cut, so neither is its name here.
-TEST(WorkerEnv, KeepsTheWholeNameOfALongCluster) {
+TEST(WorkerEnv, DoesNotTruncateALongClusterName) {
   const std::string cluster(45, 'c');
   EXPECT_THAT(env_of(RayPod{.cluster = cluster}, 0)[1],
               ::testing::StartsWith("TPU_WORKER_HOSTNAMES=g-0-0." + cluster + "-headless,"));
 }
 
-TEST(WorkerEnv, OfASliceOfOneHostLeavesHostnamesToTheDevicePlugin) {
+TEST(WorkerEnv, OfASingleHostSliceHasNoHostnames) {
   EXPECT_THAT(env_of(RayPod{.topology = "2x4", .chips = {8}}, 0),
               ElementsAre("TPU_WORKER_ID=0", "TPU_NAME=g-0", "TPU_DEVICE_PLUGIN_HOST_IP<-status.hostIP",
                           "TPU_DEVICE_PLUGIN_ADDR=$(TPU_DEVICE_PLUGIN_HOST_IP):2112"));
 }
 
-TEST(WorkerEnv, OfATpu7xHostByItselfTalksToLocalhost) {
+TEST(WorkerEnv, OfASingleTpu7xHostUsesLocalhost) {
   const auto env = env_of(RayPod{.accelerator = "tpu7x", .topology = "2x2x1", .chips = {2, 2}}, 1);
   EXPECT_THAT(env, ::testing::Contains("TPU_PROCESS_ADDRESSES=localhost:8471,localhost:8472"));
   EXPECT_THAT(env, ::testing::Contains("TPU_PROCESS_PORT=8472"));
 }
 
-TEST(ProcessPorts, AreTheUsersWhereDeclared) {
+TEST(ProcessPorts, AreThoseThatTheUserDeclares) {
   const RayPod pod{
       .accelerator = "tpu7x", .topology = "2x2x2", .env = Json::array({entry("TPU_PROCESS_PORT", "9000")})};
   const SliceIdentity identity = identity_of(pod);
@@ -96,7 +97,7 @@ TEST(ProcessPorts, AreTheUsersWhereDeclared) {
 }
 
 // Source: GKE sets these on tpu7x pods that it does not recognise; kuberay-tpu-webhook overwrites them.
-TEST(JoinEnv, ReplacesTheDefaultsOfThePlatform) {
+TEST(MergeEnv, ReplacesPlatformDefaults) {
   const Json env =
       Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost"), entry("TPU_PROCESS_ADDRESSES", "localhost:8471"),
                    entry("TPU_PROCESS_PORT", "8471"), entry("TPU_WORKER_ID", "1")});
@@ -104,36 +105,36 @@ TEST(JoinEnv, ReplacesTheDefaultsOfThePlatform) {
                                       {"TPU_WORKER_HOSTNAMES", "a,b", {}},
                                       {"TPU_PROCESS_ADDRESSES", "a:8471,b:8471", {}},
                                       {"TPU_PROCESS_PORT", "8472", {}}};
-  const Json joined = join_env(env, wanted, 1);
-  EXPECT_EQ(joined.size(), 4U);
-  for (const EnvVar& var : wanted) EXPECT_EQ(value_in(joined, var.name), var.value);
+  const Json merged = merge_env(env, wanted, 1);
+  EXPECT_EQ(merged.size(), 4U);
+  for (const EnvVar& var : wanted) EXPECT_EQ(value_in(merged, var.name), var.value);
 }
 
-TEST(JoinEnv, KeepsWhatTheUserSet) {
+TEST(MergeEnv, KeepsVariablesOfTheUser) {
   const Json env =
       Json::array({entry("TPU_WORKER_ID", "7"), entry("TPU_WORKER_HOSTNAMES", "mine"),
                    Json({{"name", "TPU_NAME"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}})});
-  const Json joined =
-      join_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_WORKER_HOSTNAMES", "a", {}}, {"TPU_NAME", "g-0", {}}}, 0);
-  EXPECT_EQ(joined, env);
+  const Json merged =
+      merge_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_WORKER_HOSTNAMES", "a", {}}, {"TPU_NAME", "g-0", {}}}, 0);
+  EXPECT_EQ(merged, env);
 }
 
-TEST(JoinEnv, PutsNewVariablesBeforeTheUsersSoThatTheyExpand) {
+TEST(MergeEnv, PutsNewVariablesBeforeThoseOfTheUser) {
   const Json env = Json::array({entry("ARGS", "--id=$(TPU_WORKER_ID)")});
-  const Json joined = join_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_NAME", "g-0", {}}}, 0);
-  EXPECT_EQ(joined[0]["name"], "TPU_WORKER_ID");
-  EXPECT_EQ(joined[1]["name"], "TPU_NAME");
-  EXPECT_EQ(joined[2]["name"], "ARGS");
+  const Json merged = merge_env(env, {{"TPU_WORKER_ID", "0", {}}, {"TPU_NAME", "g-0", {}}}, 0);
+  EXPECT_EQ(merged[0]["name"], "TPU_WORKER_ID");
+  EXPECT_EQ(merged[1]["name"], "TPU_NAME");
+  EXPECT_EQ(merged[2]["name"], "ARGS");
 }
 
-TEST(JoinEnv, PutsAVariableAfterTheUsersOneThatItRefersTo) {
+TEST(MergeEnv, PutsAVariableAfterThatOfTheUserItRefersTo) {
   const Json env = Json::array({entry("HOST_IP", "10.0.0.1")});
-  const Json joined = join_env(env, {{"ADDR", "$(HOST_IP):2112", {}}, {"ESCAPED", "$$(HOST_IP)", {}}}, 0);
-  EXPECT_EQ(joined[0]["name"], "ESCAPED");
-  EXPECT_EQ(joined[2]["name"], "ADDR");
+  const Json merged = merge_env(env, {{"ADDR", "$(HOST_IP):2112", {}}, {"ESCAPED", "$$(HOST_IP)", {}}}, 0);
+  EXPECT_EQ(merged[0]["name"], "ESCAPED");
+  EXPECT_EQ(merged[2]["name"], "ADDR");
 }
 
-TEST(WantsMultislice, AsTheUserDeclaresElseAsTheWorkloadDoes) {
+TEST(WantsMultislice, FollowsTheUserElseTheWorkload) {
   EXPECT_FALSE(wants_multislice(1, Json()));
   EXPECT_FALSE(wants_multislice(1, Json::array()));
   EXPECT_TRUE(wants_multislice(2, Json()));

@@ -21,7 +21,7 @@ using testing::with;
 using tpu::testing::RayPod;
 
 Json answer(const std::string& target, const Json& review) {
-  const http::Response response = handle_admission(post(target, review), {});
+  const http::Response response = handle_admission(post(target, review), {.served_kinds = {"RayCluster"}});
   EXPECT_EQ(response.status, 200) << response.body;
   return Json::parse(response.body)["response"];
 }
@@ -30,7 +30,7 @@ Json validate(const Json& cluster, const char* operation = "CREATE", const Json&
   return answer("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", operation, old));
 }
 
-TEST(MutatePodPath, PatchesThePodIntoWhatTheLibraryMakesOfIt) {
+TEST(MutatePodPath, PatchesThePodLikeMutatePod) {
   const Json pod = RayPod{.host = 2}.json();
   const Json response = mutate(pod);
   ASSERT_TRUE(response["allowed"].get<bool>());
@@ -46,7 +46,7 @@ Json admitted(const Json& pod) {
   return apply_json_patch(pod, Json::parse(*decode_base64(mutate(pod)["patch"].get<std::string>()))).value();
 }
 
-TEST(MutatePodPath, LeavesAloneWhatItDoesNotRead) {
+TEST(MutatePodPath, IgnoresFieldsThatItDoesNotRead) {
   Json pod = RayPod{}.json();
   pod["metadata"]["managedFields"] = Json::array({{{"manager", "kubectl"}}});
   pod["spec"]["initContainers"] = Json::array({{{"name", "wait"}, {"image", "i"}, {"env", Json::array()}}});
@@ -58,7 +58,7 @@ TEST(MutatePodPath, LeavesAloneWhatItDoesNotRead) {
   EXPECT_EQ(admitted(pod), *mutate_pod(pod, {}));
 }
 
-TEST(MutatePodPath, ReachesTheInitContainersOfALeaderWorkerSet) {
+TEST(MutatePodPath, MutatesInitContainersOfALeaderWorkerSet) {
   Json pod = tpu::testing::LwsPod{}.json();
   pod["spec"]["initContainers"] = pod["spec"]["containers"];
   const Json result = admitted(pod);
@@ -66,16 +66,15 @@ TEST(MutatePodPath, ReachesTheInitContainersOfALeaderWorkerSet) {
   EXPECT_EQ(result, *mutate_pod(pod, {}));
 }
 
-TEST(MutatePodPath, TellsAllContainersOfALeaderWorkerSetThatWeServeOfTheirGroup) {
-  AdmissionOptions options;
-  options.mutation.leader_worker_sets = true;
+TEST(MutatePodPath, AddsTheStepsOfAServedKindToAllContainers) {
+  const MutationOptions options{.served_kinds = {"LeaderWorkerSet"}};
   Json pod = tpu::testing::LwsPod{.shape = {.accelerator = "", .topology = "", .chips = {0}}, .group = 1}.json();
   pod["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "image": "i:1", "command": ["wait"]}])");
   const http::Response response =
       handle_admission(post(std::string(kMutatePodPath), review_of(pod, "", "Pod")), options);
   ASSERT_EQ(response.status, 200) << response.body;
   const Json patch = Json::parse(*decode_base64(Json::parse(response.body)["response"]["patch"].get<std::string>()));
-  EXPECT_EQ(apply_json_patch(pod, patch).value_or(Json()), *mutate_pod(pod, options.mutation));
+  EXPECT_EQ(apply_json_patch(pod, patch).value_or(Json()), *mutate_pod(pod, options));
 }
 
 TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
@@ -95,7 +94,7 @@ TEST(MutatePodPath, RefusesAPodThatContradictsItself) {
   EXPECT_THAT(response["status"]["message"].get<std::string>(), HasSubstr("set numOfHosts: 4"));
 }
 
-TEST(MutatePodPath, LeavesAloneWhatIsNoCreationOfAPod) {
+TEST(MutatePodPath, AllowsOtherRequestsUnchanged) {
   const Json pod = RayPod{}.json();
   for (const Json& review : {review_of(pod, "", "Pod", "UPDATE", pod), review_of(pod, "apps", "Pod"),
                              review_of(pod, "", "Service"), review_of(Json::object(), "", "Pod")}) {
@@ -103,7 +102,7 @@ TEST(MutatePodPath, LeavesAloneWhatIsNoCreationOfAPod) {
   }
 }
 
-TEST(MutatePodPath, WarnsAboutATpuWorkerThatNobodyNumbered) {
+TEST(MutatePodPath, WarnsAboutARayWorkerWithoutIndexes) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"].erase("ray.io/worker-group-replica-index");
   EXPECT_THAT(mutate(pod)["warnings"].get<std::vector<std::string>>(), ElementsAre(HasSubstr("RayMultiHostIndexing")));
@@ -113,7 +112,7 @@ TEST(ValidatePath, AllowsALegalCluster) {
   EXPECT_EQ(validate(tpu_cluster()), Json({{"uid", "u-1"}, {"allowed", true}}));
 }
 
-TEST(ValidatePath, RefusesWithEverythingThatIsWrong) {
+TEST(ValidatePath, RefusesWithAllErrors) {
   Json cluster = with(tpu_cluster(), "/spec/workerGroupSpecs/0/numOfHosts", 2);
   cluster["spec"]["enableInTreeAutoscaling"] = true;
   const Json response = validate(cluster);
@@ -122,11 +121,11 @@ TEST(ValidatePath, RefusesWithEverythingThatIsWrong) {
   const std::string message = response["status"]["message"].get<std::string>();
   EXPECT_THAT(message, HasSubstr("RayCluster.ray.io \"rc\" is invalid"));
   EXPECT_THAT(message, HasSubstr("set numOfHosts: 4"));
-  EXPECT_THAT(message, HasSubstr("spec.enableInTreeAutoscaling: Forbidden: is not served by tpu-slice-operator"));
+  EXPECT_THAT(message, HasSubstr("spec.enableInTreeAutoscaling: Forbidden: is not supported by tpu-slice-operator"));
   EXPECT_EQ(response["status"]["details"]["causes"].size(), 2U);
 }
 
-TEST(ValidatePath, ChecksUpdatesAndLetsThroughWhatWasWrongBefore) {
+TEST(ValidatePath, IgnoresErrorsOfTheStoredObjectOnUpdates) {
   const Json wrong = with(tpu_cluster(), "/spec/workerGroupSpecs/0/numOfHosts", 2);
   EXPECT_EQ(validate(wrong, "UPDATE", tpu_cluster())["allowed"], false);
   const Json labelled = with(wrong, "/metadata/labels", Json({{"a", "b"}}));
@@ -135,18 +134,18 @@ TEST(ValidatePath, ChecksUpdatesAndLetsThroughWhatWasWrongBefore) {
   EXPECT_EQ(validate(wrong, "DELETE")["allowed"], true);
 }
 
-TEST(ValidatePath, PassesWarningsOn) {
+TEST(ValidatePath, ReturnsWarnings) {
   const Json response = validate(with(tpu_cluster(), "/spec/workerGroupSpecs/0/replicas", 5));
   EXPECT_EQ(response["allowed"], true);
   EXPECT_EQ(response["warnings"].size(), 1U);
 }
 
-TEST(HandleAdmission, AnswersWhatIsNoReviewWithAStatus) {
+TEST(HandleAdmission, AnswersOtherRequestsWithAStatus) {
   http::Request request = post("/mutate-v1-pod", Json::object());
   EXPECT_EQ(handle_admission(request, {}).status, 400);
   request.body = "{";
   EXPECT_EQ(handle_admission(request, {}).status, 400);
-  request.body = std::string(kLongestReview + 1, ' ');
+  request.body = std::string(kMaxReviewBytes + 1, ' ');
   EXPECT_EQ(handle_admission(request, {}).status, 413);
   request.method = "GET";
   EXPECT_EQ(handle_admission(request, {}).status, 405);
@@ -154,7 +153,7 @@ TEST(HandleAdmission, AnswersWhatIsNoReviewWithAStatus) {
   EXPECT_EQ(handle_admission(request, {}).status, 404);
 }
 
-TEST(HandleAdmission, SurvivesPodsWhoseMembersAreOfAnyType) {
+TEST(HandleAdmission, RefusesPodsWithFieldsOfAnyType) {
   const Json pod = RayPod{}.json();
   const Json leaves = pod.flatten();
   for (const auto& [pointer, value] : leaves.items()) {
@@ -169,7 +168,7 @@ TEST(HandleAdmission, SurvivesPodsWhoseMembersAreOfAnyType) {
   }
 }
 
-TEST(WorkloadPaths, JudgeEachKindByItsOwnRules) {
+TEST(WorkloadPaths, ApplyTheRulesOfTheKind) {
   const Json jobset = {{"metadata", {{"name", "js"}}}, {"spec", {{"replicatedJobs", "x"}}}};
   const Json set = {{"metadata", {{"name", "lws"}}}, {"spec", {{"replicas", -1}}}};
   const Json jobset_answer =
@@ -181,18 +180,18 @@ TEST(WorkloadPaths, JudgeEachKindByItsOwnRules) {
   EXPECT_EQ(handle_admission(post("/validate", set), {}).status, 404);
 }
 
-TEST(WorkloadPaths, RefuseUnservedFieldsOnlyOfKindsThatOurControllersServe) {
+TEST(WorkloadPaths, RefuseUnsupportedFieldsOfServedKindsOnly) {
   const Json cluster = with(tpu_cluster(), "/spec/enableInTreeAutoscaling", true);
-  const auto allowed = [&](const AdmissionOptions& options) {
+  const auto allowed = [&](const MutationOptions& options) {
     const http::Request request =
         post("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", "CREATE"));
     return Json::parse(handle_admission(request, options).body)["response"]["allowed"].get<bool>();
   };
-  EXPECT_FALSE(allowed({}));
-  EXPECT_TRUE(allowed({.served_kinds = {}}));
+  EXPECT_FALSE(allowed({.served_kinds = {"RayCluster"}}));
+  EXPECT_TRUE(allowed({}));
 }
 
-TEST(MutatePodPath, WarnsOfAHostThatNobodyNumbers) {
+TEST(MutatePodPath, WarnsAboutAHostWithoutIndex) {
   Json pod = tpu::testing::pod_of({}, "alone");
   EXPECT_THAT(mutate(pod)["warnings"], ElementsAre(HasSubstr("one of 4 hosts of a slice")));
   pod["spec"]["nodeSelector"]["cloud.google.com/gke-tpu-topology"] = "2x2";

@@ -24,7 +24,7 @@ TEST(DecodeReview, ReadsARequest) {
   EXPECT_TRUE(request->old_object.is_null());
 }
 
-TEST(DecodeReview, RefusesAnythingElse) {
+TEST(DecodeReview, RefusesOtherBodies) {
   const Json good = review_of(Json::object(), "", "Pod");
   std::vector<std::string> bodies = {"", "x", "null", "[]", "{}", std::string(200, '['), "\xff\xfe"};
   for (const char* pointer : {"/apiVersion", "/kind", "/request", "/request/uid", "/request/object"}) {
@@ -89,7 +89,7 @@ TEST(EncodeReview, RefusesWithEveryCause) {
   EXPECT_FALSE(encoded.contains("patch"));
 }
 
-TEST(EncodeReview, CutsWarningsBetweenCharactersAndAllOfThemTogether) {
+TEST(EncodeReview, TruncatesWarningsAndTheirTotalLength) {
   AdmissionResponse response;
   std::string text;
   for (int i = 0; i < 300; ++i) text += "\xc3\xa4";

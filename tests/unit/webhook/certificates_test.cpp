@@ -7,23 +7,24 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "api/http/tls_credentials.h"
-#include "tests/unit/webhook/fake_api.h"
+#include "api/http/tls/tls_credentials.h"
+#include "tests/support/fake_api.h"
 
 namespace tpuslice::webhook {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::FakeApi;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tpuslice::testing::FakeApi;
 
 constexpr Duration kDay = std::chrono::hours(24);
-const std::string kSecretPath = "/api/v1/namespaces/ours/secrets/tpu-slice-webhook-cert";
-const std::string kMutatingPath =
-    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/tpu-slice-operator";
-const std::string kValidatingPath =
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/tpu-slice-operator";
+const ObjectKey kSecret{"ours", "tpu-slice-webhook-cert"};
+const ObjectKey kConfiguration{"", "tpu-slice-operator"};
+constexpr ResourceType kMutating{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
+                                 "mutatingwebhookconfigurations", false};
+constexpr ResourceType kValidating{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
+                                   "validatingwebhookconfigurations", false};
 
 SelfManagedOptions options() {
   SelfManagedOptions result;
@@ -33,25 +34,26 @@ SelfManagedOptions options() {
 
 CertificateBundle fresh(Timestamp now) { return *renew_certificates(std::nullopt, options(), now); }
 
-TEST(RenewCertificates, MakesALeafForEveryNameOfTheService) {
+TEST(RenewCertificates, TheLeafHasEveryNameOfTheService) {
   const FakeClock clock;
   const CertificateBundle bundle = fresh(clock.wall());
   for (const char* name : {"tpu-slice-webhook.ours.svc", "tpu-slice-webhook.ours", "localhost"}) {
-    const Status good = http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), name);
-    EXPECT_TRUE(good.ok()) << name << ": " << (good.ok() ? "" : good.error().message());
+    const Status verified =
+        http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), name);
+    EXPECT_TRUE(verified.ok()) << name << ": " << (verified.ok() ? "" : verified.error().message());
   }
   EXPECT_FALSE(
       http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "other.ours.svc").ok());
 }
 
-TEST(RenewCertificates, LeavesAGoodBundleAlone) {
+TEST(RenewCertificates, KeepsAValidBundle) {
   FakeClock clock;
   const CertificateBundle bundle = fresh(clock.wall());
   clock.advance(200 * kDay);
   EXPECT_EQ(*renew_certificates(bundle, options(), clock.wall()), bundle);
 }
 
-TEST(RenewCertificates, RenewsTheLeafInTimeUnderTheSameAuthority) {
+TEST(RenewCertificates, RenewsTheLeafBeforeItExpiresWithTheSameAuthority) {
   FakeClock clock;
   const CertificateBundle bundle = fresh(clock.wall());
   clock.advance(276 * kDay);
@@ -72,7 +74,7 @@ TEST(RenewCertificates, KeepsTheOldAuthorityBesideANewOne) {
       http::verify_certificate(renewed.leaf.certificate_chain, renewed.authorities, clock.wall(), "localhost").ok());
 }
 
-TEST(RenewCertificates, ReplacesWhatIsBrokenOrOfAnotherService) {
+TEST(RenewCertificates, ReplacesAnInvalidLeafOrOneOfAnotherService) {
   const FakeClock clock;
   CertificateBundle bundle = fresh(clock.wall());
   bundle.leaf.private_key = fresh(clock.wall()).leaf.private_key;
@@ -84,7 +86,7 @@ TEST(RenewCertificates, ReplacesWhatIsBrokenOrOfAnotherService) {
   EXPECT_EQ(renew_certificates(bundle, moved, clock.wall())->authorities, bundle.authorities);
 }
 
-TEST(CertificateData, SurvivesTheSecret) {
+TEST(CertificateData, RoundTripsThroughASecret) {
   const FakeClock clock;
   const CertificateBundle bundle = fresh(clock.wall());
   EXPECT_EQ(read_certificate_data({{"data", certificate_data(bundle)}}), bundle);
@@ -97,92 +99,95 @@ TEST(CertificateData, SurvivesTheSecret) {
 class SelfManaged : public ::testing::Test {
  protected:
   SelfManaged() {
-    for (const std::string& path : {kMutatingPath, kValidatingPath}) {
-      api_.objects[path] = Json::parse(R"({"metadata": {"name": "tpu-slice-operator", "resourceVersion": "1"},
+    for (const ResourceType& type : {kMutating, kValidating}) {
+      api_.put(type, Object(Json::parse(R"({"metadata": {"name": "tpu-slice-operator"},
         "webhooks": [{"name": "a", "clientConfig": {"service": {"name": "s"}}},
-                     {"name": "b", "clientConfig": {"service": {"name": "s"}, "caBundle": "b2xk"}}]})");
+                     {"name": "b", "clientConfig": {"service": {"name": "s"}, "caBundle": "b2xk"}}]})")));
     }
   }
 
-  std::unique_ptr<CertificateSource> replica() {
-    return self_managed_certificates(options(), client_, client_, clock_);
-  }
-  std::string bundle_of(const std::string& path, int webhook) {
+  std::unique_ptr<CertificateSource> replica() { return self_managed_certificates(options(), api_, api_, clock_); }
+  std::string bundle_of(const ResourceType& type, int webhook) {
+    const Json configuration = api_.find(type, kConfiguration)->json();
     const std::string index = std::to_string(webhook);
-    return decode_base64(string_at(api_.objects[path], {"webhooks", index, "clientConfig", "caBundle"})).value_or("");
+    return decode_base64(string_at(configuration, {"webhooks", index, "clientConfig", "caBundle"})).value_or("");
   }
 
   FakeClock clock_;
   FakeApi api_;
-  client::Client client_{api_};
 };
 
-TEST_F(SelfManaged, MakesTheSecretAndMakesItselfTrusted) {
+TEST_F(SelfManaged, CreatesTheSecretAndSetsTheCaBundles) {
   const auto source = replica();
   const auto identity = source->step({});
   ASSERT_TRUE(identity.ok()) << identity.error().message();
-  for (const std::string& path : {kMutatingPath, kValidatingPath}) {
+  for (const ResourceType& type : {kMutating, kValidating}) {
     for (const int webhook : {0, 1}) {
-      const std::string authorities = bundle_of(path, webhook);
+      const std::string authorities = bundle_of(type, webhook);
       EXPECT_TRUE(http::verify_certificate(identity->certificate_chain, authorities, clock_.wall(),
                                            "tpu-slice-webhook.ours.svc")
                       .ok());
     }
   }
-  EXPECT_EQ(api_.objects[kSecretPath]["type"], "kubernetes.io/tls");
+  EXPECT_EQ(api_.find(kSecrets, kSecret)->json()["type"], "kubernetes.io/tls");
 }
 
 TEST_F(SelfManaged, WritesNothingWhenNothingChanged) {
   const auto source = replica();
   const auto first = source->step({});
   ASSERT_TRUE(first.ok());
-  api_.writes.clear();
+  api_.clear_calls();
   EXPECT_EQ(*source->step({}), *first);
   EXPECT_EQ(*replica()->step({}), *first) << "another replica serves the same certificate";
-  EXPECT_THAT(api_.writes, IsEmpty());
+  EXPECT_THAT(api_.writes(), IsEmpty());
 }
 
-TEST_F(SelfManaged, RenewsTheSecretWithAPreconditionWhenItIsDue) {
+TEST_F(SelfManaged, RenewsTheSecretWhenItIsDue) {
   const auto source = replica();
   const auto first = source->step({});
   ASSERT_TRUE(first.ok());
-  api_.writes.clear();
+  api_.clear_calls();
   clock_.advance(300 * kDay);
   const auto second = source->step({});
   ASSERT_TRUE(second.ok());
   EXPECT_NE(*second, *first);
-  EXPECT_THAT(api_.writes, ElementsAre("PATCH " + kSecretPath));
+  EXPECT_THAT(api_.writes(), ElementsAre("patch ours/tpu-slice-webhook-cert"));
 }
 
-TEST_F(SelfManaged, DoesNotServeWhatItCouldNotStore) {
-  api_.refuse_writes_with = 409;
+TEST_F(SelfManaged, DoesNotServeACertificateThatWasNotStored) {
+  api_.fault = [](const FakeApi::Call& call) {
+    return call.verb == "create" ? std::optional<Error>(Error::conflict("exists")) : std::nullopt;
+  };
   const auto source = replica();
   const auto lost = source->step({});
   ASSERT_FALSE(lost.ok());
-  EXPECT_EQ(bundle_of(kMutatingPath, 0), "") << "trust follows the Secret";
+  EXPECT_EQ(bundle_of(kMutating, 0), "") << "the CA bundles are set after the Secret";
+  api_.fault = nullptr;
   EXPECT_TRUE(source->step({}).ok());
 }
 
-TEST_F(SelfManaged, PutsBackASecretThatSomebodyDeletedSoThatAllReplicasStayTrusted) {
+TEST_F(SelfManaged, RecreatesADeletedSecretWithTheSameCertificate) {
   const auto source = replica();
   const auto first = source->step({});
   ASSERT_TRUE(first.ok());
-  const Json data = api_.objects[kSecretPath]["data"];
-  api_.objects.erase(kSecretPath);
+  const Json data = api_.find(kSecrets, kSecret)->json()["data"];
+  ASSERT_TRUE(api_.remove(kSecrets, kSecret, {}, {}).ok());
   EXPECT_EQ(*source->step({}), *first);
-  EXPECT_EQ(api_.objects[kSecretPath]["data"], data);
+  EXPECT_EQ(api_.find(kSecrets, kSecret)->json()["data"], data);
 }
 
-TEST_F(SelfManaged, HealsABundleThatSomebodyRemoved) {
+TEST_F(SelfManaged, RestoresARemovedCaBundle) {
   const auto source = replica();
   ASSERT_TRUE(source->step({}).ok());
-  api_.objects[kMutatingPath]["webhooks"][0]["clientConfig"].erase("caBundle");
+  Object configuration = *api_.find(kMutating, kConfiguration);
+  configuration.mutable_json()["webhooks"][0]["clientConfig"].erase("caBundle");
+  api_.put(kMutating, configuration);
   ASSERT_TRUE(source->step({}).ok());
-  EXPECT_EQ(bundle_of(kMutatingPath, 0), bundle_of(kMutatingPath, 1));
+  EXPECT_EQ(bundle_of(kMutating, 0), bundle_of(kMutating, 1));
 }
 
-TEST_F(SelfManaged, NeedsNoConfigurations) {
-  api_.objects.clear();
+TEST_F(SelfManaged, WorksWithoutWebhookConfigurations) {
+  for (const ResourceType& type : {kMutating, kValidating}) ASSERT_TRUE(api_.remove(type, kConfiguration, {}, {}).ok());
   EXPECT_TRUE(replica()->step({}).ok());
 }
 
@@ -206,11 +211,11 @@ class Directory {
   std::filesystem::path path_;
 };
 
-TEST(CertificatesFromFiles, AreReadAnewAtEachStep) {
+TEST(CertificatesFromFiles, AreReadAtEachStep) {
   const FakeClock clock;
   const Directory directory;
   const auto source = certificates_from_files(directory.path());
-  EXPECT_THAT(source->step({}).error().message(), HasSubstr("tls.crt cannot be read"));
+  EXPECT_THAT(source->step({}).error().message(), HasSubstr("tls.crt: no such file"));
   for (int round = 0; round < 2; ++round) {
     const http::Identity identity = fresh(clock.wall()).leaf;
     directory.write(identity);

@@ -17,7 +17,7 @@ std::vector<std::string> changed(const char* before, const char* after) {
   return paths;
 }
 
-TEST(FieldChanges, AreNamedAsDeepAsTheyAre) {
+TEST(FieldChanges, HaveTheDeepestPath) {
   EXPECT_THAT(changed(R"({"a": {"b": [{"c": 1}, {"c": 2, "d": 3}]}})", R"({"a": {"b": [{"c": 1}, {"c": 4}]}})"),
               ElementsAre("spec.a.b[1].c", "spec.a.b[1].d"));
   EXPECT_THAT(changed(R"({"a": [1, 2]})", R"({"a": [1]})"), ElementsAre("spec.a"));
@@ -25,7 +25,7 @@ TEST(FieldChanges, AreNamedAsDeepAsTheyAre) {
               ElementsAre("spec.labels[metadata]", "spec.labels[x]", "spec.labels[y]"));
 }
 
-TEST(FieldChanges, HaveBothValues) {
+TEST(FieldChanges, HaveTheValuesBeforeAndAfter) {
   const auto changes = field_changes(Json::parse(R"({"a": 1})"), Json::parse(R"({"b": "x"})"), "spec");
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].before, 1);
@@ -35,7 +35,7 @@ TEST(FieldChanges, HaveBothValues) {
 }
 
 // A program in Go that decodes an object and sends it back writes these in another way.
-TEST(FieldChanges, LeaveOutWhatGoProgramsCannotTellApart) {
+TEST(FieldChanges, IgnoreDifferencesWithoutMeaningInGo) {
   EXPECT_THAT(changed(R"({"args": [], "command": null, "image": ""})", "{}"), IsEmpty());
   EXPECT_THAT(changed("{}", R"({"metadata": {"creationTimestamp": null}, "resources": {}, "status": {}})"), IsEmpty());
   EXPECT_THAT(changed(R"({"hostNetwork": false, "containers": [{"tty": false, "ports": [{"hostPort": 0}]}]})",
@@ -47,7 +47,7 @@ TEST(FieldChanges, LeaveOutWhatGoProgramsCannotTellApart) {
   EXPECT_THAT(changed(R"({"emptyDir": {"sizeLimit": "1024Mi"}})", R"({"emptyDir": {"sizeLimit": "1Gi"}})"), IsEmpty());
 }
 
-TEST(FieldChanges, TellApartWhatMeansSomething) {
+TEST(FieldChanges, ReportDifferencesWithMeaning) {
   EXPECT_THAT(changed(R"({"emptyDir": {}})", "{}"), ElementsAre("spec.emptyDir"));
   EXPECT_THAT(changed(R"({"automountServiceAccountToken": false})", "{}"),
               ElementsAre("spec.automountServiceAccountToken"));

@@ -24,14 +24,15 @@ const std::string kDriverSpec = "/spec/replicatedJobs/0/template/spec";
 
 class RefusedJobSetPolicy : public ::testing::TestWithParam<JobSetCase> {};
 
-TEST_P(RefusedJobSetPolicy, IsNamed) { expect_refused(GetParam()); }
+TEST_P(RefusedJobSetPolicy, IsReportedByPath) { expect_refused(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(
     Policies, RefusedJobSetPolicy,
     ::testing::Values(
-        JobSetCase{"SuccessOfNobody", "/spec/successPolicy/targetReplicatedJobs", Json({"slice", "nobody"}),
-                   "spec.successPolicy.targetReplicatedJobs[1]", "must be the name of a replicated job"},
-        JobSetCase{"FailureOfNobody", kRule + "/targetReplicatedJobs/0", "nobody",
+        JobSetCase{"SuccessTargetThatDoesNotExist", "/spec/successPolicy/targetReplicatedJobs",
+                   Json({"slice", "unknown"}), "spec.successPolicy.targetReplicatedJobs[1]",
+                   "must be the name of a replicated job"},
+        JobSetCase{"FailureTargetThatDoesNotExist", kRule + "/targetReplicatedJobs/0", "unknown",
                    "spec.failurePolicy.rules[0].targetReplicatedJobs[0]", "must be the name of a replicated job"},
         JobSetCase{"RuleNameWithADash", kRule + "/name", "a-b", "spec.failurePolicy.rules[0].name",
                    "start with a letter"},
@@ -40,40 +41,41 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"RuleNameWithAColonLast", kRule + "/name", "a:", "spec.failurePolicy.rules[0].name",
                    "start with a letter"},
         JobSetCase{"LongRuleName", kRule + "/name", std::string(129, 'a'), "spec.failurePolicy.rules[0].name",
-                   "has 129 characters, at most 128"},
-        JobSetCase{"RuleNamesThatAreEqual", "/spec/failurePolicy/rules/1",
+                   "must be no more than 128 characters, has 129"},
+        JobSetCase{"DuplicateRuleName", "/spec/failurePolicy/rules/1",
                    Json({{"name", "preempted"}, {"action", "FailJobSet"}}), "spec.failurePolicy.rules[1].name",
-                   "names are unique, spec.failurePolicy.rules[0].name is the same"},
-        JobSetCase{"PatternWithoutAnEnd", kRule + "/onJobFailureMessagePatterns/0", "a(b",
+                   "must be unique, spec.failurePolicy.rules[0].name is the same"},
+        JobSetCase{"UnterminatedPattern", kRule + "/onJobFailureMessagePatterns/0", "a(b",
                    "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "missing )"},
-        JobSetCase{"PatternThatLooksBack", kRule + "/onJobFailureMessagePatterns/0", "(?<=a)b",
-                   "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "is no regular expression of RE2"},
-        JobSetCase{"PatternOfASingleByte", kRule + "/onJobFailureMessagePatterns/0", R"(\Qa\\E\C)",
+        JobSetCase{"PatternWithLookbehind", kRule + "/onJobFailureMessagePatterns/0", "(?<=a)b",
+                   "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]",
+                   "is not a valid RE2 regular expression"},
+        JobSetCase{"PatternWithAByteEscape", kRule + "/onJobFailureMessagePatterns/0", R"(\Qa\\E\C)",
                    "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", R"(invalid escape sequence: \C)"},
-        JobSetCase{"CoordinatorInNobody", "/spec/coordinator/replicatedJob", "nobody", "spec.coordinator.replicatedJob",
-                   "must be the name of a replicated job"},
-        JobSetCase{"CoordinatorBeyondTheJobs", "/spec/coordinator/jobIndex", 2, "spec.coordinator.jobIndex",
-                   "has 2 replicas; must be from 0 to 1"},
-        JobSetCase{"CoordinatorBeforeTheJobs", "/spec/coordinator/jobIndex", -1, "spec.coordinator.jobIndex",
-                   "must be from 0 to 1"},
-        JobSetCase{"CoordinatorBeyondThePods", "/spec/coordinator/podIndex", 8, "spec.coordinator.podIndex",
-                   "has 8 pods; must be from 0 to 7"},
-        JobSetCase{"CoordinatorFarBeyondThePods", "/spec/coordinator/podIndex", 1LL << 40, "spec.coordinator.podIndex",
-                   "must be from 0 to 7"},
-        JobSetCase{"CoordinatorInNoReplica", "/spec/replicatedJobs/1/replicas", 0, "spec.coordinator.jobIndex",
+        JobSetCase{"CoordinatorJobThatDoesNotExist", "/spec/coordinator/replicatedJob", "unknown",
+                   "spec.coordinator.replicatedJob", "must be the name of a replicated job"},
+        JobSetCase{"CoordinatorJobIndexTooLarge", "/spec/coordinator/jobIndex", 2, "spec.coordinator.jobIndex",
+                   "must be between 0 and 1, inclusive: spec.replicatedJobs[1] has 2 replicas"},
+        JobSetCase{"NegativeCoordinatorJobIndex", "/spec/coordinator/jobIndex", -1, "spec.coordinator.jobIndex",
+                   "must be between 0 and 1, inclusive"},
+        JobSetCase{"CoordinatorPodIndexTooLarge", "/spec/coordinator/podIndex", 8, "spec.coordinator.podIndex",
+                   "must be between 0 and 7, inclusive: spec.replicatedJobs[1] has 8 pods"},
+        JobSetCase{"CoordinatorPodIndexBeyondInt32", "/spec/coordinator/podIndex", 1LL << 40,
+                   "spec.coordinator.podIndex", "must be between 0 and 7, inclusive"},
+        JobSetCase{"CoordinatorJobWithoutReplicas", "/spec/replicatedJobs/1/replicas", 0, "spec.coordinator.jobIndex",
                    "Invalid value: 0: spec.replicatedJobs[1] has 0 replicas"},
-        JobSetCase{"CoordinatorOfALongAddress", "/spec/network/subdomain", std::string(60, 's'),
-                   "spec.coordinator.replicatedJob", "becomes a label: must be no more than 63"}),
+        JobSetCase{"CoordinatorWithALongAddress", "/spec/network/subdomain", std::string(60, 's'),
+                   "spec.coordinator.replicatedJob", "is a label value: must be no more than 63"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(JobSetFailurePolicy, AcceptsUnusualPatternsThatRE2Knows) {
+TEST(JobSetFailurePolicy, AcceptsUnusualValidPatterns) {
   for (const char* pattern : {"", R"(\QC:\Cold\E)", R"(\\C)", R"((?P<pod>[a-z]+)\pN{1,3})", "(?i)oom"}) {
     EXPECT_THAT(jobset_message(with(tpu_jobset(), kRule + "/onJobFailureMessagePatterns/0", pattern)), IsEmpty())
         << pattern;
   }
 }
 
-TEST(JobSetFailurePolicy, NamesRulesThatHaveNoName) {
+TEST(JobSetFailurePolicy, ComparesDefaultNamesOfRules) {
   Json jobset = without(tpu_jobset(), kRule, "name");
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   jobset =
@@ -81,18 +83,19 @@ TEST(JobSetFailurePolicy, NamesRulesThatHaveNoName) {
   EXPECT_THAT(jobset_paths(jobset), ElementsAre("spec.failurePolicy.rules[1].name"));
 }
 
-TEST(JobSetFailurePolicy, CountsRestartsOfAtMost1024Jobs) {
+TEST(JobSetFailurePolicy, RefusesMoreThan1024JobsIfSingleJobsRestart) {
   for (const char* action : {"RestartJob", "RestartJobAndIgnoreMaxRestarts"}) {
     const Json jobset = with(tpu_jobset(), kRule + "/action", action);
     EXPECT_THAT(jobset_message(with(jobset, "/spec/replicatedJobs/0/replicas", 1024)), IsEmpty());
     EXPECT_THAT(
         jobset_message(with(jobset, "/spec/replicatedJobs/0/replicas", 1025)),
-        HasSubstr("spec.replicatedJobs[0].replicas: Invalid value: 1025: a failure policy that restarts single"));
+        HasSubstr(
+            "spec.replicatedJobs[0].replicas: Invalid value: 1025: must be no more than 1024 if the failure policy"));
   }
   EXPECT_THAT(jobset_message(with(tpu_jobset(), "/spec/replicatedJobs/0/replicas", 1025)), IsEmpty());
 }
 
-TEST(JobSetStartupPolicy, ExcludesDependencies) {
+TEST(JobSetStartupPolicy, CannotBeCombinedWithDependencies) {
   const Json jobset = with(tpu_jobset(), "/spec/startupPolicy/startupPolicyOrder", "InOrder");
   EXPECT_THAT(jobset_message(jobset),
               AllOf(HasSubstr("spec.startupPolicy.startupPolicyOrder"), HasSubstr("spec.replicatedJobs[1].dependsOn")));
@@ -100,7 +103,7 @@ TEST(JobSetStartupPolicy, ExcludesDependencies) {
   EXPECT_THAT(jobset_message(with(jobset, "/spec/startupPolicy/startupPolicyOrder", "AnyOrder")), IsEmpty());
 }
 
-TEST(JobSetCoordinator, NeedsAJobWhosePodsHaveAnIndex) {
+TEST(JobSetCoordinator, MustBeAPodWithAnIndex) {
   const Json jobset = with(tpu_jobset(), "/spec/coordinator/replicatedJob", "driver");
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   EXPECT_THAT(jobset_paths(with(jobset, kDriverSpec + "/completionMode", "NonIndexed")),
@@ -128,7 +131,7 @@ Json jobset_with_claim() {
 const std::string kClaims = "/spec/volumeClaimPolicies/0/templates";
 constexpr const char* kClaimName = "spec.volumeClaimPolicies[0].templates[0].metadata.name";
 
-TEST(JobSetVolumes, AreAcceptedWhereAContainerMountsThem) {
+TEST(JobSetVolumes, AreAcceptedIfAContainerMountsThem) {
   Json jobset = jobset_with_claim();
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   Json& pod = jobset["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"];
@@ -139,13 +142,13 @@ TEST(JobSetVolumes, AreAcceptedWhereAContainerMountsThem) {
   EXPECT_THAT(jobset_message(jobset), AllOf(HasSubstr(kClaimName), HasSubstr("no container mounts it")));
 }
 
-TEST(JobSetVolumes, HaveNoNamespace) {
+TEST(JobSetVolumes, CannotHaveANamespace) {
   EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/0/metadata/namespace", "other")),
               ElementsAre("spec.volumeClaimPolicies[0].templates[0].metadata.namespace"));
   EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/0/metadata/namespace", "")), IsEmpty());
 }
 
-TEST(JobSetVolumes, HaveNamesOfTheirOwn) {
+TEST(JobSetVolumes, MustHaveUniqueNames) {
   const Json claim = jobset_with_claim()["spec"]["volumeClaimPolicies"][0]["templates"][0];
   EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kClaims + "/1", claim)),
               ElementsAre("spec.volumeClaimPolicies[0].templates[1].metadata.name"));
@@ -155,17 +158,17 @@ TEST(JobSetVolumes, HaveNamesOfTheirOwn) {
               HasSubstr(std::string(kClaimName) + ": Required value"));
 }
 
-TEST(JobSetVolumes, HaveNamesThatClaimsCanHave) {
+TEST(JobSetVolumes, MustHaveValidClaimNames) {
   const auto named = [](const std::string& name) {
     Json jobset = with(jobset_with_claim(), kClaims + "/0/metadata/name", name);
     return with(jobset, kDriverSpec + "/template/spec/containers/0/volumeMounts/0/name", name);
   };
   EXPECT_THAT(jobset_message(named(std::string(57, 'd'))), IsEmpty());
-  EXPECT_THAT(jobset_message(named(std::string(58, 'd'))), HasSubstr("has 64 characters, at most 63 are allowed"));
+  EXPECT_THAT(jobset_message(named(std::string(58, 'd'))), HasSubstr("must be no more than 63 characters, has 64"));
   EXPECT_THAT(jobset_message(named("Data")), AllOf(HasSubstr(kClaimName), HasSubstr("RFC 1123 subdomain")));
 }
 
-TEST(JobSetVolumes, ExcludeVolumesOfTheSameName) {
+TEST(JobSetVolumes, CannotHaveTheNameOfAVolume) {
   EXPECT_THAT(jobset_paths(with(jobset_with_claim(), kDriverSpec + "/template/spec/volumes/0/name", "data")),
               ElementsAre("spec.replicatedJobs[0].template.spec.template.spec.volumes[0].name"));
 }

@@ -22,7 +22,7 @@ const std::string kSecondJob = "/spec/replicatedJobs/1";
 
 class RefusedJobSetShape : public ::testing::TestWithParam<JobSetCase> {};
 
-TEST_P(RefusedJobSetShape, IsNamed) { expect_refused(GetParam()); }
+TEST_P(RefusedJobSetShape, IsReportedByPath) { expect_refused(GetParam()); }
 
 // Source: JobSet's CRD.
 INSTANTIATE_TEST_SUITE_P(
@@ -48,11 +48,13 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"NegativeBackoff", kFirstJob + "/template/spec/backoffLimit", -1,
                    "spec.replicatedJobs[0].template.spec.backoffLimit", "from 0"},
         JobSetCase{"UnknownCompletionMode", kFirstJob + "/template/spec/completionMode", "Ordered",
-                   "spec.replicatedJobs[0].template.spec.completionMode", "must be Indexed or NonIndexed"},
+                   "spec.replicatedJobs[0].template.spec.completionMode",
+                   "supported values: \"Indexed\", \"NonIndexed\""},
         JobSetCase{"PodsThatRestartAlways", kFirstJob + "/template/spec/template/spec/restartPolicy", "Always",
-                   "spec.replicatedJobs[0].template.spec.template.spec.restartPolicy", "must be OnFailure or Never"},
+                   "spec.replicatedJobs[0].template.spec.template.spec.restartPolicy",
+                   "supported values: \"OnFailure\", \"Never\""},
         JobSetCase{"NoJobTemplate", kFirstJob + "/template", nullptr, "spec.replicatedJobs[0].template",
-                   "Required value: must be set"},
+                   "Required value"},
         JobSetCase{"NoPodTemplate", kFirstJob + "/template/spec/template", nullptr,
                    "spec.replicatedJobs[0].template.spec.template", "Required value"},
         JobSetCase{"NoContainers", kFirstJob + "/template/spec/template/spec/containers", nullptr,
@@ -60,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"NoDependencyName", kSecondJob + "/dependsOn/0/name", nullptr,
                    "spec.replicatedJobs[1].dependsOn[0].name", "Required value"},
         JobSetCase{"UnknownDependencyStatus", kSecondJob + "/dependsOn/0/status", "Started",
-                   "spec.replicatedJobs[1].dependsOn[0].status", "must be Ready or Complete"},
+                   "spec.replicatedJobs[1].dependsOn[0].status", "supported values: \"Ready\", \"Complete\""},
         JobSetCase{"NoDependencyStatus", kSecondJob + "/dependsOn/0/status", nullptr,
                    "spec.replicatedJobs[1].dependsOn[0].status", "Required value"},
         JobSetCase{"HostnamesAsAString", "/spec/network/enableDNSHostnames", "yes", "spec.network.enableDNSHostnames",
@@ -70,21 +72,23 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"NoSuccessOperator", "/spec/successPolicy/operator", nullptr, "spec.successPolicy.operator",
                    "Required value"},
         JobSetCase{"UnknownSuccessOperator", "/spec/successPolicy/operator", "Most", "spec.successPolicy.operator",
-                   "must be All or Any"},
+                   "supported values: \"All\", \"Any\""},
         JobSetCase{"RestartsAsAString", "/spec/failurePolicy/maxRestarts", "3", "spec.failurePolicy.maxRestarts",
                    "from -2147483648 to 2147483647"},
         JobSetCase{"UnknownStrategy", "/spec/failurePolicy/restartStrategy", "Rolling",
-                   "spec.failurePolicy.restartStrategy", "must be Recreate or BlockingRecreate or InPlaceRestart"},
+                   "spec.failurePolicy.restartStrategy",
+                   "supported values: \"Recreate\", \"BlockingRecreate\", \"InPlaceRestart\""},
         JobSetCase{"NoAction", "/spec/failurePolicy/rules/0/action", nullptr, "spec.failurePolicy.rules[0].action",
                    "Required value"},
         JobSetCase{"UnknownAction", "/spec/failurePolicy/rules/0/action", "Ignore",
-                   "spec.failurePolicy.rules[0].action", "must be FailJobSet or"},
+                   "spec.failurePolicy.rules[0].action", "supported values: \"FailJobSet\", "},
         JobSetCase{"UnknownReason", "/spec/failurePolicy/rules/0/onJobFailureReasons/0", "Bored",
-                   "spec.failurePolicy.rules[0].onJobFailureReasons[0]", "must be BackoffLimitExceeded or"},
+                   "spec.failurePolicy.rules[0].onJobFailureReasons[0]",
+                   "supported values: \"BackoffLimitExceeded\", "},
         JobSetCase{"NoStartupOrder", "/spec/startupPolicy", Json::object(), "spec.startupPolicy.startupPolicyOrder",
                    "Required value"},
         JobSetCase{"UnknownStartupOrder", "/spec/startupPolicy/startupPolicyOrder", "Backwards",
-                   "spec.startupPolicy.startupPolicyOrder", "must be AnyOrder or InOrder"},
+                   "spec.startupPolicy.startupPolicyOrder", "supported values: \"AnyOrder\", \"InOrder\""},
         JobSetCase{"SuspendAsAString", "/spec/suspend", "true", "spec.suspend", "must be true or false"},
         JobSetCase{"NoCoordinatorJob", "/spec/coordinator", Json::object(), "spec.coordinator.replicatedJob",
                    "Required value"},
@@ -93,9 +97,10 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"ManagerAsANumber", "/spec/managedBy", 1, "spec.managedBy", "must be a string"},
         JobSetCase{"NegativeTimeToLive", "/spec/ttlSecondsAfterFinished", -1, "spec.ttlSecondsAfterFinished", "from 0"},
         JobSetCase{"ManyVolumePolicies", "/spec/volumeClaimPolicies", Json(51, Json::object()),
-                   "spec.volumeClaimPolicies", "has 51 elements, at most 50"},
+                   "spec.volumeClaimPolicies", "Too many: 51: must have at most 50 items"},
         JobSetCase{"UnknownRetention", "/spec/volumeClaimPolicies/0/retentionPolicy/whenDeleted", "Archive",
-                   "spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted", "must be Delete or Retain"}),
+                   "spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted",
+                   "supported values: \"Delete\", \"Retain\""}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(JobSetSchema, RefusesFieldsOfAnotherType) {

@@ -40,13 +40,13 @@ TEST(JobSetSlices, HaveAsManyPodsAsHosts) {
                                             HasSubstr("set parallelism and completions: 8")));
 }
 
-TEST(JobSetSlices, HaveOnePodWhereNobodySaysHowMany) {
+TEST(JobSetSlices, HaveOnePodByDefault) {
   const Json jobset = without(without(tpu_jobset(), kTpuJob, "parallelism"), "/spec", "coordinator");
   EXPECT_THAT(jobset_message(jobset), HasSubstr("parallelism: Invalid value: 1"));
 }
 
 // A second wave of pods would be a second slice of the same names.
-TEST(JobSetSlices, RunOnce) {
+TEST(JobSetSlices, NeedAsManyCompletionsAsHosts) {
   const Json jobset = with(tpu_jobset(), kTpuJob + "/completions", 16);
   EXPECT_THAT(jobset_paths(jobset), ElementsAre(kTpuJobPath + ".completions"));
   EXPECT_THAT(jobset_message(jobset),
@@ -55,19 +55,19 @@ TEST(JobSetSlices, RunOnce) {
               HasSubstr("completions: Required value: a slice of 8 hosts"));
 }
 
-TEST(JobSetSlices, NumberTheirHostsByIndex) {
+TEST(JobSetSlices, NeedCompletionIndexes) {
   const Json jobset = with(without(tpu_jobset(), "/spec", "coordinator"), kTpuJob + "/completionMode", "NonIndexed");
   EXPECT_THAT(jobset_paths(jobset), ElementsAre(kTpuJobPath + ".completionMode"));
 }
 
-TEST(JobSetSlices, OfOneHostMayBeAnyNumberOfPods) {
+TEST(JobSetSlices, OfOneHostCanHaveAnyNumberOfPods) {
   Json jobset = slices_of("tpu-v6e-slice", "2x2", "4", 5);
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   jobset = with(without(jobset, "/spec", "coordinator"), kTpuJob + "/completionMode", "NonIndexed");
   EXPECT_THAT(jobset_message(with(jobset, kTpuJob + "/completions", 10)), IsEmpty());
 }
 
-TEST(JobSetSlices, AreOfShapesThatTheirAcceleratorHas) {
+TEST(JobSetSlices, NeedATopologyOfTheirAccelerator) {
   EXPECT_THAT(jobset_paths(slices_of("tpu-v6e-slice", "3x3", "4", 4)),
               ElementsAre(kTpuJobPath + ".template.spec.nodeSelector[cloud.google.com/gke-tpu-topology]"));
   EXPECT_THAT(jobset_paths(slices_of("tpu-v6e-slice", "4x4", "3", 4)),
@@ -92,16 +92,16 @@ TEST(JobSetSlices, MayChangeTheirShapeWhileSuspended) {
   EXPECT_THAT(jobset_message(other, &running), HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]"));
 }
 
-TEST(WarnJobSet, IsSilentAboutAnOrdinaryJobSet) { EXPECT_THAT(warn_jobset(tpu_jobset()), IsEmpty()); }
+TEST(WarnJobSet, HasNoWarningForAnOrdinaryJobSet) { EXPECT_THAT(warn_jobset(tpu_jobset()), IsEmpty()); }
 
-TEST(WarnJobSet, TellsOfHostsThatCannotFindEachOther) {
+TEST(WarnJobSet, WarnsIfHostNamesAreDisabled) {
   EXPECT_THAT(warn_jobset(with(tpu_jobset(), "/spec/network/enableDNSHostnames", false)),
               ElementsAre(AllOf(HasSubstr("enableDNSHostnames"), HasSubstr("spec.replicatedJobs[1]"))));
   Json single = slices_of("tpu-v6e-slice", "2x2", "4", 1);
   EXPECT_THAT(warn_jobset(with(single, "/spec/network/enableDNSHostnames", false)), IsEmpty());
 }
 
-TEST(WarnJobSet, TellsOfHostNetworksWithoutClusterDns) {
+TEST(WarnJobSet, WarnsOfHostNetworkWithoutClusterDns) {
   const Json jobset = with(tpu_jobset(), kTpuPod + "/hostNetwork", true);
   EXPECT_THAT(warn_jobset(jobset), ElementsAre(HasSubstr("dnsPolicy")));
   EXPECT_THAT(warn_jobset(with(jobset, kTpuPod + "/dnsPolicy", "ClusterFirstWithHostNet")), IsEmpty());
@@ -109,7 +109,7 @@ TEST(WarnJobSet, TellsOfHostNetworksWithoutClusterDns) {
               IsEmpty());
 }
 
-TEST(WarnJobSet, TellsOfHostsThatRestartAlone) {
+TEST(WarnJobSet, WarnsIfSingleHostsRestart) {
   EXPECT_THAT(warn_jobset(with(tpu_jobset(), kTpuJob + "/backoffLimit", 2)),
               ElementsAre(AllOf(HasSubstr("backoffLimit: is 2;"), HasSubstr("set backoffLimit: 0"))));
   const Json jobset = without(tpu_jobset(), kTpuJob, "backoffLimit");
@@ -124,7 +124,7 @@ Json with_num_slices(const Json& jobset, const Json& variable) {
   return with(jobset, kTpuPod + "/containers/0/env", Json::array({Json({{"name", "A"}, {"value", "9"}}), env}));
 }
 
-TEST(WarnJobSet, TellsOfANumberOfSlicesThatIsNotTheNumberOfJobs) {
+TEST(WarnJobSet, WarnsIfTheNumberOfSlicesIsNotTheNumberOfJobs) {
   EXPECT_THAT(warn_jobset(with_num_slices(tpu_jobset(), Json({{"value", "3"}}))),
               ElementsAre(AllOf(HasSubstr("containers[0].env[1].value"), HasSubstr("is 3, but"),
                                 HasSubstr("spec.replicatedJobs[1].replicas is 2"))));
@@ -134,7 +134,7 @@ TEST(WarnJobSet, TellsOfANumberOfSlicesThatIsNotTheNumberOfJobs) {
               IsEmpty());
 }
 
-TEST(WarnJobSet, TellsOfGenerationsWhoseSlicesCannotTrainTogether) {
+TEST(WarnJobSet, WarnsOfMultisliceOnGenerationsWithoutIt) {
   const Json jobset = slices_of("tpu-v3-slice", "4x4", "4", 4);
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   EXPECT_THAT(warn_jobset(jobset), ElementsAre(AllOf(HasSubstr("2 slices cannot train together on tpu-v3-slice"))));
@@ -142,14 +142,14 @@ TEST(WarnJobSet, TellsOfGenerationsWhoseSlicesCannotTrainTogether) {
   EXPECT_THAT(warn_jobset(with(jobset, "/spec/replicatedJobs/1/replicas", 1)), IsEmpty());
 }
 
-TEST(WarnJobSet, TellsWhatReplacesTheStartupPolicy) {
+TEST(WarnJobSet, WarnsThatStartupPolicyIsDeprecated) {
   const Json jobset = without(tpu_jobset(), "/spec/replicatedJobs/1", "dependsOn");
   EXPECT_THAT(warn_jobset(with(jobset, "/spec/startupPolicy/startupPolicyOrder", "InOrder")),
               ElementsAre(AllOf(HasSubstr("deprecated"), HasSubstr("dependsOn"))));
   EXPECT_THAT(warn_jobset(with(jobset, "/spec/startupPolicy/startupPolicyOrder", "AnyOrder")), IsEmpty());
 }
 
-TEST(WarnJobSet, FitsIntoAWarning) {
+TEST(WarnJobSet, TruncatesLongWarnings) {
   for (const std::string& warning :
        warn_jobset(with_num_slices(tpu_jobset(), Json({{"value", std::string(300, '9')}})))) {
     EXPECT_LT(warning.size(), 256U);

@@ -35,12 +35,12 @@ Json stored_jobset() {
 
 class JobSetImmutableField : public ::testing::TestWithParam<JobSetCase> {};
 
-TEST_P(JobSetImmutableField, IsNamedWhereItChanges) {
+TEST_P(JobSetImmutableField, IsReportedIfItChanges) {
   const JobSetCase& c = GetParam();
   const Json old = stored_jobset();
   const Json jobset = with(old, c.pointer, c.value);
   EXPECT_THAT(jobset_paths(jobset, &old), ElementsAre(c.path));
-  EXPECT_THAT(jobset_message(jobset, &old), AllOf(HasSubstr("is immutable"), HasSubstr(c.says)));
+  EXPECT_THAT(jobset_message(jobset, &old), AllOf(HasSubstr("field is immutable"), HasSubstr(c.message)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"Retention", "/spec/volumeClaimPolicies/0/retentionPolicy/whenDeleted", "Retain",
                    "spec.volumeClaimPolicies[0].retentionPolicy.whenDeleted", "was \"Delete\""},
         JobSetCase{"Manager", "/spec/managedBy", "acme.io/foo", "spec.managedBy", "was absent"},
-        // What a suspended JobSet may change.
+        // Mutable while the JobSet is suspended.
         JobSetCase{"PodLabel", kSlicePod + "/metadata/labels/app", "serve",
                    "spec.replicatedJobs[1].template.spec.template.metadata.labels[app]",
                    "while the JobSet is not suspended, was \"train\""},
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "spec.replicatedJobs[1].template.spec.template.spec.schedulingGates", "is not suspended"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(JobSetUpdate, MayChangeWhatIsNotImmutable) {
+TEST(JobSetUpdate, AcceptsChangesOfMutableFields) {
   const Json old = stored_jobset();
   EXPECT_THAT(jobset_message(old, &old), IsEmpty());
   EXPECT_THAT(jobset_message(with(old, "/spec/suspend", true), &old), IsEmpty());
@@ -114,7 +114,7 @@ TEST(JobSetUpdate, ReportsEveryChange) {
                           "spec.successPolicy.operator"));
 }
 
-TEST(JobSetUpdate, KeepsTheReplicatedJobsAndTheirOrder) {
+TEST(JobSetUpdate, RefusesToAddRemoveOrReorderReplicatedJobs) {
   const Json old = without(tpu_jobset(), kSliceJob, "dependsOn");
   Json jobset = old;
   Json& jobs = jobset["spec"]["replicatedJobs"];
@@ -127,7 +127,7 @@ TEST(JobSetUpdate, KeepsTheReplicatedJobsAndTheirOrder) {
   EXPECT_THAT(jobset_paths(without(old, "/spec", "successPolicy"), &old), IsEmpty());
 }
 
-TEST(JobSetUpdate, MayAddAndRemoveWholePolicies) {
+TEST(JobSetUpdate, AcceptsAddingAndRemovingWholePolicies) {
   const Json old = stored_jobset();
   for (const char* block : {"successPolicy", "failurePolicy", "startupPolicy", "network", "volumeClaimPolicies"}) {
     const Json bare = without(old, "/spec", block);
@@ -136,7 +136,7 @@ TEST(JobSetUpdate, MayAddAndRemoveWholePolicies) {
   }
 }
 
-TEST(JobSetUpdate, MayWriteDefaultsAndLeaveThemOut) {
+TEST(JobSetUpdate, TreatsAbsentFieldsAsDefaults) {
   const Json bare = without(without(stored_jobset(), "/spec/failurePolicy/rules/0", "name"), kSliceJob, "groupName");
   Json full = bare;
   full["spec"]["network"]["publishNotReadyAddresses"] = true;
@@ -150,7 +150,7 @@ TEST(JobSetUpdate, MayWriteDefaultsAndLeaveThemOut) {
   EXPECT_THAT(jobset_message(bare, &full), IsEmpty());
 }
 
-TEST(JobSetUpdate, MayChangeSchedulingWhileSuspendedBeforeOrAfter) {
+TEST(JobSetUpdate, AcceptsSchedulingChangesWhileSuspendedBeforeOrAfter) {
   const Json running = tpu_jobset();
   const Json suspended = with(running, "/spec/suspend", true);
   for (const auto& [field, value] :
@@ -168,14 +168,14 @@ TEST(JobSetUpdate, MayChangeSchedulingWhileSuspendedBeforeOrAfter) {
               ElementsAre(std::string(kSlicePodPath) + ".spec.priorityClassName"));
 }
 
-/// The driver with so many pods.
+/// The driver with these numbers of pods.
 Json driver_of(const Json& parallelism, const Json& completions) {
   Json jobset = with(tpu_jobset(), kDriverJob + "/template/spec/parallelism", parallelism);
   return with(jobset, kDriverJob + "/template/spec/completions", completions);
 }
 const std::string kDriverJobPath = "spec.replicatedJobs[0].template.spec";
 
-TEST(JobSetUpdate, MayResizeAnIndexedJob) {
+TEST(JobSetUpdate, AcceptsResizingAnIndexedJob) {
   const Json old = driver_of(2, 2);
   EXPECT_THAT(jobset_message(driver_of(4, 4), &old), IsEmpty());
   EXPECT_THAT(jobset_message(driver_of(1, 1), &old), IsEmpty());
@@ -189,7 +189,7 @@ TEST(JobSetUpdate, MayResizeAnIndexedJob) {
   EXPECT_THAT(jobset_message(uneven, &uneven), IsEmpty());
 }
 
-TEST(JobSetUpdate, MayNotResizeAJobWithoutIndexes) {
+TEST(JobSetUpdate, RefusesResizingANonIndexedJob) {
   const auto unindexed = [](Json jobset) {
     return with(std::move(jobset), kDriverJob + "/template/spec/completionMode", "NonIndexed");
   };
@@ -198,7 +198,7 @@ TEST(JobSetUpdate, MayNotResizeAJobWithoutIndexes) {
               ElementsAre(kDriverJobPath + ".completions", kDriverJobPath + ".parallelism"));
 }
 
-TEST(JobSetUpdate, MayNotResizeWhatIsFinished) {
+TEST(JobSetUpdate, RefusesResizingAFinishedJobSet) {
   for (const char* type : {"Completed", "Failed"}) {
     Json old = driver_of(2, 2);
     old["status"]["conditions"] = Json::array({Json({{"type", type}, {"status", "True"}})});
@@ -209,7 +209,7 @@ TEST(JobSetUpdate, MayNotResizeWhatIsFinished) {
   }
 }
 
-TEST(JobSetUpdate, KeepsTheSizeOfASlice) {
+TEST(JobSetUpdate, RefusesResizingASlice) {
   const Json old = tpu_jobset();
   Json jobset = with(old, kSliceJob + "/template/spec/parallelism", 4);
   jobset = with(jobset, kSliceJob + "/template/spec/completions", 4);
@@ -217,7 +217,7 @@ TEST(JobSetUpdate, KeepsTheSizeOfASlice) {
                                                       "spec.replicatedJobs[1].template.spec.completions"));
 }
 
-TEST(JobSetUpdate, KeepsTheManagerOnceSet) {
+TEST(JobSetUpdate, RefusesRemovingTheManager) {
   const Json ours = tpu_jobset();
   const Json theirs = with(ours, "/spec/managedBy", "acme.io/foo");
   EXPECT_THAT(jobset_message(theirs, &theirs), IsEmpty());
@@ -225,7 +225,7 @@ TEST(JobSetUpdate, KeepsTheManagerOnceSet) {
 }
 
 // Objects from before a rule: finalizers must go, and the JobSet must be suspended, whatever else is wrong.
-TEST(JobSetUpdate, DoesNotRepeatWhatWasWrongBefore) {
+TEST(JobSetUpdate, LeavesOutErrorsOfTheOldObject) {
   const Json old = with(tpu_jobset(), "/spec/failurePolicy/rules/0/onJobFailureMessagePatterns/0", "a(b");
   EXPECT_THAT(jobset_paths(old), ElementsAre("spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]"));
   EXPECT_THAT(jobset_message(with(old, "/spec/suspend", true), &old), IsEmpty());

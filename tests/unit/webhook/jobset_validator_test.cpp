@@ -30,7 +30,7 @@ const std::string kJobs = "/spec/replicatedJobs";
 const std::string kDriver = "/spec/replicatedJobs/0";
 const std::string kSlice = "/spec/replicatedJobs/1";
 
-TEST(ValidateJobSet, AcceptsALegalJobSet) { EXPECT_THAT(jobset_message(tpu_jobset()), IsEmpty()); }
+TEST(ValidateJobSet, AcceptsAValidJobSet) { EXPECT_THAT(jobset_message(tpu_jobset()), IsEmpty()); }
 
 // The fields of the model servers that GKE's Saxml tutorial deploys: a JobSet of two independent 8-host v5e slices.
 TEST(ValidateJobSet, AcceptsIndependentModelServers) {
@@ -55,7 +55,7 @@ TEST(ValidateJobSet, AcceptsIndependentModelServers) {
   EXPECT_THAT(warn_jobset(jobset), IsEmpty());
 }
 
-TEST(ValidateJobSet, CountsAbsentAndNullFieldsAsDefaults) {
+TEST(ValidateJobSet, TreatsAbsentAndNullFieldsAsDefaults) {
   const Json jobset = Json::parse(R"({
     "metadata": {"name": "j"},
     "spec": {"failurePolicy": null, "coordinator": null, "replicatedJobs": [{"name": "a", "replicas": null,
@@ -67,9 +67,9 @@ TEST(ValidateJobSet, CountsAbsentAndNullFieldsAsDefaults) {
 
 class RefusedJobSetField : public ::testing::TestWithParam<JobSetCase> {};
 
-TEST_P(RefusedJobSetField, IsNamed) { expect_refused(GetParam()); }
+TEST_P(RefusedJobSetField, IsReportedByPath) { expect_refused(GetParam()); }
 
-// Source: JobSet's webhook, and names that Kubernetes takes.
+// Source: JobSet's webhook, and the names that Kubernetes accepts.
 INSTANTIATE_TEST_SUITE_P(
     Fields, RefusedJobSetField,
     ::testing::Values(
@@ -77,24 +77,24 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"EmptyGroup", kSlice + "/groupName", "", "spec.replicatedJobs[1].groupName", "DNS-1035 label"},
         JobSetCase{"LongGroup", kSlice + "/groupName", std::string(64, 'g'), "spec.replicatedJobs[1].groupName",
                    "no more than 63"},
-        JobSetCase{"DependencyOfTheFirst", kDriver + "/dependsOn", Json::array(), "spec.replicatedJobs[0].dependsOn",
-                   "Forbidden: there is no replicated job before the first"},
+        JobSetCase{"DependencyOfTheFirstJob", kDriver + "/dependsOn", Json::array(), "spec.replicatedJobs[0].dependsOn",
+                   "Forbidden: the first replicated job cannot depend on others"},
         JobSetCase{"DependencyOnItself", kSlice + "/dependsOn/0/name", "slice",
-                   "spec.replicatedJobs[1].dependsOn[0].name", "cannot wait for itself"},
-        JobSetCase{"DependencyOnNobody", kSlice + "/dependsOn/0/name", "warmup",
+                   "spec.replicatedJobs[1].dependsOn[0].name", "cannot depend on itself"},
+        JobSetCase{"DependencyThatDoesNotExist", kSlice + "/dependsOn/0/name", "warmup",
                    "spec.replicatedJobs[1].dependsOn[0].name", "earlier in the list"},
-        JobSetCase{"DependencyTwice", kSlice + "/dependsOn/1", Json({{"name", "driver"}, {"status", "Complete"}}),
-                   "spec.replicatedJobs[1].dependsOn[1].name", "is there twice"},
+        JobSetCase{"DuplicateDependency", kSlice + "/dependsOn/1", Json({{"name", "driver"}, {"status", "Complete"}}),
+                   "spec.replicatedJobs[1].dependsOn[1].name", "must be unique"},
         JobSetCase{"SubdomainWithADot", "/spec/network/subdomain", "a.b", "spec.network.subdomain", "DNS-1035 label"},
         JobSetCase{"SubdomainWithADigitFirst", "/spec/network/subdomain", "1a", "spec.network.subdomain",
-                   "is the name of a Service"},
+                   "as name of a Service"},
         JobSetCase{"ManagerWithoutAPath", "/spec/managedBy", "acme.io", "spec.managedBy", "for example acme.io/foo"},
         JobSetCase{"ManagerWithoutADomain", "/spec/managedBy", "/foo", "spec.managedBy", "for example acme.io/foo"},
         JobSetCase{"EmptyManager", "/spec/managedBy", "", "spec.managedBy", "for example acme.io/foo"},
-        JobSetCase{"ManagerOfNoDomain", "/spec/managedBy", "Acme/foo", "spec.managedBy", "RFC 1123 subdomain"},
-        JobSetCase{"ManagerOfNoPath", "/spec/managedBy", "acme.io/a b", "spec.managedBy", "RFC 3986"},
+        JobSetCase{"ManagerWithAnInvalidDomain", "/spec/managedBy", "Acme/foo", "spec.managedBy", "RFC 1123 subdomain"},
+        JobSetCase{"ManagerWithAnInvalidPath", "/spec/managedBy", "acme.io/a b", "spec.managedBy", "RFC 3986"},
         JobSetCase{"LongManager", "/spec/managedBy", "acme.io/" + std::string(56, 'a'), "spec.managedBy",
-                   "has 64 characters, at most 63"}),
+                   "must be no more than 63 characters, has 64"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(ValidateJobSet, RefusesMoreThanFiveDependencies) {
@@ -113,7 +113,7 @@ TEST(ValidateJobSet, RefusesMoreThanFiveDependencies) {
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
 }
 
-TEST(ValidateJobSet, RefusesTwoJobsOfOneName) {
+TEST(ValidateJobSet, RefusesDuplicateReplicatedJobNames) {
   EXPECT_THAT(jobset_paths(with(tpu_jobset(), kJobs + "/2", tpu_jobset()["spec"]["replicatedJobs"][0])),
               ElementsAre("spec.replicatedJobs[2].name"));
 }
@@ -126,52 +126,53 @@ TEST(ValidateJobSet, RefusesMorePodsThanAnInt32Counts) {
   EXPECT_THAT(jobset_message(with(jobset, kDriver + "/replicas", 65535)), IsEmpty());
 }
 
-// The longest names have the largest indexes.
-TEST(ValidateJobSet, RefusesJobsWithoutRoomForTheirIndex) {
+// The largest index makes the longest name.
+TEST(ValidateJobSet, RefusesJobNamesThatAreTooLongWithTheirIndex) {
   const std::string name(63 - 6 - 2, 'j');  // "train-" and "-9".
   Json jobset = with(tpu_jobset(), kDriver + "/name", name);
   jobset = without(jobset, kSlice, "dependsOn");
   jobset = with(jobset, kDriver + "/template/spec/completionMode", "NonIndexed");
   EXPECT_THAT(jobset_message(with(jobset, kDriver + "/replicas", 10)), IsEmpty());
   EXPECT_THAT(jobset_message(with(jobset, kDriver + "/replicas", 11)),
-              AllOf(HasSubstr("spec.replicatedJobs[0].name"), HasSubstr("has 64 characters, at most 63 are allowed"),
+              AllOf(HasSubstr("spec.replicatedJobs[0].name"), HasSubstr("must be no more than 63 characters, has 64"),
                     HasSubstr("by 1")));
 }
 
-TEST(ValidateJobSet, RefusesPodsWithoutRoomForTheirRandomEnd) {
+TEST(ValidateJobSet, RefusesPodNamesThatAreTooLongWithTheirSuffix) {
   const std::string name(63 - 6 - 2 - 2 - 6, 'p');  // "train-", "-0", "-0" and "-xxxxx".
   Json jobset = without(with(tpu_jobset(), kDriver + "/name", name), kSlice, "dependsOn");
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
   EXPECT_THAT(jobset_message(with(jobset, kDriver + "/template/spec/completions", 11)),
-              AllOf(HasSubstr("spec.replicatedJobs[0].name"), HasSubstr("pod name"), HasSubstr("-0-10-xxxxx has 64")));
+              AllOf(HasSubstr("spec.replicatedJobs[0].name"), HasSubstr("pod name"),
+                    HasSubstr("-0-10-xxxxx must be no more than 63 characters, has 64")));
 }
 
-TEST(ValidateJobSet, RefusesNamesThatJobsCannotHave) {
+TEST(ValidateJobSet, RefusesInvalidJobNames) {
   EXPECT_THAT(jobset_paths(with(tpu_jobset(), "/metadata/name", "a.b")),
               ElementsAre("spec.replicatedJobs[0].name", "spec.replicatedJobs[1].name"));
   EXPECT_THAT(jobset_message(with(tpu_jobset(), "/metadata/name", "1a")),
               HasSubstr("Job name 1a-driver-0: a DNS-1035"));
 }
 
-TEST(ValidateJobSet, ExpectsFiveMoreCharactersOfAGeneratedName) {
+TEST(ValidateJobSet, AddsFiveCharactersToAGeneratedName) {
   Json jobset = without(tpu_jobset(), "", "metadata");
   jobset["metadata"]["generateName"] = std::string(58, 'n');
-  EXPECT_THAT(jobset_message(jobset), HasSubstr("nxxxxx-driver-0 has 72 characters"));
+  EXPECT_THAT(jobset_message(jobset), HasSubstr("nxxxxx-driver-0 must be no more than 63 characters, has 72"));
   jobset["metadata"]["generateName"] = "train-";
   EXPECT_THAT(jobset_message(jobset), IsEmpty());
 }
 
-TEST(ValidateJobSet, ListsEverythingThatIsWrong) {
+TEST(ValidateJobSet, ReportsAllFieldErrors) {
   Json jobset = with(tpu_jobset(), "/spec/network/subdomain", "a.b");
   jobset = with(jobset, kDriver + "/replicas", -1);
   jobset = with(jobset, kSlice + "/template/spec/parallelism", 4);
-  jobset = with(jobset, "/spec/successPolicy/targetReplicatedJobs/0", "nobody");
+  jobset = with(jobset, "/spec/successPolicy/targetReplicatedJobs/0", "unknown");
   EXPECT_THAT(jobset_paths(jobset), ElementsAre("spec.replicatedJobs[0].replicas", "spec.network.subdomain",
                                                 "spec.successPolicy.targetReplicatedJobs[0]",
                                                 "spec.replicatedJobs[1].template.spec.parallelism"));
 }
 
-TEST(ValidateJobSet, CutsNamesThatAreTooLongToShow) {
+TEST(ValidateJobSet, TruncatesLongNamesInMessages) {
   const auto errors = validate_jobset(with(tpu_jobset(), "/metadata/name", std::string(1 << 20, 'x')), nullptr);
   EXPECT_THAT(errors, SizeIs(3));
   for (const FieldError& error : errors) EXPECT_LT(error.to_string().size(), 1000U);
@@ -193,7 +194,7 @@ void replace_everywhere(const Json& whole, const Json& at, const std::string& po
   }
 }
 
-TEST(ValidateJobSet, SurvivesJunkInAnyPlace) {
+TEST(ValidateJobSet, AcceptsAnyJsonInAnyField) {
   const Json jobset = tpu_jobset();
   const std::vector<Json> junk = {1,
                                   -7,
@@ -225,13 +226,13 @@ TEST(ValidateJobSet, SurvivesJunkInAnyPlace) {
   }
 }
 
-// Upstream serves it; where its controller does, it is let through.
-TEST(UnservedJobSetFields, AreRestartsInPlace) {
+// Upstream supports it; admission accepts it if upstream's controller serves JobSets.
+TEST(UnsupportedJobSetFields, IncludeRestartsInPlace) {
   Json jobset = {{"spec", {{"failurePolicy", {{"restartStrategy", "Recreate"}}}}}};
-  EXPECT_TRUE(unserved_jobset_fields(jobset).empty());
+  EXPECT_TRUE(unsupported_jobset_fields(jobset).empty());
   jobset["spec"]["failurePolicy"]["restartStrategy"] = "InPlaceRestart";
-  ASSERT_EQ(unserved_jobset_fields(jobset).size(), 1U);
-  EXPECT_EQ(unserved_jobset_fields(jobset)[0].path, "spec.failurePolicy.restartStrategy");
+  ASSERT_EQ(unsupported_jobset_fields(jobset).size(), 1U);
+  EXPECT_EQ(unsupported_jobset_fields(jobset)[0].path, "spec.failurePolicy.restartStrategy");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace tpuslice::webhook::testing {
 
-/// A legal JobSet: a CPU job, then two v5e slices of 4x8, which is eight hosts each, that depend on it.
+/// A valid JobSet: a CPU job, and two v5e slices of 4x8 with eight hosts each that depend on it.
 inline Json tpu_jobset() {
   return Json::parse(R"({
     "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "train", "namespace": "default"},
@@ -51,22 +51,22 @@ inline std::string jobset_message(const Json& jobset, const Json* old = nullptr)
   return to_message(validate_jobset(jobset, old));
 }
 
-/// A field that is changed, the path that is then refused, and a part of what is said about it.
+/// A change of a field, the path that is refused, and a part of the message.
 struct JobSetCase {
   const char* name;
   std::string pointer;
   Json value;
   const char* path;
-  const char* says;
+  const char* message;
 };
 
 inline void PrintTo(const JobSetCase& c, std::ostream* out) { *out << c.name; }
 
-/// Nothing else is wrong with tpu_jobset() changed like that.
+/// The change of tpu_jobset() causes exactly this field error.
 inline void expect_refused(const JobSetCase& c) {
   const Json jobset = with(tpu_jobset(), c.pointer, c.value);
   EXPECT_THAT(jobset_paths(jobset), ::testing::ElementsAre(c.path));
-  EXPECT_THAT(jobset_message(jobset), ::testing::HasSubstr(c.says));
+  EXPECT_THAT(jobset_message(jobset), ::testing::HasSubstr(c.message));
 }
 
 }  // namespace tpuslice::webhook::testing

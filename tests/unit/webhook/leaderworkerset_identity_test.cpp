@@ -1,4 +1,4 @@
-// What admission accepts of a LeaderWorkerSet, its pods can live up to.
+// Pods of accepted LeaderWorkerSets have consistent identities.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +8,7 @@
 #include "tests/unit/webhook/leaderworkersets.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -17,7 +18,7 @@ using testing::Leader;
 
 bool has_chips(const Json& pod) { return find_path(pod, {"spec", "containers", "0", "resources"}) != nullptr; }
 
-/// Pod `index` of the first group, as upstream's controllers make it.
+/// Pod `index` of the first group, as upstream's controllers create it.
 Json pod_of_group(const Json& set, int index) {
   const Json& groups = set["spec"]["leaderWorkerTemplate"];
   const std::string leader = set["metadata"]["name"].get<std::string>() + "-0";
@@ -38,13 +39,13 @@ Json pod_of_group(const Json& set, int index) {
   return pod;
 }
 
-/// The pods of each slice, by its name, have the ids 0 to hosts - 1.
+/// The pods of each slice have the host indexes 0 to hosts - 1.
 void expect_whole_slices(const Json& set, int hosts) {
   std::map<std::string, std::vector<int>> slices;
   for (int index = 0; index < set["spec"]["leaderWorkerTemplate"]["size"]; ++index) {
     const Json pod = pod_of_group(set, index);
     if (!has_chips(pod)) continue;
-    const auto identity = tpu::identify_worker(pod);
+    const auto identity = identify_pod(pod);
     ASSERT_TRUE(identity.ok() && identity->has_value()) << pod;
     EXPECT_EQ((*identity)->hosts, hosts) << pod;
     slices[(*identity)->slice_name].push_back((*identity)->host_index);
@@ -58,7 +59,7 @@ void expect_whole_slices(const Json& set, int hosts) {
 TEST(AcceptedLeaderWorkerSet, ConsistsOfWholeSlices) {
   const std::map<const char*, int> hosts = {{"2x2", 1}, {"2x4", 2}, {"4x4", 4}};
   int accepted = 0;
-  int refused = 0;
+  int rejected = 0;
   for (const Leader leader : {Leader::kWithoutTpus, Leader::kWithTpus, Leader::kAlone}) {
     for (const auto& [topology, count] : hosts) {
       for (int size = 2; size <= 13; ++size) {
@@ -66,18 +67,18 @@ TEST(AcceptedLeaderWorkerSet, ConsistsOfWholeSlices) {
           for (const bool excluded : {false, true}) {
             if (excluded && subgroup == 0) continue;
             const Json set = group_of(leader, topology, size, subgroup, excluded);
-            const bool legal = testing::set_errors(set).empty();
-            (legal ? accepted : refused) += 1;
+            const bool valid = testing::set_errors(set).empty();
+            (valid ? accepted : rejected) += 1;
             SCOPED_TRACE(std::to_string(size) + "/" + std::to_string(subgroup) + (excluded ? " excluded " : " ") +
                          topology);
-            if (legal) expect_whole_slices(set, count);
+            if (valid) expect_whole_slices(set, count);
           }
         }
       }
     }
   }
   EXPECT_GT(accepted, 100);
-  EXPECT_GT(refused, 100);
+  EXPECT_GT(rejected, 100);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Pods of LeaderWorkerSets that our controller serves.
+// Mutation of LeaderWorkerSet pods, with our controller.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
 #include "api/types/patch.h"
 #include "tests/unit/tpu/pods.h"
 #include "webhook/rules/pod_mutator.h"
@@ -20,14 +20,14 @@ const std::string kPrefix = "leaderworkerset.sigs.k8s.io/";
 const PodShape kWithoutTpu{.accelerator = "", .topology = "", .chips = {0}};
 const PodShape kHost{.topology = "2x4"};  // One of two.
 
-/// In both ways, and twice.
-Json member(const Json& pod, const MutationOptions& options = {.leader_worker_sets = true}) {
+/// Mutated by mutate_pod() and patch_pod(); a second mutation changes nothing.
+Json member(const Json& pod, const MutationOptions& options = {.served_kinds = {"LeaderWorkerSet"}}) {
   const auto result = mutate_pod(pod, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
   Json changed = pod;
   const auto patch = patch_pod(changed, options);
   EXPECT_TRUE(patch.ok() && changed == *result && apply_json_patch(pod, *patch).value_or(Json()) == *result);
-  EXPECT_EQ(mutate_pod(*result, options).value_or(Json()), *result) << "the second time it stays as it is";
+  EXPECT_EQ(mutate_pod(*result, options).value_or(Json()), *result) << "idempotent";
   return result.value_or(Json());
 }
 
@@ -59,7 +59,8 @@ TEST(GroupMember, HasUpstreamsLabelsAndVariablesAsLeader) {
     "apiVersion": "v1", "kind": "Pod",
     "metadata": {
       "name": "lws-2", "namespace": "default",
-      "ownerReferences": [{"kind": "StatefulSet", "name": "lws", "uid": "uid-of-lws", "controller": true}],
+      "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "lws", "uid": "uid-of-lws",
+                           "controller": true}],
       "labels": {"leaderworkerset.sigs.k8s.io/name": "lws", "leaderworkerset.sigs.k8s.io/worker-index": "0",
                  "leaderworkerset.sigs.k8s.io/group-index": "2",
                  "leaderworkerset.sigs.k8s.io/group-key": "17334a57ffd42a1f5b89f166e5f26da1efac8174"},
@@ -79,23 +80,24 @@ TEST(GroupMember, HasUpstreamsLabelsAndVariablesAsWorker) {
   EXPECT_EQ(env_value(pod, "LWS_WORKER_INDEX"), "3");
 }
 
-TEST(GroupMember, IsOnlyServedWhereTheSetIs) {
+TEST(GroupMember, IsNotMutatedForUpstreamsController) {
   const Json pod = LwsPod{.shape = kWithoutTpu}.json();
-  EXPECT_EQ(mutate_pod(pod, {}).value_or(Json()), pod) << "upstream's webhook does it";
-  Json stranger = pod;
-  stranger["metadata"]["annotations"].erase(kPrefix + "size");
-  EXPECT_EQ(member(stranger), stranger);
-  stranger = tpu::testing::pod_of(kWithoutTpu, "p");
-  EXPECT_EQ(member(stranger), stranger);
+  EXPECT_EQ(mutate_pod(pod, {}).value_or(Json()), pod) << "upstream's webhook mutates it";
+  Json other = pod;
+  other["metadata"]["annotations"].erase(kPrefix + "size");
+  EXPECT_EQ(member(other), other);
+  other = tpu::testing::pod_of(kWithoutTpu, "p");
+  EXPECT_EQ(member(other), other);
 }
 
-TEST(GroupMember, BeyondItsGroupIsRefused) {
-  const auto refused = mutate_pod(LwsPod{.shape = kWithoutTpu, .worker = 4}.json(), {.leader_worker_sets = true});
+TEST(GroupMember, BeyondItsGroupIsRejected) {
+  const auto refused =
+      mutate_pod(LwsPod{.shape = kWithoutTpu, .worker = 4}.json(), {.served_kinds = {"LeaderWorkerSet"}});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message(), HasSubstr("\"4\": the group has no pod lws-0-4"));
 }
 
-TEST(GroupMember, HasItsVariablesBeforeTheUsersAndInsteadOfTheirs) {
+TEST(GroupMember, HasLwsVariablesFirstAndReplacesTheUsers) {
   Json pod = LwsPod{.shape = kWithoutTpu}.json();
   const Json env = Json::parse(R"json([{"name": "HOST", "value": "$(LWS_LEADER_ADDRESS)"},
       {"name": "LWS_GROUP_SIZE", "value": "9"}, {"name": "LWS_WORKER_INDEX", "valueFrom": {}}])json");
@@ -112,7 +114,7 @@ TEST(GroupMember, HasItsVariablesBeforeTheUsersAndInsteadOfTheirs) {
   }
 }
 
-TEST(GroupMember, HasItsVariablesBeforeThoseOfTpus) {
+TEST(GroupMember, HasLwsVariablesBeforeTpuVariables) {
   const Json pod = member(LwsPod{}.json());
   const auto names = env_names(pod);
   ASSERT_GT(names.size(), 4U);
@@ -121,7 +123,7 @@ TEST(GroupMember, HasItsVariablesBeforeThoseOfTpus) {
   EXPECT_EQ(env_value(pod, "TPU_WORKER_ID"), "0");
 }
 
-TEST(GroupMember, HasTheSubdomainOfItsOwnServiceAsLeader) {
+TEST(GroupMember, HasTheSubdomainOfItsGroupServiceAsLeader) {
   const LwsPod leader{.shape = kWithoutTpu, .group = 2, .service_per_group = true};
   const Json pod = member(leader.json());
   EXPECT_EQ(pod["spec"]["subdomain"], "lws-2");
@@ -131,7 +133,7 @@ TEST(GroupMember, HasTheSubdomainOfItsOwnServiceAsLeader) {
   EXPECT_THAT(env_value(member(host.json()), "TPU_WORKER_HOSTNAMES"), HasSubstr("lws-2.lws-2,lws-2-1.lws-2"));
 }
 
-TEST(GroupMember, OverridesLabelsThatUsersWroteIntoATemplate) {
+TEST(GroupMember, OverridesLabelsOfTheTemplate) {
   Json pod = LwsPod{.shape = kWithoutTpu, .group = 2}.json();
   pod["metadata"]["labels"][kPrefix + "group-index"] = "7";
   EXPECT_EQ(label(member(pod), "group-index"), "2");
@@ -147,7 +149,7 @@ struct Subgroups {
 
 class GroupMemberSubgroups : public ::testing::TestWithParam<Subgroups> {};
 
-TEST_P(GroupMemberSubgroups, AreNumberedAsUpstreams) {
+TEST_P(GroupMemberSubgroups, HaveUpstreamsIndexes) {
   std::vector<std::string> found;
   for (int worker = 0; worker < GetParam().size; ++worker) {
     const Json pod = member(LwsPod{.shape = kWithoutTpu,
@@ -188,16 +190,16 @@ Json pair_with(const std::string& name, const std::string& value, bool anti) {
   return Json::array({term});
 }
 
-TEST(GroupMember, GoesToADomainOfItsOwnAsLeaderOfAnExclusiveGroup) {
+TEST(GroupMember, HasExclusiveAffinityAsLeaderOfAnExclusiveGroup) {
   const Json pod = member(exclusive(LwsPod{.shape = kWithoutTpu}.json()));
   EXPECT_EQ(terms(pod, "podAffinity"), pair_with("group-key", label(pod, "group-key"), false));
   EXPECT_EQ(terms(pod, "podAntiAffinity"), pair_with("group-key", label(pod, "group-key"), true))
-      << "in all namespaces, where upstream sees one";
+      << "in all namespaces; upstream only in its own";
   const Json worker = member(exclusive(LwsPod{.shape = kWithoutTpu, .worker = 1}.json()));
   EXPECT_FALSE(worker["spec"].contains("affinity")) << "its worker set selects the leader's domain";
 }
 
-TEST(GroupMember, GoesToADomainOfItsOwnWithItsSubgroup) {
+TEST(GroupMember, HasExclusiveAffinityInAnExclusiveSubgroup) {
   for (const int worker : {0, 1, 4}) {
     const Json pod = member(
         exclusive(LwsPod{.shape = kWithoutTpu, .worker = worker, .size = 5, .subgroup_size = 2}.json(), "subgroup-"));
@@ -209,7 +211,7 @@ TEST(GroupMember, GoesToADomainOfItsOwnWithItsSubgroup) {
   EXPECT_FALSE(excluded["spec"].contains("affinity"));
 }
 
-TEST(GroupMember, StaysAsUpstreamsWebhookLeftIt) {
+TEST(GroupMember, IsUnchangedAfterUpstreamsWebhook) {
   Json pod = member(exclusive(LwsPod{.shape = kWithoutTpu}.json()));
   pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0].erase(
       "namespaceSelector");
@@ -223,12 +225,12 @@ TEST(GroupMember, KeepsTheUsersAffinity) {
     pod["spec"]["affinity"][kind]["requiredDuringSchedulingIgnoredDuringExecution"] = Json::array({own});
   }
   pod = member(pod);
-  EXPECT_EQ(terms(pod, "podAffinity").size(), 2U) << "upstream takes the user's term for its own";
+  EXPECT_EQ(terms(pod, "podAffinity").size(), 2U) << "upstream adds none if there is one with its topology key";
   EXPECT_EQ(terms(pod, "podAntiAffinity")[0], own);
 }
 
-TEST(GroupMember, ThatIsAHostOfASliceHasTheSlicesPlacement) {
-  const MutationOptions options{.gate = true, .leader_worker_sets = true};
+TEST(GroupMember, HasThePlacementOfItsSliceAsAHost) {
+  const MutationOptions options{.gate = true, .served_kinds = {"LeaderWorkerSet"}};
   for (const int worker : {0, 1}) {
     const Json pod = member(exclusive(LwsPod{.shape = kHost, .worker = worker, .size = 2}.json()), options);
     ASSERT_EQ(terms(pod, "podAffinity").size(), 1U);
@@ -238,7 +240,7 @@ TEST(GroupMember, ThatIsAHostOfASliceHasTheSlicesPlacement) {
   }
 }
 
-TEST(GroupMember, ThatIsASliceOfOneHostIsPlacedAsOthers) {
+TEST(GroupMember, HasExclusiveAffinityAsASingleHostSlice) {
   const Json pod = member(exclusive(LwsPod{.shape = {.topology = "2x2"}}.json()));
   EXPECT_EQ(terms(pod, "podAffinity"), pair_with("group-key", label(pod, "group-key"), false));
 }
@@ -260,14 +262,14 @@ TEST(GroupMember, FollowsTheSliceOfItsWorkersAsLeader) {
     const Json leader = member(with_annotation(pod(kWithoutTpu, 0), "tpuslice.dev/slice-leader", "with-slice"));
     EXPECT_EQ(terms(leader, "podAffinity"), terms(worker, "podAffinity"));
     EXPECT_EQ(terms(leader, "podAffinity")[0]["labelSelector"]["matchExpressions"][0]["values"][0], slice);
-    EXPECT_EQ(terms(leader, "podAntiAffinity"), Json::array()) << "it must not keep a slice from nodes";
+    EXPECT_EQ(terms(leader, "podAntiAffinity"), Json::array()) << "it must not block other slices";
     EXPECT_FALSE(leader["spec"].contains("schedulingGates"));
     const Json apart = member(with_annotation(pod(kWithoutTpu, 0), "tpuslice.dev/slice-leader", "anywhere"));
     EXPECT_FALSE(apart["spec"].contains("affinity"));
   }
 }
 
-TEST(GroupMember, WaitsForAllHostsUnlessItsTemplateSaysThatTheyWaitForIt) {
+TEST(GroupMember, HasASliceStartAnnotationAsLeader) {
   const auto start = [](const Json& pod) {
     return string_at(member(pod), {"metadata", "annotations", "tpuslice.dev/slice-start"}, "<absent>");
   };
@@ -276,14 +278,14 @@ TEST(GroupMember, WaitsForAllHostsUnlessItsTemplateSaysThatTheyWaitForIt) {
   EXPECT_EQ(start(with_annotation(leader, "tpuslice.dev/slice-start", "first-host-first")), "first-host-first");
   EXPECT_EQ(start(exclusive(LwsPod{.shape = kHost, .worker = 1, .size = 3, .leader_has_tpus = false}.json())),
             "<absent>")
-      << "the leader is none of the slice";
+      << "the leader is not in the slice";
   EXPECT_EQ(string_at(mutate_pod(leader, {}).value_or(Json()), {"metadata", "annotations", "tpuslice.dev/slice-start"}),
             "first-host-first")
       << "upstream's creates them when the leader has a node";
 }
 
-// Upstream: 0, 1, 0 and 1, 0.
-TEST(GroupMember, HasAnIdOfItsOwnInUnevenSubgroups) {
+// Upstream: 0, 1, 0, 1, 0.
+TEST(GroupMember, HasADistinctWorkerIdInUnevenSubgroups) {
   std::vector<std::string> ids;
   for (int worker = 0; worker < 5; ++worker) {
     const PodShape any{.accelerator = "", .topology = ""};
@@ -293,8 +295,8 @@ TEST(GroupMember, HasAnIdOfItsOwnInUnevenSubgroups) {
   EXPECT_THAT(ids, ElementsAre("0", "1", "2", "0", "1"));
 }
 
-TEST(GroupMember, IsTheSameTheSecondTimeInEveryShape) {
-  const MutationOptions options{.gate = true, .device_env = true, .leader_worker_sets = true};
+TEST(GroupMember, IsMutatedIdempotentlyInEveryShape) {
+  const MutationOptions options{.gate = true, .device_env = true, .served_kinds = {"LeaderWorkerSet"}};
   int pods = 0;
   for (const PodShape& shape : {kWithoutTpu, kHost, PodShape{.topology = "2x2"}}) {
     for (const int subgroup_size : {0, 1, 2}) {
@@ -311,7 +313,7 @@ TEST(GroupMember, IsTheSameTheSecondTimeInEveryShape) {
                          .json();
           if (bit(3)) pod = exclusive(pod);
           if (bit(4)) pod = exclusive(pod, "subgroup-");
-          if (!mutate_pod(pod, options).ok()) continue;  // So many pods are no slices of that topology.
+          if (!mutate_pod(pod, options).ok()) continue;  // The pods are not whole slices of that topology.
           member(pod, options);
           ++pods;
         }
@@ -321,8 +323,8 @@ TEST(GroupMember, IsTheSameTheSecondTimeInEveryShape) {
   EXPECT_GT(pods, 1000);
 }
 
-TEST(GroupMember, HasTheDevicesVariablesAfterItsOwn) {
-  const Json pod = member(LwsPod{}.json(), {.device_env = true, .leader_worker_sets = true});
+TEST(GroupMember, HasDeviceVariablesAfterLwsVariables) {
+  const Json pod = member(LwsPod{}.json(), {.device_env = true, .served_kinds = {"LeaderWorkerSet"}});
   EXPECT_EQ(env_names(pod)[0], "LWS_LEADER_ADDRESS");
   EXPECT_NE(env_value(pod, "TPU_TOPOLOGY"), "<absent>");
 }

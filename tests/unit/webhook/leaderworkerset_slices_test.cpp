@@ -33,11 +33,11 @@ struct LwsShape {
   int size;
   int subgroup_size;
   bool leader_excluded;
-  const char* message;  ///< Part of the only error; empty for a legal shape.
+  const char* message;  ///< Part of the only error; empty for a valid shape.
 };
 class LwsSlice : public ::testing::TestWithParam<LwsShape> {};
 
-TEST_P(LwsSlice, HasAsManyPodsAsItsTopologyHasHosts) {
+TEST_P(LwsSlice, MustHaveAPodForEachHostOfItsTopology) {
   const LwsShape& c = GetParam();
   const auto errors = set_errors(group_of(c.leader, c.topology, c.size, c.subgroup_size, c.leader_excluded));
   if (*c.message == '\0') {
@@ -53,20 +53,20 @@ constexpr auto kWith = Leader::kWithTpus;
 INSTANTIATE_TEST_SUITE_P(
     Groups, LwsSlice,
     ::testing::Values(
-        LwsShape{"LeaderBesideFourHosts", kWithout, "4x4", 5, 0, false, ""},
+        LwsShape{"LeaderAndFourHosts", kWithout, "4x4", 5, 0, false, ""},
         LwsShape{"LeaderIsAHost", kWith, "4x4", 4, 0, false, ""},
         LwsShape{"LeaderIsTheOnlyHost", Leader::kAlone, "2x2", 3, 0, false, ""},
-        LwsShape{"HostsOfTheirOwn", kWithout, "2x2", 4, 0, false, ""},
-        LwsShape{"NobodyBesideTheLeader", kWithout, "4x4", 1, 0, false, "size: Invalid value: 1: topology 4x4"},
+        LwsShape{"SingleHostSlices", kWithout, "2x2", 4, 0, false, ""},
+        LwsShape{"NoWorkers", kWithout, "4x4", 1, 0, false, "size: Invalid value: 1: topology 4x4"},
         LwsShape{"OneHostTooFew", kWithout, "4x4", 4, 0, false,
                  "spec.leaderWorkerTemplate.size: Invalid value: 4: topology 4x4 of tpu-v6e-slice has 16 chips; with 4 "
                  "chips per host that is 4 hosts, set size: 5 (4 hosts and a leader without TPUs)"},
         LwsShape{"OneHostTooMany", kWith, "4x4", 5, 0, false, "that is 4 hosts, set size: 4"},
         LwsShape{"LeaderAlone", Leader::kAlone, "4x4", 4, 0, false,
-                 "only the leader asks for google.com/tpu: let the workers too and set size: 4"}),
+                 "only the leader requests google.com/tpu: add it to the workers and set size: 4"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-// (pod) stands for a pod without TPUs, (0 1) for a subgroup of pods 0 and 1.
+// (0 1) is a subgroup of pods 0 and 1; (0) is a pod without TPUs.
 INSTANTIATE_TEST_SUITE_P(
     Subgroups, LwsSlice,
     ::testing::Values(
@@ -76,37 +76,37 @@ INSTANTIATE_TEST_SUITE_P(
         LwsShape{"LeaderExtraInTheOnlySubgroup", kWith, "4x4", 4, 3, false, ""},       // (0 1 2 3)
         LwsShape{"LeaderInsideWithoutTpus", kWithout, "2x4", 3, 3, false, ""},         // ((0) 1 2)
         LwsShape{"LeaderASubgroupWithoutTpus", kWithout, "2x2", 4, 1, false, ""},      // ((0)) (1) (2) (3)
-        LwsShape{"UnevenHostsOfTheirOwn", kWithout, "2x2", 4, 2, false, ""},           // ((0) 1) (2 3)
+        LwsShape{"UnevenSingleHostSlices", kWithout, "2x2", 4, 2, false, ""},          // ((0) 1) (2 3)
         LwsShape{"LeaderAloneInItsSubgroup", Leader::kAlone, "2x2", 4, 2, false, ""},  // (0 (1)) ((2) (3))
         LwsShape{"LeaderASliceOfItsOwn", kWith, "2x2", 3, 1, true, ""},                // 0 (1) (2)
-        LwsShape{"UnevenWithALeaderMore", kWith, "2x4", 5, 2, false,                   // (0 1 2) (3 4)
+        LwsShape{"UnevenWithAnExtraLeader", kWith, "2x4", 5, 2, false,                 // (0 1 2) (3 4)
                  "subGroupPolicy.subGroupSize: Invalid value: 2: of 5 pods in a group, the first subgroup has 3 with "
                  "TPUs and the others 2; each is a slice of the same topology, set size: 4 or 6, or give the leader a "
                  "template without TPUs"},
-        LwsShape{"UnevenWithAHostLess", kWithout, "2x4", 4, 2, false,  // ((0) 1) (2 3)
+        LwsShape{"UnevenWithoutAHost", kWithout, "2x4", 4, 2, false,  // ((0) 1) (2 3)
                  "the first subgroup has 1 with TPUs and the others 2; each is a slice of the same topology, set size: "
-                 "3 or 5 (the leader without TPUs is one more)"},
+                 "3 or 5 (including a leader without TPUs)"},
         LwsShape{"TooFewHosts", kWithout, "4x4", 9, 2, false,
                  "spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid value: 2: topology 4x4 of "
                  "tpu-v6e-slice has 16 chips; with 4 chips per host that is 4 hosts, set subGroupSize: 4"},
         LwsShape{"TooFewHostsInSize", kWithout, "4x4", 7, 3, false,
-                 "set subGroupSize: 4 and size: 9 (2 subgroups of 4 hosts, and a leader beside them)"},
-        LwsShape{"NobodyInASubgroup", kWithout, "4x4", 1, 1, false,
-                 "set subGroupSize: 4 and size: 5 (a subgroup of 4 hosts, and a leader beside them)"},
+                 "set subGroupSize: 4 and size: 9 (2 subgroups of 4 hosts, and a leader)"},
+        LwsShape{"EmptySubgroup", kWithout, "4x4", 1, 1, false,
+                 "set subGroupSize: 4 and size: 5 (a subgroup of 4 hosts, and a leader)"},
         LwsShape{"TooFewHostsWithTheLeader", kWith, "4x4", 6, 3, false,
                  "set subGroupSize: 4 and size: 8 (2 subgroups of 4 hosts)"},
         LwsShape{"TooManyHostsWithTheLeader", kWith, "2x4", 4, 4, false, "that is 2 hosts, set subGroupSize: 2"},
         LwsShape{"TooManyHostsInOneSubgroup", kWith, "2x4", 3, 3, false,
                  "set subGroupSize: 2 and size: 2 (a subgroup of 2 hosts)"},
         LwsShape{"OnlyTheLeaderInASubgroup", Leader::kAlone, "2x4", 4, 2, false,
-                 "only the leader asks for google.com/tpu: let the workers too, or use a topology of one host"},
+                 "only the leader requests google.com/tpu: add it to the workers, or use a topology of one host"},
         LwsShape{"LeaderExcludedFromAMultiHostSlice", kWith, "2x4", 5, 2, true,
                  "subGroupPolicy.subGroupPolicyType: Invalid value: \"LeaderExcluded\": topology 2x4 of tpu-v6e-slice "
-                 "has 8 chips; with 4 chips per host that is 2 hosts, and the leader is in no subgroup: let it ask"}),
+                 "has 8 chips; with 4 chips per host that is 2 hosts, and the leader is in no subgroup: remove"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-/// Every size that an error proposes is legal.
-TEST(LwsSlices, AreLegalWhereTheAdviceIsTaken) {
+/// Sizes that errors propose are valid.
+TEST(LwsSlices, AreAcceptedWithTheProposedSizes) {
   for (const auto& [size, subgroup, leader] : {std::tuple{4, 2, kWith},
                                                {6, 2, kWith},
                                                {3, 2, kWithout},
@@ -118,12 +118,12 @@ TEST(LwsSlices, AreLegalWhereTheAdviceIsTaken) {
   }
 }
 
-TEST(LwsSlices, TellOfUnevenSubgroupsAlsoWhichSizeTheyShouldHave) {
+TEST(LwsSlices, ReportSizeAndUnevenSubgroups) {
   EXPECT_THAT(set_errors(group_of(kWith, "4x4", 5, 2)),
               ElementsAre(HasSubstr("set subGroupSize: 4 and size: 8"), HasSubstr("of 5 pods in a group")));
 }
 
-TEST(LwsSlices, TakeTheWorkersTemplateWhereTheLeaderHasNone) {
+TEST(LwsSlices, UseTheWorkerTemplateWithoutALeaderTemplate) {
   EXPECT_THAT(set_errors(uniform_set()), IsEmpty());
   EXPECT_THAT(set_errors(with(uniform_set(), "/spec/leaderWorkerTemplate/size", 5)),
               ElementsAre(HasSubstr("spec.leaderWorkerTemplate.size: Invalid value: 5: topology 4x4 of "
@@ -135,7 +135,7 @@ TEST(LwsSlices, TakeTheWorkersTemplateWhereTheLeaderHasNone) {
   EXPECT_THAT(set_errors(excluded), ElementsAre(HasSubstr("add a leaderTemplate without google.com/tpu")));
 }
 
-TEST(LwsSlices, NameThePodTemplateThatIsWrong) {
+TEST(LwsSlices, ReportTheInvalidPodTemplate) {
   const Json set = group_of(kWith, "4x4", 4);
   EXPECT_THAT(set_errors(with(set, kLwsLeader + kTopologySelector, "4x5")),
               ElementsAre(HasSubstr("leaderTemplate.spec.nodeSelector[cloud.google.com/gke-tpu-topology]: Invalid "
@@ -145,7 +145,7 @@ TEST(LwsSlices, NameThePodTemplateThatIsWrong) {
               ElementsAre(HasSubstr("workerTemplate: Forbidden: spec.containers[0].resources.limits[google.com/tpu]")));
 }
 
-TEST(LwsSlices, ConsistOfHostsOfOneKind) {
+TEST(LwsSlices, MustHaveEqualHosts) {
   const Json set = group_of(kWith, "2x4", 2);
   EXPECT_THAT(set_errors(set), IsEmpty());
   EXPECT_THAT(set_errors(with(set, kLwsLeader + kAcceleratorSelector, "tpu-v5-lite-podslice")),
@@ -159,8 +159,8 @@ TEST(LwsSlices, ConsistOfHostsOfOneKind) {
                                     "workers have none")));
   EXPECT_THAT(set_errors(with(set, kLwsLeader + kChipLimit, "8")),
               ElementsAre("spec.leaderWorkerTemplate.leaderTemplate.spec.containers: Invalid value: \"8\": chips, but "
-                          "the workers ask for 4; leader and workers are hosts of one slice and must ask for equally "
-                          "many chips"));
+                          "the workers request 4; leader and workers are hosts of one slice and must request the same "
+                          "number"));
 }
 
 TEST(LwsSlices, OfOneHostEachMayDiffer) {
@@ -191,17 +191,17 @@ TEST(LwsSlices, WithoutSelectorsStillNeedLimitsAndEvenSubgroups) {
   EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("resources.limits[google.com/tpu]: Required value")));
 }
 
-TEST(LwsSlices, WithoutSelectorsMayBeSubgroupsOfOne) {
+TEST(LwsSlices, WithoutSelectorsMayHaveSubgroupsOfOne) {
   Json set = without(group_of(kWith, "2x2", 3, 1), kLwsWorker + "/spec", "nodeSelector");
   EXPECT_THAT(set_errors(without(set, kLwsLeader + "/spec", "nodeSelector")), IsEmpty());
 }
 
-TEST(LwsSlices, LetTheWorkersAloneNameTheTopology) {
+TEST(LwsSlices, AcceptATopologyOnWorkersOnly) {
   Json set = without(group_of(kWith, "16x16", 4), kLwsLeader + "/spec", "nodeSelector");
   EXPECT_THAT(set_errors(with(set, kLwsWorker + kSliceAnnotation, "4x4")), IsEmpty());
 }
 
-TEST(LwsSlices, AreNotCountedWhileTheGroupsMakeNoSense) {
+TEST(LwsSlices, AreNotCountedIfTheGroupsAreInvalid) {
   Json set = group_of(kWithout, "4x5", 0);
   EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("size: Invalid value: 0"), HasSubstr("\"4x5\"")));
   EXPECT_THAT(set_errors(group_of(kWithout, "4x4", 6, 4)), ElementsAre(HasSubstr("must divide the group's size, 6")));
@@ -209,7 +209,7 @@ TEST(LwsSlices, AreNotCountedWhileTheGroupsMakeNoSense) {
   EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("subGroupSize: Invalid value: 0: must be")));
 }
 
-TEST(LwsSlices, SplitHostsOfTpu7x) {
+TEST(LwsSlices, MaySplitHostsOfTpu7x) {
   Json set = uniform_set();
   set = with(set, "/spec/leaderWorkerTemplate/size", 2);
   set = with(set, kLwsWorker + kAcceleratorSelector, "tpu7x");
@@ -224,7 +224,7 @@ TEST(LwsSlices, SplitHostsOfTpu7x) {
   set = with(set, kLwsLeader, leader);
   EXPECT_THAT(set_errors(set), IsEmpty());
   set = with(with(set, kLwsLeader + "/spec/containers", Json::array({container})), kLwsLeader + kChipLimit, "4");
-  EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("Invalid value: \"4\": chips, but the workers ask for 2 + 2")));
+  EXPECT_THAT(set_errors(set), ElementsAre(HasSubstr("Invalid value: \"4\": chips, but the workers request 2 + 2")));
 }
 
 }  // namespace

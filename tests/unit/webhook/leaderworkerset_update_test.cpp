@@ -22,21 +22,22 @@ Json set_with_subgroups(int size) {
   return with(with(plain_set(), kLwsTemplates + "/size", 4), kLwsTemplates + "/subGroupPolicy/subGroupSize", size);
 }
 
-TEST(UpdateLeaderWorkerSet, KeepsTheSubgroups) {
+TEST(UpdateLeaderWorkerSet, CannotChangeSubgroups) {
   const Json none = with(plain_set(), kLwsTemplates + "/size", 4);
   const Json two = set_with_subgroups(2);
   const Json four = set_with_subgroups(4);
   EXPECT_THAT(set_errors(two, &two), IsEmpty());
   EXPECT_THAT(set_errors(none, &none), IsEmpty());
   EXPECT_THAT(set_errors(four, &two), ElementsAre("spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid "
-                                                  "value: 4: is immutable, was 2"));
+                                                  "value: 4: field is immutable: was 2"));
   EXPECT_THAT(set_errors(two, &none),
-              ElementsAre(HasSubstr("subGroupSize: Invalid value: 2: subgroups cannot be added")));
-  EXPECT_THAT(set_errors(none, &two), ElementsAre(HasSubstr("subGroupSize: Required value: is immutable, was 2")));
+              ElementsAre(HasSubstr("subGroupSize: Invalid value: 2: field is immutable: subgroups cannot be added")));
+  EXPECT_THAT(set_errors(none, &two),
+              ElementsAre(HasSubstr("subGroupSize: Required value: field is immutable: was 2")));
 }
 
 // Source: upstream's integration tests.
-TEST(UpdateLeaderWorkerSet, ChangesEverythingElse) {
+TEST(UpdateLeaderWorkerSet, CanChangeEverythingElse) {
   const Json old = serving_set();
   EXPECT_THAT(set_errors(with(old, "/spec/replicas", 7), &old), IsEmpty());
   EXPECT_THAT(set_errors(with(old, "/spec/rolloutStrategy/rollingUpdateConfiguration/partition", 5), &old), IsEmpty());
@@ -49,14 +50,14 @@ TEST(UpdateLeaderWorkerSet, ChangesEverythingElse) {
   EXPECT_THAT(set_errors(unique, &old), IsEmpty());
 }
 
-TEST(UpdateLeaderWorkerSet, KeepsASubdomainPolicy) {
+TEST(UpdateLeaderWorkerSet, CannotRemoveTheSubdomainPolicy) {
   const Json old = with(plain_set(), "/spec/networkConfig/subdomainPolicy", "UniquePerReplica");
   EXPECT_THAT(set_errors(with(old, "/spec/networkConfig/subdomainPolicy", nullptr), &old),
-              ElementsAre("spec.networkConfig.subdomainPolicy: Required value: cannot become null, was "
-                          "UniquePerReplica: set Shared or UniquePerReplica"));
+              ElementsAre("spec.networkConfig.subdomainPolicy: Required value: cannot be removed: was "
+                          "UniquePerReplica; set Shared or UniquePerReplica"));
 }
 
-TEST(UpdateLeaderWorkerSet, DoesNotRepeatWhatWasWrongBefore) {
+TEST(UpdateLeaderWorkerSet, DoesNotReportOldErrors) {
   Json old = with(serving_set(), "/metadata/name", std::string(60, 'a'));
   old = with(old, kLwsTemplates + "/size", 4);
   EXPECT_THAT(set_errors(old), ElementsAre(HasSubstr("metadata.name"), HasSubstr("set size: 5")));
@@ -65,7 +66,7 @@ TEST(UpdateLeaderWorkerSet, DoesNotRepeatWhatWasWrongBefore) {
   EXPECT_THAT(set_errors(with(old, kLwsTemplates + "/size", 3), &old), ElementsAre(HasSubstr("set size: 5")));
 }
 
-TEST(UpdateLeaderWorkerSet, RepeatsWhatUpstreamRefuses) {
+TEST(UpdateLeaderWorkerSet, ReportsOldErrorsOfUpstreamsRules) {
   const Json old = with(plain_set(), "/spec/replicas", -1);
   EXPECT_THAT(set_errors(old, &old), ElementsAre(HasSubstr("spec.replicas")));
 }

@@ -29,7 +29,7 @@ TEST(ValidateLeaderWorkerSet, AcceptsTheTutorials) {
   EXPECT_THAT(set_errors(testing::uniform_set()), IsEmpty());
 }
 
-TEST(ValidateLeaderWorkerSet, CountsAbsentAndNullFieldsAsDefaults) {
+TEST(ValidateLeaderWorkerSet, AcceptsAbsentAndNullFields) {
   Json set = plain_set();
   set["spec"] = {{"leaderWorkerTemplate", {{"workerTemplate", {{"spec", {{"containers", {{{"name", "a"}}}}}}}}}}};
   EXPECT_THAT(set_errors(set), IsEmpty());
@@ -52,7 +52,7 @@ struct LwsCase {
 };
 class RefusedLwsField : public ::testing::TestWithParam<LwsCase> {};
 
-TEST_P(RefusedLwsField, IsNamedWithWhatWouldBeRight) {
+TEST_P(RefusedLwsField, IsReportedWithPathValueAndRemedy) {
   const LwsCase& c = GetParam();
   EXPECT_THAT(set_errors(with(plain_set(), c.pointer, c.value)), ElementsAre(HasSubstr(c.message)));
 }
@@ -68,35 +68,39 @@ INSTANTIATE_TEST_SUITE_P(
         LwsCase{"NameWithADot", "/metadata/name", "a.b", "metadata.name: Invalid value: \"a.b\": a DNS-1035"},
         LwsCase{"NoName", "/metadata", Json::object(), "metadata.name: Required value"},
         LwsCase{"NegativeReplicas", "/spec/replicas", -1,
-                "spec.replicas: Invalid value: -1: must be a whole number from 0 to 1000000"},
+                "spec.replicas: Invalid value: -1: must be between 0 and 1000000, inclusive"},
         LwsCase{"TooManyReplicas", "/spec/replicas", 1000001, "spec.replicas: Invalid value: 1000001: must be"},
         LwsCase{"NoSize", kGroups + "/size", 0,
-                "spec.leaderWorkerTemplate.size: Invalid value: 0: must be a whole number from 1 to 2147483647"},
+                "spec.leaderWorkerTemplate.size: Invalid value: 0: must be between 1 and 2147483647, inclusive"},
         LwsCase{"SizeBeyondInt32", kGroups + "/size", 1LL << 40, "spec.leaderWorkerTemplate.size: Invalid value"},
         LwsCase{"SubgroupsWithoutSize", kGroups + "/subGroupPolicy", Json::object(),
                 "subGroupPolicy.subGroupSize: Required value"},
         LwsCase{"EmptySubgroups", kGroups + "/subGroupPolicy/subGroupSize", 0,
-                "subGroupPolicy.subGroupSize: Invalid value: 0: must be a whole number from 1"},
+                "subGroupPolicy.subGroupSize: Invalid value: 0: must be between 1"},
         LwsCase{"SubgroupsLargerThanTheGroup", kGroups + "/subGroupPolicy/subGroupSize", 3,
-                "subGroupSize: Invalid value: 3: must be at most the group's size, 2"},
+                "subGroupSize: Invalid value: 3: must be no more than the group's size, 2"},
         LwsCase{"SubgroupExclusiveWithoutSubgroups", "/metadata/annotations",
                 Json({{"leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology", "cloud.google.com/gke-nodepool"}}),
                 "metadata.annotations[leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology]: Invalid value: "
-                "\"cloud.google.com/gke-nodepool\": needs subgroups"},
-        LwsCase{"NegativeUnavailable", kRollout + "/maxUnavailable", -1, "maxUnavailable: Invalid value: -1: must be"},
+                "\"cloud.google.com/gke-nodepool\": requires subgroups"},
+        LwsCase{"NegativeUnavailable", kRollout + "/maxUnavailable", -1,
+                "maxUnavailable: Invalid value: -1: must be greater than or equal to 0"},
         LwsCase{"MoreUnavailableThanAll", kRollout + "/maxUnavailable", "200%", "from 0% to 100%"},
-        LwsCase{"UnavailableWithoutUnit", kRollout + "/maxUnavailable", "2", "maxUnavailable: Invalid value: \"2\""},
-        LwsCase{"UnavailableBeyondInt32", kRollout + "/maxUnavailable", 1LL << 40, "maxUnavailable: Invalid value"},
+        LwsCase{"UnavailableWithoutUnit", kRollout + "/maxUnavailable", "2",
+                "maxUnavailable: Invalid value: \"2\": must be an integer or percentage (e.g '5%')"},
+        LwsCase{"UnavailableBeyondInt32", kRollout + "/maxUnavailable", 1LL << 40, "must be no more than 2147483647"},
         LwsCase{"NegativeSurge", kRollout + "/maxSurge", -1, "rollingUpdateConfiguration.maxSurge: Invalid value: -1"},
-        LwsCase{"NegativeSurgeShare", kRollout + "/maxSurge", "-0%", "maxSurge: Invalid value: \"-0%\""},
+        LwsCase{"NegativeSurgePercentage", kRollout + "/maxSurge", "-0%", "maxSurge: Invalid value: \"-0%\""},
         LwsCase{"MoreSurgeThanAll", kRollout + "/maxSurge", "101%", "maxSurge: Invalid value: \"101%\""},
-        LwsCase{"EndlessSurgeShare", kRollout + "/maxSurge", std::string(40, '9') + "%", "maxSurge: Invalid value"},
+        LwsCase{"HugeSurgePercentage", kRollout + "/maxSurge", std::string(40, '9') + "%", "maxSurge: Invalid value"},
         LwsCase{"FractionalSurge", kRollout + "/maxSurge", 0.5, "maxSurge: Invalid value: 0.5"},
         LwsCase{"NegativePartition", kRollout + "/partition", -1, "partition: Invalid value: -1: must be"},
-        LwsCase{"NothingMayBeUnavailable", kRollout + "/maxUnavailable", 0,
-                "maxUnavailable: Invalid value: 0: is no group of 3 while maxSurge is 0, so none could be updated: set "
-                "at least 1 or 34%, or maxSurge: 1"},
-        LwsCase{"AShareThatIsNoGroup", kRollout + "/maxUnavailable", "33%", "\"33%\": is no group of 3"}),
+        LwsCase{
+            "NothingMayBeUnavailable", kRollout + "/maxUnavailable", 0,
+            "maxUnavailable: Invalid value: 0: may not be 0 when maxSurge is 0: set maxUnavailable to at least 1 or "
+            "34%, or maxSurge: 1"},
+        LwsCase{"APercentageThatRoundsToZero", kRollout + "/maxUnavailable", "33%",
+                "\"33%\": may not be 0 when maxSurge is 0, and is 0 of 3 replicas: set"}),
     lws_case_name);
 
 // Source: upstream's CRD.
@@ -113,12 +117,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "workerTemplate.spec.containers[0].name: Required value"},
         LwsCase{"LeaderTemplateOfAnotherType", kGroups + "/leaderTemplate", 1, "leaderTemplate: Invalid value: 1"},
         LwsCase{"RestartPolicy", kGroups + "/restartPolicy", "Always",
-                "restartPolicy: Invalid value: \"Always\": must be RecreateGroupOnPodRestart or"},
+                "restartPolicy: Unsupported value: \"Always\": supported values: \"RecreateGroupOnPodRestart\", "},
         LwsCase{"SubgroupPolicyType", kGroups + "/subGroupPolicy",
-                Json({{"subGroupSize", 1}, {"subGroupPolicyType", "Leader"}}), "subGroupPolicyType: Invalid value"},
-        LwsCase{"StartupPolicy", "/spec/startupPolicy", "Eager", "must be LeaderCreated or LeaderReady"},
-        LwsCase{"RolloutType", "/spec/rolloutStrategy/type", "OnDelete", "rolloutStrategy.type: Invalid value"},
-        LwsCase{"SubdomainPolicy", "/spec/networkConfig/subdomainPolicy", "Own", "must be Shared or UniquePerReplica"},
+                Json({{"subGroupSize", 1}, {"subGroupPolicyType", "Leader"}}),
+                "subGroupPolicyType: Unsupported value: \"Leader\""},
+        LwsCase{"StartupPolicy", "/spec/startupPolicy", "Eager",
+                "supported values: \"LeaderCreated\", \"LeaderReady\""},
+        LwsCase{"RolloutType", "/spec/rolloutStrategy/type", "OnDelete",
+                "rolloutStrategy.type: Unsupported value: \"OnDelete\": supported values: \"RollingUpdate\""},
+        LwsCase{"SubdomainPolicy", "/spec/networkConfig/subdomainPolicy", "Own",
+                "supported values: \"Shared\", \"UniquePerReplica\""},
         LwsCase{"NetworkConfigOfAnotherType", "/spec/networkConfig", "Shared", "spec.networkConfig: Invalid value"},
         LwsCase{"VolumeClaimTemplates", kGroups + "/volumeClaimTemplates", Json::object(), "must be a list"}),
     lws_case_name);
@@ -128,23 +136,23 @@ INSTANTIATE_TEST_SUITE_P(
     Kubernetes, RefusedLwsField,
     ::testing::Values(
         LwsCase{"NoContainers", kGroups + "/workerTemplate/spec/containers", Json::array(),
-                "workerTemplate.spec.containers: Required value: a pod has at least one"},
+                "workerTemplate.spec.containers: Required value: a pod must have at least one"},
         LwsCase{"NoPodSpec", kGroups + "/workerTemplate", Json::object(), "workerTemplate.spec.containers: Required"},
         LwsCase{"NoLeaderContainers", kGroups + "/leaderTemplate/spec/containers", Json::array(),
                 "leaderTemplate.spec.containers: Required value"},
-        LwsCase{"PodsThatEnd", kGroups + "/workerTemplate/spec/restartPolicy", "Never",
-                "workerTemplate.spec.restartPolicy: Invalid value: \"Never\": pods of a StatefulSet must have Always"},
+        LwsCase{"PodRestartPolicy", kGroups + "/workerTemplate/spec/restartPolicy", "Never",
+                "workerTemplate.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\""},
         LwsCase{"PodsWithADeadline", kGroups + "/workerTemplate/spec/activeDeadlineSeconds", 60,
                 "workerTemplate.spec.activeDeadlineSeconds: Forbidden"},
         LwsCase{"ClaimRetention", kGroups + "/persistentVolumeClaimRetentionPolicy/whenScaled", "Keep",
-                "whenScaled: Invalid value: \"Keep\": must be Retain or Delete"},
-        LwsCase{"ExclusiveKeyThatIsNoLabel", "/metadata/annotations",
+                "whenScaled: Unsupported value: \"Keep\": supported values: \"Retain\", \"Delete\""},
+        LwsCase{"InvalidExclusiveTopology", "/metadata/annotations",
                 Json({{"leaderworkerset.sigs.k8s.io/exclusive-topology", "node pool"}}),
                 "metadata.annotations[leaderworkerset.sigs.k8s.io/exclusive-topology]: Invalid value: \"node pool\""}),
     lws_case_name);
 
 // Source: upstream's integration tests accept them.
-TEST(ValidateLeaderWorkerSet, AcceptsWhatUpstreamDoes) {
+TEST(ValidateLeaderWorkerSet, AcceptsWhatUpstreamAccepts) {
   for (const Json& rollout :
        {Json({{"maxUnavailable", 10}}), Json({{"maxSurge", 10}}), Json({{"maxUnavailable", 0}, {"maxSurge", 1}}),
         Json({{"maxUnavailable", "34%"}}), Json({{"maxUnavailable", "0%"}, {"maxSurge", "1%"}}),
@@ -162,12 +170,13 @@ TEST(ValidateLeaderWorkerSet, AcceptsWhatUpstreamDoes) {
 TEST(ValidateLeaderWorkerSet, RefusesMorePodsThanAnInt32Counts) {
   Json set = with(plain_set(), "/spec/replicas", 100000);
   EXPECT_THAT(set_errors(with(set, kGroups + "/size", 21474)), IsEmpty());
-  EXPECT_THAT(set_errors(with(set, kGroups + "/size", 1000000)),
-              ElementsAre("spec.replicas: Invalid value: 100000: groups of 1000000 pods are 100000000000 pods; at most "
-                          "2147 groups make no more than 2147483647"));
+  EXPECT_THAT(
+      set_errors(with(set, kGroups + "/size", 1000000)),
+      ElementsAre("spec.replicas: Invalid value: 100000: must be no more than 2147: groups of 1000000 pods would be "
+                  "100000000000 pods, the maximum is 2147483647"));
 }
 
-TEST(ValidateLeaderWorkerSet, SaysWhichSizesSubgroupsDivide) {
+TEST(ValidateLeaderWorkerSet, NamesSizesThatSubgroupsDivide) {
   Json set = with(plain_set(), kGroups + "/size", 9);
   for (const int subgroup : {1, 2, 3, 4, 8, 9}) {
     EXPECT_THAT(set_errors(with(set, kGroups + "/subGroupPolicy/subGroupSize", subgroup)), IsEmpty()) << subgroup;
@@ -181,7 +190,7 @@ TEST(ValidateLeaderWorkerSet, SaysWhichSizesSubgroupsDivide) {
   }
 }
 
-TEST(ValidateLeaderWorkerSet, DividesOnlyTheWorkersWhereTheLeaderIsExcluded) {
+TEST(ValidateLeaderWorkerSet, DividesOnlyTheWorkersIfTheLeaderIsExcluded) {
   const Json policy = {{"subGroupSize", 2}, {"subGroupPolicyType", "LeaderExcluded"}};
   const Json set = with(plain_set(), kGroups + "/subGroupPolicy", policy);
   EXPECT_THAT(set_errors(with(set, kGroups + "/size", 5)), IsEmpty());
@@ -190,7 +199,7 @@ TEST(ValidateLeaderWorkerSet, DividesOnlyTheWorkersWhereTheLeaderIsExcluded) {
       ElementsAre(HasSubstr("must divide the 3 workers of a group whose leader is excluded: set size: 3 or 5")));
 }
 
-TEST(ValidateLeaderWorkerSet, NeedsNoWorkersInAGroupOfALeader) {
+TEST(ValidateLeaderWorkerSet, NeedsNoWorkerContainersInGroupsOfOne) {
   Json set =
       with(plain_set(), kGroups + "/leaderTemplate", plain_set()["spec"]["leaderWorkerTemplate"]["workerTemplate"]);
   set = with(set, kGroups + "/workerTemplate", Json::object());
@@ -198,7 +207,7 @@ TEST(ValidateLeaderWorkerSet, NeedsNoWorkersInAGroupOfALeader) {
   EXPECT_THAT(set_errors(with(set, kGroups + "/size", 1)), IsEmpty());
 }
 
-/// The error of a plain set of a name with so many characters.
+/// Errors of `set` with a name of that length.
 std::vector<std::string> name_errors(std::size_t characters, Json set) {
   return set_errors(with(std::move(set), "/metadata/name", std::string(characters, 'a')));
 }
@@ -206,30 +215,33 @@ std::vector<std::string> name_errors(std::size_t characters, Json set) {
 TEST(ValidateLeaderWorkerSet, LeavesRoomInNamesForGroupAndRevision) {
   Json set = plain_set();
   EXPECT_THAT(name_errors(50, set), IsEmpty());
-  EXPECT_THAT(name_errors(51, set),
-              ElementsAre(HasSubstr(": has 51 characters, at most 50 fit: pods are labelled controller-revision-hash: "
-                                    "<name>-<group, 1 digit>-<10 characters>, and a label has at most 63")));
+  EXPECT_THAT(
+      name_errors(51, set),
+      ElementsAre(HasSubstr(": must be no more than 50 characters: pods have the label controller-revision-hash: "
+                            "<name>-<group, 1 digit>-<10 characters> of no more than 63")));
   set["spec"]["replicas"] = 10;
   EXPECT_THAT(name_errors(50, set), IsEmpty());
   set["spec"]["replicas"] = 11;
-  EXPECT_THAT(name_errors(50, set), ElementsAre(HasSubstr("at most 49 fit")));
+  EXPECT_THAT(name_errors(50, set), ElementsAre(HasSubstr("no more than 49 characters")));
   EXPECT_THAT(name_errors(49, set), IsEmpty());
   set["spec"]["leaderWorkerTemplate"]["size"] = 1;
   EXPECT_THAT(name_errors(52, set), IsEmpty());
-  EXPECT_THAT(name_errors(53, set), ElementsAre(HasSubstr("at most 52 fit")));
+  EXPECT_THAT(name_errors(53, set), ElementsAre(HasSubstr("no more than 52 characters")));
   set["spec"]["replicas"] = 0;
   EXPECT_THAT(name_errors(52, set), IsEmpty());
 }
 
-TEST(ValidateLeaderWorkerSet, CountsTheGroupsOfASurgeInNames) {
+TEST(ValidateLeaderWorkerSet, CountsSurgeGroupsInNames) {
   Json set = with(plain_set(), "/spec/replicas", 10);
-  EXPECT_THAT(name_errors(50, with(set, kRollout + "/maxSurge", "1%")), ElementsAre(HasSubstr("at most 49 fit")));
+  EXPECT_THAT(name_errors(50, with(set, kRollout + "/maxSurge", "1%")),
+              ElementsAre(HasSubstr("no more than 49 characters")));
   set = with(plain_set(), "/spec/replicas", 5);  // Surges to twice its size at most.
   EXPECT_THAT(name_errors(50, with(set, kRollout + "/maxSurge", 100)), IsEmpty());
 }
 
-TEST(ValidateLeaderWorkerSet, SaysOfANameThatIsNoLabelWhichWouldFit) {
-  EXPECT_THAT(name_errors(64, plain_set()), ElementsAre(HasSubstr("no more than 63"), HasSubstr("at most 50 fit")));
+TEST(ValidateLeaderWorkerSet, ReportsTheLengthOfInvalidNamesToo) {
+  EXPECT_THAT(name_errors(64, plain_set()),
+              ElementsAre(HasSubstr("no more than 63"), HasSubstr("no more than 50 characters")));
 }
 
 TEST(ValidateLeaderWorkerSet, LeavesRoomInGeneratedNames) {
@@ -239,10 +251,10 @@ TEST(ValidateLeaderWorkerSet, LeavesRoomInGeneratedNames) {
               ElementsAre(HasSubstr("metadata.generateName: Invalid value: \"Run-\": a DNS-1035")));
   EXPECT_THAT(set_errors(with(set, "/metadata/generateName", std::string(45, 'a'))), IsEmpty());
   EXPECT_THAT(set_errors(with(set, "/metadata/generateName", std::string(46, 'a'))),
-              ElementsAre(HasSubstr("makes names of 51 characters, at most 50 fit")));
+              ElementsAre(HasSubstr("must be no more than 45 characters")));
 }
 
-TEST(ValidateLeaderWorkerSet, ListsEverythingThatIsWrong) {
+TEST(ValidateLeaderWorkerSet, ReportsAllErrorsAtOnce) {
   Json set = with(serving_set(), "/metadata/name", "a.b");
   set["spec"]["replicas"] = -1;
   set["spec"]["startupPolicy"] = "x";
@@ -253,7 +265,7 @@ TEST(ValidateLeaderWorkerSet, ListsEverythingThatIsWrong) {
                           HasSubstr("maxSurge"), HasSubstr("partition"), HasSubstr("set size: 5")));
 }
 
-TEST(ValidateLeaderWorkerSet, SaysWhereEachRuleComesFrom) {
+TEST(ValidateLeaderWorkerSet, NamesTheSourceOfEachRule) {
   Json set = with(serving_set(), "/spec/replicas", -1);
   set["metadata"]["name"] = std::string(60, 'a');
   set["spec"]["leaderWorkerTemplate"]["size"] = 4;
@@ -262,17 +274,18 @@ TEST(ValidateLeaderWorkerSet, SaysWhereEachRuleComesFrom) {
   EXPECT_THAT(rules, ElementsAre(kKubernetesRule, kLeaderWorkerSetRule, kGkeRule));
 }
 
-/// The places of all values in `json`, but for the whole.
-std::set<std::string> places_in(const Json& json) {
-  std::set<std::string> places;
+/// JSON pointers to all values in `json`, except the root.
+std::set<std::string> pointers_in(const Json& json) {
+  std::set<std::string> pointers;
   const Json flat = json.flatten();
   for (const auto& leaf : flat.items()) {
-    for (auto at = Json::json_pointer(leaf.key()); !at.empty(); at = at.parent_pointer()) places.insert(at.to_string());
+    for (auto at = Json::json_pointer(leaf.key()); !at.empty(); at = at.parent_pointer())
+      pointers.insert(at.to_string());
   }
-  return places;
+  return pointers;
 }
 
-TEST(ValidateLeaderWorkerSet, SurvivesAnythingThatIsNoSet) {
+TEST(ValidateLeaderWorkerSet, DoesNotThrowOnMalformedObjects) {
   for (const Json& json : {Json(), Json(1), Json("x"), Json::array({1}), Json({{"spec", 1}})}) {
     EXPECT_THAT(set_errors(json), ElementsAre(HasSubstr("metadata.name"), HasSubstr("spec")));
     EXPECT_THAT(warn_leaderworkerset(json, &json), IsEmpty());
@@ -294,13 +307,13 @@ TEST(ValidateLeaderWorkerSet, SurvivesAnythingThatIsNoSet) {
                                   Json::array({nullptr, 1}),
                                   Json::object(),
                                   Json({{"a", 1}})};
-  for (const std::string& place : places_in(whole)) {
+  for (const std::string& pointer : pointers_in(whole)) {
     for (const Json& value : junk) {
-      const Json spoiled = with(whole, place, value);
-      EXPECT_NO_THROW(set_errors(spoiled)) << place;
-      EXPECT_NO_THROW(set_errors(spoiled, &whole)) << place;
-      EXPECT_NO_THROW(set_errors(whole, &spoiled)) << place;
-      EXPECT_NO_THROW(warn_leaderworkerset(spoiled, &whole)) << place;
+      const Json malformed = with(whole, pointer, value);
+      EXPECT_NO_THROW(set_errors(malformed)) << pointer;
+      EXPECT_NO_THROW(set_errors(malformed, &whole)) << pointer;
+      EXPECT_NO_THROW(set_errors(whole, &malformed)) << pointer;
+      EXPECT_NO_THROW(warn_leaderworkerset(malformed, &whole)) << pointer;
     }
   }
 }

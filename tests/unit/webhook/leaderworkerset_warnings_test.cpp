@@ -21,21 +21,21 @@ const std::string kWarnedGroup = "/spec/leaderWorkerTemplate";
 constexpr const char* kExclusive = "leaderworkerset.sigs.k8s.io/exclusive-topology";
 constexpr const char* kSubgroupExclusive = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
 
-/// What the API server passes on.
+/// The API server truncates longer ones.
 std::vector<std::string> short_warnings(const Json& set, const Json* old = nullptr) {
   const auto warnings = warn_leaderworkerset(set, old);
   for (const std::string& warning : warnings) EXPECT_LT(warning.size(), 256U) << warning;
   return warnings;
 }
 
-TEST(WarnLeaderWorkerSet, IsSilentAboutTheTutorials) {
+TEST(WarnLeaderWorkerSet, DoesNotWarnAboutTheTutorials) {
   EXPECT_THAT(short_warnings(testing::plain_set()), IsEmpty());
   EXPECT_THAT(short_warnings(serving_set()), IsEmpty());
   EXPECT_THAT(short_warnings(testing::disaggregated_set()), IsEmpty());
   EXPECT_THAT(short_warnings(uniform_set()), IsEmpty());
 }
 
-TEST(WarnLeaderWorkerSet, TellsThatGkePlacesTpuPodsBySelector) {
+TEST(WarnLeaderWorkerSet, WarnsThatGkePlacesTpuPodsBySelector) {
   EXPECT_THAT(short_warnings(without(serving_set(), kWarnedGroup + "/workerTemplate/spec", "nodeSelector")),
               ElementsAre(HasSubstr("spec.leaderWorkerTemplate.workerTemplate.spec.nodeSelector: GKE")));
   EXPECT_THAT(short_warnings(without(serving_set(), kWarnedGroup + "/leaderTemplate/spec", "nodeSelector")), IsEmpty());
@@ -45,7 +45,7 @@ TEST(WarnLeaderWorkerSet, TellsThatGkePlacesTpuPodsBySelector) {
   EXPECT_THAT(short_warnings(both), ElementsAre(HasSubstr("leaderTemplate.spec.nodeSelector: GKE")));
 }
 
-TEST(WarnLeaderWorkerSet, WantsClusterDnsOnTheHostNetwork) {
+TEST(WarnLeaderWorkerSet, WarnsAboutHostNetworkWithoutClusterDns) {
   Json set = with(uniform_set(), kWarnedGroup + "/workerTemplate/spec/hostNetwork", true);
   EXPECT_THAT(short_warnings(set), ElementsAre(HasSubstr("workerTemplate.spec.dnsPolicy: with hostNetwork")));
   set = with(set, kWarnedGroup + "/workerTemplate/spec/dnsPolicy", "ClusterFirstWithHostNet");
@@ -54,21 +54,21 @@ TEST(WarnLeaderWorkerSet, WantsClusterDnsOnTheHostNetwork) {
               IsEmpty());
 }
 
-TEST(WarnLeaderWorkerSet, TellsOfALeaderThatSharesPortsWithAWorker) {
+TEST(WarnLeaderWorkerSet, WarnsAboutALeaderOnTheHostNetworkOfAWorker) {
   Json set = with(serving_set(), kWarnedGroup + "/workerTemplate/spec/hostNetwork", true);
   set = with(set, kWarnedGroup + "/workerTemplate/spec/dnsPolicy", "ClusterFirstWithHostNet");
   EXPECT_THAT(short_warnings(set), IsEmpty());
   set = with(set, kWarnedGroup + "/leaderTemplate/spec/hostNetwork", true);
-  const auto shared = ElementsAre(HasSubstr("leaderTemplate.spec.hostNetwork: the leader may share a host"));
+  const auto shared = ElementsAre(HasSubstr("leaderTemplate.spec.hostNetwork: the leader may run on the node"));
   EXPECT_THAT(short_warnings(set), shared);
   EXPECT_THAT(short_warnings(without(set, kWarnedGroup + "/workerTemplate/spec", "hostNetwork")), IsEmpty());
   const Json anywhere = without(set, kWarnedGroup + "/leaderTemplate/spec", "nodeSelector");
-  EXPECT_THAT(short_warnings(anywhere), shared);  // The exclusive topology brings it to the workers' nodes.
+  EXPECT_THAT(short_warnings(anywhere), shared);  // Exclusive topology places it on the workers' nodes.
   EXPECT_THAT(short_warnings(without(set, "/metadata", "annotations")), shared);
   EXPECT_THAT(short_warnings(without(anywhere, "/metadata", "annotations")), IsEmpty());
 }
 
-TEST(WarnLeaderWorkerSet, TellsThatAHostCannotRejoinItsSlice) {
+TEST(WarnLeaderWorkerSet, WarnsThatAHostCannotRejoinItsSlice) {
   EXPECT_THAT(short_warnings(with(serving_set(), kWarnedGroup + "/restartPolicy", "None")),
               ElementsAre(HasSubstr("restartPolicy: a host that restarts alone cannot rejoin its slice of 4 hosts")));
   EXPECT_THAT(short_warnings(with(serving_set(), kWarnedGroup + "/restartPolicy", "RecreateGroupAfterStart")),
@@ -79,12 +79,12 @@ TEST(WarnLeaderWorkerSet, TellsThatAHostCannotRejoinItsSlice) {
   EXPECT_THAT(short_warnings(single), IsEmpty());
 }
 
-TEST(WarnLeaderWorkerSet, TellsThatTheDefaultPolicyIsDeprecated) {
+TEST(WarnLeaderWorkerSet, WarnsThatTheDefaultPolicyIsDeprecated) {
   EXPECT_THAT(short_warnings(with(testing::plain_set(), kWarnedGroup + "/restartPolicy", "Default")),
               ElementsAre("spec.leaderWorkerTemplate.restartPolicy: Default is deprecated and counts as None"));
 }
 
-TEST(WarnLeaderWorkerSet, TellsThatSubgroupsCannotBeTogetherAndApart) {
+TEST(WarnLeaderWorkerSet, WarnsAboutEqualTopologyKeysOfGroupsAndSubgroups) {
   Json set = testing::disaggregated_set();
   set["metadata"]["annotations"][kExclusive] = "cloud.google.com/gke-nodepool";
   EXPECT_THAT(short_warnings(set), ElementsAre(HasSubstr("subgroups would have to be together and apart")));
@@ -92,18 +92,18 @@ TEST(WarnLeaderWorkerSet, TellsThatSubgroupsCannotBeTogetherAndApart) {
   EXPECT_THAT(short_warnings(set), IsEmpty());
 }
 
-TEST(WarnLeaderWorkerSet, TellsThatAChangedPlacementIsNoRollout) {
+TEST(WarnLeaderWorkerSet, WarnsThatAChangedPlacementIsNotARollout) {
   const Json old = serving_set();
   EXPECT_THAT(short_warnings(old, &old), IsEmpty());
-  const auto told =
-      ElementsAre(HasSubstr("metadata.annotations[leaderworkerset.sigs.k8s.io/exclusive-topology]: is no"));
+  const auto warning =
+      ElementsAre(HasSubstr("metadata.annotations[leaderworkerset.sigs.k8s.io/exclusive-topology]: is not"));
   const Json without_it = without(old, "/metadata", "annotations");
-  EXPECT_THAT(short_warnings(without_it, &old), told);
-  EXPECT_THAT(short_warnings(old, &without_it), told);
+  EXPECT_THAT(short_warnings(without_it, &old), warning);
+  EXPECT_THAT(short_warnings(old, &without_it), warning);
   Json changed = testing::disaggregated_set();
   const Json subgroups = changed;
   changed["metadata"]["annotations"][kSubgroupExclusive] = "kubernetes.io/hostname";
-  EXPECT_THAT(short_warnings(changed, &subgroups), ElementsAre(HasSubstr("subgroup-exclusive-topology]: is no part")));
+  EXPECT_THAT(short_warnings(changed, &subgroups), ElementsAre(HasSubstr("subgroup-exclusive-topology]: is not part")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace tpuslice::webhook::testing {
 
-/// A legal set without TPUs: three groups of a leader and a worker of one template.
+/// A valid set without TPUs: three groups of a leader and a worker with one template.
 inline Json plain_set() {
   return Json::parse(R"({
     "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
@@ -18,7 +18,7 @@ inline Json plain_set() {
       "size": 2, "workerTemplate": {"spec": {"containers": [{"name": "worker"}]}}}}})");
 }
 
-/// As GKE's tutorial serves a model from four hosts of v6e 4x4: the leader asks for no TPU and shares a host.
+/// GKE's tutorial: four v6e hosts of topology 4x4, and a leader without TPUs on one of their nodes.
 inline Json serving_set() {
   return Json::parse(R"json({
     "apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet",
@@ -52,7 +52,7 @@ inline Json serving_set() {
              "resources": {"limits": {"google.com/tpu": "4"}}}]}}}}})json");
 }
 
-/// As GKE's tutorial of disaggregated serving: two subgroups of two hosts of 2x4, and a leader beside them.
+/// GKE's tutorial of disaggregated serving: two subgroups of two hosts of topology 2x4, and a leader without TPUs.
 inline Json disaggregated_set() {
   Json set = serving_set();
   set["metadata"]["name"] = "disaggregated";
@@ -69,7 +69,7 @@ inline Json disaggregated_set() {
   return set;
 }
 
-/// The sample of upstream: four hosts of v5e 4x4, the leader one of them.
+/// Upstream's sample: four v5e hosts of topology 4x4, including the leader.
 inline Json uniform_set() {
   Json set = serving_set();
   Json& groups = set["spec"]["leaderWorkerTemplate"];

@@ -1,11 +1,10 @@
 // For which pods the API server calls the webhook that deploy/ ships.
-#include <fstream>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "api/base/file.h"
 #include "api/sim/admission/matching.h"
-#include "api/sim/builtin_resources.h"
+#include "api/sim/resources/builtin_resources.h"
 #include "api/types/yaml.h"
 #include "tests/unit/webhook/template_jobs.h"
 #include "webhook/rules/template_mutator.h"
@@ -19,9 +18,7 @@ constexpr const char* kJobController = "system:serviceaccount:kube-system:job-co
 constexpr const char* kOperator = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
 
 Json shipped_pod_webhook() {
-  std::ostringstream text;
-  text << std::ifstream("deploy/webhook/webhook.yaml").rdbuf();
-  const auto documents = parse_yaml_documents(text.str());
+  const auto documents = parse_yaml_documents(read_file("deploy/webhook/webhook.yaml").value());
   EXPECT_TRUE(documents.ok());
   if (!documents.ok()) return {};
   for (const YamlDocument& document : *documents) {
@@ -59,7 +56,7 @@ class PodWebhook : public ::testing::Test {
   sim::Resource pods_;
 };
 
-TEST_F(PodWebhook, IsCalledForPodsThatAskForTpusAndAreNotBornRight) {
+TEST_F(PodWebhook, IsCalledForTpuPodsThatAreNotMutated) {
   const Json pod = testing::pod_of(TemplateJob{}.json(), 0);
   EXPECT_TRUE(called(pod, "alice"));
   EXPECT_TRUE(called(pod, kJobController));
@@ -77,30 +74,30 @@ TEST_F(PodWebhook, IsCalledForAllPodsOfLeaderWorkerSets) {
   EXPECT_FALSE(called(pod, "system:serviceaccount:kube-system:statefulset-controller"));
 }
 
-TEST_F(PodWebhook, IsNotCalledForPodsThatTheJobControllerMakesOfATemplateThatIsRight) {
+TEST_F(PodWebhook, IsNotCalledForPodsOfAMutatedTemplate) {
   Json job = TemplateJob{}.json();
   ASSERT_TRUE(mutate_job_template(job, {.gate = true}).value_or(false));
-  const Json born = testing::pod_of(job, 3);
-  EXPECT_FALSE(called(born, kJobController));
+  const Json templated = testing::pod_of(job, 3);
+  EXPECT_FALSE(called(templated, kJobController));
   for (const char* other : {"alice", "system:serviceaccount:default:job-controller", "system:kube-controller-manager",
                             "system:serviceaccount:kube-system:replicaset-controller"}) {
-    EXPECT_TRUE(called(born, other)) << other << " may have written all of it";
+    EXPECT_TRUE(called(templated, other)) << other << " may have written all of it";
   }
-  Json unmarked = born;
-  unmarked["metadata"]["annotations"].erase("tpuslice.dev/born");
-  EXPECT_TRUE(called(unmarked, kJobController));
-  Json otherwise = born;
-  otherwise["metadata"]["annotations"]["tpuslice.dev/born"] = "elsewhere";
-  EXPECT_TRUE(called(otherwise, kJobController));
-  Json unlabelled = born;
+  Json without_annotation = templated;
+  without_annotation["metadata"]["annotations"].erase("tpuslice.dev/mutated-by");
+  EXPECT_TRUE(called(without_annotation, kJobController));
+  Json other_value = templated;
+  other_value["metadata"]["annotations"]["tpuslice.dev/mutated-by"] = "elsewhere";
+  EXPECT_TRUE(called(other_value, kJobController));
+  Json unlabelled = templated;
   unlabelled["metadata"]["labels"].erase("tpuslice.dev/slice");
-  EXPECT_TRUE(called(unlabelled, kJobController)) << "nobody would see whose nodes it takes";
+  EXPECT_TRUE(called(unlabelled, kJobController)) << "the slice controller would not see the nodes it uses";
 }
 
-TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotSayIt) {
+TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotBeMutated) {
   const tpu::testing::PodShape split{.accelerator = "tpu7x", .topology = "2x2x2", .chips = {2, 2}};
   Json job = TemplateJob{.shape = split, .pods = 2}.json();
-  job["spec"]["template"]["metadata"]["annotations"]["tpuslice.dev/born"] = "template";
+  job["spec"]["template"]["metadata"]["annotations"]["tpuslice.dev/mutated-by"] = "job-template";
   job["spec"]["template"]["metadata"]["labels"]["tpuslice.dev/slice"] =
       string_at(*mutate_pod(testing::pod_of(job, 0), {}), {"metadata", "labels", "tpuslice.dev/slice"});
   EXPECT_FALSE(called(testing::pod_of(job, 0), kJobController)) << "as its user wrote it";

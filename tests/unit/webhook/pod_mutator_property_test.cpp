@@ -17,7 +17,7 @@ namespace {
 using tpu::testing::env_value;
 using tpu::testing::RayPod;
 
-constexpr int kMostHosts = 256;
+constexpr int kMaxHosts = 256;
 
 struct Shape {
   std::string label;
@@ -39,7 +39,7 @@ std::vector<Shape> legal_shapes() {
           if (!tpu::check_topology(accelerator, topology)) continue;
           for (const std::int64_t chips : tpu::chips_per_host_choices(accelerator, topology)) {
             const int hosts = *tpu::host_count(topology, chips);
-            if (hosts > kMostHosts) continue;
+            if (hosts > kMaxHosts) continue;
             shapes.push_back({label, text, {static_cast<int>(chips)}, hosts});
             if (accelerator.splits_hosts() && chips == 4) shapes.push_back({label, text, {2, 2}, hosts});
           }
@@ -149,7 +149,7 @@ void check_patch(const Json& pod, const Json& mutated) {
   EXPECT_EQ(apply_json_patch(pod, *patch).value(), mutated);
 }
 
-TEST(MutatePodProperty, ASecondAdmissionChangesNothingWhateverTheUserSet) {
+TEST(MutatePodProperty, ChangesNothingTheSecondTime) {
   Random random(7);
   const std::vector<Shape> shapes = {{"tpu7x", "2x2x1", {4}, 1},       {"tpu7x", "2x2x1", {2, 2}, 1},
                                      {"tpu7x", "2x2x2", {2, 2}, 2},    {"tpu7x", "2x2x2", {1, 1, 1, 1}, 2},

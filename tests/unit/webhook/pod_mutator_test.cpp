@@ -28,7 +28,7 @@ std::string error_of(const Json& pod) {
 }
 Json entry(const char* name, const char* value) { return {{"name", name}, {"value", value}}; }
 
-TEST(MutatePod, GivesAWorkerItsPlaceInTheSlice) {
+TEST(MutatePod, AddsAWorkerToItsSlice) {
   const Json pod = mutated(RayPod{.replica = 1, .host = 2}.json());
   EXPECT_EQ(pod["spec"]["hostname"], "g-1-2");
   EXPECT_EQ(pod["spec"]["subdomain"], "rc-headless");
@@ -41,7 +41,7 @@ TEST(MutatePod, GivesAWorkerItsPlaceInTheSlice) {
   EXPECT_EQ(pod["spec"]["tolerations"][0]["key"], "google.com/tpu");
 }
 
-TEST(MutatePod, LeavesOthersAlone) {
+TEST(MutatePod, KeepsOtherPods) {
   const Json cpu = RayPod{.chips = {0}}.json();
   EXPECT_EQ(mutated(cpu), cpu);
   Json init = RayPod{.chips = {0}}.json();
@@ -50,17 +50,17 @@ TEST(MutatePod, LeavesOthersAlone) {
 }
 
 // The slice controller must know who else takes chips.
-TEST(MutatePod, OnlyMarksATpuPodThatNobodyNumbers) {
-  Json stranger = RayPod{}.json();
-  stranger["metadata"]["labels"] = {{"app", "x"}};
-  Json marked = stranger;
+TEST(MutatePod, OnlyLabelsATpuPodWithoutIndex) {
+  Json other = RayPod{}.json();
+  other["metadata"]["labels"] = {{"app", "x"}};
+  Json marked = other;
   marked["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
-  EXPECT_EQ(mutated(stranger, {.gate = true}), marked);
-  stranger.erase("metadata");
-  EXPECT_EQ(mutated(stranger), stranger) << "no API server sends it, and no label can be put anywhere";
+  EXPECT_EQ(mutated(other, {.gate = true}), marked);
+  other.erase("metadata");
+  EXPECT_EQ(mutated(other), other) << "no API server sends it";
 }
 
-TEST(MutatePod, HoldsAHostOfASliceBackUntilTheSliceIsPlaced) {
+TEST(MutatePod, GatesAHostOfAMultiHostSlice) {
   const MutationOptions gated{.gate = true};
   const Json gate = {{"name", "tpuslice.dev/slice"}};
   const Json pod = mutated(RayPod{.host = 2}.json(), gated);
@@ -68,10 +68,10 @@ TEST(MutatePod, HoldsAHostOfASliceBackUntilTheSliceIsPlaced) {
   EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/slice-host"], "2");
   EXPECT_EQ(pod["metadata"]["annotations"]["tpuslice.dev/topology-key"], "cloud.google.com/gke-nodepool");
   EXPECT_EQ(mutated(pod, gated), pod);
-  EXPECT_FALSE(mutated(RayPod{}.json())["spec"].contains("schedulingGates")) << "nobody would take it off";
+  EXPECT_FALSE(mutated(RayPod{}.json())["spec"].contains("schedulingGates")) << "no controller would remove it";
 }
 
-TEST(MutatePod, GatesBesideOthersAndNoPodThatHasANodeOrWantsNone) {
+TEST(MutatePod, AddsTheGateToOthersButNotToBoundOrUngatedPods) {
   const MutationOptions gated{.gate = true};
   Json kueue = RayPod{}.json();
   kueue["spec"]["schedulingGates"] = Json::array({Json{{"name", "kueue.x-k8s.io/admission"}}});
@@ -85,18 +85,18 @@ TEST(MutatePod, GatesBesideOthersAndNoPodThatHasANodeOrWantsNone) {
   off["metadata"]["annotations"]["tpuslice.dev/gating"] = "no";
   EXPECT_THAT(mutate_pod(off, gated).error().message(),
               HasSubstr("metadata.annotations[tpuslice.dev/gating]: Invalid value: \"no\": must be \"on\" or \"off\""));
-  const Json alone = mutated(RayPod{.topology = "2x4", .chips = {8}}.json(), gated);
-  EXPECT_FALSE(alone["spec"].contains("schedulingGates"));
+  const Json single = mutated(RayPod{.topology = "2x4", .chips = {8}}.json(), gated);
+  EXPECT_FALSE(single["spec"].contains("schedulingGates"));
 }
 
-TEST(MutatePod, TakesNoRecordsOfThePlacementFromAPodThatIsCreated) {
+TEST(MutatePod, RemovesPlacementRecordsFromANewPod) {
   Json copied = RayPod{}.json();
   copied["metadata"]["annotations"] = {
       {"tpuslice.dev/slice-members", "x"}, {"tpuslice.dev/placed-at", "x"}, {"tpuslice.dev/waiting", "x"}};
   EXPECT_EQ(mutated(copied), mutated(RayPod{}.json()));
 }
 
-TEST(MutatePod, NamesTheGangOfSlicesThatAreToStartTogether) {
+TEST(MutatePod, SetsTheGangOfSlicesThatStartTogether) {
   const auto gang = [](int replica) {
     Json pod = RayPod{.replica = replica}.json();
     pod["metadata"]["annotations"]["tpuslice.dev/slices-together"] = "2";
@@ -107,7 +107,7 @@ TEST(MutatePod, NamesTheGangOfSlicesThatAreToStartTogether) {
   EXPECT_FALSE(mutated(RayPod{}.json())["metadata"]["annotations"].contains("tpuslice.dev/slice-gang"));
 }
 
-TEST(MutatePod, LeavesInitContainersAndSidecarsAlone) {
+TEST(MutatePod, KeepsInitContainersAndSidecars) {
   Json pod = RayPod{}.json();
   const Json init = Json::parse(R"([{"name": "i", "env": [{"name": "A", "value": "b"}]}])");
   pod["spec"]["initContainers"] = init;
@@ -118,7 +118,7 @@ TEST(MutatePod, LeavesInitContainersAndSidecarsAlone) {
 }
 
 // Source: kuberay-tpu-webhook; a slice of one host stays where the scheduler likes, and keeps the platform's localhost.
-TEST(MutatePod, GivesASliceOfOneHostNoAffinityAndNoName) {
+TEST(MutatePod, AddsNoAffinityAndNoHostnameToASingleHostSlice) {
   const Json pod = mutated(
       RayPod{.topology = "2x4", .chips = {8}, .env = Json::array({entry("TPU_WORKER_HOSTNAMES", "localhost")})}.json());
   EXPECT_FALSE(pod["spec"].contains("affinity"));
@@ -128,7 +128,7 @@ TEST(MutatePod, GivesASliceOfOneHostNoAffinityAndNoName) {
   EXPECT_EQ(env_value(pod, "TPU_WORKER_ID"), "0");
 }
 
-TEST(MutatePod, NamesAHostByItselfThatOtherSlicesMustFind) {
+TEST(MutatePod, SetsTheHostnameOfASingleHostInAMultisliceJob) {
   const Json pod =
       mutated(RayPod{.topology = "2x2", .replica = 1, .env = Json::array({entry("MEGASCALE_NUM_SLICES", "2")})}.json());
   EXPECT_EQ(pod["spec"]["hostname"], "g-1-0");
@@ -137,7 +137,7 @@ TEST(MutatePod, NamesAHostByItselfThatOtherSlicesMustFind) {
   EXPECT_FALSE(pod["spec"].contains("affinity"));
 }
 
-TEST(MutatePod, OptsOutOfMultisliceWhereTheNumberIsEmpty) {
+TEST(MutatePod, OptsOutOfMultisliceIfTheNumberIsEmpty) {
   const Json pod = mutated(RayPod{.env = Json::array({entry("MEGASCALE_NUM_SLICES", "")})}.json());
   EXPECT_EQ(env_value(pod, "MEGASCALE_SLICE_ID"), "<absent>");
 }
@@ -157,7 +157,7 @@ TEST(MutatePod, ReplacesPlatformDefaultsInEveryContainer) {
   }
 }
 
-TEST(MutatePod, TakesTheTopologyKeyFromTheAnnotationBeforeTheOption) {
+TEST(MutatePod, PrefersTheTopologyKeyOfTheAnnotation) {
   const auto key_of = [](const Json& pod) {
     return pod["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]
               ["topologyKey"]
@@ -169,7 +169,7 @@ TEST(MutatePod, TakesTheTopologyKeyFromTheAnnotationBeforeTheOption) {
   EXPECT_EQ(key_of(mutated(pod, {.topology_key = "example.com/rack"})), "cloud.google.com/gke-tpu-slice");
 }
 
-TEST(MutatePod, AcceptsTheNameItWouldGiveAndRefusesAnother) {
+TEST(MutatePod, AcceptsItsOwnHostnameAndRejectsAnother) {
   Json pod = RayPod{.host = 3}.json();
   pod["spec"]["hostname"] = "g-0-3";
   EXPECT_EQ(error_of(pod), "");
@@ -180,13 +180,13 @@ TEST(MutatePod, AcceptsTheNameItWouldGiveAndRefusesAnother) {
   EXPECT_THAT(error_of(pod), HasSubstr("spec.subdomain: Invalid value: \"mine\": must be unset or \"rc-headless\""));
 }
 
-TEST(MutatePod, RefusesASliceLabelThatIsNotItsOwn) {
+TEST(MutatePod, RejectsAnotherSliceLabel) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"]["tpuslice.dev/slice"] = "shared";
   EXPECT_THAT(error_of(pod), HasSubstr("metadata.labels[tpuslice.dev/slice]: Invalid value: \"shared\""));
 }
 
-TEST(MutatePod, RefusesAPodWhoseMembersAreNotAPods) {
+TEST(MutatePod, RejectsAMalformedPod) {
   for (const char* path : {"/spec/affinity", "/metadata/annotations", "/spec/affinity/podAffinity"}) {
     Json pod = RayPod{}.json();
     if (std::string_view(path) == "/spec/affinity/podAffinity") pod["spec"]["affinity"] = Json::object();
@@ -195,13 +195,13 @@ TEST(MutatePod, RefusesAPodWhoseMembersAreNotAPods) {
   }
 }
 
-TEST(MutatePod, ReadsRequestsWhereThereAreNoLimits) {
+TEST(MutatePod, ReadsRequestsWithoutLimits) {
   Json pod = RayPod{}.json();
   pod["spec"]["containers"][0]["resources"] = Json::parse(R"({"requests": {"google.com/tpu": 4}})");
   EXPECT_EQ(mutated(pod)["spec"]["hostname"], "g-0-0");
 }
 
-TEST(DeviceEnv, IsAddedWhereNoDevicePluginDoes) {
+TEST(DeviceEnv, IsInjectedIfEnabled) {
   const MutationOptions options{.device_env = true};
   const Json several = mutated(RayPod{.host = 2}.json(), options);
   EXPECT_EQ(env_value(several, "TPU_TOPOLOGY"), "4x4");
@@ -214,15 +214,15 @@ TEST(DeviceEnv, IsAddedWhereNoDevicePluginDoes) {
   EXPECT_EQ(env_value(split, "TPU_HOST_BOUNDS", 1), "2,1,1");
   EXPECT_EQ(env_value(split, "TPU_RUNTIME_METRICS_PORTS", 1), "8431,8432,8433,8434,8435,8436,8437,8438");
 
-  // Of a pod that nobody numbers, too: it may be the only host.
-  const Json alone = mutated(tpu::testing::pod_of({.topology = "2x4", .chips = {8}}, "alone"), options);
-  EXPECT_EQ(env_value(alone, "TPU_WORKER_ID"), "0");
-  EXPECT_EQ(env_value(alone, "TPU_WORKER_HOSTNAMES"), "localhost");
-  EXPECT_EQ(mutated(alone, options), alone);
+  // Also for a pod without index: it may be the only host.
+  const Json single = mutated(tpu::testing::pod_of({.topology = "2x4", .chips = {8}}, "alone"), options);
+  EXPECT_EQ(env_value(single, "TPU_WORKER_ID"), "0");
+  EXPECT_EQ(env_value(single, "TPU_WORKER_HOSTNAMES"), "localhost");
+  EXPECT_EQ(mutated(single, options), single);
   EXPECT_EQ(env_value(mutated(RayPod{}.json()), "TPU_TOPOLOGY"), "<absent>") << "by default it is left to the plugin";
 }
 
-TEST(DeviceEnv, KeepsWhatTheUserSetAndAddsNothingToWhatItDoesNotKnow) {
+TEST(DeviceEnv, KeepsVariablesOfTheUserAndIgnoresUnknownLabels) {
   const MutationOptions options{.device_env = true};
   RayPod pod;
   pod.env = Json::array({Json({{"name", "TPU_TOPOLOGY"}, {"value", "mine"}})});

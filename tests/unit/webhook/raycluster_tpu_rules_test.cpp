@@ -66,14 +66,14 @@ TEST(TpuRules, AcceptEveryKindOfLegalGroup) {
   for (const Json& group : groups) EXPECT_THAT(errors_of(group), ElementsAre());
 }
 
-TEST(TpuRules, NeedBothSelectors) {
+TEST(TpuRules, RequireBothSelectors) {
   Json cluster = tpu_cluster();
   cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"].erase("nodeSelector");
   EXPECT_THAT(errors_of(cluster), ElementsAre(HasSubstr("nodeSelector[cloud.google.com/gke-tpu-accelerator]: Required"),
                                               HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]: Required")));
 }
 
-TEST(TpuRules, RefuseWhatTheAcceleratorDoesNotHave) {
+TEST(TpuRules, RefuseTopologiesThatTheAcceleratorDoesNotHave) {
   EXPECT_THAT(errors_of(group_of("tpu-v9", "4x4", {4}, 4)), ElementsAre(HasSubstr("known are tpu-v3-device")));
   EXPECT_THAT(errors_of(group_of("tpu-v6e-slice", "4x5", {4}, 5)), ElementsAre(HasSubstr("it has 1x1, 2x2, 2x4")));
   EXPECT_THAT(errors_of(group_of("tpu-v6e-slice", "huge", {4}, 4)), ElementsAre(HasSubstr("is not of the form")));
@@ -93,7 +93,7 @@ TEST(TpuRules, RefuseChipsThatNoHostHas) {
               ElementsAre(HasSubstr("template.spec.containers: Forbidden: 2 containers ask")));
 }
 
-TEST(TpuRules, NeedALimitEqualToTheRequest) {
+TEST(TpuRules, RequireALimitEqualToTheRequest) {
   Json cluster = without(tpu_cluster(), kResources, "limits");
   EXPECT_THAT(errors_of(cluster), ElementsAre(HasSubstr("resources.limits[google.com/tpu]: Required value")));
   cluster = with(tpu_cluster(), kResources + "/requests/google.com~1tpu", "2");
@@ -102,12 +102,12 @@ TEST(TpuRules, NeedALimitEqualToTheRequest) {
   EXPECT_THAT(errors_of(cluster), ElementsAre());
 }
 
-TEST(TpuRules, RefuseAQuantityThatIsNoNumber) {
+TEST(TpuRules, RefuseAQuantityThatIsNotANumber) {
   EXPECT_THAT(errors_of(with(tpu_cluster(), kResources + "/limits/google.com~1tpu", "many")),
               ElementsAre(HasSubstr("must be a whole number of chips")));
 }
 
-TEST(TpuRules, AllowTheHeadOneHost) {
+TEST(TpuRules, AcceptOneHostForTheHead) {
   Json cluster = tpu_cluster();
   cluster["spec"]["headGroupSpec"]["template"] = cluster["spec"]["workerGroupSpecs"][0]["template"];
   EXPECT_THAT(errors_of(cluster), ElementsAre(HasSubstr("the head is one pod")));
@@ -122,7 +122,7 @@ TEST(TpuRules, FollowTheAnnotationOfASubSlice) {
   EXPECT_THAT(errors_of(cluster), ElementsAre());
 }
 
-TEST(TpuRules, LeaveGroupsWithoutTpusAlone) {
+TEST(TpuRules, IgnoreGroupsWithoutTpus) {
   Json cluster = without(tpu_cluster(), kResources, "limits");
   cluster = without(cluster, kResources, "requests");
   cluster = without(cluster, kPod + "/spec", "nodeSelector");

@@ -35,12 +35,12 @@ TEST(ValidateRayCluster, CountsAbsentAndNullFieldsAsDefaults) {
   EXPECT_THAT(paths_of(cluster), IsEmpty());
 }
 
-TEST(ValidateRayCluster, SurvivesAnythingThatIsNoCluster) {
+TEST(ValidateRayCluster, ReportsAMissingHeadForAnyOtherJson) {
   for (const Json& json :
        {Json(), Json(1), Json::array(), Json({{"spec", 1}}), Json({{"spec", {{"headGroupSpec", 1}}}})}) {
     EXPECT_THAT(paths_of(json), ElementsAre("spec.headGroupSpec"));
     EXPECT_THAT(warn_raycluster(json), IsEmpty());
-    EXPECT_THAT(unserved_fields(json), IsEmpty());
+    EXPECT_THAT(unsupported_fields(json), IsEmpty());
   }
   paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs", Json::array({1, nullptr, "x"})));
   paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs/0/template/spec/containers", "x"));
@@ -55,7 +55,7 @@ struct Case {
 };
 class RefusedField : public ::testing::TestWithParam<Case> {};
 
-TEST_P(RefusedField, IsNamed) {
+TEST_P(RefusedField, IsReportedByItsPath) {
   const Case& c = GetParam();
   EXPECT_THAT(paths_of(with(tpu_cluster(), c.pointer, c.value)), ElementsAre(c.path)) << c.name;
 }
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
              "spec.workerGroupSpecs[0].labels[a b]"},
         Case{"NoGroupName", "/spec/workerGroupSpecs/0/groupName", "", "spec.workerGroupSpecs[0].groupName"},
         Case{"GroupNameWithASpace", "/spec/workerGroupSpecs/0/groupName", "a b", "spec.workerGroupSpecs[0].groupName"},
-        Case{"GroupNameThatPodsCannotHave", "/spec/workerGroupSpecs/0/groupName", "a_b",
+        Case{"GroupNameThatIsNotADnsLabel", "/spec/workerGroupSpecs/0/groupName", "a_b",
              "spec.workerGroupSpecs[0].groupName"},
         Case{"NegativeReplicas", "/spec/workerGroupSpecs/0/replicas", -1, "spec.workerGroupSpecs[0].replicas"},
         Case{"NegativeMinimum", "/spec/workerGroupSpecs/0/minReplicas", -1, "spec.workerGroupSpecs[0].minReplicas"},
@@ -90,6 +90,18 @@ INSTANTIATE_TEST_SUITE_P(
              "spec.workerGroupSpecs[0].idleTimeoutSeconds"},
         Case{"PriorityWithoutAutoscaler", "/spec/workerGroupSpecs/0/priority", 1, "spec.workerGroupSpecs[0].priority"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST(ValidateRayCluster, UsesTheWordsOfApimachinery) {
+  const Json ours = with(tpu_cluster(), "/spec/managedBy", "ray.io/kuberay-operator");
+  const Json theirs = with(tpu_cluster(), "/spec/managedBy", "kueue.x-k8s.io/multikueue");
+  EXPECT_EQ(
+      to_message(validate_raycluster(theirs, &ours)),
+      R"(spec.managedBy: Invalid value: "kueue.x-k8s.io/multikueue": field is immutable, was "ray.io/kuberay-operator")");
+  EXPECT_EQ(to_message(validate_raycluster(with(ours, "/spec/upgradeStrategy/type", "Rolling"), nullptr)),
+            R"(spec.upgradeStrategy.type: Unsupported value: "Rolling": supported values: "None", "Recreate")");
+  EXPECT_EQ(to_message(validate_raycluster(with(ours, "/spec/workerGroupSpecs/0/replicas", -1), nullptr)),
+            "spec.workerGroupSpecs[0].replicas: Invalid value: -1: must be greater than or equal to 0");
+}
 
 TEST(ValidateRayCluster, RefusesTwoGroupsOfOneName) {
   Json cluster = tpu_cluster();
@@ -111,11 +123,11 @@ TEST(ValidateRayCluster, RefusesToSuspendAGroupThatIsAutoscaled) {
   EXPECT_THAT(paths_of(cluster), ElementsAre("spec.workerGroupSpecs[0].suspend"));
 }
 
-TEST(ValidateRayCluster, AcceptsThePriorityThatTheCrdDefaults) {
+TEST(ValidateRayCluster, AcceptsTheDefaultPriority) {
   EXPECT_THAT(paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs/0/priority", 0)), IsEmpty());
 }
 
-TEST(ValidateRayCluster, KeepsTheManagerOnceSet) {
+TEST(ValidateRayCluster, RefusesToChangeManagedBy) {
   const Json ours = with(tpu_cluster(), "/spec/managedBy", "ray.io/kuberay-operator");
   const Json theirs = with(tpu_cluster(), "/spec/managedBy", "kueue.x-k8s.io/multikueue");
   const Json unset = tpu_cluster();
@@ -124,14 +136,14 @@ TEST(ValidateRayCluster, KeepsTheManagerOnceSet) {
   EXPECT_THAT(paths_of(theirs, &unset), IsEmpty());
 }
 
-TEST(ValidateRayCluster, LeavesTheUpgradeOfARayJobsClusterToTheRayJob) {
+TEST(ValidateRayCluster, RefusesAnUpgradeStrategyForTheClusterOfARayJob) {
   Json cluster = with(tpu_cluster(), "/spec/upgradeStrategy/type", "None");
   EXPECT_THAT(paths_of(cluster), IsEmpty());
   cluster["metadata"]["ownerReferences"] = Json::array({Json({{"kind", "RayJob"}, {"name", "j"}})});
   EXPECT_THAT(paths_of(cluster), ElementsAre("spec.upgradeStrategy.type"));
 }
 
-TEST(ValidateRayCluster, ListsEverythingThatIsWrong) {
+TEST(ValidateRayCluster, ListsAllErrors) {
   Json cluster = with(tpu_cluster(), "/metadata/name", "a.b");
   cluster["spec"]["workerGroupSpecs"][0]["replicas"] = -1;
   cluster["spec"]["workerGroupSpecs"][0]["numOfHosts"] = 2;
@@ -139,16 +151,16 @@ TEST(ValidateRayCluster, ListsEverythingThatIsWrong) {
               ElementsAre("metadata.name", "spec.workerGroupSpecs[0].replicas", "spec.workerGroupSpecs[0].numOfHosts"));
 }
 
-TEST(WarnRayCluster, IsSilentAboutAnOrdinaryCluster) { EXPECT_THAT(warn_raycluster(tpu_cluster()), IsEmpty()); }
+TEST(WarnRayCluster, HasNoWarningsForAnOrdinaryCluster) { EXPECT_THAT(warn_raycluster(tpu_cluster()), IsEmpty()); }
 
-TEST(WarnRayCluster, TellsHowManyReplicasWillRun) {
+TEST(WarnRayCluster, SaysHowManyReplicasWillRun) {
   EXPECT_THAT(warn_raycluster(with(tpu_cluster(), "/spec/workerGroupSpecs/0/replicas", 5)),
               ElementsAre(HasSubstr("2 will run")));
 }
 
-TEST(WarnRayCluster, TellsWhatHostsOfAnUnusualGroupAreCalled) {
+TEST(WarnRayCluster, ShowsTheHostnamesOfAGroupWhoseNameIsNotADnsLabel) {
   EXPECT_THAT(warn_raycluster(with(tpu_cluster(), "/spec/workerGroupSpecs/0/groupName", "TPU")),
-              ElementsAre(HasSubstr("hosts are called tpu-")));
+              ElementsAre(HasSubstr("the hostnames are tpu-")));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ inline Json pod_of(const Json& job, int index) {
 }
 
 /// What its containers and the slice controller find: with the worker id that the downward API gives, without what only
-/// tells how it came into the pod. Kubernetes' own variable, to which none of the others refers, comes last.
+/// names its source. Kubernetes' own variable, to which none of the others refers, comes last.
 inline Json as_found(Json pod) {
   Json& annotations = pod["metadata"]["annotations"];
   const std::string field = std::string("metadata.annotations['") + kIndexKey + "']";
@@ -80,7 +80,7 @@ inline Json as_found(Json pod) {
     container["env"] = env;
   }
   annotations.erase("tpuslice.dev/slice-host");
-  annotations.erase("tpuslice.dev/born");
+  annotations.erase("tpuslice.dev/mutated-by");
   return pod;
 }
 

@@ -1,4 +1,4 @@
-// A pod made from a mutated template is the pod that mutate_pod() makes, whatever the user wrote.
+// A pod created from a mutated template equals the pod that mutate_pod() returns, for any template of a user.
 #include <gtest/gtest.h>
 
 #include "api/base/random.h"
@@ -99,14 +99,14 @@ Json random_job(Random& random, const JobShape& shape) {
 }
 
 void check_pod(const Json& bare_job, const Json& job, int index, const MutationOptions& options) {
-  const Json born = testing::pod_of(job, index);
+  const Json templated = testing::pod_of(job, index);
   const Result<Json> admitted = mutate_pod(testing::pod_of(bare_job, index), options);
   ASSERT_TRUE(admitted.ok()) << admitted.error().message();
-  ASSERT_EQ(as_found(born), as_found(*admitted)) << bare_job.dump(1);
+  ASSERT_EQ(as_found(templated), as_found(*admitted)) << bare_job.dump(1);
   // Where the webhook is asked all the same.
-  Json expected = born;
+  Json expected = templated;
   expected["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
-  const Result<Json> once = mutate_pod(born, options);
+  const Result<Json> once = mutate_pod(templated, options);
   ASSERT_TRUE(once.ok()) << once.error().message();
   ASSERT_EQ(*once, expected) << bare_job.dump(1);
   ASSERT_EQ(*mutate_pod(*once, options), *once);
@@ -118,9 +118,9 @@ bool declares_worker_id(const Json& job) {
       containers, [](const Json& container) { return testing::declares(container["env"], "TPU_WORKER_ID"); });
 }
 
-TEST(MutateJobTemplateProperty, MakesEveryPodWhatAdmissionWouldMakeOfIt) {
+TEST(MutateJobTemplateProperty, MutatesEveryPodLikeAdmission) {
   Random random(11);
-  int born = 0;
+  int templated = 0;
   for (int round = 0; round < 1000; ++round) {
     const JobShape& shape = one_of(random, job_shapes());
     const Json bare = random_job(random, shape);
@@ -133,8 +133,8 @@ TEST(MutateJobTemplateProperty, MakesEveryPodWhatAdmissionWouldMakeOfIt) {
       ASSERT_FALSE(shape.one_process) << bare.dump(1);
       continue;
     }
-    ++born;
-    // With all ids given by the user, several processes are no obstacle.
+    ++templated;
+    // With all ids given by the user, several processes are possible.
     ASSERT_TRUE(shape.one_process || declares_worker_id(bare)) << bare.dump(1);
     for (int index = 0; index < shape.hosts; ++index) {
       ASSERT_NO_FATAL_FAILURE(check_pod(bare, job, index, options)) << index;
@@ -143,7 +143,7 @@ TEST(MutateJobTemplateProperty, MakesEveryPodWhatAdmissionWouldMakeOfIt) {
     ASSERT_TRUE(mutate_job_template(again, options).value_or(false));
     ASSERT_EQ(again, job);
   }
-  EXPECT_GT(born, 600);
+  EXPECT_GT(templated, 600);
 }
 
 }  // namespace

@@ -1,28 +1,35 @@
-// The parts of validate_jobset(), each about one block of the object. All append to `errors`.
+// The parts of validate_jobset(). All append to `errors`.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "api/workloads/jobset/spec.h"
 #include "webhook/rules/field_errors.h"
-#include "webhook/rules/jobset/fields.h"
 
 namespace tpuslice::webhook {
 
-/// Types, enumerations, bounds and required fields of everything a JobSet has outside of its pod templates.
+using jobset::JobSetSpec;
+using jobset::ReplicatedJob;
+
+/// metadata.name, or the longest name that metadata.generateName can become; empty if it has neither.
+[[nodiscard]] std::string longest_jobset_name(const Json& jobset);
+
+/// Types, enumerations, bounds and required fields outside of the pod templates.
 /// Source: upstream's CRD; the fields of the Job template as Kubernetes checks them when it creates the Job.
 void check_jobset_schema(const Json& jobset, std::vector<FieldError>& errors);
 
 /// spec.successPolicy, failurePolicy, startupPolicy and coordinator.
-void check_jobset_policies(const Json& jobset, const std::vector<ReplicatedJob>& jobs, std::vector<FieldError>& errors);
+void check_jobset_policies(const Json& jobset, const JobSetSpec& spec, std::vector<FieldError>& errors);
 
-/// spec.volumeClaimPolicies. That an existing claim is the one described needs the API server and is not checked here.
-void check_jobset_volumes(const Json& jobset, const std::vector<ReplicatedJob>& jobs, std::vector<FieldError>& errors);
+/// spec.volumeClaimPolicies. Does not compare with claims that exist.
+void check_jobset_volumes(const Json& jobset, const JobSetSpec& spec, std::vector<FieldError>& errors);
 
-/// The TPU slices that replicated jobs are. While the JobSet is suspended, node selectors may be missing: a queue sets
-/// them before it resumes.
-void check_jobset_slices(const Json& jobset, const std::vector<ReplicatedJob>& jobs, std::vector<FieldError>& errors);
+/// Replicated jobs whose Jobs are TPU slices. Node selectors may be missing while the JobSet is suspended: a queue sets
+/// them before it resumes the JobSet.
+void check_jobset_slices(const JobSetSpec& spec, std::vector<FieldError>& errors);
 
-/// What an update from `old` may not change.
+/// Immutable fields.
 void check_jobset_update(const Json& jobset, const Json& old, std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "tpu/slice_shape.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/jobset/rules.h"
 #include "webhook/rules/tpu_rules.h"
 
@@ -10,30 +9,29 @@ namespace {
 
 using Errors = std::vector<FieldError>;
 
-/// A Job of `hosts` pods: one slice, whose worker ids are its completion indexes.
+/// A Job that is a slice of `hosts` hosts. Worker ids are completion indexes.
 void check_slice_job(const ReplicatedJob& job, int hosts, Errors& errors) {
   const Json* completions = find_set(*job.json, {"template", "spec", "completions"});
   if (completions == nullptr) {
     errors.push_back(required_value(job.job_path("completions"),
-                                    fmt::format("a slice of {0} hosts is a Job of {0} completions", hosts), kOurRule));
+                                    fmt::format("a slice of {0} hosts needs completions: {0}", hosts), kOurRule));
   } else if (job.completions && *job.completions != hosts) {
-    errors.push_back(invalid_value(job.job_path("completions"), *completions,
-                                   fmt::format("a slice of {0} hosts is a Job of {0} completions, all at once: set "
-                                               "parallelism and completions: {0}",
-                                               hosts),
-                                   kOurRule));
+    errors.push_back(invalid_value(
+        job.job_path("completions"), *completions,
+        fmt::format("a slice of {0} hosts needs {0} pods at a time: set parallelism and completions: {0}", hosts),
+        kOurRule));
   }
   if (!job.indexed) {
     errors.push_back(invalid_value(job.job_path("completionMode"), "NonIndexed",
-                                   "the hosts of a slice are numbered by completion index: set Indexed", kGkeRule));
+                                   "host indexes are completion indexes: set Indexed", kGkeRule));
   }
 }
 
 }  // namespace
 
-void check_jobset_slices(const Json& jobset, const std::vector<ReplicatedJob>& jobs, Errors& errors) {
-  for (const ReplicatedJob& job : jobs) {
-    if (job.pod == nullptr) continue;
+void check_jobset_slices(const JobSetSpec& spec, Errors& errors) {
+  for (const ReplicatedJob& job : spec.jobs) {
+    if (job.pod_template == nullptr) continue;
     HostsField hosts;
     hosts.path = job.job_path("parallelism");
     hosts.found = job.parallelism;
@@ -41,15 +39,15 @@ void check_jobset_slices(const Json& jobset, const std::vector<ReplicatedJob>& j
     hosts.advice = [](int count) { return fmt::format("set parallelism and completions: {}", count); };
     hosts.many_single_hosts = true;
     Errors found;
-    check_tpu_pod(*job.pod, job.job_path("template"), hosts, found);
-    if (is_suspended(jobset)) {
+    check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, found);
+    if (spec.suspended) {
       std::erase_if(found, [&](const FieldError& error) {
         return error.problem == FieldProblem::kRequired &&
                error.path.starts_with(job.job_path("template.spec.nodeSelector"));
       });
     }
     errors.insert(errors.end(), found.begin(), found.end());
-    const auto count = tpu::selected_hosts(*job.pod);
+    const auto count = tpu::selected_hosts(*job.pod_template);
     if (count && *count > 1) check_slice_job(job, *count, errors);
   }
 }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "webhook/rules/field_changes.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
@@ -19,10 +18,10 @@ std::string was(const Json& value) {
 
 void refuse_change(const FieldChange& change, std::string_view hint, Errors& errors) {
   errors.push_back(invalid_value(change.path, change.after,
-                                 fmt::format("is immutable{}, was {}", hint, was(change.before)), kJobSetRule));
+                                 fmt::format("field is immutable{}, was {}", hint, was(change.before)), kJobSetRule));
 }
 
-/// The object at `path`, made where it is absent. Nothing where something else is in the way.
+/// The object at `path`, created if absent; null if a value on the path is not an object.
 Json* object_at(Json& json, std::initializer_list<const char*> path) {
   Json* at = &json;
   for (const char* step : path) {
@@ -38,7 +37,7 @@ void set_default(Json* object, const char* key, Json value) {
   if (object != nullptr && (!object->contains(key) || object->at(key).is_null())) (*object)[key] = std::move(value);
 }
 
-/// A copy of one of the blocks that upstream's CRD and webhook fill with defaults.
+/// A copy of a block with the defaults of upstream's CRD and webhook.
 Json block_with_defaults(const std::string& name, Json block) {
   if (name == "network") {
     set_default(object_at(block, {}), "enableDNSHostnames", true);
@@ -49,7 +48,7 @@ Json block_with_defaults(const std::string& name, Json block) {
     const auto rules = block.find("rules");
     for (std::size_t index = 0; rules != block.end() && rules->is_array() && index < rules->size(); ++index) {
       if (string_at((*rules)[index], {"name"}).empty() && (*rules)[index].is_object()) {
-        (*rules)[index]["name"] = default_rule_name(index);
+        (*rules)[index]["name"] = jobset::default_rule_name(index);
       }
     }
   } else if (name == "volumeClaimPolicies") {
@@ -77,7 +76,7 @@ void erase_at(Json& json, std::initializer_list<const char*> parent, std::string
   if (Json* object = object_at(json, parent); object != nullptr) object->erase(std::string(key));
 }
 
-/// Blocks that may come and go but not change: upstream compares them only where both objects have them.
+/// Blocks that may be added and removed but not changed: upstream compares them only if both objects have them.
 void check_blocks(const Json& jobset, const Json& old, Errors& errors) {
   for (const char* name : {"network", "successPolicy", "failurePolicy", "startupPolicy", "volumeClaimPolicies"}) {
     const Json* before = find_set(old, {"spec", name});
@@ -98,7 +97,7 @@ bool is_terminal(const Json& jobset) {
   });
 }
 
-/// An Indexed Job may grow and shrink: with as many pods at once as in all.
+/// An Indexed Job may be resized if parallelism equals completions.
 void check_elastic(const ReplicatedJob& job, const ReplicatedJob& old, bool terminal, Errors& errors) {
   if (job.parallelism == old.parallelism && job.completions == old.completions) return;
   if (terminal) {
@@ -108,17 +107,18 @@ void check_elastic(const ReplicatedJob& job, const ReplicatedJob& old, bool term
     return;
   }
   if (job.parallelism < 1 && job.parallelism != old.parallelism) {
-    errors.push_back(invalid_value(job.job_path("parallelism"), job.parallelism, "must be at least 1", kJobSetRule));
+    errors.push_back(
+        invalid_value(job.job_path("parallelism"), job.parallelism, "must be greater than or equal to 1", kJobSetRule));
   }
   if (job.completions && *job.completions < 1 && job.completions != old.completions) {
-    errors.push_back(invalid_value(job.job_path("completions"), *job.completions, "must be at least 1", kJobSetRule));
+    errors.push_back(invalid_value(job.job_path("completions"), *job.completions, "must be greater than or equal to 1",
+                                   kJobSetRule));
   }
   if (job.completions == job.parallelism) return;
   const Json* found = find_set(*job.json, {"template", "spec", "completions"});
   errors.push_back(
       invalid_value(job.job_path("completions"), found == nullptr ? Json() : *found,
-                    fmt::format("a Job that changes its size has as many completions as parallelism: set "
-                                "{}, was {}",
+                    fmt::format("must equal parallelism if the size of the Job changes: set {}, was {}",
                                 job.parallelism, old.completions ? Json(*old.completions).dump() : "absent"),
                     kJobSetRule));
 }
@@ -150,31 +150,32 @@ void check_job_update(const ReplicatedJob& job, const ReplicatedJob& old, bool s
   }
 }
 
-/// The names in order; how the API server compares the list.
-Json names_of(const std::vector<ReplicatedJob>& jobs) {
+/// The names, in order.
+Json names_of(const JobSetSpec& spec) {
   Json names = Json::array();
-  for (const ReplicatedJob& job : jobs) names.push_back(job.name);
+  for (const ReplicatedJob& job : spec.jobs) names.push_back(job.name);
   return names;
 }
 
 }  // namespace
 
 void check_jobset_update(const Json& jobset, const Json& old, Errors& errors) {
-  const std::vector<ReplicatedJob> jobs = replicated_jobs(jobset);
-  const std::vector<ReplicatedJob> old_jobs = replicated_jobs(old);
-  const bool suspended = is_suspended(jobset) || is_suspended(old);
+  const JobSetSpec spec = JobSetSpec::read(jobset);
+  const JobSetSpec old_spec = JobSetSpec::read(old);
+  const bool suspended = spec.suspended || old_spec.suspended;
   const bool terminal = is_terminal(old);
-  if (names_of(jobs) == names_of(old_jobs)) {
-    for (std::size_t index = 0; index < jobs.size(); ++index) {
-      check_job_update(jobs[index], old_jobs[index], suspended, terminal, errors);
+  if (names_of(spec) == names_of(old_spec)) {
+    for (std::size_t index = 0; index < spec.jobs.size(); ++index) {
+      check_job_update(spec.jobs[index], old_spec.jobs[index], suspended, terminal, errors);
     }
   } else {
     errors.push_back(invalid_value(
-        "spec.replicatedJobs", names_of(jobs),
-        fmt::format("jobs cannot be added, removed, renamed or reordered, were {}", was(names_of(old_jobs))),
+        "spec.replicatedJobs", names_of(spec),
+        fmt::format("field is immutable: replicated jobs cannot be added, removed, renamed or reordered, were {}",
+                    was(names_of(old_spec))),
         kJobSetRule));
-    for (const ReplicatedJob& job : jobs) {
-      const ReplicatedJob* same = find_job(old_jobs, job.name);
+    for (const ReplicatedJob& job : spec.jobs) {
+      const ReplicatedJob* same = old_spec.find(job.name);
       if (same != nullptr) check_job_update(job, *same, suspended, terminal, errors);
     }
   }

@@ -7,38 +7,36 @@
 #include <fmt/format.h>
 
 #include "api/types/validation_names.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
 namespace {
 
 using Errors = std::vector<FieldError>;
-using Jobs = std::vector<ReplicatedJob>;
 
-constexpr std::size_t kLongestLabel = 63;
-constexpr std::size_t kShownName = 100;  // Of a name in a message; somebody may have sent a megabyte.
+constexpr std::size_t kMaxLabelLength = 63;
+constexpr std::size_t kMaxShownNameLength = 100;  // In messages: the name may have a megabyte.
 
-/// Complains of `child`, a name that a Job or pod of `job` will have. False if there was something to complain of.
+/// Checks `child`, the name of a Job or pod of `job`. Returns whether it is valid.
 bool check_child_name(const ReplicatedJob& job, std::string_view kind, const std::string& child, Errors& errors) {
-  const Complaints complaints = check_dns1035_label(child);
-  if (child.size() > kLongestLabel) {
-    errors.push_back(invalid_value(
-        job.path + ".name", job.name,
-        fmt::format("{} {} has {} characters, at most {} are allowed: shorten this name or "
-                    "that of the JobSet by {}",
-                    kind, clip(child, kShownName), child.size(), kLongestLabel, child.size() - kLongestLabel),
-        kJobSetRule));
-  } else if (!complaints.empty()) {
+  const ErrorMessages details = check_dns1035_label(child);
+  if (child.size() > kMaxLabelLength) {
     errors.push_back(invalid_value(job.path + ".name", job.name,
-                                   fmt::format("{} {}: {}", kind, child, complaints.front()), kJobSetRule));
+                                   fmt::format("{} {} must be no more than {} characters, has {}: shorten this name or "
+                                               "that of the JobSet by {}",
+                                               kind, clip(child, kMaxShownNameLength), kMaxLabelLength, child.size(),
+                                               child.size() - kMaxLabelLength),
+                                   kJobSetRule));
+  } else if (!details.empty()) {
+    errors.push_back(invalid_value(job.path + ".name", job.name, fmt::format("{} {}: {}", kind, child, details.front()),
+                                   kJobSetRule));
   }
-  return complaints.empty();
+  return details.empty();
 }
 
-/// The longest names decide. A pod's hostname is its name without the random end.
+/// Checks the longest names. A pod's hostname is its name without the random suffix.
 void check_child_names(const std::string& jobset, const ReplicatedJob& job, Errors& errors) {
-  if (jobset.empty()) return;  // The API server asks for a name itself.
+  if (jobset.empty()) return;  // The API server requires a name.
   const std::int64_t last_job = std::max<std::int64_t>(job.replicas - 1, 0);
   const std::string job_name = fmt::format("{}-{}-{}", jobset, job.name, last_job);
   if (!check_child_name(job, "Job name", job_name, errors)) return;
@@ -50,26 +48,27 @@ void check_child_names(const std::string& jobset, const ReplicatedJob& job, Erro
 void check_group_label(const ReplicatedJob& job, Errors& errors) {
   const Json* group = find_set(*job.json, {"groupName"});
   if (group == nullptr || !group->is_string()) return;
-  for (const std::string& complaint : check_dns1035_label(group->get<std::string>())) {
-    errors.push_back(invalid_value(job.path + ".groupName", *group, complaint, kJobSetRule));
+  for (const std::string& detail : check_dns1035_label(group->get<std::string>())) {
+    errors.push_back(invalid_value(job.path + ".groupName", *group, detail, kJobSetRule));
   }
 }
 
 void check_pod_total(const ReplicatedJob& job, Errors& errors) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (job.replicas < 0 || job.parallelism < 0 || job.replicas * job.parallelism <= kMost) return;
+  constexpr std::int64_t kMaxPods = std::numeric_limits<std::int32_t>::max();
+  if (job.replicas < 0 || job.parallelism < 0 || job.replicas * job.parallelism <= kMaxPods) return;
   errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
-                                 fmt::format("times parallelism, {}, is more than {}; use at most {}", job.parallelism,
-                                             kMost, kMost / job.parallelism),
+                                 fmt::format("times parallelism ({}) must be no more than {}; use at most {}",
+                                             job.parallelism, kMaxPods, kMaxPods / job.parallelism),
                                  kJobSetRule));
 }
 
-/// What the job may depend on: the ones before it, `earlier`.
+/// A replicated job may depend on `earlier` ones.
 void check_dependencies(const ReplicatedJob& job, const std::set<std::string>& earlier, bool first, Errors& errors) {
   const Json* list = find_set(*job.json, {"dependsOn"});
   if (list == nullptr) return;
   if (first) {
-    errors.push_back(forbidden(job.path + ".dependsOn", "there is no replicated job before the first", kJobSetRule));
+    errors.push_back(
+        forbidden(job.path + ".dependsOn", "the first replicated job cannot depend on others", kJobSetRule));
     return;
   }
   std::set<std::string> seen;
@@ -80,9 +79,9 @@ void check_dependencies(const ReplicatedJob& job, const std::set<std::string>& e
     const auto text = name->get<std::string>();
     const std::string path = fmt::format("{}.dependsOn[{}].name", job.path, index);
     if (!seen.insert(text).second) {
-      errors.push_back(invalid_value(path, *name, "is there twice", kJobSetRule));
+      errors.push_back(invalid_value(path, *name, "must be unique, it is in the list twice", kJobSetRule));
     } else if (text == job.name) {
-      errors.push_back(invalid_value(path, *name, "a replicated job cannot wait for itself", kOurRule));
+      errors.push_back(invalid_value(path, *name, "a replicated job cannot depend on itself", kOurRule));
     } else if (!earlier.contains(text)) {
       errors.push_back(
           invalid_value(path, *name, "must be the name of a replicated job earlier in the list", kJobSetRule));
@@ -90,18 +89,18 @@ void check_dependencies(const ReplicatedJob& job, const std::set<std::string>& e
   }
 }
 
-void check_replicated_jobs(const Json& jobset, const Jobs& jobs, Errors& errors) {
+void check_replicated_jobs(const Json& jobset, const JobSetSpec& spec, Errors& errors) {
   const std::string name = longest_jobset_name(jobset);
   std::set<std::string> earlier;
-  for (const ReplicatedJob& job : jobs) {
+  for (const ReplicatedJob& job : spec.jobs) {
     if (earlier.contains(job.name)) {
       errors.push_back(invalid_value(job.path + ".name", job.name,
-                                     "is the name of an earlier replicated job; names are unique", kJobSetRule));
+                                     "must be unique, an earlier replicated job has this name", kJobSetRule));
     }
     check_child_names(name, job, errors);
     check_group_label(job, errors);
     check_pod_total(job, errors);
-    check_dependencies(job, earlier, &job == &jobs.front(), errors);
+    check_dependencies(job, earlier, &job == &spec.jobs.front(), errors);
     earlier.insert(job.name);
   }
 }
@@ -109,9 +108,9 @@ void check_replicated_jobs(const Json& jobset, const Jobs& jobs, Errors& errors)
 void check_subdomain(const Json& jobset, Errors& errors) {
   const std::string subdomain = string_at(jobset, {"spec", "network", "subdomain"});
   if (subdomain.empty()) return;
-  for (const std::string& complaint : check_dns1035_label(subdomain)) {
+  for (const std::string& detail : check_dns1035_label(subdomain)) {
     errors.push_back(
-        invalid_value("spec.network.subdomain", subdomain, "is the name of a Service: " + complaint, kJobSetRule));
+        invalid_value("spec.network.subdomain", subdomain, "as name of a Service: " + detail, kJobSetRule));
   }
 }
 
@@ -124,39 +123,46 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
   const auto refuse = [&](std::string detail) {
     errors.push_back(invalid_value(std::string(kPath), *found, std::move(detail), kJobSetRule));
   };
-  if (manager.size() > kLongestLabel) {
-    refuse(fmt::format("has {} characters, at most {} are allowed", manager.size(), kLongestLabel));
+  if (manager.size() > kMaxLabelLength) {
+    refuse(fmt::format("must be no more than {} characters, has {}", kMaxLabelLength, manager.size()));
   }
   const std::size_t slash = manager.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == manager.size()) {
-    refuse("must be a domain and a path, for example acme.io/foo; leave it out to have the JobSet managed here");
+    refuse("must be a domain and a path, for example acme.io/foo; omit it if this operator manages the JobSet");
     return;
   }
-  for (const std::string& complaint : check_dns1123_subdomain(manager.substr(0, slash))) refuse(complaint);
+  for (const std::string& detail : check_dns1123_subdomain(manager.substr(0, slash))) refuse(detail);
   constexpr std::string_view kPathCharacters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~%!$&'()*+,;=:";
   if (manager.find_first_not_of(kPathCharacters, slash + 1) != std::string::npos) {
-    refuse("has a character after the first '/' that no path may have (RFC 3986)");
+    refuse("has a character after the first '/' that is not allowed in a path (RFC 3986)");
   }
 }
 
 Errors check_object(const Json& jobset) {
   Errors errors;
   check_jobset_schema(jobset, errors);
-  const Jobs jobs = replicated_jobs(jobset);
-  check_replicated_jobs(jobset, jobs, errors);
+  const JobSetSpec spec = JobSetSpec::read(jobset);
+  check_replicated_jobs(jobset, spec, errors);
   check_subdomain(jobset, errors);
-  check_jobset_policies(jobset, jobs, errors);
+  check_jobset_policies(jobset, spec, errors);
   check_jobset_manager(jobset, errors);
-  check_jobset_volumes(jobset, jobs, errors);
-  check_jobset_slices(jobset, jobs, errors);
+  check_jobset_volumes(jobset, spec, errors);
+  check_jobset_slices(spec, errors);
   return errors;
 }
 
 }  // namespace
 
+std::string longest_jobset_name(const Json& jobset) {
+  const std::string name = string_at(jobset, {"metadata", "name"});
+  const std::string prefix = string_at(jobset, {"metadata", "generateName"});
+  if (!name.empty() || prefix.empty()) return name;
+  return prefix.substr(0, 58) + "xxxxx";  // The API server appends five characters, to at most 63.
+}
+
 std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old) {
-  if (!jobset.is_object()) return {invalid_value("spec", jobset, "a JobSet is an object", kKubernetesRule)};
+  if (!jobset.is_object()) return {invalid_value("spec", jobset, "must be an object", kKubernetesRule)};
   Errors errors = check_object(jobset);
   if (old == nullptr) return errors;
   if (!errors.empty()) errors = new_errors(std::move(errors), check_object(*old));
@@ -164,7 +170,7 @@ std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old) {
   return errors;
 }
 
-std::vector<UnservedField> unserved_jobset_fields(const Json& jobset) {
+std::vector<UnsupportedField> unsupported_jobset_fields(const Json& jobset) {
   if (string_at(jobset, {"spec", "failurePolicy", "restartStrategy"}) != "InPlaceRestart") return {};
   return {{"spec.failurePolicy.restartStrategy",
            "containers are not restarted in place; use Recreate or BlockingRecreate"}};

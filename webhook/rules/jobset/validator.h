@@ -5,21 +5,22 @@
 #include <vector>
 
 #include "webhook/rules/field_errors.h"
-#include "webhook/rules/unserved_field.h"
+#include "webhook/rules/unsupported_field.h"
 
 namespace tpuslice::webhook {
 
-/// Everything that is wrong with `jobset`. Absent fields count as their defaults, so it does not matter whether a
-/// defaulting webhook ran.
+/// All field errors of `jobset`. Absent fields count as their defaults, so it does not matter whether a defaulting
+/// webhook ran.
 ///
-/// `old` is the stored object on an update, else null. Then what was wrong with `old` already is not repeated, so that
-/// an object from before a rule can still be suspended, labelled and deleted.
+/// `old` is the stored object on an update, else null. Errors that `old` has too are left out, so that an object from
+/// before a rule can still be suspended, labelled and deleted.
 [[nodiscard]] std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old);
 
-/// Fields in use that our controller does not serve.
-[[nodiscard]] std::vector<UnservedField> unserved_jobset_fields(const Json& jobset);
+/// Fields in use that this controller does not support.
+[[nodiscard]] std::vector<UnsupportedField> unsupported_jobset_fields(const Json& jobset);
 
-/// What is legal but probably not meant; each shorter than the 256 characters that the API server passes on.
+/// Warnings about valid but probably unintended values; each shorter than the 256 characters that the API server
+/// allows.
 [[nodiscard]] std::vector<std::string> warn_jobset(const Json& jobset);
 
 }  // namespace tpuslice::webhook

@@ -7,22 +7,21 @@
 #include "tpu/labels.h"
 #include "tpu/slice_shape.h"
 #include "webhook/rules/field_errors.h"
-#include "webhook/rules/fields.h"
-#include "webhook/rules/jobset/fields.h"
+#include "webhook/rules/jobset/rules.h"
 #include "webhook/rules/jobset/validator.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-constexpr std::size_t kLongestWarning = 252;  // And "...": the API server cuts at 256.
-constexpr std::int64_t kDefaultLimit = 6;     // Kubernetes' backoffLimit of a Job.
+constexpr std::size_t kMaxWarningLength = 252;  // Plus "...": the API server cuts at 256.
+constexpr std::int64_t kDefaultLimit = 6;       // Kubernetes' backoffLimit of a Job.
 constexpr std::string_view kNumSlices = "MEGASCALE_NUM_SLICES";
 
-/// Calls `visit` with every MEGASCALE_NUM_SLICES that is a literal.
+/// Calls `visit` with the value and path of every literal MEGASCALE_NUM_SLICES.
 void for_each_slice_count(const ReplicatedJob& job,
                           const std::function<void(const std::string&, const std::string&)>& visit) {
-  const Json& containers = array_at(*job.pod, {"spec", "containers"});
+  const Json& containers = array_at(*job.pod_template, {"spec", "containers"});
   for (std::size_t index = 0; index < containers.size(); ++index) {
     const Json& variables = array_at(containers[index], {"env"});
     for (std::size_t position = 0; position < variables.size(); ++position) {
@@ -34,41 +33,41 @@ void for_each_slice_count(const ReplicatedJob& job,
   }
 }
 
-/// Slices that train together: several, and nobody said that they are independent.
+/// Several slices that are not declared independent.
 bool is_multislice(const ReplicatedJob& job) {
   bool opted_out = false;
   for_each_slice_count(job, [&](const std::string& count, const std::string&) { opted_out = count.empty(); });
   return job.replicas > 1 && !opted_out;
 }
 
-/// Of a Job that is a slice of several hosts.
-void warn_slice(const Json& jobset, const ReplicatedJob& job, std::vector<std::string>& warnings) {
-  const Json* dns = find_set(jobset, {"spec", "network", "enableDNSHostnames"});
-  if (dns != nullptr && *dns == false) {
+/// Warnings about a Job that is a multi-host slice.
+void warn_slice(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<std::string>& warnings) {
+  if (!spec.dns) {
     warnings.push_back(
         fmt::format("spec.network.enableDNSHostnames: is false, so the hosts of {} cannot find each other", job.path));
   }
   const bool is_set = find_set(*job.json, {"template", "spec", "backoffLimit"}) != nullptr;
   const std::int64_t limit =
-      int_at(*job.json, {"template", "spec", "backoffLimit"}).value_or(is_set ? 0 : kDefaultLimit);
+      int32_at(*job.json, {"template", "spec", "backoffLimit"}).value_or(is_set ? 0 : kDefaultLimit);
   if (limit > 0 && string_at(*job.json, {"template", "spec", "podReplacementPolicy"}) != "Failed") {
     warnings.push_back(
         fmt::format("{}: {}{}; a host that restarts alone cannot rejoin its slice: set backoffLimit: 0, "
-                    "so that one failed host ends the slice",
+                    "so that one failed host fails the slice",
                     job.job_path("backoffLimit"), is_set ? "is " : "is absent, which means ", limit));
   }
-  const auto accelerator = tpu::find_accelerator(string_at(*job.pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
+  const auto accelerator =
+      tpu::find_accelerator(string_at(*job.pod_template, {"spec", "nodeSelector", tpu::kAcceleratorLabel}));
   if (accelerator.ok() && (*accelerator)->generation == tpu::Generation::kV3 && is_multislice(job)) {
     warnings.push_back(
-        fmt::format("{}.replicas: {} slices cannot train together on {}; set {} to \"\" if each is on "
-                    "its own",
+        fmt::format("{}.replicas: {} slices cannot train together on {}; set {} to \"\" if they are "
+                    "independent",
                     job.path, job.replicas, (*accelerator)->label, kNumSlices));
   }
 }
 
-/// Of a Job whose pods ask for TPUs.
+/// Warnings about a Job whose pods request TPUs.
 void warn_tpu_pods(const ReplicatedJob& job, std::vector<std::string>& warnings) {
-  if (lacks_cluster_dns(*job.pod)) {
+  if (lacks_cluster_dns(*job.pod_template)) {
     warnings.push_back(
         fmt::format("{}.spec.dnsPolicy: with hostNetwork, names of other pods resolve only with "
                     "ClusterFirstWithHostNet",
@@ -85,16 +84,17 @@ void warn_tpu_pods(const ReplicatedJob& job, std::vector<std::string>& warnings)
 
 std::vector<std::string> warn_jobset(const Json& jobset) {
   std::vector<std::string> warnings;
-  if (string_at(jobset, {"spec", "startupPolicy", "startupPolicyOrder"}) == "InOrder") {
+  const JobSetSpec spec = JobSetSpec::read(jobset);
+  if (spec.in_order) {
     warnings.emplace_back(
-        "spec.startupPolicy: is deprecated; say the order with spec.replicatedJobs[*].dependsOn instead of InOrder");
+        "spec.startupPolicy: is deprecated; set the order with spec.replicatedJobs[*].dependsOn instead of InOrder");
   }
-  for (const ReplicatedJob& job : replicated_jobs(jobset)) {
-    if (job.pod == nullptr || !asks_for_tpus(*job.pod)) continue;
+  for (const ReplicatedJob& job : spec.jobs) {
+    if (job.pod_template == nullptr || !asks_for_tpus(*job.pod_template)) continue;
     warn_tpu_pods(job, warnings);
-    if (tpu::selected_hosts(*job.pod).value_or(1) > 1) warn_slice(jobset, job, warnings);
+    if (tpu::selected_hosts(*job.pod_template).value_or(1) > 1) warn_slice(spec, job, warnings);
   }
-  for (std::string& warning : warnings) warning = clip(std::move(warning), kLongestWarning);
+  for (std::string& warning : warnings) warning = clip(std::move(warning), kMaxWarningLength);
   return warnings;
 }
 

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "api/types/hash.h"
+#include "api/base/hash.h"
+#include "api/workloads/leaderworkerset/labels.h"
 #include "tpu/env_var.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
@@ -26,7 +27,7 @@ std::string group_key(const Json& pod, const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", namespace_of(pod), group.leader));
 }
 
-/// Upstream's has no namespace in it.
+/// As upstream, without the namespace.
 std::string subgroup_key(const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", group.leader, group.subgroup_of(group.worker)));
 }
@@ -43,11 +44,11 @@ void prepend(Json& env, const std::array<tpu::EnvVar, 3>& variables) {
   env = std::move(joined);
 }
 
-/// The leader is no host of the slice that its workers are.
+/// Affinity of a leader without TPUs to the slice of its workers.
 void follow_workers(PodDraft& pod, const LwsGroup& group, std::string_view topology_key) {
   const tpu::SliceIdentity workers{.owner = tpu::lws_slice_owner(pod.json, group),
                                    .slice_name = group.slice_name(group.in_subgroup() ? 0 : 1)};
-  tpu::follow_slice(pod.spec("affinity"), tpu::slice_key(workers), topology_key);
+  tpu::add_affinity_to_slice(pod.spec("affinity"), tpu::slice_key(workers), topology_key);
 }
 
 std::string first_set(std::initializer_list<std::string> texts) {
@@ -57,7 +58,7 @@ std::string first_set(std::initializer_list<std::string> texts) {
 
 }  // namespace
 
-void number_member(PodDraft& pod, const LwsGroup& group) {
+void set_member_labels(PodDraft& pod, const LwsGroup& group) {
   const auto label = [&](std::string_view name, std::string value) { pod.metadata("labels", name) = std::move(value); };
   label(tpu::kLwsWorkerIndex, std::to_string(group.worker));
   label(tpu::kLwsGroupIndex, std::to_string(group.index));
@@ -75,11 +76,11 @@ std::string_view member_start(const Json& pod, const tpu::SliceIdentity& identit
   return member_annotation(pod, tpu::kSliceStart) == tpu::kFirstHostFirst ? tpu::kFirstHostFirst : tpu::kFirstHostAlone;
 }
 
-void place_member(PodDraft& pod, const LwsGroup& group, bool in_slice, std::string_view topology_key) {
+void set_member_placement(PodDraft& pod, const LwsGroup& group, bool in_slice, std::string_view topology_key) {
   if (in_slice) return;
-  const std::string of_group = member_annotation(pod.json, tpu::kLwsTopologyKey);
+  const std::string of_group = member_annotation(pod.json, leaderworkerset::kExclusiveTopology);
   const std::string of_subgroup =
-      group.in_subgroup() ? member_annotation(pod.json, tpu::kLwsSubgroupTopologyKey) : std::string();
+      group.in_subgroup() ? member_annotation(pod.json, leaderworkerset::kSubgroupExclusiveTopology) : std::string();
   const std::string where = group.is_leader() ? member_annotation(pod.json, tpu::kSliceLeader) : std::string();
   if (where == tpu::kAnywhere) return;
   if (where == tpu::kWithSlice) {
@@ -90,14 +91,14 @@ void place_member(PodDraft& pod, const LwsGroup& group, bool in_slice, std::stri
   }
   // The other pods of a group select their leader's domain.
   if (group.is_leader() && !of_group.empty()) {
-    tpu::join_exclusive_affinity(pod.spec("affinity"), tpu::kLwsGroupKey, group_key(pod.json, group), of_group);
+    tpu::add_exclusive_affinity(pod.spec("affinity"), tpu::kLwsGroupKey, group_key(pod.json, group), of_group);
   }
   if (!of_subgroup.empty()) {
-    tpu::join_exclusive_affinity(pod.spec("affinity"), tpu::kLwsSubgroupKey, subgroup_key(group), of_subgroup);
+    tpu::add_exclusive_affinity(pod.spec("affinity"), tpu::kLwsSubgroupKey, subgroup_key(group), of_subgroup);
   }
 }
 
-void tell_member(PodDraft& pod, const LwsGroup& group) {
+void inject_member_env(PodDraft& pod, const LwsGroup& group) {
   const std::string address =
       fmt::format("{}.{}.{}", group.leader, string_at(pod.json, {"spec", "subdomain"}), namespace_of(pod.json));
   const std::array<tpu::EnvVar, 3> variables{

@@ -1,5 +1,5 @@
-// What the pods of a LeaderWorkerSet get, with TPUs or without, where our controller serves the set: the labels,
-// variables and placement of upstream's own pod webhook. A pod that it has seen already stays as it is.
+// Labels, environment and exclusive placement of LeaderWorkerSet pods, with or without TPUs, as upstream's pod webhook
+// injects them. Only if our controller serves LeaderWorkerSets.
 #pragma once
 
 #include <string_view>
@@ -10,19 +10,19 @@
 
 namespace tpuslice::webhook {
 
-/// Labels that tell the pod's place; its leader's own subdomain, where each group has a service.
-void number_member(PodDraft& pod, const tpu::LwsGroup& group);
+/// Sets the labels of group, worker and subgroup, and the subdomain of a leader if each group has a service.
+void set_member_labels(PodDraft& pod, const tpu::LwsGroup& group);
 
-/// When host 0 of the slice may start before the others are there: our controller makes workers wait for their leader
-/// only where its template says so.
+/// Value of tpu::kSliceStart: when host 0 may start before the other pods exist. Our controller makes workers wait for
+/// their leader only if the leader is annotated.
 [[nodiscard]] std::string_view member_start(const Json& pod, const tpu::SliceIdentity& identity);
 
-/// Exclusive placement by the annotations of upstream. `in_slice`: the pod is a host of a slice of several, which has a
-/// domain for itself already. A leader beside such a slice goes where tpu::kSliceLeader says.
-void place_member(PodDraft& pod, const tpu::LwsGroup& group, bool in_slice, std::string_view topology_key);
+/// Adds the affinity of upstream's exclusive placement. `in_slice`: the pod is a host of a multi-host slice, which has
+/// a whole domain anyway. Leaders outside such a slice follow the annotation tpu::kSliceLeader.
+void set_member_placement(PodDraft& pod, const tpu::LwsGroup& group, bool in_slice, std::string_view topology_key);
 
-/// LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX for every container, before all other variables and instead
-/// of the user's, so that these can refer to them.
-void tell_member(PodDraft& pod, const tpu::LwsGroup& group);
+/// Injects LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX into every container, before all other variables, so
+/// that these can refer to them. The user's values are replaced.
+void inject_member_env(PodDraft& pod, const tpu::LwsGroup& group);
 
 }  // namespace tpuslice::webhook

@@ -1,4 +1,4 @@
-// The parts of validate_leaderworkerset(), each about one thing. All append to `errors`.
+// The parts of validate_leaderworkerset(). All append to `errors`.
 #pragma once
 
 #include <vector>
@@ -8,25 +8,25 @@
 
 namespace tpuslice::webhook {
 
-/// metadata.name, and the names and labels that are made from it.
-void check_lws_name(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors);
+/// metadata.name, and the length of names and labels derived from it.
+void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors);
 
-/// Types, enumerations and required fields; what Kubernetes demands of the pod templates of a StatefulSet.
-void check_lws_schema(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors);
+/// Types, enumerations and required fields; Kubernetes' rules for pod templates of StatefulSets.
+void check_lws_schema(const Json& set, const GroupTemplate& group, std::vector<FieldError>& errors);
 
-/// spec.replicas, size, subgroups and the annotations that go with them.
-void check_lws_counts(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors);
+/// spec.replicas, size, subgroups and the annotations of exclusive placement.
+void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors);
 
 /// spec.rolloutStrategy.rollingUpdateConfiguration.
-void check_lws_rollout(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors);
+void check_lws_rollout(const Json& set, int replicas, std::vector<FieldError>& errors);
 
-/// The TPU slices that the groups or subgroups are.
-void check_lws_slices(const LwsGroups& groups, std::vector<FieldError>& errors);
+/// Whether groups or subgroups with TPUs are whole slices.
+void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors);
 
 /// Whether the pod template names an accelerator or a topology.
 [[nodiscard]] bool selects_tpu_nodes(const Json& pod);
 
-/// What an update from `old` may not change.
+/// Immutable fields.
 void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

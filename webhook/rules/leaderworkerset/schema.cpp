@@ -1,10 +1,9 @@
-// Which fields a LeaderWorkerSet has, and what Kubernetes demands of the StatefulSets that are made from its templates.
+// Fields of a LeaderWorkerSet, and Kubernetes' rules for the pod templates of StatefulSets.
 #include <array>
 
 #include <fmt/format.h>
 
 #include "webhook/rules/field_shapes.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/leaderworkerset/rules.h"
 
 namespace tpuslice::webhook {
@@ -12,7 +11,7 @@ namespace {
 
 using enum FieldType;
 
-/// But for the numbers, which have bounds of their own.
+/// Without numbers: check_lws_counts().
 /// Source: upstream's CRD; the retention policy as Kubernetes checks it when it creates the StatefulSet.
 constexpr auto kLwsShapes = std::to_array<FieldShape>({
     {.path = "metadata.annotations", .type = kObject},
@@ -54,40 +53,39 @@ constexpr auto kLwsShapes = std::to_array<FieldShape>({
     {.path = "spec.networkConfig.subdomainPolicy", .type = kString, .values = "Shared|UniquePerReplica"},
 });
 
-/// What the API server would otherwise say to nobody but the controller.
+/// Errors that only the controller would see otherwise, when it creates StatefulSets.
 /// Source: Kubernetes' validation of StatefulSets and of pods.
 void check_pod_template(const Json& pod, std::string_view path, std::vector<FieldError>& errors) {
   const Json* containers = find_set(pod, {"spec", "containers"});
   if (find_set(pod, {"spec"}) == nullptr || (containers != nullptr && containers->is_array() && containers->empty())) {
-    errors.push_back(
-        required_value(fmt::format("{}.spec.containers", path), "a pod has at least one container", kKubernetesRule));
+    errors.push_back(required_value(fmt::format("{}.spec.containers", path), "a pod must have at least one container",
+                                    kKubernetesRule));
   }
   const Json* restarts = find_set(pod, {"spec", "restartPolicy"});
   if (restarts != nullptr && *restarts != "Always") {
-    errors.push_back(invalid_value(fmt::format("{}.spec.restartPolicy", path), *restarts,
-                                   "pods of a StatefulSet must have Always", kKubernetesRule));
+    errors.push_back(not_supported(fmt::format("{}.spec.restartPolicy", path), *restarts, {"Always"}, kKubernetesRule));
   }
   if (find_set(pod, {"spec", "activeDeadlineSeconds"}) != nullptr) {
     errors.push_back(forbidden(fmt::format("{}.spec.activeDeadlineSeconds", path),
-                               "pods of a StatefulSet have no deadline", kKubernetesRule));
+                               "pods of a StatefulSet cannot have a deadline", kKubernetesRule));
   }
 }
 
 }  // namespace
 
-void check_lws_schema(const Json& set, const LwsGroups& groups, std::vector<FieldError>& errors) {
+void check_lws_schema(const Json& set, const GroupTemplate& group, std::vector<FieldError>& errors) {
   if (!set.is_object()) {
     errors.push_back(required_value("spec", "must be set", kLeaderWorkerSetRule));
     return;
   }
   check_shapes(set, kLwsShapes, kLeaderWorkerSetRule, errors);
-  if (groups.leader != nullptr && groups.leader_has_template() && groups.leader->is_object()) {
-    check_pod_template(*groups.leader, kLwsLeaderPath, errors);
+  if (group.leader != nullptr && group.has_leader_template() && group.leader->is_object()) {
+    check_pod_template(*group.leader, kLwsLeaderPath, errors);
   }
-  // Of a group of one that has a leader's template, this one is not used.
-  const bool used = groups.size > 1 || !groups.leader_has_template();
-  if (used && groups.worker != nullptr && groups.worker->is_object()) {
-    check_pod_template(*groups.worker, kLwsWorkerPath, errors);
+  // Unused by groups of one pod with a leader template.
+  const bool used = group.size > 1 || !group.has_leader_template();
+  if (used && group.worker != nullptr && group.worker->is_object()) {
+    check_pod_template(*group.worker, kLwsWorkerPath, errors);
   }
 }
 

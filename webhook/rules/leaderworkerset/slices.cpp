@@ -1,4 +1,4 @@
-// Groups and subgroups of a LeaderWorkerSet as TPU slices.
+// Rules for groups and subgroups of a LeaderWorkerSet that are TPU slices.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
 #include "tpu/slice_shape.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/leaderworkerset/rules.h"
 #include "webhook/rules/tpu_rules.h"
 
@@ -17,8 +16,8 @@ std::string node_selector_path(std::string_view pod_path, std::string_view label
   return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
 }
 
-/// What is wrong with one template. Upstream takes the hosts from the size, so a pod may name neither accelerator nor
-/// topology (warn_leaderworkerset tells that GKE will not place it); one without the other is a mistake.
+/// Errors of one pod template. Accelerator and topology may both be absent, as upstream only needs the size
+/// (warn_leaderworkerset() warns that GKE does not place such pods), but not one of them.
 std::vector<FieldError> template_errors(const Json& pod, std::string_view path, const HostsField& hosts) {
   std::vector<FieldError> errors;
   check_tpu_pod(pod, std::string(path), hosts, errors);
@@ -31,7 +30,7 @@ std::vector<FieldError> template_errors(const Json& pod, std::string_view path, 
   return errors;
 }
 
-/// How many chips each TPU container asks for: "2 + 2".
+/// Chips of each TPU container: "2 + 2".
 std::string chips_of(const Json& pod) {
   std::string text;
   const auto containers = tpu::tpu_containers(*find_set(pod, {"spec"}));
@@ -42,10 +41,10 @@ std::string chips_of(const Json& pod) {
   return text;
 }
 
-/// Leader and workers of one slice are hosts of the same kind. Slices of one host each may differ.
-void check_same_hosts(const LwsGroups& groups, std::vector<FieldError>& errors) {
-  const Json& leader = *groups.leader;
-  const Json& worker = *groups.worker;
+/// Leader and workers of one slice must be equal hosts. Single-host slices may differ.
+void check_same_hosts(const TpuGroup& group, std::vector<FieldError>& errors) {
+  const Json& leader = *group.shape.leader;
+  const Json& worker = *group.shape.worker;
   if (tpu::selected_hosts(leader) == 1 && tpu::selected_hosts(worker) == 1) return;
   const auto refuse = [&](std::string path, const std::string& ours, const std::string& theirs) {
     errors.push_back(invalid_value(std::move(path), ours,
@@ -72,77 +71,77 @@ void check_same_hosts(const LwsGroups& groups, std::vector<FieldError>& errors) 
   const std::string theirs = chips_of(worker);
   if (ours.empty() || theirs.empty() || ours == theirs) return;
   errors.push_back(invalid_value(fmt::format("{}.spec.containers", kLwsLeaderPath), ours,
-                                 fmt::format("chips, but the workers ask for {}; leader and workers are hosts of one "
-                                             "slice and must ask for equally many chips",
+                                 fmt::format("chips, but the workers request {}; leader and workers are hosts of one "
+                                             "slice and must request the same number",
                                              theirs),
                                  kGkeRule));
 }
 
-/// What to write for slices of so many hosts, where the groups have no subgroups.
-std::string size_advice(const LwsGroups& groups, int hosts) {
-  if (!groups.leader_has_tpus) {
+/// Advice for slices of `hosts` hosts without subgroup.
+std::string size_advice(const TpuGroup& group, int hosts) {
+  if (!group.leader_has_tpus) {
     return fmt::format("set size: {} ({} hosts and a leader without TPUs)", hosts + 1, hosts);
   }
-  if (groups.workers_have_tpus) return fmt::format("set size: {}", hosts);
-  return fmt::format("only the leader asks for google.com/tpu: let the workers too and set size: {}", hosts);
+  if (group.workers_have_tpus) return fmt::format("set size: {}", hosts);
+  return fmt::format("only the leader requests google.com/tpu: add it to the workers and set size: {}", hosts);
 }
 
-/// The same with subgroups.
-std::string subgroup_advice(const LwsGroups& groups, const LwsSlices& slices, int hosts) {
-  const bool with_leader = groups.leader_has_tpus && groups.leader_is_member();
-  if (with_leader && !groups.workers_have_tpus) {
-    return "only the leader asks for google.com/tpu: let the workers too, or use a topology of one host";
+/// Advice for slices of `hosts` hosts with subgroup.
+std::string subgroup_advice(const TpuGroup& group, const LwsSlices& slices, int hosts) {
+  const bool with_leader = group.leader_has_tpus && group.shape.includes_leader();
+  if (with_leader && !group.workers_have_tpus) {
+    return "only the leader requests google.com/tpu: add it to the workers, or use a topology of one host";
   }
   const std::int64_t others = with_leader ? 0 : 1;
-  const std::int64_t left = (groups.size - others) % hosts;
-  if (left == 0 && groups.size > others) return fmt::format("set subGroupSize: {}", hosts);
+  const std::int64_t left = (group.shape.size - others) % hosts;
+  if (left == 0 && group.shape.size > others) return fmt::format("set subGroupSize: {}", hosts);
   return fmt::format("set subGroupSize: {} and size: {} ({} of {} hosts{})", hosts, slices.count * hosts + others,
                      slices.count == 1 ? "a subgroup" : fmt::format("{} subgroups", slices.count), hosts,
-                     with_leader ? "" : ", and a leader beside them");
+                     with_leader ? "" : ", and a leader");
 }
 
-/// Subgroups of a group are slices of one topology, so they are equal.
-void check_even(const LwsGroups& groups, const LwsSlices& slices, std::vector<FieldError>& errors) {
-  const std::int64_t subgroup = groups.subgroups->size;
-  const std::string advice = groups.leader_has_tpus
+/// Subgroups of a group are slices of one topology, so they must have equal numbers of hosts.
+void check_even(const TpuGroup& group, const LwsSlices& slices, std::vector<FieldError>& errors) {
+  const std::int64_t subgroup = group.shape.subgroups->size;
+  const std::string advice = group.leader_has_tpus
                                  ? fmt::format("set size: {} or {}, or give the leader a template without TPUs",
-                                               groups.size - 1, groups.size - 1 + subgroup)
-                                 : fmt::format("set size: {} or {} (the leader without TPUs is one more)",
-                                               groups.size + 1 - subgroup, groups.size + 1);
+                                               group.shape.size - 1, group.shape.size - 1 + subgroup)
+                                 : fmt::format("set size: {} or {} (including a leader without TPUs)",
+                                               group.shape.size + 1 - subgroup, group.shape.size + 1);
   errors.push_back(
       invalid_value(std::string(kLwsSubgroupPath), subgroup,
                     fmt::format("of {} pods in a group, the first subgroup has {} with TPUs and the others "
                                 "{}; each is a slice of the same topology, {}",
-                                groups.size, slices.first, slices.others, advice),
+                                group.shape.size, slices.first, slices.others, advice),
                     kOurRule));
 }
 
-/// Of the slice or slices that the workers are in.
-HostsField member_hosts(const LwsGroups& groups, const LwsSlices& slices) {
+/// Hosts of the slice or slices with workers.
+HostsField member_hosts(const TpuGroup& group, const LwsSlices& slices) {
   HostsField hosts;
   hosts.many_single_hosts = true;
-  if (!groups.subgroups) {
+  if (!group.shape.subgroups) {
     hosts.path = kLwsSizePath;
-    hosts.found = groups.size;
+    hosts.found = group.shape.size;
     hosts.pods = slices.pods();
-    hosts.advice = [&groups](int count) { return size_advice(groups, count); };
+    hosts.advice = [&group](int count) { return size_advice(group, count); };
   } else {
     hosts.path = kLwsSubgroupPath;
-    hosts.found = groups.subgroups->size;
-    hosts.pods = slices.uneven() ? groups.subgroups->size : slices.pods();  // What was meant.
-    hosts.advice = [&groups, slices](int count) { return subgroup_advice(groups, slices, count); };
+    hosts.found = group.shape.subgroups->size;
+    hosts.pods = slices.uneven() ? group.shape.subgroups->size : slices.pods();  // The intended number.
+    hosts.advice = [&group, slices](int count) { return subgroup_advice(group, slices, count); };
   }
   return hosts;
 }
 
-/// A leader that its subgroups exclude is a slice of its own.
-HostsField lone_leader_hosts(const LwsGroups& groups) {
+/// A leader outside all subgroups is a slice of its own.
+HostsField lone_leader_hosts(const TpuGroup& group) {
   HostsField hosts;
   hosts.path = "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType";
   hosts.found = "LeaderExcluded";
-  hosts.advice = [&groups](int) {
-    return groups.leader_has_template()
-               ? "and the leader is in no subgroup: let it ask for no google.com/tpu, or set LeaderWorker"
+  hosts.advice = [&group](int) {
+    return group.shape.has_leader_template()
+               ? "and the leader is in no subgroup: remove google.com/tpu from it, or set LeaderWorker"
                : "and the leader is in no subgroup: add a leaderTemplate without google.com/tpu, or set LeaderWorker";
   };
   return hosts;
@@ -162,26 +161,27 @@ bool selects_tpu_nodes(const Json& pod) {
          !string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation}).empty();
 }
 
-void check_lws_slices(const LwsGroups& groups, std::vector<FieldError>& errors) {
-  if (!groups.leader_has_tpus && !groups.workers_have_tpus) return;
-  const LwsSlices slices = groups.sound ? lws_slices(groups) : LwsSlices();
+void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors) {
+  const TpuGroup group(shape);
+  if (!group.leader_has_tpus && !group.workers_have_tpus) return;
+  const LwsSlices slices = shape.valid ? lws_slices(group) : LwsSlices();
   std::vector<FieldError> found;
   const bool together =
-      groups.leader_has_tpus && groups.workers_have_tpus && groups.leader_has_template() && groups.leader_is_member();
-  if (together) check_same_hosts(groups, found);
+      group.leader_has_tpus && group.workers_have_tpus && shape.has_leader_template() && shape.includes_leader();
+  if (together) check_same_hosts(group, found);
   const bool differ = !found.empty();
-  const HostsField members = member_hosts(groups, slices);
-  if (groups.leader_has_tpus) {
-    const HostsField hosts = groups.leader_is_member() ? members : lone_leader_hosts(groups);
-    std::vector<FieldError> of_leader = template_errors(*groups.leader, groups.leader_path(), hosts);
-    // The workers tell what the size should be.
+  const HostsField members = member_hosts(group, slices);
+  if (group.leader_has_tpus) {
+    const HostsField hosts = shape.includes_leader() ? members : lone_leader_hosts(group);
+    std::vector<FieldError> of_leader = template_errors(*shape.leader, lws_leader_path(shape), hosts);
+    // The error for the workers advises on the size.
     if (differ) std::erase_if(of_leader, [&](const FieldError& error) { return error.path == hosts.path; });
     append_new(of_leader, found);
   }
-  if (groups.workers_have_tpus) append_new(template_errors(*groups.worker, kLwsWorkerPath, members), found);
-  const Json& member = groups.workers_have_tpus ? *groups.worker : *groups.leader;
-  if (slices.uneven() && tpu::selected_hosts(member) != 1) check_even(groups, slices, found);
-  if (!groups.sound) {  // Then nobody knows how many hosts there are.
+  if (group.workers_have_tpus) append_new(template_errors(*shape.worker, kLwsWorkerPath, members), found);
+  const Json& member = group.workers_have_tpus ? *shape.worker : *shape.leader;
+  if (slices.uneven() && tpu::selected_hosts(member) != 1) check_even(group, slices, found);
+  if (!shape.valid) {  // The number of hosts is unknown.
     std::erase_if(found, [&](const FieldError& error) { return error.path == members.path; });
   }
   append_new(found, errors);

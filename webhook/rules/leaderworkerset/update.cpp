@@ -1,7 +1,6 @@
-// What stays as it is while a LeaderWorkerSet lives.
+// Immutable fields of a LeaderWorkerSet.
 #include <fmt/format.h>
 
-#include "webhook/rules/fields.h"
 #include "webhook/rules/leaderworkerset/rules.h"
 
 namespace tpuslice::webhook {
@@ -23,20 +22,21 @@ void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>&
     return size == nullptr ? Json() : *size;
   };
   if (now != nullptr && before == nullptr) {
-    errors.push_back(invalid_value(
-        path, size_of(*now), "subgroups cannot be added to a set that exists; create another", kLeaderWorkerSetRule));
+    errors.push_back(invalid_value(path, size_of(*now),
+                                   "field is immutable: subgroups cannot be added; create another set",
+                                   kLeaderWorkerSetRule));
   } else if (now == nullptr && before != nullptr) {
-    errors.push_back(required_value(
-        path, fmt::format("is immutable, was {}; a set keeps its subgroups", print_size(size_of(*before))),
-        kLeaderWorkerSetRule));
+    errors.push_back(required_value(path, fmt::format("field is immutable: was {}", print_size(size_of(*before))),
+                                    kLeaderWorkerSetRule));
   } else if (now != nullptr && size_of(*now) != size_of(*before)) {
-    errors.push_back(invalid_value(
-        path, size_of(*now), fmt::format("is immutable, was {}", print_size(size_of(*before))), kLeaderWorkerSetRule));
+    errors.push_back(invalid_value(path, size_of(*now),
+                                   fmt::format("field is immutable: was {}", print_size(size_of(*before))),
+                                   kLeaderWorkerSetRule));
   }
   const Json* network = find_set(set, {"spec", "networkConfig"});
   if (network != nullptr && network->is_object() && find_set(*network, {"subdomainPolicy"}) == nullptr) {
     errors.push_back(required_value("spec.networkConfig.subdomainPolicy",
-                                    fmt::format("cannot become null, was {}: set Shared or UniquePerReplica",
+                                    fmt::format("cannot be removed: was {}; set Shared or UniquePerReplica",
                                                 string_at(old, {"spec", "networkConfig", "subdomainPolicy"}, "Shared")),
                                     kLeaderWorkerSetRule));
   }

@@ -1,6 +1,6 @@
 // Validation of a LeaderWorkerSet: the rules of upstream's webhook and CRD, and those of TPU slices. Pure.
 //
-// The webhook refuses with it; the controller reports with it where no webhook is installed.
+// Used by admission, and by the controller for objects that admission did not see.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace tpuslice::webhook {
 
-/// Everything that is wrong with `set`. `old` is the stored object on an update, else null. Absent fields count as the
-/// defaults of the CRD and of upstream's webhook.
+/// All errors of `set`. `old` is the stored object on an update, otherwise null. Absent fields count as the defaults of
+/// the CRD and of upstream's webhook.
 ///
-/// What upstream accepts and we refuse is told of an update only if the stored object was free of it: a set older than
-/// this webhook can still be scaled, labelled and deleted.
+/// An update reports errors that upstream does not have only if the stored object did not have them, so that sets older
+/// than this webhook can be scaled, labelled and deleted.
 [[nodiscard]] std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* old);
 
-/// What is legal but probably not meant, each in less than 256 bytes.
+/// Warnings of less than 256 bytes each.
 [[nodiscard]] std::vector<std::string> warn_leaderworkerset(const Json& set, const Json* old = nullptr);
 
 }  // namespace tpuslice::webhook

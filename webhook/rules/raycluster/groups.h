@@ -5,14 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "api/workloads/raycluster/spec.h"
 #include "webhook/rules/field_errors.h"
 
 namespace tpuslice::webhook {
 
-/// Calls `visit(group, "spec.workerGroupSpecs[0]")` for each worker group that is an object.
-void for_each_group(const Json& cluster, const std::function<void(const Json&, const std::string&)>& visit);
+/// A worker group as JSON and typed, and its path: "spec.workerGroupSpecs[0]".
+using GroupVisitor = std::function<void(const Json&, const raycluster::WorkerGroup&, const std::string&)>;
 
-/// What TPU slices demand of the cluster's groups.
-void check_group_slices(const Json& cluster, std::vector<FieldError>& errors);
+/// Calls `visit` for each worker group that is an object. `spec` was read from `cluster`.
+void for_each_group(const Json& cluster, const raycluster::RayClusterSpec& spec, const GroupVisitor& visit);
+
+/// Checks the TPU slices of the cluster's groups.
+void check_group_slices(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

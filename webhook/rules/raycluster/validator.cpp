@@ -1,50 +1,53 @@
 #include "webhook/rules/raycluster/validator.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/validation_names.h"
+#include "api/workloads/raycluster/labels.h"
 #include "tpu/naming.h"
-#include "webhook/rules/fields.h"
 #include "webhook/rules/raycluster/groups.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-constexpr std::size_t kLongestName = 53;  // "<name>-headless" and the other children stay DNS labels.
-constexpr std::int64_t kUnlimited = std::numeric_limits<std::int32_t>::max();
+/// "<name>-headless" and the names of the other children must be DNS labels.
+constexpr std::size_t kMaxNameLength = 53;
+using raycluster::RayClusterSpec;
+using raycluster::WorkerGroup;
 using Errors = std::vector<FieldError>;
 
 void check_name(const Json& cluster, Errors& errors) {
   const std::string name = string_at(cluster, {"metadata", "name"});
-  if (name.empty()) return;  // generateName: the API server has not chosen one yet.
-  if (name.size() > kLongestName) {
-    errors.push_back(invalid_value(
-        "metadata.name", name,
-        fmt::format("has {} characters, at most {} fit the names of its services", name.size(), kLongestName),
-        kKubeRayRule));
+  if (name.empty()) return;  // metadata.generateName: the API server sets the name after admission.
+  if (name.size() > kMaxNameLength) {
+    errors.push_back(
+        invalid_value("metadata.name", name,
+                      fmt::format("must be no more than {} characters, because names of services are derived from it",
+                                  kMaxNameLength),
+                      kKubeRayRule));
     return;
   }
-  for (const std::string& complaint : check_dns1035_label(name)) {
-    errors.push_back(invalid_value("metadata.name", name, complaint, kKubeRayRule));
+  for (const std::string& error : check_dns1035_label(name)) {
+    errors.push_back(invalid_value("metadata.name", name, error, kKubeRayRule));
   }
 }
 
 void check_manager(const Json& cluster, const Json* old, Errors& errors) {
   const Json* manager = find_set(cluster, {"spec", "managedBy"});
   if (manager == nullptr) return;
-  if (*manager != "ray.io/kuberay-operator" && *manager != "kueue.x-k8s.io/multikueue") {
-    errors.push_back(invalid_value("spec.managedBy", *manager,
-                                   "must be ray.io/kuberay-operator or kueue.x-k8s.io/multikueue", kKubeRayRule));
+  if (*manager != raycluster::kKubeRayManager && *manager != raycluster::kMultiKueueManager) {
+    errors.push_back(not_supported(
+        "spec.managedBy", *manager,
+        {std::string(raycluster::kKubeRayManager), std::string(raycluster::kMultiKueueManager)}, kKubeRayRule));
   }
   const Json* before = old == nullptr ? nullptr : find_set(*old, {"spec", "managedBy"});
   if (before != nullptr && *before != *manager) {
-    errors.push_back(
-        invalid_value("spec.managedBy", *manager, fmt::format("is immutable, was {}", before->dump()), kKubeRayRule));
+    errors.push_back(immutable("spec.managedBy", *manager, *before, kKubeRayRule));
   }
 }
 
@@ -52,7 +55,7 @@ void check_upgrade(const Json& cluster, Errors& errors) {
   const Json* type = find_set(cluster, {"spec", "upgradeStrategy", "type"});
   if (type == nullptr) return;
   if (*type != "Recreate" && *type != "None") {
-    errors.push_back(invalid_value("spec.upgradeStrategy.type", *type, "must be Recreate or None", kKubeRayRule));
+    errors.push_back(not_supported("spec.upgradeStrategy.type", *type, {"None", "Recreate"}, kKubeRayRule));
   }
   const Json* owners = find_set(cluster, {"metadata", "ownerReferences"});
   if (owners == nullptr || !owners->is_array()) return;
@@ -61,106 +64,99 @@ void check_upgrade(const Json& cluster, Errors& errors) {
     if (kind != "RayJob" && kind != "RayService") continue;
     errors.push_back(forbidden(
         "spec.upgradeStrategy.type",
-        fmt::format("{} {} decides how its cluster is upgraded", kind, string_at(owner, {"name"})), kKubeRayRule));
+        fmt::format("unset it: the cluster is upgraded by {} {}", kind, string_at(owner, {"name"})), kKubeRayRule));
   }
 }
 
-/// What the head group and worker groups have in common.
+/// Fields that the head group and worker groups have in common.
 void check_group_spec(const Json& group, const std::string& path, Errors& errors) {
   const Json* containers = find_set(group, {"template", "spec", "containers"});
   if (containers == nullptr || !containers->is_array() || containers->empty()) {
     errors.push_back(required_value(path + ".template.spec.containers",
-                                    "a group has at least one container, the first being Ray's", kKubeRayRule));
+                                    "a group has at least one container, and the first one runs Ray", kKubeRayRule));
   }
   if (find_set(group, {"rayStartParams", "labels"}) != nullptr) {
-    errors.push_back(forbidden(path + ".rayStartParams[labels]", fmt::format("use {}.labels", path), kKubeRayRule));
+    errors.push_back(
+        forbidden(path + ".rayStartParams[labels]", fmt::format("use {}.labels instead", path), kKubeRayRule));
   }
   const Json* resources = find_set(group, {"resources"});
   if (resources != nullptr && !resources->empty()) {
     for (const std::string_view name : {"num-cpus", "num-gpus", "memory", "resources"}) {
       if (find_set(group, {"rayStartParams", name}) == nullptr) continue;
       errors.push_back(forbidden(fmt::format("{}.rayStartParams[{}]", path, name),
-                                 fmt::format("{}.resources is set; say it in one place", path), kKubeRayRule));
+                                 fmt::format("cannot be combined with {}.resources", path), kKubeRayRule));
     }
   }
   const Json* labels = find_set(group, {"labels"});
   if (labels == nullptr || !labels->is_object()) return;
   for (const auto& [key, value] : labels->items()) {
     const std::string label_path = fmt::format("{}.labels[{}]", path, key);
-    for (const std::string& complaint : check_label_key(key)) {
-      errors.push_back(invalid_value(label_path, key, complaint, kKubeRayRule));
+    for (const std::string& error : check_label_key(key)) {
+      errors.push_back(invalid_value(label_path, key, error, kKubeRayRule));
     }
-    for (const std::string& complaint : check_label_value(value.is_string() ? value.get<std::string>() : "?")) {
-      errors.push_back(invalid_value(label_path, value, complaint, kKubeRayRule));
+    for (const std::string& error : check_label_value(value.is_string() ? value.get<std::string>() : "?")) {
+      errors.push_back(invalid_value(label_path, value, error, kKubeRayRule));
     }
   }
 }
 
-void check_group_name(const Json& group, const std::string& path, std::set<std::string>& seen, Errors& errors) {
-  const std::string name = string_at(group, {"groupName"});
+void check_group_name(const std::string& name, const std::string& path, std::set<std::string>& names, Errors& errors) {
   const std::string name_path = path + ".groupName";
   if (name.empty()) {
-    errors.push_back(required_value(name_path, "every worker group has a name", kKubeRayRule));
+    errors.push_back(required_value(name_path, "a worker group has a name", kKubeRayRule));
     return;
   }
-  if (!seen.insert(name).second) {
-    errors.push_back(invalid_value(name_path, name, "is the name of an earlier group; names are unique", kKubeRayRule));
-  }
-  Complaints complaints = check_label_value(name);
-  if (complaints.empty()) {
-    std::string lower = name;  // As in the names of its pods.
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    complaints = check_dns1123_subdomain(lower);
-  }
-  for (const std::string& complaint : complaints) {
-    errors.push_back(invalid_value(name_path, name, complaint, kKubernetesRule));
+  if (!names.insert(name).second) errors.push_back(duplicate_value(name_path, name, kKubeRayRule));
+  auto name_errors = check_label_value(name);
+  if (name_errors.empty()) name_errors = check_dns1123_subdomain(to_lower(name));  // As in the names of its pods.
+  for (const std::string& error : name_errors) {
+    errors.push_back(invalid_value(name_path, name, error, kKubernetesRule));
   }
 }
 
-void check_group_counts(const Json& group, const std::string& path, Errors& errors) {
+/// False, with an error, if the field is set to anything but an int32 from 0.
+bool check_count(const Json& group, std::string_view field, const std::string& path, Errors& errors) {
+  const Json* value = find_set(group, {field});
+  if (value == nullptr) return true;
+  const auto number = int32_at(group, {field});
+  if (number && *number >= 0) return true;
+  errors.push_back(invalid_value(
+      fmt::format("{}.{}", path, field), *value,
+      number ? "must be greater than or equal to 0" : "must be an integer from 0 to 2147483647", kKubeRayRule));
+  return false;
+}
+
+void check_group_counts(const Json& json, const WorkerGroup& group, const std::string& path, Errors& errors) {
   for (const std::string_view field : {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}) {
-    const Json* value = find_set(group, {field});
-    if (value == nullptr) continue;
-    const auto number = int_at(group, {field});
-    if (!number || *number < 0) {
-      errors.push_back(invalid_value(fmt::format("{}.{}", path, field), *value,
-                                     "must be a whole number from 0 to 2147483647", kKubeRayRule));
-    }
+    check_count(json, field, path, errors);
   }
-  const std::int64_t least = int_at(group, {"minReplicas"}).value_or(0);
-  const std::int64_t most = int_at(group, {"maxReplicas"}).value_or(kUnlimited);
-  if (least > most) {
-    errors.push_back(invalid_value(path + ".minReplicas", least, fmt::format("must be at most maxReplicas, {}", most),
+  if (group.min_replicas > group.max_replicas) {
+    errors.push_back(invalid_value(path + ".minReplicas", group.min_replicas,
+                                   fmt::format("must be less than or equal to maxReplicas, {}", group.max_replicas),
                                    kKubeRayRule));
   }
 }
 
 void check_group_autoscaling(const Json& cluster, const Json& group, const std::string& path, Errors& errors) {
-  const bool autoscaling = is_true(cluster, {"spec", "enableInTreeAutoscaling"});
-  const bool second = autoscaling && string_at(cluster, {"spec", "autoscalerOptions", "version"}) == "v2";
-  if (autoscaling && is_true(group, {"suspend"})) {
+  const bool autoscaling = bool_at(cluster, {"spec", "enableInTreeAutoscaling"});
+  const bool version_2 = autoscaling && string_at(cluster, {"spec", "autoscalerOptions", "version"}) == "v2";
+  if (autoscaling && bool_at(group, {"suspend"})) {
     errors.push_back(
-        forbidden(path + ".suspend", "groups cannot be suspended while the autoscaler scales them", kKubeRayRule));
+        forbidden(path + ".suspend", "cannot be combined with spec.enableInTreeAutoscaling", kKubeRayRule));
   }
   for (const std::string_view field : {"idleTimeoutSeconds", "priority"}) {
-    const Json* value = find_set(group, {field});
-    if (value == nullptr) continue;
-    const auto number = int_at(group, {field});
-    const std::string field_path = fmt::format("{}.{}", path, field);
-    if (!number || *number < 0) {
-      errors.push_back(invalid_value(field_path, *value, "must be a whole number from 0", kKubeRayRule));
-    } else if (!second && !(field == "priority" && *number == 0)) {  // 0 is the CRD's default.
-      errors.push_back(
-          forbidden(field_path, "needs enableInTreeAutoscaling with autoscalerOptions.version v2", kKubeRayRule));
-    }
+    if (find_set(group, {field}) == nullptr || !check_count(group, field, path, errors)) continue;
+    const bool crd_default = field == "priority" && int32_at(group, {field}) == 0;
+    if (version_2 || crd_default) continue;
+    errors.push_back(forbidden(fmt::format("{}.{}", path, field),
+                               "requires spec.enableInTreeAutoscaling and spec.autoscalerOptions.version v2",
+                               kKubeRayRule));
   }
 }
 
-/// A group whose hosts find each other by name.
-bool has_named_hosts(const Json& group) {
-  const Json* pod = find_set(group, {"template"});
-  return pod != nullptr && asks_for_tpus(*pod) && int_at(group, {"numOfHosts"}).value_or(1) > 1;
+/// Whether the hosts of the group find each other by name.
+bool has_named_hosts(const WorkerGroup& group) {
+  return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
 }
 
 Errors check_cluster(const Json& cluster, const Json* old) {
@@ -169,20 +165,21 @@ Errors check_cluster(const Json& cluster, const Json* old) {
   const Json* spec = find_set(cluster, {"spec"});
   const Json* head = find_set(cluster, {"spec", "headGroupSpec"});
   if (spec == nullptr || head == nullptr || !head->is_object()) {
-    errors.push_back(required_value("spec.headGroupSpec", "a cluster has a head", kKubeRayRule));
+    errors.push_back(required_value("spec.headGroupSpec", "a RayCluster has a head", kKubeRayRule));
     return errors;
   }
   check_manager(cluster, old, errors);
   check_upgrade(cluster, errors);
   check_group_spec(*head, "spec.headGroupSpec", errors);
   std::set<std::string> names;
-  for_each_group(cluster, [&](const Json& group, const std::string& path) {
-    check_group_name(group, path, names, errors);
-    check_group_spec(group, path, errors);
-    check_group_counts(group, path, errors);
-    check_group_autoscaling(cluster, group, path, errors);
+  const RayClusterSpec typed = RayClusterSpec::read(cluster);
+  for_each_group(cluster, typed, [&](const Json& json, const WorkerGroup& group, const std::string& path) {
+    check_group_name(group.name, path, names, errors);
+    check_group_spec(json, path, errors);
+    check_group_counts(json, group, path, errors);
+    check_group_autoscaling(cluster, json, path, errors);
   });
-  check_group_slices(cluster, errors);
+  check_group_slices(cluster, typed, errors);
   return errors;
 }
 
@@ -196,21 +193,19 @@ std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old
 
 std::vector<std::string> warn_raycluster(const Json& cluster) {
   std::vector<std::string> warnings;
-  for_each_group(cluster, [&](const Json& group, const std::string& path) {
-    const std::string name = string_at(group, {"groupName"});
-    const auto replicas = int_at(group, {"replicas"});
-    const std::int64_t least = int_at(group, {"minReplicas"}).value_or(0);
-    const std::int64_t most = int_at(group, {"maxReplicas"}).value_or(kUnlimited);
-    if (replicas && least <= most && std::clamp(*replicas, least, most) != *replicas) {
-      warnings.push_back(fmt::format("{}.replicas: {} is outside of minReplicas {} to maxReplicas {}: {} will run",
-                                     path, *replicas, least, most, std::clamp(*replicas, least, most)));
-    }
-    const std::string hostname = tpu::ray_worker_hostnames(name, 0).of(0);
-    if (!name.empty() && has_named_hosts(group) && hostname != name + "-0-0") {
-      warnings.push_back(fmt::format("{}.groupName: {} is no part of a DNS name: hosts are called {} and so on", path,
-                                     name, hostname));
-    }
-  });
+  for_each_group(
+      cluster, RayClusterSpec::read(cluster), [&](const Json&, const WorkerGroup& group, const std::string& path) {
+        if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
+          warnings.push_back(
+              fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run", path,
+                          group.replicas, group.min_replicas, group.max_replicas, group.bounded_replicas()));
+        }
+        const std::string hostname = tpu::ray_worker_hostnames(group.name, 0).of(0);
+        if (!group.name.empty() && has_named_hosts(group) && hostname != group.name + "-0-0") {
+          warnings.push_back(fmt::format("{}.groupName: {} is not valid in a DNS name: the hostnames are {} and so on",
+                                         path, group.name, hostname));
+        }
+      });
   return warnings;
 }
 

@@ -22,7 +22,7 @@ TEST(Base64, DecodesWhatItEncodes) {
 
 TEST(Base64, SkipsWhiteSpace) { EXPECT_EQ(decode_base64("Zm9v\n Yg==\n"), "foob"); }
 
-TEST(Base64, RefusesWhatIsNone) {
+TEST(Base64, RefusesInvalidText) {
   for (const char* text : {"Z", "Zm9vY", "Zm9v=Yg=", "Zm9v!", "====", "Zm9vYg="}) {
     EXPECT_EQ(decode_base64(text), std::nullopt) << text;
   }

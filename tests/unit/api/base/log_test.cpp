@@ -32,13 +32,13 @@ TEST_F(LoggerTest, PrintsOneJsonObjectALine) {
                                   R"("key":"default/a","writes":3,"took":1.5,"dry":false})"));
 }
 
-TEST_F(LoggerTest, PrintsTextWithQuotesWhereNeeded) {
+TEST_F(LoggerTest, PrintsTextWithQuotesIfNeeded) {
   logger(LogFormat::kText).warn("watch ended", {{"key", "default/a"}, {"reason", "too old"}, {"empty", ""}});
   EXPECT_THAT(lines_,
               ElementsAre(R"(2026-01-01T00:00:00.000000Z warn  watch ended key=default/a reason="too old" empty="")"));
 }
 
-TEST_F(LoggerTest, LeavesOutWhatIsBelowItsLevel) {
+TEST_F(LoggerTest, OmitsLinesBelowItsLevel) {
   const Logger log = logger(LogFormat::kText, LogLevel::kWarn);
   log.debug("no");
   log.info("no");
@@ -48,7 +48,7 @@ TEST_F(LoggerTest, LeavesOutWhatIsBelowItsLevel) {
   EXPECT_EQ(lines_.size(), 1U);
 }
 
-TEST_F(LoggerTest, AddsBoundFieldsAndLetsTheLineWin) {
+TEST_F(LoggerTest, FieldsOfALineOverrideBoundFields) {
   const Logger bound = logger(LogFormat::kJson).with({{"controller", "raycluster"}}).with({{"key", "a"}});
   bound.info("one", {{"key", "b"}});
   const auto json = nlohmann::json::parse(lines_.at(0));
@@ -57,7 +57,7 @@ TEST_F(LoggerTest, AddsBoundFieldsAndLetsTheLineWin) {
   EXPECT_EQ(lines_.at(0).find("\"key\""), lines_.at(0).rfind("\"key\"")) << "printed once";
 }
 
-TEST_F(LoggerTest, KeepsALineOnOneLineWhateverItsFieldsHold) {
+TEST_F(LoggerTest, EscapesLineBreaksInFields) {
   logger(LogFormat::kJson).info("bytes", {{"body", std::string("a\nb\xff\0c", 6)}, {"msg", "mine"}});
   logger(LogFormat::kText).info("bytes", {{"body", "a\nb"}});
   for (const std::string& line : lines_) EXPECT_EQ(line.find('\n'), std::string::npos) << line;
@@ -68,12 +68,12 @@ TEST_F(LoggerTest, KeepsALineOnOneLineWhateverItsFieldsHold) {
 
 TEST_F(LoggerTest, SurvivesASinkThatThrows) {
   const Logger log({.sink = [](std::string_view) { throw std::runtime_error("disk full"); }});
-  log.error("still here");
+  log.error("lost");
 }
 
-TEST(Logger, PrintsNothingUntilItHasOptions) {
+TEST(Logger, PrintsNothingWithoutOptions) {
   const Logger log;
-  log.error("nobody reads this");
+  log.error("not printed");
   EXPECT_FALSE(log.with({{"a", 1}}).enabled(LogLevel::kError));
 }
 

@@ -20,7 +20,7 @@ TEST(Metrics, PrintsCountersWithLabelsAndHelp) {
   EXPECT_THAT(text, HasSubstr("workqueue_adds_total{name=\"raycluster\"} 3"));
 }
 
-TEST(Metrics, GivesTheSameMetricForTheSameNameAndLabels) {
+TEST(Metrics, ReturnsTheSameMetricForTheSameNameAndLabels) {
   Metrics metrics;
   Counter& first = metrics.counter("a_total", "A.", {{"k", "v"}});
   EXPECT_EQ(&first, &metrics.counter("a_total", "A.", {{"k", "v"}}));
@@ -60,9 +60,7 @@ TEST(Metrics, MayBeUsedFromManyThreads) {
   EXPECT_EQ(metrics.counter("n_total", "N.").value(), 2000);
 }
 
-TEST(MetricsDeathTest, AbortsOnANameThatIsNone) {
-  EXPECT_DEATH(Metrics().counter("no-dashes", "Bad."), "check failed");
-}
+TEST(MetricsDeathTest, AbortsOnAnInvalidName) { EXPECT_DEATH(Metrics().counter("no-dashes", "Bad."), "check failed"); }
 
 TEST(MetricsDeathTest, AbortsOnOneNameForTwoTypes) {
   Metrics metrics;

@@ -21,14 +21,14 @@ TEST(Random, RepeatsItselfForASeed) {
   EXPECT_TRUE(differs);
 }
 
-TEST(Random, ReachesBothEndsOfARangeAndNothingElse) {
+TEST(Random, UniformIncludesBothEndsOfTheRange) {
   Random random(1);
   std::set<int> seen;
   for (int i = 0; i < 500; ++i) seen.insert(random.uniform(-2, 2));
   EXPECT_EQ(seen, (std::set<int>{-2, -1, 0, 1, 2}));
 }
 
-TEST(Random, TakesTheWholeRangeOfAType) {
+TEST(Random, UniformAcceptsTheWholeRangeOfAType) {
   Random random(1);
   using Limits = std::numeric_limits<std::int64_t>;
   EXPECT_NE(random.uniform(Limits::min(), Limits::max()), random.uniform(Limits::min(), Limits::max()));

@@ -35,13 +35,13 @@ TEST(Result, PropagatesThroughStatus) {
   EXPECT_EQ(check_quarter(1).error().message(), "1 is odd");
 }
 
-TEST(Result, HoldsWhatCannotBeCopied) {
+TEST(Result, HoldsMoveOnlyValues) {
   Result<std::unique_ptr<int>> result(std::make_unique<int>(4));
   const std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 4);
 }
 
-TEST(Error, KeepsItsDetailsWithinAContext) {
+TEST(Error, KeepsItsDetailsWhenContextIsAdded) {
   Error error = Error::conflict("pod {} is stale", "a");
   error.with_reason("Conflict").with_retry_after(std::chrono::seconds(2));
   const Error outer = error.within("scale up");
@@ -55,7 +55,7 @@ TEST(ErrorCode, HasANameForEach) {
   EXPECT_EQ(to_string(ErrorCode::kInternal), "Internal");
 }
 
-TEST(ResultDeathTest, AbortsWhenTheWrongHalfIsRead) {
+TEST(ResultDeathTest, AbortsWhenAnAbsentValueOrErrorIsRead) {
   EXPECT_DEATH(static_cast<void>(half(1).value()), "1 is odd");
   EXPECT_DEATH(static_cast<void>(half(2).error()), "check failed");
 }

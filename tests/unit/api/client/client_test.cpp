@@ -5,27 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/feed.h"
+
 namespace tpuslice::client {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using tpuslice::testing::Feed;
+using tpuslice::testing::FeedStream;
 
-class TextStream final : public http::Stream {
- public:
-  explicit TextStream(http::Response response) : response_(std::move(response)) {}
-  [[nodiscard]] int status() const override { return response_.status; }
-  [[nodiscard]] const http::Headers& headers() const override { return response_.headers; }
-  Result<std::string> read(Duration, std::stop_token) override {
-    if (response_.body.empty()) return http::end_of_stream();
-    return std::exchange(response_.body, {});
-  }
-
- private:
-  http::Response response_;
-};
-
-/// Answers what it was told to and remembers what it was asked.
+/// Returns the scripted replies in order and records the requests.
 class ScriptedTransport final : public http::Transport {
  public:
   Result<http::Response> call(const http::Request& request, Duration, std::stop_token) override {
@@ -35,17 +25,20 @@ class ScriptedTransport final : public http::Transport {
   Result<std::unique_ptr<http::Stream>> open(const http::Request& request, Duration, std::stop_token) override {
     requests.push_back(request);
     ASSIGN_OR_RETURN(http::Response response, next());
-    return std::unique_ptr<http::Stream>(std::make_unique<TextStream>(std::move(response)));
+    const auto feed = std::make_shared<Feed>();
+    feed->put(std::move(response.body));
+    feed->end();
+    return std::unique_ptr<http::Stream>(std::make_unique<FeedStream>(feed, response.status));
   }
-  void answer(int status, std::string body) { answers.emplace_back(http::Response{status, {}, std::move(body)}); }
+  void reply(int status, std::string body) { replies.emplace_back(http::Response{status, {}, std::move(body)}); }
 
   std::vector<http::Request> requests;
-  std::deque<Result<http::Response>> answers;
+  std::deque<Result<http::Response>> replies;
 
  private:
   Result<http::Response> next() {
-    Result<http::Response> out = answers.front();
-    answers.pop_front();
+    Result<http::Response> out = replies.front();
+    replies.pop_front();
     return out;
   }
 };
@@ -57,36 +50,36 @@ class ClientTest : public ::testing::Test {
 };
 
 TEST_F(ClientTest, GetReturnsTheObject) {
-  transport.answer(200, R"({"metadata":{"name":"a","namespace":"ns"}})");
+  transport.reply(200, R"({"metadata":{"name":"a","namespace":"ns"}})");
   EXPECT_EQ(client.get(kPods, {"ns", "a"}).value().name(), "a");
   EXPECT_EQ(*http::find_header(transport.requests[0].headers, "user-agent"), "tester");
 }
 
-TEST_F(ClientTest, ErrorsSayWhatWasAsked) {
-  transport.answer(404, R"({"kind":"Status","code":404,"reason":"NotFound","message":"pods \"a\" not found"})");
-  const auto gone = client.get(kPods, {"ns", "a"});
-  EXPECT_EQ(gone.error().code(), ErrorCode::kNotFound);
-  EXPECT_EQ(gone.error().message(), "get pods ns/a: pods \"a\" not found");
+TEST_F(ClientTest, ErrorsNameTheRequest) {
+  transport.reply(404, R"({"kind":"Status","code":404,"reason":"NotFound","message":"pods \"a\" not found"})");
+  const auto absent = client.get(kPods, {"ns", "a"});
+  EXPECT_EQ(absent.error().code(), ErrorCode::kNotFound);
+  EXPECT_EQ(absent.error().message(), "get pods ns/a: pods \"a\" not found");
 }
 
 TEST_F(ClientTest, ErrorsOfTheTransportKeepTheirCode) {
-  transport.answers.emplace_back(Error(ErrorCode::kTimeout, "no answer"));
+  transport.replies.emplace_back(Error(ErrorCode::kTimeout, "timed out"));
   EXPECT_EQ(client.get(kPods, {"ns", "a"}).error().code(), ErrorCode::kTimeout);
 }
 
 TEST_F(ClientTest, NeverRetries) {
-  transport.answer(500, "");
+  transport.reply(500, "");
   EXPECT_FALSE(client.get(kPods, {"ns", "a"}).ok());
   EXPECT_EQ(transport.requests.size(), 1U);
 }
 
-TEST_F(ClientTest, AnswersThatAreNoJsonAreErrors) {
-  transport.answer(200, "<html>");
+TEST_F(ClientTest, RepliesThatAreNotJsonAreErrors) {
+  transport.reply(200, "<html>");
   EXPECT_EQ(client.get(kPods, {"ns", "a"}).error().code(), ErrorCode::kInternal);
 }
 
-TEST_F(ClientTest, ListReturnsItemsAsTheyAre) {
-  transport.answer(
+TEST_F(ClientTest, ListReturnsItemsUnchanged) {
+  transport.reply(
       200, R"({"metadata":{"resourceVersion":"5","continue":"c","remainingItemCount":3},"items":[{"a":1},{ }]})");
   const ListPage page = client.list(kPods, {.limit = 2}).value();
   EXPECT_THAT(page.items, ElementsAre(R"({"a":1})", "{ }"));
@@ -96,7 +89,7 @@ TEST_F(ClientTest, ListReturnsItemsAsTheyAre) {
 }
 
 TEST_F(ClientTest, WritesCarryTheFieldManager) {
-  for (int i = 0; i < 3; ++i) transport.answer(200, "{}");
+  for (int i = 0; i < 3; ++i) transport.reply(200, "{}");
   const Object pod(Json{{"metadata", {{"name", "a"}, {"namespace", "ns"}}}});
   ASSERT_TRUE(client.create(kPods, pod).ok());
   ASSERT_TRUE(client.patch(kPods, {"ns", "a"}, PatchType::kMerge, Json::object()).ok());
@@ -107,45 +100,45 @@ TEST_F(ClientTest, WritesCarryTheFieldManager) {
 }
 
 TEST_F(ClientTest, StatusIsPatchedAtItsSubresource) {
-  transport.answer(200, "{}");
+  transport.reply(200, "{}");
   ASSERT_TRUE(client.update_status(kPods, {"ns", "a"}, Json{{"phase", "x"}}, {.resource_version = "4"}).ok());
   EXPECT_EQ(transport.requests[0].target, "/api/v1/namespaces/ns/pods/a/status?fieldManager=me");
   EXPECT_EQ(transport.requests[0].body, R"({"metadata":{"resourceVersion":"4"},"status":{"phase":"x"}})");
 }
 
 TEST_F(ClientTest, RemoveReportsAFailedPrecondition) {
-  transport.answer(409, R"({"kind":"Status","code":409,"reason":"Conflict","message":"uid differs"})");
+  transport.reply(409, R"({"kind":"Status","code":409,"reason":"Conflict","message":"uid differs"})");
   EXPECT_EQ(client.remove(kPods, {"ns", "a"}, {.uid = "u"}).error().code(), ErrorCode::kConflict);
 }
 
-TEST_F(ClientTest, WatchHandsOutEvents) {
-  transport.answer(200, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n");
+TEST_F(ClientTest, WatchReturnsEvents) {
+  transport.reply(200, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n");
   const auto watch = client.watch(kPods, {.resource_version = "5"}).value();
   EXPECT_EQ(watch->next(Duration::zero(), {}).value()->key.name, "a");
   EXPECT_TRUE(http::is_end_of_stream(watch->next(Duration::zero(), {}).error()));
 }
 
 TEST_F(ClientTest, RefusedWatchesAreErrors) {
-  transport.answer(410, R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})");
+  transport.reply(410, R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})");
   const auto refused = client.watch(kPods, {.resource_version = "5"});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), ErrorCode::kExpired);
   EXPECT_THAT(refused.error().message(), HasSubstr("watch pods: too old"));
 }
 
-TEST(Client, AsksForAReceiptAndReadsNoMore) {
+TEST(Client, RequestsAndReturnsMetadataOnly) {
   ScriptedTransport transport;
   Client client(transport);
-  transport.answer(201, R"({"kind":"PartialObjectMetadata","metadata":{"name":"a","namespace":"n","uid":"u",)"
-                        R"("resourceVersion":"7","managedFields":[{"manager":"x"}]}})");
+  transport.reply(201, R"({"kind":"PartialObjectMetadata","metadata":{"name":"a","namespace":"n","uid":"u",)"
+                       R"("resourceVersion":"7","managedFields":[{"manager":"x"}]}})");
   const Object pod(Json{{"metadata", {{"name", "a"}, {"namespace", "n"}}}});
-  const Result<Object> created = client.create(kPods, pod, {.answer = Answer::kReceipt});
+  const Result<Object> created = client.create(kPods, pod, {.answer = Answer::kMetadataOnly});
   ASSERT_TRUE(created.ok()) << created.error().message();
   EXPECT_EQ(created->json(),
             Json::parse(R"({"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7"}})"));
   EXPECT_THAT(*http::find_header(transport.requests[0].headers, "Accept"), HasSubstr("as=PartialObjectMetadata"));
-  transport.answer(200, R"({"kind":"Status"})");
-  EXPECT_EQ(client.create(kPods, pod, {.answer = Answer::kReceipt}).error().code(), ErrorCode::kInternal);
+  transport.reply(200, R"({"kind":"Status"})");
+  EXPECT_EQ(client.create(kPods, pod, {.answer = Answer::kMetadataOnly}).error().code(), ErrorCode::kInternal);
 }
 
 }  // namespace

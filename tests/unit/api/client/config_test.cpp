@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-/// A machine with these files and variables.
+/// Files and environment variables of a machine.
 ConfigSources machine(std::map<std::string, std::string> files, std::map<std::string, std::string> environment = {}) {
   return {[environment = std::move(environment)](const std::string& name) -> std::optional<std::string> {
             const auto found = environment.find(name);
@@ -26,7 +26,7 @@ ConfigSources machine(std::map<std::string, std::string> files, std::map<std::st
           }};
 }
 
-const char* const kWhole = R"(
+const char* const kAllFields = R"(
 apiVersion: v1
 kind: Config
 current-context: main
@@ -50,10 +50,11 @@ contexts:
   context: {cluster: c, user: ""}
 )";
 
-TEST(Kubeconfig, ReadsAWholeOne) {
+TEST(Kubeconfig, ReadsAllFields) {
   const ClientConfig config =
-      load_kubeconfig("/home/me/config", "",
-                      machine({{"/home/me/config", kWhole}, {"/home/me/certs/me.crt", "crt"}, {"/abs/me.key", "key"}}))
+      load_kubeconfig(
+          "/home/me/config", "",
+          machine({{"/home/me/config", kAllFields}, {"/home/me/certs/me.crt", "crt"}, {"/abs/me.key", "key"}}))
           .value();
   EXPECT_EQ(config.server, "https://example.com:6443/k8s");
   EXPECT_EQ(config.ca, "ca-pem");
@@ -65,8 +66,8 @@ TEST(Kubeconfig, ReadsAWholeOne) {
   EXPECT_EQ(config.namespace_name, "team");
 }
 
-TEST(Kubeconfig, UsesTheContextItIsTold) {
-  const ClientConfig config = load_kubeconfig("/f", "other", machine({{"/f", kWhole}})).value();
+TEST(Kubeconfig, UsesTheGivenContext) {
+  const ClientConfig config = load_kubeconfig("/f", "other", machine({{"/f", kAllFields}})).value();
   EXPECT_EQ(config.client_certificate, "");
   EXPECT_EQ(config.namespace_name, "default");
 }
@@ -77,7 +78,7 @@ std::string with_user(const std::string& user) {
          user + "\n";
 }
 
-TEST(Kubeconfig, FirstFileWinsPerEntry) {
+TEST(Kubeconfig, TheFirstFileWithAnEntryWins) {
   const std::string first = "current-context: x\nclusters: [{name: c, cluster: {server: 'https://first'}}]\n";
   const std::string second = with_user("{token: t}");
   const auto sources = machine({{"/a", first}, {"/b", second}}, {{"KUBECONFIG", "/missing:/a::/b"}});
@@ -86,13 +87,13 @@ TEST(Kubeconfig, FirstFileWinsPerEntry) {
   EXPECT_EQ(config.token, "t");
 }
 
-TEST(Kubeconfig, FallsBackToTheHomeFolder) {
+TEST(Kubeconfig, FallsBackToTheHomeDirectory) {
   const auto sources = machine({{"/home/me/.kube/config", with_user("{token: t}")}}, {{"HOME", "/home/me"}});
   EXPECT_EQ(load_kubeconfig("", "", sources).value().token, "t");
   EXPECT_EQ(load_kubeconfig("", "", machine({}, {{"HOME", "/home/me"}})).error().code(), ErrorCode::kNotFound);
 }
 
-TEST(Kubeconfig, TokenFilesAreRelativeToTheirFileAndWinOverTokens) {
+TEST(Kubeconfig, TokenFilesAreRelativeToTheKubeconfigAndWinOverTokens) {
   const auto sources = machine({{"/home/me/.kube/config", with_user("{token: t, tokenFile: ../token}")}});
   const ClientConfig config = load_kubeconfig("/home/me/.kube/config", "", sources).value();
   EXPECT_EQ(config.token_file, "/home/me/token");
@@ -118,24 +119,24 @@ TEST(Kubeconfig, ReadsExecPlugins) {
   EXPECT_TRUE(config.exec->provide_cluster_info);
 }
 
-TEST(Kubeconfig, LeavesBareCommandsToPath) {
+TEST(Kubeconfig, CommandsWithoutASlashAreSearchedInPath) {
   const auto sources =
       machine({{"/k/f", with_user("{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: plugin}}")}});
   EXPECT_EQ(load_kubeconfig("/k/f", "", sources).value().exec->command, "plugin");
 }
 
-struct Bad {
+struct InvalidFile {
   const char* name;
   std::string text;
   ErrorCode code;
-  const char* part;  ///< Of the message, beside the file's name.
+  const char* part;  ///< Of the message, besides the path.
 };
 
-void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name; }
+void PrintTo(const InvalidFile& invalid, std::ostream* out) { *out << invalid.name; }
 
-class BadKubeconfig : public ::testing::TestWithParam<Bad> {};
+class InvalidKubeconfig : public ::testing::TestWithParam<InvalidFile> {};
 
-TEST_P(BadKubeconfig, IsRefusedByFileAndEntry) {
+TEST_P(InvalidKubeconfig, ErrorsNameTheFileAndTheEntry) {
   const auto config = load_kubeconfig("/f", "", machine({{"/f", GetParam().text}}));
   ASSERT_FALSE(config.ok());
   EXPECT_EQ(config.error().code(), GetParam().code) << config.error().message();
@@ -150,41 +151,45 @@ std::string with_cluster(const std::string& cluster) {
 const std::string kExec = "exec: {apiVersion: client.authentication.k8s.io/v1, command: a";
 
 INSTANTIATE_TEST_SUITE_P(
-    Files, BadKubeconfig,
+    Files, InvalidKubeconfig,
     ::testing::Values(
-        Bad{"NoYaml", "a: [", ErrorCode::kInvalidArgument, ""},
-        Bad{"NoMap", "[1]", ErrorCode::kInvalidArgument, "array"},
-        Bad{"OtherKind", "kind: Pod", ErrorCode::kInvalidArgument, "kind is Pod"},
-        Bad{"NoCurrentContext", "contexts: [{name: a, context: {}}]", ErrorCode::kInvalidArgument, "contexts: a"},
-        Bad{"UnknownContext", "current-context: x", ErrorCode::kInvalidArgument, "no context \"x\""},
-        Bad{"UnknownCluster", "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]",
-            ErrorCode::kInvalidArgument, "no cluster \"c\""},
-        Bad{"UnknownUser",
-            "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
-            "clusters: [{name: c, cluster: {server: 'https://s'}}]\n",
-            ErrorCode::kInvalidArgument, "no user \"u\""},
-        Bad{"NoServer", with_cluster("{}"), ErrorCode::kInvalidArgument, "cluster \"c\": server is missing"},
-        Bad{"BadBase64", with_cluster("{server: 'https://s', certificate-authority-data: '!'}"),
-            ErrorCode::kInvalidArgument, "certificate-authority-data"},
-        Bad{"MissingCa", with_cluster("{server: 'https://s', certificate-authority: ca.crt}"),
-            ErrorCode::kInvalidArgument, "/ca.crt"},
-        Bad{"InsecureWithCa",
+        InvalidFile{"NoYaml", "a: [", ErrorCode::kInvalidArgument, ""},
+        InvalidFile{"NoMap", "[1]", ErrorCode::kInvalidArgument, "array"},
+        InvalidFile{"OtherKind", "kind: Pod", ErrorCode::kInvalidArgument, "kind is Pod"},
+        InvalidFile{"NoCurrentContext", "contexts: [{name: a, context: {}}]", ErrorCode::kInvalidArgument,
+                    "contexts: a"},
+        InvalidFile{"UnknownContext", "current-context: x", ErrorCode::kInvalidArgument, "no context \"x\""},
+        InvalidFile{"UnknownCluster", "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]",
+                    ErrorCode::kInvalidArgument, "no cluster \"c\""},
+        InvalidFile{"UnknownUser",
+                    "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+                    "clusters: [{name: c, cluster: {server: 'https://s'}}]\n",
+                    ErrorCode::kInvalidArgument, "no user \"u\""},
+        InvalidFile{"NoServer", with_cluster("{}"), ErrorCode::kInvalidArgument, "cluster \"c\": server is missing"},
+        InvalidFile{"BadBase64", with_cluster("{server: 'https://s', certificate-authority-data: '!'}"),
+                    ErrorCode::kInvalidArgument, "certificate-authority-data"},
+        InvalidFile{"MissingCa", with_cluster("{server: 'https://s', certificate-authority: ca.crt}"),
+                    ErrorCode::kInvalidArgument, "/ca.crt"},
+        InvalidFile{
+            "InsecureWithCa",
             with_cluster("{server: 'https://s', certificate-authority-data: YQ==, insecure-skip-tls-verify: true}"),
             ErrorCode::kInvalidArgument, "exclude each other"},
-        Bad{"Password", with_user("{username: a, password: b}"), ErrorCode::kUnsupported, "user \"u\": username"},
-        Bad{"AuthProvider", with_user("{auth-provider: {name: gcp}}"), ErrorCode::kUnsupported, "auth-provider"},
-        Bad{"Impersonation", with_user("{token: t, as: admin}"), ErrorCode::kUnsupported, "impersonation"},
-        Bad{"CertificateAlone", with_user("{client-certificate-data: YQ==}"), ErrorCode::kInvalidArgument,
-            "client-key is missing"},
-        Bad{"TokenAndExec", with_user("{token: t, " + kExec + ", interactiveMode: Never}}"),
-            ErrorCode::kInvalidArgument, "exclude each other"},
-        Bad{"OldExec", with_user("{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: a}}"),
-            ErrorCode::kUnsupported, "v1alpha1"},
-        Bad{"InteractiveExec", with_user("{" + kExec + ", interactiveMode: Always}}"), ErrorCode::kUnsupported,
-            "Always"},
-        Bad{"ExecWithoutMode", with_user("{" + kExec + "}}"), ErrorCode::kInvalidArgument, "interactiveMode"},
-        Bad{"ExecWithBadArguments", with_user("{" + kExec + ", interactiveMode: Never, args: [1]}}"),
-            ErrorCode::kInvalidArgument, "exec.args[0]"}),
+        InvalidFile{"Password", with_user("{username: a, password: b}"), ErrorCode::kUnsupported,
+                    "user \"u\": username"},
+        InvalidFile{"AuthProvider", with_user("{auth-provider: {name: gcp}}"), ErrorCode::kUnsupported,
+                    "auth-provider"},
+        InvalidFile{"Impersonation", with_user("{token: t, as: admin}"), ErrorCode::kUnsupported, "impersonation"},
+        InvalidFile{"CertificateAlone", with_user("{client-certificate-data: YQ==}"), ErrorCode::kInvalidArgument,
+                    "client-key is missing"},
+        InvalidFile{"TokenAndExec", with_user("{token: t, " + kExec + ", interactiveMode: Never}}"),
+                    ErrorCode::kInvalidArgument, "exclude each other"},
+        InvalidFile{"OldExec", with_user("{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: a}}"),
+                    ErrorCode::kUnsupported, "v1alpha1"},
+        InvalidFile{"InteractiveExec", with_user("{" + kExec + ", interactiveMode: Always}}"), ErrorCode::kUnsupported,
+                    "Always"},
+        InvalidFile{"ExecWithoutMode", with_user("{" + kExec + "}}"), ErrorCode::kInvalidArgument, "interactiveMode"},
+        InvalidFile{"ExecWithBadArguments", with_user("{" + kExec + ", interactiveMode: Never, args: [1]}}"),
+                    ErrorCode::kInvalidArgument, "exec.args[0]"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 const std::map<std::string, std::string> kServiceAccount = {
@@ -206,13 +211,13 @@ TEST(InCluster, UsesTheServiceNameOnIpv6) {
   EXPECT_EQ(in_cluster_config(sources, "/sa").value().server, "https://kubernetes.default.svc:443");
 }
 
-TEST(InCluster, KnowsWhenItIsNotInAPod) {
+TEST(InCluster, ReturnsNotFoundOutsideOfAPod) {
   EXPECT_EQ(in_cluster_config(machine({}), "/sa").error().code(), ErrorCode::kNotFound);
   const auto broken = machine({}, {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
   EXPECT_EQ(in_cluster_config(broken, "/sa").error().code(), ErrorCode::kInvalidArgument);
 }
 
-TEST(FindConfig, PrefersWhatItIsTold) {
+TEST(FindConfig, PrefersTheGivenFile) {
   const auto sources =
       machine({{"/f", with_user("{token: given}")}, {"/h/.kube/config", with_user("{token: home}")}}, {{"HOME", "/h"}});
   EXPECT_EQ(find_config("/f", "", sources).value().token, "given");

@@ -19,7 +19,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A folder of its own for each test.
+/// A directory for each test.
 class CredentialsTest : public ::testing::Test {
  protected:
   CredentialsTest() {
@@ -68,14 +68,14 @@ TEST_F(CredentialsTest, TokenFilesAreReadOnceAMinute) {
   EXPECT_EQ(file.token(false).value(), "two");
 }
 
-TEST_F(CredentialsTest, TokenFilesAreReadAgainAfterARefusal) {
+TEST_F(CredentialsTest, TokenFilesAreReadAgainAfterUnauthorized) {
   TokenFile file(write("token", "one"), clock);
   EXPECT_EQ(file.token(false).value(), "one");
   write("token", "two");
   EXPECT_EQ(file.token(true).value(), "two");
 }
 
-TEST_F(CredentialsTest, TokensOutliveTheirFile) {
+TEST_F(CredentialsTest, TokensRemainValidWithoutTheirFile) {
   const std::string name = write("token", "one");
   TokenFile file(name, clock);
   EXPECT_EQ(file.token(false).value(), "one");
@@ -83,12 +83,12 @@ TEST_F(CredentialsTest, TokensOutliveTheirFile) {
   EXPECT_EQ(file.token(true).value(), "one");
 }
 
-TEST_F(CredentialsTest, TokenFilesThatWereNeverThereAreErrors) {
+TEST_F(CredentialsTest, AbsentOrEmptyTokenFilesAreErrors) {
   EXPECT_EQ(TokenFile(path("none"), clock).token(false).error().code(), ErrorCode::kUnauthorized);
   EXPECT_EQ(TokenFile(write("empty", "\n"), clock).token(false).error().code(), ErrorCode::kUnauthorized);
 }
 
-TEST_F(CredentialsTest, PluginsAreAskedForATokenOrACertificate) {
+TEST_F(CredentialsTest, PluginsReturnATokenOrACertificate) {
   const auto token = parse_exec_credential(credential(R"({"token":"t","expirationTimestamp":"2026-01-01T01:00:00Z"})"),
                                            "client.authentication.k8s.io/v1")
                          .value();
@@ -100,7 +100,7 @@ TEST_F(CredentialsTest, PluginsAreAskedForATokenOrACertificate) {
   EXPECT_EQ(certificate.identity, (http::Identity{"c", "k"}));
 }
 
-TEST_F(CredentialsTest, AnswersThatAreNoneAreRefusedWithoutQuotingThem) {
+TEST_F(CredentialsTest, InvalidCredentialsAreRefusedWithoutQuotingThem) {
   for (
       const std::string& text :
       {std::string("secret"), credential("{}"), credential(R"({"clientCertificateData":"secret"})"),
@@ -114,7 +114,7 @@ TEST_F(CredentialsTest, AnswersThatAreNoneAreRefusedWithoutQuotingThem) {
   }
 }
 
-TEST_F(CredentialsTest, PluginsLearnWhichClusterTheyAreFor) {
+TEST_F(CredentialsTest, PluginsGetTheClusterInfo) {
   ClientConfig config = plugin("");
   EXPECT_EQ(
       Json::parse(exec_info(config)),
@@ -136,14 +136,14 @@ TEST_F(CredentialsTest, PluginsGetArgumentsAndEnvironment) {
   EXPECT_EQ(ConfigSources::real().read_file(path("info")).value(), exec_info(config));
 }
 
-TEST_F(CredentialsTest, PluginsThatFailAreQuoted) {
+TEST_F(CredentialsTest, ErrorsQuoteThePlugin) {
   const auto failed = run_exec_plugin(plugin("echo 'log in first' >&2; exit 3"), kDeadline);
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().code(), ErrorCode::kUnauthorized);
   EXPECT_THAT(failed.error().message(), AllOf(HasSubstr("exit code 3"), HasSubstr("log in first")));
 }
 
-TEST_F(CredentialsTest, MissingPluginsComeWithTheirHint) {
+TEST_F(CredentialsTest, ErrorsOfMissingPluginsHaveTheInstallHint) {
   ClientConfig config = plugin("");
   config.exec->command = path("none");
   const auto missing = run_exec_plugin(config, kDeadline);
@@ -152,38 +152,38 @@ TEST_F(CredentialsTest, MissingPluginsComeWithTheirHint) {
   EXPECT_THAT(missing.error().message(), AllOf(HasSubstr("no such program"), HasSubstr("install it")));
 }
 
-TEST_F(CredentialsTest, PluginsThatHangAreKilled) {
+TEST_F(CredentialsTest, PluginsAreKilledAtTheDeadline) {
   const auto hung = run_exec_plugin(plugin("cat /dev/zero > /dev/null"), std::chrono::milliseconds(200));
   ASSERT_FALSE(hung.ok());
   EXPECT_EQ(hung.error().code(), ErrorCode::kTimeout);
 }
 
-TEST_F(CredentialsTest, PluginsThatPrintWithoutEndAreKilled) {
+TEST_F(CredentialsTest, PluginsWithEndlessOutputAreKilled) {
   EXPECT_FALSE(run_exec_plugin(plugin("cat /dev/zero"), kDeadline).ok());
 }
 
-TEST_F(CredentialsTest, PluginsThatLeaveAChildBehindAreNotWaitedFor) {
+TEST_F(CredentialsTest, ChildrenOfPluginsAreNotWaitedFor) {
   const auto token =
       run_exec_plugin(plugin("tail -f /dev/null & echo '" + credential(R"({"token":"t"})") + "'"), kDeadline);
   ASSERT_TRUE(token.ok()) << token.error().message();
   EXPECT_EQ(token->token, "t");
 }
 
-/// Counts its runs: prints t1, t2, ...
+/// A script that counts its runs and returns the tokens t1, t2, ...
 std::string counting(const std::string& file, const std::string& expires = "") {
   return "echo x >> " + file +
          R"(; echo "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t$(wc -l < )" +
          file + R"()\")" + (expires.empty() ? "" : R"(,\"expirationTimestamp\":\")" + expires + R"(\")") + R"(}}")";
 }
 
-TEST_F(CredentialsTest, AnswersAreKeptUntilTheyAreRefused) {
+TEST_F(CredentialsTest, CredentialsAreCachedUntilUnauthorized) {
   ExecCredentials credentials(plugin(counting(path("runs"))), clock);
   EXPECT_EQ(credentials.credential(false).value().token, "t1");
   EXPECT_EQ(credentials.credential(false).value().token, "t1");
   EXPECT_EQ(credentials.credential(true).value().token, "t2");
 }
 
-TEST_F(CredentialsTest, AnswersAreKeptUntilTheyExpire) {
+TEST_F(CredentialsTest, CredentialsAreCachedUntilTheyExpire) {
   ExecCredentials credentials(plugin(counting(path("runs"), "2026-01-01T01:00:00Z")), clock);
   EXPECT_EQ(credentials.credential(false).value().token, "t1");
   clock.advance(std::chrono::minutes(59));
@@ -192,7 +192,7 @@ TEST_F(CredentialsTest, AnswersAreKeptUntilTheyExpire) {
   EXPECT_EQ(credentials.credential(false).value().token, "t2");
 }
 
-TEST_F(CredentialsTest, TransportsGetTokensFromWhereTheConfigSays) {
+TEST_F(CredentialsTest, TransportsUseTheTokenSourceOfTheConfig) {
   ClientConfig config;
   config.server = "https://example.com";
   EXPECT_FALSE(transport_options(config, clock).value().bearer);

@@ -9,7 +9,7 @@
 namespace tpuslice::client {
 namespace {
 
-TEST(JsonScan, WalksOverMembersInOrder) {
+TEST(JsonScan, ReturnsMembersInOrder) {
   JsonScanner scanner(R"( { "a" : 1 , "b":{"c":[1,{"d":"}"}]}, "e":"x\"}" ,"f":null,"g":[] } )");
   std::string seen;
   while (const auto member = scanner.next()) seen += std::string(member->name) + "=" + std::string(member->value) + ";";
@@ -17,7 +17,7 @@ TEST(JsonScan, WalksOverMembersInOrder) {
   EXPECT_TRUE(scanner.complete());
 }
 
-TEST(JsonScan, WalksOverElements) {
+TEST(JsonScan, ReturnsElements) {
   JsonScanner scanner(R"([{"a":1}, [2], "3", 4])");
   std::string seen;
   while (const auto member = scanner.next()) seen += std::string(member->value) + ";";
@@ -25,13 +25,13 @@ TEST(JsonScan, WalksOverElements) {
   EXPECT_TRUE(scanner.complete());
 }
 
-TEST(JsonScan, KnowsAnEmptyObject) {
+TEST(JsonScan, AcceptsAnEmptyObject) {
   JsonScanner scanner("{ }");
   EXPECT_FALSE(scanner.next());
   EXPECT_TRUE(scanner.complete());
 }
 
-TEST(JsonScan, NoticesWhatIsBroken) {
+TEST(JsonScan, DetectsMalformedText) {
   for (const char* text : {"", "x", "1", "{", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,", "{\"a\":1 \"b\":2}",
                            "{\"a\":\"", "{\"a\":\"\\", "{\"a\":[1,2}", "{a:1}", "[1,", "{\"a\":}", "{,}", "[1 2]"}) {
     JsonScanner scanner(text);
@@ -42,7 +42,7 @@ TEST(JsonScan, NoticesWhatIsBroken) {
   }
 }
 
-TEST(JsonScan, IsNotTroubledByDepth) {
+TEST(JsonScan, HandlesAnyDepth) {
   const std::string deep = "{\"a\":" + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}";
   JsonScanner scanner(deep);
   ASSERT_TRUE(scanner.next());
@@ -50,7 +50,7 @@ TEST(JsonScan, IsNotTroubledByDepth) {
   EXPECT_TRUE(scanner.complete());
 }
 
-TEST(JsonScan, AlwaysEndsOnRandomBytes) {
+TEST(JsonScan, TerminatesOnRandomBytes) {
   std::mt19937 random(7);  // NOLINT: the same bytes every time
   constexpr std::string_view kBytes = "{}[]\",:\\a1 ";
   for (int round = 0; round < 20'000; ++round) {
@@ -61,7 +61,7 @@ TEST(JsonScan, AlwaysEndsOnRandomBytes) {
     std::size_t members = 0;
     while (scanner.next()) ++members;
     ASSERT_LE(members, text.size()) << text;
-    // What a real parser accepts, the scanner must see whole.
+    // The scanner must accept what the parser accepts.
     if (const auto parsed = parse_json(text); parsed.ok() && parsed->is_object()) {
       EXPECT_TRUE(scanner.complete()) << text;
     }
@@ -74,7 +74,7 @@ TEST(JsonScan, FindsAMember) {
   EXPECT_EQ(json_member("nonsense", "kind"), "");
 }
 
-TEST(JsonScan, UndoesEscapes) {
+TEST(JsonScan, DecodesEscapes) {
   EXPECT_EQ(json_string("\"plain\""), "plain");
   EXPECT_EQ(json_string(R"("a\"b\u00e9\n")"), "a\"b\xc3\xa9\n");
   EXPECT_EQ(json_string("12"), std::nullopt);
@@ -90,7 +90,7 @@ TEST(JsonScan, FindsTheEndOfAStringBehindBackslashes) {
   EXPECT_TRUE(scanner.complete());
 }
 
-TEST(JsonScan, WalksOverTheMembersOfAMemberWithoutItsEnd) {
+TEST(JsonScan, ReadsMembersOfATruncatedObject) {
   JsonScanner members =
       json_members_of(R"({"kind":"Pod","metadata":{"name":"a","uid":"b","managedFields":[{)", "metadata");
   EXPECT_EQ(members.next()->value, R"("a")");

@@ -19,22 +19,22 @@ TEST(ListSplitter, SplitsItemsAndReadsMetadata) {
   EXPECT_EQ(list.remaining, 7);
 }
 
-TEST(ListSplitter, TakesMetadataAfterTheItems) {
+TEST(ListSplitter, AcceptsMetadataAfterTheItems) {
   EXPECT_EQ(split_list(R"({"items":[],"metadata":{"resourceVersion":"1"}})").value().resource_version, "1");
 }
 
-TEST(ListSplitter, ReadsNullItemsAsNone) {
+TEST(ListSplitter, TreatsNullItemsAsEmpty) {
   EXPECT_TRUE(split_list(R"({"metadata":{"resourceVersion":"1"},"items":null})").value().items.empty());
   EXPECT_TRUE(split_list(R"({"metadata":{"resourceVersion":"1"}})").value().items.empty());
 }
 
-TEST(ListSplitter, IgnoresItemsThatAreNotTheLists) {
+TEST(ListSplitter, IgnoresNestedItems) {
   const SplitList list =
       split_list(R"({"x":{"items":[{"no":1}]},"metadata":{"resourceVersion":"1"},"items":[{"yes":1}]})").value();
   EXPECT_THAT(list.items, ElementsAre(R"({"yes":1})"));
 }
 
-TEST(ListSplitter, RefusesWhatIsNoWholeList) {
+TEST(ListSplitter, RefusesIncompleteLists) {
   const std::string metadata = R"("metadata":{"resourceVersion":"1"})";
   for (const std::string& text :
        std::vector<std::string>{"", "[]", "{", "null", "{" + metadata, "{" + metadata + R"(,"items":[{"a":1})",

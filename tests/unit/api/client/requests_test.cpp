@@ -53,7 +53,7 @@ TEST(Requests, CreatePostsToTheCollection) {
   EXPECT_EQ(header(request, "content-type"), "application/json");
 }
 
-TEST(Requests, PatchesSayWhichKindTheyAre) {
+TEST(Requests, PatchesHaveTheContentTypeOfTheirKind) {
   const auto type_of = [](PatchType patch) {
     return header(patch_request(kPods, kKey, patch, Json::object(), {}).value(), "content-type");
   };
@@ -62,7 +62,7 @@ TEST(Requests, PatchesSayWhichKindTheyAre) {
   EXPECT_EQ(type_of(PatchType::kApply), "application/apply-patch+yaml");
 }
 
-TEST(Requests, PreconditionsGoIntoTheMergePatch) {
+TEST(Requests, MergePatchesContainPreconditions) {
   const http::Request request =
       patch_request(kPods, kKey, PatchType::kMerge, Json{{"metadata", {{"labels", {{"a", "b"}}}}}},
                     {.subresource = "status", .uid = "u", .resource_version = "9"})
@@ -71,7 +71,7 @@ TEST(Requests, PreconditionsGoIntoTheMergePatch) {
   EXPECT_EQ(request.body, R"({"metadata":{"labels":{"a":"b"},"resourceVersion":"9","uid":"u"}})");
 }
 
-TEST(Requests, PatchesThatCannotBeMeantAreRefused) {
+TEST(Requests, ContradictoryPatchesAreRefused) {
   EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kMerge, Json::array(), {}).ok());
   EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kJson, Json::array(), {.uid = "u"}).ok());
   EXPECT_FALSE(patch_request(kPods, kKey, PatchType::kMerge, Json::object(), {.force = true}).ok());
@@ -82,7 +82,7 @@ TEST(Requests, PatchesThatCannotBeMeantAreRefused) {
               HasSubstr("?fieldManager=me&force=true"));
 }
 
-TEST(Requests, DeleteSaysWhatItMeans) {
+TEST(Requests, DeleteSendsItsOptions) {
   const http::Request request = delete_request(
       kPods, kKey, {.uid = "u", .resource_version = "3", .grace_seconds = 0, .propagation = "Foreground"});
   EXPECT_EQ(request.method, "DELETE");
@@ -94,20 +94,20 @@ TEST(Requests, DeleteSaysWhatItMeans) {
   EXPECT_FALSE(Json::parse(delete_request(kPods, kKey, {}).body).contains("preconditions"));
 }
 
-TEST(Requests, SurviveBytesThatAreNoUtf8) {
+TEST(Requests, ReplaceInvalidUtf8) {
   EXPECT_THAT(create_request(kPods, "ns", Json{{"a", "\xff"}}, {}).body, HasSubstr("\"a\""));
 }
 
-struct Mapped {
+struct StatusCase {
   int status;
   const char* reason;
   ErrorCode code;
 };
 
-class Errors : public ::testing::TestWithParam<Mapped> {};
+class Errors : public ::testing::TestWithParam<StatusCase> {};
 
 TEST_P(Errors, FollowStatusAndReason) {
-  const Mapped& given = GetParam();
+  const StatusCase& given = GetParam();
   const Json status = {{"kind", "Status"}, {"code", given.status}, {"reason", given.reason}, {"message", "why"}};
   const Error error = error_from_response({given.status, {}, status.dump()}, "get pods ns/a");
   EXPECT_EQ(error.code(), given.code);
@@ -115,26 +115,30 @@ TEST_P(Errors, FollowStatusAndReason) {
   EXPECT_EQ(error.message(), "get pods ns/a: why");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Statuses, Errors,
-    ::testing::Values(
-        Mapped{400, "BadRequest", ErrorCode::kInvalidArgument}, Mapped{401, "Unauthorized", ErrorCode::kUnauthorized},
-        Mapped{403, "Forbidden", ErrorCode::kForbidden}, Mapped{404, "NotFound", ErrorCode::kNotFound},
-        Mapped{409, "AlreadyExists", ErrorCode::kAlreadyExists}, Mapped{409, "Conflict", ErrorCode::kConflict},
-        Mapped{410, "Expired", ErrorCode::kExpired}, Mapped{410, "Gone", ErrorCode::kExpired},
-        Mapped{422, "Invalid", ErrorCode::kInvalid}, Mapped{429, "TooManyRequests", ErrorCode::kTooManyRequests},
-        Mapped{500, "InternalError", ErrorCode::kUnavailable},
-        Mapped{503, "ServiceUnavailable", ErrorCode::kUnavailable}, Mapped{504, "Timeout", ErrorCode::kTimeout}),
-    [](const auto& each) { return std::string(each.param.reason); });
+INSTANTIATE_TEST_SUITE_P(Statuses, Errors,
+                         ::testing::Values(StatusCase{400, "BadRequest", ErrorCode::kInvalidArgument},
+                                           StatusCase{401, "Unauthorized", ErrorCode::kUnauthorized},
+                                           StatusCase{403, "Forbidden", ErrorCode::kForbidden},
+                                           StatusCase{404, "NotFound", ErrorCode::kNotFound},
+                                           StatusCase{409, "AlreadyExists", ErrorCode::kAlreadyExists},
+                                           StatusCase{409, "Conflict", ErrorCode::kConflict},
+                                           StatusCase{410, "Expired", ErrorCode::kExpired},
+                                           StatusCase{410, "Gone", ErrorCode::kExpired},
+                                           StatusCase{422, "Invalid", ErrorCode::kInvalid},
+                                           StatusCase{429, "TooManyRequests", ErrorCode::kTooManyRequests},
+                                           StatusCase{500, "InternalError", ErrorCode::kUnavailable},
+                                           StatusCase{503, "ServiceUnavailable", ErrorCode::kUnavailable},
+                                           StatusCase{504, "Timeout", ErrorCode::kTimeout}),
+                         [](const auto& each) { return std::string(each.param.reason); });
 
-TEST(ErrorFromResponse, ReadsHowLongToWait) {
+TEST(ErrorFromResponse, ReadsRetryAfter) {
   const std::string body = R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":3}})";
   EXPECT_EQ(error_from_response({429, {}, body}, "x").retry_after(), std::chrono::seconds(3));
   EXPECT_EQ(error_from_response({429, {{"retry-after", "2"}}, ""}, "x").retry_after(), std::chrono::seconds(2));
   EXPECT_EQ(error_from_response({429, {{"Retry-After", "soon"}}, ""}, "x").retry_after(), std::nullopt);
 }
 
-TEST(ErrorFromResponse, KnowsAResourceVersionTheServerHasNotReached) {
+TEST(ErrorFromResponse, DetectsAResourceVersionThatIsTooLarge) {
   const std::string body =
       R"({"kind":"Status","code":504,"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge"}],"retryAfterSeconds":1}})";
   const Error error = error_from_response({504, {}, body}, "list pods");
@@ -143,14 +147,14 @@ TEST(ErrorFromResponse, KnowsAResourceVersionTheServerHasNotReached) {
   EXPECT_FALSE(is_resource_version_too_large(error_from_response({504, {}, "{}"}, "x")));
 }
 
-TEST(ErrorFromResponse, QuotesWhatProxiesSay) {
+TEST(ErrorFromResponse, QuotesRepliesOfProxies) {
   const Error error = error_from_response({502, {}, "<html>\nBad gateway" + std::string(5000, 'x')}, "get pods a");
   EXPECT_EQ(error.code(), ErrorCode::kUnavailable);
   EXPECT_THAT(error.message(), HasSubstr("get pods a: HTTP 502: <html> Bad gateway"));
   EXPECT_LT(error.message().size(), 300U);
 }
 
-TEST(ErrorFromResponse, FollowsNoRedirect) {
+TEST(ErrorFromResponse, ReportsRedirects) {
   const Error error = error_from_response({302, {{"Location", "https://login"}}, ""}, "get pods a");
   EXPECT_EQ(error.code(), ErrorCode::kInternal);
   EXPECT_THAT(error.message(), HasSubstr("https://login"));

@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/feed.h"
+
 namespace tpuslice::client {
 namespace {
 
-TEST(WatchEvents, KeepTheObjectAsItIs) {
+using tpuslice::testing::Feed;
+using tpuslice::testing::FeedStream;
+
+TEST(WatchEvents, KeepTheObjectUnchanged) {
   const WatchEvent event =
       decode_watch_event(
           R"({"type":"MODIFIED","object":{"kind":"Pod","metadata":{"name":"a","namespace":"b","resourceVersion":"7"},"x":[ 1 ]}})")
@@ -17,7 +22,7 @@ TEST(WatchEvents, KeepTheObjectAsItIs) {
   EXPECT_EQ(event.key, (ObjectKey{"b", "a"}));
 }
 
-TEST(WatchEvents, AreReadWhateverComesFirst) {
+TEST(WatchEvents, AreReadInAnyMemberOrder) {
   const WatchEvent event =
       decode_watch_event(
           R"({"object":{"metadata":{"resourceVersion":"7","name":"a","namespace":"b"},"kind":"Pod"},"type":"ADDED"})")
@@ -35,7 +40,7 @@ TEST(WatchEvents, ReadEveryType) {
   EXPECT_EQ(type_of("BOOKMARK"), WatchEventType::kBookmark);
 }
 
-TEST(WatchEvents, KnowTheEndOfInitialEvents) {
+TEST(WatchEvents, MarkTheEndOfInitialEvents) {
   const auto bookmark = [](const std::string& annotations) {
     return decode_watch_event(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":)" +
                               annotations + "}}}")
@@ -57,13 +62,13 @@ TEST(WatchEvents, CarryThe410OfAnOldResourceVersion) {
   EXPECT_EQ(event.error->reason(), "Expired");
 }
 
-TEST(WatchEvents, TakeABareStatusForAnError) {
+TEST(WatchEvents, TreatABareStatusAsAnError) {
   const WatchEvent event = decode_watch_event(R"({"kind":"Status","code":429,"reason":"TooManyRequests"})").value();
   ASSERT_TRUE(event.error);
   EXPECT_EQ(event.error->code(), ErrorCode::kTooManyRequests);
 }
 
-TEST(WatchEvents, HandOverObjectsNobodyCanRead) {
+TEST(WatchEvents, KeepTheKeyOfAMalformedObject) {
   const WatchEvent event = decode_watch_event(
                                "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"8\"}"
                                ",\"spec\":{nonsense \xff}}}")
@@ -72,7 +77,7 @@ TEST(WatchEvents, HandOverObjectsNobodyCanRead) {
   EXPECT_EQ(event.resource_version, "8");
 }
 
-TEST(WatchEvents, RefuseLinesThatAreNone) {
+TEST(WatchEvents, RefuseMalformedLines) {
   for (const char* line : {"nonsense", "{}", R"({"type":"ADDED"})", R"({"type":"ADDED","object":{"a":1})",
                            R"({"type":"NEWS","object":{}})", R"({"object":{}})", "[]", "<html>"}) {
     const auto event = decode_watch_event(line);
@@ -91,13 +96,13 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t step) {
   return out;
 }
 
-TEST(WatchDecoder, FindsLinesHoweverTheyAreCut) {
+TEST(WatchDecoder, JoinsLinesFromChunks) {
   const std::string text = "one\n\ntwo\r\n" + std::string(300, 'x') + "\nfour\nrest";
   const std::vector<std::string> expected = {"one", "two", std::string(300, 'x'), "four"};
   for (const std::size_t step : {1U, 2U, 3U, 7U, 64U, 1000U}) EXPECT_EQ(lines_of(text, step), expected) << step;
 }
 
-TEST(WatchDecoder, FindsLinesThatAreTakenLate) {
+TEST(WatchDecoder, KeepsLinesUntilTheyAreRead) {
   WatchDecoder decoder;
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(decoder.feed("line\n").ok());
   int lines = 0;
@@ -106,42 +111,29 @@ TEST(WatchDecoder, FindsLinesThatAreTakenLate) {
   EXPECT_EQ(decoder.pending(), 0U);
 }
 
-TEST(WatchDecoder, BoundsALine) {
+TEST(WatchDecoder, LimitsTheLengthOfALine) {
   WatchDecoder decoder(100);
   EXPECT_TRUE(decoder.feed(std::string(60, 'a') + "\n").ok());
   EXPECT_TRUE(decoder.feed(std::string(60, 'a')).ok());
   EXPECT_FALSE(decoder.feed(std::string(60, 'a')).ok());
 }
 
-TEST(WatchDecoder, BoundsALineNotWhatIsReadAtOnce) {
+TEST(WatchDecoder, DoesNotLimitTheSizeOfAChunk) {
   WatchDecoder decoder(100);
   std::string many;
   for (int i = 0; i < 50; ++i) many += std::string(60, 'a') + "\n";
   EXPECT_TRUE(decoder.feed(many).ok());
 }
 
-/// Hands out its pieces, then ends.
-class PieceStream final : public http::Stream {
- public:
-  explicit PieceStream(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
-  [[nodiscard]] int status() const override { return 200; }
-  [[nodiscard]] const http::Headers& headers() const override { return headers_; }
-  Result<std::string> read(Duration, std::stop_token) override {
-    if (at_ == pieces_.size()) return http::end_of_stream();
-    return pieces_[at_++];
-  }
-
- private:
-  const std::vector<std::string> pieces_;
-  std::size_t at_ = 0;
-  const http::Headers headers_;
-};
-
-WatchStream stream_of(std::vector<std::string> pieces) {
-  return WatchStream(std::make_unique<PieceStream>(std::move(pieces)), 1000);
+/// Returns the chunks, then ends.
+WatchStream stream_of(const std::vector<std::string>& chunks) {
+  const auto feed = std::make_shared<Feed>();
+  for (const std::string& chunk : chunks) feed->put(chunk);
+  feed->end();
+  return WatchStream(std::make_unique<FeedStream>(feed), 1000);
 }
 
-TEST(WatchStream, HandsOutEventsThenTheEnd) {
+TEST(WatchStream, ReturnsEventsThenTheEnd) {
   const std::string event = R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})";
   WatchStream watch = stream_of({event + "\n" + event.substr(0, 10), event.substr(10) + "\n"});
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
@@ -149,12 +141,12 @@ TEST(WatchStream, HandsOutEventsThenTheEnd) {
   EXPECT_TRUE(http::is_end_of_stream(watch.next(Duration::zero(), {}).error()));
 }
 
-TEST(WatchStream, SaysWhenNothingCame) {
+TEST(WatchStream, ReturnsNothingWithoutAnEvent) {
   WatchStream watch = stream_of({""});
   EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());
 }
 
-TEST(WatchStream, GoesOnAfterAnObjectNobodyCanRead) {
+TEST(WatchStream, ContinuesAfterAMalformedObject) {
   WatchStream watch =
       stream_of({"{\"type\":\"ADDED\",\"object\":{\"metadata\":{},\"x\":\xff}}\n"
                  "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"});
@@ -162,7 +154,7 @@ TEST(WatchStream, GoesOnAfterAnObjectNobodyCanRead) {
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "b");
 }
 
-TEST(WatchStream, EndsWithALineThatIsTooLong) {
+TEST(WatchStream, FailsOnALineThatIsTooLong) {
   WatchStream watch = stream_of({std::string(2000, 'x')});
   EXPECT_EQ(watch.next(Duration::zero(), {}).error().code(), ErrorCode::kInternal);
 }

@@ -1,4 +1,4 @@
-// What a hostile or broken client may send to a listening socket, and what must come of it.
+// The server under malformed, oversized and slow requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using ::testing::StartsWith;
 
 Reply ok(const Request&, const Peer&) { return text_reply(200, "fine"); }
 
-/// The server still answers others.
+/// The server still serves other clients.
 void expect_alive(const Server& server) {
   RawClient client(server.port());
   client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -21,19 +21,19 @@ void expect_alive(const Server& server) {
 struct Attack {
   const char* name;
   std::string bytes;
-  const char* answer;  ///< How the reply starts.
+  const char* reply;  ///< Its first characters.
 };
 
 class ServerUnderAttack : public ::testing::TestWithParam<Attack> {};
 
-TEST_P(ServerUnderAttack, RefusesAndGoesOn) {
+TEST_P(ServerUnderAttack, RefusesAndContinues) {
   ServerOptions options = plain_options();
   options.body_limit = 1000;
   options.header_limit = 4096;
   const auto server = start(options, ok);
   RawClient client(server->port());
   client.send(GetParam().bytes);
-  EXPECT_THAT(client.read_all(), StartsWith(GetParam().answer));
+  EXPECT_THAT(client.read_all(), StartsWith(GetParam().reply));
   expect_alive(*server);
 }
 
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                "HTTP/1.1 400"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-/// A client that says too little for too long is dropped; reading returns when the server closes.
+/// The server closes the connection of a client that sends too slowly.
 class SlowClient : public ::testing::TestWithParam<Attack> {};
 
 TEST_P(SlowClient, IsDropped) {
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Slow, SlowClient,
                                            Attack{"HalfABody", kPost + "Content-Length: 10\r\n\r\nabc", ""}),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(TlsServerUnderAttack, DropsAHandshakeThatNeverComes) {
+TEST(TlsServerUnderAttack, ClosesAConnectionWithoutAHandshake) {
   ServerOptions options = tls_options();
   options.handshake_timeout = std::chrono::milliseconds(150);
   const auto server = start(options, ok);
@@ -81,7 +81,7 @@ TEST(TlsServerUnderAttack, DropsAHandshakeThatNeverComes) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST(TlsServerUnderAttack, LeaksNothingOfConnectionsThatGoAtOnce) {
+TEST(TlsServerUnderAttack, LeaksNoDescriptors) {
   const auto server = start(tls_options(), ok);
   const auto transport = connect(transport_options(*server));
   ASSERT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
@@ -91,15 +91,15 @@ TEST(TlsServerUnderAttack, LeaksNothingOfConnectionsThatGoAtOnce) {
     if (i % 3 == 1) client.send("\x16\x03\x01");
     if (i % 3 == 2) client.reset();
   }
-  // Each answer leaves the server time to see the others gone.
+  // Each call gives the server time to notice the closed connections.
   int after = open_descriptors();
-  constexpr int kConnectionsOfOurOwn = 20;  // Both ends of what the transport keeps open.
-  for (int i = 0; i < 500 && after > before + kConnectionsOfOurOwn; ++i) {
+  constexpr int kOwnConnections = 20;  // Both ends of the connections that the transport keeps open.
+  for (int i = 0; i < 500 && after > before + kOwnConnections; ++i) {
     const auto response = transport->call(get("/"), kGenerous, {});
     ASSERT_TRUE(response.ok()) << response.error().message();
     after = open_descriptors();
   }
-  EXPECT_LE(after, before + kConnectionsOfOurOwn);
+  EXPECT_LE(after, before + kOwnConnections);
 }
 
 TEST(TlsServerUnderAttack, SurvivesGarbageInsteadOfAHandshake) {

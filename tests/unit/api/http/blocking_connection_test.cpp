@@ -1,4 +1,4 @@
-#include "api/http/blocking_connection.h"
+#include "api/http/client/blocking_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,18 +18,18 @@ BlockingOptions options_for(const Server& server) {
   return options;
 }
 
-TEST(BlockingConnection, PostsWithItsTokenAndTellsARefusal) {
+TEST(BlockingConnection, PostsWithItsTokenAndReportsAnErrorStatus) {
   const auto server = start(tls_options(), [](const Request& request, const Peer&) {
-    const bool known = *find_header(request.headers, "authorization") == "Bearer secret";
-    return text_reply(known && request.body == "{}" ? 201 : 403, "not you");
+    const bool authorized = *find_header(request.headers, "authorization") == "Bearer secret";
+    return text_reply(authorized && request.body == "{}" ? 201 : 403, "forbidden");
   });
   const auto connection = BlockingConnection::connect(options_for(*server));
   ASSERT_TRUE(connection.ok()) << connection.error().message();
   EXPECT_TRUE((*connection)->post("/pods", "{}").ok());
-  EXPECT_TRUE((*connection)->post("/pods", "{}").ok());  // on the same connection
+  EXPECT_TRUE((*connection)->post("/pods", "{}").ok());  // On the same connection.
   const Status refused = (*connection)->post("/pods", "[]");
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message(), HasSubstr("POST /pods: status 403: not you"));
+  EXPECT_THAT(refused.error().message(), HasSubstr("POST /pods: status 403: forbidden"));
 }
 
 TEST(BlockingConnection, ReadsAWatchToItsEnd) {
@@ -43,7 +43,7 @@ TEST(BlockingConnection, ReadsAWatchToItsEnd) {
   EXPECT_EQ(body, "one\ntwo\n");
 }
 
-TEST(BlockingConnection, TrustsNobodyElse) {
+TEST(BlockingConnection, RefusesAnotherAuthority) {
   const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, ""); });
   BlockingOptions options = options_for(*server);
   options.ca = issue({.common_name = "another"}).certificate_chain;

@@ -1,4 +1,4 @@
-#include "api/http/server.h"
+#include "api/http/server/server.h"
 
 #include <atomic>
 #include <stdexcept>
@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -14,6 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
+using tpuslice::testing::eventually;
+using tpuslice::testing::Feed;
 
 Reply echo(const Request& request, const Peer& /*peer*/) {
   return text_reply(200, request.method + " " + request.target + " " + request.body);
@@ -37,7 +40,7 @@ TEST(Server, AnswersPipelinedRequestsInOrder) {
   EXPECT_NE(all.find("GET /two"), std::string::npos);
 }
 
-TEST(Server, TellsClientsThatAskToGoOn) {
+TEST(Server, SendsContinueToClientsThatExpectIt) {
   const auto server = start(plain_options(), echo);
   RawClient client(server->port());
   client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
@@ -62,7 +65,7 @@ TEST(Server, AnswersHeadWithoutABody) {
   EXPECT_TRUE(all.ends_with("\r\n\r\n")) << all;
 }
 
-TEST(Server, HidesWhatAHandlerThrows) {
+TEST(Server, DoesNotSendTheTextOfAnException) {
   const auto server =
       start(plain_options(), [](const Request&, const Peer&) -> Reply { throw std::runtime_error("secret"); });
   RawClient client(server->port());
@@ -86,7 +89,7 @@ TEST(Server, DropsHeadersThatWouldSplitTheReply) {
   EXPECT_THAT(all, HasSubstr("X-Good: c\r\n"));
 }
 
-TEST(Server, FinishesWhatIsBeingAnsweredWhenItStops) {
+TEST(Server, FinishesRequestsInFlightWhenItStops) {
   Gate entered;
   Gate release;
   const auto server = start(ServerOptions{.drain = kGenerous}, [&](const Request&, const Peer&) {
@@ -113,7 +116,7 @@ TEST(Server, ClosesIdleConnectionsWhenItStops) {
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST(Server, SaysWhyItCannotListen) {
+TEST(Server, ReportsWhyItCannotListen) {
   const auto first = start(plain_options(), echo);
   const auto busy = Server::start(ServerOptions{.address = fmt::format("127.0.0.1:{}", first->port())}, echo);
   ASSERT_FALSE(busy.ok());
@@ -134,8 +137,8 @@ TEST(Server, ClosesConnectionsOverItsLimit) {
   EXPECT_EQ(second.read_all(), "");
 }
 
-TEST(Server, SendsAStreamAsItComes) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(Server, SendsAStreamInChunks) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = start(plain_options(), [feed](const Request&, const Peer&) { return stream_reply(feed); });
   RawClient client(server->port());
   client.send("GET /watch HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -148,29 +151,29 @@ TEST(Server, SendsAStreamAsItComes) {
   EXPECT_EQ(client.read_all(), "0\r\n\r\n");
 }
 
-TEST(Server, CutsAStreamThatFails) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(Server, ClosesTheConnectionOfAFailedStream) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = start(plain_options(), [feed](const Request&, const Peer&) { return stream_reply(feed); });
   RawClient client(server->port());
   client.send("GET /watch HTTP/1.1\r\nHost: a\r\n\r\n");
   client.read_until("\r\n\r\n");
-  feed->fail();
+  feed->fail(Error::unavailable("broken"));
   EXPECT_EQ(client.read_all(), "");
 }
 
-TEST(Server, EndsAStreamWhoseClientLeaves) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(Server, ClosesAStreamWhoseClientDisconnects) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = start(plain_options(), [feed](const Request&, const Peer&) { return stream_reply(feed); });
   {
     RawClient client(server->port());
     client.send("GET /watch HTTP/1.1\r\nHost: a\r\n\r\n");
     client.read_until("\r\n\r\n");
   }
-  EXPECT_TRUE(feed->released.wait());
+  EXPECT_TRUE(eventually([&] { return feed->closed(); }));
 }
 
-TEST(Server, EndsStreamsAsTheyShouldWhenItStops) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(Server, EndsStreamsProperlyWhenItStops) {
+  const auto feed = std::make_shared<Feed>();
   const auto server =
       start(ServerOptions{.drain = kGenerous}, [feed](const Request&, const Peer&) { return stream_reply(feed); });
   RawClient client(server->port());
@@ -180,8 +183,8 @@ TEST(Server, EndsStreamsAsTheyShouldWhenItStops) {
   EXPECT_EQ(client.read_all(), "0\r\n\r\n");
 }
 
-TEST(Server, RefusesMoreStreamsThanItHasThreads) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(Server, RefusesStreamsOverItsLimit) {
+  const auto feed = std::make_shared<Feed>();
   const auto server =
       start(ServerOptions{.max_streams = 1}, [feed](const Request&, const Peer&) { return stream_reply(feed); });
   RawClient first(server->port());
@@ -195,7 +198,7 @@ TEST(Server, RefusesMoreStreamsThanItHasThreads) {
 }
 
 TEST(Server, ServesRequestsWhileStreamsAreOpen) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+  const auto feed = std::make_shared<Feed>();
   const auto server = start(ServerOptions{.threads = 1}, [feed](const Request& request, const Peer& peer) {
     return request.target == "/watch" ? stream_reply(feed) : echo(request, peer);
   });

@@ -1,4 +1,4 @@
-// Who a TLS server says it is, and who it knows its clients to be.
+// Certificates of the TLS server and of its clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::unique_ptr<Transport> connect_as(const Server& server, std::optional<Identi
   return connect(options);
 }
 
-TEST(TlsServer, KnowsItsClientByItsCertificate) {
+TEST(TlsServer, IdentifiesAClientByItsCertificate) {
   ServerOptions options = tls_options();
   options.client_ca = pki().authority.certificate_chain;
   const auto server = start(options, who);
@@ -40,7 +40,7 @@ TEST(TlsServer, KnowsItsClientByItsCertificate) {
             "jane/system:masters/ops");
 }
 
-TEST(TlsServer, LetsClientsWithoutACertificateIn) {
+TEST(TlsServer, AcceptsClientsWithoutACertificate) {
   ServerOptions options = tls_options();
   options.client_ca = pki().authority.certificate_chain;
   const auto server = start(options, who);
@@ -61,7 +61,7 @@ TEST(TlsServer, RefusesExpiredCertificates) {
   EXPECT_FALSE(connect_as(*server, client_identity("jane", expired()))->call(get("/"), kGenerous, {}).ok());
 }
 
-TEST(TlsServer, DoesNotAskWithoutAClientAuthority) {
+TEST(TlsServer, RequestsNoCertificateWithoutAClientAuthority) {
   const auto server = start(tls_options(), who);
   EXPECT_EQ(connect_as(*server, client_identity("jane"))->call(get("/"), kGenerous, {}).value().body, "");
 }
@@ -78,25 +78,25 @@ TEST(TlsServer, ServesItsNewCertificateToNewConnections) {
                         valid_now())
           .value();
   ASSERT_TRUE(server->set_identity(next).ok());
-  EXPECT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok()) << "a kept connection is not disturbed";
+  EXPECT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok()) << "open connections are not affected";
   EXPECT_FALSE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
   TransportOptions options = transport_options(*server);
   options.ca = other.certificate_chain;
   EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
 }
 
-TEST(TlsServer, KeepsItsCertificateWhenTheNewOneIsTorn) {
+TEST(TlsServer, KeepsItsCertificateIfTheNewKeyDoesNotMatch) {
   const auto server = start(tls_options(), who);
   const Identity other = client_identity("other");
-  const Status torn = server->set_identity({pki().server.certificate_chain, other.private_key});
-  ASSERT_FALSE(torn.ok());
-  EXPECT_EQ(torn.error().code(), ErrorCode::kInvalidArgument);
+  const Status mismatch = server->set_identity({pki().server.certificate_chain, other.private_key});
+  ASSERT_FALSE(mismatch.ok());
+  EXPECT_EQ(mismatch.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
 }
 
-TEST(TlsServer, DoesNotStartWithACertificateThatIsNone) {
-  for (const Identity& bad : {Identity{"", ""}, Identity{pki().server.certificate_chain, "nonsense"}}) {
-    const auto server = Server::start({.tls = bad}, who);
+TEST(TlsServer, DoesNotStartWithAnInvalidCertificate) {
+  for (const Identity& invalid : {Identity{"", ""}, Identity{pki().server.certificate_chain, "nonsense"}}) {
+    const auto server = Server::start({.tls = invalid}, who);
     ASSERT_FALSE(server.ok());
     EXPECT_EQ(server.error().code(), ErrorCode::kInvalidArgument);
   }

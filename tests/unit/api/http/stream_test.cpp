@@ -1,19 +1,23 @@
-// Streams through the real Transport: as they come, with back-pressure, to their end.
+// Streams of the network transport: chunks, back-pressure, the end.
 #include <atomic>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/eventually.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
 namespace {
 
-std::unique_ptr<Server> serve(const std::shared_ptr<FedStream::Feed>& feed) {
+using tpuslice::testing::eventually;
+using tpuslice::testing::Feed;
+
+std::unique_ptr<Server> serve(const std::shared_ptr<Feed>& feed) {
   return start(tls_options(), [feed](const Request&, const Peer&) { return stream_reply(feed); });
 }
 
-/// Reads until `size` bytes are there or an error.
+/// Reads until it has `size` bytes or an error.
 std::string read_bytes(Stream& stream, std::size_t size) {
   std::string out;
   while (out.size() < size) {
@@ -24,8 +28,8 @@ std::string read_bytes(Stream& stream, std::size_t size) {
   return out;
 }
 
-TEST(TransportStream, ReadsEventsAsTheyCome) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(TransportStream, ReadsEventsWhenTheyArrive) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = serve(feed);
   const auto transport = connect(transport_options(*server));
   const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
@@ -37,15 +41,15 @@ TEST(TransportStream, ReadsEventsAsTheyCome) {
   }
 }
 
-TEST(TransportStream, TellsTheEndFromABreak) {
+TEST(TransportStream, DistinguishesTheEndFromABrokenConnection) {
   for (const bool whole : {true, false}) {
-    const auto feed = std::make_shared<FedStream::Feed>();
+    const auto feed = std::make_shared<Feed>();
     const auto server = serve(feed);
     const auto transport = connect(transport_options(*server));
     const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
     feed->put("last\n");
     EXPECT_EQ(read_bytes(*stream, 5), "last\n");
-    whole ? feed->end() : feed->fail();
+    whole ? feed->end() : feed->fail(Error::unavailable("broken"));
     const auto after = stream->read(kGenerous, {});
     ASSERT_FALSE(after.ok());
     EXPECT_EQ(after.error().code(), ErrorCode::kUnavailable);
@@ -53,8 +57,8 @@ TEST(TransportStream, TellsTheEndFromABreak) {
   }
 }
 
-TEST(TransportStream, SaysWhenNothingCame) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(TransportStream, ReturnsNothingWithoutBytes) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = serve(feed);
   const auto transport = connect(transport_options(*server));
   const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
@@ -62,32 +66,32 @@ TEST(TransportStream, SaysWhenNothingCame) {
   EXPECT_EQ(stream->read(std::chrono::milliseconds(10), {}).value(), "");
 }
 
-TEST(TransportStream, StopsWhenAsked) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(TransportStream, StopsWhenStopIsRequested) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = serve(feed);
   const auto transport = connect(transport_options(*server));
   const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
   std::stop_source stop;
-  std::jthread asking([&] { stop.request_stop(); });
+  std::jthread stopping([&] { stop.request_stop(); });
   const auto bytes = stream->read(std::chrono::hours(1), stop.get_token());
   ASSERT_FALSE(bytes.ok());
   EXPECT_EQ(bytes.error().code(), ErrorCode::kCancelled);
 }
 
-TEST(TransportStream, ClosesItsConnectionWhenItIsLetGo) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(TransportStream, ClosesItsConnectionWhenDestroyed) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = serve(feed);
   const auto transport = connect(transport_options(*server));
   { const auto stream = transport->open(get("/watch"), kGenerous, {}).value(); }
-  EXPECT_TRUE(feed->released.wait());
+  EXPECT_TRUE(eventually([&] { return feed->closed(); }));
 }
 
-TEST(TransportStream, ReadsTheBodyOfARefusal) {
-  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(410, "gone"); });
+TEST(TransportStream, ReadsTheBodyOfAnErrorReply) {
+  const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(410, "expired"); });
   const auto transport = connect(transport_options(*server));
   const auto stream = transport->open(get("/watch"), kGenerous, {}).value();
   EXPECT_EQ(stream->status(), 410);
-  EXPECT_EQ(read_bytes(*stream, 4), "gone");
+  EXPECT_EQ(read_bytes(*stream, 7), "expired");
 }
 
 TEST(TransportStream, SendsABody) {
@@ -101,8 +105,8 @@ TEST(TransportStream, SendsABody) {
   EXPECT_EQ(read_bytes(*stream, request.body.size()), request.body);
 }
 
-TEST(TransportStream, AsksForAnotherTokenAfterARefusal) {
-  const auto feed = std::make_shared<FedStream::Feed>();
+TEST(TransportStream, RefreshesTheTokenAfterUnauthorized) {
+  const auto feed = std::make_shared<Feed>();
   const auto server = start(tls_options(), [feed](const Request& request, const Peer&) {
     return *find_header(request.headers, "authorization") == "Bearer new" ? stream_reply(feed) : text_reply(401, "");
   });
@@ -113,7 +117,7 @@ TEST(TransportStream, AsksForAnotherTokenAfterARefusal) {
   EXPECT_EQ(connect(options)->open(get("/watch"), kGenerous, {}).value()->status(), 200);
 }
 
-TEST(TransportStream, GivesUpWhenNoHeadersCome) {
+TEST(TransportStream, TimesOutWithoutHeaders) {
   Gate release;
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
     release.wait();
@@ -126,7 +130,7 @@ TEST(TransportStream, GivesUpWhenNoHeadersCome) {
   EXPECT_EQ(stream.error().code(), ErrorCode::kTimeout);
 }
 
-/// Never runs dry, and counts what was taken.
+/// Counts the bytes that were read; ends after `total` bytes.
 class EndlessStream final : public Stream {
  public:
   struct Count {
@@ -152,7 +156,7 @@ class EndlessStream final : public Stream {
   const Headers headers_;
 };
 
-TEST(TransportStream, HoldsTheServerBackWhileNobodyReads) {
+TEST(TransportStream, StopsReadingFromTheServerWhileItsBufferIsFull) {
   const std::size_t kTotal = 64U << 20U;
   const auto count = std::make_shared<EndlessStream::Count>();
   const auto server = start(tls_options(), [count, kTotal](const Request&, const Peer&) {
@@ -167,15 +171,15 @@ TEST(TransportStream, HoldsTheServerBackWhileNobodyReads) {
   {
     std::unique_lock lock(count->mutex);
     EXPECT_FALSE(count->changed.wait_for(lock, std::chrono::seconds(1), [&] { return count->bytes >= kTotal / 2; }))
-        << "the server was never held back";
+        << "no back-pressure";
   }
   EXPECT_EQ(read_bytes(*stream, kTotal).size(), kTotal);
   EXPECT_TRUE(is_end_of_stream(stream->read(kGenerous, {}).error()));
 }
 
-TEST(TransportStream, LeaksNothingOverManyStreams) {
+TEST(TransportStream, LeaksNoDescriptors) {
   const auto server = start(tls_options(), [](const Request&, const Peer&) {
-    const auto one = std::make_shared<FedStream::Feed>();
+    const auto one = std::make_shared<Feed>();
     one->put("event\n");
     return stream_reply(one);
   });

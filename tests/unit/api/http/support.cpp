@@ -58,7 +58,7 @@ Validity expired() {
 }
 
 const Pki& pki() {
-  static const Pki made = [] {
+  static const Pki kPki = [] {
     Pki out;
     out.authority = make_certificate_authority("test authority", valid_now()).value();
     out.server = issue_certificate(out.authority,
@@ -70,7 +70,7 @@ const Pki& pki() {
                      .value();
     return out;
   }();
-  return made;
+  return kPki;
 }
 
 Identity issue(const CertificateRequest& request, const Validity& validity) {
@@ -210,7 +210,7 @@ void relay(int fd, int port) {
   const sockaddr_in address = loopback(port);
   EXPECT_EQ(::connect(other, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   std::array<char, 16384> bytes{};
-  const auto carry = [&](int from, int to) {
+  const auto forward = [&](int from, int to) {
     const ssize_t size = recv(from, bytes.data(), bytes.size(), 0);
     return size > 0 && send(to, bytes.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
   };
@@ -218,8 +218,8 @@ void relay(int fd, int port) {
   while (open) {
     std::array<pollfd, 2> ends = {{{fd, POLLIN, 0}, {other, POLLIN, 0}}};
     open = poll(ends.data(), ends.size(), 20'000) > 0;
-    if (open && ends[0].revents != 0) open = carry(fd, other);
-    if (open && ends[1].revents != 0) open = carry(other, fd);
+    if (open && ends[0].revents != 0) open = forward(fd, other);
+    if (open && ends[1].revents != 0) open = forward(other, fd);
   }
   ::close(other);
 }
@@ -235,41 +235,10 @@ void RawServer::write(int fd, std::string_view bytes) {
   static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL));
 }
 
-void FedStream::Feed::put(std::string_view more) {
-  const std::lock_guard lock(mutex);
-  bytes += more;
-  changed.notify_all();
-}
-
-void FedStream::Feed::end() {
-  const std::lock_guard lock(mutex);
-  ended = true;
-  changed.notify_all();
-}
-
-void FedStream::Feed::fail() {
-  const std::lock_guard lock(mutex);
-  broken = true;
-  changed.notify_all();
-}
-
-Result<std::string> FedStream::read(Duration wait, std::stop_token stop) {
-  std::unique_lock lock(feed_->mutex);
-  feed_->changed.wait_for(lock, stop, wait, [this] { return !feed_->bytes.empty() || feed_->ended || feed_->broken; });
-  if (stop.stop_requested()) {
-    feed_->stopped.open();
-    return Error(ErrorCode::kCancelled, "stopped");
-  }
-  if (!feed_->bytes.empty()) return std::exchange(feed_->bytes, {});
-  if (feed_->ended) return end_of_stream();
-  if (feed_->broken) return Error::unavailable("broken");
-  return std::string();
-}
-
-Reply stream_reply(std::shared_ptr<FedStream::Feed> feed) {
+Reply stream_reply(std::shared_ptr<tpuslice::testing::Feed> feed) {
   Reply reply;
   reply.response = {200, {{"Content-Type", "application/json"}}, {}};
-  reply.stream = std::make_unique<FedStream>(std::move(feed));
+  reply.stream = std::make_unique<tpuslice::testing::FeedStream>(std::move(feed));
   return reply;
 }
 

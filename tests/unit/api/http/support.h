@@ -1,4 +1,4 @@
-// What the tests of api/http share: certificates, a server that echoes, raw sockets, and gates to wait at.
+// Support of the tests of api/http: certificates, servers, raw sockets, gates.
 #pragma once
 
 #include <atomic>
@@ -10,16 +10,17 @@
 #include <string_view>
 #include <thread>
 
-#include "api/http/network_transport.h"
-#include "api/http/server.h"
-#include "api/http/tls_credentials.h"
+#include "api/http/client/network_transport.h"
+#include "api/http/server/server.h"
+#include "api/http/tls/tls_credentials.h"
+#include "tests/support/feed.h"
 
 namespace tpuslice::http::testing {
 
 /// Long enough for a slow machine; a test that passes never waits for it.
 inline constexpr Duration kGenerous = std::chrono::seconds(20);
 
-/// Opens once. Waiting has a bound, so that a broken test fails instead of hanging.
+/// Opens once. Waits are limited, so that a broken test fails instead of hanging.
 class Gate {
  public:
   void open();
@@ -33,7 +34,7 @@ class Gate {
   bool open_ = false;
 };
 
-/// An authority and a certificate for localhost and 127.0.0.1, made once per program.
+/// An authority and a certificate for localhost and 127.0.0.1, created once per program.
 struct Pki {
   Identity authority;
   Identity server;
@@ -51,7 +52,7 @@ Reply text_reply(int status, std::string body);
 /// With TLS; answers every request with `status` and counts them.
 std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status);
 
-/// For `https://127.0.0.1:port`, trusting the authority above.
+/// For `https://127.0.0.1:port` with the authority above.
 TransportOptions transport_options(const Server& server);
 std::unique_ptr<Transport> connect(TransportOptions options);
 Request get(std::string target);
@@ -60,7 +61,7 @@ std::string gzip(std::string_view text);
 /// Open descriptors of this process.
 int open_descriptors();
 
-/// A TCP connection to 127.0.0.1 whose reads give up after kGenerous.
+/// A TCP connection to 127.0.0.1 whose reads time out after kGenerous.
 class RawClient {
  public:
   explicit RawClient(int port);
@@ -68,12 +69,12 @@ class RawClient {
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
 
-  /// False once the other side has closed.
+  /// False if the peer has closed the connection.
   bool send(std::string_view bytes);
-  /// Until the other side closes, or `needle` was seen.
+  /// Reads until the peer closes the connection or `needle` was read.
   std::string read_until(std::string_view needle);
   std::string read_all() { return read_until({}); }
-  /// Closes with a reset instead of a goodbye.
+  /// Closes the connection with a TCP reset.
   void reset();
 
  private:
@@ -81,7 +82,7 @@ class RawClient {
   std::string seen_;
 };
 
-/// Accepts connections and lets `script` play the server on each, one after the other. `script` does not close.
+/// Accepts connections one at a time and runs `script` as the server of each. `script` does not close the socket.
 class RawServer {
  public:
   using Script = std::function<void(int fd, int connection)>;
@@ -101,34 +102,10 @@ class RawServer {
   std::jthread thread_;
 };
 
-/// Carries bytes between `fd` and what listens on `port` of 127.0.0.1, until either closes.
+/// Forwards bytes between `fd` and `port` of 127.0.0.1 until either side closes.
 void relay(int fd, int port);
 
-/// Hands out what the test puts in, until it is ended or stopped.
-class FedStream final : public Stream {
- public:
-  struct Feed {
-    std::mutex mutex;
-    std::condition_variable_any changed;
-    std::string bytes;
-    bool ended = false;
-    bool broken = false;
-    Gate stopped;   ///< Opens when a read was told to stop.
-    Gate released;  ///< Opens when the stream is destroyed.
-    void put(std::string_view more);
-    void end();
-    void fail();
-  };
-  explicit FedStream(std::shared_ptr<Feed> feed) : feed_(std::move(feed)) {}
-  ~FedStream() override { feed_->released.open(); }
-  [[nodiscard]] int status() const override { return 200; }
-  [[nodiscard]] const Headers& headers() const override { return headers_; }
-  Result<std::string> read(Duration wait, std::stop_token stop) override;
-
- private:
-  const std::shared_ptr<Feed> feed_;
-  const Headers headers_;
-};
-Reply stream_reply(std::shared_ptr<FedStream::Feed> feed);
+/// A reply that streams what the test puts into `feed`.
+Reply stream_reply(std::shared_ptr<tpuslice::testing::Feed> feed);
 
 }  // namespace tpuslice::http::testing

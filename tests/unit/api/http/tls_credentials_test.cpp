@@ -1,4 +1,4 @@
-#include "api/http/tls_credentials.h"
+#include "api/http/tls/tls_credentials.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(TlsCredentials, NameMustBeAnAlternativeName) {
       verify_certificate(leaf.certificate_chain, pki().authority.certificate_chain, now, "by.common.name").ok());
 }
 
-TEST(TlsCredentials, SaysWhenACertificateEnds) {
+TEST(TlsCredentials, ReadsTheExpiryOfACertificate) {
   const Timestamp end = parse_rfc3339("2031-02-03T04:05:06Z").value();
   const Identity leaf = issue({.common_name = "a", .organizations = {}, .dns_names = {"a"}, .ip_addresses = {}},
                               {parse_rfc3339("2026-01-01T00:00:00Z").value(), end});
@@ -47,12 +47,12 @@ TEST(TlsCredentials, KeyMustBelongToItsCertificate) {
   EXPECT_FALSE(check_identity({other.certificate_chain, "nonsense"}).ok());
 }
 
-TEST(TlsCredentials, RefusesNamesThatWouldAddOthers) {
+TEST(TlsCredentials, RefusesNamesThatAddAnotherName) {
   for (const char* name : {"a,DNS:b", "a b", "", "a\nDNS:b", "IP:1.2.3.4"}) {
-    const auto made = issue_certificate(
+    const auto issued = issue_certificate(
         pki().authority, {.common_name = "a", .organizations = {}, .dns_names = {name}, .ip_addresses = {}},
         testing::valid_now());
-    EXPECT_FALSE(made.ok()) << name;
+    EXPECT_FALSE(issued.ok()) << name;
   }
 }
 

@@ -1,4 +1,4 @@
-// Unary calls in detail: what an answer may look like, which connection they go over, and what is never sent.
+// Unary calls in detail: forms of replies, reuse of connections, requests that must not be sent.
 #include <sys/socket.h>
 
 #include <atomic>
@@ -26,15 +26,15 @@ Request post(std::string body) {
   return request;
 }
 
-struct Answer {
+struct RawReply {
   const char* name;
   std::string text;
   std::string body;
 };
 
-class CallReads : public ::testing::TestWithParam<Answer> {};
+class CallReads : public ::testing::TestWithParam<RawReply> {};
 
-TEST_P(CallReads, TheWholeAnswer) {
+TEST_P(CallReads, TheWholeReply) {
   RawServer server([](int fd, int) {
     RawServer::read_head(fd);
     RawServer::write(fd, GetParam().text);
@@ -46,18 +46,19 @@ TEST_P(CallReads, TheWholeAnswer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Answers, CallReads,
+    Replies, CallReads,
     ::testing::Values(
-        Answer{"Chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n4;x=y\r\ntwo!\r\n0\r\n\r\n",
-               "onetwo!"},
-        Answer{"UpToTheEnd", "HTTP/1.1 200 OK\r\n\r\nall there is", "all there is"},
-        Answer{"AfterAnInterimOne",
-               "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok"},
-        Answer{"Empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""},
-        Answer{"Http10", "HTTP/1.0 200 OK\r\n\r\nold", "old"}),
+        RawReply{"Chunked",
+                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n4;x=y\r\ntwo!\r\n0\r\n\r\n",
+                 "onetwo!"},
+        RawReply{"UntilTheConnectionCloses", "HTTP/1.1 200 OK\r\n\r\nall there is", "all there is"},
+        RawReply{"AfterAnInterimReply",
+                 "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok"},
+        RawReply{"Empty", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", ""},
+        RawReply{"Http10", "HTTP/1.0 200 OK\r\n\r\nold", "old"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(TransportCall, ReportsWhatIsNoAnswer) {
+TEST(TransportCall, ReportsAReplyThatIsNotHttp) {
   RawServer server([](int fd, int) {
     RawServer::read_head(fd);
     RawServer::write(fd, "220 mail.example.org ESMTP\r\n");
@@ -67,7 +68,7 @@ TEST(TransportCall, ReportsWhatIsNoAnswer) {
   EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
 }
 
-TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLong) {
+TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLarge) {
   std::string body = gzip(std::string(5000, 'a'));
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
     Reply reply = text_reply(200, body);
@@ -77,16 +78,16 @@ TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLong) {
   TransportOptions options = transport_options(*server);
   options.max_response = 4999;
   const auto transport = connect(options);
-  const auto long_one = transport->call(get("/"), kGenerous, {});
-  ASSERT_FALSE(long_one.ok());
-  EXPECT_EQ(long_one.error().code(), ErrorCode::kInvalidArgument);
+  const auto too_large = transport->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(too_large.ok());
+  EXPECT_EQ(too_large.error().code(), ErrorCode::kInvalidArgument);
   body.resize(body.size() / 2);
   const auto damaged = transport->call(get("/"), kGenerous, {});
   ASSERT_FALSE(damaged.ok());
   EXPECT_THAT(damaged.error().message(), HasSubstr("damaged"));
 }
 
-TEST(TransportCall, SendsNoLineBreakThatItIsGiven) {
+TEST(TransportCall, RefusesLineBreaksInTargetsAndHeaders) {
   std::atomic<int> requests = 0;
   const auto server = start_counting(requests, 200);
   const auto transport = connect(transport_options(*server));
@@ -98,13 +99,13 @@ TEST(TransportCall, SendsNoLineBreakThatItIsGiven) {
   EXPECT_EQ(requests, 0);
 }
 
-TEST(TransportCall, SendsNothingOnAConnectionThatTheServerHasClosed) {
+TEST(TransportCall, DoesNotReuseAConnectionThatTheServerClosed) {
   Gate closed;
   std::atomic<int> posts = 0;
   RawServer server([&](int fd, int) {
     if (RawServer::read_head(fd).starts_with("POST")) ++posts;
     RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-    ::shutdown(fd, SHUT_RDWR);  // having promised to keep it
+    ::shutdown(fd, SHUT_RDWR);  // Despite keep-alive.
     closed.open();
   });
   const auto transport = connect_to(server);
@@ -115,7 +116,7 @@ TEST(TransportCall, SendsNothingOnAConnectionThatTheServerHasClosed) {
   EXPECT_EQ(posts, 1);
 }
 
-TEST(TransportCall, IsNotMadeOnceStopWasAsked) {
+TEST(TransportCall, SendsNothingAfterStop) {
   std::atomic<int> requests = 0;
   const auto server = start_counting(requests, 200);
   std::stop_source stop;
@@ -126,7 +127,7 @@ TEST(TransportCall, IsNotMadeOnceStopWasAsked) {
   EXPECT_EQ(requests, 0);
 }
 
-TEST(TransportCall, GivesUpAtItsDeadlineOnAHandshakeThatNobodyAnswers) {
+TEST(TransportCall, TimesOutWithoutATlsHandshake) {
   Gate release;
   RawServer server([&](int, int) { release.wait(); });
   TransportOptions options;
@@ -149,7 +150,7 @@ TEST(TransportCall, SendsABodyLargerThanAllBuffers) {
             std::to_string(body.size()));
 }
 
-TEST(TransportCall, ReportsANameThatNobodyHas) {
+TEST(TransportCall, ReportsAnUnknownHostName) {
   TransportOptions options;
   options.server = "http://no-such-host.invalid:80";
   const auto response = connect(options)->call(get("/"), kGenerous, {});
@@ -157,7 +158,6 @@ TEST(TransportCall, ReportsANameThatNobodyHas) {
   EXPECT_THAT(response.error().message(), HasSubstr("no-such-host.invalid"));
 }
 
-/// Speaks TLS through the tunnel that a proxy opens for it.
 TEST(TransportCall, ReachesAServerThroughATunnel) {
   const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, "through"); });
   std::string head;
@@ -177,7 +177,7 @@ TEST(TransportCall, ReachesAServerThroughATunnel) {
   EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
 }
 
-TEST(TransportCall, SaysThatAProxyOpensNoTunnel) {
+TEST(TransportCall, ReportsAProxyThatRefusesATunnel) {
   RawServer proxy([&](int fd, int) {
     RawServer::read_head(fd);
     RawServer::write(fd, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");

@@ -1,4 +1,4 @@
-// Unary calls: what is sent, how long is waited, and what comes back.
+// Unary calls: requests, time-outs, replies.
 #include <atomic>
 #include <cstdlib>
 #include <set>
@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/io_threads.h"
+#include "api/http/client/io_threads.h"
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -23,7 +23,7 @@ TransportOptions plain_to(int port) {
   return options;
 }
 
-TEST(Transport, SendsWhatItIsGiven) {
+TEST(Transport, SendsTheRequest) {
   std::string seen;
   const auto server = start(tls_options(), [&](const Request& request, const Peer&) {
     seen = request.method + " " + request.target + " " + *find_header(request.headers, "content-type") + " " +
@@ -47,7 +47,7 @@ TEST(Transport, SendsWhatItIsGiven) {
             "gzip {}");
 }
 
-TEST(Transport, KeepsItsConnections) {
+TEST(Transport, ReusesItsConnection) {
   std::mutex mutex;
   std::set<std::string> peers;
   const auto server = start(tls_options(), [&](const Request&, const Peer& peer) {
@@ -60,7 +60,7 @@ TEST(Transport, KeepsItsConnections) {
   EXPECT_EQ(peers.size(), 1U);
 }
 
-TEST(Transport, HandsOverEveryStatus) {
+TEST(Transport, ReturnsEveryStatus) {
   const auto server = start(tls_options(), [](const Request& request, const Peer&) {
     Reply reply = text_reply(std::stoi(request.target.substr(1)), "body");
     reply.response.headers.emplace_back("Location", "https://example.org/");
@@ -72,7 +72,7 @@ TEST(Transport, HandsOverEveryStatus) {
   }
 }
 
-TEST(Transport, UnpacksGzip) {
+TEST(Transport, DecompressesGzip) {
   const std::string text(300'000, 'x');
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
     Reply reply = text_reply(200, gzip(text));
@@ -82,7 +82,7 @@ TEST(Transport, UnpacksGzip) {
   EXPECT_EQ(connect(transport_options(*server))->call(get("/"), kGenerous, {}).value().body, text);
 }
 
-TEST(Transport, GivesUpAtItsDeadline) {
+TEST(Transport, TimesOutAtItsDeadline) {
   Gate release;
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
     release.wait();
@@ -95,7 +95,7 @@ TEST(Transport, GivesUpAtItsDeadline) {
   EXPECT_THAT(response.error().message(), HasSubstr("/slow"));
 }
 
-TEST(Transport, GivesUpAtItsDeadlineWhenBytesTrickle) {
+TEST(Transport, TimesOutWhenAReplyStalls) {
   Gate release;
   RawServer server([&](int fd, int) {
     RawServer::read_head(fd);
@@ -108,7 +108,7 @@ TEST(Transport, GivesUpAtItsDeadlineWhenBytesTrickle) {
   EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
 }
 
-TEST(Transport, StopsAtOnceWhenAsked) {
+TEST(Transport, StopsWhenStopIsRequested) {
   Gate entered;
   Gate release;
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
@@ -119,21 +119,21 @@ TEST(Transport, StopsAtOnceWhenAsked) {
   const auto transport = connect(transport_options(*server));
   std::stop_source stop;
   const RealClock clock;
-  std::atomic<Instant> asked{};
-  std::jthread asking([&] {
+  std::atomic<Instant> requested{};
+  std::jthread stopping([&] {
     entered.wait();
-    asked = clock.now();
+    requested = clock.now();
     stop.request_stop();
   });
   const auto response = transport->call(get("/"), std::chrono::hours(1), stop.get_token());
-  const Duration took = clock.now() - asked.load();
+  const Duration took = clock.now() - requested.load();
   release.open();
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code(), ErrorCode::kCancelled);
   EXPECT_LT(took, std::chrono::seconds(2));
 }
 
-TEST(Transport, NoticesAConnectionThatWentSilent) {
+TEST(Transport, TimesOutOnAnIdleConnection) {
   Gate release;
   RawServer server([&](int fd, int) {
     RawServer::read_head(fd);
@@ -147,7 +147,7 @@ TEST(Transport, NoticesAConnectionThatWentSilent) {
   EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
 }
 
-TEST(Transport, RefusesResponsesOverItsLimit) {
+TEST(Transport, RefusesRepliesOverItsLimit) {
   const auto server =
       start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, std::string(5000, 'a')); });
   TransportOptions options = transport_options(*server);
@@ -159,7 +159,7 @@ TEST(Transport, RefusesResponsesOverItsLimit) {
   EXPECT_TRUE(connect(options)->call(get("/"), kGenerous, {}).ok());
 }
 
-TEST(Transport, AsksForAnotherTokenOnceAfterARefusal) {
+TEST(Transport, RefreshesTheTokenOnceAfterUnauthorized) {
   int requests = 0;
   const auto server = start(tls_options(), [&](const Request& request, const Peer&) {
     ++requests;
@@ -181,7 +181,7 @@ TEST(Transport, AsksForAnotherTokenOnceAfterARefusal) {
   EXPECT_EQ(requests, 2);
 }
 
-TEST(Transport, ReturnsTheSecondRefusal) {
+TEST(Transport, ReturnsTheSecondUnauthorized) {
   std::atomic<int> requests = 0;
   const auto server = start_counting(requests, 401);
   TransportOptions options = transport_options(*server);
@@ -190,28 +190,28 @@ TEST(Transport, ReturnsTheSecondRefusal) {
   EXPECT_EQ(requests, 2);
 }
 
-TEST(Transport, ReportsATokenItCannotGet) {
+TEST(Transport, ReportsAFailureToGetAToken) {
   const auto server = start(tls_options(), [](const Request&, const Peer&) { return text_reply(200, ""); });
   TransportOptions options = transport_options(*server);
   options.bearer = [](bool) -> Result<std::optional<std::string>> {
-    return Error(ErrorCode::kUnauthorized, "no token today");
+    return Error(ErrorCode::kUnauthorized, "no token");
   };
   const auto response = connect(options)->call(get("/"), kGenerous, {});
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code(), ErrorCode::kUnauthorized);
 }
 
-TEST(Transport, LetsSoManyRequestsThroughAtATime) {
-  std::atomic<int> now = 0;
-  std::atomic<int> most = 0;
+TEST(Transport, LimitsRequestsInFlight) {
+  std::atomic<int> in_flight = 0;
+  std::atomic<int> max_in_flight = 0;
   ServerOptions server_options = tls_options();
   server_options.threads = 8;
   const auto server = start(server_options, [&](const Request&, const Peer&) {
-    const int current = ++now;
-    int seen = most;
-    while (current > seen && !most.compare_exchange_weak(seen, current)) {
+    const int current = ++in_flight;
+    int seen = max_in_flight;
+    while (current > seen && !max_in_flight.compare_exchange_weak(seen, current)) {
     }
-    --now;
+    --in_flight;
     return text_reply(200, "");
   });
   TransportOptions options = transport_options(*server);
@@ -223,10 +223,10 @@ TEST(Transport, LetsSoManyRequestsThroughAtATime) {
       callers.emplace_back([&] { EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok()); });
     }
   }
-  EXPECT_LE(most, 2);
+  EXPECT_LE(max_in_flight, 2);
 }
 
-TEST(Transport, WaitsForItsTurnNoLongerThanItsDeadline) {
+TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   Gate entered;
   Gate release;
   const auto server = start(tls_options(), [&](const Request&, const Peer&) {
@@ -245,12 +245,12 @@ TEST(Transport, WaitsForItsTurnNoLongerThanItsDeadline) {
   EXPECT_EQ(second.error().code(), ErrorCode::kTimeout);
 }
 
-constexpr std::string_view kKept = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+constexpr std::string_view kKeepAliveReply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-TEST(Transport, SendsAGetAgainThatMetAClosedConnection) {
+TEST(Transport, RetriesAGetOnAClosedConnection) {
   RawServer server([&](int fd, int) {
     RawServer::read_head(fd);
-    RawServer::write(fd, kKept);  // And closes, having promised to keep it.
+    RawServer::write(fd, kKeepAliveReply);  // Then closes the connection, despite keep-alive.
   });
   const auto transport = connect(plain_to(server.port()));
   for (int i = 0; i < 5; ++i) {
@@ -260,7 +260,7 @@ TEST(Transport, SendsAGetAgainThatMetAClosedConnection) {
   }
 }
 
-TEST(Transport, ReportsAConnectionThatBreaks) {
+TEST(Transport, ReportsABrokenConnection) {
   RawServer server([](int fd, int) {
     RawServer::read_head(fd);
     RawServer::write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc");
@@ -270,7 +270,7 @@ TEST(Transport, ReportsAConnectionThatBreaks) {
   EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
 }
 
-TEST(Transport, SendsNothingTwiceThatMayHaveBeenActedUpon) {
+TEST(Transport, DoesNotRetryAPostThatMayHaveBeenProcessed) {
   std::atomic<int> requests = 0;
   RawServer server([&](int fd, int) {
     if (!RawServer::read_head(fd).empty()) ++requests;
@@ -284,7 +284,7 @@ TEST(Transport, SendsNothingTwiceThatMayHaveBeenActedUpon) {
   EXPECT_EQ(requests, 1);
 }
 
-TEST(Transport, ReportsThatNobodyListens) {
+TEST(Transport, ReportsARefusedConnection) {
   int port = 0;
   {
     port = RawServer([](int, int) {}).port();
@@ -294,7 +294,7 @@ TEST(Transport, ReportsThatNobodyListens) {
   EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
 }
 
-TEST(Transport, GoesThroughAProxyWithItsCredentials) {
+TEST(Transport, SendsItsCredentialsToAProxy) {
   std::string head;
   RawServer proxy([&](int fd, int) {
     head = RawServer::read_head(fd);
@@ -308,7 +308,7 @@ TEST(Transport, GoesThroughAProxyWithItsCredentials) {
   EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
 }
 
-TEST(Transport, LeavesTheEnvironmentOfChildrenAsItWas) {
+TEST(Transport, DoesNotChangeTheEnvironmentOfChildren) {
   const auto io = start_io();
   for (const std::string& entry : environment_for_children()) {
     EXPECT_NE(entry, "SSL_CERT_FILE=/dev/null");
@@ -325,7 +325,7 @@ TEST(Transport, AddsToTheEnvironmentOfChildren) {
   EXPECT_THAT(entries, Not(Contains("PATH=/a")));
 }
 
-TEST(Transport, AsksAProxyForATunnelToTls) {
+TEST(Transport, ConnectsToTlsServersThroughATunnel) {
   std::string head;
   RawServer proxy([&](int fd, int) {
     head = RawServer::read_head(fd);

@@ -1,4 +1,4 @@
-// Which servers a Transport talks to, and what it refuses before it talks to any.
+// Verification of server certificates, client certificates, and options that are refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::unique_ptr<Server> start_with(const Identity& identity) {
   return start(options, host_header);
 }
 
-/// A leaf for 127.0.0.1 unless a test wants it otherwise.
+/// A certificate request for 127.0.0.1.
 CertificateRequest for_loopback() {
   return {.common_name = "127.0.0.1", .organizations = {}, .dns_names = {}, .ip_addresses = {"127.0.0.1"}};
 }
@@ -44,7 +44,7 @@ TEST(TransportTls, RefusesAnotherAuthority) {
   expect_refused(*server, options, "unable to get local issuer certificate");
 }
 
-TEST(TransportTls, RefusesANameThatIsOnlyTheCommonName) {
+TEST(TransportTls, IgnoresTheCommonName) {
   CertificateRequest request = for_loopback();
   request.ip_addresses = {"10.0.0.1"};
   request.dns_names = {"example.org"};
@@ -61,7 +61,7 @@ TEST(TransportTls, RefusesAnExpiredCertificate) {
   expect_refused(*server, transport_options(*server), "certificate has expired");
 }
 
-TEST(TransportTls, ExpectsTheServerNameItIsTold) {
+TEST(TransportTls, VerifiesTheConfiguredServerName) {
   CertificateRequest request = for_loopback();
   request.ip_addresses.clear();
   request.dns_names = {"api.cluster.internal"};
@@ -82,7 +82,7 @@ TEST(TransportTls, ConnectsByName) {
   EXPECT_TRUE(response.ok()) << response.error().message();
 }
 
-TEST(TransportTls, VerifiesNothingWhenToldSo) {
+TEST(TransportTls, SkipsVerificationIfConfigured) {
   const auto server = start_with(issue(for_loopback(), expired()));
   TransportOptions options = transport_options(*server);
   options.ca.clear();
@@ -91,7 +91,7 @@ TEST(TransportTls, VerifiesNothingWhenToldSo) {
   EXPECT_TRUE(response.ok()) << response.error().message();
 }
 
-TEST(TransportTls, UsesANewClientCertificateAtOnce) {
+TEST(TransportTls, UsesANewClientCertificateForTheNextCall) {
   ServerOptions server_options = tls_options();
   server_options.client_ca = pki().authority.certificate_chain;
   const auto server =
@@ -113,18 +113,18 @@ TEST(TransportTls, UsesANewClientCertificateAtOnce) {
   EXPECT_EQ(transport->call(get("/"), kGenerous, {}).value().body, "second");
 }
 
-struct Refusal {
+struct InvalidOptionsCase {
   const char* name;
   TransportOptions options;
   ErrorCode code;
 };
 
-class TransportRefuses : public ::testing::TestWithParam<Refusal> {};
+class TransportRefuses : public ::testing::TestWithParam<InvalidOptionsCase> {};
 
-TEST_P(TransportRefuses, BeforeAnythingIsSent) {
-  const auto made = make_network_transport(GetParam().options);
-  ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().code(), GetParam().code) << made.error().message();
+TEST_P(TransportRefuses, InvalidOptions) {
+  const auto transport = make_network_transport(GetParam().options);
+  ASSERT_FALSE(transport.ok());
+  EXPECT_EQ(transport.error().code(), GetParam().code) << transport.error().message();
 }
 
 TransportOptions to(std::string server, std::string ca = "", std::string proxy = "") {
@@ -137,13 +137,13 @@ TransportOptions to(std::string server, std::string ca = "", std::string proxy =
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TransportRefuses,
-    ::testing::Values(Refusal{"HttpsWithoutAuthority", to("https://a"), ErrorCode::kInvalidArgument},
-                      Refusal{"AuthorityThatIsNone", to("https://a", "nonsense"), ErrorCode::kInvalidArgument},
-                      Refusal{"NoUrl", to("a:6443"), ErrorCode::kInvalidArgument},
-                      Refusal{"Ipv6", to("https://[::1]:6443", "x"), ErrorCode::kUnsupported},
-                      Refusal{"Password", to("https://a:b@c", "x"), ErrorCode::kUnsupported},
-                      Refusal{"BadProxy", to("http://a", "", "proxy:80"), ErrorCode::kInvalidArgument},
-                      Refusal{"TlsProxy", to("http://a", "", "https://proxy"), ErrorCode::kUnsupported}),
+    ::testing::Values(InvalidOptionsCase{"HttpsWithoutAuthority", to("https://a"), ErrorCode::kInvalidArgument},
+                      InvalidOptionsCase{"InvalidAuthority", to("https://a", "nonsense"), ErrorCode::kInvalidArgument},
+                      InvalidOptionsCase{"NoUrl", to("a:6443"), ErrorCode::kInvalidArgument},
+                      InvalidOptionsCase{"Ipv6", to("https://[::1]:6443", "x"), ErrorCode::kUnsupported},
+                      InvalidOptionsCase{"Password", to("https://a:b@c", "x"), ErrorCode::kUnsupported},
+                      InvalidOptionsCase{"BadProxy", to("http://a", "", "proxy:80"), ErrorCode::kInvalidArgument},
+                      InvalidOptionsCase{"TlsProxy", to("http://a", "", "https://proxy"), ErrorCode::kUnsupported}),
     [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(PercentEncoding, DecodesWhatItEncodes) {
   EXPECT_EQ(percent_decode(percent_encode(every)).value(), every);
 }
 
-TEST(PercentEncoding, RefusesHalfAnEscape) {
+TEST(PercentEncoding, RefusesIncompleteEscapes) {
   for (const char* text : {"%", "%4", "a%zz", "%4g"}) EXPECT_FALSE(percent_decode(text).ok()) << text;
 }
 
@@ -44,7 +44,7 @@ TEST(Query, ReadsNamesAndValues) {
   EXPECT_EQ(params.all().size(), 5U);
 }
 
-TEST(Query, SurvivesAnything) {
+TEST(Query, AcceptsMalformedQueries) {
   EXPECT_TRUE(parse_query("/pods").empty());
   EXPECT_TRUE(parse_query("/pods?").empty());
   EXPECT_TRUE(parse_query("/pods?&&&").empty());
@@ -70,7 +70,7 @@ TEST(BaseUrl, ReadsEveryPart) {
   EXPECT_EQ(url.origin(), "https://example.com:6443");
 }
 
-TEST(BaseUrl, KnowsTheDefaultPorts) {
+TEST(BaseUrl, HasDefaultPorts) {
   EXPECT_EQ(parse_base_url("https://a").value().port, 443);
   EXPECT_EQ(parse_base_url("http://a/").value().port, 80);
 }
@@ -81,7 +81,7 @@ TEST(BaseUrl, PutsIpv6IntoBrackets) {
   EXPECT_EQ(url.origin(), "https://[::1]:8443");
 }
 
-TEST(BaseUrl, RefusesWhatIsNone) {
+TEST(BaseUrl, RefusesInvalidUrls) {
   for (const char* text :
        {"", "example.com", "ftp://a", "https://", "https://a:0", "https://a:99999", "https://a:x", "https://a b",
         "https://[::1", "https://[a]", "https://[::1]x", "https://a?b", "https://a#b", "https://a@b:c@d:"}) {
@@ -89,13 +89,13 @@ TEST(BaseUrl, RefusesWhatIsNone) {
   }
 }
 
-TEST(BaseUrl, KeepsPasswordsOutOfItsErrors) {
+TEST(BaseUrl, ErrorsDoNotContainPasswords) {
   const auto refused = parse_base_url("https://me:secret@bad host");
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message().find("secret"), std::string::npos);
 }
 
-TEST(Headers, AreFoundWithoutCase) {
+TEST(Headers, AreFoundIgnoringCase) {
   const Headers headers = {{"Content-Type", "a"}, {"Content-Typ", "b"}};
   ASSERT_NE(find_header(headers, "content-type"), nullptr);
   EXPECT_EQ(*find_header(headers, "content-type"), "a");

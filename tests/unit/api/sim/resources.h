@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/sim/builtin_resources.h"
+#include "api/sim/resources/builtin_resources.h"
 #include "api/types/json.h"
 
 namespace tpuslice::sim::testing {

@@ -1,10 +1,10 @@
-// A registry and API server on a clock that stands still, with the few calls tests need.
+// A registry and API server with a fake clock, for tests.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "api/sim/in_process_transport.h"
+#include "api/sim/server/in_process_transport.h"
 
 namespace tpuslice::sim {
 
@@ -24,7 +24,7 @@ class TestServer {
     auto stream = transport.open(request("GET", target, nullptr, "", ""), std::chrono::seconds(5), {});
     return stream.ok() ? *std::move(stream) : nullptr;
   }
-  /// "ADDED a", "BOOKMARK 7": what a watch has now, without waiting. An ERROR comes with its code.
+  /// The events of a watch, without waiting: "ADDED a", "BOOKMARK 7"; an ERROR has its code.
   static std::vector<std::string> events(http::Stream& stream) {
     std::vector<std::string> found;
     while (true) {

@@ -27,7 +27,7 @@ TEST(Conditions, ChangeTheirTimeOnlyWithTheirStatus) {
   EXPECT_EQ(conditions.size(), 1U);
 }
 
-TEST(Conditions, DoNotChangeWhenNothingIsNew) {
+TEST(Conditions, DoNotChangeWithoutANewValue) {
   Json conditions;
   const Condition condition{"Ready", "True", "AllUp", "", std::nullopt};
   set_condition(conditions, condition, kNow);
@@ -48,7 +48,7 @@ TEST(Conditions, AreFoundAndRemoved) {
   EXPECT_EQ(conditions.size(), 1U);
 }
 
-TEST(Conditions, SurviveAnIllTypedArray) {
+TEST(Conditions, TolerateAnIllTypedArray) {
   Json text = "oops";
   EXPECT_EQ(find_condition(text, "A"), nullptr);
   EXPECT_FALSE(remove_condition(text, "A"));

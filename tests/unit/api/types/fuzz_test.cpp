@@ -1,4 +1,4 @@
-// Random mutations through every parser: whatever comes, the answer is a value or an error.
+// Randomly mutated inputs of every parser: the result is a value or an error with a message.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace tpuslice {
 namespace {
 
-/// Changes, removes, doubles or moves a few stretches of the text.
+/// Changes, removes, repeats or moves a few substrings.
 std::string mutate(std::string text, Random& random) {
   for (int edits = random.uniform(1, 6); edits > 0 && !text.empty(); --edits) {
     const auto at = random.uniform<std::size_t>(0, text.size() - 1);
@@ -46,7 +46,7 @@ std::string mutate(std::string text, Random& random) {
 }
 
 template <typename T>
-void expect_value_or_reason(const Result<T>& result) {
+void expect_value_or_message(const Result<T>& result) {
   if (!result.ok()) {
     EXPECT_FALSE(result.error().message().empty());
   }
@@ -56,10 +56,10 @@ TEST(Fuzz, PodsAsJson) {
   Random random(1);
   for (int i = 0; i < 4000; ++i) {
     const std::string text = mutate(std::string(kSamplePod), random);
-    expect_value_or_reason(PodView::decode(text));
-    expect_value_or_reason(NodeView::decode(text));
-    expect_value_or_reason(JobView::decode(text));
-    expect_value_or_reason(ObjectView::decode(text));
+    expect_value_or_message(PodView::decode(text));
+    expect_value_or_message(NodeView::decode(text));
+    expect_value_or_message(JobView::decode(text));
+    expect_value_or_message(ObjectView::decode(text));
   }
 }
 
@@ -70,7 +70,7 @@ void expect_views_to_agree_with_the_document(std::string_view sample, std::uint6
     const std::string text = mutate(std::string(sample), random);
     const Result<Json> document = parse_json(text, {.refuse_duplicate_keys = true});
     const Result<View> from_text = View::decode(text);
-    expect_value_or_reason(from_text);
+    expect_value_or_message(from_text);
     if (!document) continue;
     const Result<View> from_document = View::from_json(*document);
     ASSERT_EQ(from_text.ok(), from_document.ok()) << text;
@@ -91,7 +91,7 @@ TEST(Fuzz, PodsAsYaml) {
   for (int i = 0; i < 1500; ++i) {
     const std::string text = mutate(sample, random);
     const auto documents = parse_yaml_documents(text);
-    expect_value_or_reason(documents);
+    expect_value_or_message(documents);
     if (!documents) continue;
     for (const YamlDocument& document : *documents) {
       const Result<Json> back = parse_yaml(to_yaml(document.value));
@@ -101,11 +101,11 @@ TEST(Fuzz, PodsAsYaml) {
   }
 }
 
-TEST(Fuzz, SmallLanguages) {
+TEST(Fuzz, SelectorsQuantitiesAndTimes) {
   Random random(4);
   for (int i = 0; i < 5000; ++i) {
     const auto labels = LabelSelector::parse(mutate("a=b,c!=d,e in (x,y),f notin (z),g,!h,i>1", random));
-    expect_value_or_reason(labels);
+    expect_value_or_message(labels);
     if (labels.ok()) {
       EXPECT_EQ(LabelSelector::parse(labels->to_string()).value(), *labels);
     }
@@ -132,7 +132,7 @@ TEST(Fuzz, JsonPatches) {
     const Result<Json> mutated = parse_json(mutate(patch, random));
     if (!mutated) continue;
     const Result<Json> result = apply_json_patch(document, *mutated);
-    expect_value_or_reason(result);
+    expect_value_or_message(result);
     if (!result) continue;
     EXPECT_EQ(apply_json_patch(document, json_diff(document, *result)).value(), *result);
   }

@@ -21,8 +21,9 @@ Json job_with(const std::string& pointer, Json value) {
   return job;
 }
 
-TEST(JobView, KeepsWhatControllersNeed) {
-  const JobView job = JobView::decode(kSampleJob).value();
+TEST(JobView, KeepsTheFieldsThatControllersRead) {
+  const AnnotationPrefixes keep = {"tpuslice.dev/", "jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/"};
+  const JobView job = JobView::decode(kSampleJob, &keep).value();
   EXPECT_EQ(job.key.to_string(), "default/train-slice-1");
   EXPECT_EQ(job.uid, "7f0c9a54-0a4e-4a7e-8a52-36d4a86f8b21");
   EXPECT_EQ(job.resource_version, "815");
@@ -56,16 +57,16 @@ TEST(JobView, KeepsStatus) {
                           parse_rfc3339("2026-01-01T00:10:00Z")}));
 }
 
-TEST(JobView, FindsOnlyConditionsThatAreTrue) {
+TEST(JobView, FindsOnlyTrueConditions) {
   const JobView job = JobView::decode(kSampleJob).value();
   EXPECT_EQ(job.condition("Complete"), nullptr);
-  EXPECT_EQ(job.condition("Suspended"), nullptr) << "it is there, and False";
-  EXPECT_EQ(job.condition("AlphaCondition"), nullptr) << "nobody acts on it";
+  EXPECT_EQ(job.condition("Suspended"), nullptr) << "it is False";
+  EXPECT_EQ(job.condition("AlphaCondition"), nullptr) << "only known types are kept";
   ASSERT_NE(job.condition("FailureTarget"), nullptr);
   EXPECT_EQ(job.condition("FailureTarget")->reason, "PodFailurePolicy");
 }
 
-TEST(JobView, KeepsWhatMayBeChangedOfThePodTemplateWhileSuspended) {
+TEST(JobView, KeepsMutableFieldsOfThePodTemplateWhileSuspended) {
   const JobView job = JobView::decode(kSampleJob).value();
   EXPECT_EQ(parse_json(job.pod_template).value(), parse_json(R"({
     "metadata": {"labels": {"jobset.sigs.k8s.io/jobset-name": "train", "app": "träin"},
@@ -78,11 +79,11 @@ TEST(JobView, KeepsWhatMayBeChangedOfThePodTemplateWhileSuspended) {
                                                       .value());
 }
 
-TEST(JobView, ForgetsThePodTemplateOfAJobThatRuns) {
+TEST(JobView, DropsThePodTemplateOfAJobThatIsNotSuspended) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/suspend", false))->pod_template, "");
 }
 
-TEST(JobView, KnowsTheSliceOfItsPodTemplate) {
+TEST(JobView, ReadsTheSliceLabelOfItsPodTemplate) {
   const JobView job = JobView::decode(kSampleJob).value();
   EXPECT_EQ(job.slice, "");
   Json sliced = job_with("/spec/template/metadata/labels/tpuslice.dev~1slice", "train-slice-1");
@@ -94,7 +95,7 @@ TEST(JobView, KnowsTheSliceOfItsPodTemplate) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/template/metadata/labels", nullptr))->slice, "");
 }
 
-TEST(JobView, LeavesOutWhatThePodTemplateHasNot) {
+TEST(JobView, OmitsAbsentFieldsOfThePodTemplate) {
   EXPECT_EQ(JobView::from_json(job_with("/spec/template", {{"spec", {{"containers", Json::array()}}}}))->pod_template,
             "{}");
   EXPECT_EQ(JobView::from_json(
@@ -103,13 +104,13 @@ TEST(JobView, LeavesOutWhatThePodTemplateHasNot) {
             R"({"spec":{"nodeSelector":{"a":"b"}}})");
 }
 
-TEST(JobView, DoesNotDependOnOrderOrSpacing) {
+TEST(JobView, DoesNotDependOnMemberOrderOrWhiteSpace) {
   const JobView expected = JobView::decode(kSampleJob).value();
   EXPECT_EQ(JobView::from_json(parse_json(kSampleJob).value()).value(), expected);
   EXPECT_EQ(JobView::decode(nlohmann::ordered_json::parse(kSampleJob).dump(7)).value(), expected);
 }
 
-TEST(JobView, HasTheDefaultsOfTheApi) {
+TEST(JobView, AppliesTheDefaultsOfTheApi) {
   const auto job = JobView::decode(
       R"({"metadata":{"name":"a","uid":"u","labels":null},"spec":{"completions":null,"suspend":null,"template":null},
           "status":{"conditions":null,"startTime":null}})");
@@ -122,38 +123,38 @@ TEST(JobView, HasTheDefaultsOfTheApi) {
   EXPECT_THAT(job->conditions, IsEmpty());
 }
 
-TEST(JobView, RefusesHostileInputWithAReason) {
-  struct Hostile {
+TEST(JobView, RefusesInvalidInputWithAReason) {
+  struct InvalidJob {
     const char* name;
     std::string text;
-    const char* complaint;
+    const char* expected_error;
   };
-  const std::vector<Hostile> cases = {
-      {"empty", "", "job is not readable"},
-      {"array", "[]", "job is not readable"},
-      {"truncated", std::string(kSampleJob.substr(0, 500)), "job is not readable"},
+  const std::vector<InvalidJob> cases = {
+      {"empty", "", "job cannot be decoded"},
+      {"array", "[]", "job cannot be decoded"},
+      {"truncated", std::string(kSampleJob.substr(0, 500)), "job cannot be decoded"},
       {"trailing text", R"({"metadata":{"name":"a","uid":"u"}} {})", "job is followed by other text"},
       {"no name", R"({"metadata":{"uid":"u"}})", "job has no metadata.name"},
       {"no uid", R"({"metadata":{"name":"a","namespace":"n"}})", "job n/a has no metadata.uid"},
-      {"suspend is text", R"({"spec":{"suspend":"yes"}})", "in .spec"},
-      {"parallelism is text", R"({"spec":{"parallelism":"4"}})", "in .spec"},
-      {"completions too many", R"({"spec":{"completions":3000000000}})", "completions 3000000000 is no int32"},
-      {"template is a list", R"({"spec":{"template":[]}})", "in .spec"},
-      {"pod spec is text", R"({"spec":{"template":{"spec":"x"}}})", "in .spec"},
-      {"active too many", R"({"status":{"active":-3000000000}})", "active -3000000000 is no int32"},
-      {"start is none", R"({"status":{"startTime":"now"}})", "\"now\" is no RFC 3339 time"},
-      {"conditions are an object", R"({"status":{"conditions":{}}})", "in .status"},
-      {"condition is text", R"({"status":{"conditions":["Complete"]}})", "in .status"},
-      {"deep", R"({"spec":{"template":)" + std::string(100'000, '[') + "}}", "job is not readable"},
+      {"suspend is text", R"({"spec":{"suspend":"yes"}})", ": .spec"},
+      {"parallelism is text", R"({"spec":{"parallelism":"4"}})", ": .spec"},
+      {"completions too many", R"({"spec":{"completions":3000000000}})", "completions 3000000000 is not an int32"},
+      {"template is a list", R"({"spec":{"template":[]}})", ": .spec"},
+      {"pod spec is text", R"({"spec":{"template":{"spec":"x"}}})", ": .spec"},
+      {"active too many", R"({"status":{"active":-3000000000}})", "active -3000000000 is not an int32"},
+      {"start is none", R"({"status":{"startTime":"now"}})", "\"now\" is not an RFC 3339 time"},
+      {"conditions are an object", R"({"status":{"conditions":{}}})", ": .status"},
+      {"condition is text", R"({"status":{"conditions":["Complete"]}})", ": .status"},
+      {"deep", R"({"spec":{"template":)" + std::string(100'000, '[') + "}}", "job cannot be decoded"},
       {"bad selector while suspended",
        R"({"metadata":{"name":"a","uid":"u"},"spec":{"suspend":true,"template":{"spec":{"nodeSelector":{"a":tru}}}}})",
-       "in .spec.template"},
+       ": .spec.template"},
   };
-  for (const Hostile& hostile : cases) {
-    const Result<JobView> job = JobView::decode(hostile.text);
-    ASSERT_FALSE(job.ok()) << hostile.name;
+  for (const InvalidJob& invalid : cases) {
+    const Result<JobView> job = JobView::decode(invalid.text);
+    ASSERT_FALSE(job.ok()) << invalid.name;
     EXPECT_EQ(job.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(job.error().message(), HasSubstr(hostile.complaint)) << hostile.name;
+    EXPECT_THAT(job.error().message(), HasSubstr(invalid.expected_error)) << invalid.name;
   }
 }
 

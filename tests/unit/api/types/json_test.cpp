@@ -16,14 +16,14 @@ TEST(ParseJson, BuildsTheDocument) {
   EXPECT_EQ(parse_json(" 4 ").value(), 4);
 }
 
-TEST(ParseJson, SaysWhereItIsMalformed) {
+TEST(ParseJson, ErrorsNameTheByte) {
   EXPECT_THAT(parse_json(R"({"a":1,})").error().message(), HasSubstr("JSON is malformed at byte 8"));
   for (const char* text : {"", "{", "[1,]", "{\"a\"}", "nul", "1 2", "\"\xff\"", "'a'", "01", "\"a", "{} x"}) {
     EXPECT_FALSE(parse_json(text).ok()) << text;
   }
 }
 
-TEST(ParseJson, StopsAtItsLimits) {
+TEST(ParseJson, RefusesInputBeyondItsLimits) {
   EXPECT_TRUE(parse_json(std::string(128, '[') + std::string(128, ']')).ok());
   EXPECT_THAT(parse_json(std::string(129, '[') + std::string(129, ']')).error().message(),
               HasSubstr("deeper than 128"));
@@ -32,13 +32,13 @@ TEST(ParseJson, StopsAtItsLimits) {
   EXPECT_FALSE(parse_json("1e999").ok());
 }
 
-TEST(ParseJson, TakesTheLastOfDuplicateKeysUnlessTold) {
+TEST(ParseJson, KeepsTheLastOfDuplicateKeysByDefault) {
   EXPECT_EQ(parse_json(R"({"a":1,"a":2})").value(), (Json{{"a", 2}}));
   EXPECT_THAT(parse_json(R"({"a":1,"a":2})", {.refuse_duplicate_keys = true}).error().message(),
               HasSubstr("\"a\" twice"));
 }
 
-TEST(FindPath, GoesThroughObjectsAndArrays) {
+TEST(FindPath, DescendsIntoObjectsAndArrays) {
   const Json json = Json::parse(R"({"spec":{"containers":[{"name":"a","n":3,"on":true}]},"labels":{"x":"1","y":2}})");
   EXPECT_EQ(string_at(json, {"spec", "containers", "0", "name"}), "a");
   EXPECT_EQ(int_at(json, {"spec", "containers", "0", "n"}), 3);
@@ -52,15 +52,7 @@ TEST(FindPath, GoesThroughObjectsAndArrays) {
   EXPECT_EQ(find_path(json, {}), &json);
 }
 
-TEST(IsUtf8, TellsTextFromBytes) {
-  EXPECT_TRUE(is_utf8("plain, \u00e9, \u20ac, \U0001f600"));
-  for (const std::string_view bytes :
-       {"\x80", "\xc0\xaf", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff", "\xf0\x80\x80\x80"}) {
-    EXPECT_FALSE(is_utf8(bytes));
-  }
-}
-
-TEST(ParseJson, LeavesOutMembersWhereverTheyAre) {
+TEST(ParseJson, OmitsMembersAtAnyDepth) {
   constexpr std::string_view kNames[] = {"x", "y"};
   const auto parsed = parse_json(R"({"x": 1, "a": {"x": {"x": [1, {"b": 2}]}, "b": [{"y": "z", "c": 3}]}, "xx": 4})",
                                  {.without = kNames});
@@ -69,8 +61,8 @@ TEST(ParseJson, LeavesOutMembersWhereverTheyAre) {
   EXPECT_EQ(*parse_json(R"({"x": [[[[18446744073709551616]]]]})", {.depth = 3, .without = kNames}), Json::object());
 }
 
-// What one parser refuses the other reads, so both must agree on what they take.
-TEST(ParseJson, TakesNumbersAsTheyAre) {
+// parse_json() falls back from one parser to another, so both must accept the same numbers.
+TEST(ParseJson, KeepsTheTypeOfNumbers) {
   for (const char* text : {"0", "-0", "-1", "9223372036854775807", "9223372036854775808", "18446744073709551615",
                            "-9223372036854775808", "18446744073709551616", "1.5", "-0.0", "1e3", "4.9e-324"}) {
     const auto parsed = parse_json(text);

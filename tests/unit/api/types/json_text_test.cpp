@@ -12,7 +12,7 @@ namespace {
 
 std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-TEST(PrintJson, PrintsAsTheLibraryDoes) {
+TEST(PrintJson, PrintsLikeTheLibrary) {
   const std::vector<Json> documents = {
       nullptr,
       true,
@@ -28,14 +28,14 @@ TEST(PrintJson, PrintsAsTheLibraryDoes) {
   for (const Json& document : documents) EXPECT_EQ(print_json(document), dumped(document));
 }
 
-TEST(PrintJson, EscapesEveryByteAsTheLibraryDoes) {
+TEST(PrintJson, EscapesEveryByteLikeTheLibrary) {
   for (int byte = 0; byte < 256; ++byte) {
     const Json json = {{"key", std::string("a") + static_cast<char>(byte) + "b"}};
     EXPECT_EQ(print_json(json), dumped(json)) << byte;
   }
 }
 
-TEST(PrintJson, ReplacesBytesThatAreNoUtf8) {
+TEST(PrintJson, ReplacesInvalidUtf8) {
   Random random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string text;

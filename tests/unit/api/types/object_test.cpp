@@ -22,7 +22,7 @@ TEST(Object, ReadsMetadata) {
   EXPECT_EQ(pod.as_controller(), (ControllerRef{"v1", "Pod", "train-workers-0-1", pod.uid()}));
 }
 
-TEST(Object, ReturnsEmptyValuesForWhatIsAbsentOrIllTyped) {
+TEST(Object, ReturnsEmptyValuesForAbsentOrIllTypedFields) {
   for (const char* text :
        {"{}", "null", "[]", R"({"metadata":3})",
         R"({"metadata":{"name":1,"labels":[],"generation":"x","creationTimestamp":"x","ownerReferences":{}}})",
@@ -44,7 +44,7 @@ TEST(ControllerRef, PrintsAnOwnerReference) {
   EXPECT_FALSE(owner.to_json(false).contains("blockOwnerDeletion"));
 }
 
-TEST(ObjectKey, PrintsNamespaceWhereThereIsOne) {
+TEST(ObjectKey, PrintsItsNamespaceIfItHasOne) {
   EXPECT_EQ((ObjectKey{"default", "a"}).to_string(), "default/a");
   EXPECT_EQ((ObjectKey{"", "node-1"}).to_string(), "node-1");
 }

@@ -16,7 +16,7 @@ struct Case {
   const char* expected;
 };
 
-TEST(JsonPatch, DoesWhatRfc6902Says) {
+TEST(JsonPatch, FollowsRfc6902) {
   const std::vector<Case> table = {
       {R"({"a":1})", R"([])", R"({"a":1})"},
       {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
@@ -40,7 +40,7 @@ TEST(JsonPatch, DoesWhatRfc6902Says) {
   }
 }
 
-TEST(JsonPatch, NamesTheOperationThatFails) {
+TEST(JsonPatch, ErrorsNameTheFailedOperation) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {R"({})", "must be an array"},
       {R"([1])", "operation 0 (? \"?\"): path must be a string"},
@@ -49,9 +49,9 @@ TEST(JsonPatch, NamesTheOperationThatFails) {
        "operation 1 (remove \"/nope\"): it does not"},
       {R"([{"op":"add","path":"/nope/b","value":1}])", "its parent does not exist"},
       {R"([{"op":"add","path":"/s/b","value":1}])", "its parent is a JSON string"},
-      {R"([{"op":"add","path":"/l/3","value":1}])", "\"3\" is no index into an array of 2"},
-      {R"([{"op":"add","path":"/l/01","value":1}])", "\"01\" is no index"},
-      {R"([{"op":"add","path":"/l/99999999999999999999","value":1}])", "is no index"},
+      {R"([{"op":"add","path":"/l/3","value":1}])", "\"3\" is not an index of an array of 2"},
+      {R"([{"op":"add","path":"/l/01","value":1}])", "\"01\" is not an index"},
+      {R"([{"op":"add","path":"/l/99999999999999999999","value":1}])", "is not an index"},
       {R"([{"op":"remove","path":"/l/-"}])", "does not exist"},
       {R"([{"op":"add","path":"/b"}])", "it has no value"},
       {R"([{"op":"add","path":"b","value":1}])", "path: \"b\" must be empty or start with '/'"},
@@ -62,14 +62,14 @@ TEST(JsonPatch, NamesTheOperationThatFails) {
       {R"([{"op":"replace","path":"/nope","value":1}])", "it does not exist"},
   };
   const Json document = json(R"({"s":"x","l":[1,2],"o":{"p":{}}})");
-  for (const auto& [patch, complaint] : table) {
+  for (const auto& [patch, expected_error] : table) {
     const Result<Json> result = apply_json_patch(document, json(patch));
     ASSERT_FALSE(result.ok()) << patch;
-    EXPECT_THAT(result.error().message(), HasSubstr(complaint)) << patch;
+    EXPECT_THAT(result.error().message(), HasSubstr(expected_error)) << patch;
   }
 }
 
-TEST(JsonPatch, CannotBeMadeToEatTheMachine) {
+TEST(JsonPatch, LimitsDepthAndCopiedValues) {
   Json deep = Json::array();
   Json wide = Json::array();
   for (int i = 0; i < 200; ++i) {
@@ -80,14 +80,14 @@ TEST(JsonPatch, CannotBeMadeToEatTheMachine) {
   EXPECT_THAT(apply_json_patch(json(R"({"l":[1]})"), wide).error().message(), HasSubstr("values are copied"));
 }
 
-TEST(JsonDiff, LeavesAloneWhatAnArrayBeginsAndEndsWith) {
+TEST(JsonDiff, KeepsEqualItemsAtBothEndsOfAnArray) {
   const Json before = json(R"({"env": [{"name": "A"}, {"name": "B"}]})");
   const Json after = json(R"({"env": [{"name": "X"}, {"name": "A"}, {"name": "B"}]})");
   EXPECT_EQ(json_diff(before, after), json(R"([{"op": "add", "path": "/env/0", "value": {"name": "X"}}])"));
   EXPECT_EQ(json_diff(after, before), json(R"([{"op": "remove", "path": "/env/0"}])"));
 }
 
-TEST(JsonDiff, GoesIntoTheItemsThatDiffer) {
+TEST(JsonDiff, DescendsIntoItemsThatDiffer) {
   EXPECT_EQ(json_diff(json(R"([1, {"a/b": [1], "c~": 2}, 3])"), json(R"([1, {"a/b": [], "c~": 2, "d": 4}, 3])")),
             json(R"([{"op": "remove", "path": "/1/a~1b/0"}, {"op": "add", "path": "/1/d", "value": 4}])"));
   EXPECT_EQ(json_diff(json("1"), json("{}")), json(R"([{"op": "replace", "path": "", "value": {}}])"));
@@ -100,7 +100,7 @@ TEST(JsonDiff, IsThePatchBetweenTwoDocuments) {
   EXPECT_EQ(json_diff(before, before), Json::array());
 }
 
-TEST(MergePatch, DoesWhatRfc7386Says) {
+TEST(MergePatch, FollowsRfc7386) {
   const std::vector<Case> table = {
       {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
       {R"({"a":"b"})", R"({"a":null})", R"({})"},
@@ -117,10 +117,10 @@ TEST(MergePatch, DoesWhatRfc7386Says) {
 }
 
 TEST(MergeDiff, IsTheSmallestMergePatchBetweenTwoDocuments) {
-  const Json before = json(R"({"a":1,"gone":{"x":1},"n":{"keep":1,"change":[1,2]},"s":"x"})");
+  const Json before = json(R"({"a":1,"removed":{"x":1},"n":{"keep":1,"change":[1,2]},"s":"x"})");
   const Json after = json(R"({"a":1,"n":{"keep":1,"change":[2]},"s":{"now":"object"},"new":{}})");
   const Json patch = merge_diff(before, after);
-  EXPECT_EQ(patch, json(R"({"gone":null,"n":{"change":[2]},"s":{"now":"object"},"new":{}})"));
+  EXPECT_EQ(patch, json(R"({"removed":null,"n":{"change":[2]},"s":{"now":"object"},"new":{}})"));
   EXPECT_EQ(apply_merge_patch(before, patch), after);
   EXPECT_EQ(merge_diff(before, before), Json::object());
   EXPECT_EQ(merge_diff(json("{}"), json("[1]")), json("[1]"));

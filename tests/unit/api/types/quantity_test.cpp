@@ -54,8 +54,8 @@ TEST(Quantity, PrintsTheCanonicalForm) {
   for (const auto& [text, expected] : table) EXPECT_EQ(q(text).to_string(), expected) << text;
 }
 
-TEST(Quantity, KeepsTheTextWhereUpstreamDoes) {
-  // Upstream's parser takes these for canonical and prints them as they came.
+TEST(Quantity, KeepsTextThatUpstreamTakesForCanonical) {
+  // Upstream prints these unchanged.
   for (const char* text : {"1.500", "1E3", "+5", "5.", "1.G", "007"}) EXPECT_EQ(q(text).to_string(), text);
   EXPECT_EQ((q("1.500") + Quantity()).to_string(), "1500m");
 }
@@ -77,7 +77,7 @@ TEST(Quantity, CapsBinaryAmountsAndRefusesHugeDecimals) {
   EXPECT_TRUE(q("0e2000000000").is_zero());
 }
 
-TEST(Quantity, RefusesWhatIsNone) {
+TEST(Quantity, RefusesInvalidText) {
   for (const char* text :
        {"",     " 1",    "1 ",  "aoeu", "1.1.M", "1+1.0M", "0.1mi", "0.1am", ".5i",   "1i",  "-3.01i", "-3.01e-",
         "1Kib", "1KiKi", "--1", "1e",   "1e+",   "1e1.5",  "1e5m",  "0x10",  "1_000", "e5x", "1ki"}) {
@@ -88,7 +88,7 @@ TEST(Quantity, RefusesWhatIsNone) {
   EXPECT_FALSE(Quantity::parse(std::string(1000, '9')).ok());
 }
 
-TEST(Quantity, PrintsSumsAsKubernetesDoes) {
+TEST(Quantity, PrintsSumsLikeKubernetes) {
   EXPECT_EQ((q("8") + q("8") * 4).to_string(), "40");
   EXPECT_EQ((q("16Gi") + q("200G") * 4).to_string(), "798027216Ki");
   EXPECT_EQ((q("200G") * 4 + q("16Gi")).to_string(), "817179869184");
@@ -97,24 +97,24 @@ TEST(Quantity, PrintsSumsAsKubernetesDoes) {
   EXPECT_EQ((q("1Gi") - q("512Mi")).to_string(), "512Mi");
 }
 
-TEST(Quantity, ZeroTakesTheFormatOfWhatIsAdded) {
+TEST(Quantity, ZeroTakesTheFormatOfTheOtherOperand) {
   EXPECT_EQ((Quantity() + q("2048Ki")).to_string(), "2Mi");
   EXPECT_EQ((q("0") + q("3e3")).to_string(), "3e3");
   EXPECT_EQ((q("1Gi") - q("1Gi") + q("5G")).to_string(), "5G");
 }
 
-TEST(Quantity, StaysAtItsBoundsInsteadOfWrapping) {
+TEST(Quantity, SaturatesAtItsLimits) {
   const Quantity large = q("1e29");
   EXPECT_GT(large + large, large);
   EXPECT_LT(large * -5, Quantity());
   EXPECT_EQ(large.value(), std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(Quantity, KeepsAnOppositeWhateverIsTakenAway) {
-  const Quantity least = q("-170141183460469231731687303715884105727n");
-  EXPECT_EQ(least - q("1n"), least);
-  EXPECT_EQ(q("-85070591730234615865843651857942052864n") * 2, least);
-  EXPECT_TRUE((q("0") - (least - q("1n")) + least).is_zero());
+TEST(Quantity, SubtractionSaturatesAtANegatableMinimum) {
+  const Quantity min = q("-170141183460469231731687303715884105727n");
+  EXPECT_EQ(min - q("1n"), min);
+  EXPECT_EQ(q("-85070591730234615865843651857942052864n") * 2, min);
+  EXPECT_TRUE((q("0") - (min - q("1n")) + min).is_zero());
 }
 
 TEST(Quantity, RoundsIntegersAwayFromZero) {

@@ -1,4 +1,4 @@
-// A pod as an API server sends it, for the tests that decode and mutate it.
+// A pod as an API server returns it.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,7 @@ struct Match {
   bool expected;
 };
 
-TEST(LabelSelector, MatchesAsKubectlDoes) {
+TEST(LabelSelector, MatchesLikeKubectl) {
   const std::vector<Match> table = {
       {"", {}, true},
       {"  ", {{"a", "b"}}, true},
@@ -54,7 +54,7 @@ TEST(LabelSelector, MatchesAsKubectlDoes) {
   }
 }
 
-TEST(LabelSelector, RefusesBadTextWithThePosition) {
+TEST(LabelSelector, ErrorsNameThePosition) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"a=b,", "position 4: ends where a label key was expected"},
       {",a", "position 0: found ',' where a label key was expected"},
@@ -63,20 +63,20 @@ TEST(LabelSelector, RefusesBadTextWithThePosition) {
       {"a in (x", "position 7: ends where ',' or ')' was expected"},
       {"a=b c", "position 4: found 'c' where ',' or the end was expected"},
       {"!", "position 1: ends where"},
-      {"a>x", "\"x\" is no whole number"},
+      {"a>x", "\"x\" is not an integer"},
       {"a!b", "found '!'"},
       {"-a=b", "name part must consist of"},
       {"a=-", "a valid label must be"},
       {"a/b/c=d", "a qualified name must consist of"},
   };
-  for (const auto& [text, complaint] : table) {
+  for (const auto& [text, expected_error] : table) {
     const auto selector = LabelSelector::parse(text);
     ASSERT_FALSE(selector.ok()) << text;
-    EXPECT_THAT(selector.error().message(), HasSubstr(complaint)) << text;
+    EXPECT_THAT(selector.error().message(), HasSubstr(expected_error)) << text;
   }
 }
 
-TEST(LabelSelector, HasAnOppositeIfItIsOfOneRequirement) {
+TEST(LabelSelector, HasAnOppositeIfItIsOneRequirement) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"a", "!a"}, {"!a", "a"}, {"a=b", "a!=b"}, {"a in (b,c)", "a notin (b,c)"}, {"a notin (b,c)", "a in (b,c)"},
   };
@@ -94,7 +94,7 @@ TEST(LabelSelector, HasAnOppositeIfItIsOfOneRequirement) {
   EXPECT_FALSE(LabelSelector::nothing().opposite());
 }
 
-TEST(LabelSelector, TellsNullFromEmpty) {
+TEST(LabelSelector, NullMatchesNothingAndEmptyMatchesEverything) {
   EXPECT_FALSE(LabelSelector::from_json(nullptr)->matches({}));
   EXPECT_TRUE(LabelSelector::from_json(Json::object())->matches({{"a", "b"}}));
   EXPECT_TRUE(LabelSelector::from_json(Json::object())->matches_everything());
@@ -111,7 +111,7 @@ TEST(LabelSelector, ReadsMatchLabelsAndExpressions) {
   EXPECT_FALSE(selector->matches({{"a", "1"}, {"b", "2"}, {"c", "x"}, {"f", ""}, {"d", ""}}));
 }
 
-TEST(LabelSelector, RefusesBadJson) {
+TEST(LabelSelector, RefusesInvalidJson) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {R"("a=b")", "must be an object"},
       {R"({"matchLabel": {}})", "label selector has \"matchLabel\""},
@@ -123,10 +123,10 @@ TEST(LabelSelector, RefusesBadJson) {
       {R"({"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["x"]}]})", "must have none"},
       {R"({"matchExpressions": [{"key": "a", "operator": "In", "values": [1]}]})", "values has 1"},
   };
-  for (const auto& [text, complaint] : table) {
+  for (const auto& [text, expected_error] : table) {
     const auto selector = LabelSelector::from_json(json(text));
     ASSERT_FALSE(selector.ok()) << text;
-    EXPECT_THAT(selector.error().message(), HasSubstr(complaint));
+    EXPECT_THAT(selector.error().message(), HasSubstr(expected_error));
   }
 }
 
@@ -137,7 +137,7 @@ TEST(LabelSelector, OfLabelsMatchesThem) {
   EXPECT_FALSE(LabelSelector::nothing().matches(labels));
 }
 
-TEST(NodeSelector, MatchesIfOneTermDoes) {
+TEST(NodeSelector, MatchesIfOneTermMatches) {
   const Json selector = json(R"({"nodeSelectorTerms": [
     {},
     {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["4"]}]},
@@ -147,7 +147,7 @@ TEST(NodeSelector, MatchesIfOneTermDoes) {
   EXPECT_TRUE(matches_node_selector(selector, {}, "node-9").value());
 }
 
-TEST(NodeSelector, RefusesWhatTheServerRefuses) {
+TEST(NodeSelector, RefusesInvalidTerms) {
   EXPECT_FALSE(matches_node_selector(Json::object(), {}, "n").ok());
   EXPECT_THAT(matches_node_selector(
                   json(R"({"nodeSelectorTerms":[{"matchFields":[{"key":"spec.x","operator":"Exists"}]}]})"), {}, "n")
@@ -174,7 +174,7 @@ TEST(FieldSelector, ComparesFields) {
   }
 }
 
-TEST(FieldSelector, RefusesBadTextWithThePosition) {
+TEST(FieldSelector, ErrorsNameThePosition) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"a", "position 0: a term has no '='"},
       {"a=b,c", "position 4"},
@@ -184,9 +184,9 @@ TEST(FieldSelector, RefusesBadTextWithThePosition) {
       {"a=b=c", "must be written"},
       {"a=\\n", "can be escaped"},
   };
-  for (const auto& [text, complaint] : table) {
+  for (const auto& [text, expected_error] : table) {
     ASSERT_FALSE(FieldSelector::parse(text).ok()) << text;
-    EXPECT_THAT(FieldSelector::parse(text).error().message(), HasSubstr(complaint));
+    EXPECT_THAT(FieldSelector::parse(text).error().message(), HasSubstr(expected_error));
   }
 }
 

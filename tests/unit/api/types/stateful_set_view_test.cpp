@@ -18,7 +18,7 @@ constexpr std::string_view kSample = R"({
     "labels": {"leaderworkerset.sigs.k8s.io/name": "serve"},
     "annotations": {"team": "a", "tpuslice.dev/group-members": "abc"},
     "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "serve-0", "uid": "u0", "controller": true}],
-    "managedFields": [{"manager": "somebody"}]
+    "managedFields": [{"manager": "kubectl"}]
   },
   "spec": {
     "ordinals": {"start": 1}, "replicas": 7, "serviceName": "serve",
@@ -30,7 +30,7 @@ constexpr std::string_view kSample = R"({
              "currentRevision": "serve-0-a", "updateRevision": "serve-0-b"}
 })";
 
-TEST(StatefulSetView, KeepsWhatControllersNeed) {
+TEST(StatefulSetView, KeepsTheFieldsThatControllersRead) {
   const StatefulSetView set = StatefulSetView::decode(kSample).value();
   EXPECT_EQ(set.key.to_string(), "default/serve-0");
   EXPECT_EQ(set.uid, "u1");
@@ -46,13 +46,13 @@ TEST(StatefulSetView, KeepsWhatControllersNeed) {
   EXPECT_EQ(set.first_ordinal(), 1);
   EXPECT_EQ(set.partition(), 2);
   EXPECT_EQ(set.observed_generation, 2);
-  EXPECT_EQ(set.made, 6);
+  EXPECT_EQ(set.replicas_created, 6);
   EXPECT_EQ(set.available, 5);
   EXPECT_EQ(set.current_revision, "serve-0-a");
   EXPECT_EQ(set.update_revision, "serve-0-b");
 }
 
-TEST(StatefulSetView, KeepsWhatMayBeChangedOfTheSpec) {
+TEST(StatefulSetView, KeepsTheMutableFieldsOfTheSpec) {
   const StatefulSetView set = StatefulSetView::decode(kSample).value();
   EXPECT_EQ(set.settings, Json::parse(R"({"ordinals": {"start": 1}, "replicas": 7,
       "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}})"));
@@ -60,7 +60,7 @@ TEST(StatefulSetView, KeepsWhatMayBeChangedOfTheSpec) {
   EXPECT_EQ(parse_json(set.pod_template).value(), whole["spec"]["template"]);
 }
 
-TEST(StatefulSetView, OfAnEmptySetHasTheDefaultsOfTheApiServer) {
+TEST(StatefulSetView, AppliesTheDefaultsOfTheApi) {
   const StatefulSetView set = StatefulSetView::decode(R"({"metadata": {"name": "s", "uid": "u"}})").value();
   EXPECT_EQ(set.replicas(), 1);
   EXPECT_EQ(set.first_ordinal(), 0);
@@ -69,15 +69,15 @@ TEST(StatefulSetView, OfAnEmptySetHasTheDefaultsOfTheApiServer) {
   EXPECT_TRUE(set.settings.empty());
 }
 
-TEST(StatefulSetView, SaysWhatIsWrongWithOne) {
+TEST(StatefulSetView, ErrorsNameTheField) {
   const auto error_of = [](std::string_view json) {
     return std::string(StatefulSetView::decode(json).error().message());
   };
   EXPECT_THAT(error_of(R"({"metadata": {"name": "s"}})"), HasSubstr("uid"));
   EXPECT_THAT(error_of(R"({"metadata": {"name": "s", "uid": "u"}, "spec": {"replicas": {"a": }}})"),
-              HasSubstr("stateful set is not readable in .spec"));
+              HasSubstr("stateful set cannot be decoded: .spec"));
   EXPECT_THAT(error_of(R"({"metadata": {"name": "s", "uid": "u"}, "status": {"replicas": "many"}})"),
-              HasSubstr("stateful set is not readable in .status"));
+              HasSubstr("stateful set cannot be decoded: .status"));
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ std::string shuffled(const Json& json, Random& random) {
   return json.is_object() ? "{" + body + "}" : "[" + body + "]";
 }
 
-TEST(PodView, KeepsWhatControllersNeed) {
-  const PodView pod = PodView::decode(kSamplePod).value();
+TEST(PodView, KeepsTheFieldsThatControllersRead) {
+  const AnnotationPrefixes keep = {"tpuslice.dev/"};
+  const PodView pod = PodView::decode(kSamplePod, &keep).value();
   EXPECT_EQ(pod.key.to_string(), "default/train-workers-0-1");
   EXPECT_EQ(pod.uid, "0b5ac7e2-4f0e-4c5d-9e53-6a5be0d5a7f1");
   EXPECT_EQ(pod.resource_version, "4711");
@@ -74,7 +75,7 @@ std::string with_node(const std::string& node) {
   return text.replace(text.find("NODE"), 4, node);
 }
 
-TEST(PodView, KeepsWhatTheChoiceOfANodeNeeds) {
+TEST(PodView, KeepsTheNodeRequirementsOfAnUnboundPod) {
   const PodView pod = PodView::decode(with_node("")).value();
   EXPECT_EQ(pod.priority, 100);
   EXPECT_THAT(pod.node_selector, ElementsAre(Pair("cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice")));
@@ -86,16 +87,16 @@ TEST(PodView, KeepsWhatTheChoiceOfANodeNeeds) {
   EXPECT_EQ(pod.unschedulable, "0/3 nodes are available");
 }
 
-TEST(PodView, ForgetsTheChoiceOnceThereIsANode) {
+TEST(PodView, DropsTheNodeRequirementsOfABoundPod) {
   const PodView pod = PodView::decode(with_node(R"(, "nodeName": "n")")).value();
   EXPECT_EQ(pod.node_name, "n");
   EXPECT_THAT(pod.tolerations, IsEmpty());
   EXPECT_EQ(pod.node_affinity, "");
   EXPECT_EQ(pod.unschedulable, "");
-  EXPECT_EQ(pod.node_selector.size(), 1U) << "it says where the pod was sent";
+  EXPECT_EQ(pod.node_selector.size(), 1U) << "slice placement reads it";
 }
 
-TEST(PodView, TellsOfRestartsOfAnyContainer) {
+TEST(PodView, ReportsRestartsOfAnyContainer) {
   const auto restarted = [](const std::string& status) {
     return PodView::decode(R"({"metadata":{"name":"p","uid":"u"},"status":)" + status + "}")->restarted;
   };
@@ -105,7 +106,7 @@ TEST(PodView, TellsOfRestartsOfAnyContainer) {
   EXPECT_TRUE(restarted(R"({"initContainerStatuses":[{"restartCount":1}],"containerStatuses":[{"restartCount":0}]})"));
 }
 
-TEST(PodView, TellsOfAContainerThatCannotStart) {
+TEST(PodView, ReportsAContainerThatCannotStart) {
   const auto stuck = [](std::string_view containers, std::string_view init = "[]") {
     return PodView::decode(fmt::format(
                                R"({{"metadata": {{"name": "p", "uid": "u"}},
@@ -126,7 +127,8 @@ TEST(PodView, TellsOfAContainerThatCannotStart) {
             "container first: InvalidImageName");
   const std::string pulls = stuck(waiting("main", "ErrImagePull", "not found"));
   EXPECT_EQ(pulls, "container main: ImagePullBackOff");
-  EXPECT_EQ(stuck(waiting("main", "ImagePullBackOff", "Back-off pulling image")), pulls) << "it takes turns";
+  EXPECT_EQ(stuck(waiting("main", "ImagePullBackOff", "Back-off pulling image")), pulls)
+      << "both reasons alternate while a pull fails";
   EXPECT_EQ(stuck(waiting("main", "CrashLoopBackOff", "back-off 20s")), "container main: CrashLoopBackOff");
 }
 
@@ -174,7 +176,7 @@ TEST(PodView, DoesNotDependOnTheOrderOfMembers) {
   EXPECT_EQ(PodView::from_json(document).value(), expected);
 }
 
-TEST(PodView, TakesNullsForAbsent) {
+TEST(PodView, TreatsNullAsAbsent) {
   const auto pod = PodView::decode(
       R"({"metadata":{"name":"a","uid":"u","creationTimestamp":null,"labels":null,"ownerReferences":null},
           "spec":{"containers":null,"nodeName":null},"status":null})");
@@ -183,50 +185,50 @@ TEST(PodView, TakesNullsForAbsent) {
   EXPECT_EQ(pod->created, std::nullopt);
 }
 
-struct Hostile {
+struct InvalidPod {
   const char* name;
   std::string text;
-  const char* complaint;
+  const char* expected_error;
 };
 
-TEST(PodView, RefusesHostileInputWithAReason) {
+TEST(PodView, RefusesInvalidInputWithAReason) {
   const std::string deep(100'000, '[');
-  const std::vector<Hostile> cases = {
-      {"empty", "", "pod is not readable"},
-      {"blank", "   ", "pod is not readable"},
-      {"array", "[]", "pod is not readable"},
-      {"text", "\"pod\"", "pod is not readable"},
-      {"number", "1", "pod is not readable"},
-      {"truncated", std::string(kSamplePod.substr(0, 500)), "pod is not readable"},
-      {"open string", R"({"metadata":{"name":"a)", "pod is not readable"},
+  const std::vector<InvalidPod> cases = {
+      {"empty", "", "pod cannot be decoded"},
+      {"blank", "   ", "pod cannot be decoded"},
+      {"array", "[]", "pod cannot be decoded"},
+      {"text", "\"pod\"", "pod cannot be decoded"},
+      {"number", "1", "pod cannot be decoded"},
+      {"truncated", std::string(kSamplePod.substr(0, 500)), "pod cannot be decoded"},
+      {"open string", R"({"metadata":{"name":"a)", "pod cannot be decoded"},
       {"trailing text", R"({"metadata":{"name":"a","uid":"u"}} {})", "pod is"},
       {"no name", R"({"metadata":{"uid":"u"}})", "pod has no metadata.name"},
       {"no uid", R"({"metadata":{"name":"a","namespace":"n"}})", "pod n/a has no metadata.uid"},
       {"no metadata", "{}", "pod has no metadata.name"},
-      {"metadata is text", R"({"metadata":"a"})", "in .metadata"},
-      {"name is a number", R"({"metadata":{"name":1,"uid":"u"}})", "in .metadata"},
-      {"labels are a list", R"({"metadata":{"name":"a","uid":"u","labels":[]}})", "in .metadata"},
+      {"metadata is text", R"({"metadata":"a"})", ": .metadata"},
+      {"name is a number", R"({"metadata":{"name":1,"uid":"u"}})", ": .metadata"},
+      {"labels are a list", R"({"metadata":{"name":"a","uid":"u","labels":[]}})", ": .metadata"},
       {"time is none", R"({"metadata":{"name":"a","uid":"u","deletionTimestamp":"soon"}})",
-       "\"soon\" is no RFC 3339 time"},
-      {"chips are none", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":"four"}}}]}})", "in .spec"},
-      {"chips are a list", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":[]}}}]}})", "in .spec"},
-      {"ready is text", R"({"status":{"containerStatuses":[{"ready":"yes"}]}})", "in .status"},
-      {"restarts too many", R"({"status":{"containerStatuses":[{"restartCount":3000000000}]}})", "no int32"},
-      {"deep", deep, "pod is not readable"},
-      {"deep inside", R"({"spec":)" + deep, "pod is not readable"},
-      {"deep in a known place", R"({"spec":{"containers":)" + deep + "}}", "pod is not readable"},
-      {"bad escape", R"({"metadata":{"name":"\x","uid":"u"}})", "pod is not readable"},
-      {"NUL", std::string("{\0}", 3), "pod is not readable"},
+       "\"soon\" is not an RFC 3339 time"},
+      {"chips are none", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":"four"}}}]}})", ": .spec"},
+      {"chips are a list", R"({"spec":{"containers":[{"resources":{"limits":{"google.com/tpu":[]}}}]}})", ": .spec"},
+      {"ready is text", R"({"status":{"containerStatuses":[{"ready":"yes"}]}})", ": .status"},
+      {"restarts too many", R"({"status":{"containerStatuses":[{"restartCount":3000000000}]}})", "not an int32"},
+      {"deep", deep, "pod cannot be decoded"},
+      {"deep inside", R"({"spec":)" + deep, "pod cannot be decoded"},
+      {"deep in a known place", R"({"spec":{"containers":)" + deep + "}}", "pod cannot be decoded"},
+      {"bad escape", R"({"metadata":{"name":"\x","uid":"u"}})", "pod cannot be decoded"},
+      {"NUL", std::string("{\0}", 3), "pod cannot be decoded"},
   };
-  for (const Hostile& hostile : cases) {
-    const Result<PodView> pod = PodView::decode(hostile.text);
-    ASSERT_FALSE(pod.ok()) << hostile.name;
+  for (const InvalidPod& invalid : cases) {
+    const Result<PodView> pod = PodView::decode(invalid.text);
+    ASSERT_FALSE(pod.ok()) << invalid.name;
     EXPECT_EQ(pod.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(pod.error().message(), HasSubstr(hostile.complaint)) << hostile.name;
+    EXPECT_THAT(pod.error().message(), HasSubstr(invalid.expected_error)) << invalid.name;
   }
 }
 
-TEST(PodView, DecodesAfterAFailure) {
+TEST(PodView, DecodesAfterAnError) {
   EXPECT_FALSE(PodView::decode("{").ok());
   EXPECT_TRUE(PodView::decode(kSamplePod).ok());
 }
@@ -238,7 +240,7 @@ constexpr std::string_view kNode = R"({
   "metadata": {"name": "node-1", "uid": "n1", "resourceVersion": "5",
                "labels": {"cloud.google.com/gke-nodepool": "pool-a"}}})";
 
-TEST(NodeView, KeepsWhatPlacementNeeds) {
+TEST(NodeView, KeepsTheFieldsThatPlacementReads) {
   const NodeView node = NodeView::decode(kNode).value();
   EXPECT_EQ(node.key, (ObjectKey{"", "node-1"}));
   EXPECT_TRUE(node.ready);
@@ -250,11 +252,9 @@ TEST(NodeView, KeepsWhatPlacementNeeds) {
   EXPECT_EQ(NodeView::from_json(parse_json(kNode).value()).value(), node);
 }
 
-TEST(NodeView, NamesItselfInErrors) {
-  EXPECT_EQ(NodeView::decode("{}").error().message(), "node has no metadata.name");
-}
+TEST(NodeView, ErrorsNameTheKind) { EXPECT_EQ(NodeView::decode("{}").error().message(), "node has no metadata.name"); }
 
-TEST(ObjectView, KeepsTheWholeObjectButManagedFields) {
+TEST(ObjectView, KeepsTheWholeObjectExceptManagedFields) {
   const ObjectView view = ObjectView::decode(kSamplePod).value();
   EXPECT_EQ(view.key.to_string(), "default/train-workers-0-1");
   EXPECT_EQ(view.controller->kind, "RayCluster");
@@ -264,7 +264,7 @@ TEST(ObjectView, KeepsTheWholeObjectButManagedFields) {
   EXPECT_EQ(string_at(view.object.json(), {"spec", "containers", "0", "name"}), "worker");
 }
 
-TEST(ObjectView, RefusesWhatIsNoObject) {
+TEST(ObjectView, RefusesOtherJson) {
   EXPECT_EQ(ObjectView::decode("[]").error().message(), "object is a JSON array, must be an object");
   EXPECT_EQ(ObjectView::decode(R"({"metadata":3})").error().message(), "object has no metadata.name");
   EXPECT_FALSE(ObjectView::decode(std::string(100'000, '[')).ok());

@@ -19,7 +19,7 @@ Json yaml(std::string_view text) {
   return result.value_or("failed");
 }
 
-TEST(Yaml, ResolvesScalarsAsTheCoreSchemaDoes) {
+TEST(Yaml, ResolvesScalarsLikeTheCoreSchema) {
   const std::vector<std::pair<const char*, Json>> table = {
       {"4", 4},
       {"\"4\"", "4"},
@@ -75,7 +75,7 @@ TEST(Yaml, ReadsEmptyValuesAsNull) {
   EXPECT_EQ(yaml("a:\nb: {}\nc: []\n"), Json::parse(R"({"a":null,"b":{},"c":[]})"));
 }
 
-TEST(Yaml, ReadsKeysAsText) {
+TEST(Yaml, ReadsKeysAsStrings) {
   EXPECT_EQ(yaml("80: a\ntrue: b\n'x y': c\n1.0: d"), Json::parse(R"({"80":"a","true":"b","x y":"c","1.0":"d"})"));
 }
 
@@ -92,7 +92,7 @@ TEST(Yaml, ExpandsAliasesAndMergeKeys) {
   EXPECT_EQ(yaml("'<<': 1"), (Json{{"<<", 1}}));
 }
 
-TEST(Yaml, SplitsDocumentsAndKnowsTheirLines) {
+TEST(Yaml, SplitsDocumentsWithTheirLines) {
   const auto documents =
       parse_yaml_documents("# only a comment\n---\na: 1\n---\n---\n\n# two\nb: 2\n...\n---\n- 3\n").value();
   ASSERT_EQ(documents.size(), 3U);
@@ -106,14 +106,14 @@ TEST(Yaml, SplitsDocumentsAndKnowsTheirLines) {
   EXPECT_EQ(parse_yaml("a: 1\n---\nb: 2\n").error().message(), "YAML line 3: a second document, must be one");
 }
 
-TEST(Yaml, IsUtf8EvenWhereItBeginsLikeUtf32) {
+TEST(Yaml, DoesNotDetectUtf32) {
   using namespace std::string_view_literals;
   const auto result = parse_yaml("-\0\0\0[\0\0\0.0node]"sv);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message(), "YAML has the control character 0x00 at byte 1");
 }
 
-TEST(Yaml, RefusesWithLineAndColumn) {
+TEST(Yaml, ErrorsNameLineAndColumn) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"a: 1\nb: 2\na: 3\n", "YAML line 3, column 1: key \"a\" is there twice"},
       {"a: .inf", "YAML line 1, column 4: .inf has no JSON value"},
@@ -130,22 +130,22 @@ TEST(Yaml, RefusesWithLineAndColumn) {
       {"? {a: b}\n: c", "a key must be a scalar"},
       {"a: !!binary aGk=", "is not supported"},
       {"a: !mine b", "tag \"!mine\" is not supported"},
-      {"a: !!int b", "\"b\" is no int"},
+      {"a: !!int b", "\"b\" is not of type int"},
       {"a: !!set {b}", "is not supported"},
       {"a: {<<: 1}", "must be followed by a map"},
       {"a:\n\tb: 1", "YAML line"},
-      {"a: \xff", "no UTF-8"},
+      {"a: \xff", "not UTF-8"},
       {R"({"a": 1, "a": 2})", "\"a\" is there twice"},
   };
-  for (const auto& [text, complaint] : table) {
+  for (const auto& [text, expected_error] : table) {
     const auto result = parse_yaml(text);
     ASSERT_FALSE(result.ok()) << text;
     EXPECT_EQ(result.error().code(), ErrorCode::kInvalidArgument);
-    EXPECT_THAT(result.error().message(), HasSubstr(complaint)) << text;
+    EXPECT_THAT(result.error().message(), HasSubstr(expected_error)) << text;
   }
 }
 
-TEST(Yaml, StopsTheBillionLaughs) {
+TEST(Yaml, LimitsAliasExpansion) {
   std::string text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
   for (int i = 1; i < 12; ++i) {
     text +=
@@ -154,23 +154,23 @@ TEST(Yaml, StopsTheBillionLaughs) {
   EXPECT_THAT(parse_yaml(text).error().message(), HasSubstr("more than 1000000 values"));
 }
 
-// The library finds empty documents before the comma without end.
-TEST(Yaml, StopsWhereNothingCanBegin) {
+// The library would return empty documents before the comma forever.
+TEST(Yaml, RefusesACharacterThatCannotStartAValue) {
   const auto documents = parse_yaml_documents(">-\n,");
   ASSERT_FALSE(documents.ok());
   EXPECT_EQ(documents.error().message(), "YAML line 2, column 1: nothing can begin with this character here");
   EXPECT_EQ(parse_yaml_documents("---\n---\na: 1\n---\n...\n---\nb: 2\n")->size(), 2U);
 }
 
-// The library makes single bytes of them, which are no UTF-8.
-TEST(Yaml, RefusesTheEscapesThatTheLibraryGetsWrong) {
+// The library decodes them to single bytes, which is invalid UTF-8.
+TEST(Yaml, RefusesEscapesThatTheLibraryDecodesWrongly) {
   for (const char* text : {R"("\N")", R"("\_")", R"({"\N": 1})", R"(a: "\_")"}) {
     EXPECT_FALSE(parse_yaml_documents(text).ok()) << text;
   }
   EXPECT_EQ(*parse_yaml(R"(a: "\u0085\u00a0")"), Json({{"a", "\u0085\u00a0"}}));
 }
 
-TEST(Yaml, StopsAtDepthAndLength) {
+TEST(Yaml, LimitsDepthAndLength) {
   EXPECT_THAT(parse_yaml(std::string(129, '[') + "1" + std::string(129, ']')).error().message(),
               HasSubstr("deeper than 128"));
   EXPECT_FALSE(parse_yaml(std::string(100'000, '[')).ok());
@@ -184,7 +184,7 @@ TEST(Yaml, StopsAtDepthAndLength) {
   EXPECT_THAT(parse_yaml("a: b", {.bytes = 3}).error().message(), HasSubstr("YAML has 4 bytes, at most 3"));
 }
 
-TEST(ToYaml, PrintsAsKubectlDoes) {
+TEST(ToYaml, PrintsLikeKubectl) {
   const Json json = Json::parse(R"({
     "apiVersion": "v1", "kind": "Pod", "empty": {}, "none": [], "nothing": null, "flag": true, "count": 4, "ratio": 1.5,
     "metadata": {"name": "a", "labels": {"num": "4", "on": "on", "star": "*", "v": "v1.2"}},
@@ -225,7 +225,7 @@ tail: |-
 )");
 }
 
-TEST(ToYaml, QuotesExactlyWhatWouldReadAsSomethingElse) {
+TEST(ToYaml, QuotesOnlyAmbiguousStrings) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"4", "\"4\""},
       {"0644", "\"0644\""},
@@ -264,16 +264,17 @@ TEST(ToYaml, QuotesExactlyWhatWouldReadAsSomethingElse) {
   for (const auto& [text, expected] : table) EXPECT_EQ(to_yaml(text), std::string(expected) + "\n");
 }
 
-/// Documents made of the pieces that break YAML printers.
+/// Documents of strings that are hard to print as YAML.
 Json random_document(Random& random, int depth) {
-  static const std::vector<std::string> kPieces = {
+  static const std::vector<std::string> kFragments = {
       "a",  "4",    ":",    " ",      "#",      "-",      "\n",     "'",  "\"", "{",  "]",    ",",    "&",   "*",
       "!",  "|",    ">",    "%",      "@",      "`",      "?",      "\t", "\\", "~",  "true", "no",   "---", "...",
       "\r", "\x01", "\x7f", "\u00e9", "\u2028", "\ufeff", "\u0085", "<<", "=",  "0x", "1e",   "\n\n", "  "};
   const int kind = random.uniform(0, depth > 0 ? 8 : 5);
   if (kind <= 3) {
     std::string text;
-    for (int i = random.uniform(0, 6); i > 0; --i) text += kPieces[random.uniform<std::size_t>(0, kPieces.size() - 1)];
+    for (int i = random.uniform(0, 6); i > 0; --i)
+      text += kFragments[random.uniform<std::size_t>(0, kFragments.size() - 1)];
     return text;
   }
   if (kind == 4) return random.uniform(-1000, 1000);

@@ -33,7 +33,7 @@ Json expression(const char* operation, const std::string& key) {
   return {{"key", "jobset.sigs.k8s.io/job-key"}, {"operator", operation}, {"values", {key}}};
 }
 
-TEST(ExclusivePlacement, KeepsTheJobInOneDomainAndOthersOutOfIt) {
+TEST(ExclusivePlacement, AddsAffinityAndAntiAffinity) {
   const Json pod = template_of(exclusive());
   const auto term = [](Json expressions) {
     return Json{{"labelSelector", {{"matchExpressions", std::move(expressions)}}},
@@ -47,7 +47,7 @@ TEST(ExclusivePlacement, KeepsTheJobInOneDomainAndOthersOutOfIt) {
   EXPECT_FALSE(pod["spec"].contains("nodeSelector"));
 }
 
-TEST(ExclusivePlacement, IsNotForThoseWhoDoNotAsk) {
+TEST(ExclusivePlacement, IsNotAddedByDefault) {
   EXPECT_FALSE(template_of(a_jobset("train").job("workers"))["spec"].contains("affinity"));
 }
 
@@ -62,20 +62,20 @@ TEST(ExclusivePlacement, AddsToTheUsersOwnAffinities) {
   EXPECT_TRUE(pod["spec"]["affinity"].contains("nodeAffinity"));
 }
 
-TEST(ExclusivePlacement, MayBeAskedForInThePodTemplate) {
+TEST(ExclusivePlacement, CanBeRequestedInThePodTemplate) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
   EXPECT_EQ(terms(template_of(jobset.of_job(std::string(kPod) + "exclusive-topology", "rack")), "podAffinity").size(),
             1U);
 }
 
-TEST(ExclusivePlacement, OfASliceOfSeveralHostsIsItsOwn) {
+TEST(ExclusivePlacement, IsNotAddedToMultiHostSlices) {
   JobSetBuilder jobset = exclusive("cloud.google.com/gke-nodepool");
   const Json pod = template_of(jobset.hosts(4).tpu(kV6e, "4x4"));
   EXPECT_EQ(terms(pod, "podAffinity").size(), 1U);
   EXPECT_EQ(terms(pod, "podAffinity").dump().find("job-key"), std::string::npos);
 }
 
-TEST(NodeSelectorStrategy, SelectsTheNodesOfTheJobAndToleratesTheirTaint) {
+TEST(NodeSelectorStrategy, AddsANodeSelectorAndAToleration) {
   JobSetBuilder jobset = exclusive().annotation(std::string(tpu::kJobSetNodeSelector), "true");
   jobset.of_pod("/spec/tolerations", Json::parse(R"([{"operator": "Exists", "key": "mine"}])"));
   const Json pod = template_of(jobset);
@@ -87,13 +87,13 @@ TEST(NodeSelectorStrategy, SelectsTheNodesOfTheJobAndToleratesTheirTaint) {
   EXPECT_FALSE(pod["spec"].contains("affinity"));
 }
 
-TEST(NodeSelectorStrategy, MayBeSaidByTheReplicatedJobAlone) {
+TEST(NodeSelectorStrategy, CanBeRequestedByTheReplicatedJob) {
   JobSetBuilder jobset = exclusive();
   const Json pod = template_of(jobset.of_job(std::string(kJob) + "node-selector", "true"));
   EXPECT_EQ(string_at(pod, {"spec", "nodeSelector", kNamespacedJob}), "default_train-workers-0");
 }
 
-TEST(NodeSelectorStrategy, IsNothingWithoutATopology) {
+TEST(NodeSelectorStrategy, NeedsATopologyKey) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
   EXPECT_FALSE(
       template_of(jobset.of_job(std::string(kJob) + "node-selector", "true"))["spec"].contains("nodeSelector"));

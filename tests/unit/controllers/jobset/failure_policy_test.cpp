@@ -30,74 +30,75 @@ JobSetBuilder with_rule(Json rule, int restarts = 3) {
   return jobset;
 }
 
-std::string failure(const Changes& changes) { return condition(changes.status.conditions, kFailed); }
-std::string restarting(const Changes& changes) { return condition(changes.status.conditions, kRestarting); }
+// Applies the policy to the failed Jobs and renders the decision.
+Outcome apply(const World& world) {
+  const Scene scene(world);
+  Decisions decisions;
+  decisions.failure = apply_failure_policy(scene.state.spec, scene.state.status, scene.state.children.failed);
+  return scene.render(decisions);
+}
 
-TEST(FailurePolicy, WithoutOneTheJobSetFails) {
-  Scene scene(one_failed(a_jobset("train")));
-  Changes& changes = scene.changes;
-  apply_failure_policy(scene.children.failed, changes);
+std::string failure(const Outcome& outcome) { return condition(outcome.status.conditions, kFailed); }
+std::string restarting(const Outcome& outcome) { return condition(outcome.status.conditions, kRestarting); }
+
+TEST(FailurePolicy, FailsTheJobSetByDefault) {
+  const Outcome out = apply(one_failed(a_jobset("train")));
   const std::string message = std::string("jobset failed due to one or more job failures") + kFirst;
-  EXPECT_EQ(failure(changes), "True FailedJobs: " + message);
-  EXPECT_EQ(changes.status.terminal_state, "Failed");
-  EXPECT_EQ(changes.status.restarts, 0);
-  EXPECT_THAT(told(changes.events), ElementsAre("Warning FailedJobs: " + message));
-  EXPECT_EQ(restarting(changes), "");
-  EXPECT_THAT(changes.deletes, IsEmpty());
+  EXPECT_EQ(failure(out), "True FailedJobs: " + message);
+  EXPECT_EQ(out.status.terminal_state, "Failed");
+  EXPECT_EQ(out.status.restarts, 0);
+  EXPECT_THAT(describe(out.plan.events), ElementsAre("Warning FailedJobs: " + message));
+  EXPECT_EQ(restarting(out), "");
+  EXPECT_THAT(out.plan.stages, IsEmpty());
 }
 
 TEST(FailurePolicy, NamesTheJobThatFailedFirst) {
   World world = one_failed(a_jobset("train"));
   world.job("train-workers-0", failed("x", "", 11s)).job("train-workers-2", failed("x", "", 9s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_THAT(failure(scene.changes), testing::EndsWith("(first failed job: train-workers-2)"));
+  const Outcome out = apply(world);
+  EXPECT_THAT(failure(out), testing::EndsWith("(first failed job: train-workers-2)"));
 }
 
-TEST(FailurePolicy, OfTwoThatFailedAtOnceNamesTheFirstByName) {
+TEST(FailurePolicy, NamesTheFirstByNameIfTwoFailedAtOnce) {
   World world = one_failed(a_jobset("train"));
   world.job("train-workers-0", failed("x", "", 10s)).job("train-workers-2", failed("x", "", 10s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_THAT(failure(scene.changes), testing::EndsWith("(first failed job: train-workers-0)"));
+  const Outcome out = apply(world);
+  EXPECT_THAT(failure(out), testing::EndsWith("(first failed job: train-workers-0)"));
 }
 
-TEST(FailurePolicy, WithoutRulesRestartsTheWhole) {
-  Scene scene(one_failed(a_jobset("train").restarts(1)));
-  apply_failure_policy(scene.children.failed, scene.changes);
+TEST(FailurePolicy, RestartsTheJobSetByDefaultIfItHasRestartsLeft) {
+  const Outcome out = apply(one_failed(a_jobset("train").restarts(1)));
   const std::string message = std::string("applying RestartJobSet failure policy action") + kFirst;
-  EXPECT_EQ(scene.changes.status.restarts, 1);
-  EXPECT_EQ(scene.changes.status.counted_restarts, 1);
-  EXPECT_EQ(failure(scene.changes), "");
-  EXPECT_EQ(restarting(scene.changes), "True DefaultFailurePolicy: " + message);
-  EXPECT_THAT(told(scene.changes.events), ElementsAre("Warning DefaultFailurePolicy: " + message,
-                                                      "Warning RestartJobSetFailurePolicyAction: " + message));
-  EXPECT_THAT(scene.changes.deletes, IsEmpty()) << "the next plan finds them by their numbers";
+  EXPECT_EQ(out.status.restarts, 1);
+  EXPECT_EQ(out.status.counted_restarts, 1);
+  EXPECT_EQ(failure(out), "");
+  EXPECT_EQ(restarting(out), "True DefaultFailurePolicy: " + message);
+  EXPECT_THAT(describe(out.plan.events), ElementsAre("Warning DefaultFailurePolicy: " + message,
+                                                     "Warning RestartJobSetFailurePolicyAction: " + message));
+  EXPECT_THAT(out.plan.stages, IsEmpty()) << "the next plan finds the Jobs by their attempt";
 }
 
-TEST(FailurePolicy, FailsTheJobSetWhenItsRestartsAreUsedUp) {
+TEST(FailurePolicy, FailsTheJobSetAtMaxRestarts) {
   World world = one_failed(a_jobset("train").restarts(2));
   world.set("/status/restarts", 5).set("/status/restartsCountTowardsMax", 2).every_job(of_attempt(5));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
+  const Outcome out = apply(world);
   const std::string message = std::string("jobset failed due to reaching max number of restarts") + kFirst;
-  EXPECT_EQ(failure(scene.changes), "True ReachedMaxRestarts: " + message);
-  EXPECT_THAT(told(scene.changes.events), ElementsAre("Warning ReachedMaxRestarts: " + message));
-  EXPECT_EQ(scene.changes.status.restarts, 5);
-  EXPECT_EQ(scene.changes.status.terminal_state, "Failed");
+  EXPECT_EQ(failure(out), "True ReachedMaxRestarts: " + message);
+  EXPECT_THAT(describe(out.plan.events), ElementsAre("Warning ReachedMaxRestarts: " + message));
+  EXPECT_EQ(out.status.restarts, 5);
+  EXPECT_EQ(out.status.terminal_state, "Failed");
 }
 
-TEST(FailurePolicy, EndsTheRestartThatTheFailureCameIn) {
+TEST(FailurePolicy, SetsRestartingToFalseIfTheJobSetFails) {
   World world = one_failed(a_jobset("train"));
   world.set("/status/conditions", Json::array({{{"type", "RestartingJobSet"},
                                                 {"status", "True"},
                                                 {"reason", "DefaultFailurePolicy"},
                                                 {"message", "x"},
                                                 {"lastTransitionTime", "2026-01-01T00:00:00Z"}}}));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(restarting(scene.changes), "False JobSetFailed: jobset failed");
-  EXPECT_EQ(told(scene.changes.events).back(), "Normal JobSetFailed: jobset failed");
+  const Outcome out = apply(world);
+  EXPECT_EQ(restarting(out), "False JobSetFailed: jobset failed");
+  EXPECT_EQ(describe(out.plan.events).back(), "Normal JobSetFailed: jobset failed");
 }
 
 struct ActionCase {
@@ -109,19 +110,18 @@ struct ActionCase {
 
 class FailureActions : public testing::TestWithParam<ActionCase> {};
 
-TEST_P(FailureActions, DoWhatUpstreamsDo) {
+TEST_P(FailureActions, BehaveAsInUpstream) {
   const ActionCase& expected = GetParam();
-  Scene scene(one_failed(with_rule({{"name", "mine"}, {"action", expected.action}})));
-  apply_failure_policy(scene.children.failed, scene.changes);
-  const JobSetStatus& status = scene.changes.status;
+  const Outcome out = apply(one_failed(with_rule({{"name", "mine"}, {"action", expected.action}})));
+  const JobSetStatus& status = out.status;
   const std::string reason = std::string(expected.action) + "FailurePolicyAction";
   const std::string message = std::string("applying ") + expected.action + " failure policy action" + kFirst;
-  EXPECT_EQ(told(scene.changes.events).back(), "Warning " + reason + ": " + message);
-  EXPECT_EQ(failure(scene.changes), expected.fails ? "True " + reason + ": " + message : "");
+  EXPECT_EQ(describe(out.plan.events).back(), "Warning " + reason + ": " + message);
+  EXPECT_EQ(failure(out), expected.fails ? "True " + reason + ": " + message : "");
   EXPECT_EQ(status.restarts, expected.restarts_all ? 1 : 0);
   EXPECT_EQ(status.counted_restarts, expected.restarts_all && expected.counts ? 1 : 0);
   EXPECT_EQ(status.all_counted_restarts(), expected.counts ? 1 : 0);
-  EXPECT_EQ(restarting(scene.changes), expected.restarts_all ? "True FailurePolicy_mine: " + message : "");
+  EXPECT_EQ(restarting(out), expected.restarts_all ? "True FailurePolicy_mine: " + message : "");
   EXPECT_EQ(status.restarts_of("workers", 1), expected.fails || expected.restarts_all ? 0 : 1);
 }
 
@@ -135,10 +135,9 @@ INSTANTIATE_TEST_SUITE_P(All, FailureActions,
 
 class CountedActions : public testing::TestWithParam<ActionCase> {};
 
-TEST_P(CountedActions, AreTheOnesThatEndWithTheBudget) {
-  Scene scene(one_failed(with_rule({{"action", GetParam().action}}, 0)));
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(scene.changes.status.terminal_state, GetParam().counts ? "Failed" : "");
+TEST_P(CountedActions, FailAtMaxRestarts) {
+  const Outcome out = apply(one_failed(with_rule({{"action", GetParam().action}}, 0)));
+  EXPECT_EQ(out.status.terminal_state, GetParam().counts ? "Failed" : "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CountedActions,
@@ -159,10 +158,10 @@ class RuleMatches : public testing::TestWithParam<MatchCase> {};
 TEST_P(RuleMatches, ByReasonMessageAndTarget) {
   Json rule = GetParam().rule;
   rule["action"] = "FailJobSet";
-  Scene scene(one_failed(with_rule(rule), "PodFailurePolicy", "Container main failed with exit code 137"));
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(scene.changes.status.terminal_state, GetParam().matches ? "Failed" : "");
-  EXPECT_EQ(scene.changes.status.restarts, GetParam().matches ? 0 : 1);
+  const Outcome out =
+      apply(one_failed(with_rule(rule), "PodFailurePolicy", "Container main failed with exit code 137"));
+  EXPECT_EQ(out.status.terminal_state, GetParam().matches ? "Failed" : "");
+  EXPECT_EQ(out.status.restarts, GetParam().matches ? 0 : 1);
 }
 
 Json patterns(std::vector<std::string> list) { return {{"onJobFailureMessagePatterns", std::move(list)}}; }
@@ -177,8 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
                     MatchCase{"APartOfTheMessage", patterns({"exit code 13[0-9]"}), true},
                     MatchCase{"TheSecondPattern", patterns({"^nothing", "137$"}), true},
                     MatchCase{"NoPattern", patterns({"^exit"}), false},
-                    MatchCase{"NoPatternThatIsNone", patterns({"(", "["}), false},
-                    MatchCase{"PastAPatternThatIsNone", patterns({"(", "137"}), true},
+                    MatchCase{"OnlyInvalidPatterns", patterns({"(", "["}), false},
+                    MatchCase{"AfterAnInvalidPattern", patterns({"(", "137"}), true},
                     MatchCase{"TheTarget", {{"targetReplicatedJobs", {"workers"}}}, true},
                     MatchCase{"AnotherTarget", {{"targetReplicatedJobs", {"driver"}}}, false},
                     MatchCase{"TheTargetButNotTheReason",
@@ -186,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                               false}),
     [](const auto& test) { return test.param.name; });
 
-TEST(FailurePolicy, HasTheFirstRuleThatMatchesAnyJobActOnTheFirstItMatches) {
+TEST(FailurePolicy, AppliesTheFirstMatchingRuleToItsFirstFailedJob) {
   JobSetBuilder jobset = a_jobset("train").restarts(3);
   jobset.rule({{"action", "FailJobSet"}, {"onJobFailureReasons", {"FailedIndexes"}}});
   jobset.rule({{"action", "RestartJobSetAndIgnoreMaxRestarts"}, {"targetReplicatedJobs", {"workers"}}});
@@ -194,79 +193,72 @@ TEST(FailurePolicy, HasTheFirstRuleThatMatchesAnyJobActOnTheFirstItMatches) {
   World world = one_failed(jobset);
   world.job("train-driver-0", failed("BackoffLimitExceeded", "", 1s));
   world.job("train-workers-2", failed("BackoffLimitExceeded", "", 5s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(restarting(scene.changes),
+  const Outcome out = apply(world);
+  EXPECT_EQ(restarting(out),
             "True FailurePolicy_failurePolicyRule1: applying RestartJobSetAndIgnoreMaxRestarts failure policy action "
             "(first failed job: train-workers-2)");
 }
 
-TEST(FailurePolicy, DoesNotMatchAJobThatDoesNotSayWhichReplicatedJobItIsOf) {
+TEST(FailurePolicy, DoesNotMatchAJobWithoutReplicatedJobName) {
   World world = one_failed(with_rule({{"action", "FailJobSet"}}));
-  world.job("train-workers-1", without_mark(tpu::kReplicatedJobName));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(failure(scene.changes), "");
-  EXPECT_EQ(scene.changes.status.restarts, 1);
+  world.job("train-workers-1", without_label(tpu::kReplicatedJobName));
+  const Outcome out = apply(world);
+  EXPECT_EQ(failure(out), "");
+  EXPECT_EQ(out.status.restarts, 1);
 }
 
-TEST(FailurePolicy, RestartsSeveralFailedJobsByThemselvesInOnePlan) {
+TEST(FailurePolicy, RestartsSeveralSingleJobsInOnePlan) {
   World world = one_failed(with_rule({{"action", "RestartJob"}}));
   world.job("train-workers-0", failed("x", "", 20s)).job("train-driver-0", failed("x", "", 5s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  const JobSetStatus& status = scene.changes.status;
+  const Outcome out = apply(world);
+  const JobSetStatus& status = out.status;
   EXPECT_EQ(status.restarts, 0);
   EXPECT_EQ(status.all_counted_restarts(), 3);
   EXPECT_THAT(status.jobs.at("workers").restarts, ElementsAre(1, 1, 0));
   EXPECT_THAT(status.jobs.at("workers").counted_restarts, ElementsAre(1, 1, 0));
   EXPECT_THAT(status.jobs.at("driver").restarts, ElementsAre(1));
   const std::string what = "Warning RestartJobFailurePolicyAction: applying RestartJob failure policy action ";
-  EXPECT_THAT(told(scene.changes.events),
+  EXPECT_THAT(describe(out.plan.events),
               ElementsAre(what + "(first failed job: train-driver-0)", what + "(first failed job: train-workers-1)",
                           what + "(first failed job: train-workers-0)"));
 }
 
-TEST(FailurePolicy, FailsTheJobSetWhereTheBudgetEndsAmongSeveralFailedJobs) {
+TEST(FailurePolicy, FailsTheJobSetIfMaxRestartsIsReachedAmongSeveralFailedJobs) {
   World world = one_failed(with_rule({{"action", "RestartJob"}}, 1));
   world.job("train-workers-0", failed("x", "", 20s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(failure(scene.changes),
+  const Outcome out = apply(world);
+  EXPECT_EQ(failure(out),
             "True ReachedMaxRestarts: jobset failed due to reaching max number of restarts (first failed job: "
             "train-workers-0)");
 }
 
-TEST(FailurePolicy, RestartsTheWholeWhereOneOfSeveralAsksForIt) {
+TEST(FailurePolicy, RestartsTheJobSetIfOneOfSeveralFailedJobsRequiresIt) {
   World world = one_failed(with_rule({{"action", "RestartJob"}, {"targetReplicatedJobs", {"workers"}}}));
   world.job("train-driver-0", failed("x", "", 20s));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(scene.changes.status.restarts_of("workers", 1), 1);
-  EXPECT_EQ(scene.changes.status.restarts, 1);
-  EXPECT_EQ(scene.changes.status.all_counted_restarts(), 2);
+  const Outcome out = apply(world);
+  EXPECT_EQ(out.status.restarts_of("workers", 1), 1);
+  EXPECT_EQ(out.status.restarts, 1);
+  EXPECT_EQ(out.status.all_counted_restarts(), 2);
 }
 
-TEST(FailurePolicy, CountsRestartsOfSingleJobsAgainstThoseOfTheWhole) {
+TEST(FailurePolicy, CountsRestartsOfSingleJobsTowardsMaxRestarts) {
   World world = one_failed(with_rule({{"action", "RestartJobSet"}}, 3));
   world.set("/status/restartsCountTowardsMax", 1);
   world.set(
       "/status/replicatedJobsStatus",
       Json::array({{{"name", "workers"}, {"jobRestarts", {0, 0, 3}}, {"jobRestartsCountTowardsMax", {0, 0, 2}}}}));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(scene.changes.status.terminal_state, "Failed");
+  const Outcome out = apply(world);
+  EXPECT_EQ(out.status.terminal_state, "Failed");
 }
 
 class LostIndexes : public testing::TestWithParam<const char*> {};
 
-TEST_P(LostIndexes, RestartTheWholeForTheOneCannotBeNumbered) {
+TEST_P(LostIndexes, RestartTheJobSet) {
   World world = one_failed(with_rule({{"action", "RestartJob"}}));
   world.job("train-workers-1", with_label(tpu::kJobIndex, GetParam()));
-  Scene scene(world);
-  apply_failure_policy(scene.children.failed, scene.changes);
-  EXPECT_EQ(scene.changes.status.restarts, 1);
-  EXPECT_THAT(scene.changes.status.jobs.at("workers").restarts, IsEmpty());
+  const Outcome out = apply(world);
+  EXPECT_EQ(out.status.restarts, 1);
+  EXPECT_THAT(out.status.jobs.at("workers").restarts, IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LostIndexes, testing::Values("first", "3", "2000000000"),

@@ -18,14 +18,17 @@ JobSetBuilder train() { return a_jobset("train").job("workers"); }
 
 Json service_of(const World& world) { return build_service(world.spec()); }
 
-std::string service_ready(const Changes& changes) { return condition(changes.status.conditions, kServiceReady); }
-
-// The condition as the changes leave it becomes that of the JobSet.
-void keep_conditions(const Scene& scene, World& world) {
-  world.set("/status/conditions", scene.changes.status.conditions);
+Outcome decided(const World& world) {
+  const Scene scene(world);
+  Decisions decisions;
+  decisions.service = decide_service(scene.state.spec, scene.seen);
+  decisions.children.emplace();
+  return scene.render(decisions);
 }
 
-TEST(HeadlessService, IsUpstreamsToTheByte) {
+std::string service_ready(const Outcome& out) { return condition(out.status.conditions, kServiceReady); }
+
+TEST(HeadlessService, IsEqualToUpstreams) {
   EXPECT_EQ(service_of(train().world()), Json::parse(R"({
     "apiVersion": "v1", "kind": "Service",
     "metadata": {"name": "train", "namespace": "default", "ownerReferences": [
@@ -44,32 +47,33 @@ TEST(HeadlessService, HasTheNameOfTheSubdomain) {
   EXPECT_EQ(service["spec"]["selector"], Json({{"jobset.sigs.k8s.io/jobset-name", "train"}}));
 }
 
-TEST(HeadlessService, IsCreatedWhereItIsMissing) {
-  Scene scene(train().world());
-  plan_service(scene.seen, scene.changes);
-  ASSERT_THAT(told(scene.changes.resources), ElementsAre("create train"));
-  EXPECT_EQ(scene.changes.resources[0].failure_reason, "HeadlessServiceCreationFailed");
-  EXPECT_THAT(scene.changes.reasons, ElementsAre("headless service train is missing: creating it"));
-  ASSERT_THAT(scene.changes.events, SizeIs(1));
-  EXPECT_EQ(scene.changes.events[0].reason, "HeadlessServiceCreationFailed");
-  EXPECT_EQ(scene.changes.events[0].after, (ObjectKey{"default", "train"}));
+TEST(HeadlessService, IsCreatedIfMissing) {
+  const Outcome out = decided(train().world());
+  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("create train")));
+  EXPECT_EQ(out.plan.stages[0].actions[0].failure_reason, "HeadlessServiceCreationFailed");
+  EXPECT_EQ(out.plan.reason, "headless service train is missing: creating it");
+  ASSERT_THAT(out.plan.events, SizeIs(1));
+  EXPECT_EQ(out.plan.events[0].reason, "HeadlessServiceCreationFailed");
+  EXPECT_EQ(out.plan.events[0].after, (ObjectKey{"default", "train"}));
+  EXPECT_EQ(service_ready(out), "False ServicePending: headless service train does not exist yet");
 }
 
-TEST(HeadlessService, IsNotWantedWithoutDnsHostnames) {
-  World world = train().set("/spec/network/enableDNSHostnames", false).world();
-  world.set("/status/conditions", Json::array({{{"type", kServiceReady}, {"status", "False"}}}));
-  Scene scene(world);
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
-  EXPECT_EQ(service_ready(scene.changes), "");
+TEST(HeadlessService, ReportsAFailedCreation) {
+  World world = train().world();
+  world.last_failure("HeadlessServiceCreationFailed", "quota exceeded");
+  EXPECT_EQ(service_ready(decided(world)), "False HeadlessServiceCreationFailed: quota exceeded");
 }
 
-TEST(HeadlessService, StaysAsItIs) {
-  Scene scene(train().everywhere(ready));
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
-  EXPECT_THAT(scene.changes.reasons, IsEmpty());
-  EXPECT_EQ(scene.changes.status.conditions, Json::array());
+TEST(HeadlessService, IsNotCreatedWithoutDnsHostnames) {
+  const Outcome out = decided(train().set("/spec/network/enableDNSHostnames", false).world());
+  EXPECT_THAT(out.plan.stages, IsEmpty());
+  EXPECT_EQ(service_ready(out), "True ServiceReady: spec.network.enableDNSHostnames is false");
+}
+
+TEST(HeadlessService, IsNotWrittenWithoutDrift) {
+  const Outcome out = decided(train().everywhere(ready));
+  EXPECT_THAT(out.plan.stages, IsEmpty());
+  EXPECT_EQ(service_ready(out), "True ServiceReady: the headless service serves the pods");
 }
 
 TEST(HeadlessService, IsRestoredWhenItDrifted) {
@@ -77,76 +81,62 @@ TEST(HeadlessService, IsRestoredWhenItDrifted) {
   Json service = service_of(world);
   service["spec"]["selector"] = {{"app", "other"}};
   service["spec"]["publishNotReadyAddresses"] = false;
-  Scene scene(world.with_service(service));
-  plan_service(scene.seen, scene.changes);
-  ASSERT_THAT(told(scene.changes.resources), ElementsAre("patch train"));
-  EXPECT_EQ(scene.changes.resources[0].preconditions.uid, "uid-of-service");
-  EXPECT_EQ(*scene.changes.resources[0].body.make(), Json::parse(R"({"spec": {
+  const Outcome out = decided(world.with_service(service));
+  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train")));
+  const plan::Action& patch = out.plan.stages[0].actions[0];
+  EXPECT_EQ(patch.preconditions.uid, "uid-of-service");
+  EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {
     "selector": {"jobset.sigs.k8s.io/jobset-name": "train", "app": null}, "publishNotReadyAddresses": true}})"));
-  EXPECT_THAT(scene.changes.reasons, ElementsAre("headless service train drifted: restoring it"));
+  EXPECT_EQ(out.plan.reason, "headless service train drifted: restoring it");
+  EXPECT_EQ(service_ready(out), "False ServiceDrifted: headless service train was changed and is being restored");
 }
 
-TEST(HeadlessService, ThatIsGoingIsWaitedFor) {
+TEST(HeadlessService, ThatIsTerminatingIsNotWritten) {
   World world = train().world();
   Json service = service_of(world);
   service["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   service["spec"]["selector"] = Json::object();
-  Scene scene(world.with_service(service));
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
+  const Outcome out = decided(world.with_service(service));
+  EXPECT_THAT(out.plan.stages, IsEmpty());
+  EXPECT_EQ(service_ready(out),
+            "False ServiceTerminating: headless service train is being deleted and will be created again");
 }
 
-TEST(HeadlessService, OfSomebodyElseIsGoodEnoughIfItServesThePods) {
+TEST(HeadlessService, ThatIsNotOwnedIsAcceptedIfItServesThePods) {
   World world = train().world();
   Json service = service_of(world);
   service["metadata"].erase("ownerReferences");
-  Scene scene(world.with_service(service));
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
-  EXPECT_THAT(scene.changes.events, IsEmpty());
-  EXPECT_EQ(scene.changes.status.conditions, Json::array());
-  EXPECT_EQ(scene.changes.requeue_after, std::nullopt);
+  const Outcome out = decided(world.with_service(service));
+  EXPECT_THAT(out.plan.stages, IsEmpty());
+  EXPECT_THAT(out.plan.events, IsEmpty());
+  EXPECT_THAT(service_ready(out), testing::StartsWith("True "));
+  EXPECT_EQ(out.plan.requeue_after, std::nullopt);
 }
 
-TEST(HeadlessService, OfSomebodyElseIsLeftAloneAndReportedIfItDoesNot) {
+TEST(HeadlessService, ThatIsNotOwnedIsReportedIfItDoesNotServeThePods) {
   World world = train().world();
   Json service = service_of(world);
   service["metadata"]["ownerReferences"][0]["uid"] = "another";
   service["metadata"]["ownerReferences"][0]["name"] = "other";
   service["spec"]["selector"] = {{"jobset.sigs.k8s.io/jobset-name", "other"}};
   world.with_service(service);
-  Scene scene(world);
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
-  EXPECT_EQ(scene.changes.requeue_after, 30s);
+  const Outcome out = decided(world);
+  EXPECT_THAT(out.plan.stages, IsEmpty());
+  EXPECT_EQ(out.plan.requeue_after, 30s);
   const std::string message =
-      "service default/train belongs to JobSet other and does not serve the pods of this JobSet: its selector is not "
-      "jobset.sigs.k8s.io/jobset-name: train; set spec.network.subdomain to another name, or delete the service";
-  EXPECT_EQ(service_ready(scene.changes), "False ServiceConflict: " + message);
-  EXPECT_THAT(told(scene.changes.events), ElementsAre("Warning ServiceConflict: " + message));
+      "service default/train belongs to JobSet other and its selector is not "
+      "{\"jobset.sigs.k8s.io/jobset-name\":\"train\"}; set spec.network.subdomain to another name, or delete the "
+      "service";
+  EXPECT_EQ(service_ready(out), "False ServiceConflict: " + message);
+  EXPECT_THAT(describe(out.plan.events), ElementsAre("Warning ServiceConflict: " + message));
 
-  keep_conditions(scene, world);
-  Scene again(world);
-  plan_service(again.seen, again.changes);
-  EXPECT_THAT(again.changes.events, IsEmpty()) << "said once";
-  EXPECT_EQ(again.changes.status.conditions, scene.changes.status.conditions);
-}
+  world.set("/status/conditions", out.status.conditions);
+  const Outcome again = decided(world);
+  EXPECT_THAT(again.plan.events, IsEmpty()) << "reported once";
+  EXPECT_EQ(again.status.conditions, out.status.conditions);
 
-TEST(HeadlessService, OfSomebodyElseThatHasAnAddressIsReported) {
-  World world = train().world();
-  Json service = service_of(world);
-  service["metadata"].erase("ownerReferences");
-  service["spec"]["clusterIP"] = "10.0.0.1";
-  world.with_service(service);
-  Scene scene(world);
-  plan_service(scene.seen, scene.changes);
-  EXPECT_THAT(service_ready(scene.changes),
-              testing::HasSubstr("has no controller and does not serve the pods of this JobSet: it is not headless "
-                                 "(spec.clusterIP: None)"));
-  keep_conditions(scene, world);
-  Scene mended(world.with_service(service_of(world)));
-  plan_service(mended.seen, mended.changes);
-  EXPECT_EQ(service_ready(mended.changes), "");
+  world.with_service(service_of(world));
+  EXPECT_THAT(service_ready(decided(world)), testing::StartsWith("True "));
 }
 
 }  // namespace

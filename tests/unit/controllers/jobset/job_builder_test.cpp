@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Json built(const JobSetBuilder& jobset, std::size_t job = 0, int index = 0,
-           JobBuilder::Pods pods = JobBuilder::Pods::kBornRight) {
+           JobBuilder::PodTemplate pods = JobBuilder::PodTemplate::kMutated) {
   const Object object = jobset.object();
   Result<Json> out = JobBuilder(object, JobSetStatus::read(object), {}).build(job, index, pods);
   EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message());
@@ -23,24 +23,24 @@ Json built(const JobSetBuilder& jobset, std::size_t job = 0, int index = 0,
 
 Json pod_spec(const Json& job) { return job["spec"]["template"]["spec"]; }
 
-std::string born(const Json& job) {
-  return string_at(job, {"spec", "template", "metadata", "annotations", tpu::kBorn});
+std::string mutated_by(const Json& job) {
+  return string_at(job, {"spec", "template", "metadata", "annotations", tpu::kMutatedBy});
 }
 
 JobSetBuilder of_slices() { return a_jobset("train").job("workers", 2).hosts(4).tpu(kV6e, "4x4"); }
 
-TEST(JobBuilder, PutsTheTemplateIntoAJobOfTheJobSet) {
+TEST(JobBuilder, BuildsAJobFromTheTemplate) {
   const Object object = a_jobset("train").job("workers", 2).hosts(3).object();
   const JobSetSpec spec = JobSetSpec::read(object);
-  const StringMap marks = job_marks(spec, spec.jobs[0], 1, {});
+  const StringMap labels = job_labels(spec, spec.jobs[0], 1, {});
   EXPECT_EQ(*JobBuilder(object, {}, {}).build(0, 1),
             Json({{"apiVersion", "batch/v1"},
                   {"kind", "Job"},
                   {"metadata",
                    {{"name", "train-workers-1"},
                     {"namespace", "default"},
-                    {"labels", marks},
-                    {"annotations", marks},
+                    {"labels", labels},
+                    {"annotations", labels},
                     {"ownerReferences", Json::array({{{"apiVersion", "jobset.x-k8s.io/v1alpha2"},
                                                       {"kind", "JobSet"},
                                                       {"name", "train"},
@@ -53,14 +53,14 @@ TEST(JobBuilder, PutsTheTemplateIntoAJobOfTheJobSet) {
                     {"completionMode", "Indexed"},
                     {"suspend", false},
                     {"template",
-                     {{"metadata", {{"labels", marks}, {"annotations", marks}}},
+                     {{"metadata", {{"labels", labels}, {"annotations", labels}}},
                       {"spec",
                        {{"containers", Json::array({{{"name", "main"}, {"image", "image"}}})},
                         {"restartPolicy", "OnFailure"},
                         {"subdomain", "train"}}}}}}}}));
 }
 
-TEST(JobBuilder, KeepsWhatTheTemplatesSay) {
+TEST(JobBuilder, KeepsTheFieldsOfTheTemplates) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
   jobset.of_job("/template/metadata", {{"labels", {{"a", "1"}}}, {"annotations", {{"b", "2"}}}, {"name", "not-this"}});
   jobset.of_job("/template/spec/completionMode", "NonIndexed").of_job("/template/spec/backoffLimit", 6);
@@ -72,14 +72,15 @@ TEST(JobBuilder, KeepsWhatTheTemplatesSay) {
   EXPECT_EQ(job["metadata"]["name"], "train-workers-0");
   EXPECT_EQ(job["spec"]["completionMode"], "NonIndexed");
   EXPECT_EQ(job["spec"]["backoffLimit"], 6);
-  EXPECT_EQ(job["spec"]["suspend"], false) << "it is the JobSet that says so";
+  EXPECT_EQ(job["spec"]["suspend"], false) << "spec.suspend of the JobSet decides";
   EXPECT_EQ(pod_spec(job)["restartPolicy"], "Never");
   EXPECT_EQ(pod_spec(job)["unheardOf"], 1);
   EXPECT_EQ(job["spec"]["template"]["metadata"]["labels"]["c"], "3");
-  EXPECT_FALSE(job["spec"]["template"]["metadata"]["labels"].contains("a")) << "it is the Job's";
+  EXPECT_FALSE(job["spec"]["template"]["metadata"]["labels"].contains("a"))
+      << "labels of the Job are not labels of its pods";
 }
 
-TEST(JobBuilder, DoesNotLetTheTemplateSayWhoseJobItIs) {
+TEST(JobBuilder, OverwritesTheJobSetNameOfTheTemplate) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
   jobset.of_job("/template/metadata/labels", {{std::string(tpu::kJobSetName), "other"}});
   jobset.of_pod("/metadata/labels", {{std::string(tpu::kJobSetName), "other"}});
@@ -99,13 +100,13 @@ TEST(JobBuilder, GivesPodsTheSubdomain) {
   EXPECT_FALSE(pod_spec(built(jobset)).contains("subdomain"));
 }
 
-TEST(JobBuilder, NumbersTheAttempt) {
+TEST(JobBuilder, SetsTheAttempt) {
   const Json job = built(a_jobset("train").job("workers").set("/status/restarts", 3));
   EXPECT_EQ(job["metadata"]["labels"][std::string(kRestartAttempt)], "3");
   EXPECT_EQ(job["spec"]["template"]["metadata"]["annotations"][std::string(kRestartAttempt)], "3");
 }
 
-TEST(JobBuilder, AddsTheVolumesOfClaimsThatAContainerMounts) {
+TEST(JobBuilder, AddsVolumesOfMountedClaims) {
   JobSetBuilder jobset = a_jobset("train").job("workers").set("/spec/volumeClaimPolicies", Json::parse(R"([
     {"templates": [{"metadata": {"name": "data"}}, {"metadata": {"name": "init"}}, {"metadata": {"name": "none"}}]}])"));
   jobset.of_pod("/spec/containers/0/volumeMounts", Json::parse(R"([{"name": "data", "mountPath": "/data"}])"));
@@ -117,9 +118,9 @@ TEST(JobBuilder, AddsTheVolumesOfClaimsThatAContainerMounts) {
     {"name": "init", "persistentVolumeClaim": {"claimName": "init-train"}}])"));
 }
 
-TEST(JobBuilder, MakesTheTemplateOfASliceRight) {
+TEST(JobBuilder, MutatesTheTemplateOfASlice) {
   const Json job = built(of_slices(), 0, 1);
-  EXPECT_EQ(born(job), "template");
+  EXPECT_EQ(mutated_by(job), tpu::kMutatedByJobTemplate);
   const Json& metadata = job["spec"]["template"]["metadata"];
   EXPECT_EQ(string_at(metadata, {"annotations", tpu::kSliceHosts}), "4");
   EXPECT_FALSE(string_at(metadata, {"labels", tpu::kSlice}).empty());
@@ -136,16 +137,16 @@ TEST(JobBuilder, MakesTheTemplateOfASliceRight) {
   EXPECT_EQ(string_at(env["MEGASCALE_NUM_SLICES"], {"value"}), "2");
 }
 
-TEST(JobBuilder, LeavesTheSliceToTheWebhookWhereItIsToldTo) {
-  const Json job = built(of_slices(), 0, 0, JobBuilder::Pods::kAsWritten);
-  EXPECT_EQ(born(job), "");
+TEST(JobBuilder, DoesNotMutateTheTemplateIfAdmissionDoes) {
+  const Json job = built(of_slices(), 0, 0, JobBuilder::PodTemplate::kUnmutated);
+  EXPECT_EQ(mutated_by(job), "");
   EXPECT_FALSE(pod_spec(job)["containers"][0].contains("env"));
 }
 
-TEST(JobBuilder, LeavesPodsWithoutTpuAsTheyAre) {
+TEST(JobBuilder, DoesNotMutatePodsWithoutTpu) {
   const Json job = built(a_jobset("train").job("driver").hosts(2));
-  EXPECT_EQ(born(job), "");
-  EXPECT_EQ(job, built(a_jobset("train").job("driver").hosts(2), 0, 0, JobBuilder::Pods::kAsWritten));
+  EXPECT_EQ(mutated_by(job), "");
+  EXPECT_EQ(job, built(a_jobset("train").job("driver").hosts(2), 0, 0, JobBuilder::PodTemplate::kUnmutated));
 }
 
 TEST(JobBuilder, StartsTheHostsOfAnExclusiveSliceTogether) {
@@ -155,14 +156,14 @@ TEST(JobBuilder, StartsTheHostsOfAnExclusiveSliceTogether) {
             "cloud.google.com/gke-nodepool");
 }
 
-TEST(JobBuilder, RefusesATemplateThatContradictsItself) {
+TEST(JobBuilder, ReturnsAnErrorForAContradictoryTemplate) {
   const Object object = of_slices().tpu(kV6e, "5x5x5").object();
   const Result<Json> job = JobBuilder(object, {}, {}).build(0, 0);
   ASSERT_FALSE(job.ok());
   EXPECT_THAT(job.error().message(), HasSubstr("spec.replicatedJobs[0].template.spec.template"));
 }
 
-TEST(JobBuilder, MakesTheSameOfTheSame) { EXPECT_EQ(built(of_slices()).dump(), built(of_slices()).dump()); }
+TEST(JobBuilder, IsDeterministic) { EXPECT_EQ(built(of_slices()).dump(), built(of_slices()).dump()); }
 
 }  // namespace
 }  // namespace tpuslice::jobset

@@ -6,7 +6,7 @@
 #include "controllers/jobset/headless_service.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
-#include "tpu/waiting.h"
+#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -18,14 +18,14 @@ using testing::IsEmpty;
 
 class ReconcilingJobSets : public testing::Test {
  protected:
-  runtime::Plan plan(std::optional<runtime::Failure> failure = std::nullopt) const {
-    Result<runtime::Plan> out = reconciler_.plan({{"default", "train"}, start_of_time(), std::move(failure)});
+  plan::Plan plan(std::optional<plan::Failure> failure = std::nullopt) const {
+    Result<plan::Plan> out = reconciler_.plan({{"default", "train"}, start_of_time(), std::move(failure)});
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
 
-  // What is in the world is in the stores.
-  void know(const World& world) {
+  // Puts the world into the stores.
+  void observe(const World& world) {
     jobsets_.put(*ObjectView::from_json(world.jobset().json()));
     const JobSetObserved seen = world.observed();
     for (const JobPtr& job : seen.jobs) jobs_.put(*job);
@@ -41,29 +41,30 @@ class ReconcilingJobSets : public testing::Test {
   }
 
   runtime::ObjectStore jobsets_{kJobSets};
-  runtime::JobStore jobs_{kJobs, runtime::owner_index<JobView>};
+  runtime::JobStore jobs_{kJobs};
   runtime::ServiceStore services_{kServices};
-  runtime::ObjectStore claims_{kVolumeClaims, runtime::owner_index<ObjectView>};
-  runtime::PodStore pods_{kPods, waiting_index};
-  const JobSetReconciler reconciler_{{jobsets_, jobs_, services_, claims_, runtime::PodStores({&pods_})}};
+  runtime::ObjectStore claims_{kVolumeClaims};
+  runtime::PodStore pods_{kPods};
+  const JobSetReconciler reconciler_{{jobsets_, jobs_.add_index(runtime::owner_uid<JobView>), services_, claims_,
+                                      runtime::PodStores({&pods_}).add_index(jobset_name_of_waiting_pod)}};
 };
 
-TEST_F(ReconcilingJobSets, PlansNothingForAJobSetThatIsGone) {
+TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {
   EXPECT_TRUE(plan().empty());
   EXPECT_EQ(reconciler_.name(), "jobset");
   EXPECT_EQ(reconciler_.resource(), kJobSets);
 }
 
-TEST_F(ReconcilingJobSets, SaysWhyPodsWait) {
-  know(train().everywhere(ready));
+TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
+  observe(train().everywhere(ready));
   PodView pod;
   pod.key = {"default", "train-workers-0-0-x"};
   pod.labels = {{std::string(tpu::kJobSetName), "train"}, {std::string(tpu::kSlice), "train-workers-0"}};
-  EXPECT_THAT(jobset_of_waiting(pod), IsEmpty());
+  EXPECT_THAT(jobset_of_waiting_pod(pod), IsEmpty());
   pod.annotations[std::string(tpu::kWaiting)] = "no node pool matches";
-  EXPECT_THAT(jobset_of_waiting(pod), ElementsAre(ObjectKey{"default", "train"}));
+  EXPECT_THAT(jobset_of_waiting_pod(pod), ElementsAre(ObjectKey{"default", "train"}));
   pods_.put(pod);
-  const runtime::Plan out = plan();
+  const plan::Plan out = plan();
   ASSERT_TRUE(out.status.has_value());
   EXPECT_THAT(condition(out.status->status["conditions"], tpu::kSlicesPlaced),
               AllOf(HasSubstr("False SlicesWaiting: "), HasSubstr(": no node pool matches")));
@@ -71,51 +72,51 @@ TEST_F(ReconcilingJobSets, SaysWhyPodsWait) {
   Json jobset = jobsets_.get({"default", "train"})->object.json();
   jobset["status"] = out.status->status;
   jobsets_.put(*ObjectView::from_json(std::move(jobset)));
-  EXPECT_TRUE(plan().empty()) << "it is said";
+  EXPECT_TRUE(plan().empty()) << "reported";
 
   pod.annotations.clear();
   pods_.put(pod);
-  const runtime::Plan placed = plan();
+  const plan::Plan placed = plan();
   ASSERT_TRUE(placed.status.has_value());
-  EXPECT_EQ(condition(placed.status->status["conditions"], tpu::kSlicesPlaced), "");
+  EXPECT_THAT(condition(placed.status->status["conditions"], tpu::kSlicesPlaced), HasSubstr("True SlicesPlaced"));
 
   pod.stuck = "container main: ImagePullBackOff";
-  EXPECT_THAT(jobset_of_waiting(pod), ElementsAre(ObjectKey{"default", "train"}));
+  EXPECT_THAT(jobset_of_waiting_pod(pod), ElementsAre(ObjectKey{"default", "train"}));
   pods_.put(pod);
-  const runtime::Plan stuck = plan();
+  const plan::Plan stuck = plan();
   ASSERT_TRUE(stuck.status.has_value());
   EXPECT_EQ(condition(stuck.status->status["conditions"], tpu::kContainersStarted),
             "False ContainersStuck: pod train-workers-0-0-x: container main: ImagePullBackOff");
 }
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
-  know(train().world());
-  EXPECT_THAT(told(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
-                                        ElementsAre("create train-workers-0", "create train-workers-1")));
-  know(train().everywhere(ready));
-  EXPECT_THAT(told(plan()), IsEmpty());
+  observe(train().world());
+  EXPECT_THAT(describe(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
+                                            ElementsAre("create train-workers-0", "create train-workers-1")));
+  observe(train().everywhere(ready));
+  EXPECT_THAT(describe(plan()), IsEmpty());
 }
 
-TEST_F(ReconcilingJobSets, DoesNotSeeJobsOfAnEarlierJobSetOfTheName) {
+TEST_F(ReconcilingJobSets, IgnoresJobsOfAPreviousJobSet) {
   World world = train().everywhere(ready);
   world.job("train-workers-0", with_field("/metadata/ownerReferences/0/uid", "another"));
-  know(world);
-  EXPECT_THAT(told(plan()), ElementsAre(ElementsAre("create train-workers-0")));
+  observe(world);
+  EXPECT_THAT(describe(plan()), ElementsAre(ElementsAre("create train-workers-0")));
 }
 
-TEST_F(ReconcilingJobSets, SeesTheServiceUnderTheSubdomainsNameWhoeverOwnsIt) {
+TEST_F(ReconcilingJobSets, FindsAServiceThatIsNotOwned) {
   World world = train().set("/spec/network/subdomain", "pods").everywhere(ready);
   Json service = build_service(world.spec());
   service["metadata"].erase("ownerReferences");
   service["spec"]["selector"] = {{"app", "x"}};
-  know(world.with_service(service));
-  EXPECT_THAT(told(plan()), IsEmpty());
-  EXPECT_THAT(told(plan().events), testing::Contains(HasSubstr("service default/pods has no controller")));
+  observe(world.with_service(service));
+  EXPECT_THAT(describe(plan()), IsEmpty());
+  EXPECT_THAT(describe(plan().events), testing::Contains(HasSubstr("service default/pods has no controller")));
 }
 
-TEST_F(ReconcilingJobSets, PassesTheLastFailureOn) {
-  know(train().everywhere(ready));
-  EXPECT_EQ(condition(plan(runtime::Failure{"JobCreationFailed", "no quota"}).status->status["conditions"],
+TEST_F(ReconcilingJobSets, PassesOnTheLastFailure) {
+  observe(train().everywhere(ready));
+  EXPECT_EQ(condition(plan(plan::Failure{"JobCreationFailed", "no quota"}).status->status["conditions"],
                       "tpuslice.dev/JobsStarted"),
             "False JobCreationFailed: no quota");
 }

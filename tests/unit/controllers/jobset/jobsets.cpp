@@ -1,10 +1,12 @@
 #include "tests/unit/controllers/jobset/jobsets.h"
 
+#include <memory>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
 #include "controllers/jobset/labels.h"
-#include "controllers/jobset/replicated_jobs.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -20,7 +22,7 @@ void add_condition(Json& job, const std::string& type, const std::string& reason
                         {"lastTransitionTime", format_rfc3339(after(when))}});
 }
 
-void restate(Json& job, int pods_active, int pods_ready, int pods_succeeded) {
+void set_status(Json& job, int pods_active, int pods_ready, int pods_succeeded) {
   job["status"] = {{"startTime", format_rfc3339(start_of_time())},
                    {"active", pods_active},
                    {"ready", pods_ready},
@@ -29,7 +31,7 @@ void restate(Json& job, int pods_active, int pods_ready, int pods_succeeded) {
 
 int pods_of(const Json& job) { return static_cast<int>(int_at(job, {"spec", "parallelism"}, 1)); }
 
-void mark(Json& job, std::string_view key, const std::string& value) {
+void set_label(Json& job, std::string_view key, const std::string& value) {
   for (const char* map : {"labels", "annotations"}) job["metadata"][map][std::string(key)] = value;
 }
 
@@ -39,11 +41,11 @@ Timestamp start_of_time() { return *parse_rfc3339("2026-01-01T00:00:00Z"); }
 Timestamp after(Duration passed) { return start_of_time() + passed; }
 
 void fresh(Json& job) { job.erase("status"); }
-void active(Json& job) { restate(job, pods_of(job), 0, 0); }
-void ready(Json& job) { restate(job, pods_of(job), pods_of(job), 0); }
+void active(Json& job) { set_status(job, pods_of(job), 0, 0); }
+void ready(Json& job) { set_status(job, pods_of(job), pods_of(job), 0); }
 
 void succeeded(Json& job) {
-  restate(job, 0, 0, pods_of(job));
+  set_status(job, 0, 0, pods_of(job));
   add_condition(job, "SuccessCriteriaMet", "CompletionsReached", "", {});
   add_condition(job, "Complete", "CompletionsReached", "", {});
 }
@@ -56,7 +58,7 @@ void suspended(Json& job) {
 
 JobChange failed(std::string reason, std::string message, Duration when) {
   return [=](Json& job) {
-    restate(job, 0, 0, 0);
+    set_status(job, 0, 0, 0);
     add_condition(job, "FailureTarget", reason, message, when);
     add_condition(job, "Failed", reason, message, when);
   };
@@ -74,14 +76,14 @@ JobChange being_deleted(Duration since) {
 }
 
 JobChange of_attempt(int attempt) {
-  return [=](Json& job) { mark(job, kRestartAttempt, std::to_string(attempt)); };
+  return [=](Json& job) { set_label(job, kRestartAttempt, std::to_string(attempt)); };
 }
 
 JobChange of_job_attempt(int attempt) {
-  return [=](Json& job) { mark(job, kJobRestartAttempt, std::to_string(attempt)); };
+  return [=](Json& job) { set_label(job, kJobRestartAttempt, std::to_string(attempt)); };
 }
 
-JobChange without_mark(std::string_view key) {
+JobChange without_label(std::string_view key) {
   return [name = std::string(key)](Json& job) {
     for (const char* map : {"labels", "annotations"}) job["metadata"][map].erase(name);
   };
@@ -143,7 +145,7 @@ JobSetBuilder& JobSetBuilder::depends_on(const std::string& job, const std::stri
   return *this;
 }
 
-JobSetBuilder& JobSetBuilder::restarts(int most) { return set("/spec/failurePolicy/maxRestarts", most); }
+JobSetBuilder& JobSetBuilder::restarts(int max) { return set("/spec/failurePolicy/maxRestarts", max); }
 
 JobSetBuilder& JobSetBuilder::rule(Json rule) {
   json_["spec"]["failurePolicy"]["rules"].push_back(std::move(rule));
@@ -169,40 +171,40 @@ World JobSetBuilder::everywhere(const JobChange& change) const {
   return out;
 }
 
-Scene::Scene(const World& world)
-    : seen(world.observed()),
-      spec(JobSetSpec::read(seen.jobset)),
-      children(read_children(spec, JobSetStatus::read(seen.jobset), seen.jobs)),
-      changes(spec, JobSetStatus::read(seen.jobset), seen.now) {
-  count_jobs(children, changes);
+Outcome Scene::render(const Decisions& decisions) const {
+  const auto builder = std::make_shared<const JobBuilder>(seen.jobset, state.status, Options{});
+  plan::Plan plan = jobset::render(state, decisions, builder);
+  Object jobset = seen.jobset;
+  if (plan.status) jobset.mutable_json()["status"] = plan.status->status;
+  return {std::move(plan), JobSetStatus::read(jobset)};
 }
 
-std::vector<std::string> told(const std::vector<runtime::Action>& actions) {
+std::vector<std::string> describe(const std::vector<plan::Action>& actions) {
   std::vector<std::string> out;
-  for (const runtime::Action& action : actions) {
-    std::string deed = action.kind == runtime::ActionKind::kCreate  ? "create "
-                       : action.kind == runtime::ActionKind::kPatch ? "patch "
-                                                                    : "delete ";
-    deed += action.key.name;
-    if (!action.subresource.empty()) deed += " " + action.subresource;
-    if (action.propagation) deed += fmt::format(" {}", to_string(*action.propagation));
-    out.push_back(std::move(deed));
+  for (const plan::Action& action : actions) {
+    std::string text = action.kind == plan::ActionKind::kCreate  ? "create "
+                       : action.kind == plan::ActionKind::kPatch ? "patch "
+                                                                 : "delete ";
+    text += action.key.name;
+    if (!action.subresource.empty()) text += " " + action.subresource;
+    if (action.propagation) text += fmt::format(" {}", to_string(*action.propagation));
+    out.push_back(std::move(text));
   }
   return out;
 }
 
-std::vector<std::vector<std::string>> told(const runtime::Plan& plan) {
+std::vector<std::vector<std::string>> describe(const plan::Plan& plan) {
   std::vector<std::vector<std::string>> out;
-  for (const runtime::Stage& stage : plan.stages) out.push_back(told(stage.actions));
+  for (const plan::Stage& stage : plan.stages) out.push_back(describe(stage.actions));
   return out;
 }
 
-std::vector<std::string> told(const std::vector<runtime::EventIntent>& events) {
+std::vector<std::string> describe(const std::vector<plan::EventIntent>& events) {
   std::vector<std::string> out;
-  for (const runtime::EventIntent& event : events) {
+  for (const plan::EventIntent& event : events) {
     if (event.after) continue;
-    out.push_back(fmt::format("{} {}: {}", event.type == runtime::EventType::kNormal ? "Normal" : "Warning",
-                              event.reason, event.message));
+    out.push_back(fmt::format("{} {}: {}", event.type == plan::EventType::kNormal ? "Normal" : "Warning", event.reason,
+                              event.message));
   }
   return out;
 }

@@ -1,7 +1,7 @@
-// JobSets and their children for tests: say what matters, get whole objects.
+// JobSets and their children for tests.
 //
 //   a_jobset("train").job("workers", 2).hosts(4).tpu("tpu-v6e-slice", "4x4").restarts(3).observed();  // just applied
-//   World world = a_jobset("train").job("workers", 2).everywhere(ready);  // all children there, all Jobs ready
+//   World world = a_jobset("train").job("workers", 2).everywhere(ready);  // all children exist, all Jobs are ready
 //   world.job("train-workers-1", failed("BackoffLimitExceeded", "no more pods", 20s));
 //   carry_out(plan(world.observed()), world);
 //
@@ -13,10 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "controllers/jobset/changes.h"
-#include "controllers/jobset/children.h"
+#include "controllers/jobset/decisions.h"
+#include "controllers/jobset/jobset_state.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/options.h"
+#include "controllers/jobset/render.h"
 
 namespace tpuslice::jobset {
 
@@ -27,26 +28,26 @@ inline constexpr const char* kV5e = "tpu-v5-lite-podslice";
 [[nodiscard]] Timestamp start_of_time();
 [[nodiscard]] Timestamp after(Duration passed);
 
-/// What became of a Job: a change of its JSON.
+/// A change of the JSON of a Job.
 using JobChange = std::function<void(Json&)>;
 
-/// All pods are there, none is ready.
+/// All pods exist, none is ready.
 void active(Json& job);
 void ready(Json& job);
 void succeeded(Json& job);
-/// Suspended by us, and the Job controller has seen to it.
+/// Suspended by this controller, and reconciled by the Job controller.
 void suspended(Json& job);
-/// As it was created: the Job controller has not looked at it.
+/// As created: the Job controller has not reconciled it.
 void fresh(Json& job);
 [[nodiscard]] JobChange failed(std::string reason, std::string message = {}, Duration when = {});
 /// A condition is true of the Job.
 [[nodiscard]] JobChange with_condition(std::string type, std::string reason = {}, Duration when = {});
 [[nodiscard]] JobChange being_deleted(Duration since = {});
-/// Of the whole JobSet, and of the Job by itself.
+/// Attempt of the JobSet, and of the single Job.
 [[nodiscard]] JobChange of_attempt(int attempt);
 [[nodiscard]] JobChange of_job_attempt(int attempt);
 /// Without this label, and without the annotation of the same name.
-[[nodiscard]] JobChange without_mark(std::string_view key);
+[[nodiscard]] JobChange without_label(std::string_view key);
 [[nodiscard]] JobChange with_label(std::string_view key, std::string value);
 /// Any member, by JSON pointer.
 [[nodiscard]] JobChange with_field(std::string pointer, Json value);
@@ -64,28 +65,28 @@ class World {
   [[nodiscard]] const std::map<std::string, Json>& jobs() const { return jobs_; }
   [[nodiscard]] Timestamp& now() { return now_; }
 
-  /// The Job of this name becomes so; made as a controller makes it if it was not there.
+  /// Changes the Job of this name; creates it first if it does not exist.
   World& job(const std::string& name, const JobChange& change);
-  /// All Jobs that the JobSet has room for.
+  /// Changes all Jobs of the spec.
   World& every_job(const JobChange& change);
   World& without_job(const std::string& name);
-  /// Our service and claims.
+  /// Adds the service and claims as the controller creates them.
   World& with_resources();
-  /// The service of that name, whoever's.
+  /// Sets the service, owned or not.
   World& with_service(Json service);
   World& without_service();
   World& with_claim(Json claim);
-  /// A member of the JobSet, by JSON pointer.
+  /// Sets a member of the JobSet, by JSON pointer.
   World& set(const std::string& pointer, Json value);
   World& last_failure(std::string reason, std::string message);
 
-  /// As an API server. Checks preconditions, and that no create meets what exists.
-  void apply(const runtime::Action& action);
-  /// Jobs that are being deleted go, suspended ones become quiet, all others ready.
+  /// Applies an action like an API server: checks preconditions, and that a created object does not exist.
+  void apply(const plan::Action& action);
+  /// Removes terminating Jobs; suspended ones get their condition, all others become ready.
   void advance();
 
  private:
-  [[nodiscard]] Json made(const std::string& name) const;
+  [[nodiscard]] Json build(const std::string& name) const;
   /// A new resourceVersion.
   void touch(Json& object);
 
@@ -93,16 +94,16 @@ class World {
   std::map<std::string, Json> jobs_;
   Json service_;
   std::map<std::string, Json> claims_;
-  std::optional<runtime::Failure> last_failure_;
+  std::optional<plan::Failure> last_failure_;
   Timestamp now_ = start_of_time();
   int next_uid_ = 1;
   int next_version_ = 1;
 };
 
-/// Carries out all that `plan` says, in order.
-void carry_out(const runtime::Plan& plan, World& world);
+/// Applies the actions and the status of `plan`, in order.
+void carry_out(const plan::Plan& plan, World& world);
 
-/// A JobSet in namespace default. Members that are about a replicated job are about the last one.
+/// A JobSet in namespace default. Methods about a replicated job change the last one.
 class JobSetBuilder {
  public:
   explicit JobSetBuilder(const std::string& name);
@@ -117,7 +118,7 @@ class JobSetBuilder {
   /// A member of its pod template: "/spec/nodeSelector".
   JobSetBuilder& of_pod(const std::string& pointer, Json value);
 
-  JobSetBuilder& restarts(int most);
+  JobSetBuilder& restarts(int max);
   JobSetBuilder& rule(Json rule);
   JobSetBuilder& suspend();
   JobSetBuilder& in_order();
@@ -129,7 +130,7 @@ class JobSetBuilder {
   [[nodiscard]] Object object() const { return Object(json_); }
   [[nodiscard]] World world() const { return World(json_); }
   [[nodiscard]] JobSetObserved observed() const { return world().observed(); }
-  /// All children there, and the Jobs so.
+  /// All children exist, and all Jobs are changed by `change`.
   [[nodiscard]] World everywhere(const JobChange& change) const;
 
  private:
@@ -138,23 +139,31 @@ class JobSetBuilder {
 
 [[nodiscard]] JobSetBuilder a_jobset(const std::string& name);
 
-/// What one policy gets to see and to change.
-struct Scene {
-  explicit Scene(const World& world);
-
-  const JobSetObserved seen;
-  const JobSetSpec spec;
-  const Children children;
-  Changes changes;  ///< With the counts of `children`.
+/// A plan, and the status after it.
+struct Outcome {
+  plan::Plan plan;
+  JobSetStatus status;
 };
 
-/// What there is to compare: "create train-workers-0", "patch train-workers-0 status", "delete train-workers-0
+/// An observation, and what the policies read of it.
+struct Scene {
+  explicit Scene(const World& world) : seen(world.observed()), state(seen) {}
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  [[nodiscard]] Outcome render(const Decisions& decisions) const;
+
+  const JobSetObserved seen;
+  const JobSetState state;
+};
+
+/// For comparison: "create train-workers-0", "patch train-workers-0 status", "delete train-workers-0
 /// Foreground".
-[[nodiscard]] std::vector<std::string> told(const std::vector<runtime::Action>& actions);
+[[nodiscard]] std::vector<std::string> describe(const std::vector<plan::Action>& actions);
 /// The same, by stage.
-[[nodiscard]] std::vector<std::vector<std::string>> told(const runtime::Plan& plan);
-/// "Warning FailedJobs: jobset failed"; without those that depend on an action.
-[[nodiscard]] std::vector<std::string> told(const std::vector<runtime::EventIntent>& events);
+[[nodiscard]] std::vector<std::vector<std::string>> describe(const plan::Plan& plan);
+/// "Warning FailedJobs: jobset failed"; without events that depend on an action.
+[[nodiscard]] std::vector<std::string> describe(const std::vector<plan::EventIntent>& events);
 /// "True FailedJobs: jobset failed"; empty without the condition.
 [[nodiscard]] std::string condition(const Json& conditions, std::string_view type);
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<JobPtr>& jobs);

@@ -14,40 +14,45 @@ using testing::IsEmpty;
 
 constexpr const char* kJobSpec = "/spec/replicatedJobs/0/template/spec/";
 
-// A JobSet of two Jobs of two pods each, which shall have four.
+// A JobSet of two Jobs with two pods each whose spec asks for four.
 World grown() {
   World world = a_jobset("train").job("workers", 2).hosts(2).everywhere(ready);
   world.set(std::string(kJobSpec) + "parallelism", 4).set(std::string(kJobSpec) + "completions", 4);
   return world;
 }
 
-Changes scaled(Scene& scene) {
-  scale_jobs(scene.children.active, scene.changes);
-  return scene.changes;
+std::vector<std::string> resized(const World& world) {
+  const Scene scene(world);
+  std::vector<std::string> names;
+  for (const JobResize& resize : jobs_to_resize(scene.state.spec, scene.state.children.active)) {
+    names.push_back(resize.job->key.name);
+  }
+  return names;
 }
 
-TEST(Scaling, BringsRunningJobsToTheirNewSize) {
-  Scene scene(grown());
-  const Changes changes = scaled(scene);
-  ASSERT_THAT(told(changes.jobs), ElementsAre("patch train-workers-0", "patch train-workers-1"));
-  EXPECT_EQ(*changes.jobs[0].body.make(), Json({{"spec", {{"parallelism", 4}, {"completions", 4}}}}));
-  EXPECT_EQ(changes.jobs[0].preconditions.uid, "uid-of-train-workers-0");
-  EXPECT_THAT(changes.reasons,
-              ElementsAre("job train-workers-0 goes from 2 to 4 pods", "job train-workers-1 goes from 2 to 4 pods"));
+TEST(Scaling, ResizesRunningJobs) {
+  const Scene scene(grown());
+  Decisions decisions;
+  decisions.children.emplace().resize = jobs_to_resize(scene.state.spec, scene.state.children.active);
+  const plan::Plan plan = scene.render(decisions).plan;
+  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  const plan::Action& first = plan.stages[0].actions[0];
+  EXPECT_EQ(*first.body.make(), Json({{"spec", {{"parallelism", 4}, {"completions", 4}}}}));
+  EXPECT_EQ(first.preconditions.uid, "uid-of-train-workers-0");
+  EXPECT_EQ(plan.reason,
+            "resizing job train-workers-0 from 2 to 4 pods; resizing job train-workers-1 from 2 to 4 pods");
 }
 
-TEST(Scaling, LeavesJobsThatAreOfTheirSize) {
-  Scene scene(a_jobset("train").job("workers", 2).hosts(2).everywhere(ready));
-  EXPECT_THAT(scaled(scene).jobs, IsEmpty());
+TEST(Scaling, SkipsJobsOfTheRightSize) {
+  EXPECT_THAT(resized(a_jobset("train").job("workers", 2).hosts(2).everywhere(ready)), IsEmpty());
 }
 
-TEST(Scaling, LeavesJobsThatHaveEndedOrAreGoingOrHaveNoPlace) {
+TEST(Scaling, SkipsFinishedTerminatingAndUnknownJobs) {
   World world = grown();
   world.job("train-workers-0", succeeded).job("train-workers-1", being_deleted());
-  Scene scene(world);
-  EXPECT_THAT(scaled(scene).jobs, IsEmpty());
-  Scene stray(grown().job("train-workers-1", without_mark(tpu::kReplicatedJobName)));
-  EXPECT_THAT(told(scaled(stray).jobs), ElementsAre("patch train-workers-0"));
+  EXPECT_THAT(resized(world), IsEmpty());
+  EXPECT_THAT(resized(grown().job("train-workers-1", without_label(tpu::kReplicatedJobName))),
+              ElementsAre("train-workers-0"));
 }
 
 struct UnscaledCase {
@@ -58,12 +63,11 @@ struct UnscaledCase {
 
 class UnscaledJobs : public testing::TestWithParam<UnscaledCase> {};
 
-TEST_P(UnscaledJobs, AreThoseWhosePodsAreNotAllAtOnceOrNotNumbered) {
+TEST_P(UnscaledJobs, AreNonIndexedOrHaveMoreCompletionsThanParallelism) {
   World world = grown();
   Json& job = world.jobset().mutable_json()["spec"]["replicatedJobs"][0]["template"]["spec"];
   job[GetParam().field] = GetParam().value;
-  Scene scene(world);
-  EXPECT_THAT(scaled(scene).jobs, IsEmpty());
+  EXPECT_THAT(resized(world), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, UnscaledJobs,

@@ -1,4 +1,4 @@
-#include "controllers/jobset/spec.h"
+#include "api/workloads/jobset/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(JobSetSpec, HasUpstreamsDefaultsWhereNothingIsSaid) {
+TEST(JobSetSpec, HasTheDefaultsOfUpstream) {
   Json json = a_jobset("train").job("workers").json();
   json["spec"]["replicatedJobs"][0].erase("replicas");
   const Object object(json);
@@ -38,7 +38,7 @@ TEST(JobSetSpec, HasUpstreamsDefaultsWhereNothingIsSaid) {
   EXPECT_FALSE(spec.restart_at_failure_target);
 }
 
-TEST(JobSetSpec, HasNoCompletionsWhereOnlyParallelismIsSaid) {
+TEST(JobSetSpec, HasNoCompletionsIfOnlyParallelismIsSet) {
   const Object object = a_jobset("train").job("workers").of_job("/template/spec/parallelism", 3).object();
   EXPECT_EQ(JobSetSpec::read(object).jobs[0].completions, std::nullopt);
 }
@@ -84,7 +84,7 @@ TEST(JobSetSpec, ReadsTheFailurePolicy) {
 
 class SingleJobActions : public testing::TestWithParam<const char*> {};
 
-TEST_P(SingleJobActions, NumberEachJobByItself) {
+TEST_P(SingleJobActions, RestartSingleJobs) {
   const Object object = a_jobset("train").job("workers").rule({{"action", GetParam()}}).object();
   EXPECT_TRUE(JobSetSpec::read(object).failure->restarts_single_jobs());
 }
@@ -92,7 +92,7 @@ TEST_P(SingleJobActions, NumberEachJobByItself) {
 INSTANTIATE_TEST_SUITE_P(Both, SingleJobActions, testing::Values("RestartJob", "RestartJobAndIgnoreMaxRestarts"),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST(JobSetSpec, TakesAFailurePolicyThatSaysNothingForNoRestarts) {
+TEST(JobSetSpec, ReadsAnEmptyFailurePolicyAsNoRestarts) {
   const Object object = a_jobset("train").set("/spec/failurePolicy", Json::object()).object();
   const JobSetSpec spec = JobSetSpec::read(object);
   ASSERT_TRUE(spec.failure.has_value());
@@ -100,7 +100,7 @@ TEST(JobSetSpec, TakesAFailurePolicyThatSaysNothingForNoRestarts) {
   EXPECT_FALSE(spec.failure->blocking);
 }
 
-TEST(JobSetSpec, ReadsWhomAReplicatedJobWaitsFor) {
+TEST(JobSetSpec, ReadsDependencies) {
   const Object object = a_jobset("train")
                             .job("data")
                             .job("driver")
@@ -116,7 +116,7 @@ TEST(JobSetSpec, ReadsWhomAReplicatedJobWaitsFor) {
   EXPECT_FALSE(spec.jobs[2].depends_on[1].complete);
 }
 
-TEST(JobSetSpec, ReadsTheSuccessPolicyAndWhenToGo) {
+TEST(JobSetSpec, ReadsTheSuccessPolicyAndTtl) {
   const Object object = a_jobset("train")
                             .job("workers")
                             .set("/spec/successPolicy", {{"operator", "Any"}, {"targetReplicatedJobs", {"workers"}}})
@@ -128,12 +128,12 @@ TEST(JobSetSpec, ReadsTheSuccessPolicyAndWhenToGo) {
   EXPECT_EQ(spec.ttl, 60s);
 }
 
-TEST(JobSetSpec, KnowsATimeToLiveOfZeroFromNone) {
+TEST(JobSetSpec, DistinguishesATtlOfZeroFromNone) {
   const Object object = a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0).object();
   EXPECT_EQ(JobSetSpec::read(object).ttl, 0s);
 }
 
-TEST(JobSetSpec, MakesTheCoordinatorsAddressOfTheSubdomain) {
+TEST(JobSetSpec, BuildsTheAddressOfTheCoordinator) {
   const Json coordinator = {{"replicatedJob", "driver"}, {"jobIndex", 1}, {"podIndex", 2}};
   const Object plain = a_jobset("train").set("/spec/coordinator", coordinator).object();
   EXPECT_EQ(JobSetSpec::read(plain).coordinator, "train-driver-1-2.train");
@@ -142,7 +142,7 @@ TEST(JobSetSpec, MakesTheCoordinatorsAddressOfTheSubdomain) {
   EXPECT_EQ(JobSetSpec::read(named).coordinator, "train-driver-0-0.net");
 }
 
-TEST(JobSetSpec, IsManagedElsewhereOnlyByAnother) {
+TEST(JobSetSpec, IsManagedElsewhereByAnotherManager) {
   const Object ours = a_jobset("train").set("/spec/managedBy", "jobset.sigs.k8s.io/jobset-controller").object();
   EXPECT_FALSE(JobSetSpec::read(ours).managed_elsewhere());
   const Object theirs = a_jobset("train").set("/spec/managedBy", "kueue.x-k8s.io/multikueue").object();
@@ -166,7 +166,7 @@ TEST(JobSetSpec, NamesVolumeClaimsByTemplateAndJobSet) {
   EXPECT_FALSE(spec.claims[2].retained);
 }
 
-TEST(JobSetSpec, CountsJobsOverTheWholeAndOverGroups) {
+TEST(JobSetSpec, CountsJobsInTotalAndByGroup) {
   const Object object =
       a_jobset("train").job("driver").group("cpu").job("a", 3).job("monitor", 2).group("cpu").object();
   const JobSetSpec spec = JobSetSpec::read(object);
@@ -182,7 +182,7 @@ TEST(JobSetSpec, CountsJobsOverTheWholeAndOverGroups) {
 
 class OddSpecs : public testing::TestWithParam<const char*> {};
 
-TEST_P(OddSpecs, AreReadWithoutComplaint) {
+TEST_P(OddSpecs, AreReadWithoutException) {
   const Json json = Json::parse(GetParam());
   EXPECT_NO_THROW((void)JobSetSpec::read(Object(json)));
   EXPECT_NO_THROW((void)JobSetStatus::read(Object(json)));

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/jobset/job_counts.h"
 #include "controllers/jobset/labels.h"
-#include "controllers/jobset/replicated_jobs.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -13,7 +13,9 @@ namespace {
 using testing::ElementsAre;
 
 Json written(const Scene& scene) {
-  return scene.changes.status.to_json(runtime::status_of(scene.seen.jobset), scene.spec);
+  JobSetStatus status = scene.state.status;
+  status.jobs = scene.state.counts;
+  return status.to_json(plan::status_of(scene.seen.jobset), scene.state.spec);
 }
 
 TEST(JobSetStatus, CountsJobsInDescendingOrderOfNames) {
@@ -25,7 +27,7 @@ TEST(JobSetStatus, CountsJobsInDescendingOrderOfNames) {
     {"name": "alpha", "ready": 1, "succeeded": 1, "failed": 1, "active": 1, "suspended": 0}]})"));
 }
 
-TEST(JobSetStatus, DoesNotCountJobsOfEarlierAttempts) {
+TEST(JobSetStatus, DoesNotCountJobsOfPreviousAttempts) {
   World world = a_jobset("train").job("workers", 2).everywhere(ready);
   world.set("/status/restarts", 1).job("train-workers-1", of_attempt(1));
   EXPECT_EQ(
@@ -33,14 +35,14 @@ TEST(JobSetStatus, DoesNotCountJobsOfEarlierAttempts) {
       Json::parse(R"({"name": "workers", "ready": 1, "succeeded": 0, "failed": 0, "active": 1, "suspended": 0})"));
 }
 
-TEST(JobSetStatus, DoesNotCountJobsWithoutPlace) {
+TEST(JobSetStatus, DoesNotCountJobsOfUnknownReplicatedJobs) {
   World world = a_jobset("train").job("workers", 3).everywhere(ready);
   world.job("train-workers-0", with_label(tpu::kReplicatedJobName, "other"));
-  world.job("train-workers-1", without_mark(tpu::kReplicatedJobName));
+  world.job("train-workers-1", without_label(tpu::kReplicatedJobName));
   EXPECT_EQ(written(Scene(world))["replicatedJobsStatus"][0]["ready"], 1);
 }
 
-TEST(JobSetStatus, KeepsMembersThatNobodyHereKnows) {
+TEST(JobSetStatus, KeepsUnknownFields) {
   World world = a_jobset("train").job("workers").everywhere(ready);
   const Json before = Json::parse(R"({"restarts": 3, "restartsCountTowardsMax": 2, "terminalState": "Failed",
     "currentInPlaceRestartAttempt": 5, "theirs": {"a": 1},
@@ -51,17 +53,16 @@ TEST(JobSetStatus, KeepsMembersThatNobodyHereKnows) {
   EXPECT_EQ(written(Scene(world)), before);
 }
 
-TEST(JobSetStatus, ForgetsReplicatedJobsThatTheSpecDoesNotHave) {
+TEST(JobSetStatus, DropsReplicatedJobsThatTheSpecDoesNotHave) {
   World world = a_jobset("train").job("workers").everywhere(ready);
   world.set("/status/replicatedJobsStatus",
-            Json::parse(R"([{"name": "gone", "ready": 1, "jobRestartsCountTowardsMax": [5]}])"));
-  Scene scene(world);
+            Json::parse(R"([{"name": "unknown", "ready": 1, "jobRestartsCountTowardsMax": [5]}])"));
+  const Scene scene(world);
   EXPECT_EQ(written(scene)["replicatedJobsStatus"].size(), 1U);
-  EXPECT_EQ(scene.changes.status.all_counted_restarts(), 0);
-  EXPECT_TRUE(all_ready(scene.changes));
+  EXPECT_TRUE(all_ready(scene.state.spec, scene.state.counts));
 }
 
-TEST(JobSetStatus, OfAJobSetThatWasJustAppliedHasItsReplicatedJobs) {
+TEST(JobSetStatus, ListsAllReplicatedJobsOfANewJobSet) {
   EXPECT_EQ(written(Scene(a_jobset("train").job("workers", 2).world())), Json::parse(R"({"restarts": 0,
     "replicatedJobsStatus": [{"name": "workers", "ready": 0, "succeeded": 0, "failed": 0, "active": 0, "suspended": 0}]})"));
 }
@@ -103,7 +104,8 @@ class AllReady : public testing::TestWithParam<AllReadyCase> {};
 TEST_P(AllReady, CountsReadyAndSucceededJobs) {
   World world = a_jobset("train").job("driver").job("workers").everywhere(ready);
   world.job("train-driver-0", GetParam().driver).job("train-workers-0", GetParam().worker);
-  EXPECT_EQ(all_ready(Scene(world).changes), GetParam().all_ready);
+  const Scene scene(world);
+  EXPECT_EQ(all_ready(scene.state.spec, scene.state.counts), GetParam().all_ready);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AllReady,

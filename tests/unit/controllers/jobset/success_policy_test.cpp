@@ -8,6 +8,11 @@
 namespace tpuslice::jobset {
 namespace {
 
+bool succeeded_in(const World& world) {
+  const Scene scene(world);
+  return has_succeeded(scene.state.spec, scene.state.children);
+}
+
 struct SuccessCase {
   const char* name;
   const char* operation;  // Null: no policy.
@@ -18,16 +23,15 @@ struct SuccessCase {
 
 class SuccessPolicies : public testing::TestWithParam<SuccessCase> {};
 
-// train has the Jobs driver-0, workers-0, workers-1, and room for none of idle.
-TEST_P(SuccessPolicies, AreMetAsUpstreams) {
+// train has the Jobs driver-0, workers-0 and workers-1; idle has no replicas.
+TEST_P(SuccessPolicies, AreMetAsInUpstream) {
   const SuccessCase& when = GetParam();
   JobSetBuilder jobset = a_jobset("train").job("driver").job("workers", 2).job("idle", 0);
   if (when.operation != nullptr) jobset.set("/spec/successPolicy/operator", when.operation);
   if (!when.targets.empty()) jobset.set("/spec/successPolicy/targetReplicatedJobs", when.targets);
   World world = jobset.everywhere(active);
   for (const std::string& job : when.complete) world.job("train-" + job, succeeded);
-  const Scene scene(world);
-  EXPECT_EQ(has_succeeded(scene.spec, scene.children), when.succeeded);
+  EXPECT_EQ(succeeded_in(world), when.succeeded);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -43,16 +47,15 @@ INSTANTIATE_TEST_SUITE_P(
                     SuccessCase{"AnyOfTheTargets", "Any", {"driver"}, {"driver-0"}, true},
                     SuccessCase{"AnyButNotOfTheTargets", "Any", {"driver"}, {"workers-0", "workers-1"}, false},
                     SuccessCase{"AnyOfNothing", "Any", {}, {}, false},
-                    SuccessCase{"AllOfATargetWithoutJobsOnceAnyJobEnds", "All", {"idle"}, {"driver-0"}, true},
+                    SuccessCase{"AllOfATargetWithoutJobsOnceAnyJobSucceeds", "All", {"idle"}, {"driver-0"}, true},
                     SuccessCase{"AllOfATargetWithoutJobsNotBefore", "All", {"idle"}, {}, false}),
     [](const auto& test) { return test.param.name; });
 
-TEST(SuccessPolicy, DoesNotCountWhatAnEarlierAttemptHasDone) {
+TEST(SuccessPolicy, IgnoresJobsOfPreviousAttempts) {
   World world = a_jobset("train").job("workers", 2).restarts(3).everywhere(succeeded);
-  EXPECT_TRUE(has_succeeded(Scene(world).spec, Scene(world).children));
+  EXPECT_TRUE(succeeded_in(world));
   world.set("/status/restarts", 1).job("train-workers-0", of_attempt(1));
-  const Scene scene(world);
-  EXPECT_FALSE(has_succeeded(scene.spec, scene.children));
+  EXPECT_FALSE(succeeded_in(world));
 }
 
 }  // namespace

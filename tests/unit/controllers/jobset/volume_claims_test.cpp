@@ -10,9 +10,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::SizeIs;
 
-// One claim that goes with the JobSet, one that stays.
+// One claim that is deleted with the JobSet, one that is retained.
 JobSetBuilder with_claims() {
   return a_jobset("train").job("workers").set("/spec/volumeClaimPolicies", Json::parse(R"([
     {"templates": [{"metadata": {"name": "scratch", "labels": {"a": "b"}, "annotations": {"c": "d"}},
@@ -20,45 +19,45 @@ JobSetBuilder with_claims() {
     {"retentionPolicy": {"whenDeleted": "Retain"}, "templates": [{"metadata": {"name": "data"}}]}])"));
 }
 
-TEST(VolumeClaims, AreCreatedWhereTheyAreMissing) {
-  Scene scene(with_claims().world());
-  plan_claims(scene.seen, scene.changes);
-  ASSERT_THAT(told(scene.changes.resources), ElementsAre("create scratch-train", "create data-train"));
-  EXPECT_EQ(*scene.changes.resources[0].body.make(), Json::parse(R"({
+plan::Plan created(const World& world) {
+  const Scene scene(world);
+  Decisions decisions;
+  decisions.children.emplace().create_claims = missing_claims(scene.state.spec, scene.seen);
+  return scene.render(decisions).plan;
+}
+
+TEST(VolumeClaims, AreCreatedIfMissing) {
+  const plan::Plan plan = created(with_claims().world());
+  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("create scratch-train", "create data-train")));
+  const std::vector<plan::Action>& actions = plan.stages[0].actions;
+  EXPECT_EQ(*actions[0].body.make(), Json::parse(R"({
     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "scratch-train", "namespace": "default",
                  "labels": {"a": "b", "jobset.sigs.k8s.io/jobset-name": "train"}, "annotations": {"c": "d"},
                  "ownerReferences": [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "train",
                                       "uid": "uid-of-train", "controller": true, "blockOwnerDeletion": true}]},
     "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Ti"}}}})"));
-  EXPECT_EQ(*scene.changes.resources[1].body.make(), Json::parse(R"({
+  EXPECT_EQ(*actions[1].body.make(), Json::parse(R"({
     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "data-train", "namespace": "default",
                  "labels": {"jobset.sigs.k8s.io/jobset-name": "train"}},
     "spec": {}})"))
-      << "without owner: it stays";
-  EXPECT_EQ(scene.changes.resources[0].failure_reason, "PVCCreationFailed");
-  ASSERT_THAT(scene.changes.events, SizeIs(2));
-  EXPECT_EQ(scene.changes.events[0].reason, "PVCCreationFailed");
-  EXPECT_EQ(scene.changes.events[0].message, "Failed to create persistent volume claim default/scratch-train");
-  EXPECT_EQ(scene.changes.events[0].after, (ObjectKey{"default", "scratch-train"}));
+      << "without owner: it is retained";
+  EXPECT_EQ(actions[0].failure_reason, "PVCCreationFailed");
+  ASSERT_EQ(plan.events.size(), 2U);
+  EXPECT_EQ(plan.events[0].reason, "PVCCreationFailed");
+  EXPECT_EQ(plan.events[0].message, "Failed to create persistent volume claim default/scratch-train");
+  EXPECT_EQ(plan.events[0].after, (ObjectKey{"default", "scratch-train"}));
 }
 
-TEST(VolumeClaims, ThatAreThereAreNotWrittenAgain) {
-  Scene scene(with_claims().everywhere(ready));
-  plan_claims(scene.seen, scene.changes);
-  EXPECT_THAT(scene.changes.resources, IsEmpty());
-  EXPECT_THAT(scene.changes.events, IsEmpty());
-  EXPECT_THAT(scene.changes.reasons, IsEmpty());
-}
+TEST(VolumeClaims, ThatExistAreNotWritten) { EXPECT_THAT(created(with_claims().everywhere(ready)).stages, IsEmpty()); }
 
-TEST(VolumeClaims, OfAnEarlierJobSetOfTheNameAreKept) {
+TEST(VolumeClaims, OfAPreviousJobSetAreKept) {
   World world = with_claims().world();
   world.with_claim({{"metadata", {{"name", "data-train"}, {"namespace", "default"}}}});
-  Scene scene(world);
-  plan_claims(scene.seen, scene.changes);
-  EXPECT_THAT(told(scene.changes.resources), ElementsAre("create scratch-train"));
-  EXPECT_THAT(scene.changes.reasons, ElementsAre("volume claim scratch-train is missing: creating it"));
+  const plan::Plan plan = created(world);
+  EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("create scratch-train")));
+  EXPECT_EQ(plan.reason, "volume claim scratch-train is missing: creating it");
 }
 
 }  // namespace

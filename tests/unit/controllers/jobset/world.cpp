@@ -21,7 +21,7 @@ std::shared_ptr<const View> view_of(const Json& json) {
   return std::make_shared<const View>(*std::move(view));
 }
 
-/// The API server's defaults of a Job, so far as somebody reads them.
+/// The API server's defaults of a Job that the tests need.
 Json with_defaults(Json job) {
   Json& spec = job["spec"];
   if (!spec.contains("parallelism") && !spec.contains("completions")) spec["completions"] = 1;
@@ -42,7 +42,7 @@ JobSetObserved World::observed() const {
   return seen;
 }
 
-Json World::made(const std::string& name) const {
+Json World::build(const std::string& name) const {
   const JobSetSpec spec = this->spec();
   const JobBuilder builder(jobset_, JobSetStatus::read(jobset_), {});
   for (std::size_t which = 0; which < spec.jobs.size(); ++which) {
@@ -53,14 +53,14 @@ Json World::made(const std::string& name) const {
       return with_defaults(*std::move(job));
     }
   }
-  TPUSLICE_CHECK_MSG(false, "no Job of this JobSet: " + name);
+  TPUSLICE_CHECK_MSG(false, "not a Job of this JobSet: " + name);
   return {};
 }
 
 World& World::job(const std::string& name, const JobChange& change) {
   auto found = jobs_.find(name);
   if (found == jobs_.end()) {
-    found = jobs_.emplace(name, made(name)).first;
+    found = jobs_.emplace(name, build(name)).first;
     found->second["metadata"]["uid"] = "uid-of-" + name;
   }
   const Json before = found->second;
@@ -87,9 +87,7 @@ World& World::without_job(const std::string& name) {
 World& World::with_resources() {
   const JobSetSpec spec = this->spec();
   if (spec.dns) with_service(build_service(spec));
-  Changes changes(spec, {}, now_);
-  plan_claims(observed(), changes);
-  for (const runtime::Action& action : changes.resources) with_claim(*action.body.make());
+  for (const VolumeClaim& claim : spec.claims) with_claim(build_claim(spec, claim));
   return *this;
 }
 
@@ -117,14 +115,14 @@ World& World::set(const std::string& pointer, Json value) {
 }
 
 World& World::last_failure(std::string reason, std::string message) {
-  last_failure_ = runtime::Failure{std::move(reason), std::move(message)};
+  last_failure_ = plan::Failure{std::move(reason), std::move(message)};
   return *this;
 }
 
-void World::apply(const runtime::Action& action) {
+void World::apply(const plan::Action& action) {
   const std::string& name = action.key.name;
   if (action.type == kJobSets) {
-    TPUSLICE_CHECK_MSG(action.kind == runtime::ActionKind::kDelete, name);
+    TPUSLICE_CHECK_MSG(action.kind == plan::ActionKind::kDelete, name);
     jobset_.mutable_json()["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
     return;
   }
@@ -132,22 +130,22 @@ void World::apply(const runtime::Action& action) {
   if (service_.is_object()) services.emplace(string_at(service_, {"metadata", "name"}), service_);
   auto& objects = action.type == kJobs ? jobs_ : action.type == kServices ? services : claims_;
   const auto found = objects.find(name);
-  if (action.kind == runtime::ActionKind::kCreate) {
+  if (action.kind == plan::ActionKind::kCreate) {
     TPUSLICE_CHECK_MSG(found == objects.end(), "exists: " + name);
-    Json& made = objects[name] = *action.body.make();
-    made["metadata"]["uid"] = fmt::format("uid-{}-of-{}", next_uid_++, name);
-    if (action.type == kJobs) made = with_defaults(std::move(made));
-    touch(made);
+    Json& created = objects[name] = *action.body.make();
+    created["metadata"]["uid"] = fmt::format("uid-{}-of-{}", next_uid_++, name);
+    if (action.type == kJobs) created = with_defaults(std::move(created));
+    touch(created);
   } else {
-    TPUSLICE_CHECK_MSG(found != objects.end(), "is not there: " + name);
+    TPUSLICE_CHECK_MSG(found != objects.end(), "does not exist: " + name);
     Json& object = found->second;
     TPUSLICE_CHECK_MSG(action.preconditions.uid == string_at(object, {"metadata", "uid"}), name);
     const std::string& version = action.preconditions.resource_version;
     TPUSLICE_CHECK_MSG(version.empty() || version == string_at(object, {"metadata", "resourceVersion"}), name);
-    if (action.kind == runtime::ActionKind::kPatch) {
+    if (action.kind == plan::ActionKind::kPatch) {
       object = apply_merge_patch(std::move(object), *action.body.make());
       touch(object);
-    } else if (action.propagation == runtime::Propagation::kForeground) {
+    } else if (action.propagation == plan::Propagation::kForeground) {
       object["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
       touch(object);
     } else {
@@ -162,15 +160,15 @@ void World::advance() {
   for (auto& [name, job] : jobs_) {
     if (!array_at(job, {"status", "conditions"}).empty() && !bool_at(job, {"spec", "suspend"}) &&
         string_at(job, {"status", "conditions", "0", "type"}) != "Suspended") {
-      continue;  // It has ended.
+      continue;  // Finished.
     }
     bool_at(job, {"spec", "suspend"}) ? suspended(job) : ready(job);
   }
 }
 
-void carry_out(const runtime::Plan& plan, World& world) {
-  for (const runtime::Stage& stage : plan.stages) {
-    for (const runtime::Action& action : stage.actions) world.apply(action);
+void carry_out(const plan::Plan& plan, World& world) {
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) world.apply(action);
   }
   if (plan.status) world.set("/status", plan.status->status);
 }

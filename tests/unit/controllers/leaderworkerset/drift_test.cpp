@@ -4,14 +4,14 @@
 
 #include "api/types/patch.h"
 #include "controllers/leaderworkerset/leader_set.h"
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 using enum PodTemplate;
 
-Json wanted() {
+Json desired() {
   const Object object = a_set("serve")
                             .of_template("/workerTemplate/spec/containers/0/resources/limits", {{"memory", "1024Mi"}})
                             .of_template("/workerTemplate/spec/containers/0/args", Json::array({"a"}))
@@ -19,10 +19,10 @@ Json wanted() {
   return build_leader_set(LeaderWorkerSetSpec::read(object), {.revision_key = "key"});
 }
 
-// As an API server has it: with defaults, and with what others added.
+/// A live set: with defaults and labels of others.
 Json live() {
-  Json set = wanted();
-  set["metadata"]["labels"]["added"] = "by-somebody";
+  Json set = desired();
+  set["metadata"]["labels"]["added"] = "by-a-user";
   set["spec"]["revisionHistoryLimit"] = 10;
   set["spec"]["updateStrategy"]["rollingUpdate"].erase("maxUnavailable");
   Json& pod = set["spec"]["template"]["spec"];
@@ -32,18 +32,17 @@ Json live() {
   return set;
 }
 
-/// The patch for a set that is `live`.
-Json patch_of(Json live, PodTemplate pods = kLeftAlone) {
+Json patch_of(Json live, PodTemplate pods = kIgnore) {
   live["metadata"]["uid"] = "u";
-  return restore_set(wanted(), StatefulSetView::from_json(live).value(), pods);
+  return restore_set(desired(), StatefulSetView::from_json(live).value(), pods);
 }
 
-TEST(Drift, IsNotWhatTheApiServerAdds) {
+TEST(Drift, IgnoresDefaultsOfTheApiServerAndLabelsOfOthers) {
   EXPECT_TRUE(patch_of(live()).is_null());
-  EXPECT_TRUE(patch_of(wanted()).is_null());
+  EXPECT_TRUE(patch_of(desired()).is_null());
 }
 
-TEST(Drift, IsPutBack) {
+TEST(Drift, IsRepaired) {
   Json set = live();
   set["spec"]["replicas"] = 5;
   set["metadata"]["labels"].erase("leaderworkerset.sigs.k8s.io/name");
@@ -54,16 +53,16 @@ TEST(Drift, IsPutBack) {
   EXPECT_TRUE(patch_of(apply_merge_patch(set, patch)).is_null());
 }
 
-TEST(Drift, OfAPodTemplateIsLeftAloneUntilItIsReplaced) {
+TEST(Drift, OfAPodTemplateIsIgnoredUntilItIsReplaced) {
   Json set = live();
   set["spec"]["template"]["spec"]["containers"][0]["args"] = Json::array({"a", "b"});
   set["spec"]["template"]["spec"]["nodeSelector"] = {{"no", "longer"}};
   EXPECT_TRUE(patch_of(set).is_null());
-  const Json replaced = apply_merge_patch(set, patch_of(set, kReplaced));
-  EXPECT_EQ(replaced["spec"]["template"], wanted()["spec"]["template"]);
+  const Json replaced = apply_merge_patch(set, patch_of(set, kReplace));
+  EXPECT_EQ(replaced["spec"]["template"], desired()["spec"]["template"]);
 }
 
-TEST(Drift, OfWhatCannotBeChangedIsNotTried) {
+TEST(Drift, OfImmutableFieldsIsIgnored) {
   Json set = live();
   set["spec"]["serviceName"] = "other";
   set["spec"]["podManagementPolicy"] = "OrderedReady";
@@ -72,7 +71,7 @@ TEST(Drift, OfWhatCannotBeChangedIsNotTried) {
   EXPECT_TRUE(patch_of(set).is_null());
 }
 
-TEST(Drift, OfMaxUnavailableIsPutBackWhereTheApiServerKnowsIt) {
+TEST(Drift, OfMaxUnavailableIsRepairedUnlessTheApiServerDropsIt) {
   Json set = live();
   set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = 9;
   EXPECT_EQ(patch_of(set), Json::parse(R"({"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}}}})"));

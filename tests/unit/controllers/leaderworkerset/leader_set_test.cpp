@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -16,7 +16,7 @@ std::string annotation_of(const Json& set, std::string_view name) {
   return string_at(set, {"spec", "template", "metadata", "annotations", name}, "<absent>");
 }
 
-TEST(LeaderSet, IsUpstreamsToTheByte) {
+TEST(LeaderSet, IsByteEqualToUpstreams) {
   const SetBuilder set = a_set("serve").replicas(3).size(4).rollout(1, 2).label("team", "a").annotation("note", "b");
   EXPECT_EQ(leader_set_of(set, {.revision_key = "key", .replicas = 5, .partition = 2}), Json::parse(R"({
     "apiVersion": "apps/v1", "kind": "StatefulSet",
@@ -40,13 +40,13 @@ TEST(LeaderSet, IsUpstreamsToTheByte) {
         "spec": {"containers": [{"name": "worker", "image": "worker:1", "resources": {}}]}}}})"));
 }
 
-TEST(LeaderSet, IsOfTheLeadersTemplateWhereThereIsOne) {
+TEST(LeaderSet, UsesTheLeaderTemplateIfThereIsOne) {
   const Json set = leader_set_of(a_set("serve").size(4).leader());
   EXPECT_EQ(string_at(set, {"spec", "template", "spec", "containers", "0", "name"}), "leader");
   EXPECT_EQ(string_at(set, {"spec", "template", "metadata", "labels", "app"}), "leader");
 }
 
-TEST(LeaderSet, OverridesMarksThatUsersWroteIntoTheTemplate) {
+TEST(LeaderSet, OverridesLabelsAndAnnotationsOfTheTemplate) {
   const Json set = leader_set_of(a_set("serve").of_template(
       "/workerTemplate/metadata",
       {{"labels", {{"leaderworkerset.sigs.k8s.io/worker-index", "7"}, {"leaderworkerset.sigs.k8s.io/name", "x"}}},
@@ -57,7 +57,7 @@ TEST(LeaderSet, OverridesMarksThatUsersWroteIntoTheTemplate) {
   EXPECT_EQ(string_at(metadata, {"annotations", "leaderworkerset.sigs.k8s.io/size"}), "1");
 }
 
-TEST(LeaderSet, TellsItsPodsOfSubgroupsPlacementAndServices) {
+TEST(LeaderSet, AnnotatesPodsWithSubgroupsPlacementAndSubdomainPolicy) {
   const Json set = leader_set_of(a_set("serve")
                                      .size(5)
                                      .subgroups(2, true)
@@ -71,16 +71,16 @@ TEST(LeaderSet, TellsItsPodsOfSubgroupsPlacementAndServices) {
                   {"leaderworkerset.sigs.k8s.io/subgroup-policy-type", "LeaderExcluded"},
                   {"leaderworkerset.sigs.k8s.io/subgroup-size", "2"},
                   {"leaderworkerset.sigs.k8s.io/subdomainPolicy", "UniquePerReplica"}}));
-  EXPECT_EQ(set["spec"]["serviceName"], "serve") << "as upstream; admission gives leaders their own";
+  EXPECT_EQ(set["spec"]["serviceName"], "serve") << "as upstream; admission sets the subdomain of leaders";
 }
 
-TEST(LeaderSet, HasNoSubgroupPlacementWithoutSubgroups) {
+TEST(LeaderSet, HasNoSubgroupTopologyWithoutSubgroups) {
   const Json set = leader_set_of(
       a_set("serve").size(4).annotation("leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology", "pool"));
   EXPECT_EQ(annotation_of(set, "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"), "<absent>");
 }
 
-TEST(LeaderSet, DoesNotInheritWhatKubectlRemembersOfTheSet) {
+TEST(LeaderSet, DoesNotInheritTheLastAppliedAnnotation) {
   const Json set = leader_set_of(a_set("serve").annotation("kubectl.kubernetes.io/last-applied-configuration", "{}"));
   EXPECT_EQ(set["metadata"]["annotations"], Json({{"leaderworkerset.sigs.k8s.io/replicas", "1"}}));
 }
@@ -92,7 +92,7 @@ TEST(LeaderSet, UpdatesAtLeastOneLeaderAtATime) {
   EXPECT_EQ(many["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"], 5);
 }
 
-TEST(LeaderSet, HasTheWholeOfItsVolumeClaims) {
+TEST(LeaderSet, CopiesWholeVolumeClaims) {
   const Json claim = Json::parse(R"({"metadata": {"name": "data", "labels": {"a": "b"}, "creationTimestamp": null},
     "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "selector": {"matchLabels": {"x": "y"}},
              "resources": {"requests": {"storage": "1024Mi"}}}, "status": {}})");
@@ -108,9 +108,9 @@ TEST(LeaderSet, HasTheWholeOfItsVolumeClaims) {
   EXPECT_EQ(set["spec"]["persistentVolumeClaimRetentionPolicy"], Json({{"whenDeleted", "Delete"}}));
 }
 
-TEST(LeaderSet, LetsALeaderWithoutTpuFollowItsSlice) {
+TEST(LeaderSet, AnnotatesLeadersWithoutTpusThatFollowTheirSlice) {
   const SetBuilder set = a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "4x4");
-  EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-leader"), "<absent>") << "where nobody asks for it";
+  EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-leader"), "<absent>") << "not exclusive";
   SetBuilder exclusive = set;
   exclusive.annotation("leaderworkerset.sigs.k8s.io/exclusive-topology", "pool");
   EXPECT_EQ(annotation_of(leader_set_of(exclusive), "tpuslice.dev/slice-leader"), "with-slice");
@@ -119,7 +119,7 @@ TEST(LeaderSet, LetsALeaderWithoutTpuFollowItsSlice) {
   EXPECT_EQ(annotation_of(leader_set_of(exclusive), "tpuslice.dev/slice-start"), "<absent>");
 }
 
-TEST(LeaderSet, LetsALeaderThatIsAHostStartBeforeWorkersThatWaitForIt) {
+TEST(LeaderSet, StartsALeaderHostBeforeItsWorkersIfTheyWaitForIt) {
   SetBuilder set = a_set("serve").size(4).tpu("tpu-v6e-slice", "4x4");
   EXPECT_EQ(annotation_of(leader_set_of(set), "tpuslice.dev/slice-start"), "<absent>");
   set.set("/spec/startupPolicy", "LeaderReady");

@@ -11,15 +11,17 @@
 #include "controllers/leaderworkerset/revisions.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "controllers/plan/conditions.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "tpu/labels.h"
-#include "tpu/waiting.h"
+#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::ActionKind;
+using plan::ActionKind;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -32,11 +34,11 @@ std::shared_ptr<const View> stored(Json json, const std::string& uid) {
   return std::make_shared<const View>(View::from_json(json).value());
 }
 
-/// What a plan writes: "create StatefulSet serve".
-std::vector<std::string> writes(const runtime::Plan& plan) {
+/// Writes of a plan: "create StatefulSet serve".
+std::vector<std::string> writes(const plan::Plan& plan) {
   std::vector<std::string> out;
-  for (const runtime::Stage& stage : plan.stages) {
-    for (const runtime::Action& action : stage.actions) {
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
       const char* verb = action.kind == ActionKind::kCreate  ? "create"
                          : action.kind == ActionKind::kPatch ? "patch"
                                                              : "delete";
@@ -46,43 +48,53 @@ std::vector<std::string> writes(const runtime::Plan& plan) {
   return out;
 }
 
-/// A set of two groups of two, all of it there and at rest.
+/// "GroupsHealthy=True" of each condition, without prefixes.
+std::vector<std::string> statuses(const Json& conditions) {
+  std::vector<std::string> out;
+  for (const Json& condition : conditions) {
+    const std::string type = string_at(condition, {"type"});
+    out.push_back(fmt::format("{}={}", type.substr(type.rfind('/') + 1), string_at(condition, {"status"})));
+  }
+  return out;
+}
+
+/// A LeaderWorkerSet and its children, all ready.
 class World {
  public:
   explicit World(SetBuilder builder) : builder_(std::move(builder)) {
-    seen_.set = builder_.object();
-    seen_.now = kToday;
+    observed_.set = builder_.object();
+    observed_.now = kToday;
     const LeaderWorkerSetSpec spec = this->spec();
-    const Json data = revision_data(seen_.set.json());
+    const Json data = revision_data(observed_.set.json());
     const Json revision = build_revision(spec, data, 1);
     key_ = Revision::read(Object(revision)).key;
-    seen_.revisions = {stored(revision, "uid-of-revision")};
+    observed_.revisions = {stored(revision, "uid-of-revision")};
     Json leaders = build_leader_set(spec, {key_, spec.replicas, 0});
     leaders["status"] = {{"replicas", spec.replicas}, {"observedGeneration", 1}};
     leaders["metadata"]["generation"] = 1;
-    seen_.stateful_sets = {stored<StatefulSetView>(leaders, "uid-of-leaders")};
+    observed_.stateful_sets = {stored<StatefulSetView>(leaders, "uid-of-leaders")};
     Json service = build_shared_service(spec);
     service["metadata"]["uid"] = "uid-of-service";
-    seen_.services = {std::make_shared<const ServiceView>(ServiceView::from_json(service).value())};
+    observed_.services = {std::make_shared<const ServiceView>(ServiceView::from_json(service).value())};
     for (int group = 0; group < spec.replicas; ++group) add_group(group);
   }
 
-  [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(seen_.set); }
-  [[nodiscard]] LeaderWorkerSetObserved& seen() { return seen_; }
+  [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(observed_.set); }
+  [[nodiscard]] LeaderWorkerSetObserved& seen() { return observed_; }
   [[nodiscard]] const std::string& key() const { return key_; }
 
-  /// Plans, and writes the status into the set.
-  runtime::Plan plan() {
-    runtime::Plan plan = plan_leaderworkerset(seen_).value();
+  /// Plans, and applies the status.
+  plan::Plan plan() {
+    plan::Plan plan = plan_leaderworkerset(observed_).value();
     if (plan.status) {
-      Json set = seen_.set.json();
+      Json set = observed_.set.json();
       set["status"] = plan.status->status;
-      seen_.set = Object(std::move(set));
+      observed_.set = Object(std::move(set));
     }
     return plan;
   }
   void change_pod(const std::string& name, const std::function<void(PodView&)>& change) {
-    for (PodPtr& pod : seen_.pods) {
+    for (PodPtr& pod : observed_.pods) {
       if (pod->key.name != name) continue;
       PodView view = *pod;
       change(view);
@@ -90,12 +102,12 @@ class World {
     }
   }
   void change_set(const std::string& pointer, Json value) {
-    Json set = seen_.set.json();
+    Json set = observed_.set.json();
     set[Json::json_pointer(pointer)] = std::move(value);
-    seen_.set = Object(std::move(set));
+    observed_.set = Object(std::move(set));
   }
   void drop_stateful_set(const std::string& name) {
-    std::erase_if(seen_.stateful_sets, [&](const StatefulSetPtr& set) { return set->key.name == name; });
+    std::erase_if(observed_.stateful_sets, [&](const StatefulSetPtr& set) { return set->key.name == name; });
   }
 
  private:
@@ -104,11 +116,11 @@ class World {
     const std::string name = group_name(spec, index);
     PodView leader = pod(name, "uid-of-leaders", "StatefulSet", spec.key.name);
     Json set = build_worker_set(spec, spec.group, Leader::read(spec, leader, index, spec.group));
-    seen_.pods.push_back(std::make_shared<const PodView>(std::move(leader)));
+    observed_.pods.push_back(std::make_shared<const PodView>(std::move(leader)));
     set["status"] = {{"availableReplicas", spec.group.workers()}};
-    seen_.stateful_sets.push_back(stored<StatefulSetView>(set, "uid-of-set-" + name));
+    observed_.stateful_sets.push_back(stored<StatefulSetView>(set, "uid-of-set-" + name));
     for (int i = 1; i < spec.group.size; ++i) {
-      seen_.pods.push_back(std::make_shared<const PodView>(
+      observed_.pods.push_back(std::make_shared<const PodView>(
           pod(fmt::format("{}-{}", name, i), "uid-of-set-" + name, "StatefulSet", name)));
     }
   }
@@ -125,22 +137,22 @@ class World {
   }
 
   SetBuilder builder_;
-  LeaderWorkerSetObserved seen_;
+  LeaderWorkerSetObserved observed_;
   std::string key_;
 };
 
 World world() { return World(a_set("serve").replicas(2).size(2)); }
 
-/// Members are remembered and the status is written; then there is rest.
-World at_rest() {
+/// All plans were applied: the next one is empty.
+World stable_world() {
   World out = world();
   static_cast<void>(out.plan());
   for (StatefulSetPtr& set : out.seen().stateful_sets) {
     if (set->key.name == "serve") continue;
     StatefulSetView view = *set;
     const int group = set->key.name.back() - '0';
-    for (const Group& known : read_groups(out.spec(), out.seen(), out.seen().stateful_sets.front().get(), {}, 2)) {
-      if (known.index == group) view.annotations[std::string(kMembers)] = members_of(known);
+    for (const Group& each : read_groups(out.spec(), out.seen(), out.seen().stateful_sets.front().get(), {}, 2)) {
+      if (each.index == group) view.annotations[std::string(kMembers)] = members_hash(each);
     }
     set = std::make_shared<const StatefulSetView>(std::move(view));
   }
@@ -151,91 +163,138 @@ TEST(LeaderWorkerSetPlan, CreatesRevisionServiceAndLeaderSetFirst) {
   LeaderWorkerSetObserved seen;
   seen.set = a_set("serve").replicas(2).size(2).object();
   seen.now = kToday;
-  const runtime::Plan plan = plan_leaderworkerset(seen).value();
+  const plan::Plan plan = plan_leaderworkerset(seen).value();
   const std::vector<std::string> all = writes(plan);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[0], HasSubstr("create ControllerRevision serve-"));
   EXPECT_EQ(all[1], "create Service serve");
   EXPECT_EQ(all[2], "create StatefulSet serve");
-  EXPECT_EQ(plan.stages.size(), 2U) << "the revision is there before the leader set names it";
+  EXPECT_EQ(plan.stages.size(), 2U) << "the revision is created before the leader set refers to it";
   EXPECT_EQ(condition_status(plan.status->status["conditions"], kProgressing), "True");
 }
 
-TEST(LeaderWorkerSetPlan, OfNewGroupsIsNoUpdate) {
+TEST(LeaderWorkerSetPlan, IsProgressingButNotUpdatingForNewGroups) {
   World serve = world();
   for (const char* workers : {"serve-0", "serve-1"}) serve.drop_stateful_set(workers);
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_EQ(condition_status(conditions, kProgressing), "True");
   EXPECT_EQ(condition_status(conditions, kUpdateInProgress), "");
   EXPECT_EQ(condition_status(conditions, kAvailable), "");
 }
 
-TEST(LeaderWorkerSetPlan, RemembersTheMembersOfCompleteGroupsAndRests) {
+TEST(LeaderWorkerSetPlan, RecordsTheMembersOfCompleteGroupsAndIsThenEmpty) {
   World serve = world();
   EXPECT_THAT(writes(serve.plan()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
-  World rest = at_rest();
+  World stable = stable_world();
   for (int i = 0; i < 3; ++i) {
-    const runtime::Plan plan = rest.plan();
+    const plan::Plan plan = stable.plan();
     EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
     EXPECT_FALSE(plan.requeue_after);
   }
 }
 
-TEST(LeaderWorkerSetPlan, CreatesWorkersOfALeader) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeader) {
+  World serve = stable_world();
   serve.drop_stateful_set("serve-1");
   std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-1-1"; });
   EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
   serve.change_set("/spec/startupPolicy", "LeaderReady");
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "not before their leader is ready";
+  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "the leader is not ready";
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = true; });
   EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
 }
 
-TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAnEarlierLeader) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAPreviousLeader) {
+  World serve = stable_world();
   serve.change_pod("serve-1", [](PodView& pod) { pod.uid = "uid-of-another-leader"; });
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
-  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], kGroupsSound), "");
+  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], kGroupsHealthy), "True");
 }
 
-TEST(LeaderWorkerSetPlan, TellsOfStrangersInThePlaceOfItsChildren) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, ReportsAStatefulSetOfAnotherOwnerWithTheNameOfAWorkerSet) {
+  World serve = stable_world();
   serve.drop_stateful_set("serve-1");
-  const Json stranger = {{"apiVersion", "apps/v1"},
-                         {"kind", "StatefulSet"},
-                         {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
-  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(stranger, "somebody"));
-  const runtime::Plan plan = serve.plan();
+  const Json other = {{"apiVersion", "apps/v1"},
+                      {"kind", "StatefulSet"},
+                      {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
+  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(other, "uid-of-other"));
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
-  const Json* told = find_condition(plan.status->status["conditions"], kGroupsSound);
-  ASSERT_NE(told, nullptr);
-  EXPECT_EQ(string_at(*told, {"reason"}), "WorkerSetConflict");
-  EXPECT_THAT(string_at(*told, {"message"}), HasSubstr("StatefulSet serve-1 is not of this set"));
+  const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
+  ASSERT_NE(healthy, nullptr);
+  EXPECT_EQ(string_at(*healthy, {"reason"}), "WorkerSetConflict");
+  EXPECT_THAT(string_at(*healthy, {"message"}), HasSubstr("StatefulSet serve-1 does not belong to this set"));
   EXPECT_TRUE(plan.requeue_after);
 }
 
-TEST(LeaderWorkerSetPlan, LeavesALeaderSetOfSomebodyElseAlone) {
-  LeaderWorkerSetObserved seen;
-  seen.set = a_set("serve").object();
-  const Json stranger = {
-      {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
-  seen.stateful_sets = {stored<StatefulSetView>(stranger, "somebody")};
-  const runtime::Plan plan = plan_leaderworkerset(seen).value();
+TEST(LeaderWorkerSetPlan, ReportsAServiceOfAnotherOwnerThatDoesNotSelectThePods) {
+  World serve = stable_world();
+  ServiceView service = *serve.seen().services.front();
+  service.controller.reset();
+  service.selector = {{"app", "other"}};
+  serve.seen().services = {std::make_shared<const ServiceView>(service)};
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
-  EXPECT_EQ(condition_status(plan.status->status["conditions"], kGroupsSound), "False");
+  const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
+  ASSERT_NE(healthy, nullptr);
+  EXPECT_EQ(string_at(*healthy, {"reason"}), "ServiceConflict");
+  EXPECT_THAT(string_at(*healthy, {"message"}),
+              AllOf(HasSubstr("service default/serve has no controller"), HasSubstr("delete or rename it")));
+  EXPECT_EQ(plan.requeue_after, plan::kConflictRetry);
 }
 
-TEST(LeaderWorkerSetPlan, SaysWhySlicesWait) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, WritesNoChildrenIfTheLeaderSetHasAnotherOwner) {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").object();
+  const Json other = {
+      {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
+  seen.stateful_sets = {stored<StatefulSetView>(other, "uid-of-other")};
+  const plan::Plan plan = plan_leaderworkerset(seen).value();
+  EXPECT_THAT(writes(plan), IsEmpty());
+  const Json& conditions = plan.status->status["conditions"];
+  EXPECT_THAT(statuses(conditions),
+              ElementsAre("Accepted=True", "GroupsHealthy=False", "SlicesPlaced=False", "ContainersStarted=False"));
+  EXPECT_EQ(string_at(*find_condition(conditions, kGroupsHealthy), {"reason"}), "LeaderSetConflict");
+}
+
+TEST(LeaderWorkerSetPlan, SetsAllConditionsOfOurOwnFromTheFirstPlanOn) {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").object();
+  seen.now = kToday;
+  EXPECT_THAT(statuses(plan_leaderworkerset(seen).value().status->status["conditions"]),
+              ElementsAre("Progressing=True", "Accepted=True", "GroupsHealthy=True", "SlicesPlaced=False",
+                          "ContainersStarted=False"));
+  seen.set = a_set("serve").size(-1).object();
+  EXPECT_THAT(statuses(plan_leaderworkerset(seen).value().status->status["conditions"]),
+              ElementsAre("Accepted=False", "GroupsHealthy=False", "SlicesPlaced=False", "ContainersStarted=False"));
+}
+
+// kubectl wait ignores conditions with an old observedGeneration, whatever their status.
+TEST(LeaderWorkerSetPlan, SetsObservedGenerationOfTrueAndFalseConditions) {
+  World serve = stable_world();
+  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = false; });
+  static_cast<void>(serve.plan());
+  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = true; });
+  static_cast<void>(serve.plan());
+  serve.change_set("/spec/rolloutStrategy", {{"rollingUpdateConfiguration", {{"maxSurge", 1}}}});
+  serve.change_set("/metadata/generation", 2);
+  const Json status = serve.plan().status->status;
+  EXPECT_THAT(statuses(status["conditions"]),
+              ElementsAre("Available=True", "Progressing=False", "Accepted=True", "GroupsHealthy=True",
+                          "SlicesPlaced=True", "ContainersStarted=True"));
+  for (const Json& condition : status["conditions"]) EXPECT_EQ(condition["observedGeneration"], 2) << condition;
+}
+
+TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
+  World serve = stable_world();
   serve.change_pod("serve-1", [](PodView& pod) {
     pod.labels[std::string(tpu::kSlice)] = "serve-1";
     pod.annotations[std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
   });
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
   const Json conditions = serve.seen().set.json()["status"]["conditions"];
   const Json* placed = find_condition(conditions, tpu::kSlicesPlaced);
@@ -247,53 +306,54 @@ TEST(LeaderWorkerSetPlan, SaysWhySlicesWait) {
 
   serve.change_pod("serve-1", [](PodView& pod) { pod.annotations.clear(); });
   static_cast<void>(serve.plan());
-  EXPECT_EQ(find_condition(serve.seen().set.json()["status"]["conditions"], tpu::kSlicesPlaced), nullptr);
+  EXPECT_TRUE(is_condition_true(serve.seen().set.json()["status"]["conditions"], tpu::kSlicesPlaced));
 }
 
-TEST(LeaderWorkerSetPlan, SaysWhyTheLastPlanFailed) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, ReportsWhyTheLastPlanFailed) {
+  World serve = stable_world();
   serve.seen().last_failure = {"FailedCreate", "statefulsets.apps \"serve-1\" is forbidden: exceeded quota"};
-  const runtime::Plan plan = serve.plan();
-  EXPECT_THAT(string_at(*find_condition(plan.status->status["conditions"], kGroupsSound), {"message"}),
+  const plan::Plan plan = serve.plan();
+  EXPECT_THAT(string_at(*find_condition(plan.status->status["conditions"], kGroupsHealthy), {"message"}),
               HasSubstr("exceeded quota"));
   serve.seen().last_failure = {"", "the status cannot be written"};
-  EXPECT_EQ(find_condition(serve.plan().status->status["conditions"], kGroupsSound), nullptr);
+  EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], kGroupsHealthy), "True");
 }
 
-TEST(LeaderWorkerSetPlan, RefusesAnInvalidSpecAndKeepsGroups) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, OnlyReportsAnInvalidSpec) {
+  World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/size", -1);
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   EXPECT_THAT(writes(plan), IsEmpty());
-  EXPECT_EQ(condition_status(plan.status->status["conditions"], kAccepted), "False");
-  EXPECT_TRUE(serve.plan().empty()) << "said once";
+  EXPECT_EQ(condition_status(plan.status->status["conditions"], plan::kAccepted), "False");
+  EXPECT_TRUE(serve.plan().empty()) << "reported once";
   serve.change_set("/spec/leaderWorkerTemplate/size", 2);
-  EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], kAccepted), "");
+  EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], plan::kAccepted), "True");
 }
 
-TEST(LeaderWorkerSetPlan, IsEmptyForASetThatIsBeingDeleted) {
+TEST(LeaderWorkerSetPlan, IsEmptyForATerminatingSet) {
   World serve = world();
   serve.change_set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z");
   EXPECT_TRUE(serve.plan().empty());
 }
 
-TEST(LeaderWorkerSetPlan, CountsARestartBeforeItEndsTheGroup) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, RecordsARestartBeforeItDeletesTheGroup) {
+  World serve = stable_world();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   ASSERT_THAT(writes(plan), ElementsAre("patch StatefulSet serve", "delete StatefulSet serve-0", "delete Pod serve-0",
                                         "delete Pod serve-0-1"));
-  ASSERT_EQ(plan.stages.size(), 3U) << "the set goes before its pods, which it would make anew";
-  EXPECT_EQ(plan.stages[1].actions[0].propagation, runtime::Propagation::kForeground);
-  const runtime::Action& end = plan.stages[2].actions[0];
-  EXPECT_EQ(end.propagation, runtime::Propagation::kForeground) << "nor does another leader come before they are gone";
-  EXPECT_EQ(end.preconditions.uid, "uid-of-serve-0");
+  ASSERT_EQ(plan.stages.size(), 3U) << "the worker set is deleted before its pods, which it would recreate";
+  EXPECT_EQ(plan.stages[1].actions[0].propagation, plan::Propagation::kForeground);
+  const plan::Action& leader = plan.stages[2].actions[0];
+  EXPECT_EQ(leader.propagation, plan::Propagation::kForeground)
+      << "the next leader is created after the workers are deleted";
+  EXPECT_EQ(leader.preconditions.uid, "uid-of-serve-0");
 }
 
-TEST(LeaderWorkerSetPlan, EndsGroupsOfAnEarlierRevisionOnceTheLeaderSetIsOfTheNewOne) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetIsObserved) {
+  World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
-  const runtime::Plan first = serve.plan();
+  const plan::Plan first = serve.plan();
   ASSERT_EQ(writes(first).size(), 2U);
   EXPECT_THAT(writes(first)[0], HasSubstr("create ControllerRevision"));
   EXPECT_EQ(writes(first)[1], "patch StatefulSet serve");
@@ -304,25 +364,26 @@ TEST(LeaderWorkerSetPlan, EndsGroupsOfAnEarlierRevisionOnceTheLeaderSetIsOfTheNe
   leaders["metadata"]["generation"] = 2;
   leaders["status"] = {{"replicas", 2}, {"observedGeneration", 1}};
   serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
-  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "its controller would make leaders of the old one";
+  EXPECT_THAT(writes(serve.plan()), IsEmpty())
+      << "the StatefulSet controller would create leaders with the old revision";
   leaders["status"]["observedGeneration"] = 2;
   serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
   EXPECT_THAT(writes(serve.plan()),
               ElementsAre("delete StatefulSet serve-1", "delete Pod serve-1", "delete Pod serve-1-1"))
-      << "the partition keeps the other";
+      << "the other is below the partition";
 }
 
-TEST(LeaderWorkerSetPlan, MakesALostRevisionAnewUnderItsKey) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, RecreatesADeletedRevisionWithItsKey) {
+  World serve = stable_world();
   serve.seen().revisions.clear();
-  const runtime::Plan plan = serve.plan();
+  const plan::Plan plan = serve.plan();
   ASSERT_EQ(writes(plan).size(), 1U);
-  const Json made = plan.stages[0].actions[0].body.make().value();
-  EXPECT_EQ(made["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
+  const Json created = plan.stages[0].actions[0].body.make().value();
+  EXPECT_EQ(created["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
 }
 
-TEST(LeaderWorkerSetPlan, KeepsTenRevisionsThatNobodyUses) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
+  World serve = stable_world();
   for (int i = 0; i < 12; ++i) {
     Json other = serve.seen().set.json();
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
@@ -336,8 +397,8 @@ TEST(LeaderWorkerSetPlan, KeepsTenRevisionsThatNobodyUses) {
   EXPECT_THAT(all[1], HasSubstr("-3"));
 }
 
-TEST(LeaderWorkerSetPlan, RestoresWhatSomebodyChanged) {
-  World serve = at_rest();
+TEST(LeaderWorkerSetPlan, RepairsDrift) {
+  World serve = stable_world();
   for (StatefulSetPtr& set : serve.seen().stateful_sets) {
     StatefulSetView view = *set;
     view.settings["replicas"] = 7;
@@ -347,7 +408,7 @@ TEST(LeaderWorkerSetPlan, RestoresWhatSomebodyChanged) {
               ElementsAre("patch StatefulSet serve", "patch StatefulSet serve-0", "patch StatefulSet serve-1"));
 }
 
-TEST(LeaderWorkerSetPlan, IsTheSameForTheSameObservation) {
+TEST(LeaderWorkerSetPlan, IsDeterministic) {
   World serve = world();
   const LeaderWorkerSetObserved& seen = serve.seen();
   EXPECT_EQ(to_json(plan_leaderworkerset(seen).value()), to_json(plan_leaderworkerset(seen).value()));

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -15,31 +15,32 @@ struct PlacementCase {
   SetBuilder set;
   bool slices;
   const char* slice_leader;
-  bool leader_decides;
+  bool workers_follow;
 };
 
 SetBuilder with(SetBuilder set, const std::string& annotation) { return set.annotation(annotation, "pool"); }
 
-SetBuilder beside() { return a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "4x4"); }
+SetBuilder leader_without_tpus() { return a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "4x4"); }
 
 class Placement : public testing::TestWithParam<PlacementCase> {};
 
-TEST_P(Placement, LetsOneGoFirst) {
+TEST_P(Placement, DecidesWhetherWorkersFollowTheLeaderOrTheLeaderTheSlice) {
   const Object object = GetParam().set.object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
   EXPECT_EQ(workers_are_slices(spec.group), GetParam().slices);
   EXPECT_EQ(slice_leader(spec), GetParam().slice_leader);
-  EXPECT_EQ(leader_decides(spec, spec.group, slice_leader(spec)), GetParam().leader_decides);
+  EXPECT_EQ(workers_follow_leader(spec, spec.group, slice_leader(spec)), GetParam().workers_follow);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Placement,
     testing::Values(
-        PlacementCase{"NotExclusive", beside(), true, "", false},
+        PlacementCase{"NotExclusive", leader_without_tpus(), true, "", false},
         PlacementCase{"WithoutTpu", with(a_set("serve").size(4), kGroupKey), false, "", true},
-        PlacementCase{"LeaderBesideSlice", with(beside(), kGroupKey), true, "with-slice", false},
+        PlacementCase{"LeaderBesideSlice", with(leader_without_tpus(), kGroupKey), true, "with-slice", false},
         PlacementCase{"LeaderBesideSliceReadyFirst",
-                      with(beside().set("/spec/startupPolicy", "LeaderReady"), kGroupKey), true, "anywhere", false},
+                      with(leader_without_tpus().set("/spec/startupPolicy", "LeaderReady"), kGroupKey), true,
+                      "anywhere", false},
         PlacementCase{"LeaderIsHost", with(a_set("serve").size(4).tpu("tpu-v6e-slice", "4x4"), kGroupKey), true, "",
                       false},
         PlacementCase{"OneHostSlices", with(a_set("serve").size(4).tpu("tpu-v6e-slice", "2x2"), kGroupKey), false, "",
@@ -53,15 +54,16 @@ INSTANTIATE_TEST_SUITE_P(
             "LeaderExcluded",
             with(a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "2x4").subgroups(2, true), kSubgroupKey), true,
             "anywhere", false},
-        PlacementCase{"SubgroupKeyWithoutSubgroups", with(beside(), kSubgroupKey), true, "", false},
+        PlacementCase{"SubgroupKeyWithoutSubgroups", with(leader_without_tpus(), kSubgroupKey), true, "", false},
         PlacementCase{"LeaderAlone", with(a_set("serve").size(1).tpu("tpu-v6e-slice", "2x2"), kGroupKey), false, "",
                       true}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(Placement, StaysUpstreamsForALeaderOfAnEarlierTemplate) {
-  const Object object = with(beside(), kGroupKey).object();
+TEST(Placement, LetsWorkersFollowALeaderWithoutAnnotation) {
+  const Object object = with(leader_without_tpus(), kGroupKey).object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
-  EXPECT_TRUE(leader_decides(spec, spec.group, "")) << "it has chosen a domain, and its workers belong there";
+  EXPECT_TRUE(workers_follow_leader(spec, spec.group, ""))
+      << "created before the annotation was needed; it may have a node already";
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "controllers/leaderworkerset/labels.h"
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 using namespace std::chrono_literals;
-using enum RestartVerdict::Kind;
+using enum RestartDecision::Kind;
 
 const Timestamp kStart = Timestamp(1'800'000'000s);
 
@@ -31,101 +31,101 @@ Group group(PodPtr leader, std::vector<PodPtr> workers) {
   return out;
 }
 
-std::string breakage(const Group& group, const std::string& policy = "RecreateGroupOnPodRestart") {
+std::string failure(const Group& group, const std::string& policy = "RecreateGroupOnPodRestart") {
   const Object object = a_set("serve").size(3).of_template("/restartPolicy", policy).object();
-  return breakage_of(LeaderWorkerSetSpec::read(object), group);
+  return failure_of(LeaderWorkerSetSpec::read(object), group);
 }
 
 const auto kRestarted = [](PodView& view) { view.restarted = true; };
-const auto kLeaving = [](PodView& view) { view.deletion = kStart; };
+const auto kTerminating = [](PodView& view) { view.deletion = kStart; };
 const auto kFailed = [](PodView& view) {
   view.phase = PodPhase::kFailed;
   view.reason = "Evicted";
 };
 const auto kPending = [](PodView& view) { view.phase = PodPhase::kPending; };
 
-TEST(Breakage, IsAnyPodThatDoesNotGoOn) {
-  EXPECT_EQ(breakage(group(pod("serve-0"), {pod("serve-0-1"), pod("serve-0-2")})), "");
-  EXPECT_EQ(breakage(group(pod("serve-0"), {pod("serve-0-1", kRestarted), pod("serve-0-2")})),
+TEST(GroupFailure, IsAnyFailedRestartedOrTerminatingPod) {
+  EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-1"), pod("serve-0-2")})), "");
+  EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-1", kRestarted), pod("serve-0-2")})),
             "a container of pod serve-0-1 was restarted");
-  EXPECT_EQ(breakage(group(pod("serve-0", kRestarted), {})), "a container of pod serve-0 was restarted");
-  EXPECT_EQ(breakage(group(pod("serve-0"), {pod("serve-0-2", kLeaving)})), "pod serve-0-2 is being deleted");
-  EXPECT_EQ(breakage(group(pod("serve-0"), {pod("serve-0-2", kFailed)})), "pod serve-0-2 failed: Evicted");
+  EXPECT_EQ(failure(group(pod("serve-0", kRestarted), {})), "a container of pod serve-0 was restarted");
+  EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kTerminating)})), "pod serve-0-2 is being deleted");
+  EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kFailed)})), "pod serve-0-2 failed: Evicted");
 }
 
-TEST(Breakage, OfAGroupThatEndsAlreadyIsNone) {
-  EXPECT_EQ(breakage(group(pod("serve-0", kLeaving), {pod("serve-0-1", kLeaving)})), "");
-  EXPECT_EQ(breakage(group(nullptr, {})), "");
+TEST(GroupFailure, IsNoneWhileTheLeaderTerminates) {
+  EXPECT_EQ(failure(group(pod("serve-0", kTerminating), {pod("serve-0-1", kTerminating)})), "");
+  EXPECT_EQ(failure(group(nullptr, {})), "");
 }
 
-TEST(Breakage, GoesByTheRestartPolicy) {
+TEST(GroupFailure, DependsOnTheRestartPolicy) {
   const Group broken = group(pod("serve-0"), {pod("serve-0-1", kRestarted), pod("serve-0-2")});
-  EXPECT_EQ(breakage(broken, "None"), "");
-  EXPECT_EQ(breakage(broken, "Default"), "");
-  EXPECT_NE(breakage(broken, "RecreateGroupAfterStart"), "");
+  EXPECT_EQ(failure(broken, "None"), "");
+  EXPECT_EQ(failure(broken, "Default"), "");
+  EXPECT_NE(failure(broken, "RecreateGroupAfterStart"), "");
   const Group starting = group(pod("serve-0"), {pod("serve-0-1", kRestarted), pod("serve-0-2", kPending)});
-  EXPECT_EQ(breakage(starting, "RecreateGroupAfterStart"), "") << "one of its pods has not started";
-  EXPECT_NE(breakage(starting), "");
-  EXPECT_EQ(breakage(group(pod("serve-0"), {pod("serve-0-1", kRestarted)}), "RecreateGroupAfterStart"), "")
-      << "one of its pods is not there";
+  EXPECT_EQ(failure(starting, "RecreateGroupAfterStart"), "") << "one of its pods has not started";
+  EXPECT_NE(failure(starting), "");
+  EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-1", kRestarted)}), "RecreateGroupAfterStart"), "")
+      << "one of its pods does not exist";
 }
 
-TEST(Breakage, IsAPodThatWasReplacedUnseen) {
+TEST(GroupFailure, IsAPodThatWasReplacedBetweenTwoPlans) {
   Group whole = group(pod("serve-0"), {pod("serve-0-1"), pod("serve-0-2")});
-  const auto remembers = [](const std::string& members) {
+  const auto recorded = [](const std::string& members) {
     StatefulSetView set;
     set.annotations = {{std::string(kMembers), members}};
     return std::make_shared<const StatefulSetView>(std::move(set));
   };
-  whole.worker_set = remembers(members_of(whole));
-  EXPECT_EQ(breakage(whole), "");
+  whole.worker_set = recorded(members_hash(whole));
+  EXPECT_EQ(failure(whole), "");
   whole.workers[1] = pod("serve-0-2", [](PodView& view) { view.uid = "another"; });
-  EXPECT_EQ(breakage(whole), "one of its pods was replaced");
+  EXPECT_EQ(failure(whole), "one of its pods was replaced");
   whole.workers.pop_back();
-  EXPECT_EQ(breakage(whole), "") << "its place is empty: whether it is replaced will be seen";
+  EXPECT_EQ(failure(whole), "") << "incomplete groups are not compared";
 }
 
-TEST(Restart, IsPutOffLongerEachTime) {
+TEST(Restart, BacksOffExponentially) {
   const Group first = group(pod("serve-0"), {});
-  const RestartVerdict now = judge_restart(first, {}, std::nullopt, kStart, {});
-  EXPECT_EQ(now.kind, kNow);
+  const RestartDecision now = decide_restart(first, {}, std::nullopt, kStart, {});
+  EXPECT_EQ(now.kind, kRestart);
   EXPECT_EQ(now.record.count, 1);
   EXPECT_EQ(now.record.leader, "uid-of-serve-0");
   const auto again = [&](int count, Duration after) {
-    const RestartRecords records = {{0, {"an-earlier-leader", count, kStart}}};
-    return judge_restart(first, records, std::nullopt, kStart + after, {});
+    const RestartRecords records = {{0, {"previous-leader", count, kStart}}};
+    return decide_restart(first, records, std::nullopt, kStart + after, {});
   };
-  EXPECT_EQ(again(1, 9s).kind, kLater);
+  EXPECT_EQ(again(1, 9s).kind, kBackOff);
   EXPECT_EQ(again(1, 9s).due, kStart + 10s);
-  EXPECT_EQ(again(1, 10s).kind, kNow);
+  EXPECT_EQ(again(1, 10s).kind, kRestart);
   EXPECT_EQ(again(1, 10s).record.count, 2);
-  EXPECT_EQ(again(3, 39s).kind, kLater);
+  EXPECT_EQ(again(3, 39s).kind, kBackOff);
   EXPECT_EQ(again(3, 40s).record.count, 4);
-  EXPECT_EQ(again(50, 299s).kind, kLater);
-  EXPECT_EQ(again(50, 300s).kind, kNow) << "at most five minutes";
-  EXPECT_EQ(again(3, 40s + 10min).record.count, 1) << "it has been quiet";
+  EXPECT_EQ(again(50, 299s).kind, kBackOff);
+  EXPECT_EQ(again(50, 300s).kind, kRestart) << "at most five minutes";
+  EXPECT_EQ(again(3, 40s + 10min).record.count, 1) << "reset_after has passed";
 }
 
-TEST(Restart, IsCountedOnceThoughItIsDoneTwice) {
+TEST(Restart, IsCountedOnceIfItsDeleteIsRepeated) {
   const Group same = group(pod("serve-0"), {});
   const RestartRecords records = {{0, {"uid-of-serve-0", 7, kStart}}};
-  const RestartVerdict verdict = judge_restart(same, records, 7, kStart + 1s, {});
-  EXPECT_EQ(verdict.kind, kNow) << "it was counted, but the leader is still there";
+  const RestartDecision verdict = decide_restart(same, records, 7, kStart + 1s, {});
+  EXPECT_EQ(verdict.kind, kRestart) << "counted, but the leader still exists";
   EXPECT_EQ(verdict.record.count, 7);
 }
 
-TEST(Restart, EndsWithTheBudget) {
+TEST(Restart, IsLimited) {
   const Group broken = group(pod("serve-0"), {});
-  const RestartRecords records = {{0, {"an-earlier-leader", 3, kStart}}};
-  EXPECT_EQ(judge_restart(broken, records, 3, kStart + 1h, {}).kind, kNow) << "it has been quiet";
-  EXPECT_EQ(judge_restart(broken, records, 3, kStart + 5min, {}).kind, kExhausted);
-  EXPECT_EQ(judge_restart(broken, records, 4, kStart + 5min, {}).kind, kNow);
-  EXPECT_EQ(judge_restart(broken, {}, 0, kStart, {}).kind, kExhausted);
+  const RestartRecords records = {{0, {"previous-leader", 3, kStart}}};
+  EXPECT_EQ(decide_restart(broken, records, 3, kStart + 1h, {}).kind, kRestart) << "reset_after has passed";
+  EXPECT_EQ(decide_restart(broken, records, 3, kStart + 5min, {}).kind, kExhausted);
+  EXPECT_EQ(decide_restart(broken, records, 4, kStart + 5min, {}).kind, kRestart);
+  EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).kind, kExhausted);
 }
 
-TEST(RestartRecords, AreReadAsTheyArePrinted) {
+TEST(RestartRecords, SurviveARoundTrip) {
   const RestartRecords records = {{0, {"a", 2, kStart}}, {11, {"b", 1, kStart}}};
-  const std::string text = print_restarts(records, 12);
+  const std::string text = format_restarts(records, 12);
   EXPECT_EQ(text, R"({"0":{"count":2,"last":"2027-01-15T08:00:00Z","leader":"a"},)"
                   R"("11":{"count":1,"last":"2027-01-15T08:00:00Z","leader":"b"}})");
   const RestartRecords read = read_restarts(text);
@@ -133,8 +133,8 @@ TEST(RestartRecords, AreReadAsTheyArePrinted) {
   EXPECT_EQ(read.at(11).leader, "b");
   EXPECT_EQ(read.at(0).count, 2);
   EXPECT_EQ(read.at(0).last, kStart);
-  EXPECT_EQ(print_restarts(records, 11).find("\"11\""), std::string::npos) << "that group is gone";
-  EXPECT_EQ(print_restarts({}, 5), "");
+  EXPECT_EQ(format_restarts(records, 11).find("\"11\""), std::string::npos) << "no such group";
+  EXPECT_EQ(format_restarts({}, 5), "");
   for (const char* broken : {"", "x", "[]", R"({"a":{}})", R"({"0":{"last":"never"}})", R"({"0":1})"}) {
     EXPECT_TRUE(read_restarts(broken).empty()) << broken;
   }

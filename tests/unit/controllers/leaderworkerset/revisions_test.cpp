@@ -2,16 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 Json data_of(const SetBuilder& set) { return revision_data(set.json()); }
 
-// As upstream's controller has written it, of a_set("serve").size(2).leader(), before and since client-go omits
-// creationTimestamp.
-constexpr const char* kOfUpstream = R"({"spec": {
+/// Written by upstream's controller for a_set("serve").size(2).leader().
+constexpr const char* kUpstreamData = R"({"spec": {
   "leaderWorkerTemplate": {"$patch": "replace", "restartPolicy": "RecreateGroupOnPodRestart", "size": 2,
     "leaderTemplate": {"metadata": {"labels": {"app": "leader"}},
                        "spec": {"containers": [{"image": "leader:1", "name": "leader", "resources": {}}]}},
@@ -19,11 +18,11 @@ constexpr const char* kOfUpstream = R"({"spec": {
                        "spec": {"containers": [{"image": "worker:1", "name": "worker", "resources": {}}]}}},
   "networkConfig": {"$patch": "replace", "subdomainPolicy": "Shared"}}})";
 
-TEST(Revisions, SayWhatUpstreamsSayToTheByte) {
-  EXPECT_EQ(data_of(a_set("serve").size(2).leader()), Json::parse(kOfUpstream));
+TEST(Revisions, AreByteEqualToUpstreams) {
+  EXPECT_EQ(data_of(a_set("serve").size(2).leader()), Json::parse(kUpstreamData));
 }
 
-// The hashes are those of upstream's formula, worked out by another program.
+// Hashes computed with upstream's Go code.
 TEST(Revisions, AreHashedAsUpstreams) {
   EXPECT_EQ(revision_hash(data_of(a_set("serve"))), "d846f69f8");
   const Json args = Json::array({"a <b> & \u2028 é"});
@@ -32,7 +31,7 @@ TEST(Revisions, AreHashedAsUpstreams) {
       << "Go escapes what HTML would";
 }
 
-TEST(Revisions, AreNamedByTheirHashAndNumber) {
+TEST(Revisions, AreNamedByHashAndNumber) {
   const Object set = a_set("serve").label("team", "a").object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(set);
   const Json data = revision_data(set.json());
@@ -50,18 +49,18 @@ TEST(Revisions, AreNamedByTheirHashAndNumber) {
                   {"revision", 7}}));
 }
 
-TEST(Revisions, ThatTakeThePlaceOfALostOneHaveItsKey) {
+TEST(Revisions, ThatReplaceADeletedOneHaveItsKey) {
   const Object set = a_set("serve").object();
-  const Json made = build_revision(LeaderWorkerSetSpec::read(set), revision_data(set.json()), 1, "lost");
-  EXPECT_EQ(Object(made).name(), "serve-d846f69f8-1");
-  EXPECT_EQ(Revision::read(Object(made)).key, "lost");
+  const Json created = build_revision(LeaderWorkerSetSpec::read(set), revision_data(set.json()), 1, "lost");
+  EXPECT_EQ(Object(created).name(), "serve-d846f69f8-1");
+  EXPECT_EQ(Revision::read(Object(created)).key, "lost");
 }
 
-TEST(Revisions, AreReadAsTheyWereBuilt) {
+TEST(Revisions, SurviveARoundTrip) {
   const Object set = a_set("serve").object();
-  Json made = build_revision(LeaderWorkerSetSpec::read(set), revision_data(set.json()), 3);
-  made["metadata"]["uid"] = "u";
-  const Revision revision = Revision::read(Object(made));
+  Json created = build_revision(LeaderWorkerSetSpec::read(set), revision_data(set.json()), 3);
+  created["metadata"]["uid"] = "u";
+  const Revision revision = Revision::read(Object(created));
   EXPECT_EQ(revision.object, (ObjectKey{"default", "serve-d846f69f8-3"}));
   EXPECT_EQ(revision.uid, "u");
   EXPECT_EQ(revision.key, "d846f69f8");
@@ -70,26 +69,26 @@ TEST(Revisions, AreReadAsTheyWereBuilt) {
   EXPECT_EQ(Revision::read(Object()).data, Json::object());
 }
 
-TEST(Revisions, AreFoundByTheirKey) {
+TEST(Revisions, AreFoundByKey) {
   const std::vector<Revision> revisions = {
       {.key = "a", .number = 1}, {.key = "b", .number = 4}, {.key = "a", .number = 3}, {.key = "", .number = 2}};
   ASSERT_NE(find_revision(revisions, "a"), nullptr);
   EXPECT_EQ(find_revision(revisions, "a")->number, 3);
   EXPECT_EQ(find_revision(revisions, "c"), nullptr);
   EXPECT_EQ(find_revision(revisions, ""), nullptr);
-  EXPECT_EQ(next_number(revisions), 5);
-  EXPECT_EQ(next_number({}), 1);
+  EXPECT_EQ(next_revision_number(revisions), 5);
+  EXPECT_EQ(next_revision_number({}), 1);
 }
 
-class HarmlessChanges : public testing::TestWithParam<std::pair<const char*, Json>> {};
+class EquivalentSpecs : public testing::TestWithParam<std::pair<const char*, Json>> {};
 
-TEST_P(HarmlessChanges, AreNoRollout) {
+TEST_P(EquivalentSpecs, NeedNoRollout) {
   SetBuilder set = a_set("serve").size(2).leader();
-  EXPECT_TRUE(same_groups(Json::parse(kOfUpstream), data_of(set.set(GetParam().first, GetParam().second))));
+  EXPECT_TRUE(same_groups(Json::parse(kUpstreamData), data_of(set.set(GetParam().first, GetParam().second))));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fields, HarmlessChanges,
+    Fields, EquivalentSpecs,
     testing::Values(
         std::pair("/spec/replicas", Json(7)), std::pair("/spec/startupPolicy", Json("LeaderReady")),
         std::pair("/spec/rolloutStrategy", Json({{"type", "RollingUpdate"}})), std::pair("/spec/networkConfig", Json()),
@@ -102,15 +101,15 @@ INSTANTIATE_TEST_SUITE_P(
         std::pair("/spec/leaderWorkerTemplate/workerTemplate/metadata", Json({{"creationTimestamp", nullptr}})),
         std::pair("/metadata/annotations", Json({{"leaderworkerset.sigs.k8s.io/exclusive-topology", "rack"}}))));
 
-class RealChanges : public testing::TestWithParam<std::pair<const char*, Json>> {};
+class ChangedSpecs : public testing::TestWithParam<std::pair<const char*, Json>> {};
 
-TEST_P(RealChanges, AreRolledOut) {
+TEST_P(ChangedSpecs, NeedARollout) {
   SetBuilder set = a_set("serve").size(2).leader();
-  EXPECT_FALSE(same_groups(Json::parse(kOfUpstream), data_of(set.set(GetParam().first, GetParam().second))));
+  EXPECT_FALSE(same_groups(Json::parse(kUpstreamData), data_of(set.set(GetParam().first, GetParam().second))));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fields, RealChanges,
+    Fields, ChangedSpecs,
     testing::Values(std::pair("/spec/leaderWorkerTemplate/size", Json(3)),
                     std::pair("/spec/leaderWorkerTemplate/restartPolicy", Json("None")),
                     std::pair("/spec/leaderWorkerTemplate/leaderTemplate", Json()),
@@ -120,29 +119,29 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("/spec/leaderWorkerTemplate/leaderTemplate/metadata/labels/app", Json("other")),
                     std::pair("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/args", Json::array({"x"}))));
 
-TEST(Revisions, OfAnOlderControllerAreTheSame) {
-  Json old = Json::parse(kOfUpstream);
+TEST(Revisions, OfOlderUpstreamControllersAreEqual) {
+  Json old = Json::parse(kUpstreamData);
   old["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["creationTimestamp"] = nullptr;
   old["spec"].erase("networkConfig");
   EXPECT_TRUE(same_groups(old, data_of(a_set("serve").size(2).leader())));
 }
 
-TEST(Revisions, GiveTheGroupsBack) {
+TEST(Revisions, RestoreTheGroupTemplate) {
   const Json now = a_set("serve").size(9).set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica").json();
-  const Json then = groups_of(Json::parse(kOfUpstream), now);
-  const GroupTemplate group = GroupTemplate::read(then);
+  const Json recorded = groups_of(Json::parse(kUpstreamData), now);
+  const GroupTemplate group = GroupTemplate::read(recorded);
   EXPECT_EQ(group.size, 2);
   EXPECT_FALSE(group.service_per_group);
   EXPECT_EQ(string_at(*group.leader, {"spec", "containers", "0", "image"}), "leader:1");
-  EXPECT_EQ(find_path(then, {"spec", "leaderWorkerTemplate", "$patch"}), nullptr);
+  EXPECT_EQ(find_path(recorded, {"spec", "leaderWorkerTemplate", "$patch"}), nullptr);
 }
 
-TEST(Revisions, WithoutNetworkLeaveItAsItIs) {
-  Json old = Json::parse(kOfUpstream);
+TEST(Revisions, WithoutNetworkConfigUseThatOfTheSet) {
+  Json old = Json::parse(kUpstreamData);
   old["spec"].erase("networkConfig");
   const Json now = a_set("serve").set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica").json();
-  const Json then = groups_of(old, now);
-  EXPECT_TRUE(GroupTemplate::read(then).service_per_group);
+  const Json recorded = groups_of(old, now);
+  EXPECT_TRUE(GroupTemplate::read(recorded).service_per_group);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace tpuslice::leaderworkerset {
 namespace {
 
-/// Groups as StatefulSets make them: what is gone comes back, of the new revision from the partition on.
+/// Simulates groups: from the partition upwards they are recreated with the new revision.
 class Groups {
  public:
   Groups(int replicas, Rollout policy) : replicas_(replicas), policy_(policy) {
@@ -26,13 +26,12 @@ class Groups {
   }
   void change(Rollout policy) { policy_ = policy; }
   void scale(int replicas) { replicas_ = replicas; }
-  void be_unready(int index) { at(index).ready = false; }
-  /// This one never becomes ready as it is.
-  void be_stuck(int index) { at(index).stuck = true; }
-  /// Groups of this index never become ready.
+  void make_unready(int index) { at(index).ready = false; }
+  void make_stuck(int index) { at(index).stuck = true; }
+  /// This group never becomes ready again.
   void break_group(int index) { broken_ = index; }
 
-  /// One pass of the controllers; false if nothing is left to be done.
+  /// One plan; returns whether it changed anything.
   bool pass() {
     const RolloutStep step = next_step({replicas_, policy_, set_, is_new_, groups_});
     const bool moved = is_new_ || step.partition != set_.partition || step.replicas != set_.replicas ||
@@ -54,7 +53,7 @@ class Groups {
   void make_all_ready() {
     for (int i = 0; i < static_cast<int>(groups_.size()); ++i) make_ready(i);
   }
-  /// As if all become ready between two passes.
+  /// Plans until nothing changes; all groups become ready between two plans.
   void roll() {
     for (int i = 0; i < 100 && pass(); ++i) make_all_ready();
   }
@@ -89,11 +88,11 @@ class Groups {
 struct Sequence {
   int replicas;
   Rollout policy;
-  const char* steps;  ///< "partition/replicas", one after the other.
+  const char* steps;  ///< "partition/replicas" of each step.
 };
 class Sequences : public ::testing::TestWithParam<Sequence> {};
 
-TEST_P(Sequences, AreThoseOfUpstream) {
+TEST_P(Sequences, AreUpstreams) {
   Groups groups(GetParam().replicas, GetParam().policy);
   groups.update_template();
   groups.roll();
@@ -108,15 +107,15 @@ INSTANTIATE_TEST_SUITE_P(Rollout, Sequences,
 
 TEST(RolloutStep, CreatesAllGroupsAtOnce) {
   EXPECT_EQ(next_step({3, {1, 0, 0}, std::nullopt, false, {}}), (RolloutStep{0, 3}));
-  EXPECT_EQ(next_step({3, {1, 2, 0}, std::nullopt, false, {}}), (RolloutStep{0, 3})) << "a surge is for updates";
+  EXPECT_EQ(next_step({3, {1, 2, 0}, std::nullopt, false, {}}), (RolloutStep{0, 3})) << "only updates surge";
 }
 
-TEST(RolloutStep, StaysWhereItIsAtRest) {
+TEST(RolloutStep, ChangesNothingWithoutAnUpdate) {
   Groups groups(3, {1, 1, 0});
   EXPECT_FALSE(groups.pass());
 }
 
-TEST(Rollout, NeedsNoReadySurgeForWhatMayBeUnavailable) {
+TEST(Rollout, UsesMaxUnavailableBeforeTheSurgeIsReady) {
   Groups groups(4, {2, 2, 0});
   groups.update_template();
   groups.pass();
@@ -143,7 +142,7 @@ TEST(Rollout, StopsAtAGroupThatNeverBecomesReady) {
   EXPECT_EQ(groups.picture(), "NNNN");
 }
 
-TEST(Rollout, IsScaledOnItsWay) {
+TEST(Rollout, CanBeScaled) {
   Groups groups(4, {1, 0, 0});
   groups.update_template();
   groups.pass();
@@ -160,8 +159,8 @@ TEST(Rollout, IsScaledOnItsWay) {
   EXPECT_EQ(groups.picture(), "NN");
 }
 
-/// One of the old revision, three that are not ready and a surge of two that are.
-Groups in_the_middle() {
+/// One group of the old revision, three updated but not ready, and two ready surge groups.
+Groups half_updated() {
   Groups groups(4, {1, 2, 0});
   groups.update_template();
   groups.pass();
@@ -174,12 +173,12 @@ Groups in_the_middle() {
   return groups;
 }
 
-TEST(Rollout, OfAnotherRevisionOnItsWayKeepsTheSurgeThatIsReady) {
-  Groups groups = in_the_middle();
+TEST(Rollout, ToAnotherRevisionKeepsReadySurgeGroups) {
+  Groups groups = half_updated();
   groups.update_template();
   groups.pass();
   groups.pass();
-  EXPECT_EQ(groups.picture(), "OoooOO") << "upstream ends both groups of the surge, and one is left";
+  EXPECT_EQ(groups.picture(), "OoooOO") << "upstream deletes both surge groups, so only one group is ready";
   groups.make_ready(1);
   groups.pass();
   EXPECT_EQ(groups.picture(), "OOooOn");
@@ -188,10 +187,10 @@ TEST(Rollout, OfAnotherRevisionOnItsWayKeepsTheSurgeThatIsReady) {
   EXPECT_EQ(groups.picture(), "NNNN");
 }
 
-TEST(Rollout, EndsReadyGroupsOneByOneWhereOthersAreStuckBelowThem) {
-  Groups groups = in_the_middle();
+TEST(Rollout, UpdatesReadyGroupsOneByOneAboveStuckOnes) {
+  Groups groups = half_updated();
   groups.update_template();
-  for (int index = 1; index < 4; ++index) groups.be_stuck(index);
+  for (int index = 1; index < 4; ++index) groups.make_stuck(index);
   groups.pass();
   EXPECT_EQ(groups.picture(), "OoooOO");
   groups.pass();
@@ -206,10 +205,10 @@ TEST(Rollout, EndsReadyGroupsOneByOneWhereOthersAreStuckBelowThem) {
   EXPECT_EQ(groups.picture(), "OnnnNN");
 }
 
-TEST(Rollout, DoesFirstWhatItMayAnyhowWhereAGroupIsStuck) {
+TEST(Rollout, UsesMaxUnavailableBeforeItUpdatesOneByOneAboveAStuckGroup) {
   Groups groups(4, {2, 0, 0});
-  groups.be_unready(0);
-  groups.be_stuck(0);
+  groups.make_unready(0);
+  groups.make_stuck(0);
   groups.update_template();
   groups.pass();
   groups.pass();
@@ -224,7 +223,7 @@ TEST(Rollout, DoesFirstWhatItMayAnyhowWhereAGroupIsStuck) {
   EXPECT_EQ(groups.picture(), "nnNN");
 }
 
-TEST(Rollout, OfASurgeThatIsTakenBackKeepsItWhileOthersAreNotReady) {
+TEST(Rollout, KeepsSurgeGroupsAfterMaxSurgeIsLoweredWhileOthersAreNotReady) {
   Groups groups(4, {1, 2, 0});
   groups.update_template();
   groups.pass();
@@ -245,23 +244,23 @@ TEST(Rollout, OfASurgeThatIsTakenBackKeepsItWhileOthersAreNotReady) {
   EXPECT_EQ(groups.picture(), "NNNN");
 }
 
-TEST(Rollout, ScalesDownToWhatIsReady) {
+TEST(Rollout, ScalesDownOnlyAsFarAsEnoughGroupsAreReady) {
   Groups groups(5, {1, 0, 0});
   groups.update_template();
   groups.roll();
-  groups.be_unready(0);
-  groups.be_unready(1);
+  groups.make_unready(0);
+  groups.make_unready(1);
   groups.scale(3);
   groups.pass();
   groups.pass();
-  EXPECT_EQ(groups.picture(), "nnNN") << "with three of them, one would be ready of the two that are promised";
+  EXPECT_EQ(groups.picture(), "nnNN") << "with three groups, one would be ready, but two are required";
   groups.make_ready(0);
   groups.pass();
   EXPECT_EQ(groups.picture(), "NnN");
 }
 
-// Whatever becomes ready when: never fewer groups than promised, never more than allowed, and it comes to an end.
-TEST(Rollout, KeepsItsPromises) {
+// Groups become ready in random order.
+TEST(Rollout, RespectsMaxUnavailableAndMaxSurgeAndFinishes) {
   for (unsigned seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](int last) { return static_cast<int>(random() % static_cast<unsigned>(last + 1)); };

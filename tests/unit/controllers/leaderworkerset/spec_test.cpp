@@ -1,10 +1,10 @@
-#include "controllers/leaderworkerset/spec.h"
+#include "api/workloads/leaderworkerset/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "controllers/leaderworkerset/labels.h"
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::leaderworkerset {
@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(LeaderWorkerSetSpec, HasUpstreamsDefaultsWhereNothingIsSaid) {
+TEST(LeaderWorkerSetSpec, HasUpstreamsDefaults) {
   const Object object = a_set("serve").object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
   EXPECT_EQ(spec.key, (ObjectKey{"default", "serve"}));
@@ -22,7 +22,7 @@ TEST(LeaderWorkerSetSpec, HasUpstreamsDefaultsWhereNothingIsSaid) {
   EXPECT_EQ(spec.replicas, 1);
   EXPECT_EQ(spec.group.size, 1);
   EXPECT_EQ(spec.group.workers(), 0);
-  EXPECT_EQ(spec.group.leader, spec.group.worker) << "the workers' template serves for the leader";
+  EXPECT_EQ(spec.group.leader, spec.group.worker) << "leaders use the worker template";
   EXPECT_FALSE(spec.group.subgroups.has_value());
   EXPECT_FALSE(spec.group.service_per_group);
   EXPECT_EQ(spec.group.volume_claims, nullptr);
@@ -36,7 +36,7 @@ TEST(LeaderWorkerSetSpec, HasUpstreamsDefaultsWhereNothingIsSaid) {
   EXPECT_EQ(spec.subgroup_topology_key, "");
 }
 
-TEST(LeaderWorkerSetSpec, ReadsAllThatIsSaid) {
+TEST(LeaderWorkerSetSpec, ReadsAllFields) {
   const Object object = a_set("serve")
                             .replicas(4)
                             .size(5)
@@ -74,7 +74,7 @@ TEST(LeaderWorkerSetSpec, ReadsAllThatIsSaid) {
   EXPECT_EQ(spec.subgroup_topology_key, "pool");
 }
 
-TEST(LeaderWorkerSetSpec, TakesNullForAbsent) {
+TEST(LeaderWorkerSetSpec, ReadsNullAsAbsent) {
   Json set = a_set("serve").json();
   set["spec"]["replicas"] = nullptr;
   set["spec"]["networkConfig"] = nullptr;
@@ -94,26 +94,26 @@ TEST(LeaderWorkerSetSpec, TakesNullForAbsent) {
   EXPECT_THAT(webhook::validate_leaderworkerset(set, nullptr), IsEmpty());
 }
 
-TEST(LeaderWorkerSetSpec, RoundsSharesDownForWhatMayBeMissingAndUpForWhatMayBeMore) {
+TEST(LeaderWorkerSetSpec, RoundsMaxUnavailableDownAndMaxSurgeUp) {
   const Object object = a_set("serve").replicas(5).rollout("30%", "30%").object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
   EXPECT_EQ(spec.rollout.max_unavailable, 1);
   EXPECT_EQ(spec.rollout.max_surge, 2);
 }
 
-TEST(LeaderWorkerSetSpec, NeverHasMoreSurgeThanReplicas) {
+TEST(LeaderWorkerSetSpec, LimitsMaxSurgeToReplicas) {
   const Object object = a_set("serve").replicas(2).rollout(1, 7).object();
   EXPECT_EQ(LeaderWorkerSetSpec::read(object).rollout.max_surge, 2);
 }
 
-TEST(LeaderWorkerSetSpec, TakesTheDeprecatedDefaultForNone) {
+TEST(LeaderWorkerSetSpec, ReadsTheDeprecatedRestartPolicyDefaultAsNone) {
   for (const char* policy : {"None", "Default"}) {
     const Object object = a_set("serve").of_template("/restartPolicy", policy).object();
     EXPECT_EQ(LeaderWorkerSetSpec::read(object).restarts, RestartPolicy::kNone) << policy;
   }
 }
 
-TEST(LeaderWorkerSetSpec, HasRestartsAfterStartByAnnotationToo) {
+TEST(LeaderWorkerSetSpec, ReadsRecreateGroupAfterStartFromTheAnnotation) {
   SetBuilder set = a_set("serve").annotation("leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start", "");
   const Object object = set.object();
   EXPECT_EQ(LeaderWorkerSetSpec::read(object).restarts, RestartPolicy::kRecreateGroupAfterStart);
@@ -121,32 +121,32 @@ TEST(LeaderWorkerSetSpec, HasRestartsAfterStartByAnnotationToo) {
   EXPECT_EQ(LeaderWorkerSetSpec::read(none).restarts, RestartPolicy::kNone);
 }
 
-TEST(LeaderWorkerSetSpec, ExcludesTheLeaderFromSubgroups) {
+TEST(LeaderWorkerSetSpec, ReadsLeaderExcluded) {
   const Object object = a_set("serve").size(5).subgroups(2, true).object();
   EXPECT_TRUE(LeaderWorkerSetSpec::read(object).group.subgroups->leader_excluded);
 }
 
-TEST(LeaderWorkerSetSpec, NumbersGroups) {
+TEST(LeaderWorkerSetSpec, NamesGroupsByIndex) {
   const Object object = a_set("serve-1").object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
   EXPECT_EQ(group_name(spec, 12), "serve-1-12");
-  EXPECT_EQ(group_of(spec, "serve-1-12"), 12);
-  EXPECT_EQ(group_of(spec, "serve-1-0"), 0);
+  EXPECT_EQ(parse_group_index(spec, "serve-1-12"), 12);
+  EXPECT_EQ(parse_group_index(spec, "serve-1-0"), 0);
   for (const char* other : {"serve-1", "serve-1-", "serve-2-0", "serve-1-01", "serve-1--1", "serve-1-+1", "serve-1-0-1",
                             "serve-1-x", "serve-1-99999999999", "other"}) {
-    EXPECT_EQ(group_of(spec, other), std::nullopt) << other;
+    EXPECT_EQ(parse_group_index(spec, other), std::nullopt) << other;
   }
 }
 
-class OddSets : public testing::TestWithParam<const char*> {};
+class MalformedSets : public testing::TestWithParam<const char*> {};
 
-TEST_P(OddSets, AreReadWithoutComplaint) {
+TEST_P(MalformedSets, DoNotThrow) {
   const Object object(Json::parse(GetParam()));
   EXPECT_NO_THROW((void)LeaderWorkerSetSpec::read(object));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Shapes, OddSets,
+    Shapes, MalformedSets,
     testing::Values(R"({})", R"({"spec": null})", R"({"spec": 1, "metadata": []})",
                     R"({"spec": {"leaderWorkerTemplate": []}})",
                     R"({"spec": {"leaderWorkerTemplate": {"size": -1, "workerTemplate": 1, "leaderTemplate": "x"}}})",

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/leaderworkerset/sets.h"
+#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -23,7 +23,7 @@ Json worker_set_of(const SetBuilder& set, int group = 3, const Domain& domain = 
 }
 
 // The key: printf default/serve-3 | sha1sum
-TEST(WorkerSet, IsUpstreamsToTheByte) {
+TEST(WorkerSet, IsByteEqualToUpstreams) {
   const SetBuilder set = a_set("serve").size(4).label("team", "a").annotation("note", "b");
   EXPECT_EQ(worker_set_of(set), Json::parse(R"({
     "apiVersion": "apps/v1", "kind": "StatefulSet",
@@ -51,21 +51,21 @@ TEST(WorkerSet, IsUpstreamsToTheByte) {
         "spec": {"containers": [{"name": "worker", "image": "worker:1", "resources": {}}]}}}})"));
 }
 
-TEST(WorkerSet, IsOfTheWorkersTemplate) {
+TEST(WorkerSet, UsesTheWorkerTemplate) {
   const Json set = worker_set_of(a_set("serve").size(4).leader());
   EXPECT_EQ(string_at(set, {"spec", "template", "spec", "containers", "0", "name"}), "worker");
 }
 
-TEST(WorkerSet, IsMadeOfTheLeadersRevisionAndNotOfTheSetAsItIs) {
-  const Object now = a_set("serve").size(9).object();
-  const Object then = a_set("serve")
-                          .size(5)
-                          .subgroups(2)
-                          .set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica")
-                          .of_template("/workerTemplate/spec/containers/0/image", "worker:0")
-                          .object();
-  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(now);
-  const GroupTemplate group = GroupTemplate::read(then.json());
+TEST(WorkerSet, UsesTheLeadersRevisionNotTheCurrentSpec) {
+  const Object current = a_set("serve").size(9).object();
+  const Object old = a_set("serve")
+                         .size(5)
+                         .subgroups(2)
+                         .set("/spec/networkConfig/subdomainPolicy", "UniquePerReplica")
+                         .of_template("/workerTemplate/spec/containers/0/image", "worker:0")
+                         .object();
+  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(current);
+  const GroupTemplate group = GroupTemplate::read(old.json());
   const Leader leader{.name = "serve-0", .uid = "u", .group = 0, .group_key = "k", .revision_key = "old"};
   const Json set = build_worker_set(spec, group, leader);
   EXPECT_EQ(set["spec"]["replicas"], 4);
@@ -75,17 +75,17 @@ TEST(WorkerSet, IsMadeOfTheLeadersRevisionAndNotOfTheSetAsItIs) {
   EXPECT_EQ(annotations["leaderworkerset.sigs.k8s.io/size"], "5");
   EXPECT_EQ(annotations["leaderworkerset.sigs.k8s.io/subgroup-size"], "2");
   EXPECT_EQ(annotations["leaderworkerset.sigs.k8s.io/subgroup-policy-type"], "LeaderWorker");
-  EXPECT_FALSE(annotations.contains("leaderworkerset.sigs.k8s.io/subdomainPolicy")) << "of leaders only";
+  EXPECT_FALSE(annotations.contains("leaderworkerset.sigs.k8s.io/subdomainPolicy")) << "only leaders have it";
 }
 
-TEST(WorkerSet, TellsWorkersWhetherTheirLeaderHasTpus) {
+TEST(WorkerSet, AnnotatesWorkersWhoseLeaderHasTpus) {
   constexpr const char* kHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";
-  const auto told = [&](const SetBuilder& set) {
+  const auto annotation = [&](const SetBuilder& set) {
     return string_at(worker_set_of(set), {"spec", "template", "metadata", "annotations", kHasTpus}, "<absent>");
   };
-  EXPECT_EQ(told(a_set("serve").size(4).tpu("tpu-v6e-slice", "4x4")), "true");
-  EXPECT_EQ(told(a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "4x4")), "<absent>");
-  EXPECT_EQ(told(a_set("serve").size(4).of_template(
+  EXPECT_EQ(annotation(a_set("serve").size(4).tpu("tpu-v6e-slice", "4x4")), "true");
+  EXPECT_EQ(annotation(a_set("serve").size(5).leader().tpu("tpu-v6e-slice", "4x4")), "<absent>");
+  EXPECT_EQ(annotation(a_set("serve").size(4).of_template(
                 "/workerTemplate/spec/initContainers",
                 Json::parse(R"([{"name": "i", "resources": {"limits": {"google.com/tpu": "4"}}}])"))),
             "true");
@@ -97,7 +97,7 @@ TEST(WorkerSet, SelectsTheDomainOfItsLeader) {
             Json({{"disk", "ssd"}, {"rack", "r1"}}));
 }
 
-TEST(WorkerSet, BelongsToTheLeaderThatIs) {
+TEST(WorkerSet, UsesUidAndGroupKeyOfTheLiveLeader) {
   const Object object = a_set("serve").size(4).object();
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
   const PodView pod = leader_pod("serve-1", {{"leaderworkerset.sigs.k8s.io/group-key", "as-admitted"},
@@ -110,7 +110,7 @@ TEST(WorkerSet, BelongsToTheLeaderThatIs) {
   EXPECT_FALSE(leader.has_tpus);
 }
 
-TEST(WorkerSet, HasTheWholeOfItsVolumeClaims) {
+TEST(WorkerSet, CopiesWholeVolumeClaims) {
   const Json claim = {{"metadata", {{"name", "data"}}}, {"spec", {{"volumeName", "pv"}}}};
   const Json set = worker_set_of(a_set("serve").size(2).of_template("/volumeClaimTemplates", Json::array({claim})));
   EXPECT_EQ(string_at(set, {"spec", "volumeClaimTemplates", "0", "spec", "volumeName"}), "pv");

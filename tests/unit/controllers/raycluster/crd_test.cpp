@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "api/base/file.h"
 #include "api/types/yaml.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
@@ -13,12 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-std::string text() {
-  std::ifstream file("deploy/crds/ray.io_rayclusters.yaml");
-  std::stringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
+std::string text() { return read_file("deploy/crds/ray.io_rayclusters.yaml").value(); }
 
 Json version() { return parse_yaml(text()).value()["spec"]["versions"][0]; }
 Json schema() { return version()["schema"]["openAPIV3Schema"]; }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/options.h"
-#include "controllers/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
 
@@ -32,17 +32,17 @@ struct GroupFixture {
 [[nodiscard]] PodView a_head(const Object& cluster);
 /// One observed worker, Running and ready.
 [[nodiscard]] PodView a_worker(const Object& cluster, const std::string& group, int replica, int host);
-/// All pods and services that `cluster` wants, Running and ready.
+/// All pods and services of `cluster`, Running and ready.
 [[nodiscard]] RayClusterObserved all_running(const Object& cluster);
-/// The cluster and nothing else.
+/// The cluster without children.
 [[nodiscard]] RayClusterObserved nothing_yet(const Object& cluster);
 
-/// A pod as a store has it, from its JSON; checks that it decodes.
+/// A pod as a store holds it.
 [[nodiscard]] PodView decode_pod(const Json& pod);
 [[nodiscard]] ObjectView decode_object(const Json& object);
 
 [[nodiscard]] std::shared_ptr<const PodView> share(PodView pod);
-/// A copy of the pod, changed.
+/// Replaces the pod by a changed copy.
 template <typename Change>
 void change(std::shared_ptr<const PodView>& pod, Change how) {
   PodView copy = *pod;

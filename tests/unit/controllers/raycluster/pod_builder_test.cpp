@@ -20,14 +20,14 @@ Json head_of(const Json& json) {
   return pod->json();
 }
 
-Result<Object> try_worker(const Json& json, WorkerPlace place, const Options& options = {}) {
+Result<Object> try_worker(const Json& json, WorkerIndex index, const Options& options = {}) {
   const Object cluster(json);
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
-  return build_worker_pod(spec, spec.groups[0], place, options);
+  return build_worker_pod(spec, spec.groups[0], index, options);
 }
 
-Json worker_of(const Json& json, WorkerPlace place, const Options& options = {}) {
-  const Result<Object> pod = try_worker(json, place, options);
+Json worker_of(const Json& json, WorkerIndex index, const Options& options = {}) {
+  const Result<Object> pod = try_worker(json, index, options);
   EXPECT_TRUE(pod.ok()) << pod.error().message();
   return pod->json();
 }

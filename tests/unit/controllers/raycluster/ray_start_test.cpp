@@ -105,7 +105,7 @@ TEST(RayCommand, FollowsTheUsersOwnCommand) {
             " echo  hello  world  && ulimit -n ${RAY_START_ULIMIT_OPEN_FILES:-65536}; ray start --block ");
 }
 
-TEST(RayCommand, OfAUserWhoStartsRayIsLeftAlone) {
+TEST(RayCommand, ThatStartsRayIsNotChanged) {
   const Json own = {{"command", {"bash", "-c"}}, {"args", Json::array({"ray start --head"})}};
   Json container = own;
   set_ray_command(container, "ray start ", true);

@@ -14,20 +14,21 @@ using testing::SizeIs;
 
 class Reconciling : public testing::Test {
  protected:
-  runtime::Plan plan() const {
-    Result<runtime::Plan> out = reconciler_.plan({{"default", "maxtext-tpu-cluster"}, a_time(), std::nullopt});
+  plan::Plan plan() const {
+    Result<plan::Plan> out = reconciler_.plan({{"default", "maxtext-tpu-cluster"}, a_time(), std::nullopt});
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
   void add_cluster() { clusters_.put(decode_object(tutorial_cluster())); }
 
   runtime::ObjectStore clusters_{kRayClusters};
-  runtime::PodStore pods_{kPods, runtime::owner_index<PodView>};
-  runtime::ObjectStore services_{kServices, runtime::owner_index<ObjectView>};
-  const RayClusterReconciler reconciler_{clusters_, pods_, services_};
+  runtime::PodStore pods_{kPods};
+  runtime::ObjectStore services_{kServices};
+  const RayClusterReconciler reconciler_{{clusters_, pods_.add_index(runtime::owner_uid<PodView>), services_,
+                                          services_.add_index(runtime::owner_uid<ObjectView>)}};
 };
 
-TEST_F(Reconciling, PlansNothingForAClusterThatIsGone) { EXPECT_TRUE(plan().empty()); }
+TEST_F(Reconciling, PlansNothingForAClusterThatDoesNotExist) { EXPECT_TRUE(plan().empty()); }
 
 TEST_F(Reconciling, FindsItsPodsAndServicesInTheStores) {
   add_cluster();
@@ -41,18 +42,18 @@ TEST_F(Reconciling, FindsItsPodsAndServicesInTheStores) {
 TEST_F(Reconciling, DoesNotTouchPodsOfAnotherOwner) {
   add_cluster();
   PodView other = a_worker(Object(tutorial_cluster()), "tpu-group", 0, 0);
-  other.controller->uid = "somebody-else";
+  other.controller->uid = "another-owner";
   pods_.put(other);
-  for (const runtime::Stage& stage : plan().stages) {
-    for (const runtime::Action& action : stage.actions) EXPECT_EQ(action.kind, runtime::ActionKind::kCreate);
+  for (const plan::Stage& stage : plan().stages) {
+    for (const plan::Action& action : stage.actions) EXPECT_EQ(action.kind, plan::ActionKind::kCreate);
   }
 }
 
-TEST_F(Reconciling, SeesAForeignServiceUnderOneOfItsNames) {
+TEST_F(Reconciling, FindsAServiceOfAnotherOwnerWithOneOfItsNames) {
   add_cluster();
-  ObjectView foreign = *all_running(Object(tutorial_cluster())).services[0];
-  foreign.controller.reset();
-  services_.put(foreign);
+  ObjectView other = *all_running(Object(tutorial_cluster())).services[0];
+  other.controller.reset();
+  services_.put(other);
   EXPECT_THAT(plan().reason, HasSubstr("service default/maxtext-tpu-cluster-head-svc has no controller"));
 }
 

@@ -8,8 +8,9 @@
 namespace tpuslice::raycluster {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 Json head_service(const Json& json, const Options& options = {}) {
@@ -17,8 +18,16 @@ Json head_service(const Json& json, const Options& options = {}) {
   return build_head_service(RayClusterSpec::read(cluster), options).json();
 }
 
-ServiceChanges plan(const RayClusterObserved& seen) {
-  return plan_services(RayClusterSpec::read(seen.cluster), seen, {});
+using Kind = plan::ServiceDecision::Kind;
+
+std::vector<Service> decide(const RayClusterObserved& seen) {
+  return decide_services(RayClusterSpec::read(seen.cluster), seen, {});
+}
+
+std::vector<Kind> kinds(const RayClusterObserved& seen) {
+  std::vector<Kind> out;
+  for (const Service& service : decide(seen)) out.push_back(service.decision.kind);
+  return out;
 }
 
 void change_service(RayClusterObserved& seen, std::size_t index, const Json& patch) {
@@ -43,13 +52,13 @@ TEST(HeadService, SelectsTheHeadAndExposesItsPorts) {
     {"name": "metrics", "port": 8080, "appProtocol": "tcp"}])"));
 }
 
-TEST(HeadService, HasRaysPortsWhereTheHeadDeclaresNone) {
+TEST(HeadService, HasDefaultPortsIfTheHeadDeclaresNone) {
   const Json service = head_service(a_cluster("c", {}));
   ASSERT_THAT(service["spec"]["ports"], SizeIs(5));
   EXPECT_EQ(service["spec"]["ports"][4], Json::parse(R"({"name": "serve", "port": 8000, "appProtocol": "tcp"})"));
 }
 
-TEST(HeadService, HasAnAddressOfItsOwnForOtherTypes) {
+TEST(HeadService, HasAClusterIPUnlessHeadless) {
   Json cluster = tutorial_cluster();
   cluster["spec"]["headGroupSpec"]["serviceType"] = "NodePort";
   const Json service = head_service(cluster);
@@ -60,7 +69,7 @@ TEST(HeadService, HasAnAddressOfItsOwnForOtherTypes) {
   EXPECT_FALSE(head_service(tutorial_cluster(), options)["spec"].contains("clusterIP"));
 }
 
-TEST(HeadService, OfTheUserGetsOurSelectorAndTheMissingPorts) {
+TEST(HeadService, FromATemplateGetsOurSelectorAndTheMissingPorts) {
   Json cluster = tutorial_cluster();
   cluster["spec"]["headGroupSpec"]["headService"] =
       Json::parse(R"({"metadata": {"name": "mine", "labels": {"team": "ml"}},
@@ -93,7 +102,7 @@ TEST(HeadlessService, PublishesWorkersBeforeTheyAreReady) {
                   {"selector", {{"ray.io/cluster", "maxtext-tpu-cluster"}, {"ray.io/node-type", "worker"}}}}));
 }
 
-TEST(HeadlessService, IsThereForSeveralHostsOrSeveralSlices) {
+TEST(HeadlessService, ExistsForMultiHostGroupsAndMultislices) {
   const auto needed = [](const Json& json) {
     const Object cluster(json);
     return needs_headless_service(RayClusterSpec::read(cluster));
@@ -107,47 +116,66 @@ TEST(HeadlessService, IsThereForSeveralHostsOrSeveralSlices) {
   EXPECT_TRUE(needed(multislice));
 }
 
-TEST(PlanServices, CreatesBothAtFirstAndNothingAfterwards) {
+TEST(DecideServices, CreatesBothOnce) {
   const Object cluster(tutorial_cluster());
-  EXPECT_THAT(plan(nothing_yet(cluster)).changes.services, SizeIs(2));
-  const ServiceChanges after = plan(all_running(cluster));
-  EXPECT_THAT(after.changes.services, IsEmpty());
-  EXPECT_THAT(after.conflict, IsEmpty());
+  EXPECT_THAT(kinds(nothing_yet(cluster)), ElementsAre(Kind::kCreate, Kind::kCreate));
+  EXPECT_THAT(kinds(all_running(cluster)), ElementsAre(Kind::kNone, Kind::kNone));
 }
 
-TEST(PlanServices, RestoresPortsAndSelectorAndKeepsNodePorts) {
+TEST(DecideServices, RestoresPortsAndSelectorAndKeepsNodePorts) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   change_service(seen, 0, Json::parse(R"({"spec": {"selector": {"stray": "x"},
     "ports": [{"name": "client", "port": 10001, "appProtocol": "tcp", "nodePort": 30001}]}})"));
-  const ServiceChanges out = plan(seen);
-  ASSERT_THAT(out.changes.services, SizeIs(1));
-  const runtime::Action& action = out.changes.services[0];
-  EXPECT_EQ(action.kind, runtime::ActionKind::kPatch);
-  EXPECT_EQ(action.preconditions.uid, seen.services[0]->uid);
-  const Json body = action.body.make().value();
-  EXPECT_TRUE(body["spec"]["selector"]["stray"].is_null());
-  EXPECT_THAT(body["spec"]["ports"], SizeIs(4));
-  EXPECT_EQ(body["spec"]["ports"][0]["nodePort"], 30001);
-  EXPECT_THAT(out.changes.reasons[0], HasSubstr("drifted"));
+  const Service head = decide(seen)[0];
+  EXPECT_EQ(head.decision.kind, Kind::kPatch);
+  EXPECT_EQ(head.uid, seen.services[0]->uid);
+  const Json& patch = head.decision.patch;
+  EXPECT_TRUE(patch["spec"]["selector"]["stray"].is_null());
+  EXPECT_THAT(patch["spec"]["ports"], SizeIs(4));
+  EXPECT_EQ(patch["spec"]["ports"][0]["nodePort"], 30001);
 }
 
-TEST(PlanServices, NamesTheForeignServiceThatStandsInTheWay) {
+TEST(DecideServices, ReportsAServiceOfAnotherOwner) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  ObjectView foreign = *seen.services[0];
-  foreign.controller = ControllerRef{"v1", "Gateway", "edge", "uid-9"};
-  seen.services[0] = std::make_shared<const ObjectView>(foreign);
-  const ServiceChanges out = plan(seen);
-  EXPECT_THAT(out.changes.services, IsEmpty());
-  EXPECT_THAT(out.conflict, HasSubstr("service default/maxtext-tpu-cluster-head-svc belongs to Gateway edge"));
-  EXPECT_THAT(out.conflict, HasSubstr("spec.headGroupSpec.headService.metadata.name"));
+  ObjectView other = *seen.services[0];
+  other.controller = ControllerRef{"v1", "Gateway", "edge", "uid-9"};
+  seen.services[0] = std::make_shared<const ObjectView>(other);
+  const std::vector<Service> services = decide(seen);
+  EXPECT_THAT(service_conflicts(services),
+              AllOf(HasSubstr("service default/maxtext-tpu-cluster-head-svc belongs to Gateway edge"),
+                    HasSubstr("spec.headGroupSpec.headService.metadata.name")));
+  EXPECT_EQ(service_problem(services, std::nullopt).reason, "ServiceConflict");
 }
 
-TEST(PlanServices, WaitsForAServiceThatIsBeingDeleted) {
+TEST(DecideServices, WaitsForAServiceThatIsBeingDeleted) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  ObjectView leaving = *seen.services[0];
-  leaving.deletion = a_time();
-  seen.services[0] = std::make_shared<const ObjectView>(leaving);
-  EXPECT_THAT(plan(seen).changes.services, IsEmpty());
+  ObjectView terminating = *seen.services[0];
+  terminating.deletion = a_time();
+  seen.services[0] = std::make_shared<const ObjectView>(terminating);
+  EXPECT_THAT(kinds(seen), ElementsAre(Kind::kWait, Kind::kNone));
+}
+
+TEST(DecideServices, WaitsForAServiceOfAnEarlierClusterOfTheSameName) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  ObjectView earlier = *seen.services[0];
+  earlier.controller->uid = "uid-of-earlier";
+  seen.services[0] = std::make_shared<const ObjectView>(earlier);
+  EXPECT_THAT(kinds(seen), ElementsAre(Kind::kWait, Kind::kNone));
+}
+
+TEST(ServiceProblem, SaysWhatTheServicesWaitFor) {
+  const Object cluster(tutorial_cluster());
+  EXPECT_EQ(service_problem(decide(nothing_yet(cluster)), std::nullopt),
+            (Problem{"ServicesPending",
+                     "service maxtext-tpu-cluster-head-svc is being created; service maxtext-tpu-cluster-headless is "
+                     "being created"}));
+  EXPECT_FALSE(service_problem(decide(all_running(cluster)), std::nullopt));
+}
+
+TEST(ServiceProblem, IsAFailedWrite) {
+  const std::vector<Service> services = decide(nothing_yet(Object(tutorial_cluster())));
+  EXPECT_EQ(service_problem(services, plan::Failure{"FailedService", "quota exceeded"}),
+            (Problem{"FailedService", "quota exceeded"}));
 }
 
 }  // namespace

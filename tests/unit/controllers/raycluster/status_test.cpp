@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/conditions.h"
+#include "controllers/plan/conditions.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -23,7 +24,7 @@ Json condition(const Json& status, std::string_view type) {
 
 void remember(RayClusterObserved& seen, Json status) { seen.cluster.mutable_json()["status"] = std::move(status); }
 
-TEST(Status, OfTheTutorialIsWhatItsReadersSee) {
+TEST(Status, OfTheTutorialHasUpstreamsFields) {
   const Json seen = status(all_running(Object(tutorial_cluster())));
   EXPECT_EQ(seen["desiredWorkerReplicas"], 4);
   EXPECT_EQ(seen["availableWorkerReplicas"], 4);
@@ -49,7 +50,7 @@ TEST(Status, LeavesOutCountsThatAreZero) {
   EXPECT_EQ(seen["head"], Json::object());
 }
 
-TEST(Status, NamesTheHead) {
+TEST(Status, HasAddressAndServiceOfTheHead) {
   const RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   EXPECT_EQ(status(seen)["head"], Json({{"podIP", "10.0.0.9"},
                                         {"podName", seen.pods[0]->key.name},
@@ -65,7 +66,7 @@ TEST(Status, DoesNotChangeWithTimeAlone) {
   EXPECT_EQ(status(seen), first);
 }
 
-TEST(Status, MovesItsTimeWithARealChange) {
+TEST(Status, UpdatesItsTimeWhenSomethingElseChanges) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   remember(seen, status(seen));
   seen.now += std::chrono::hours(1);
@@ -75,7 +76,7 @@ TEST(Status, MovesItsTimeWithARealChange) {
   EXPECT_EQ(after["readyWorkerReplicas"], 3);
 }
 
-TEST(Status, StaysReadyOnceItWas) {
+TEST(Status, StaysReadyAsUpstream) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   remember(seen, status(seen));
   seen.pods.pop_back();
@@ -84,13 +85,13 @@ TEST(Status, StaysReadyOnceItWas) {
   EXPECT_EQ(condition(after, "RayClusterProvisioned")["status"], "True");
 }
 
-TEST(Status, KeepsMembersItDoesNotKnow) {
+TEST(Status, KeepsUnknownMembers) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   remember(seen, {{"custom", 1}});
   EXPECT_EQ(status(seen)["custom"], 1);
 }
 
-TEST(Status, TellsWhyTheHeadIsNotReady) {
+TEST(Status, SaysWhyTheHeadIsNotReady) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   change(seen.pods[0], [](PodView& pod) {
     pod.ready = false;
@@ -108,9 +109,9 @@ TEST(Status, TellsWhyTheHeadIsNotReady) {
   EXPECT_EQ(condition(status(nothing_yet(seen.cluster)), "HeadPodReady")["reason"], "HeadPodNotFound");
 }
 
-TEST(Status, ShowsAFailureUntilItIsOver) {
+TEST(Status, HasReplicaFailureUntilAPlanSucceeds) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.last_failure = runtime::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
+  seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
   Json now = status(seen);
   EXPECT_EQ(condition(now, "ReplicaFailure")["reason"], "FailedCreateWorkerPod");
   EXPECT_THAT(condition(now, "ReplicaFailure")["message"].get<std::string>(), HasSubstr("quota"));
@@ -121,7 +122,42 @@ TEST(Status, ShowsAFailureUntilItIsOver) {
   EXPECT_TRUE(condition(now, "ReplicaFailure").is_null());
 }
 
-TEST(Status, CountsUnclampedReplicasInResourcesAsUpstream) {
+TEST(Status, AlwaysHasTheConditionsOfOurs) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  Json now = status(seen);
+  for (const char* type : {"Accepted", "ServicesReady", "SlicesPlaced", "ContainersStarted"}) {
+    const Json own = condition(now, fmt::format("tpuslice.dev/{}", type));
+    EXPECT_EQ(own["status"], "True") << type;
+    EXPECT_EQ(own["reason"], type);
+    EXPECT_EQ(own["observedGeneration"], 1) << type;
+  }
+  remember(seen, now);
+  seen.cluster.mutable_json()["metadata"]["generation"] = 2;
+  now = build_status({RayClusterSpec::read(seen.cluster),
+                      seen,
+                      by_type(seen.pods),
+                      SuspendPhase::kRunning,
+                      {"InvalidSpec", "no container"},
+                      {"ServicesPending", "service head is being created"}});
+  EXPECT_EQ(condition(now, plan::kAccepted)["status"], "False");
+  EXPECT_EQ(condition(now, plan::kAccepted)["message"], "no container");
+  EXPECT_EQ(condition(now, kServicesReady)["reason"], "ServicesPending");
+  EXPECT_EQ(condition(now, kServicesReady)["observedGeneration"], 2);
+}
+
+TEST(Status, OfARefusedSpecKeepsConditionsAndAddsTheMissingOnes) {
+  RayClusterObserved seen = nothing_yet(Object(tutorial_cluster()));
+  const Problem refusal{"InvalidSpec", "no container"};
+  Json now = refused_status(seen, refusal);
+  EXPECT_EQ(condition(now, plan::kAccepted)["reason"], "InvalidSpec");
+  EXPECT_EQ(condition(now, kServicesReady)["reason"], "NotAccepted");
+  seen = all_running(seen.cluster);
+  remember(seen, status(seen));
+  now = refused_status(seen, refusal);
+  EXPECT_EQ(condition(now, kServicesReady)["status"], "True");
+}
+
+TEST(Status, CountsReplicasAsWrittenInResourcesAsUpstream) {
   Json json = a_cluster("c", {{.name = "g", .replicas = 5, .hosts = 1, .accelerator = ""}});
   json["spec"]["workerGroupSpecs"][0]["maxReplicas"] = 2;
   const Json now = status(nothing_yet(Object(json)));

@@ -5,6 +5,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tests/unit/controllers/raycluster/world.h"
 
@@ -20,10 +21,10 @@ class Suspension : public testing::Test {
     set_suspend(true);
   }
   void set_suspend(bool value) { world_.cluster().mutable_json()["spec"]["suspend"] = value; }
-  runtime::Plan step() {
-    const Result<runtime::Plan> plan = plan_raycluster(world_.observed(), {});
-    for (const runtime::Stage& stage : plan->stages) {
-      for (const runtime::Action& action : stage.actions) world_.apply(action);
+  plan::Plan step() {
+    const Result<plan::Plan> plan = plan_raycluster(world_.observed(), {});
+    for (const plan::Stage& stage : plan->stages) {
+      for (const plan::Action& action : stage.actions) world_.apply(action);
     }
     if (plan->status) world_.apply(*plan->status);
     return *plan;
@@ -42,23 +43,23 @@ class Suspension : public testing::Test {
   World world_ = World(tutorial_cluster());
 };
 
-TEST_F(Suspension, IsRecordedBeforeTheFirstPodGoes) {
+TEST_F(Suspension, IsRecordedBeforeTheFirstPodIsDeleted) {
   EXPECT_THAT(step().stages, IsEmpty());
   EXPECT_TRUE(is(kSuspendingCondition));
   EXPECT_EQ(step().stages.size(), 1U);
 }
 
-TEST_F(Suspension, EndsWithoutPodsAndStaysSo) {
+TEST_F(Suspension, DeletesAllPodsAndThenChangesNothing) {
   settle();
   EXPECT_TRUE(is(kSuspendedCondition));
   EXPECT_FALSE(is(kSuspendingCondition));
   EXPECT_FALSE(is("RayClusterProvisioned"));
   EXPECT_THAT(world_.pods(), IsEmpty());
   EXPECT_EQ(world_.cluster().json()["status"]["state"], "suspended");
-  EXPECT_EQ(to_json(step()), to_json(runtime::Plan{}));
+  EXPECT_THAT(step(), plan::EqualsPlan(plan::Plan{}));
 }
 
-TEST_F(Suspension, OnceBegunIsCarriedToItsEnd) {
+TEST_F(Suspension, IsCompletedOnceItHasBegun) {
   step();
   step();
   set_suspend(false);
@@ -71,7 +72,7 @@ TEST_F(Suspension, OnceBegunIsCarriedToItsEnd) {
   EXPECT_EQ(world_.cluster().json()["status"]["state"], "ready");
 }
 
-TEST_F(Suspension, TakenBackBringsThePodsBack) {
+TEST_F(Suspension, CreatesThePodsAgainOnceUnset) {
   settle();
   set_suspend(false);
   settle();

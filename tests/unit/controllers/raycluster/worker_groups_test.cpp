@@ -43,62 +43,73 @@ class WorkerGroups : public testing::Test {
     return *found;
   }
   void remove(int replica, int host) {
-    const auto gone = worker(replica, host);
-    std::erase(workers_, gone);
+    const auto removed = worker(replica, host);
+    std::erase(workers_, removed);
   }
-  Changes plan() const { return plan_worker_groups(RayClusterSpec::read(cluster_), workers_, {}); }
+  WorkerDecision decide(bool may_create = true) const {
+    return decide_workers(RayClusterSpec::read(cluster_), workers_, may_create, {});
+  }
 
-  // "1/0" for replica 1, host 0 of what is created or deleted.
-  std::vector<std::string> places(const std::vector<runtime::Action>& actions) const {
+  /// "1/0" for the pod of replica 1, host 0; other pods by name.
+  std::string label(const std::string& pod) const {
     const RayClusterSpec spec = RayClusterSpec::read(cluster_);
-    std::vector<std::string> out;
-    for (const runtime::Action& action : actions) {
-      std::string place = action.key.name;
-      for (int replica = 0; replica < 6; ++replica) {
-        for (int host = 0; host < 6; ++host) {
-          if (worker_pod_name(spec, "g", replica, host) == action.key.name) place = fmt::format("{}/{}", replica, host);
-        }
+    for (int replica = 0; replica < 6; ++replica) {
+      for (int host = 0; host < 6; ++host) {
+        if (worker_pod_name(spec, "g", replica, host) == pod) return fmt::format("{}/{}", replica, host);
       }
-      out.push_back(place);
+    }
+    return pod;
+  }
+  std::vector<std::string> deleted() const {
+    std::vector<std::string> out;
+    for (const WorkerDecision::Deletion& deletion : decide().deletes) {
+      for (const PodPtr& pod : deletion.pods) out.push_back(label(pod->key.name));
     }
     std::ranges::sort(out);
     return out;
   }
-  std::vector<std::string> deleted() const { return places(plan().deletes); }
-  std::vector<std::string> created() const { return places(plan().creates); }
+  std::vector<std::string> created(bool may_create = true) const {
+    std::vector<std::string> out;
+    for (const WorkerDecision::Creation& creation : decide(may_create).creates) {
+      for (const int host : creation.hosts) out.push_back(fmt::format("{}/{}", creation.replica, host));
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+  /// Why pods are deleted.
+  std::vector<std::string> reasons() const {
+    std::vector<std::string> out;
+    for (const WorkerDecision::Deletion& deletion : decide().deletes) out.push_back(deletion.reason);
+    return out;
+  }
 
   Object cluster_;
   std::vector<std::shared_ptr<const PodView>> workers_;
 };
 
-TEST_F(WorkerGroups, AreLeftAloneWhenWhole) {
+TEST_F(WorkerGroups, AreNotTouchedWhileComplete) {
   EXPECT_THAT(deleted(), IsEmpty());
   EXPECT_THAT(created(), IsEmpty());
 }
 
-TEST_F(WorkerGroups, AreCreatedWhole) {
+TEST_F(WorkerGroups, AreCreatedAsWholeReplicas) {
   workers_.clear();
   EXPECT_THAT(created(), ElementsAre("0/0", "0/1", "1/0", "1/1"));
-  EXPECT_THAT(plan().events, SizeIs(4));  // one for each replica, and its Warning twin
+  EXPECT_THAT(decide().creates, SizeIs(2));
+  EXPECT_THAT(created(false), IsEmpty());
 }
 
-TEST_F(WorkerGroups, TearDownAReplicaWholeWhenOneHostFails) {
+TEST_F(WorkerGroups, DeleteAWholeReplicaWhenOneHostFails) {
   change(worker(0, 1), [](PodView& pod) {
     pod.phase = PodPhase::kFailed;
     pod.reason = "Evicted";
   });
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
   EXPECT_THAT(created(), IsEmpty());
-  EXPECT_THAT(plan().reasons,
-              ElementsAre("replica 0 of group g lost host 1 (pod failed: Evicted): tearing down its 2 pods"));
+  EXPECT_THAT(reasons(), ElementsAre("replica 0 of group g lost host 1 (pod failed: Evicted): deleting its 2 pods"));
 }
 
-TEST_F(WorkerGroups, DeleteOnlyThePodThatWasSeen) {
-  change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
-  for (const runtime::Action& action : plan().deletes) EXPECT_FALSE(action.preconditions.uid.empty());
-}
-
-TEST_F(WorkerGroups, RebuildAReplicaOnlyWhenItsLastPodIsGone) {
+TEST_F(WorkerGroups, CreateAReplicaAgainOnlyWhenItsLastPodIsDeleted) {
   change(worker(0, 0), [](PodView& pod) { pod.deletion = a_time(); });
   change(worker(0, 1), [](PodView& pod) { pod.deletion = a_time(); });
   EXPECT_THAT(deleted(), IsEmpty());
@@ -109,10 +120,10 @@ TEST_F(WorkerGroups, RebuildAReplicaOnlyWhenItsLastPodIsGone) {
   EXPECT_THAT(created(), ElementsAre("0/0", "0/1"));
 }
 
-TEST_F(WorkerGroups, TearDownAReplicaThatLostAHostAfterItStarted) {
+TEST_F(WorkerGroups, DeleteAReplicaThatLostAHostAfterItStarted) {
   remove(1, 0);
   EXPECT_THAT(deleted(), ElementsAre("1/1"));
-  EXPECT_THAT(plan().reasons, ElementsAre("replica 1 of group g lost host 0 (no such pod) of 2: tearing down its pod"));
+  EXPECT_THAT(reasons(), ElementsAre("replica 1 of group g lost host 0 (no such pod) of 2: deleting its pod"));
 }
 
 TEST_F(WorkerGroups, CompleteAReplicaThatHasNotStarted) {
@@ -122,30 +133,30 @@ TEST_F(WorkerGroups, CompleteAReplicaThatHasNotStarted) {
   EXPECT_THAT(created(), ElementsAre("1/0"));
 }
 
-TEST_F(WorkerGroups, TearDownAReplicaWithTwoPodsForOneHost) {
-  PodView twin = *worker(0, 1);
-  twin.key.name = "twin";
-  twin.uid = "uid-twin";
-  workers_.push_back(share(twin));
-  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "twin"));
-  EXPECT_THAT(plan().reasons[0], HasSubstr("has two pods for host 1"));
+TEST_F(WorkerGroups, DeleteAReplicaWithTwoPodsForOneHost) {
+  PodView duplicate = *worker(0, 1);
+  duplicate.key.name = "duplicate";
+  duplicate.uid = "uid-duplicate";
+  workers_.push_back(share(duplicate));
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "duplicate"));
+  EXPECT_THAT(reasons()[0], HasSubstr("has two pods for host 1"));
 }
 
-TEST_F(WorkerGroups, TearDownEveryReplicaOfAnotherSize) {
+TEST_F(WorkerGroups, DeleteEveryReplicaWithAnotherNumberOfHosts) {
   group()["numOfHosts"] = 1;
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1", "1/0", "1/1"));
   group()["numOfHosts"] = 4;
   EXPECT_THAT(deleted(), SizeIs(4));
 }
 
-TEST_F(WorkerGroups, RecogniseARemnantOfALargerReplica) {
+TEST_F(WorkerGroups, DeleteARemainingPodOfALargerReplica) {
   remove(0, 1);
   group()["numOfHosts"] = 1;
   group()["replicas"] = 1;
   EXPECT_THAT(deleted(), ElementsAre("0/0", "1/0", "1/1"));
 }
 
-TEST_F(WorkerGroups, CountAnEndedRayContainerThatNobodyRestarts) {
+TEST_F(WorkerGroups, DeleteAReplicaWhoseRayContainerTerminatedForGood) {
   const auto end = [](PodView& pod) {
     pod.containers.resize(1);
     pod.containers[0].name = "ray-worker";
@@ -156,35 +167,35 @@ TEST_F(WorkerGroups, CountAnEndedRayContainerThatNobodyRestarts) {
   EXPECT_THAT(deleted(), IsEmpty());  // restartPolicy Always
   change(worker(0, 0), [](PodView& pod) { pod.restart_policy = "Never"; });
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
-  EXPECT_THAT(plan().reasons[0], HasSubstr("container ray-worker ended: Error"));
+  EXPECT_THAT(reasons()[0], HasSubstr("container ray-worker terminated: Error"));
 }
 
-TEST_F(WorkerGroups, DoNotLetOneBrokenReplicaHoldUpAnother) {
+TEST_F(WorkerGroups, CreateAReplicaWhileAnotherIsBroken) {
   change(worker(0, 0), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   group()["replicas"] = 3;
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
   EXPECT_THAT(created(), ElementsAre("2/0", "2/1"));
 }
 
-TEST_F(WorkerGroups, FillTheLowestFreeIndex) {
+TEST_F(WorkerGroups, CreateAReplicaAtTheLowestFreeIndex) {
   remove(0, 0);
   remove(0, 1);
   EXPECT_THAT(created(), ElementsAre("0/0", "0/1"));
 }
 
-TEST_F(WorkerGroups, ShrinkByTheHighestIndex) {
+TEST_F(WorkerGroups, DeleteTheSurplusReplicaWithTheHighestIndex) {
   group()["replicas"] = 1;
   EXPECT_THAT(deleted(), ElementsAre("1/0", "1/1"));
-  EXPECT_THAT(plan().reasons[0], HasSubstr("is not wanted, 1 of 2 are"));
+  EXPECT_THAT(reasons()[0], HasSubstr("is surplus, 1 of 2 replicas are desired"));
 }
 
-TEST_F(WorkerGroups, ShrinkByTheBrokenReplicaFirst) {
+TEST_F(WorkerGroups, DeleteABrokenSurplusReplicaFirst) {
   group()["replicas"] = 1;
   change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
 }
 
-TEST_F(WorkerGroups, NeverTakeAHealthyReplicaForOneThatIsAlreadyGoing) {
+TEST_F(WorkerGroups, CountATerminatingReplicaAsTheSurplusOne) {
   group()["replicas"] = 1;
   change(worker(1, 0), [](PodView& pod) { pod.deletion = a_time(); });
   change(worker(1, 1), [](PodView& pod) { pod.deletion = a_time(); });
@@ -206,15 +217,15 @@ TEST_F(WorkerGroups, DoNotReuseTheNamesOfWorkersToDelete) {
   EXPECT_THAT(created(), ElementsAre("2/0", "2/1"));
 }
 
-TEST_F(WorkerGroups, IgnoreWorkersToDeleteOfOthers) {
-  group()["scaleStrategy"]["workersToDelete"] = {"somebody-elses-pod", "c-head-abcde"};
+TEST_F(WorkerGroups, IgnoreWorkersToDeleteThatAreNotOfTheGroup) {
+  group()["scaleStrategy"]["workersToDelete"] = {"pod-of-another-owner", "c-head-abcde"};
   EXPECT_THAT(deleted(), IsEmpty());
 }
 
-TEST_F(WorkerGroups, DeletePodsOfAGroupThatIsGone) {
+TEST_F(WorkerGroups, DeletePodsOfAGroupThatTheSpecLacks) {
   cluster_.mutable_json()["spec"]["workerGroupSpecs"] = Json::array();
-  EXPECT_THAT(plan().deletes, SizeIs(4));
-  EXPECT_THAT(plan().reasons, ElementsAre("the spec has no worker group \"g\": deleting its 4 pods"));
+  EXPECT_THAT(deleted(), SizeIs(4));
+  EXPECT_THAT(reasons(), ElementsAre("the spec has no worker group \"g\": deleting its 4 pods"));
 }
 
 TEST_F(WorkerGroups, DeletePodsWithoutAReplicaIndex) {
@@ -223,31 +234,31 @@ TEST_F(WorkerGroups, DeletePodsWithoutAReplicaIndex) {
   stray.labels.erase("ray.io/worker-group-replica-index");
   workers_.push_back(share(stray));
   EXPECT_THAT(deleted(), ElementsAre("stray"));
-  EXPECT_THAT(plan().reasons[0], HasSubstr("without a replica index"));
+  EXPECT_THAT(reasons()[0], HasSubstr("without a replica index"));
 }
 
-TEST_F(WorkerGroups, RebuildAReplicaWhosePodLostItsLabels) {
+TEST_F(WorkerGroups, DeleteAReplicaWhosePodLostItsLabels) {
   change(worker(0, 1), [](PodView& pod) { pod.labels["ray.io/worker-group-replica-index"] = "x"; });
   change(worker(0, 0), [](PodView& pod) { pod.phase = PodPhase::kPending; });
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
   EXPECT_THAT(created(), IsEmpty());
 }
 
-TEST_F(WorkerGroups, AreEmptiedBySuspension) {
+TEST_F(WorkerGroups, AreDeletedWhileTheGroupIsSuspended) {
   group()["suspend"] = true;
   EXPECT_THAT(deleted(), SizeIs(4));
-  EXPECT_THAT(plan().reasons, Each(HasSubstr("the group is suspended")));
+  EXPECT_THAT(reasons(), Each(HasSubstr("the group is suspended")));
 }
 
-TEST_F(WorkerGroups, ReportATemplateThatCannotBecomeASlice) {
+TEST_F(WorkerGroups, ReportATemplateWhosePodsCannotBeBuilt) {
   workers_.clear();
   group()["template"]["spec"]["hostname"] = "mine";
-  const Changes out = plan();
+  const WorkerDecision out = decide();
   EXPECT_THAT(out.creates, IsEmpty());
-  EXPECT_THAT(out.refused, ElementsAre(HasSubstr("spec.hostname")));
+  EXPECT_THAT(out.errors, ElementsAre(HasSubstr("spec.hostname")));
 }
 
-TEST_F(WorkerGroups, ReplicasAreKeptBetweenMinimumAndMaximum) {
+TEST_F(WorkerGroups, BoundReplicasByMinimumAndMaximum) {
   workers_.clear();
   group()["replicas"] = 9;
   group()["maxReplicas"] = 1;
@@ -257,30 +268,33 @@ TEST_F(WorkerGroups, ReplicasAreKeptBetweenMinimumAndMaximum) {
   EXPECT_THAT(created(), SizeIs(2));
 }
 
-TEST_F(WorkerGroups, SendThePodsThatTheBuilderMakes) {
+TEST_F(WorkerGroups, SendThePodsOfTheBuilder) {
   GroupFixture wide = slice(3);
   wide.hosts = 16;
   wide.topology = "4x4x4";
   use(a_cluster("c", {wide}));
   workers_.clear();
   const RayClusterSpec spec = RayClusterSpec::read(cluster_);
-  const Changes out = plan();
-  ASSERT_THAT(out.creates, SizeIs(48));
-  for (int place = 0; place < 48; ++place) {
-    const runtime::Action& create = out.creates[static_cast<std::size_t>(place)];
-    const Result<Object> pod = build_worker_pod(spec, spec.groups[0], {place / 16, place % 16}, {});
-    ASSERT_TRUE(pod.ok()) << pod.error().message();
-    EXPECT_EQ(create.body.make().value(), pod->json());
-    EXPECT_EQ(create.key, pod->key());
+  const WorkerDecision out = decide();
+  ASSERT_THAT(out.creates, SizeIs(3));
+  for (const WorkerDecision::Creation& creation : out.creates) {
+    ASSERT_THAT(creation.hosts, SizeIs(16));
+    for (const int host : creation.hosts) {
+      const WorkerIndex index{creation.replica, host};
+      const Result<Object> pod = build_worker_pod(spec, spec.groups[0], index, {});
+      ASSERT_TRUE(pod.ok()) << pod.error().message();
+      EXPECT_EQ(creation.builder->build(index)->json(), pod->json());
+      EXPECT_EQ(creation.builder->key(index), pod->key());
+    }
   }
 }
 
-TEST_F(WorkerGroups, BeginNoReplicaWhosePodsCannotAllBeMade) {
+TEST_F(WorkerGroups, CreateNoReplicaUnlessAllItsPodsCanBeBuilt) {
   workers_.clear();
   group()["template"]["spec"]["hostname"] = "g-0-0";  // right for one host, wrong for all others
-  const Changes out = plan();
+  const WorkerDecision out = decide();
   EXPECT_THAT(out.creates, IsEmpty());
-  EXPECT_THAT(out.refused, ElementsAre(HasSubstr("spec.hostname")));
+  EXPECT_THAT(out.errors, ElementsAre(HasSubstr("spec.hostname")));
 }
 
 }  // namespace

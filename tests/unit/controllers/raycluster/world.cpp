@@ -21,7 +21,7 @@ std::string slice_of(const Json& pod) {
   return label(pod, tpu::kRayGroup) + "/" + replica;
 }
 
-std::string place_of(const Json& pod) {
+std::string host_of(const Json& pod) {
   const std::string slice = slice_of(pod);
   if (slice.empty()) return {};
   const std::string host = label(pod, tpu::kRayHostIndex);
@@ -57,37 +57,37 @@ void World::add_service(Json service) {
   services_[name] = std::move(service);
 }
 
-void World::check_place(const Json& pod) {
-  const std::string place = place_of(pod);
-  if (place.empty()) return;
+void World::check_host(const Json& pod) {
+  const std::string host = host_of(pod);
+  if (host.empty()) return;
   for (const auto& [name, other] : pods_) {
     if (string_at(other, {"metadata", "ownerReferences", "0", "uid"}) != cluster_.uid()) continue;
     const std::string created = string_at(pod, {"metadata", "name"});
-    if (place_of(other) == place) breaches_.push_back(fmt::format("{} created beside {} for {}", created, name, place));
+    if (host_of(other) == host) violations_.push_back(fmt::format("{} created beside {} for {}", created, name, host));
     if (slice_of(other) == slice_of(pod) && string_at(other, {"status", "phase"}) != "Pending") {
-      breaches_.push_back(fmt::format("{} created into a slice in which {} runs already", created, name));
+      violations_.push_back(fmt::format("{} created in a slice in which {} is running", created, name));
     }
   }
 }
 
-void World::create(const runtime::Action& action) {
+void World::create(const plan::Action& action) {
   auto& objects = action.type == kPods ? pods_ : services_;
   if (objects.contains(action.key.name)) return;
   Json body = action.body.make().value();
   if (action.type != kPods) return add_service(std::move(body));
-  check_place(body);
+  check_host(body);
   body["metadata"]["creationTimestamp"] = format_rfc3339(now_);
   body["status"] = {{"phase", "Pending"}};
   add_pod(std::move(body));
 }
 
-void World::apply(const runtime::Action& action) {
+void World::apply(const plan::Action& action) {
   ++writes_;
-  if (action.kind == runtime::ActionKind::kCreate) return create(action);
+  if (action.kind == plan::ActionKind::kCreate) return create(action);
   auto& objects = action.type == kPods ? pods_ : services_;
   const auto found = objects.find(action.key.name);
   if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
-  if (action.kind == runtime::ActionKind::kPatch) {
+  if (action.kind == plan::ActionKind::kPatch) {
     found->second = apply_merge_patch(found->second, action.body.make().value());
   } else {
     found->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
@@ -95,7 +95,7 @@ void World::apply(const runtime::Action& action) {
   views_.erase(action.key.name);
 }
 
-void World::apply(const runtime::StatusPatch& status) {
+void World::apply(const plan::StatusPatch& status) {
   ++writes_;
   cluster_.mutable_json()["status"] = status.status;
 }

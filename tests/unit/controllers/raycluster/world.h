@@ -1,12 +1,12 @@
-// World: one RayCluster and its children, in memory. Carries out actions as an API server would, one by one.
+// World: one RayCluster and its children in memory. Applies actions as an API server would.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
+#include "controllers/plan/plan.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/runtime/plan.h"
 
 namespace tpuslice::raycluster {
 
@@ -18,29 +18,28 @@ class World {
   [[nodiscard]] const Object& cluster() const { return cluster_; }
   Object& cluster() { return cluster_; }
 
-  /// What the API server does: a create of what exists does nothing, a delete or patch needs its uid, a deleted pod
-  /// terminates first.
-  void apply(const runtime::Action& action);
-  void apply(const runtime::StatusPatch& status);
-  /// What kubelets do: terminating pods go, all others run and are ready.
+  /// As the API server: a create of an existing object does nothing, a delete or patch needs its uid, a deleted pod is
+  /// terminating first.
+  void apply(const plan::Action& action);
+  void apply(const plan::StatusPatch& status);
+  /// As kubelets: terminating pods are deleted, all others become running and ready.
   void advance();
 
-  /// Puts a pod or service there as it is; it gets a uid.
+  /// Adds a pod or service and sets its uid.
   void add_pod(Json pod);
   void add_service(Json service);
 
-  /// Names of all pods that are not terminating, and of all services: what two worlds are compared by.
+  /// Names of all pods that are not terminating, and of all services, to compare two worlds.
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] const std::map<std::string, Json>& pods() const { return pods_; }
 
-  /// Breaches of safety so far: a pod created beside another that has its place in the slice, or into a slice that runs
-  /// already.
-  [[nodiscard]] const std::vector<std::string>& breaches() const { return breaches_; }
+  /// Violations of safety so far: a pod created for a host that has one, or in a slice that is running.
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
  private:
-  void create(const runtime::Action& action);
-  void check_place(const Json& pod);
+  void create(const plan::Action& action);
+  void check_host(const Json& pod);
 
   Object cluster_;
   std::map<std::string, Json> pods_;
@@ -49,13 +48,13 @@ class World {
   Timestamp now_;
   std::size_t next_uid_ = 1;
   std::size_t writes_ = 0;
-  std::vector<std::string> breaches_;
+  std::vector<std::string> violations_;
 };
 
-/// "<group>/<replica>" of a worker's labels, or empty if it has none.
+/// "<group>/<replica>" of a worker's labels; empty without.
 [[nodiscard]] std::string slice_of(const Json& pod);
 
-/// "<group>/<replica>/<host>" of a pod's labels, or empty if it has no place.
-[[nodiscard]] std::string place_of(const Json& pod);
+/// "<group>/<replica>/<host>" of a pod's labels; empty if they do not say.
+[[nodiscard]] std::string host_of(const Json& pod);
 
 }  // namespace tpuslice::raycluster

@@ -15,12 +15,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class NoEvents final : public EventSink {
+class DiscardedEvents final : public EventSink {
  public:
-  void record(const ObjectReference&, const EventIntent&) override {}
+  void record(const plan::ObjectReference&, const plan::EventIntent&) override {}
 };
 
-/// The stores are fed by hand: what the controller sees is what the test shows it.
+/// Without watches: the stores hold what show() puts there.
 class ControllerTest : public ::testing::Test {
  protected:
   ControllerTest() {
@@ -40,7 +40,7 @@ class ControllerTest : public ::testing::Test {
 
   void show_widget(Json spec) {
     show(api_.put(kWidgets, widget("w", std::move(spec))));
-    api_.forget_calls();
+    api_.clear_calls();
   }
   void show(const Object& object) { widgets_.put(*ObjectView::decode(object.json().dump())); }
   void show_all() {
@@ -64,17 +64,17 @@ class ControllerTest : public ::testing::Test {
   FakeClock clock_;
   Metrics metrics_;
   FakeApi api_;
-  NoEvents events_;
+  DiscardedEvents events_;
   InlineParallel parallel_;
   Executor executor_{api_, api_, parallel_, events_};
   ObjectStore widgets_{kWidgets};
-  PodStore pods_{kPods, owner_index<PodView>};
+  PodStore pods_{kPods};
   WidgetReconciler* reconciler_ = nullptr;
   std::unique_ptr<Controller> controller_;
   std::vector<std::string> lines_;
 };
 
-TEST_F(ControllerTest, CarriesOutPlansUntilNothingIsLeftToDo) {
+TEST_F(ControllerTest, ExecutesPlansUntilNoWriteIsNeeded) {
   show_widget({{"replicas", 2}});
   settle();
   EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0", "create default/w-1", "status default/w"));
@@ -82,12 +82,12 @@ TEST_F(ControllerTest, CarriesOutPlansUntilNothingIsLeftToDo) {
   settle();
   EXPECT_EQ(status()["pods"], 2);
   show_all();
-  api_.forget_calls();
+  api_.clear_calls();
   settle();
   EXPECT_THAT(api_.writes(), IsEmpty()) << "an idle object costs no write";
 }
 
-TEST_F(ControllerTest, LogsOneLineForEachPlanThatDidSomething) {
+TEST_F(ControllerTest, LogsOneLineForEachPlanThatWrites) {
   show_widget({{"replicas", 2}});
   settle();
   ASSERT_THAT(lines("plan applied"), SizeIs(1));
@@ -95,7 +95,7 @@ TEST_F(ControllerTest, LogsOneLineForEachPlanThatDidSomething) {
   EXPECT_THAT(lines("plan applied")[0], HasSubstr("reason=\"create 2 pods\""));
 }
 
-TEST_F(ControllerTest, DoesNotPlanBeforeItSeesItsOwnWrites) {
+TEST_F(ControllerTest, DoesNotPlanBeforeTheStoresShowItsWrites) {
   show_widget({{"replicas", 1}});
   settle();
   const int plans = reconciler_->plans;
@@ -109,22 +109,22 @@ TEST_F(ControllerTest, DoesNotPlanBeforeItSeesItsOwnWrites) {
   EXPECT_THAT(api_.all(kPods), SizeIs(1));
 }
 
-TEST_F(ControllerTest, MapsAnOwnedObjectToItsOwnerOfTheRightKindOnly) {
+TEST_F(ControllerTest, MapsAChildToAnOwnerOfItsKindOnly) {
   Object other = widget("w");
   other.mutable_json()["kind"] = "Gadget";
   other.mutable_json()["metadata"]["uid"] = "g";
-  Object foreign = pod("foreign", &other);
-  foreign.mutable_json()["metadata"]["uid"] = "p";
-  pods_.put(*PodView::decode(foreign.json().dump()));
+  Object gadget_pod = pod("gadget-pod", &other);
+  gadget_pod.mutable_json()["metadata"]["uid"] = "p";
+  pods_.put(*PodView::decode(gadget_pod.json().dump()));
   EXPECT_EQ(controller_->next_due(), kNever);
   other.mutable_json()["kind"] = "Widget";
-  Object owned = pod("owned", &other);
-  owned.mutable_json()["metadata"]["uid"] = "q";
-  pods_.put(*PodView::decode(owned.json().dump()));
+  Object widget_pod = pod("widget-pod", &other);
+  widget_pod.mutable_json()["metadata"]["uid"] = "q";
+  pods_.put(*PodView::decode(widget_pod.json().dump()));
   EXPECT_EQ(controller_->next_due(), Instant::min());
 }
 
-TEST_F(ControllerTest, ShowsAFailureInTheStatusAlthoughTheStageKeepsFailing) {
+TEST_F(ControllerTest, WritesAFailureToTheStatusWhileTheStageKeepsFailing) {
   show_widget({{"replicas", 3}});
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;
@@ -134,7 +134,7 @@ TEST_F(ControllerTest, ShowsAFailureInTheStatusAlthoughTheStageKeepsFailing) {
   EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0", "status default/w"));
   EXPECT_EQ(status()["failure"], "FailedCreatePod");
   show_all();
-  api_.forget_calls();
+  api_.clear_calls();
   clock_.advance(1s);
   settle();
   EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0")) << "the status already says so";
@@ -162,7 +162,7 @@ TEST_F(ControllerTest, BacksOffLongerWithEachFailure) {
   }
 }
 
-TEST_F(ControllerTest, TriesAgainSoonAfterAConflictAndSaysNothingOfIt) {
+TEST_F(ControllerTest, RetriesAConflictSoonWithoutCountingAnError) {
   show_widget({{"replicas", 1}});
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;
@@ -175,7 +175,7 @@ TEST_F(ControllerTest, TriesAgainSoonAfterAConflictAndSaysNothingOfIt) {
   EXPECT_TRUE(status().is_null());
 }
 
-TEST_F(ControllerTest, ComesBackWhenAPlanAsksForIt) {
+TEST_F(ControllerTest, RequeuesAfterTheTimeThatThePlanSets) {
   show_widget({{"requeue", 30}});
   settle();
   show_all();
@@ -183,16 +183,16 @@ TEST_F(ControllerTest, ComesBackWhenAPlanAsksForIt) {
   EXPECT_EQ(controller_->next_due() - clock_.now(), 30s);
 }
 
-TEST_F(ControllerTest, MeasuresWhatAPlanSays) {
+TEST_F(ControllerTest, RecordsTheMeasurementsOfAPlan) {
   show_widget({{"replicas", 1}});
   reconciler_->measurements = {
-      {Measurement::Kind::kCount, "widgets_made_total", "Made.", {}, 2, ObjectKey{"default", "w-0"}},
-      {Measurement::Kind::kCount, "widgets_lost_total", "Lost.", {}, 1, ObjectKey{"default", "nobody"}},
-      {Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3, std::nullopt},
-      {Measurement::Kind::kLevel, "widgets", "Now.", {{"kind", "round"}}, 7, std::nullopt}};
+      {plan::Measurement::Kind::kCount, "widgets_created_total", "Created.", {}, 2, ObjectKey{"default", "w-0"}},
+      {plan::Measurement::Kind::kCount, "widgets_lost_total", "Lost.", {}, 1, ObjectKey{"default", "other"}},
+      {plan::Measurement::Kind::kDuration, "widget_seconds", "Time.", {}, 3, std::nullopt},
+      {plan::Measurement::Kind::kLevel, "widgets", "Now.", {{"kind", "round"}}, 7, std::nullopt}};
   controller_->step(clock_.now(), {});
   const std::string text = metrics_.scrape();
-  EXPECT_THAT(text, ::testing::HasSubstr("widgets_made_total 2"));
+  EXPECT_THAT(text, ::testing::HasSubstr("widgets_created_total 2"));
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("widgets_lost_total")));
   EXPECT_THAT(text, ::testing::HasSubstr("widget_seconds_bucket{le=\"4\"} 1"));
   EXPECT_THAT(text, ::testing::HasSubstr("widgets{kind=\"round\"} 7"));

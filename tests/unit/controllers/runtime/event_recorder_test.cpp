@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/runtime/backoff.h"
-#include "tests/unit/controllers/runtime/fake_api.h"
+#include "tests/support/fake_api.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -12,19 +12,20 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tpuslice::testing::FakeApi;
 
 class EventRecorderTest : public ::testing::Test {
  protected:
   void record(const std::string& message, const std::string& name = "w") {
     recorder_.record({"example.com/v1", "Widget", {"default", name}, "uid-" + name, "7"},
-                     {EventType::kNormal, "Created", "Create", message, std::nullopt});
+                     {plan::EventType::kNormal, "Created", "Create", message, std::nullopt});
   }
   Instant settle() {
     for (int i = 0; i < 200; ++i) {
       const Instant due = recorder_.step(clock_.now(), {});
       if (due > clock_.now()) return due;
     }
-    ADD_FAILURE() << "a hot loop";
+    ADD_FAILURE() << "step() is always due";
     return clock_.now();
   }
   void advance(Duration by) {
@@ -39,7 +40,7 @@ class EventRecorderTest : public ::testing::Test {
   EventRecorder recorder_{{}, api_, clock_, metrics_, Logger()};
 };
 
-TEST_F(EventRecorderTest, SendsWhatKubectlShows) {
+TEST_F(EventRecorderTest, SetsTheFieldsThatKubectlShows) {
   record("created pod a");
   EXPECT_THAT(api_.writes(), IsEmpty()) << "record() never waits for the API server";
   settle();
@@ -58,7 +59,8 @@ TEST_F(EventRecorderTest, SendsWhatKubectlShows) {
 }
 
 TEST_F(EventRecorderTest, PutsEventsOfClusterScopedObjectsIntoDefault) {
-  recorder_.record({"v1", "Node", {"", "n"}, "uid-n", ""}, {EventType::kWarning, "Lost", "", "gone", std::nullopt});
+  recorder_.record({"v1", "Node", {"", "n"}, "uid-n", ""},
+                   {plan::EventType::kWarning, "Lost", "", "heartbeat missed", std::nullopt});
   settle();
   ASSERT_THAT(api_.all(kEvents), SizeIs(1));
   EXPECT_EQ(api_.all(kEvents)[0].namespace_name(), "default");
@@ -74,11 +76,11 @@ TEST_F(EventRecorderTest, CountsIdenticalEventsInOneSeries) {
   for (int i = 0; i < 100; ++i) record("created pod a");
   settle();
   ASSERT_THAT(api_.all(kEvents), SizeIs(1));
-  EXPECT_THAT(api_.writes(), SizeIs(2)) << "one create, one patch for the second";
+  EXPECT_THAT(api_.writes(), SizeIs(2)) << "a create, and a patch for the second event";
   EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
   EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["lastObservedTime"], "2026-01-01T00:00:01.000000Z");
   advance(6min);
-  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 102) << "told when the series ended";
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 102) << "written when the series ended";
   advance(10min);
   EXPECT_THAT(api_.writes(), SizeIs(3));
   record("created pod a");
@@ -93,10 +95,10 @@ TEST_F(EventRecorderTest, RefreshesTheCountOfALongSeries) {
     clock_.advance(1min);
   }
   ASSERT_THAT(api_.all(kEvents), SizeIs(1));
-  EXPECT_EQ(api_.writes().size(), 4U) << "create, second, and two refreshes";
+  EXPECT_EQ(api_.writes().size(), 4U) << "a create, a patch for the second event, two refreshes";
 }
 
-TEST_F(EventRecorderTest, TriesAgainWithTheSameNameSoThatNoneIsDoubled) {
+TEST_F(EventRecorderTest, RetriesWithTheSameNameToAvoidDuplicates) {
   int lost = 3;
   api_.lost_reply = [&](const FakeApi::Call&) {
     return lost-- > 0 ? std::optional<Error>(Error::unavailable("reset")) : std::nullopt;
@@ -118,7 +120,7 @@ TEST_F(EventRecorderTest, GivesUpAfterTwelveTries) {
   EXPECT_EQ(counter("tpuslice_events_failed_total"), 1);
 }
 
-TEST_F(EventRecorderTest, DropsAtOnceWhatTheServerWillNeverTake) {
+TEST_F(EventRecorderTest, DropsAnEventThatTheServerRejects) {
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.body["note"] != "bad") return std::nullopt;
     return Error::of(ErrorCode::kForbidden, "namespace is being terminated");
@@ -130,7 +132,7 @@ TEST_F(EventRecorderTest, DropsAtOnceWhatTheServerWillNeverTake) {
   EXPECT_EQ(api_.all(kEvents)[0].json()["note"], "good");
 }
 
-TEST_F(EventRecorderTest, MakesANewEventWhenTheServerForgotTheOld) {
+TEST_F(EventRecorderTest, CreatesTheEventAgainAfterItExpired) {
   record("created pod a");
   settle();
   ASSERT_TRUE(api_.remove(kEvents, api_.all(kEvents)[0].key(), {}, {}).ok());
@@ -140,7 +142,7 @@ TEST_F(EventRecorderTest, MakesANewEventWhenTheServerForgotTheOld) {
   EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, LimitsTheEventsOfOneObjectOnly) {
+TEST_F(EventRecorderTest, LimitsTheEventsOfEachObject) {
   for (int i = 0; i < 40; ++i) record("message " + std::to_string(i));
   record("other", "x");
   settle();
@@ -152,7 +154,7 @@ TEST_F(EventRecorderTest, LimitsTheEventsOfOneObjectOnly) {
   EXPECT_THAT(api_.all(kEvents), SizeIs(27));
 }
 
-TEST_F(EventRecorderTest, DropsTheOldestWhenTooManyWait) {
+TEST_F(EventRecorderTest, DropsTheOldestEventWhenTheQueueIsFull) {
   for (int i = 0; i < 1010; ++i) record("m", "w" + std::to_string(i));
   settle();
   EXPECT_THAT(api_.all(kEvents), SizeIs(1000));
@@ -160,7 +162,7 @@ TEST_F(EventRecorderTest, DropsTheOldestWhenTooManyWait) {
   EXPECT_EQ(api_.calls().front().body["regarding"]["name"], "w10");
 }
 
-TEST_F(EventRecorderTest, CutsLongNotesBetweenCharacters) {
+TEST_F(EventRecorderTest, TruncatesLongNotesBetweenCharacters) {
   std::string note(1023, 'x');
   note += "\xc3\xa9tail";
   record(note);

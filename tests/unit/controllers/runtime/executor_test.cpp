@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "tests/unit/controllers/runtime/fake_api.h"
+#include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -17,13 +17,13 @@ using ::testing::SizeIs;
 
 class Events final : public EventSink {
  public:
-  void record(const ObjectReference& regarding, const EventIntent& event) override {
+  void record(const plan::ObjectReference& regarding, const plan::EventIntent& event) override {
     seen.push_back(regarding.key.name + " " + event.reason + ": " + event.message);
   }
   std::vector<std::string> seen;
 };
 
-/// Notes the size and limit of every batch.
+/// Records the size and limit of every batch.
 class CountingParallel final : public Parallel {
  public:
   void run(std::size_t count, std::size_t limit, const std::function<void(std::size_t)>& task) override {
@@ -37,23 +37,23 @@ class CountingParallel final : public Parallel {
 
 class ExecutorTest : public ::testing::Test {
  protected:
-  ExecutorTest() : owner_(api_.put(kWidgets, widget("w"))) { api_.forget_calls(); }
+  ExecutorTest() : owner_(api_.put(kWidgets, widget("w"))) { api_.clear_calls(); }
 
-  ExecutionReport apply(const Plan& plan) { return executor_.apply(plan, target(), {}); }
+  ExecutionReport apply(const plan::Plan& plan) { return executor_.apply(plan, target(), {}); }
   Target target() const {
     const Json* status = find_path(owner_.json(), {"status"});
     return {{kWidgets.api_version(), "Widget", owner_.key(), owner_.uid(), owner_.resource_version()},
             kWidgets,
             status == nullptr ? Json(nullptr) : *status};
   }
-  Action create(const std::string& name) {
-    Action action = Action::create(kPods, pod(name, &owner_));
+  plan::Action create(const std::string& name) {
+    plan::Action action = plan::Action::create(kPods, pod(name, &owner_));
     action.failure_reason = "FailedCreatePod";
     return action;
   }
   void fail_on(const std::string& call, Error error) {
-    api_.fault = [call, error](const FakeApi::Call& made) {
-      return made.text() == call ? std::optional<Error>(error) : std::nullopt;
+    api_.fault = [call, error](const FakeApi::Call& actual) {
+      return actual.text() == call ? std::optional<Error>(error) : std::nullopt;
     };
   }
 
@@ -64,8 +64,8 @@ class ExecutorTest : public ::testing::Test {
   Object owner_;
 };
 
-Plan plan_of(std::vector<Stage> stages) {
-  Plan plan;
+plan::Plan plan_of(std::vector<plan::Stage> stages) {
+  plan::Plan plan;
   plan.reason = "a test";
   plan.stages = std::move(stages);
   return plan;
@@ -73,8 +73,8 @@ Plan plan_of(std::vector<Stage> stages) {
 
 TEST_F(ExecutorTest, RunsStagesInOrderAndStatusLast) {
   const Object old = api_.put(kPods, pod("old", &owner_));
-  Plan plan = plan_of({{{Action::remove(kPods, old.key(), {.uid = old.uid()})}}, {{create("new")}}});
-  plan.status = StatusPatch{{{"ready", 1}}};
+  plan::Plan plan = plan_of({{{plan::Action::remove(kPods, old.key(), {.uid = old.uid()})}}, {{create("new")}}});
+  plan.status = plan::StatusPatch{{{"ready", 1}}};
   const ExecutionReport report = apply(plan);
   EXPECT_TRUE(report.ok());
   EXPECT_THAT(api_.writes(), ElementsAre("delete default/old", "create default/new", "status default/w"));
@@ -85,7 +85,7 @@ TEST_F(ExecutorTest, RunsStagesInOrderAndStatusLast) {
 }
 
 TEST_F(ExecutorTest, StartsCreatesSlowlyAndWithinTheLimit) {
-  Stage stage;
+  plan::Stage stage;
   for (int i = 0; i < 20; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
   apply(plan_of({stage}));
   EXPECT_THAT(parallel_.batches, ElementsAre(1, 4, 15));
@@ -93,45 +93,45 @@ TEST_F(ExecutorTest, StartsCreatesSlowlyAndWithinTheLimit) {
   EXPECT_THAT(api_.all(kPods), SizeIs(20));
 }
 
-TEST_F(ExecutorTest, StartsSlowlyNoLongerThanItTakesToReachTheLimit) {
-  Stage stage;
+TEST_F(ExecutorTest, SlowStartEndsAtTheLimit) {
+  plan::Stage stage;
   for (int i = 0; i < 100; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
   apply(plan_of({stage}));
   EXPECT_THAT(parallel_.batches, ElementsAre(1, 4, 95));
 }
 
-TEST_F(ExecutorTest, MakesABodyWhenItIsSent) {
-  int made = 0;
-  const Action later = Action::create(kPods, {"default", "later"}, [&]() -> Result<Json> {
-    ++made;
+TEST_F(ExecutorTest, BuildsABodyWhenItIsSent) {
+  int builds = 0;
+  const plan::Action later = plan::Action::create(kPods, {"default", "later"}, [&]() -> Result<Json> {
+    ++builds;
     return pod("later", &owner_).json();
   });
-  const Plan plan = plan_of({{{later}}});
-  EXPECT_EQ(made, 0);
+  const plan::Plan plan = plan_of({{{later}}});
+  EXPECT_EQ(builds, 0);
   EXPECT_TRUE(apply(plan).ok());
-  EXPECT_EQ(made, 1);
+  EXPECT_EQ(builds, 1);
   EXPECT_TRUE(api_.find(kPods, {"default", "later"}));
 }
 
-TEST_F(ExecutorTest, ReportsABodyThatCannotBeMade) {
-  Action never = Action::create(kPods, {"default", "never"},
-                                []() -> Result<Json> { return Error::invalid_argument("no container"); });
-  never.failure_reason = "FailedCreatePod";
-  const ExecutionReport report = apply(plan_of({{{never}}}));
+TEST_F(ExecutorTest, ReportsABodyThatCannotBeBuilt) {
+  plan::Action action = plan::Action::create(kPods, {"default", "a"},
+                                             []() -> Result<Json> { return Error::invalid_argument("no container"); });
+  action.failure_reason = "FailedCreatePod";
+  const ExecutionReport report = apply(plan_of({{{action}}}));
   ASSERT_TRUE(report.failure);
   EXPECT_EQ(report.failure->message, "no container");
   EXPECT_THAT(api_.writes(), IsEmpty());
 }
 
-TEST_F(ExecutorTest, FailsABoundToFailStageOnce) {
+TEST_F(ExecutorTest, StopsAStageWhenItsFirstCreateFails) {
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;
     return Error::of(ErrorCode::kForbidden, "exceeded quota");
   };
-  Stage stage;
+  plan::Stage stage;
   for (int i = 0; i < 20; ++i) stage.actions.push_back(create("p" + std::to_string(i)));
-  Plan plan = plan_of({stage, {{create("later")}}});
-  plan.status = StatusPatch{{{"ready", 20}}};
+  plan::Plan plan = plan_of({stage, {{create("later")}}});
+  plan.status = plan::StatusPatch{{{"ready", 20}}};
   const ExecutionReport report = apply(plan);
   EXPECT_THAT(api_.writes(), ElementsAre("create default/p0"));
   ASSERT_TRUE(report.failure);
@@ -143,7 +143,7 @@ TEST_F(ExecutorTest, FailsABoundToFailStageOnce) {
   EXPECT_FALSE(report.status_written);
 }
 
-TEST_F(ExecutorTest, ReportsWhatWasDoneBeforeAFailure) {
+TEST_F(ExecutorTest, ReportsTheWritesBeforeAFailure) {
   fail_on("create default/c", Error::unavailable("connection reset"));
   const ExecutionReport report = apply(plan_of({{{create("a"), create("b"), create("c"), create("d")}}}));
   EXPECT_FALSE(report.ok());
@@ -151,20 +151,20 @@ TEST_F(ExecutorTest, ReportsWhatWasDoneBeforeAFailure) {
   EXPECT_THAT(report.writes, SizeIs(2));
 }
 
-TEST_F(ExecutorTest, PutsItsLabelsOnWhatItAdopts) {
+TEST_F(ExecutorTest, AddsMissingLabelsToAnAdoptedObject) {
   Object old = pod("a", &owner_);
   old.mutable_json()["metadata"]["labels"] = {{"app", "old"}, {"team", "x"}};
   api_.put(kPods, old);
   Object wanted = pod("a", &owner_);
   wanted.mutable_json()["metadata"]["labels"] = {{"app", "new"}};
-  Plan plan;
-  plan.stages.push_back({{Action::create(kPods, wanted)}});
+  plan::Plan plan;
+  plan.stages.push_back({{plan::Action::create(kPods, wanted)}});
   const ExecutionReport report = apply(plan);
   EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted);
   EXPECT_EQ(api_.get(kPods, wanted.key(), {})->json()["metadata"]["labels"], Json({{"app", "new"}, {"team", "x"}}));
 }
 
-TEST_F(ExecutorTest, AdoptsWhatAnEarlierCreateWhoseReplyWasLostHasMade) {
+TEST_F(ExecutorTest, AdoptsAnObjectThatAnEarlierAttemptCreated) {
   api_.put(kPods, pod("a", &owner_));
   const ExecutionReport report = apply(plan_of({{{create("a")}}}));
   EXPECT_TRUE(report.ok());
@@ -172,7 +172,7 @@ TEST_F(ExecutorTest, AdoptsWhatAnEarlierCreateWhoseReplyWasLostHasMade) {
   EXPECT_THAT(report.writes, SizeIs(1));
 }
 
-TEST_F(ExecutorTest, NamesTheOtherOwnerOfATakenName) {
+TEST_F(ExecutorTest, NamesTheOwnerOfAnExistingObject) {
   Object other = api_.put(kWidgets, widget("other"));
   api_.put(kPods, pod("a", &other));
   const ExecutionReport report = apply(plan_of({{{create("a")}}}));
@@ -182,110 +182,111 @@ TEST_F(ExecutorTest, NamesTheOtherOwnerOfATakenName) {
                                          other.uid() + "), not by Widget w: delete or rename one of them");
 }
 
-TEST_F(ExecutorTest, WaitsForAPredecessorThatIsStillBeingDeleted) {
-  Object dying = pod("a", &owner_);
-  dying.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-  api_.put(kPods, dying);
+TEST_F(ExecutorTest, ReturnsConflictWhileAPredecessorIsTerminating) {
+  Object terminating = pod("a", &owner_);
+  terminating.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  api_.put(kPods, terminating);
   const ExecutionReport report = apply(plan_of({{{create("a")}}}));
   ASSERT_TRUE(report.error);
   EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
   EXPECT_FALSE(report.failure);
 }
 
-TEST_F(ExecutorTest, TakesADeleteOfWhatIsGoneForDone) {
+TEST_F(ExecutorTest, ADeleteOfAnAbsentOrReplacedObjectSucceeds) {
   api_.put(kPods, pod("replaced", &owner_));
   const ExecutionReport report =
-      apply(plan_of({{{Action::remove(kPods, {"default", "gone"}, {.uid = "u1"}),
-                       Action::remove(kPods, {"default", "replaced"}, {.uid = "another"})}}}));
+      apply(plan_of({{{plan::Action::remove(kPods, {"default", "absent"}, {.uid = "u1"}),
+                       plan::Action::remove(kPods, {"default", "replaced"}, {.uid = "another"})}}}));
   EXPECT_TRUE(report.ok());
-  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kGone);
-  EXPECT_EQ(report.stages[0][1].outcome, Outcome::kGone);
-  EXPECT_TRUE(api_.find(kPods, {"default", "replaced"})) << "the precondition protects the new one";
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kNotFound);
+  EXPECT_EQ(report.stages[0][1].outcome, Outcome::kNotFound);
+  EXPECT_TRUE(api_.find(kPods, {"default", "replaced"})) << "the uid precondition protects the new object";
 }
 
-TEST_F(ExecutorTest, AnswersConflictForAPatchOfAnotherObject) {
+TEST_F(ExecutorTest, APatchOfAnAbsentOrReplacedObjectIsAConflict) {
   api_.put(kPods, pod("a", &owner_));
-  for (const char* name : {"a", "gone"}) {
+  for (const char* name : {"a", "absent"}) {
     const ExecutionReport report =
-        apply(plan_of({{{Action::patch(kPods, {"default", name}, {{"x", 1}}, {.uid = "another"})}}}));
+        apply(plan_of({{{plan::Action::patch(kPods, {"default", name}, {{"x", 1}}, {.uid = "another"})}}}));
     ASSERT_TRUE(report.error) << name;
     EXPECT_EQ(report.error->code(), ErrorCode::kConflict) << name;
     EXPECT_FALSE(report.failure) << name;
   }
   fail_on("patch default/a", Error::of(ErrorCode::kInvalid, "metadata.uid: Invalid value: field is immutable"));
-  EXPECT_EQ(apply(plan_of({{{Action::patch(kPods, {"default", "a"}, {{"x", 1}}, {.uid = "another"})}}})).error->code(),
-            ErrorCode::kConflict);
+  EXPECT_EQ(
+      apply(plan_of({{{plan::Action::patch(kPods, {"default", "a"}, {{"x", 1}}, {.uid = "another"})}}})).error->code(),
+      ErrorCode::kConflict);
 }
 
-TEST_F(ExecutorTest, DeletesInTheBackgroundUnlessThePlanSaysOtherwise) {
-  Stage stage;
+TEST_F(ExecutorTest, DeletesInTheBackgroundByDefault) {
+  plan::Stage stage;
   for (const char* name : {"a", "b", "c"}) {
     const Object child = api_.put(kPods, pod(name, &owner_));
-    stage.actions.push_back(Action::remove(kPods, child.key(), {.uid = child.uid()}));
+    stage.actions.push_back(plan::Action::remove(kPods, child.key(), {.uid = child.uid()}));
   }
-  stage.actions[1].propagation = Propagation::kForeground;
-  stage.actions[2].propagation = Propagation::kBackground;
+  stage.actions[1].propagation = plan::Propagation::kForeground;
+  stage.actions[2].propagation = plan::Propagation::kBackground;
   EXPECT_TRUE(apply(plan_of({stage})).ok());
   std::vector<std::string> policies;
   for (const FakeApi::Call& call : api_.calls()) policies.push_back(call.body);
   EXPECT_THAT(policies, ElementsAre("Background", "Foreground", "Background"));
 }
 
-TEST_F(ExecutorTest, PatchesTheStatusOfAnotherObjectLikeTheObject) {
+TEST_F(ExecutorTest, PatchesTheStatusOfAnotherObject) {
   const Object child = api_.put(kPods, pod("a", &owner_));
-  Action status = Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = child.uid()});
+  plan::Action status = plan::Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = child.uid()});
   status.subresource = "status";
   const ExecutionReport report = apply(plan_of({{{status}}}));
   EXPECT_TRUE(report.ok());
   EXPECT_THAT(api_.writes(), ElementsAre("status default/a"));
   const Object patched = *api_.find(kPods, child.key());
   EXPECT_EQ(patched.json()["status"]["message"], "m");
-  EXPECT_FALSE(report.status_written) << "that is the status of the reconciled object";
+  EXPECT_FALSE(report.status_written) << "status_written is about the reconciled object";
 
-  // Which the ledger waits for, as for any other patch.
+  // The ledger waits for it as for any other patch.
   ASSERT_THAT(report.writes, SizeIs(1));
   EXPECT_EQ(report.writes[0].uid, child.uid());
   EXPECT_EQ(std::to_string(report.writes[0].revision), patched.resource_version());
   PodStore pods(kPods);
   pods.replace({PodView::from_json(child.json()).value()}, revision_of(child.resource_version()));
   WriteLedger ledger;
-  ledger.add_probe(probe_of(pods));
+  ledger.add_store(pods);
   ledger.record(owner_.key(), report.writes, {});
   EXPECT_FALSE(ledger.satisfied(owner_.key(), {}));
   pods.put(PodView::from_json(patched.json()).value());
   EXPECT_TRUE(ledger.satisfied(owner_.key(), {}));
 }
 
-TEST_F(ExecutorTest, NamesTheSubresourceOfAPatchOfAnotherObject) {
+TEST_F(ExecutorTest, ErrorsNameTheSubresource) {
   const Object child = api_.put(kPods, pod("a", &owner_));
-  Action status = Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = "another"});
+  plan::Action status = plan::Action::patch(kPods, child.key(), {{"status", {{"message", "m"}}}}, {.uid = "another"});
   status.subresource = "status";
   const ExecutionReport report = apply(plan_of({{{status}}}));
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
-  EXPECT_THAT(report.error->message(), HasSubstr("pods/status default/a is not what it was"));
+  EXPECT_THAT(report.error->message(), HasSubstr("pods/status default/a has changed"));
 }
 
-TEST_F(ExecutorTest, WritesAStatusOnlyWhereItDiffers) {
-  owner_.mutable_json()["status"] = {{"ready", 1}, {"gone", "soon"}, {"same", {{"a", 1}}}};
+TEST_F(ExecutorTest, WritesTheStatusOnlyIfItDiffers) {
+  owner_.mutable_json()["status"] = {{"ready", 1}, {"old", 1}, {"same", {{"a", 1}}}};
   owner_ = api_.put(kWidgets, owner_);
-  Plan plan;
-  plan.status = StatusPatch{owner_.json()["status"]};
+  plan::Plan plan;
+  plan.status = plan::StatusPatch{owner_.json()["status"]};
   EXPECT_FALSE(apply(plan).status_written);
   EXPECT_THAT(api_.writes(), IsEmpty());
 
-  plan.status = StatusPatch{{{"ready", 2}, {"same", {{"a", 1}}}}};
+  plan.status = plan::StatusPatch{{{"ready", 2}, {"same", {{"a", 1}}}}};
   EXPECT_TRUE(apply(plan).status_written);
-  EXPECT_EQ(api_.calls().back().body, Json({{"status", {{"ready", 2}, {"gone", nullptr}}}}));
+  EXPECT_EQ(api_.calls().back().body, Json({{"status", {{"ready", 2}, {"old", nullptr}}}}));
   EXPECT_EQ(api_.find(kWidgets, owner_.key())->json()["status"], plan.status->status);
 }
 
-TEST_F(ExecutorTest, DoesNotWriteTheStatusOfASuccessor) {
+TEST_F(ExecutorTest, DoesNotWriteTheStatusOfARecreatedObject) {
   const Target old = target();
   ASSERT_TRUE(api_.remove(kWidgets, owner_.key(), {}, {}).ok());
   api_.put(kWidgets, widget("w"));
-  Plan plan;
-  plan.status = StatusPatch{{{"ready", 2}}};
+  plan::Plan plan;
+  plan.status = plan::StatusPatch{{{"ready", 2}}};
   const ExecutionReport report = executor_.apply(plan, old, {});
   ASSERT_TRUE(report.error);
   EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
@@ -293,31 +294,31 @@ TEST_F(ExecutorTest, DoesNotWriteTheStatusOfASuccessor) {
 
 TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
   fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
-  Plan plan = plan_of({{{create("a"), create("b"), create("c")}}});
+  plan::Plan plan = plan_of({{{create("a"), create("b"), create("c")}}});
   for (const char* name : {"a", "b", "c"}) {
-    plan.events.push_back({EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
-    plan.events.push_back({EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({plan::EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({plan::EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
   }
-  plan.events.push_back({EventType::kNormal, "Always", "", "said", std::nullopt});
+  plan.events.push_back({plan::EventType::kNormal, "Always", "", "message", std::nullopt});
   apply(plan);
-  EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: said"));
+  EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: message"));
 }
 
-TEST_F(ExecutorTest, TellsOnlyOfWhatItDidWhereItIsCutShort) {
+TEST_F(ExecutorTest, EmitsOnlyEventsOfItsWritesWhenCancelled) {
   fail_on("create default/b", Error::of(ErrorCode::kCancelled, "not sent: this replica no longer leads"));
-  Plan plan = plan_of({{{create("a")}}, {{create("b")}}});
+  plan::Plan plan = plan_of({{{create("a")}}, {{create("b")}}});
   for (const char* name : {"a", "b"}) {
-    plan.events.push_back({EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
-    plan.events.push_back({EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({plan::EventType::kNormal, "Created", "", name, ObjectKey{"default", name}});
+    plan.events.push_back({plan::EventType::kWarning, "Failed", "", name, ObjectKey{"default", name}});
   }
-  plan.events.push_back({EventType::kNormal, "Always", "", "said", std::nullopt});
+  plan.events.push_back({plan::EventType::kNormal, "Always", "", "message", std::nullopt});
   apply(plan);
   EXPECT_THAT(events_.seen, ElementsAre("w Created: a"));
 }
 
-TEST_F(ExecutorTest, GoesOnWithIndependentActionsAfterAFailure) {
+TEST_F(ExecutorTest, ContinuesWithIndependentActionsAfterAFailure) {
   fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
-  Plan plan = plan_of({{{create("a"), create("b"), create("c")}, true}, {{create("later")}}});
+  plan::Plan plan = plan_of({{{create("a"), create("b"), create("c")}, true}, {{create("later")}}});
   const ExecutionReport report = apply(plan);
   EXPECT_FALSE(report.ok());
   EXPECT_THAT(api_.writes(), ElementsAre("create default/a", "create default/b", "create default/c"));
@@ -326,16 +327,16 @@ TEST_F(ExecutorTest, GoesOnWithIndependentActionsAfterAFailure) {
   EXPECT_FALSE(report.succeeded(plan, {"default", "later"})) << "the next stage depends on all of this one";
 }
 
-TEST_F(ExecutorTest, EmitsAnEventAboutTheObjectItNames) {
-  Plan plan = plan_of({});
-  EventIntent event{EventType::kNormal, "Said", "", "here", std::nullopt};
-  event.regarding = ObjectReference{"v1", "Pod", {"default", "other"}, "u", {}};
+TEST_F(ExecutorTest, EmitsAnEventAboutItsRegardingObject) {
+  plan::Plan plan = plan_of({});
+  plan::EventIntent event{plan::EventType::kNormal, "Created", "", "message", std::nullopt};
+  event.regarding = plan::ObjectReference{"v1", "Pod", {"default", "other"}, "u", {}};
   plan.events.push_back(event);
   apply(plan);
-  EXPECT_THAT(events_.seen, ElementsAre("other Said: here"));
+  EXPECT_THAT(events_.seen, ElementsAre("other Created: message"));
 }
 
-TEST_F(ExecutorTest, SendsNothingMoreOnceStopped) {
+TEST_F(ExecutorTest, SendsNothingAfterStop) {
   std::stop_source stop;
   api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
     if (call.key.name == "b") stop.request_stop();
@@ -352,22 +353,22 @@ TEST(ThreadPool, RunsEachTaskOnceWithinTheLimitForManyCallers) {
   ThreadPool pool(4);
   std::vector<std::jthread> callers;
   std::atomic<int> ran = 0;
-  std::atomic<int> beyond = 0;
+  std::atomic<int> over_limit = 0;
   for (int c = 0; c < 3; ++c) {
     callers.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
-        std::atomic<int> under_way = 0;
+        std::atomic<int> running = 0;
         pool.run(20, 3, [&](std::size_t) {
-          if (++under_way > 3) ++beyond;
+          if (++running > 3) ++over_limit;
           ++ran;
-          --under_way;
+          --running;
         });
       }
     });
   }
   callers.clear();
   EXPECT_EQ(ran, 3 * 50 * 20);
-  EXPECT_EQ(beyond, 0);
+  EXPECT_EQ(over_limit, 0);
 }
 
 }  // namespace

@@ -3,14 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "controllers/runtime/backoff.h"
-#include "tests/unit/controllers/runtime/fake_api.h"
+#include "tests/support/fake_api.h"
 
 namespace tpuslice::runtime {
 namespace {
 
 using namespace std::chrono_literals;
+using tpuslice::testing::FakeApi;
 
-/// One replica: its own clock and random numbers, the API server shared.
+/// One replica, with a clock and random numbers of its own.
 struct Replica {
   Replica(FakeApi& api, const std::string& identity)
       : elector({.identity = identity}, api, api, clock, random, metrics, Logger()) {}
@@ -44,7 +45,7 @@ class LeaderElectionTest : public ::testing::Test {
   Replica b_{api_, "b"};
 };
 
-TEST_F(LeaderElectionTest, MakesTheFirstOneLeaderAndKeepsIt) {
+TEST_F(LeaderElectionTest, TheFirstReplicaLeadsAndRenews) {
   a_.step();
   b_.step();
   EXPECT_TRUE(a_.leading());
@@ -58,7 +59,7 @@ TEST_F(LeaderElectionTest, MakesTheFirstOneLeaderAndKeepsIt) {
             std::string::npos);
 }
 
-TEST_F(LeaderElectionTest, HandsOverWhenTheLeaderFallsSilent) {
+TEST_F(LeaderElectionTest, AnotherReplicaLeadsAfterTheLeaseExpires) {
   a_.step();
   b_.step();
   for (int i = 0; i < 14; ++i) b_.advance(1s);
@@ -70,10 +71,10 @@ TEST_F(LeaderElectionTest, HandsOverWhenTheLeaderFallsSilent) {
   EXPECT_TRUE(a_.lost());
   EXPECT_FALSE(a_.leading());
   a_.advance(1h);
-  EXPECT_FALSE(a_.leading()) << "who lost never leads again in this process";
+  EXPECT_FALSE(a_.leading()) << "a replica that lost its lease never leads again in this process";
 }
 
-TEST_F(LeaderElectionTest, IgnoresTheClocksOfOthers) {
+TEST_F(LeaderElectionTest, IgnoresTheClocksOfOtherReplicas) {
   // b's wall clock is a day ahead: by its timestamps a's lease looks long expired.
   b_.clock.advance(24h);
   a_.step();
@@ -89,7 +90,7 @@ TEST_F(LeaderElectionTest, StopsLeadingByItsOwnClockWhenItCannotRenew) {
   for (int i = 0; i < 9; ++i) a_.advance(1s);
   EXPECT_TRUE(a_.leading());
   a_.clock.advance(1s);
-  EXPECT_FALSE(a_.leading()) << "even before anybody steps it";
+  EXPECT_FALSE(a_.leading()) << "without a step";
   EXPECT_EQ(a_.step(), kNever);
   EXPECT_TRUE(a_.lost());
 }
@@ -109,17 +110,17 @@ TEST_F(LeaderElectionTest, SurvivesALostReply) {
   EXPECT_EQ(spec()["leaseTransitions"], 0);
 }
 
-TEST_F(LeaderElectionTest, LosesToWhoeverTookTheLease) {
+TEST_F(LeaderElectionTest, LosesTheLeaseToAnotherHolder) {
   a_.step();
   Object lease = *api_.find(kLeases, {"tpu-slice-system", "tpu-slice-operator"});
-  lease.mutable_json()["spec"]["holderIdentity"] = "thief";
+  lease.mutable_json()["spec"]["holderIdentity"] = "other";
   api_.put(kLeases, lease);
   a_.advance(2s);
   EXPECT_TRUE(a_.lost());
-  EXPECT_EQ(spec()["holderIdentity"], "thief");
+  EXPECT_EQ(spec()["holderIdentity"], "other");
 }
 
-TEST_F(LeaderElectionTest, ReleasesSoThatOthersNeedNotWait) {
+TEST_F(LeaderElectionTest, AReleasedLeaseIsTakenWithoutWaiting) {
   a_.step();
   b_.step();
   a_.elector.release({});
@@ -131,12 +132,12 @@ TEST_F(LeaderElectionTest, ReleasesSoThatOthersNeedNotWait) {
   EXPECT_TRUE(b_.leading());
 }
 
-TEST_F(LeaderElectionTest, CreatesTheLeaseOnlyOnce) {
-  // Both see no lease; b's create comes second.
-  bool b_asked = false;
+TEST_F(LeaderElectionTest, OnlyOneReplicaCreatesTheLease) {
+  // Neither finds a lease; b creates it before a does.
+  bool b_stepped = false;
   api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
-    if (call.verb == "create" && !b_asked) {
-      b_asked = true;
+    if (call.verb == "create" && !b_stepped) {
+      b_stepped = true;
       b_.step();
     }
   };
@@ -145,7 +146,7 @@ TEST_F(LeaderElectionTest, CreatesTheLeaseOnlyOnce) {
   EXPECT_FALSE(a_.leading());
 }
 
-TEST_F(LeaderElectionTest, IsUnhealthyWhenItLostTheLeaseLongAgoAndStillRuns) {
+TEST_F(LeaderElectionTest, IsUnhealthyIfItRunsLongAfterItsLeaseExpired) {
   EXPECT_TRUE(a_.elector.healthy(a_.clock.now()));
   a_.step();
   EXPECT_TRUE(a_.elector.healthy(a_.clock.now() + 15s));

@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "api/base/pause.h"
 #include "controllers/runtime/backoff.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
@@ -15,17 +16,19 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 using ::tpuslice::testing::eventually;
 
 const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
 
-/// A whole operator for Widgets.
+/// An operator for Widgets.
 struct Operator {
   Operator(FakeApi& api, const Clock& clock, const std::string& identity, std::size_t threads = 0)
       : manager({api, api}, {api, api}, clock, metrics, Logger(), options(identity, threads)),
-        widgets(manager.objects(kWidgets)),
-        pods(manager.pods({.label_selector = "app"}, owner_index<PodView>)),
+        widgets(manager.store<ObjectView>(kWidgets)),
+        pods(manager.store<PodView>(kPods, {.label_selector = "app"})),
         controller(manager.add(std::make_unique<WidgetReconciler>(widgets, pods))) {
     controller.watches(widgets);
     controller.watches(pods);
@@ -45,7 +48,7 @@ struct Operator {
   Controller& controller;
 };
 
-TEST(Manager, TakesAWholeClusterToRestInOneStep) {
+TEST(Manager, OneStepReconcilesTheCluster) {
   FakeApi api;
   const FakeClock clock;
   Operator op(api, clock, "a");
@@ -57,17 +60,18 @@ TEST(Manager, TakesAWholeClusterToRestInOneStep) {
   EXPECT_THAT(api.all(kPods), SizeIs(3));
   EXPECT_EQ(api.find(kWidgets, {"default", "w"})->json()["status"]["pods"], 3);
   EXPECT_THAT(api.all(kEvents), SizeIs(1));
-  api.forget_calls();
+  api.clear_calls();
   op.manager.step(clock.now());
   EXPECT_THAT(api.writes(), IsEmpty());
 }
 
-TEST(Manager, KeepsJobsByTheirController) {
+TEST(Manager, IndexesJobsByTheirController) {
   FakeApi api;
   const FakeClock clock;
   Metrics metrics;
   Manager manager({api, api}, {api, api}, clock, metrics, Logger(), Operator::options("a", 0));
-  const JobStore& jobs = manager.jobs({.label_selector = "app"}, owner_index<JobView>);
+  const Index<JobView> jobs_by_owner =
+      manager.store<JobView>(kJobs, {.label_selector = "app"}).add_index(owner_uid<JobView>);
   const Object owner = api.put(kWidgets, widget("w"));
   api.put(kJobs, Object({{"metadata",
                           {{"name", "w-0"},
@@ -75,14 +79,14 @@ TEST(Manager, KeepsJobsByTheirController) {
                            {"ownerReferences", Json::array({owner.as_controller().to_json()})}}},
                          {"spec", {{"parallelism", 4}}}}));
   manager.step(clock.now());
-  const auto owned = jobs.lookup("owner/" + owner.uid());
+  const auto owned = jobs_by_owner.lookup(owner.uid());
   ASSERT_THAT(owned, SizeIs(1));
   EXPECT_EQ(owned[0]->key.name, "w-0");
   EXPECT_EQ(owned[0]->parallelism, 4);
 }
 
-/// What is read of pods, services and nodes: a list for each watch.
-class ManagerWatches : public ::testing::Test {
+/// Counts the watches by their first lists.
+class ManagerStores : public ::testing::Test {
  protected:
   std::vector<std::string> selectors(const ResourceType& type) {
     manager_.step(clock_.now());
@@ -104,34 +108,54 @@ class ManagerWatches : public ::testing::Test {
   Manager manager_{{api_, api_}, {api_, api_}, clock_, metrics_, Logger(), Operator::options("a", 0)};
 };
 
-TEST_F(ManagerWatches, OfOneScopeAreOne) {
-  ServiceStore& services = manager_.services();
-  EXPECT_EQ(&manager_.services({}, owner_index<ServiceView>), &services);
-  EXPECT_EQ(&manager_.services({.label_selector = "app"}), &services) << "everything holds that, too";
+TEST_F(ManagerStores, StoresOfOneScopeAreShared) {
+  ServiceStore& services = manager_.store<ServiceView>(kServices);
+  EXPECT_EQ(&manager_.store<ServiceView>(kServices), &services);
+  EXPECT_EQ(&manager_.store<ServiceView>(kServices, {.label_selector = "app"}), &services)
+      << "a store without a selector holds these objects, too";
   EXPECT_THAT(selectors(kServices), ElementsAre(""));
 }
 
-TEST_F(ManagerWatches, OfDifferentScopesAreDifferent) {
-  const NodeStore& some = manager_.nodes({.label_selector = "tpu"});
-  EXPECT_NE(&manager_.nodes({.label_selector = "gpu"}), &some);
-  EXPECT_NE(&manager_.nodes(), &some) << "some are not all";
+TEST_F(ManagerStores, StoresOfDifferentScopesAreSeparate) {
+  const NodeStore& some = manager_.store<NodeView>(kNodes, {.label_selector = "tpu"});
+  EXPECT_NE(&manager_.store<NodeView>(kNodes, {.label_selector = "gpu"}), &some);
+  EXPECT_NE(&manager_.store<NodeView>(kNodes), &some) << "a store with a selector does not hold all nodes";
   EXPECT_THAT(selectors(kNodes), ElementsAre("tpu", "gpu", ""));
 }
 
-TEST_F(ManagerWatches, AStoreThatIsSharedHasAllIndexes) {
-  NodeStore& nodes = manager_.nodes({}, [](const NodeView&) { return std::vector<std::string>{"all"}; });
-  manager_.nodes({}, [](const NodeView&) { return std::vector<std::string>{"each"}; });
+TEST_F(ManagerStores, ASharedStoreHasAllIndexes) {
+  NodeStore& nodes = manager_.store<NodeView>(kNodes);
+  const auto constant = [](const std::string& value) {
+    return [value](const NodeView&) { return std::vector<std::string>{value}; };
+  };
+  const Index<NodeView> first = nodes.add_index(constant("a"));
+  const Index<NodeView> second = manager_.store<NodeView>(kNodes).add_index(constant("b"));
   NodeView node;
   node.key.name = "n";
   nodes.put(node);
-  EXPECT_THAT(nodes.lookup("all"), SizeIs(1));
-  EXPECT_THAT(nodes.lookup("each"), SizeIs(1));
+  EXPECT_THAT(first.lookup("a"), SizeIs(1));
+  EXPECT_THAT(first.lookup("b"), IsEmpty());
+  EXPECT_THAT(second.lookup("b"), SizeIs(1));
 }
 
-TEST_F(ManagerWatches, BringNoPodTwice) {
-  PodStore& one = manager_.pods({.label_selector = "app"}, owner_index<PodView>);
-  PodStore& two = manager_.pods({.label_selector = "type in (a,b)"});
-  const PodStores all = manager_.pods_with("mark", marked);
+TEST_F(ManagerStores, ViewsKeepOnlyRegisteredAnnotations) {
+  manager_.keep_annotations({"a.example.com/"});
+  const PodStore& pods = manager_.store<PodView>(kPods);
+  manager_.keep_annotations({"b.example.com/"});
+  Object annotated = pod("x");
+  annotated.mutable_json()["metadata"]["annotations"] = {
+      {"a.example.com/size", "1"}, {"b.example.com/size", "2"}, {"c.example.com/size", "3"}};
+  api_.put(kPods, annotated);
+  manager_.step(clock_.now());
+  EXPECT_THAT(pods.get({"default", "x"})->annotations,
+              UnorderedElementsAre(Pair("a.example.com/size", "1"), Pair("b.example.com/size", "2")));
+}
+
+TEST_F(ManagerStores, NoPodIsWatchedTwice) {
+  auto& one = manager_.store<PodView>(kPods, {.label_selector = "app"});
+  auto& two = manager_.store<PodView>(kPods, {.label_selector = "type in (a,b)"});
+  const PodStores all = manager_.pods_with("mark");
+  const PodIndex pods = all.add_index(marked);
   ASSERT_THAT(stores_of(all), SizeIs(3));
   EXPECT_THAT(selectors(kPods), ElementsAre("app", "type in (a,b)", "mark,!app,type notin (a,b)"));
 
@@ -139,30 +163,30 @@ TEST_F(ManagerWatches, BringNoPodTwice) {
   pod.key = {"default", "x"};
   pod.labels = {{"app", "1"}};
   one.put(pod);
-  EXPECT_THAT(all.lookup("marked"), IsEmpty());
+  EXPECT_THAT(pods.lookup("marked"), IsEmpty());
   pod.labels["mark"] = "1";
   one.put(pod);
   pod.key.name = "y";
   two.put(pod);
-  EXPECT_THAT(all.lookup("marked"), SizeIs(2));
+  EXPECT_THAT(pods.lookup("marked"), SizeIs(2));
 }
 
-TEST_F(ManagerWatches, OfPodsWithTheLabelThemselvesServeAsWell) {
-  manager_.pods({.label_selector = "app,mark"});
-  const PodStores all = manager_.pods_with("mark", marked);
+TEST_F(ManagerStores, PodsWithALabelIncludeAStoreThatSelectsIt) {
+  manager_.store<PodView>(kPods, {.label_selector = "app,mark"});
+  const PodStores all = manager_.pods_with("mark");
   EXPECT_THAT(stores_of(all), SizeIs(2));
   EXPECT_THAT(selectors(kPods), ElementsAre("app,mark", "mark,!app"));
 }
 
-TEST_F(ManagerWatches, OfOneNamespaceOrOfSeveralLabelsDoNotServeAll) {
-  manager_.pods({.namespace_name = "team", .label_selector = "app"});
-  manager_.pods({.label_selector = "app,type"});
-  const PodStores all = manager_.pods_with("mark", marked);
+TEST_F(ManagerStores, StoresOfOneNamespaceOrSeveralLabelsAreNotReused) {
+  manager_.store<PodView>(kPods, {.namespace_name = "team", .label_selector = "app"});
+  manager_.store<PodView>(kPods, {.label_selector = "app,type"});
+  const PodStores all = manager_.pods_with("mark");
   EXPECT_THAT(stores_of(all), SizeIs(1));
   EXPECT_THAT(selectors(kPods), ElementsAre("app", "app,type", "mark"));
 }
 
-TEST(Manager, DoesTheSameEachTime) {
+TEST(Manager, IsDeterministic) {
   std::vector<std::string> first;
   for (int run = 0; run < 3; ++run) {
     FakeApi api;
@@ -179,7 +203,7 @@ TEST(Manager, DoesTheSameEachTime) {
   }
 }
 
-TEST(Manager, LetsOnlyTheLeaderActWhileOthersKeepWarm) {
+TEST(Manager, OnlyTheLeaderWritesButAllReplicasFillTheirStores) {
   FakeApi api;
   FakeClock clock;
   Operator a(api, clock, "a");
@@ -190,7 +214,7 @@ TEST(Manager, LetsOnlyTheLeaderActWhileOthersKeepWarm) {
   EXPECT_THAT(api.all(kPods), IsEmpty());
   EXPECT_TRUE(b.manager.ready());
   EXPECT_EQ(b.widgets.size(), 1U);
-  // a is gone; b follows when the lease has run out.
+  // a no longer renews; b leads once the lease has expired.
   for (int i = 0; i < 30 && !b.manager.leading(); ++i) {
     clock.advance(1s);
     b.manager.step(clock.now());
@@ -199,8 +223,8 @@ TEST(Manager, LetsOnlyTheLeaderActWhileOthersKeepWarm) {
   EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
 }
 
-/// Regression: a process that was paused beyond its lease went on with its plan until somebody told its workers.
-TEST(Manager, SendsNothingMoreOfAPlanWhenItWakesUpWithoutItsLease) {
+/// Regression: a process that was paused for longer than its lease continued its plan until its workers were stopped.
+TEST(Manager, SendsNothingAfterItsLeaseExpiredDuringAPause) {
   FakeApi api;
   FakeClock clock;
   Operator op(api, clock, "a");
@@ -209,12 +233,12 @@ TEST(Manager, SendsNothingMoreOfAPlanWhenItWakesUpWithoutItsLease) {
   };
   api.put(kWidgets, widget("w", {{"replicas", 3}}));
   op.manager.step(clock.now());
-  EXPECT_THAT(api.all(kPods), SizeIs(1)) << "the write that was on its way";
+  EXPECT_THAT(api.all(kPods), SizeIs(1)) << "the request in flight";
   EXPECT_THAT(api.writes(), ElementsAre("create tpu-slice-system/tpu-slice-operator", "create default/w-0"))
-      << "nor an event that tells of pods which another replica makes";
+      << "no event about pods that another replica will create";
 }
 
-TEST(Manager, IsReadyWithoutAResourceThatIsNotInstalledButHoldsItsControllerBack) {
+TEST(Manager, IsReadyWhileAControllerWaitsForItsCrd) {
   FakeApi api;
   FakeClock clock;
   Operator op(api, clock, "a");
@@ -234,19 +258,19 @@ TEST(Manager, IsReadyWithoutAResourceThatIsNotInstalledButHoldsItsControllerBack
   EXPECT_THAT(api.all(kPods), SizeIs(1));
 }
 
-/// A manager on threads, with real time: only for what threads and time themselves are about.
+/// A manager on threads, in real time.
 class ManagerThreads : public ::testing::Test {
  protected:
   void start(std::size_t threads = 4) {
     operator_ = std::make_unique<Operator>(api_, clock_, "a", threads);
-    ended_ = std::async(std::launch::async, [this] { return operator_->manager.run(stop_.get_token()); });
+    result_ = std::async(std::launch::async, [this] { return operator_->manager.run(stop_.get_token()); });
   }
 
   FakeApi api_;
   const RealClock clock_;
   std::unique_ptr<Operator> operator_;
   std::stop_source stop_;
-  std::future<Status> ended_;
+  std::future<Status> result_;
 };
 
 TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
@@ -255,40 +279,40 @@ TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
   EXPECT_TRUE(eventually([&] { return api_.all(kPods).size() == 50; }));
   const Instant stopped = clock_.now();
   stop_.request_stop();
-  EXPECT_TRUE(ended_.get().ok());
+  EXPECT_TRUE(result_.get().ok());
   EXPECT_LT(clock_.now() - stopped, 5s);
   EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
   EXPECT_EQ(api_.writes().back(), "replace tpu-slice-system/tpu-slice-operator");
 }
 
-TEST_F(ManagerThreads, CancelWhatHangsWhenTheGraceIsOver) {
+TEST_F(ManagerThreads, CancelHangingRequestsAfterTheGracePeriod) {
   api_.on_write = [this](const FakeApi::Call& call, const std::stop_token& stop) {
     if (call.type == kPods) pause(1min, stop);
   };
   api_.put(kWidgets, widget("w", {{"replicas", 1}}));
-  std::atomic<bool> asked = false;
+  std::atomic<bool> watched = false;
   api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
-    if (call.type == kPods && call.verb == "watch") asked = true;
+    if (call.type == kPods && call.verb == "watch") watched = true;
     return std::nullopt;
   };
   start();
-  EXPECT_TRUE(eventually([&] { return asked && operator_->manager.leading() && operator_->controller.synced(); }));
+  EXPECT_TRUE(eventually([&] { return watched && operator_->manager.leading() && operator_->controller.synced(); }));
   const Instant stopped = clock_.now();
   stop_.request_stop();
-  EXPECT_TRUE(ended_.get().ok());
+  EXPECT_TRUE(result_.get().ok());
   EXPECT_LT(clock_.now() - stopped, 5s);
 }
 
-TEST_F(ManagerThreads, EndWithAnErrorWhenTheLeaseIsLost) {
+TEST_F(ManagerThreads, StopWithAnErrorWhenTheLeaseIsLost) {
   start();
   EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
   Object lease = *api_.find(kLeases, kLease);
-  lease.mutable_json()["spec"]["holderIdentity"] = "thief";
+  lease.mutable_json()["spec"]["holderIdentity"] = "other";
   api_.put(kLeases, lease);
-  const Status status = ended_.get();
+  const Status status = result_.get();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code(), ErrorCode::kUnavailable);
-  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "thief");
+  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "other");
 }
 
 }  // namespace

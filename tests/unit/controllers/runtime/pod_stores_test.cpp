@@ -20,19 +20,19 @@ PodView pod(const std::string& name, const std::string& version, const std::stri
 
 class PodStoresTest : public ::testing::Test {
  protected:
-  [[nodiscard]] std::vector<std::string> lookup(const std::string& group) const {
+  [[nodiscard]] std::vector<std::string> lookup(const std::string& app) const {
     std::vector<std::string> found;
-    for (const auto& pod : all_.lookup(group)) found.push_back(pod->key.name + "@" + pod->resource_version);
+    for (const auto& pod : pods_by_app_.lookup(app)) found.push_back(pod->key.name + "@" + pod->resource_version);
     return found;
   }
   static std::vector<std::string> by_app(const PodView& pod) { return {pod.label("app")}; }
 
-  PodStore first_{kPods, by_app};
-  PodStore second_{kPods, by_app};
-  PodStores all_{{&first_, &second_}};
+  PodStore first_{kPods};
+  PodStore second_{kPods};
+  const PodIndex pods_by_app_ = PodStores({&first_, &second_}).add_index(by_app);
 };
 
-TEST_F(PodStoresTest, LooksUpInAllAndSorts) {
+TEST_F(PodStoresTest, LookupReturnsThePodsOfAllStoresSorted) {
   first_.put(pod("c", "1"));
   first_.put(pod("a", "2"));
   EXPECT_THAT(lookup("a"), ElementsAre("a@2", "c@1"));
@@ -43,7 +43,7 @@ TEST_F(PodStoresTest, LooksUpInAllAndSorts) {
   EXPECT_THAT(lookup("none"), IsEmpty());
 }
 
-TEST_F(PodStoresTest, APodThatChangesWatchesIsThereOnceAsItIsNow) {
+TEST_F(PodStoresTest, LookupReturnsTheNewestVersionOfAPodInTwoStores) {
   first_.put(pod("a", "9"));
   second_.put(pod("a", "10"));
   EXPECT_THAT(lookup("a"), ElementsAre("a@10"));

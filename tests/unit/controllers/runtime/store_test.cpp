@@ -27,13 +27,14 @@ class StoreTest : public ::testing::Test {
       seen_.push_back((before ? before->uid : "-") + ">" + (after ? after->uid + "@" + after->resource_version : "-"));
     });
   }
-  std::vector<std::string> names(const std::string& group) const {
+  std::vector<std::string> names(const std::string& owner) const {
     std::vector<std::string> out;
-    for (const auto& pod : store_.lookup(group)) out.push_back(pod->key.name);
+    for (const auto& pod : by_owner_.lookup(owner)) out.push_back(pod->key.name);
     return out;
   }
 
-  PodStore store_{kPods, owner_index<PodView>};
+  PodStore store_{kPods};
+  const Index<PodView> by_owner_ = store_.add_index(owner_uid<PodView>);
   std::vector<std::string> seen_;
 };
 
@@ -44,7 +45,7 @@ TEST_F(StoreTest, IsSyncedOnlyAfterTheFirstList) {
   EXPECT_TRUE(store_.synced());
 }
 
-TEST_F(StoreTest, TellsOfDeletionsMissedWhileDisconnected) {
+TEST_F(StoreTest, NotifiesOfDeletionsMissedWhileDisconnected) {
   store_.replace({}, 1);
   store_.put(view("a", "1", "2"));
   store_.put(view("b", "2", "3"));
@@ -53,7 +54,7 @@ TEST_F(StoreTest, TellsOfDeletionsMissedWhileDisconnected) {
   EXPECT_THAT(seen_, UnorderedElementsAre("->3@9", "2>-"));
 }
 
-TEST_F(StoreTest, TakesANewUidUnderAnOldNameForADeletionAndAnAddition) {
+TEST_F(StoreTest, ANewUidIsADeletionAndAnAddition) {
   store_.replace({view("a", "1", "2")}, 2);
   seen_.clear();
   store_.put(view("a", "2", "5"));
@@ -61,7 +62,7 @@ TEST_F(StoreTest, TakesANewUidUnderAnOldNameForADeletionAndAnAddition) {
   EXPECT_THAT(seen_, ElementsAre("1>-", "->2@5", "2>-", "->3@7"));
 }
 
-TEST_F(StoreTest, KeepsQuietAboutAWriteThatChangedNothingItKeeps) {
+TEST_F(StoreTest, DoesNotNotifyOfAnUnchangedView) {
   store_.replace({view("a", "1", "2")}, 2);
   seen_.clear();
   store_.put(view("a", "1", "5"));
@@ -73,17 +74,17 @@ TEST_F(StoreTest, KeepsQuietAboutAWriteThatChangedNothingItKeeps) {
   EXPECT_THAT(seen_, ElementsAre("1>1@6"));
 }
 
-TEST_F(StoreTest, FindsObjectsByGroupSortedByKey) {
+TEST_F(StoreTest, IndexLookupIsSortedByKey) {
   store_.replace({view("c", "3", "1", "o"), view("a", "1", "1", "o"), view("b", "2", "1", "p")}, 1);
-  EXPECT_THAT(names("owner/o"), ElementsAre("a", "c"));
+  EXPECT_THAT(names("o"), ElementsAre("a", "c"));
   store_.put(view("c", "3", "2", "p"));
-  EXPECT_THAT(names("owner/o"), ElementsAre("a"));
-  EXPECT_THAT(names("owner/p"), ElementsAre("b", "c"));
+  EXPECT_THAT(names("o"), ElementsAre("a"));
+  EXPECT_THAT(names("p"), ElementsAre("b", "c"));
   store_.erase({"default", "a"}, 3);
-  EXPECT_THAT(names("owner/o"), IsEmpty());
+  EXPECT_THAT(names("o"), IsEmpty());
 }
 
-TEST_F(StoreTest, ReflectsTheNewestRevisionBookmarksIncluded) {
+TEST_F(StoreTest, RevisionFollowsWritesAndBookmarks) {
   store_.replace({}, 10);
   store_.put(view("a", "1", "12"));
   EXPECT_EQ(store_.revision(), 12U);
@@ -96,7 +97,9 @@ TEST_F(StoreTest, ReflectsTheNewestRevisionBookmarksIncluded) {
 
 TEST(RevisionOf, ReadsNumbersOnly) {
   EXPECT_EQ(revision_of("18446744073709551615"), 18446744073709551615ULL);
-  for (const char* none : {"", "abc", "12x", "-1", "18446744073709551616"}) EXPECT_EQ(revision_of(none), 0U) << none;
+  for (const char* invalid : {"", "abc", "12x", "-1", "18446744073709551616"}) {
+    EXPECT_EQ(revision_of(invalid), 0U) << invalid;
+  }
 }
 
 }  // namespace

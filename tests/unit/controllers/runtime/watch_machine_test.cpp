@@ -6,7 +6,7 @@
 #include <deque>
 #include <variant>
 
-#include "tests/unit/controllers/runtime/feed.h"
+#include "tests/support/feed.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tpuslice::testing::Feed;
+using tpuslice::testing::FeedStream;
 
 Json pod_json(const std::string& name, int version, const std::string& uid = "") {
   return {{"metadata",
@@ -48,11 +50,11 @@ client::ListPage page(const std::vector<Json>& items, int version, std::string n
   return out;
 }
 
-/// Answers as told, in order, and remembers what it was asked. Unscripted, it is unavailable.
+/// Returns the scripted replies in order and records the requests; Unavailable without a reply.
 class ScriptedReader final : public client::Reader {
  public:
   Result<Object> get(const ResourceType&, const ObjectKey&, std::stop_token) override {
-    return Error::unsupported("a watch never gets");
+    return Error::unsupported("get is not used by watches");
   }
   Result<client::ListPage> list(const ResourceType&, const client::ListOptions& options, std::stop_token) override {
     lists.push_back(options);
@@ -88,25 +90,26 @@ class WatchMachineTest : public ::testing::Test {
  protected:
   void make(WatchMachineOptions options) {
     machine_ = std::make_unique<WatchMachine>(kPods, WatchScope{"", "app=x", ""},
-                                              std::make_unique<StoreSink<PodView>>(store_), options,
+                                              std::make_unique<StoreSink<PodView>>(store_, annotations_), options,
                                               WatchMachine::Dependencies{reader_, clock_, random_, metrics_, Logger()});
-    machine_->on_poison([this](const PoisonObject& poison) { poison_.push_back(poison.key.to_string()); });
+    machine_->on_quarantine(
+        [this](const QuarantinedObject& object) { quarantined_.push_back(object.key.to_string()); });
   }
   void make_listing() {
     WatchMachineOptions options;
     options.watch_list = false;
     make(options);
   }
-  /// Steps until nothing is due. Returns when it is next.
+  /// Steps until nothing is due. Returns when the next step is due.
   Instant settle() {
     for (int i = 0; i < 50; ++i) {
       const Instant due = machine_->step(clock_.now(), Duration::zero(), {});
       if (due > clock_.now()) return due;
     }
-    ADD_FAILURE() << "a hot loop";
+    ADD_FAILURE() << "step() is always due";
     return clock_.now();
   }
-  /// Listed `a` at revision 10 and watching on the returned stream.
+  /// Lists `a` at revision 10, then watches the returned stream.
   std::shared_ptr<Feed> watching() {
     make_listing();
     reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
@@ -120,16 +123,17 @@ class WatchMachineTest : public ::testing::Test {
     for (const auto& pod : store_.list()) out.push_back(pod->key.name);
     return out;
   }
-  double poison_metric() { return watch_metrics(metrics_, "pods").poison.value(); }
+  double quarantined_metric() { return watch_metrics(metrics_, "pods").quarantined.value(); }
   double expired_metric() { return watch_metrics(metrics_, "pods").expired.value(); }
 
   FakeClock clock_;
   Random random_{1};
   Metrics metrics_;
   ScriptedReader reader_;
+  const AnnotationPrefixes annotations_;
   PodStore store_{kPods};
   std::unique_ptr<WatchMachine> machine_;
-  std::vector<std::string> poison_;
+  std::vector<std::string> quarantined_;
 };
 
 TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
@@ -164,7 +168,7 @@ TEST_F(WatchMachineTest, SwapsTheStoreOnlyAfterTheLastPage) {
   EXPECT_THAT(names(), ElementsAre("a", "b"));
 }
 
-TEST_F(WatchMachineTest, MakesOneWholeListWhenAContinueTokenExpired) {
+TEST_F(WatchMachineTest, ListsWithoutPagesWhenAContinueTokenExpired) {
   make_listing();
   reader_.pages.emplace_back(page({pod_json("old", 5)}, 10, "more"));
   reader_.pages.emplace_back(Error::of(ErrorCode::kExpired, "token too old"));
@@ -189,7 +193,7 @@ TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {
   EXPECT_EQ(store_.revision(), 40U);
 }
 
-TEST_F(WatchMachineTest, TakesAnEndedWatchUpWhereItEndedWithoutListing) {
+TEST_F(WatchMachineTest, ResumesAnEndedWatchWithoutListing) {
   auto feed = watching();
   feed->line(bookmark(40));
   feed->end();
@@ -200,7 +204,7 @@ TEST_F(WatchMachineTest, TakesAnEndedWatchUpWhereItEndedWithoutListing) {
   EXPECT_EQ(reader_.watches[1].resource_version, "40");
 }
 
-TEST_F(WatchMachineTest, BacksOffWhenAWatchEndsAtOnceWithoutEvent) {
+TEST_F(WatchMachineTest, BacksOffWhenAWatchEndsWithoutEvents) {
   auto feed = watching();
   feed->end();
   const Instant due = settle();
@@ -215,7 +219,7 @@ TEST_F(WatchMachineTest, BacksOffWhenAWatchEndsAtOnceWithoutEvent) {
   EXPECT_THAT(reader_.lists, SizeIs(1));
 }
 
-TEST_F(WatchMachineTest, ListsAgainWhenTheStreamSaysExpired) {
+TEST_F(WatchMachineTest, RelistsWhenTheStreamReturnsExpired) {
   auto feed = watching();
   clock_.advance(1min);
   feed->line(expired_event());
@@ -229,7 +233,7 @@ TEST_F(WatchMachineTest, ListsAgainWhenTheStreamSaysExpired) {
   EXPECT_EQ(expired_metric(), 1);
 }
 
-TEST_F(WatchMachineTest, ListsAgainWhenOpeningAnswersExpired) {
+TEST_F(WatchMachineTest, RelistsWhenOpeningReturnsExpired) {
   auto feed = watching();
   clock_.advance(1min);
   feed->end();
@@ -242,7 +246,7 @@ TEST_F(WatchMachineTest, ListsAgainWhenOpeningAnswersExpired) {
   EXPECT_EQ(expired_metric(), 1);
 }
 
-TEST_F(WatchMachineTest, DoesNotLoopOverAServerThatListsButAlwaysExpires) {
+TEST_F(WatchMachineTest, BacksOffWhenEveryWatchExpires) {
   make_listing();
   for (int i = 0; i < 100; ++i) {
     reader_.pages.emplace_back(page({}, 60));
@@ -252,7 +256,7 @@ TEST_F(WatchMachineTest, DoesNotLoopOverAServerThatListsButAlwaysExpires) {
   EXPECT_LT(reader_.lists.size(), 45U);
 }
 
-TEST_F(WatchMachineTest, ListsTheNewestWhenTheServerHasNotReachedTheRevision) {
+TEST_F(WatchMachineTest, RelistsWhenTheResourceVersionIsTooLarge) {
   auto feed = watching();
   clock_.advance(1min);
   feed->end();
@@ -266,7 +270,7 @@ TEST_F(WatchMachineTest, ListsTheNewestWhenTheServerHasNotReachedTheRevision) {
   EXPECT_EQ(reader_.watches.back().resource_version, "8");
 }
 
-TEST_F(WatchMachineTest, KeepsItsPlaceWhenAWatchIsRefusedAndHonoursRetryAfter) {
+TEST_F(WatchMachineTest, KeepsItsResourceVersionAndHonoursRetryAfter) {
   auto feed = watching();
   clock_.advance(1min);
   feed->end();
@@ -279,7 +283,7 @@ TEST_F(WatchMachineTest, KeepsItsPlaceWhenAWatchIsRefusedAndHonoursRetryAfter) {
   EXPECT_EQ(reader_.watches.back().resource_version, "10");
 }
 
-TEST_F(WatchMachineTest, BacksOffUpToTheCapAndStartsOverAfterAQuietTime) {
+TEST_F(WatchMachineTest, BackOffIsCappedAndResetAfterATimeWithoutFailures) {
   make_listing();
   Duration wait = 0s;
   for (int i = 0; i < 10; ++i) {
@@ -293,7 +297,7 @@ TEST_F(WatchMachineTest, BacksOffUpToTheCapAndStartsOverAfterAQuietTime) {
   EXPECT_LE(settle() - clock_.now(), 1600ms);
 }
 
-TEST_F(WatchMachineTest, GivesUpAStreamThatOutlivedItsTime) {
+TEST_F(WatchMachineTest, ClosesAStreamThatOutlivesItsTimeout) {
   auto feed = watching();
   const Duration time = std::chrono::seconds(reader_.watches[0].timeout_seconds);
   clock_.advance(time + 29s);
@@ -307,15 +311,15 @@ TEST_F(WatchMachineTest, GivesUpAStreamThatOutlivedItsTime) {
   EXPECT_THAT(reader_.lists, SizeIs(1));
 }
 
-TEST_F(WatchMachineTest, QuarantinesAPoisonEventAndLetsOthersProgress) {
+TEST_F(WatchMachineTest, QuarantinesAnObjectThatCannotBeDecodedAndHandlesTheOthers) {
   auto feed = watching();
-  Json poison = pod_json("a", 11);
-  poison["metadata"].erase("uid");
-  feed->line(event("MODIFIED", poison));
+  Json broken = pod_json("a", 11);
+  broken["metadata"].erase("uid");
+  feed->line(event("MODIFIED", broken));
   feed->line(event("ADDED", pod_json("b", 12)));
   settle();
-  EXPECT_THAT(poison_, ElementsAre("default/a"));
-  EXPECT_EQ(poison_metric(), 1);
+  EXPECT_THAT(quarantined_, ElementsAre("default/a"));
+  EXPECT_EQ(quarantined_metric(), 1);
   EXPECT_THAT(names(), ElementsAre("a", "b"));
   feed->end();
   reader_.expect_stream();
@@ -323,21 +327,21 @@ TEST_F(WatchMachineTest, QuarantinesAPoisonEventAndLetsOthersProgress) {
   EXPECT_EQ(reader_.watches.back().resource_version, "12");
 }
 
-TEST_F(WatchMachineTest, KeepsWhatItKnewOfAnObjectThatIsPoisonInAList) {
+TEST_F(WatchMachineTest, KeepsTheLastVersionOfAnObjectThatCannotBeDecodedInAList) {
   auto feed = watching();
   clock_.advance(1min);
   feed->line(expired_event());
-  Json poison = pod_json("a", 50);
-  poison["metadata"].erase("uid");
-  reader_.pages.emplace_back(page({poison, pod_json("b", 50)}, 60));
+  Json broken = pod_json("a", 50);
+  broken["metadata"].erase("uid");
+  reader_.pages.emplace_back(page({broken, pod_json("b", 50)}, 60));
   reader_.expect_stream();
   settle();
-  EXPECT_THAT(poison_, ElementsAre("default/a"));
+  EXPECT_THAT(quarantined_, ElementsAre("default/a"));
   EXPECT_THAT(names(), ElementsAre("a", "b"));
   EXPECT_EQ(store_.get({"default", "a"})->resource_version, "5");
 }
 
-TEST_F(WatchMachineTest, WaitsCalmlyForAResourceThatIsNotInstalled) {
+TEST_F(WatchMachineTest, WaitsForAResourceThatIsNotInstalled) {
   make_listing();
   for (int i = 0; i < 5; ++i) {
     reader_.pages.emplace_back(Error::not_found("the server could not find the requested resource"));
@@ -352,14 +356,14 @@ TEST_F(WatchMachineTest, WaitsCalmlyForAResourceThatIsNotInstalled) {
   EXPECT_TRUE(machine_->synced());
 }
 
-TEST_F(WatchMachineTest, ListsAgainSlowlyAfterABrokenEnvelope) {
+TEST_F(WatchMachineTest, BacksOffAfterAMalformedEvent) {
   auto feed = watching();
-  feed->line(std::string("no json"));
+  feed->line(std::string("not JSON"));
   EXPECT_GE(settle() - clock_.now(), 800ms);
   EXPECT_THAT(reader_.lists, SizeIs(1));
 }
 
-TEST_F(WatchMachineTest, StreamsTheFirstListWhereTheServerCan) {
+TEST_F(WatchMachineTest, StreamsTheFirstListIfTheServerSupportsIt) {
   make({});
   auto feed = reader_.expect_stream();
   feed->line(event("ADDED", pod_json("b", 90)));
@@ -376,10 +380,10 @@ TEST_F(WatchMachineTest, StreamsTheFirstListWhereTheServerCan) {
   EXPECT_THAT(names(), ElementsAre("b"));
   EXPECT_EQ(store_.revision(), 96U);
   EXPECT_THAT(reader_.lists, IsEmpty());
-  EXPECT_THAT(reader_.watches, SizeIs(1)) << "the stream goes on as the watch";
+  EXPECT_THAT(reader_.watches, SizeIs(1)) << "the stream continues as the watch";
 }
 
-TEST_F(WatchMachineTest, FallsBackToListForGoodWhenStreamingIsRefused) {
+TEST_F(WatchMachineTest, FallsBackToListPermanentlyWhenStreamingIsRefused) {
   for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kInvalidArgument, ErrorCode::kExpired}) {
     reader_.streams.clear();
     reader_.lists.clear();
@@ -402,7 +406,7 @@ TEST_F(WatchMachineTest, FallsBackToListForGoodWhenStreamingIsRefused) {
 TEST_F(WatchMachineTest, DiscardsAStreamedListThatEndsEarly) {
   make({});
   auto feed = reader_.expect_stream();
-  feed->line(event("ADDED", pod_json("gone", 5)));
+  feed->line(event("ADDED", pod_json("discarded", 5)));
   feed->end();
   const Instant due = settle();
   EXPECT_FALSE(machine_->synced());
@@ -414,7 +418,7 @@ TEST_F(WatchMachineTest, DiscardsAStreamedListThatEndsEarly) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
-TEST_F(WatchMachineTest, ListsWhenAStreamedListFallsSilent) {
+TEST_F(WatchMachineTest, ListsWhenAStreamedListTimesOut) {
   make({});
   auto feed = reader_.expect_stream();
   EXPECT_EQ(settle() - clock_.now(), 60s);

@@ -1,4 +1,4 @@
-// A workload kind of the tests: a Widget wants spec.replicas pods and says in its status how many there are.
+// WidgetReconciler: creates spec.replicas pods for a Widget and counts them in its status.
 #pragma once
 
 #include <atomic>
@@ -6,52 +6,54 @@
 #include <stdexcept>
 #include <string>
 
-#include "controllers/runtime/reconciler.h"
+#include "controllers/plan/reconciler.h"
 #include "controllers/runtime/store.h"
-#include "tests/unit/controllers/runtime/fake_api.h"
+#include "tests/unit/controllers/runtime/widgets.h"
 
 namespace tpuslice::runtime {
 
-class WidgetReconciler final : public Reconciler {
+class WidgetReconciler final : public plan::Reconciler {
  public:
-  WidgetReconciler(const ObjectStore& widgets, const PodStore& pods) : widgets_(widgets), pods_(pods) {}
+  WidgetReconciler(const ObjectStore& widgets, PodStore& pods)
+      : widgets_(widgets), pods_(pods), pods_by_owner_(pods.add_index(owner_uid<PodView>)) {}
 
   [[nodiscard]] std::string name() const override { return "widget"; }
   [[nodiscard]] ResourceType resource() const override { return kWidgets; }
-  [[nodiscard]] Result<Plan> plan(const ReconcileInput& input) const override {
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override {
     ++plans;
-    Plan plan;
+    plan::Plan plan;
     const auto widget = widgets_.get(input.key);
     if (!widget) return plan;
     const Json& spec = widget->object.json()["spec"];
-    if (spec.contains("throw")) throw std::runtime_error("a broken reconciler");
+    if (spec.contains("throw")) throw std::runtime_error("reconciler bug");
     if (spec.contains("requeue")) plan.requeue_after = std::chrono::seconds(spec["requeue"].get<int>());
     const int replicas = spec.value("replicas", 0);
-    Stage stage;
+    plan::Stage stage;
     for (int i = 0; i < replicas; ++i) {
       const std::string name = input.key.name + "-" + std::to_string(i);
       if (pods_.get({input.key.namespace_name, name})) continue;
-      stage.actions.push_back(Action::create(kPods, pod(name, &widget->object)));
+      stage.actions.push_back(plan::Action::create(kPods, pod(name, &widget->object)));
       stage.actions.back().failure_reason = "FailedCreatePod";
     }
     if (!stage.actions.empty()) {
       plan.reason = "create " + std::to_string(stage.actions.size()) + " pods";
-      plan.events.push_back({EventType::kNormal, "Created", "Create", "created pods", std::nullopt});
+      plan.events.push_back({plan::EventType::kNormal, "Created", "Create", "created pods", std::nullopt});
       plan.stages.push_back(std::move(stage));
     }
-    Json status = {{"pods", pods_.lookup("owner/" + widget->uid).size()}};
+    Json status = {{"pods", pods_by_owner_.lookup(widget->uid).size()}};
     if (input.last_failure) status["failure"] = input.last_failure->reason;
-    plan.status = StatusPatch{std::move(status)};
+    plan.status = plan::StatusPatch{std::move(status)};
     plan.measurements = measurements;
     return plan;
   }
 
   mutable std::atomic<int> plans = 0;
-  std::vector<Measurement> measurements;  ///< Of every plan.
+  std::vector<plan::Measurement> measurements;  ///< Copied into every plan.
 
  private:
   const ObjectStore& widgets_;
   const PodStore& pods_;
+  const Index<PodView> pods_by_owner_;
 };
 
 }  // namespace tpuslice::runtime

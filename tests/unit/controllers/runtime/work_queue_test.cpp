@@ -37,7 +37,7 @@ TEST_F(WorkQueueTest, HoldsAKeyOnce) {
   EXPECT_EQ(pop(), "-");
 }
 
-TEST_F(WorkQueueTest, GivesAKeyToOneWorkerAndAgainAfterDone) {
+TEST_F(WorkQueueTest, GivesAKeyToOneWorkerAtATime) {
   queue_.add(kA);
   EXPECT_EQ(pop(), "a");
   queue_.add(kA);
@@ -75,7 +75,7 @@ TEST_F(WorkQueueTest, DoublesTheDelayOfAKeyUntilForgotten) {
   EXPECT_EQ(queue_.next_due() - clock_.now(), 5ms);
 }
 
-TEST_F(WorkQueueTest, NeverDelaysAKeyLongerThanTheCap) {
+TEST_F(WorkQueueTest, CapsTheDelayOfAKey) {
   for (int i = 0; i < 40; ++i) {
     queue_.add_rate_limited(kA);
     clock_.advance(1000s);
@@ -84,7 +84,7 @@ TEST_F(WorkQueueTest, NeverDelaysAKeyLongerThanTheCap) {
   }
 }
 
-TEST_F(WorkQueueTest, LimitsTheRetriesOfAllKeysTogether) {
+TEST_F(WorkQueueTest, LimitsTheRetryRateOfAllKeysTogether) {
   for (int i = 0; i < 150; ++i) queue_.add_rate_limited({"default", std::to_string(i)});
   clock_.advance(1s);
   int popped = 0;
@@ -92,13 +92,13 @@ TEST_F(WorkQueueTest, LimitsTheRetriesOfAllKeysTogether) {
   EXPECT_EQ(popped, 110) << "a burst of 100, then 10 a second";
 }
 
-TEST_F(WorkQueueTest, SaysWhenItWantsToBeAsked) {
+TEST_F(WorkQueueTest, ReturnsWhenTheNextKeyIsDue) {
   EXPECT_EQ(queue_.next_due(), kNever);
   queue_.add(kA);
   EXPECT_EQ(queue_.next_due(), Instant::min());
 }
 
-TEST_F(WorkQueueTest, CountsForTheMetrics) {
+TEST_F(WorkQueueTest, UpdatesItsMetrics) {
   queue_.add(kA);
   queue_.add(kA);
   queue_.add_rate_limited(kB);
@@ -108,7 +108,7 @@ TEST_F(WorkQueueTest, CountsForTheMetrics) {
   EXPECT_NE(text.find("workqueue_retries_total{controller=\"test\",name=\"test\"} 1"), std::string::npos);
 }
 
-TEST_F(WorkQueueTest, TakesAKeyThatChangesAllTheTimeOnceInAPace) {
+TEST_F(WorkQueueTest, PacesAKeyThatChangesAllTheTime) {
   WorkQueue paced{{.name = "paced", .pace = 100ms}, clock_, metrics_};
   const auto pop = [&] {
     const auto key = paced.pop(clock_.now());
@@ -130,7 +130,7 @@ TEST_F(WorkQueueTest, TakesAKeyThatChangesAllTheTimeOnceInAPace) {
   paced.add(kA);
   paced.add_after(kA, 20ms);
   clock_.advance(20ms);
-  EXPECT_EQ(pop(), "a") << "what is due is not held back";
+  EXPECT_EQ(pop(), "a") << "a delayed key is not paced";
   paced.done(kA);
   clock_.advance(1s);
   EXPECT_EQ(pop(), "-") << "all changes have been seen";
@@ -138,34 +138,34 @@ TEST_F(WorkQueueTest, TakesAKeyThatChangesAllTheTimeOnceInAPace) {
   EXPECT_EQ(pop(), "a");
 }
 
-TEST(WorkQueueThreads, WorkEveryKeyAndEndOnStop) {
+TEST(WorkQueueThreads, ProcessEveryKeyAndEndOnStop) {
   const RealClock clock;
   Metrics metrics;
   WorkQueue queue({.name = "test"}, clock, metrics);
-  std::atomic<int> worked = 0;
+  std::atomic<int> processed = 0;
   std::stop_source stop;
   std::vector<std::jthread> workers;
   for (int i = 0; i < 4; ++i) {
     workers.emplace_back([&] {
       while (const auto key = queue.wait_pop(stop.get_token())) {
         queue.done(*key);
-        if (++worked == 200) stop.request_stop();
+        if (++processed == 200) stop.request_stop();
       }
     });
   }
   for (int i = 0; i < 100; ++i) queue.add({"ready", std::to_string(i)});
   for (int i = 0; i < 100; ++i) queue.add_after({"later", std::to_string(i)}, std::chrono::milliseconds(1 + i % 7));
   workers.clear();
-  EXPECT_EQ(worked, 200);
+  EXPECT_EQ(processed, 200);
 }
 
-TEST(WorkQueueThreads, SleepThroughNoKey) {
+TEST(WorkQueueThreads, AreWokenForEveryKey) {
   const RealClock clock;
   Metrics metrics;
   WorkQueue queue({.name = "test", .pace = std::chrono::microseconds(300)}, clock, metrics);
   Mutex mutex;
   ConditionVariable changed;
-  std::map<ObjectKey, int> worked;
+  std::map<ObjectKey, int> processed;
   std::stop_source stop;
   std::vector<std::jthread> workers;
   for (int i = 0; i < 3; ++i) {
@@ -173,25 +173,25 @@ TEST(WorkQueueThreads, SleepThroughNoKey) {
       while (const auto key = queue.wait_pop(stop.get_token())) {
         {
           const MutexLock lock(mutex);
-          ++worked[*key];
+          ++processed[*key];
         }
         queue.done(*key);
         changed.notify_all();
       }
     });
   }
-  // Each is worked on before the next comes: now everybody sleeps, now some are on their way.
-  bool slept = false;
-  for (int i = 0; i < 1500 && !slept; ++i) {
+  // Each key is processed before the next is added: sometimes all workers wait, sometimes some are still returning.
+  bool missed = false;
+  for (int i = 0; i < 1500 && !missed; ++i) {
     const ObjectKey key{"default", std::to_string(i % 5)};
     const MutexLock lock(mutex);
-    const int before = worked[key];
+    const int before = processed[key];
     i % 3 == 0 ? queue.add_after(key, std::chrono::microseconds(10 * (i % 40))) : queue.add(key);
     if (i % 7 == 0) queue.add_after({"default", "late"}, std::chrono::milliseconds(2));
-    slept = !changed.wait_for(mutex, std::chrono::seconds(20), [&] { return worked[key] > before; });
+    missed = !changed.wait_for(mutex, std::chrono::seconds(20), [&] { return processed[key] > before; });
   }
   stop.request_stop();
-  EXPECT_FALSE(slept);
+  EXPECT_FALSE(missed);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class WriteLedgerTest : public ::testing::Test {
  protected:
   WriteLedgerTest() {
     store_.replace({}, 10);
-    ledger_.add_probe(probe_of(store_));
+    ledger_.add_store(store_);
     ledger_.on_expired([this](const ExpiredWrite& expired) { expired_.push_back(expired.write.key.name); });
   }
   bool satisfied() { return ledger_.satisfied(kOwner, clock_.now()); }
@@ -33,7 +33,7 @@ class WriteLedgerTest : public ::testing::Test {
   std::vector<std::string> expired_;
 };
 
-TEST_F(WriteLedgerTest, HoldsAKeyBackUntilItsWriteIsSeen) {
+TEST_F(WriteLedgerTest, HoldsAKeyUntilTheStoreShowsItsWrite) {
   ledger_.record(kOwner, {{kPods, kPod, "1", 15, false}}, clock_.now());
   EXPECT_FALSE(satisfied());
   EXPECT_TRUE(ledger_.satisfied({"default", "other"}, clock_.now()));
@@ -42,15 +42,15 @@ TEST_F(WriteLedgerTest, HoldsAKeyBackUntilItsWriteIsSeen) {
   EXPECT_EQ(ledger_.size(), 0U);
 }
 
-TEST_F(WriteLedgerTest, IsContentWithABookmark) {
+TEST_F(WriteLedgerTest, ABookmarkPastTheRevisionSuffices) {
   ledger_.record(kOwner, {{kPods, kPod, "1", 15, false}}, clock_.now());
   store_.advance(14);
   EXPECT_FALSE(satisfied());
   store_.advance(15);
-  EXPECT_TRUE(satisfied()) << "created, and deleted again before anybody looked";
+  EXPECT_TRUE(satisfied()) << "created and deleted between two events of the store";
 }
 
-TEST_F(WriteLedgerTest, SeesADeletionInAnEndOrInATerminatingObject) {
+TEST_F(WriteLedgerTest, ATerminatingOrReplacedObjectShowsADeletion) {
   store_.put(view("1", "11"));
   ledger_.record(kOwner, {{kPods, kPod, "1", 0, true}}, clock_.now());
   EXPECT_FALSE(satisfied());
@@ -64,7 +64,7 @@ TEST_F(WriteLedgerTest, SeesADeletionInAnEndOrInATerminatingObject) {
   EXPECT_TRUE(satisfied()) << "a new object of the same name";
 }
 
-TEST_F(WriteLedgerTest, GivesUpAfterItsTimeAndSaysSo) {
+TEST_F(WriteLedgerTest, ReportsAWriteThatExpired) {
   ledger_.record(kOwner, {{kPods, kPod, "1", 15, false}}, clock_.now());
   clock_.advance(29s);
   EXPECT_FALSE(satisfied());
@@ -74,12 +74,12 @@ TEST_F(WriteLedgerTest, GivesUpAfterItsTimeAndSaysSo) {
   EXPECT_EQ(expired_, std::vector<std::string>{"a"});
 }
 
-// Two watches of pods, which differ in their selectors.
+/// Two stores of pods with different selectors.
 class TwoStores : public WriteLedgerTest {
  protected:
   TwoStores() {
     other_.replace({}, 10);
-    ledger_.add_probe(probe_of(other_));
+    ledger_.add_store(other_);
   }
   void write(const std::string& uid, std::uint64_t revision, bool deleted = false) {
     ledger_.record(kOwner, {{kPods, kPod, uid, revision, deleted}}, clock_.now());
@@ -87,32 +87,32 @@ class TwoStores : public WriteLedgerTest {
   PodStore other_{kPods};
 };
 
-TEST_F(TwoStores, TheOneThatHasTheObjectHasToShowTheWrite) {
+TEST_F(TwoStores, TheStoreThatHoldsTheObjectMustShowTheWrite) {
   other_.put(view("1", "11"));
   write("1", 15);
   store_.advance(99);
-  EXPECT_FALSE(satisfied()) << "what the first brings says nothing of this pod";
+  EXPECT_FALSE(satisfied()) << "the first store does not hold this pod";
   other_.put(view("1", "15"));
   EXPECT_TRUE(satisfied());
 }
 
-TEST_F(TwoStores, TheOneThatHadTheObjectSuffices) {
+TEST_F(TwoStores, TheStoreThatHeldTheObjectSuffices) {
   other_.put(view("1", "11"));
   write("1", 15);
   other_.erase(kPod, 16);
-  EXPECT_TRUE(satisfied()) << "the first is quiet, and at 10";
+  EXPECT_TRUE(satisfied()) << "the first store is still at revision 10";
 }
 
-TEST_F(TwoStores, AnyOneShowsANewObject) {
+TEST_F(TwoStores, AnyStoreMayShowANewObject) {
   write("1", 15);
   EXPECT_FALSE(satisfied());
   store_.advance(15);
-  EXPECT_FALSE(satisfied()) << "it may be the other's";
+  EXPECT_FALSE(satisfied()) << "the other store may hold it";
   other_.put(view("1", "15"));
   EXPECT_TRUE(satisfied());
 }
 
-TEST_F(TwoStores, ANewObjectThatNoneShowsIsGoneOnceAllAreBeyondIt) {
+TEST_F(TwoStores, ANewObjectIsDeletedIfAllStoresArePastItsRevision) {
   write("1", 15);
   store_.advance(15);
   other_.advance(14);
@@ -121,7 +121,7 @@ TEST_F(TwoStores, ANewObjectThatNoneShowsIsGoneOnceAllAreBeyondIt) {
   EXPECT_TRUE(satisfied());
 }
 
-TEST_F(TwoStores, TheOneThatHasTheObjectHasToShowItsEnd) {
+TEST_F(TwoStores, TheStoreThatHoldsTheObjectMustShowItsDeletion) {
   other_.put(view("1", "11"));
   write("1", 0, true);
   EXPECT_FALSE(satisfied());
@@ -129,12 +129,12 @@ TEST_F(TwoStores, TheOneThatHasTheObjectHasToShowItsEnd) {
   EXPECT_TRUE(satisfied());
 }
 
-TEST_F(TwoStores, ADeletedObjectThatNoneShowsIsGone) {
+TEST_F(TwoStores, ADeletionIsSeenIfNoStoreHoldsTheObject) {
   write("1", 0, true);
   EXPECT_TRUE(satisfied());
 }
 
-TEST_F(WriteLedgerTest, DoesNotWaitForWhatNobodyWatches) {
+TEST_F(WriteLedgerTest, DoesNotWaitForATypeWithoutAStore) {
   ledger_.record(kOwner, {{kSecrets, {"default", "s"}, "9", 99, false}}, clock_.now());
   EXPECT_TRUE(satisfied());
 }

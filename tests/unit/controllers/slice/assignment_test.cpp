@@ -19,8 +19,8 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 struct Outcome {
-  std::vector<std::string> placed;           ///< "train to pool-a", in order; "" for no domain in particular.
-  std::map<std::string, std::string> waits;  ///< Why, by name.
+  std::vector<std::string> placed;             ///< "train to pool-a", in order; "" if released without one.
+  std::map<std::string, std::string> waiting;  ///< Reasons, by name.
 };
 
 /// Nodes, and pods on them.
@@ -29,19 +29,19 @@ struct Cluster {
   std::vector<PodPtr> pods;
   NoCapacity no_capacity = NoCapacity::kWait;
   std::vector<Slice> released;
-  TroubleCounts troubles;
+  DomainFailures domain_failures;
   GangCounts placed_gangs;
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
     Inventory inventory(nodes, pods, read_slices(pods));
-    const Contest contest{ready, released, placed_gangs, troubles, no_capacity};
-    const Assignment assignment = assign(contest, inventory);
+    const PlacementRequest request{ready, released, placed_gangs, domain_failures, no_capacity};
+    const Assignment assignment = assign(request, inventory);
     Outcome out;
     for (const Placement& placement : assignment.placements) {
       out.placed.push_back(fmt::format("{} to {}", placement.slice->key.name, placement.domain));
     }
-    for (const Wait& wait : assignment.waits) out.waits[wait.slice->key.name] = wait.why;
-    EXPECT_EQ(out.placed.size() + assignment.waits.size(), ready.size()) << "each slice gets one answer";
+    for (const WaitingSlice& each : assignment.waiting) out.waiting[each.slice->key.name] = each.reason;
+    EXPECT_EQ(out.placed.size() + assignment.waiting.size(), ready.size()) << "each slice gets one answer";
     return out;
   }
   [[nodiscard]] Outcome assigns(std::initializer_list<SliceBuilder> ready) const { return assigns(slices_of(ready)); }
@@ -73,16 +73,16 @@ SliceBuilder a_large_slice(const std::string& name, int hosts) { return a_slice(
 TEST(Assign, GivesEachSliceADomainOfItsOwn) {
   const Outcome out = Cluster{pools(3)}.assigns({a_slice("x"), a_slice("y"), a_slice("z")});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b", "z to pool-c"));
-  EXPECT_THAT(out.waits, IsEmpty());
+  EXPECT_THAT(out.waiting, IsEmpty());
 }
 
-TEST(Assign, ServesTheOldestFirst) {
+TEST(Assign, PlacesTheOldestFirst) {
   const Outcome out =
       Cluster{pools(2)}.assigns({a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a", "z to pool-b"));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("x",
-                                          "2 node pools would match, none is free: pool-a runs default/job (y); "
-                                          "pool-b runs default/job (z)")));
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("x",
+                                            "2 node pools would match, none is free: pool-a runs default/job (y); "
+                                            "pool-b runs default/job (z)")));
 }
 
 TEST(Assign, CountsTheAgeOfASliceFromItsFirstPod) {
@@ -91,13 +91,13 @@ TEST(Assign, CountsTheAgeOfASliceFromItsFirstPod) {
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
 }
 
-TEST(Assign, ServesHigherPrioritiesBeforeOlderSlices) {
+TEST(Assign, PlacesHigherPrioritiesBeforeOlderSlices) {
   const Outcome out = Cluster{pools(1)}.assigns(
       {a_slice("x").created(1s), a_slice("y").created(9s).priority(2'000'000'000), a_slice("z").priority(-5)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
 }
 
-TEST(Assign, ServesSlicesOfOneAgeByNameInWhateverOrderTheyCome) {
+TEST(Assign, OrdersSlicesOfOneAgeByName) {
   std::vector<Slice> ready = slices_of({a_slice("x").in("zoo"), a_slice("b"), a_slice("a")});
   for (int turn = 0; turn < 3; ++turn) {
     std::ranges::rotate(ready, ready.begin() + 1);
@@ -105,47 +105,47 @@ TEST(Assign, ServesSlicesOfOneAgeByNameInWhateverOrderTheyCome) {
   }
 }
 
-TEST(Assign, GivesASliceOnlyWhatItsPodsSelect) {
+TEST(Assign, AssignsOnlyDomainsThatThePodsSelect) {
   Cluster cluster{nodes_of({a_pool("pool-a"), a_pool("pool-b").label("zone", "z1")})};
   const Outcome out = cluster.assigns({a_slice("x").selects("zone", "z1"), a_slice("y").selects("zone", "z9")});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-b"));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "no node pool matches the pods' node selector and affinity")));
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "no node pool matches the pods' node selector and affinity")));
 }
 
-TEST(Assign, PassesOverDomainsThatAreBusyOrBroken) {
+TEST(Assign, SkipsOccupiedAndUnusableDomains) {
   const Cluster cluster{nodes_of({a_pool("pool-a").node(1, cordoned), a_pool("pool-b"), a_pool("pool-c")}),
-                        pods_of({a_slice("old").sent_to("pool-b")})};
+                        pods_of({a_slice("old").placed_in("pool-b")})};
   EXPECT_THAT(cluster.assigns({a_slice("x")}).placed, ElementsAre("x to pool-c"));
 }
 
-TEST(Assign, AvoidsTroubleWhereThereIsAChoice) {
+TEST(Assign, PrefersDomainsWithFewerFailures) {
   Cluster cluster{pools(3)};
-  cluster.troubles = {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-b"}, 2}, {{kRow, "pool-c"}, 9}};
+  cluster.domain_failures = {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-b"}, 2}, {{kRow, "pool-c"}, 9}};
   EXPECT_THAT(cluster.assigns({a_slice("x"), a_slice("y"), a_slice("z")}).placed,
               ElementsAre("x to pool-c", "y to pool-b", "z to pool-a"));
 }
 
 // Gangs.
 
-TEST(AssignGang, PlacesAllOfItTogether) {
+TEST(AssignGang, PlacesAllSlicesTogether) {
   const Outcome out = Cluster{pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b"));
 }
 
-TEST(AssignGang, PlacesNoneOfItWhereOneFindsNoDomain) {
-  const Cluster cluster{pools(2), {a_foreign_pod("notebook", "pool-b-0")}};
+TEST(AssignGang, PlacesNoSliceIfOneHasNoDomain) {
+  const Cluster cluster{pools(2), {a_pod_without_slice("notebook", "pool-b-0")}};
   const Outcome out = cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_THAT(out.waits, SizeIs(2));
+  EXPECT_THAT(out.waiting, SizeIs(2));
 }
 
-TEST(AssignGang, PlacesNoneOfItWhereSlicesOfDifferentKindsDoNotAllFit) {
-  const Cluster cluster{rows(1, 2), {a_foreign_pod("notebook", "pool-12-0")}};
+TEST(AssignGang, PlacesNoSliceIfSlicesWithDifferentRequirementsDoNotAllFit) {
+  const Cluster cluster{rows(1, 2), {a_pod_without_slice("notebook", "pool-12-0")}};
   const Outcome out = cluster.assigns({a_large_slice("x", 4).gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, IsEmpty());
 }
 
-TEST(AssignGang, IsPlacedByTheAgeOfItsOldestAndThePriorityOfItsHighest) {
+TEST(AssignGang, HasTheAgeOfItsOldestAndThePriorityOfItsHighestSlice) {
   const Outcome old = Cluster{pools(2)}.assigns(
       {a_slice("lone").created(5s), a_slice("x").gang("g", 2).created(9s), a_slice("y").gang("g", 2).created(1s)});
   EXPECT_THAT(old.placed, ElementsAre("x to pool-a", "y to pool-b"));
@@ -154,25 +154,25 @@ TEST(AssignGang, IsPlacedByTheAgeOfItsOldestAndThePriorityOfItsHighest) {
   EXPECT_THAT(high.placed, ElementsAre("x to pool-a", "y to pool-b"));
 }
 
-TEST(AssignGang, WaitsUntilAllItsSlicesAreThereAndKeepsNothing) {
+TEST(AssignGang, WaitsForAllItsSlicesAndReservesNothing) {
   const Outcome out =
       Cluster{pools(3)}.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods"),
-                                     Pair("y", "2 of the 3 slices that start together have all their pods")));
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods"),
+                                       Pair("y", "2 of the 3 slices that start together have all their pods")));
 }
 
-TEST(AssignGang, IsJoinedAgainByASliceThatWasLost) {
+TEST(AssignGang, PlacesALostSliceAgain) {
   Cluster cluster{pools(2)};
   cluster.placed_gangs = {{{"default", "g"}, 1}};
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 2)}).placed, ElementsAre("x to pool-a"));
   const Outcome out = cluster.assigns({a_slice("x").gang("g", 3)});
-  EXPECT_THAT(out.waits, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods")));
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods")));
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("other", 2)}).placed, IsEmpty());
   EXPECT_THAT(cluster.assigns({a_slice("x").in("team").gang("g", 2)}).placed, IsEmpty());
 }
 
-TEST(AssignGang, IsJoinedAgainByAllThatWereLostOrNone) {
+TEST(AssignGang, PlacesAllLostSlicesOrNone) {
   Cluster cluster{pools(1)};
   cluster.placed_gangs = {{{"default", "g"}, 1}};
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)}).placed, IsEmpty());
@@ -183,17 +183,17 @@ TEST(AssignGang, IsOfOneNamespace) {
   EXPECT_THAT(out.placed, IsEmpty());
 }
 
-TEST(AssignGang, KeepsTheFreeDomainForItselfUntilTheOtherIsFreeToo) {
+TEST(AssignGang, ReservesAFreeDomainUntilTheOtherIsFree) {
   const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
   const Outcome out =
       cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, IsEmpty());
   EXPECT_EQ(
-      out.waits.at("lone"),
-      "2 node pools would match, none is free: pool-a is kept for default/job (x); pool-b runs default/job (old)");
+      out.waiting.at("lone"),
+      "2 node pools would match, none is free: pool-a is reserved for default/job (x); pool-b runs default/job (old)");
 }
 
-TEST(AssignGang, KeepsNothingIfThereAreTooFewDomainsForAllOfIt) {
+TEST(AssignGang, ReservesNothingIfItDoesNotFitIntoAnEmptyCluster) {
   const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
   const Outcome out = cluster.assigns(
       {a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("z").gang("g", 3), a_slice("lone").created(1h)});
@@ -202,23 +202,24 @@ TEST(AssignGang, KeepsNothingIfThereAreTooFewDomainsForAllOfIt) {
 
 // What is kept.
 
-TEST(AssignLarge, IsNotStarvedBySmallOnesThatCameLater) {
+TEST(AssignLarge, IsNotStarvedByYoungerSmallSlices) {
   const Cluster cluster{rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
   const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_EQ(out.waits.at("large"),
+  EXPECT_EQ(out.waiting.at("large"),
             "1 value of example.com/row would match, none is free: row-1 runs default/job (old)");
-  EXPECT_EQ(out.waits.at("small"),
-            "2 node pools would match, none is free: pool-11 is kept for default/job (large); pool-12 runs default/job "
-            "(old)");
+  EXPECT_EQ(
+      out.waiting.at("small"),
+      "2 node pools would match, none is free: pool-11 is reserved for default/job (large); pool-12 runs default/job "
+      "(old)");
 }
 
-TEST(AssignLarge, WaitsForSmallOnesThatCameBefore) {
+TEST(AssignLarge, WaitsForOlderSmallSlices) {
   const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("large", 4).created(1s), a_slice("small")});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
 }
 
-TEST(AssignLarge, KeepsTheOneDomainOfWhichMostIsFree) {
+TEST(AssignLarge, ReservesTheDomainWithTheMostFreeNodes) {
   // Of row-1 one pool is free, of row-2 two are.
   const Cluster cluster{rows(2, 3), pods_of({a_slice("a").runs_in("pool-11"), a_slice("b").runs_in("pool-12"),
                                              a_slice("c").runs_in("pool-23")})};
@@ -227,16 +228,17 @@ TEST(AssignLarge, KeepsTheOneDomainOfWhichMostIsFree) {
   const Outcome more =
       cluster.assigns({a_large_slice("large", 6), a_slice("small").created(1s), a_slice("smaller").created(2s)});
   EXPECT_THAT(more.placed, ElementsAre("small to pool-13"));
-  EXPECT_THAT(more.waits, SizeIs(2));
+  EXPECT_THAT(more.waiting, SizeIs(2));
 }
 
-TEST(AssignLarge, KeepsNothingThatCouldNeverBeEnough) {
+TEST(AssignLarge, ReservesNothingThatIsTooSmall) {
   const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("huge", 8), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
-  EXPECT_EQ(out.waits.at("huge"), "1 value of example.com/row would match, none is free: row-1 has 4 of 8 nodes Ready");
+  EXPECT_EQ(out.waiting.at("huge"),
+            "1 value of example.com/row would match, none is free: row-1 has 4 of 8 nodes Ready");
 }
 
-TEST(AssignLarge, KeepsNothingOfADomainThatIsBroken) {
+TEST(AssignLarge, ReservesNoUnusableDomain) {
   const Cluster cluster{
       nodes_of({a_pool("pool-a").label(kRow, "row-1").node(0, not_ready), a_pool("pool-b").label(kRow, "row-1")})};
   const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
@@ -247,36 +249,35 @@ TEST(AssignLarge, KeepsNothingOfADomainThatIsBroken) {
 
 Cluster releasing(int count, std::vector<PodPtr> pods) { return {pools(count), std::move(pods), NoCapacity::kRelease}; }
 
-TEST(AssignRelease, LetsASliceGoForWhichNothingIsFree) {
-  const Outcome out = releasing(1, {a_foreign_pod("notebook", "pool-a-0")}).assigns({a_slice("x")});
+TEST(AssignRelease, ReleasesASliceWithoutAFreeDomain) {
+  const Outcome out = releasing(1, {a_pod_without_slice("notebook", "pool-a-0")}).assigns({a_slice("x")});
   EXPECT_THAT(out.placed, ElementsAre("x to "));
-  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x")}).placed, ElementsAre("x to ")) << "the pool is yet to be made";
+  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x")}).placed, ElementsAre("x to ")) << "the pool does not exist yet";
 }
 
-TEST(AssignRelease, UsesWhatIsFreeBeforeItReleases) {
+TEST(AssignRelease, PrefersAFreeDomain) {
   const Outcome out = releasing(1, {}).assigns({a_slice("x"), a_slice("y").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to "));
 }
 
-TEST(AssignRelease, ReleasesOneSliceOfAKindAtATime) {
+TEST(AssignRelease, ReleasesOneOfTheSlicesWithEquivalentRequirements) {
   const Outcome out = releasing(0, {}).assigns(
       {a_slice("x"), a_slice("y").created(1s), a_slice("large").hosts(4).created(2s), a_slice("z").created(3s)});
   EXPECT_THAT(out.placed, ElementsAre("x to ", "large to "));
-  EXPECT_THAT(out.waits,
-              ElementsAre(Pair("y", "default/job (x) was released before it and has not got its nodes yet"),
-                          Pair("z", "default/job (x) was released before it and has not got its nodes yet")));
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "default/job (x) was released before it and is not scheduled yet"),
+                                       Pair("z", "default/job (x) was released before it and is not scheduled yet")));
 }
 
-TEST(AssignRelease, PlacesNoneBesideOneOfItsKindThatWasReleasedBefore) {
+TEST(AssignRelease, PlacesNoSliceBesideAReleasedEquivalentOne) {
   Cluster cluster = releasing(2, {});
-  cluster.released = slices_of({a_slice("x").sent_to("")});
+  cluster.released = slices_of({a_slice("x").placed_in("")});
   const Outcome out = cluster.assigns({a_slice("y"), a_slice("large").hosts(4)});
   EXPECT_THAT(out.placed, ElementsAre("large to "));
-  EXPECT_THAT(out.waits, ElementsAre(Pair("y", "default/job (x) was released before it and has not got its nodes yet")))
+  EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "default/job (x) was released before it and is not scheduled yet")))
       << "the scheduler may be about to give it pool-a";
 }
 
-TEST(AssignRelease, ReleasesAGangWholeAndGivesBackWhatItHadFound) {
+TEST(AssignRelease, ReleasesAllSlicesOfAGangAndTheirDomains) {
   const Outcome out = releasing(1, {}).assigns(
       {a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("half").hosts(4).chips(2).created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("x to ", "y to ", "half to pool-a"));
@@ -286,10 +287,10 @@ TEST(AssignRelease, DoesNotReleaseAGangInPart) {
   EXPECT_THAT(releasing(0, {}).assigns({a_slice("x").gang("g", 2)}).placed, IsEmpty());
 }
 
-// What is told to whom.
+// Waiting reasons.
 
-TEST(AssignTells, EachObstacleOfTheFirstSixDomains) {
-  const std::vector<PodPtr> pods = {a_foreign_pod("notebook", "pool-b-0")};
+TEST(WaitingReasons, NameTheObstaclesOfTheFirstSixDomains) {
+  const std::vector<PodPtr> pods = {a_pod_without_slice("notebook", "pool-b-0")};
   std::vector<NodePtr> nodes = nodes_of({a_pool("pool-a").node(0, cordoned), a_pool("pool-b"),
                                          a_pool("pool-c").without(1), a_pool("pool-d").node(1, without_chips),
                                          a_pool("pool-e").size(3), a_pool("pool-f").node(0, not_ready)});
@@ -297,32 +298,32 @@ TEST(AssignTells, EachObstacleOfTheFirstSixDomains) {
       "pool-a: node pool-a-0 is cordoned; pool-b runs default/notebook; pool-c has 1 of 2 nodes Ready; "
       "pool-d: node pool-d-1 advertises no TPU chips; pool-e has 3 nodes, the slice needs exactly 2; "
       "pool-f has 1 of 2 nodes Ready";
-  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waits["x"]),
+  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waiting["x"]),
             std::string("6 node pools would match, none is free: ") + kSix);
   for (const char* more : {"pool-g", "pool-h"}) {
     for (NodePtr& node : a_pool(more).size(1).nodes()) nodes.push_back(node);
   }
-  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waits["x"]),
+  EXPECT_EQ((Cluster{nodes, pods}.assigns({a_slice("x")}).waiting["x"]),
             std::string("8 node pools would match, none is free: ") + kSix + "; and 2 more");
 }
 
-TEST(AssignTells, NothingOfDomainsThatAreForOthers) {
+TEST(WaitingReasons, OmitDomainsThatDoNotMatch) {
   const Cluster cluster{nodes_of({a_pool("pool-a"), a_pool("pool-b").label("zone", "z1").without(0)})};
-  EXPECT_EQ(cluster.assigns({a_slice("x").selects("zone", "z1")}).waits["x"],
+  EXPECT_EQ(cluster.assigns({a_slice("x").selects("zone", "z1")}).waiting["x"],
             "1 node pool would match, none is free: pool-b has 1 of 2 nodes Ready");
 }
 
-TEST(AssignTells, OnlyTheFirstTwentyInLineOfEachDomain) {
+TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
   std::vector<Slice> ready;
   for (int i = 1; i <= 22; ++i) {
     ready.push_back(a_slice(fmt::format("s-{:02}", i)).created(std::chrono::seconds(i)).slice());
   }
-  Outcome out = Cluster{pools(1), {a_foreign_pod("notebook", "pool-a-0")}}.assigns(ready);
-  constexpr const char* kLater = "at least 20 older slices, or slices of higher priority, wait before it";
-  EXPECT_EQ(out.waits["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
-  EXPECT_EQ(out.waits["s-20"], "1 node pool would match, none is free: pool-a runs default/notebook");
-  EXPECT_EQ(out.waits["s-21"], kLater);
-  EXPECT_EQ(out.waits["s-22"], kLater);
+  Outcome out = Cluster{pools(1), {a_pod_without_slice("notebook", "pool-a-0")}}.assigns(ready);
+  constexpr const char* kLater = "at least 20 slices are older or have higher priority";
+  EXPECT_EQ(out.waiting["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(out.waiting["s-20"], "1 node pool would match, none is free: pool-a runs default/notebook");
+  EXPECT_EQ(out.waiting["s-21"], kLater);
+  EXPECT_EQ(out.waiting["s-22"], kLater);
 }
 
 }  // namespace

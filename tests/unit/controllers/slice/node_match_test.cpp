@@ -1,4 +1,4 @@
-// What is expected is what the API reference says of nodeSelector, NodeSelectorTerm and Toleration, and what
+// Expectations follow the API reference of nodeSelector, NodeSelectorTerm and Toleration, and what
 // kube-scheduler's plugins NodeAffinity and TaintToleration make of it.
 #include "controllers/slice/node_match.h"
 
@@ -30,10 +30,10 @@ struct SelectorCase {
 void PrintTo(const SelectorCase& c, std::ostream* out) { *out << c.name; }
 class NodeSelectors : public ::testing::TestWithParam<SelectorCase> {};
 
-TEST_P(NodeSelectors, NeedEachOfTheirLabels) {
+TEST_P(NodeSelectors, MatchEveryLabel) {
   PodView pod;
   pod.node_selector = GetParam().selector;
-  EXPECT_EQ(selects(pod, a_node(GetParam().labels)), GetParam().matches);
+  EXPECT_EQ(matches_node(pod, a_node(GetParam().labels)), GetParam().matches);
 }
 
 INSTANTIATE_TEST_SUITE_P(Selectors, NodeSelectors,
@@ -54,10 +54,10 @@ struct AffinityCase {
 };
 class NodeAffinity : public ::testing::TestWithParam<AffinityCase> {};
 
-TEST_P(NodeAffinity, IsReadAsTheSchedulerReadsIt) {
+TEST_P(NodeAffinity, MatchesLikeKubeScheduler) {
   PodView pod;
   pod.node_affinity = std::string(R"({"nodeSelectorTerms":)") + GetParam().terms + "}";
-  EXPECT_EQ(selects(pod, a_node({{"zone", "z1"}, {"cores", "8"}})), GetParam().matches) << pod.node_affinity;
+  EXPECT_EQ(matches_node(pod, a_node({{"zone", "z1"}, {"cores", "8"}})), GetParam().matches) << pod.node_affinity;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -100,15 +100,15 @@ TEST(Selects, NeedsSelectorAndAffinityBoth) {
   PodView pod;
   pod.node_selector = {{"a", "1"}};
   pod.node_affinity = R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"b","operator":"Exists"}]}]})";
-  EXPECT_TRUE(selects(pod, a_node({{"a", "1"}, {"b", "2"}})));
-  EXPECT_FALSE(selects(pod, a_node({{"a", "1"}})));
-  EXPECT_FALSE(selects(pod, a_node({{"b", "2"}})));
+  EXPECT_TRUE(matches_node(pod, a_node({{"a", "1"}, {"b", "2"}})));
+  EXPECT_FALSE(matches_node(pod, a_node({{"a", "1"}})));
+  EXPECT_FALSE(matches_node(pod, a_node({{"b", "2"}})));
 }
 
-TEST(Selects, NoNodeWithAnAffinityThatIsNoJson) {
+TEST(Selects, NoNodeWithAMalformedAffinity) {
   PodView pod;
   pod.node_affinity = "{";
-  EXPECT_FALSE(selects(pod, a_node({})));
+  EXPECT_FALSE(matches_node(pod, a_node({})));
 }
 
 struct TolerationCase {
@@ -147,15 +147,15 @@ INSTANTIATE_TEST_SUITE_P(
 struct TaintCase {
   const char* name;
   std::vector<NodeTaint> taints;
-  const char* told;
+  const char* taint;
 };
 void PrintTo(const TaintCase& c, std::ostream* out) { *out << c.name; }
 class Taints : public ::testing::TestWithParam<TaintCase> {};
 
-TEST_P(Taints, KeepAPodAwayOrNot) {
+TEST_P(Taints, RepelPods) {
   PodView pod;
   pod.tolerations = {{.key = "google.com/tpu", .exists = true}, {.key = "spot", .value = "yes"}};
-  EXPECT_EQ(untolerated_taint(pod, a_node({}, GetParam().taints)), GetParam().told);
+  EXPECT_EQ(untolerated_taint(pod, a_node({}, GetParam().taints)), GetParam().taint);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -178,10 +178,10 @@ INSTANTIATE_TEST_SUITE_P(
                   "node.kubernetes.io/disk-pressure=x:NoSchedule"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(ChooseAlike, HoldsForPodsThatDifferInNothingButTheirPlace) {
+TEST(SameRequirements, HoldsForHostsOfOneSlice) {
   const SliceBuilder slice = a_slice("train");
-  EXPECT_TRUE(choose_alike(*slice.pod(0), *slice.pod(1)));
-  EXPECT_TRUE(choose_alike(*slice.pod(0), *a_slice("other").in("team").priority(5).pod(0)));
+  EXPECT_TRUE(have_same_requirements(*slice.pod(0), *slice.pod(1)));
+  EXPECT_TRUE(have_same_requirements(*slice.pod(0), *a_slice("other").in("team").priority(5).pod(0)));
 }
 
 struct ChoiceCase {
@@ -189,15 +189,15 @@ struct ChoiceCase {
   PodChange change;
 };
 void PrintTo(const ChoiceCase& c, std::ostream* out) { *out << c.name; }
-class ChoosesOtherwise : public ::testing::TestWithParam<ChoiceCase> {};
+class DifferentRequirements : public ::testing::TestWithParam<ChoiceCase> {};
 
-TEST_P(ChoosesOtherwise, APodThatDiffersInOneThing) {
+TEST_P(DifferentRequirements, IfOneRequirementDiffers) {
   const PodPtr pod = a_slice("train").pod(0);
-  EXPECT_FALSE(choose_alike(*pod, *with(pod, GetParam().change)));
+  EXPECT_FALSE(have_same_requirements(*pod, *with(pod, GetParam().change)));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Differences, ChoosesOtherwise,
+    Differences, DifferentRequirements,
     ::testing::Values(ChoiceCase{"Selector", [](PodView& pod) { pod.node_selector["zone"] = "z1"; }},
                       ChoiceCase{"Affinity", [](PodView& pod) { pod.node_affinity = "{}"; }},
                       ChoiceCase{"Tolerations", [](PodView& pod) { pod.tolerations.push_back({.exists = true}); }},

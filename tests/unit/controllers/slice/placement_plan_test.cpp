@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/standing.h"
+#include "controllers/slice/slice_state.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -14,8 +14,8 @@ namespace tpuslice::slice {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::Measurement;
-using runtime::Plan;
+using plan::Measurement;
+using plan::Plan;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
@@ -28,7 +28,7 @@ using ::testing::UnorderedElementsAre;
 std::vector<std::string> written(const Plan& plan) {
   std::vector<std::string> out;
   for (std::size_t stage = 0; stage < plan.stages.size(); ++stage) {
-    for (const runtime::Action& action : plan.stages[stage].actions) {
+    for (const plan::Action& action : plan.stages[stage].actions) {
       out.push_back(fmt::format("{} {}", stage, action.key.name));
     }
   }
@@ -41,7 +41,7 @@ double level_of(const Plan& plan, const std::string& reason) {
     if (measurement.kind != Measurement::Kind::kLevel) continue;
     if (measurement.labels.at("reason") == reason) return measurement.value;
   }
-  ADD_FAILURE() << "nothing is said of " << reason;
+  ADD_FAILURE() << "no measurement of " << reason;
   return -1;
 }
 
@@ -53,15 +53,15 @@ std::vector<Measurement> measured(const Plan& plan, Measurement::Kind kind) {
 }
 
 /// What comes of it when nothing has changed but what the plan wrote.
-Plan plan_again(PlacementObserved seen, const Options& options = {}) {
-  carry_out(plan_placement(seen, options), seen.pods);
+Plan plan_after_apply(PlacementObserved seen, const Options& options = {}) {
+  apply_plan(plan_placement(seen, options), seen.pods);
   return plan_placement(seen, options);
 }
 
-TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasChanged) {
+TEST(PlacementPlan, PlacesHostZeroInOneWriteThatFailsIfThePodHasChanged) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train")}, 7s), {});
   Json expected = Json::parse(R"({
-    "reason": "slice train of 2 hosts goes to node pool pool-a",
+    "reason": "slice train of 2 hosts is placed in node pool pool-a",
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-0",
       "uid": "uid-of-train-0", "resourceVersion": "100", "failureReason": "FailedPlaceSlice",
@@ -75,17 +75,17 @@ TEST(PlacementPlan, SendsTheFirstHostToTheDomainInOneWriteThatFailsIfThePodHasCh
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}]}}}}}}]],
     "events": [
       {"type": "Normal", "reason": "SlicePlaced", "action": "PlaceSlice",
-       "message": "slice train of 2 hosts goes to node pool pool-a, 7 s after its last pod was created",
+       "message": "slice train of 2 hosts is placed in node pool pool-a, 7 s after its last pod was created",
        "after": "default/train-0", "regarding": "Job default/job"},
       {"type": "Warning", "reason": "FailedPlaceSlice", "action": "PlaceSlice",
-       "message": "Slice train cannot be let go to node pool pool-a",
+       "message": "Slice train cannot be placed in node pool pool-a",
        "after": "default/train-0", "regarding": "Job default/job"}]})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
       members_of(a_slice("train").slice());
-  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
-TEST(PlacementPlan, LeavesTheOtherHostsToThePlanOfTheSlice) {
+TEST(PlacementPlan, ReleasesOnlyHostZero) {
   EXPECT_THAT(written(plan_placement(observed({a_pool("pool-a").size(4)}, {a_slice("train").hosts(4)}), {})),
               ElementsAre("0 train-0"));
 }
@@ -95,7 +95,7 @@ TEST(PlacementPlan, UsesTheTopologyKeyOfTheSlice) {
       plan_placement(observed({a_pool("pool-a").label(kRow, "row-1"), a_pool("pool-b").label(kRow, "row-1")},
                               {a_slice("train").hosts(4).topology_key(kRow)}),
                      {});
-  EXPECT_EQ(plan.reason, "slice train of 4 hosts goes to value of example.com/row row-1");
+  EXPECT_EQ(plan.reason, "slice train of 4 hosts is placed in value of example.com/row row-1");
   ASSERT_THAT(written(plan), SizeIs(1));
   EXPECT_EQ(plan.stages[0].actions[0].body.make()->at("spec").at("nodeSelector"), Json({{kRow, "row-1"}}));
 }
@@ -110,7 +110,7 @@ TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereNodesHaveMoreChips) {
   EXPECT_EQ(nodes_recorded(plan), "pool-a-0,pool-a-0,pool-a-1,pool-a-1");
 }
 
-TEST(PlacementPlan, LeavesTheNodeOpenWherePodsOfTheSliceChooseInDifferentWays) {
+TEST(PlacementPlan, SetsNoNodeIfPodsHaveDifferentNodeRequirements) {
   const auto picky = [](PodView& pod) { pod.node_selector["example.com/disk"] = "large"; };
   const auto large = [](NodeView& node) { node.labels["example.com/disk"] = "large"; };
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, large)}, {a_slice("train").host(0, picky)}), {});
@@ -119,13 +119,13 @@ TEST(PlacementPlan, LeavesTheNodeOpenWherePodsOfTheSliceChooseInDifferentWays) {
   EXPECT_EQ(find_path(*plan.stages[0].actions[0].body.make(), {"spec", "affinity"}), nullptr);
 }
 
-TEST(PlacementPlan, LeavesTheNodeOpenWhileHostsAreYetToCome) {
+TEST(PlacementPlan, SetsNoNodeWhileHostsAreMissing) {
   const Plan plan =
-      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostFirst).without(1)}), {});
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostFirst).without(1)}), {});
   EXPECT_EQ(nodes_recorded(plan), "");
 }
 
-TEST(PlacementPlan, NarrowsEveryTermOfThePodsOwnNodeAffinity) {
+TEST(PlacementPlan, RestrictsEveryTermOfThePodsNodeAffinity) {
   const auto choosy = [](PodView& pod) {
     pod.node_affinity = R"({"nodeSelectorTerms": [
       {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
@@ -141,14 +141,14 @@ TEST(PlacementPlan, NarrowsEveryTermOfThePodsOwnNodeAffinity) {
                        {"key": "metadata.name", "operator": "In", "values": ["pool-a-0"]}]}, {}]}}})"));
 }
 
-TEST(PlacementPlan, RecordsOpenMembersOfASliceWhoseOtherHostsAreYetToCome) {
+TEST(PlacementPlan, RecordsOpenMembersWhileHostsAreMissing) {
   const Plan plan =
-      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostFirst).without(1)}), {});
+      plan_placement(observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostFirst).without(1)}), {});
   ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
   EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", tpu::kSliceMembers}), "open");
 }
 
-TEST(PlacementPlan, SaysOnTheFirstHostWhyItsSliceWaits) {
+TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")}), {});
   const Json expected = Json::parse(R"({
     "reason": "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
@@ -160,18 +160,19 @@ TEST(PlacementPlan, SaysOnTheFirstHostWhyItsSliceWaits) {
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
        "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
        "after": "default/train-0", "regarding": "Job default/job"}]})");
-  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
 TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
-  const Plan again = plan_again(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")}));
-  EXPECT_TRUE(again.empty()) << runtime::to_json(again).dump(2);
+  const Plan again =
+      plan_after_apply(observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")}));
+  EXPECT_TRUE(again.empty()) << plan::to_json(again).dump(2);
   EXPECT_EQ(level_of(again, "no free nodes"), 2) << "it is measured all the same";
 }
 
-TEST(PlacementPlan, WritesAnotherReasonButMakesNoSecondEventOfIt) {
+TEST(PlacementPlan, WritesAChangedReasonWithoutASecondEvent) {
   PlacementObserved seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
-  carry_out(plan_placement(seen, {}), seen.pods);
+  apply_plan(plan_placement(seen, {}), seen.pods);
   seen.nodes = a_pool("pool-a").without(1).nodes();
   const Plan plan = plan_placement(seen, {});
   EXPECT_EQ(plan.reason, "slice train waits: 1 node pool would match, none is free: pool-a has 1 of 2 nodes Ready");
@@ -180,40 +181,42 @@ TEST(PlacementPlan, WritesAnotherReasonButMakesNoSecondEventOfIt) {
 }
 
 TEST(PlacementPlan, IsEmptyOnceTheSliceIsPlaced) {
-  const Plan again = plan_again(observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")}));
-  EXPECT_TRUE(again.empty()) << runtime::to_json(again).dump(2);
+  const Plan again = plan_after_apply(observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")}));
+  EXPECT_TRUE(again.empty()) << plan::to_json(again).dump(2);
 }
 
-TEST(PlacementPlan, GivesNoDomainAwayTwice) {
+TEST(PlacementPlan, AssignsNoDomainTwice) {
   PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("x")});
-  carry_out(plan_placement(seen, {}), seen.pods);
+  apply_plan(plan_placement(seen, {}), seen.pods);
   for (PodPtr& pod : a_slice("y").pods()) seen.pods.push_back(pod);
-  EXPECT_EQ(plan_placement(seen, {}).reason, "slice y of 2 hosts goes to node pool pool-b");
+  EXPECT_EQ(plan_placement(seen, {}).reason, "slice y of 2 hosts is placed in node pool pool-b");
 }
 
-TEST(PlacementPlan, LetsOneFailureHoldBackNobodyElse) {
+TEST(PlacementPlan, PutsIndependentPatchesIntoOneStage) {
   const Plan plan = plan_placement(
       observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("w"), a_slice("x"), a_slice("y"), a_slice("z")}), {});
   EXPECT_THAT(written(plan), ElementsAre("0 w-0", "0 x-0", "0 y-0", "0 z-0"));
-  EXPECT_THAT(plan.stages, ::testing::Each(Field(&runtime::Stage::independent, true)));
+  EXPECT_THAT(plan.stages, ::testing::Each(Field(&plan::Stage::independent, true)));
 }
 
-TEST(PlacementPlan, ReasonsNoLongerThanFourSlices) {
+TEST(PlacementPlan, NamesAtMostFourSlicesInItsReason) {
   const std::initializer_list<SliceBuilder> six = {a_slice("u"), a_slice("v"), a_slice("w"),
                                                    a_slice("x"), a_slice("y"), a_slice("z")};
   const Plan plan =
       plan_placement(observed({a_pool("a"), a_pool("b"), a_pool("c"), a_pool("d"), a_pool("e")}, six), {});
   EXPECT_EQ(plan.reason,
-            "slice u of 2 hosts goes to node pool a; slice v of 2 hosts goes to node pool b; "
-            "slice w of 2 hosts goes to node pool c; slice x of 2 hosts goes to node pool d; and 2 more");
+            "slice u of 2 hosts is placed in node pool a; slice v of 2 hosts is placed in node pool b; "
+            "slice w of 2 hosts is placed in node pool c; slice x of 2 hosts is placed in node pool d; and 2 more");
 }
 
-TEST(PlacementPlan, SpeaksOfTheWorkload) {
-  const auto of_jobset = [](PodView& pod) { pod.labels[std::string(tpu::kJobSetName)] = "maxtext"; };
+TEST(PlacementPlan, SendsEventsAboutTheWorkload) {
+  const auto of_jobset = [](PodView& pod) {
+    pod.annotations[std::string(tpu::kWorkload)] = "JobSet.v1alpha2.jobset.x-k8s.io/maxtext";
+  };
   for (const Plan& plan : {plan_placement(observed({a_pool("a")}, {a_slice("x").each(of_jobset)}), {}),
                            plan_placement(observed({}, {a_slice("x").each(of_jobset)}), {})}) {
     ASSERT_THAT(plan.events, Not(IsEmpty()));
-    for (const runtime::EventIntent& event : plan.events) {
+    for (const plan::EventIntent& event : plan.events) {
       ASSERT_TRUE(event.regarding.has_value());
       EXPECT_EQ(event.regarding->kind, "JobSet");
       EXPECT_EQ(event.regarding->key.name, "maxtext");
@@ -221,28 +224,28 @@ TEST(PlacementPlan, SpeaksOfTheWorkload) {
   }
 }
 
-TEST(PlacementPlan, HasNothingToSayOfSlicesThatRunOrEndOrWereNeverGated) {
+TEST(PlacementPlan, IgnoresRunningTerminatingAndUngatedSlices) {
   const PlacementObserved seen =
       observed({a_pool("pool-a")},
                {a_slice("runs").runs_in("pool-a"), a_slice("broken").runs_in("pool-b").fails(1),
                 a_slice("ended").runs_in("pool-c").succeeds(0).succeeds(1),
-                a_slice("ungated").runs_in("pool-d").record(""), a_slice("gone").leaves(0).leaves(1)},
+                a_slice("ungated").runs_in("pool-d").record(""), a_slice("deleted").terminating(0).terminating(1)},
                1h);
   const Plan plan = plan_placement(seen, {});
-  EXPECT_TRUE(plan.empty()) << runtime::to_json(plan).dump(2);
+  EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
 
 // Slices that are not complete.
 
-TEST(PlacementPlan, DoesNotSpeakOfASliceThatHasOnlyJustBegun) {
+TEST(PlacementPlan, WritesNoReasonForANewIncompleteSlice) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(1)}, 4s), {});
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, Duration(1s));
   EXPECT_EQ(level_of(plan, "incomplete"), 0);
 }
 
-TEST(PlacementPlan, SaysWhatASliceLacksThatIsOldEnough) {
+TEST(PlacementPlan, WritesTheReasonOfAnIncompleteSliceAfterTheDelay) {
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").without(0)}, 10s), {});
   EXPECT_EQ(plan.reason, "slice train waits: 1 of 2 pods exist; host 0 is missing");
   EXPECT_THAT(written(plan), ElementsAre("0 train-1")) << "on the first host there is";
@@ -250,7 +253,7 @@ TEST(PlacementPlan, SaysWhatASliceLacksThatIsOldEnough) {
   EXPECT_EQ(level_of(plan, "incomplete"), 1);
 }
 
-TEST(PlacementPlan, DoesNotSpeakOfACompleteSliceThatHasOnlyJustCome) {
+TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
   const PlacementObserved seen = observed({}, {a_slice("train")}, 4s);
   const Plan plan = plan_placement(seen, {});
   EXPECT_TRUE(plan.empty());
@@ -258,83 +261,84 @@ TEST(PlacementPlan, DoesNotSpeakOfACompleteSliceThatHasOnlyJustCome) {
   EXPECT_EQ(level_of(plan, "no free nodes"), 1) << "it is counted";
 }
 
-TEST(PlacementPlan, WaitsAsLongAsItIsToldBeforeItSpeaks) {
+TEST(PlacementPlan, UsesTheWaitingReasonDelayOfTheOptions) {
   const PlacementObserved seen = observed({}, {a_slice("train").without(1)}, 20s);
-  EXPECT_EQ(plan_placement(seen, {.told_after = 1min}).requeue_after, Duration(40s));
-  EXPECT_THAT(written(plan_placement(seen, {.told_after = 20s})), SizeIs(1));
+  EXPECT_EQ(plan_placement(seen, {.waiting_reason_delay = 1min}).requeue_after, Duration(40s));
+  EXPECT_THAT(written(plan_placement(seen, {.waiting_reason_delay = 20s})), SizeIs(1));
 }
 
-TEST(PlacementPlan, ComesBackForTheFirstThatIsDue) {
+TEST(PlacementPlan, RequeuesForTheEarliestDeadline) {
   const PlacementObserved seen = observed(
       {},
       {a_slice("x").without(1).created(5s), a_slice("y").without(1).created(2s), a_slice("z").without(1).created(8s)},
       9s);
-  EXPECT_EQ(plan_placement(seen, {.told_after = 10s}).requeue_after, Duration(3s));
+  EXPECT_EQ(plan_placement(seen, {.waiting_reason_delay = 10s}).requeue_after, Duration(3s));
 }
 
-TEST(PlacementPlan, ComesBackWhenAFirstHostHasBeenAloneForLongEnough) {
+TEST(PlacementPlan, RequeuesForTheMissingPodsTimeout) {
   const auto seen = [](Duration now) {
-    return observed({a_pool("pool-a")}, {a_slice("train").starts(tpu::kFirstHostAlone).without(1)}, now);
+    return observed({a_pool("pool-a")}, {a_slice("train").start(tpu::kFirstHostAlone).without(1)}, now);
   };
-  const Plan before = plan_placement(seen(8s), {.told_after = 1min});
+  const Plan before = plan_placement(seen(8s), {.waiting_reason_delay = 1min});
   EXPECT_TRUE(before.empty());
-  EXPECT_EQ(before.requeue_after, kAlone - 8s);
-  const Plan then = plan_placement(seen(kAlone), {});
+  EXPECT_EQ(before.requeue_after, kMissingPodsTimeout - 8s);
+  const Plan then = plan_placement(seen(kMissingPodsTimeout), {});
   EXPECT_THAT(written(then), ElementsAre("0 train-0"));
   EXPECT_EQ(then.requeue_after, std::nullopt);
 }
 
-TEST(PlacementPlan, KeepsNoDomainForASliceThatIsNotComplete) {
+TEST(PlacementPlan, ReservesNoDomainForAnIncompleteSlice) {
   const Plan plan =
       plan_placement(observed({a_pool("pool-a")}, {a_slice("half").without(1), a_slice("whole").created(5s)}, 6s),
-                     {.told_after = 10s});
-  EXPECT_EQ(plan.reason, "slice whole of 2 hosts goes to node pool pool-a");
+                     {.waiting_reason_delay = 10s});
+  EXPECT_EQ(plan.reason, "slice whole of 2 hosts is placed in node pool pool-a");
 }
 
 // Release where nothing is free.
 
-TEST(PlacementPlan, ReleasesASliceToNoDomainInParticular) {
+TEST(PlacementPlan, ReleasesASliceWithoutADomain) {
   const Plan plan = plan_placement(observed({}, {a_slice("train")}, 3s), {.no_capacity = NoCapacity::kRelease});
-  EXPECT_EQ(plan.reason, "slice train of 2 hosts goes to no domain in particular");
+  EXPECT_EQ(plan.reason, "slice train of 2 hosts is released without a domain");
   ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
   const Json patch = *plan.stages[0].actions[0].body.make();
   EXPECT_EQ(patch["spec"], Json({{"schedulingGates", Json::array()}}));
   EXPECT_EQ(plan.events[0].message,
-            "slice train of 2 hosts goes to no domain in particular, 3 s after its last pod was "
+            "slice train of 2 hosts is released without a domain, 3 s after its last pod was "
             "created");
 }
 
-TEST(PlacementPlan, ReleasesTheNextWhenTheFirstHasAllItsNodes) {
+TEST(PlacementPlan, ReleasesTheNextSliceWhenTheFirstIsFullyScheduled) {
   const Options options{.no_capacity = NoCapacity::kRelease};
   const auto seen = [](const SliceBuilder& first) { return observed({}, {first, a_slice("y").created(1s)}, 1h); };
-  EXPECT_EQ(plan_placement(seen(a_slice("x").sent_to("")), options).reason,
-            "slice y waits: default/job (x) was released before it and has not got its nodes yet");
-  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("").homeless(1)), options).reason,
-            "slice y waits: default/job (x) was released before it and has not got its nodes yet");
+  EXPECT_EQ(plan_placement(seen(a_slice("x").placed_in("")), options).reason,
+            "slice y waits: default/job (x) was released before it and is not scheduled yet");
+  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("").unscheduled(1)), options).reason,
+            "slice y waits: default/job (x) was released before it and is not scheduled yet");
   EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("")), options).reason,
-            "slice y of 2 hosts goes to no domain in particular");
+            "slice y of 2 hosts is released without a domain");
 }
 
-TEST(PlacementPlan, DoesNotTakeASliceForReleasedWhoseOtherHostsAreYetToFollowItsFirst) {
-  for (const SliceBuilder& begun : {a_slice("x").sent_to("pool-a").waits(1), a_slice("x").runs_in("pool-a").waits(1)}) {
+TEST(PlacementPlan, DoesNotCountAPlacedSliceWithGatedHostsAsReleased) {
+  for (const SliceBuilder& begun :
+       {a_slice("x").placed_in("pool-a").gated(1), a_slice("x").runs_in("pool-a").gated(1)}) {
     const Plan plan = plan_placement(observed({a_pool("pool-a"), a_pool("pool-b")}, {begun, a_slice("y")}, 5s), {});
-    EXPECT_EQ(plan.reason, "slice y of 2 hosts goes to node pool pool-b");
+    EXPECT_EQ(plan.reason, "slice y of 2 hosts is placed in node pool pool-b");
   }
 }
 
-TEST(PlacementPlan, SendsTheRestOfAGangAfterThoseThatWerePlacedBeforeACrash) {
+TEST(PlacementPlan, PlacesTheRestOfAGangAfterACrash) {
   const auto plan = [](const SliceBuilder& first) {
     const SliceBuilder second = a_slice("y").gang("g", 2);
     return plan_placement(observed({a_pool("pool-a"), a_pool("pool-b")}, {first, second}, 1h), {}).reason;
   };
-  EXPECT_EQ(plan(a_slice("x").gang("g", 2).sent_to("pool-a")), "slice y of 2 hosts goes to node pool pool-b");
+  EXPECT_EQ(plan(a_slice("x").gang("g", 2).placed_in("pool-a")), "slice y of 2 hosts is placed in node pool pool-b");
   EXPECT_EQ(plan(a_slice("x").gang("g", 2).runs_in("pool-a").fails(1)),
             "slice y waits: 1 of the 2 slices that start together have all their pods");
 }
 
 // Measurements.
 
-TEST(PlacementPlan, CountsAndTimesASliceOnceItsFirstHostIsLetGo) {
+TEST(PlacementPlan, CountsAndTimesASliceWhenHostZeroIsReleased) {
   const auto last = [](PodView& pod) { pod.created = after(2s); };
   const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").host(1, last)}, 9500ms), {});
   const std::vector<Measurement> counts = measured(plan, Measurement::Kind::kCount);
@@ -351,14 +355,14 @@ TEST(PlacementPlan, CountsAndTimesASliceOnceItsFirstHostIsLetGo) {
   EXPECT_EQ(times[0].after, (ObjectKey{"default", "train-0"}));
 }
 
-TEST(PlacementPlan, TellsReleasedSlicesFromPlacedOnesAndTakesNoTimeBackwards) {
+TEST(PlacementPlan, CountsReleasedSlicesApartAndMeasuresNoNegativeTime) {
   const Plan plan =
       plan_placement(observed({}, {a_slice("train").created(5s)}, 4s), {.no_capacity = NoCapacity::kRelease});
   EXPECT_EQ(measured(plan, Measurement::Kind::kCount)[0].labels.at("how"), "released");
   EXPECT_EQ(measured(plan, Measurement::Kind::kDuration)[0].value, 0) << "clocks differ";
 }
 
-TEST(PlacementPlan, SaysHowManyWaitAlsoWhenNobodyDoes) {
+TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
   const Plan none = plan_placement(observed({a_pool("pool-a")}, {}), {});
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(level_of(none, "no free nodes"), 0);

@@ -32,23 +32,23 @@ class SliceReconciling : public ::testing::Test {
   void show(const std::vector<PodPtr>& pods) {
     for (const PodPtr& pod : pods) store_.put(*pod);
   }
-  [[nodiscard]] runtime::Plan place(const char* accelerator = kV6e, Duration now = 5s) const {
-    Result<runtime::Plan> plan = placement_.plan({{"", accelerator}, after(now), std::nullopt});
+  [[nodiscard]] plan::Plan place(const char* accelerator = kV6e, Duration now = 5s) const {
+    Result<plan::Plan> plan = placement_.plan({{"", accelerator}, after(now), std::nullopt});
     EXPECT_TRUE(plan.ok());
     return *std::move(plan);
   }
-  [[nodiscard]] runtime::Plan plan(const ObjectKey& key, Duration now = {}) const {
-    Result<runtime::Plan> out = slices_.plan({key, after(now), std::nullopt});
+  [[nodiscard]] plan::Plan plan(const ObjectKey& key, Duration now = {}) const {
+    Result<plan::Plan> out = slices_.plan({key, after(now), std::nullopt});
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
 
-  runtime::PodStore store_{kPods, pod_index};
-  const runtime::PodStores pods_{{&store_}};
-  runtime::NodeStore nodes_{kNodes, node_index};
-  const std::shared_ptr<Troubles> troubles_ = std::make_shared<Troubles>();
-  const PlacementReconciler placement_{pods_, nodes_, troubles_};
-  const SliceReconciler slices_{pods_, nodes_};
+  runtime::PodStore store_{kPods};
+  runtime::NodeStore nodes_{kNodes};
+  const Indexes indexes_{runtime::PodStores({&store_}), nodes_};
+  const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
+  const PlacementReconciler placement_{indexes_, failure_history_};
+  const SliceReconciler slices_{indexes_, nodes_};
 };
 
 // What the plan of an accelerator sees.
@@ -56,76 +56,76 @@ class SliceReconciling : public ::testing::Test {
 TEST_F(SliceReconciling, PlacesASliceOfTheStoresOnNodesOfTheStores) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
-  EXPECT_EQ(place(kV6e, 5s).reason, "slice train of 2 hosts goes to node pool pool-a");
+  EXPECT_EQ(place(kV6e, 5s).reason, "slice train of 2 hosts is placed in node pool pool-a");
   EXPECT_EQ(place(kV6e, 5s).events.at(0).message,
-            "slice train of 2 hosts goes to node pool pool-a, 5 s after its last pod was created");
+            "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created");
 }
 
 TEST_F(SliceReconciling, PlacesSlicesOfOneAcceleratorAtATimeOnItsOwnNodes) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").each(of_accelerator_v5p()).pods());
   show(a_slice("other").pods());
-  EXPECT_EQ(place(kV6e).reason, "slice other of 2 hosts goes to node pool pool-a");
+  EXPECT_EQ(place(kV6e).reason, "slice other of 2 hosts is placed in node pool pool-a");
   EXPECT_EQ(place(kV5p).reason, "slice train waits: no node pool matches the pods' node selector and affinity");
 }
 
 TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingSelectedAnAccelerator) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
-  show(std::vector<PodPtr>{a_foreign_pod("notebook", "pool-a-0")});
+  show(std::vector<PodPtr>{a_pod_without_slice("notebook", "pool-a-0")});
   EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/notebook");
 }
 
-TEST_F(SliceReconciling, SeesSlicesThatAreOnTheirWay) {
+TEST_F(SliceReconciling, SeesPlacedSlicesWithoutNodes) {
   show(a_pool("pool-a").nodes());
-  show(pods_of({a_slice("train"), a_slice("old").sent_to("pool-a")}));
+  show(pods_of({a_slice("train"), a_slice("old").placed_in("pool-a")}));
   EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/job (old)");
 }
 
-TEST_F(SliceReconciling, DoesNotLookAtAClusterInWhichNobodyWaits) {
+TEST_F(SliceReconciling, ReadsNothingIfNoPodIsGated) {
   show(a_pool("pool-a").nodes());
   show(pods_of({a_slice("old").runs_in("pool-a"), a_slice("broken").runs_in("pool-b").fails(0),
-                a_slice("leaving").leaves(0).leaves(1)}));
-  const runtime::Plan plan = place(kV6e, 1h);
+                a_slice("leaving").terminating(0).terminating(1)}));
+  const plan::Plan plan = place(kV6e, 1h);
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, std::nullopt);
   ASSERT_THAT(plan.measurements, SizeIs(2)) << "the gauges go back to zero";
-  for (const runtime::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
+  for (const plan::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
 }
 
-TEST_F(SliceReconciling, AvoidsDomainsThatHadTroubleLately) {
+TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
   show(nodes_of({a_pool("pool-a"), a_pool("pool-b")}));
   show(a_slice("train").pods());
-  for (const Duration when : {1min, 2min}) troubles_->add({kGkePool, "pool-a"}, after(when));
-  EXPECT_EQ(place(kV6e, 3min).reason, "slice train of 2 hosts goes to node pool pool-b");
-  EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts goes to node pool pool-a") << "that was long ago";
+  for (const Duration when : {1min, 2min}) failure_history_->record({kGkePool, "pool-a"}, after(when));
+  EXPECT_EQ(place(kV6e, 3min).reason, "slice train of 2 hosts is placed in node pool pool-b");
+  EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts is placed in node pool pool-a") << "that was long ago";
 }
 
-TEST_F(SliceReconciling, PassesItsOptionsOn) {
-  const PlacementReconciler releasing(pods_, nodes_, troubles_, {.no_capacity = NoCapacity::kRelease});
+TEST_F(SliceReconciling, UsesItsOptions) {
+  const PlacementReconciler releasing(indexes_, failure_history_, {.no_capacity = NoCapacity::kRelease});
   show(a_slice("train").pods());
   EXPECT_EQ(releasing.plan({{"", kV6e}, after(0s), std::nullopt})->reason,
-            "slice train of 2 hosts goes to no domain in particular");
-  const SliceReconciler patient(pods_, nodes_, {.bound_within = 10min});
+            "slice train of 2 hosts is released without a domain");
+  const SliceReconciler patient(indexes_, nodes_, {.scheduling_timeout = 10min});
   const auto refused = [](PodView& pod) { pod.unschedulable = "no memory"; };
-  show(a_slice("sent").sent_to("pool-a").each(refused).pods());
+  show(a_slice("sent").placed_in("pool-a").each(refused).pods());
   EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
   EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(1));
 }
 
 // What the plan of a slice sees.
 
-TEST_F(SliceReconciling, CompletesTheSliceOfTheKeyAndNoOther) {
-  show(pods_of({a_slice("train").sent_to("pool-a").waits(1), a_slice("train").in("team").sent_to("pool-b").waits(1),
-                a_slice("other").sent_to("pool-c").waits(1)}));
-  const runtime::Plan out = plan({"team", "train"});
-  EXPECT_EQ(out.reason, "1 other pod of slice train follows its first to pool-b");
+TEST_F(SliceReconciling, ReleasesPodsOfTheSliceOfTheKeyOnly) {
+  show(pods_of({a_slice("train").placed_in("pool-a").gated(1), a_slice("train").in("team").placed_in("pool-b").gated(1),
+                a_slice("other").placed_in("pool-c").gated(1)}));
+  const plan::Plan out = plan({"team", "train"});
+  EXPECT_EQ(out.reason, "1 other pod of slice train is released to pool-b");
   ASSERT_THAT(out.stages, SizeIs(1));
   ASSERT_THAT(out.stages[0].actions, SizeIs(1));
   EXPECT_EQ(out.stages[0].actions[0].key, (ObjectKey{"team", "train-1"}));
 }
 
-TEST_F(SliceReconciling, SeesCompanionsToo) {
+TEST_F(SliceReconciling, SeesCompanions) {
   show(a_slice("train").runs_in("pool-a").companion("driver").pods());
   ASSERT_THAT(plan({"default", "train"}).stages, SizeIs(1));
   EXPECT_EQ(plan({"default", "train"}).stages[0].actions.at(0).key.name, "driver");
@@ -139,9 +139,9 @@ TEST_F(SliceReconciling, SeesTheNodesOfTheSlice) {
             "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
 }
 
-TEST_F(SliceReconciling, HasNothingToDoForASliceThatIsGone) { EXPECT_TRUE(plan({"default", "train"}).empty()); }
+TEST_F(SliceReconciling, HasAnEmptyPlanForADeletedSlice) { EXPECT_TRUE(plan({"default", "train"}).empty()); }
 
-TEST_F(SliceReconciling, WorksOnKeysThatAreNoResources) {
+TEST_F(SliceReconciling, HasKeysThatAreNotApiResources) {
   EXPECT_EQ(placement_.name(), "slice-placement");
   EXPECT_EQ(placement_.resource().kind, "Accelerator");
   EXPECT_FALSE(placement_.resource().namespaced);
@@ -152,41 +152,66 @@ TEST_F(SliceReconciling, WorksOnKeysThatAreNoResources) {
 
 // Indexes.
 
-TEST(SliceIndexes, OfAPodThatWaits) {
-  EXPECT_THAT(pod_index(*a_slice("train").in("team").pod(0)),
-              UnorderedElementsAre("accelerator/tpu-v6e-slice", "waiting/tpu-v6e-slice", "slice/team/train"));
+/// Where the indexes list a pod: "accelerator/…", "gated/…", "node/…", "slice/…".
+std::vector<std::string> indexed(const PodView& pod) {
+  runtime::PodStore store{kPods};
+  runtime::NodeStore nodes{kNodes};
+  const Indexes indexes(runtime::PodStores({&store}), nodes);
+  store.put(pod);
+  std::vector<std::string> found;
+  const auto note = [&found](const runtime::PodIndex& index, const std::string& name, const std::string& value) {
+    if (!index.lookup(value).empty()) found.push_back(name + "/" + value);
+  };
+  for (const std::string accelerator : {"", kV6e}) {
+    note(indexes.pods_by_accelerator, "accelerator", accelerator);
+    note(indexes.gated_pods_by_accelerator, "gated", accelerator);
+  }
+  for (const std::string node : {"", "pool-a-0", "pool-a-1"}) note(indexes.pods_by_node, "node", node);
+  for (const std::string slice : {"default/train", "team/train", "default/", "default/none"}) {
+    note(indexes.pods_by_slice, "slice", slice);
+  }
+  return found;
 }
 
-TEST(SliceIndexes, OfAPodThatRuns) {
-  EXPECT_THAT(pod_index(*a_slice("train").runs_in("pool-a").pod(1)),
+TEST(SliceIndexes, ListAGatedPodByAcceleratorAndSlice) {
+  EXPECT_THAT(indexed(*a_slice("train").in("team").pod(0)),
+              UnorderedElementsAre("accelerator/tpu-v6e-slice", "gated/tpu-v6e-slice", "slice/team/train"));
+}
+
+TEST(SliceIndexes, ListABoundPodByAcceleratorNodeAndSlice) {
+  EXPECT_THAT(indexed(*a_slice("train").runs_in("pool-a").pod(1)),
               UnorderedElementsAre("accelerator/tpu-v6e-slice", "node/pool-a-1", "slice/default/train"));
 }
 
-TEST(SliceIndexes, OfAGatedPodThatIsBeingDeletedIsNotAmongThoseThatWait) {
-  EXPECT_THAT(pod_index(*a_slice("train").leaves(0).pod(0)),
+TEST(SliceIndexes, DoNotListATerminatingPodAsGated) {
+  EXPECT_THAT(indexed(*a_slice("train").terminating(0).pod(0)),
               UnorderedElementsAre("accelerator/tpu-v6e-slice", "slice/default/train"));
 }
 
-TEST(SliceIndexes, OfACompanionHasNoAccelerator) {
+TEST(SliceIndexes, ListACompanionBySliceOnly) {
   const std::vector<PodPtr> pods = a_slice("train").hosts(0).companion("driver").pods();
-  EXPECT_THAT(pod_index(*pods.front()), ElementsAre("slice/default/train"));
+  EXPECT_THAT(indexed(*pods.front()), ElementsAre("slice/default/train"));
 }
 
-TEST(SliceIndexes, OfAForeignPodHasNoSlice) {
-  EXPECT_THAT(pod_index(*a_foreign_pod("notebook", "pool-a-0")), UnorderedElementsAre("accelerator/", "node/pool-a-0"));
+TEST(SliceIndexes, ListATpuPodOutsideOfSlicesByNodeAndEmptyAccelerator) {
+  EXPECT_THAT(indexed(*a_pod_without_slice("notebook", "pool-a-0")),
+              UnorderedElementsAre("accelerator/", "node/pool-a-0"));
 }
 
-TEST(SliceIndexes, OfAPodThatAdmissionHasNotMarkedAreEmpty) {
-  PodView pod = *a_foreign_pod("notebook", "pool-a-0");
+TEST(SliceIndexes, DoNotListAPodWithoutTheSliceLabel) {
+  PodView pod = *a_pod_without_slice("notebook", "pool-a-0");
   pod.labels = {{"ray.io/node-type", "head"}};
-  EXPECT_THAT(pod_index(pod), IsEmpty());
+  EXPECT_THAT(indexed(pod), IsEmpty());
 }
 
-TEST(SliceIndexes, OfANodeIsItsAccelerator) {
+TEST_F(SliceReconciling, IndexesNodesByAccelerator) {
   NodeView node = *a_pool("pool-a").nodes().front();
-  EXPECT_THAT(node_index(node), ElementsAre("accelerator/tpu-v6e-slice"));
+  nodes_.put(node);
+  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup("tpu-v6e-slice"), SizeIs(1));
   node.labels.clear();
-  EXPECT_THAT(node_index(node), IsEmpty());
+  nodes_.put(node);
+  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup("tpu-v6e-slice"), IsEmpty());
+  EXPECT_THAT(indexes_.nodes_by_accelerator.lookup(""), IsEmpty());
 }
 
 // Which keys a change concerns.
@@ -197,15 +222,15 @@ TEST_F(SliceReconciling, MapsAPodToTheAcceleratorItSelects) {
               ElementsAre(ObjectKey{"", kV5p}));
 }
 
-TEST_F(SliceReconciling, MapsAPodThatSelectsNoneToTheAcceleratorOfItsNode) {
-  const PodPtr pod = a_foreign_pod("notebook", "pool-a-0");
+TEST_F(SliceReconciling, MapsAPodWithoutAcceleratorToThatOfItsNode) {
+  const PodPtr pod = a_pod_without_slice("notebook", "pool-a-0");
   EXPECT_THAT(accelerator_of_pod(nodes_, *pod), IsEmpty()) << "the node is not known yet";
   show(a_pool("pool-a").nodes());
   EXPECT_THAT(accelerator_of_pod(nodes_, *pod), ElementsAre(ObjectKey{"", kV6e}));
   EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").each(of_any_accelerator()).pod(0)), IsEmpty());
 }
 
-TEST_F(SliceReconciling, MapsAPodThatAdmissionHasNotMarkedToNothing) {
+TEST_F(SliceReconciling, MapsAPodWithoutOurLabelToNoKey) {
   PodView pod = *a_slice("train").pod(0);
   pod.labels.clear();
   EXPECT_THAT(accelerator_of_pod(nodes_, pod), IsEmpty());
@@ -223,24 +248,24 @@ TEST_F(SliceReconciling, MapsANodeToItsAccelerator) {
 
 TEST_F(SliceReconciling, MapsAPodToItsSlice) {
   EXPECT_THAT(slice_of_pod(*a_slice("train").in("team").pod(1)), ElementsAre(ObjectKey{"team", "train"}));
-  EXPECT_THAT(slice_of_pod(*a_foreign_pod("notebook", "pool-a-0")), IsEmpty());
+  EXPECT_THAT(slice_of_pod(*a_pod_without_slice("notebook", "pool-a-0")), IsEmpty());
   EXPECT_THAT(slice_of_pod(PodView{}), IsEmpty());
 }
 
 TEST_F(SliceReconciling, FindsThePodsOnANode) {
   show(pods_of({a_slice("train").runs_in("pool-a"), a_slice("waits")}));
-  const std::vector<PodPtr> found = pods_on_node(pods_, "pool-a-1");
+  const std::vector<PodPtr> found = indexes_.pods_by_node.lookup("pool-a-1");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0]->key.name, "train-1");
 }
 
 TEST_F(SliceReconciling, MapsANodeToTheSlicesOnIt) {
   const NodePtr node = a_pool("pool-a").nodes().front();
-  EXPECT_THAT(slices_on_node(pods_, *node), IsEmpty());
+  EXPECT_THAT(slices_on_node(indexes_, *node), IsEmpty());
   show(a_slice("train").runs_in("pool-a").pods());
-  show(a_slice("leaving").in("team").runs_in("pool-a").leaves(0).pods());
-  show(std::vector<PodPtr>{a_foreign_pod("notebook", "pool-a-0")});
-  EXPECT_THAT(slices_on_node(pods_, *node),
+  show(a_slice("leaving").in("team").runs_in("pool-a").terminating(0).pods());
+  show(std::vector<PodPtr>{a_pod_without_slice("notebook", "pool-a-0")});
+  EXPECT_THAT(slices_on_node(indexes_, *node),
               UnorderedElementsAre(ObjectKey{"default", "train"}, ObjectKey{"team", "leaving"}));
 }
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/standing.h"
+#include "controllers/slice/slice_state.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"
 
@@ -15,8 +15,8 @@ namespace tpuslice::slice {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::ActionKind;
-using runtime::Plan;
+using plan::ActionKind;
+using plan::Plan;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
@@ -37,28 +37,28 @@ Plan plan_of(const SliceBuilder& slice, Duration now = {}, const PoolBuilder& po
 /// "delete train-0" of each action.
 std::vector<std::string> actions(const Plan& plan) {
   std::vector<std::string> out;
-  for (const runtime::Stage& stage : plan.stages) {
-    for (const runtime::Action& action : stage.actions) {
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
       out.push_back(fmt::format("{} {}", action.kind == ActionKind::kDelete ? "delete" : "patch", action.key.name));
     }
   }
   return out;
 }
 
-bool says_nothing(const Plan& plan) { return plan.empty() && plan.reason.empty() && plan.measurements.empty(); }
+bool is_empty(const Plan& plan) { return plan.empty() && plan.reason.empty() && plan.measurements.empty(); }
 
-/// Four hosts, sent to pool-a at second 5, of which the first was let go.
-SliceBuilder begun() { return a_slice("train").hosts(4).sent_to("pool-a", 5s).waits(1).waits(2).waits(3); }
+/// Four hosts, placed in pool-a at second 5, of which only the first was released.
+SliceBuilder begun() { return a_slice("train").hosts(4).placed_in("pool-a", 5s).gated(1).gated(2).gated(3); }
 SliceBuilder in_pool_a() { return a_slice("train").hosts(4).runs_in("pool-a"); }
-SliceBuilder without_followers(SliceBuilder slice) { return slice.without(1).without(2).without(3); }
+SliceBuilder with_missing_hosts(SliceBuilder slice) { return slice.without(1).without(2).without(3); }
 
 // Completion.
 
-TEST(SlicePlan, SendsTheOtherHostsWhereTheFirstWent) {
+TEST(SlicePlan, ReleasesTheOtherHostsToTheDomainOfHostZero) {
   const Plan plan =
-      plan_slice({{"default", "train"}, a_slice("train").sent_to("pool-a", 5s).waits(1).pods(), {}, after(9s)}, {});
+      plan_slice({{"default", "train"}, a_slice("train").placed_in("pool-a", 5s).gated(1).pods(), {}, after(9s)}, {});
   Json expected = Json::parse(R"({
-    "reason": "1 other pod of slice train follows its first to pool-a",
+    "reason": "1 other pod of slice train is released to pool-a",
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/train-1",
       "uid": "uid-of-train-1", "resourceVersion": "101", "failureReason": "FailedPlaceSlice",
@@ -70,12 +70,12 @@ TEST(SlicePlan, SendsTheOtherHostsWhereTheFirstWent) {
     "events": []})");
   expected["stages"][0][0]["body"]["metadata"]["annotations"]["tpuslice.dev/slice-members"] =
       members_of(a_slice("train").slice());
-  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
-TEST(SlicePlan, SendsEachHostToTheNodeThatTheFirstHasOnRecord) {
+TEST(SlicePlan, BindsEachHostToTheNodeRecordedOnHostZero) {
   SliceObserved seen = seen_of(a_slice("train").hosts(3), a_pool("pool-a").size(3), 9s);
-  carry_out(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
+  apply_plan(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
   const Plan plan = plan_slice(seen, {});
   ASSERT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2"));
   const Json patch = *plan.stages[0].actions[1].body.make();
@@ -85,33 +85,33 @@ TEST(SlicePlan, SendsEachHostToTheNodeThatTheFirstHasOnRecord) {
   EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedOn}), "") << "one record is enough";
 }
 
-TEST(SlicePlan, SendsThemAllAtOnce) {
+TEST(SlicePlan, ReleasesAllHostsInOneStage) {
   const Plan plan = plan_of(begun());
   EXPECT_THAT(plan.stages, SizeIs(1));
   EXPECT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2", "patch train-3"));
-  EXPECT_EQ(plan.reason, "3 other pods of slice train follow its first to pool-a");
+  EXPECT_EQ(plan.reason, "3 other pods of slice train are released to pool-a");
 }
 
-TEST(SlicePlan, FinishesWhatSomebodyElseBegan) {
-  EXPECT_THAT(actions(plan_of(in_pool_a().waits(2))), ElementsAre("patch train-2"));
-  EXPECT_THAT(actions(plan_of(in_pool_a().waits(0).waits(2))), ElementsAre("patch train-0", "patch train-2"));
-  EXPECT_THAT(actions(plan_of(in_pool_a().succeeds(0).waits(3))), ElementsAre("patch train-3"));
+TEST(SlicePlan, ContinuesAnInterruptedPlacement) {
+  EXPECT_THAT(actions(plan_of(in_pool_a().gated(2))), ElementsAre("patch train-2"));
+  EXPECT_THAT(actions(plan_of(in_pool_a().gated(0).gated(2))), ElementsAre("patch train-0", "patch train-2"));
+  EXPECT_THAT(actions(plan_of(in_pool_a().succeeds(0).gated(3))), ElementsAre("patch train-3"));
 }
 
-TEST(SlicePlan, HasNothingToDoOnceAllAreLetGo) {
+TEST(SlicePlan, IsEmptyOnceAllHostsAreReleased) {
   SliceObserved seen = seen_of(begun(), a_pool("pool-a"), 9s);
-  carry_out(plan_slice(seen, {}), seen.pods);
-  EXPECT_TRUE(says_nothing(plan_slice(seen, {})));
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(is_empty(plan_slice(seen, {})));
 }
 
-TEST(SlicePlan, LeavesOtherGatesOnThePod) {
+TEST(SlicePlan, KeepsOtherGates) {
   const auto held = [](PodView& pod) { pod.scheduling_gates.push_back("example.com/quota"); };
   const Plan plan = plan_of(begun().host(2, held));
   const Json patch = *plan.stages.at(0).actions.at(1).body.make();
   EXPECT_EQ(patch["spec"]["schedulingGates"], Json::parse(R"([{"name": "example.com/quota"}])"));
 }
 
-TEST(SlicePlan, LetsCompanionsGoWhereverTheyFit) {
+TEST(SlicePlan, ReleasesCompanionsWithoutADomain) {
   const Plan plan = plan_of(in_pool_a().companion("driver"));
   ASSERT_THAT(actions(plan), ElementsAre("patch driver"));
   const Json patch = *plan.stages[0].actions[0].body.make();
@@ -120,14 +120,14 @@ TEST(SlicePlan, LetsCompanionsGoWhereverTheyFit) {
             members_of(a_slice("train").hosts(4).slice()));
 }
 
-TEST(SlicePlan, SendsTheOthersOfAReleasedSliceNowhereInParticular) {
-  const Plan plan = plan_of(a_slice("train").sent_to("").waits(1));
-  EXPECT_EQ(plan.reason, "1 other pod of slice train follows its first to wherever they fit");
+TEST(SlicePlan, ReleasesTheOtherHostsWithoutADomainLikeHostZero) {
+  const Plan plan = plan_of(a_slice("train").placed_in("").gated(1));
+  EXPECT_EQ(plan.reason, "1 other pod of slice train is released without a domain");
   EXPECT_FALSE(plan.stages.at(0).actions.at(0).body.make()->at("spec").contains("nodeSelector"));
 }
 
-TEST(SlicePlan, SendsHostsOfAnOpenSliceAfterTheFirstAsTheyCome) {
-  const SliceBuilder open = a_slice("train").hosts(4).runs_in("pool-a").record("open").without(2).without(3).waits(1);
+TEST(SlicePlan, ReleasesLaterHostsOfAnOpenSlice) {
+  const SliceBuilder open = a_slice("train").hosts(4).runs_in("pool-a").record("open").without(2).without(3).gated(1);
   const Plan plan = plan_of(open);
   ASSERT_THAT(actions(plan), ElementsAre("patch train-1"));
   const Json patch = *plan.stages[0].actions[0].body.make();
@@ -137,15 +137,15 @@ TEST(SlicePlan, SendsHostsOfAnOpenSliceAfterTheFirstAsTheyCome) {
 
 // Tear-down.
 
-struct Ending {
+struct TornDownCase {
   const char* name;
   SliceBuilder slice;
   std::vector<std::string> deletes;
-  const char* why;
+  const char* message;
   const char* reason;
 };
-void PrintTo(const Ending& c, std::ostream* out) { *out << c.name; }
-class SliceEnds : public ::testing::TestWithParam<Ending> {
+void PrintTo(const TornDownCase& c, std::ostream* out) { *out << c.name; }
+class TornDownSlice : public ::testing::TestWithParam<TornDownCase> {
  protected:
   /// Node pool-a-3 has been not Ready for 40 seconds at second 120, two minutes after all was placed.
   static SliceObserved seen() {
@@ -157,19 +157,19 @@ class SliceEnds : public ::testing::TestWithParam<Ending> {
   }
 };
 
-TEST_P(SliceEnds, AsAWhole) {
+TEST_P(TornDownSlice, LosesAllStartedHosts) {
   const Plan plan = plan_slice(seen(), {});
   EXPECT_THAT(actions(plan), ::testing::ElementsAreArray(GetParam().deletes));
-  EXPECT_EQ(plan.reason, std::string("slice train is torn down: ") + GetParam().why);
+  EXPECT_EQ(plan.reason, std::string("slice train is torn down: ") + GetParam().message);
   ASSERT_THAT(plan.measurements, SizeIs(1));
   EXPECT_EQ(plan.measurements[0].labels.at("reason"), GetParam().reason);
 }
 
-TEST_P(SliceEnds, Once) {
+TEST_P(TornDownSlice, IsTornDownOnce) {
   SliceObserved again = seen();
-  carry_out(plan_slice(again, {}), again.pods);
+  apply_plan(plan_slice(again, {}), again.pods);
   const Plan plan = plan_slice(again, {});
-  EXPECT_TRUE(says_nothing(plan)) << runtime::to_json(plan).dump(2);
+  EXPECT_TRUE(is_empty(plan)) << plan::to_json(plan).dump(2);
 }
 
 std::vector<std::string> deletes_of(std::initializer_list<int> hosts) {
@@ -184,42 +184,44 @@ SliceBuilder of_three() { return a_slice("train").hosts(3).runs_in("pool-a"); }
 /// The scheduler has tried these hosts and found no node for them.
 SliceBuilder refused(SliceBuilder slice, std::initializer_list<int> hosts) {
   for (const int host : hosts) {
-    slice.homeless(host).host(host, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; });
+    slice.unscheduled(host).host(host, [](PodView& pod) { pod.unschedulable = "0/4 nodes: no memory"; });
   }
   return slice;
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Faults, SliceEnds,
+    Faults, TornDownSlice,
     ::testing::Values(
-        Ending{"AHostFailed", of_three().fails(1, "Evicted"), deletes_of({0, 2}), "pod train-1 failed: Evicted",
-               "pod lost"},
-        Ending{"TheFirstHostFailed", of_three().fails(0), deletes_of({1, 2}), "pod train-0 failed", "pod lost"},
-        Ending{"AHostIsBeingDeleted", of_three().leaves(2), deletes_of({0, 1}), "pod train-2 is being deleted",
-               "pod deleted"},
-        Ending{"AHostIsGone", of_three().without(1), deletes_of({0, 2}), "2 of 3 pods exist; host 1 is missing",
-               "pod lost"},
-        Ending{"AHostWasReplaced", of_three().replaced(1), deletes_of({0, 2}),
-               "pod train-1 replaces a pod that was lost", "pod lost"},
-        Ending{"AHostFailedWhileOthersWait", a_slice("train").hosts(3).runs_in("pool-a").waits(2).fails(1),
-               deletes_of({0}), "pod train-1 failed", "pod lost"},
-        Ending{"AHostFailedAfterAnotherSucceeded", of_three().succeeds(0).fails(1), deletes_of({2}),
-               "pod train-1 failed", "pod lost"},
-        Ending{"ItsCompanionStays", of_three().fails(1).companion("driver"), deletes_of({0, 2}), "pod train-1 failed",
-               "pod lost"},
-        Ending{"ANodeIsLost", in_pool_a(), deletes_of({0, 1, 2, 3}), "node pool-a-3 of pod train-3 is not Ready",
-               "node lost"},
-        Ending{"ANodeOfAnOpenSliceIsLost", in_pool_a().record("open").without(1), deletes_of({0, 2, 3}),
-               "node pool-a-3 of pod train-3 is not Ready", "node lost"},
-        Ending{"TheSchedulerRefusesOneAndHasNotTriedAnother", refused(of_three().homeless(2), {1}),
-               deletes_of({0, 1, 2}), "2 of 3 pods got no node in pool-a: train-1: 0/4 nodes: no memory",
-               "not scheduled"},
-        Ending{"TheSchedulerRefuses", refused(of_three(), {2}), deletes_of({0, 1, 2}),
-               "1 of 3 pods got no node in pool-a: train-2: 0/4 nodes: no memory", "not scheduled"}),
+        TornDownCase{"AHostFailed", of_three().fails(1, "Evicted"), deletes_of({0, 2}), "pod train-1 failed: Evicted",
+                     "pod lost"},
+        TornDownCase{"TheFirstHostFailed", of_three().fails(0), deletes_of({1, 2}), "pod train-0 failed", "pod lost"},
+        TornDownCase{"AHostIsBeingDeleted", of_three().terminating(2), deletes_of({0, 1}),
+                     "pod train-2 is being deleted", "pod deleted"},
+        TornDownCase{"AHostIsGone", of_three().without(1), deletes_of({0, 2}), "2 of 3 pods exist; host 1 is missing",
+                     "pod lost"},
+        TornDownCase{"AHostWasReplaced", of_three().replaced(1), deletes_of({0, 2}),
+                     "pod train-1 replaces a pod that was lost", "pod lost"},
+        TornDownCase{"AHostFailedWhileOthersWait", a_slice("train").hosts(3).runs_in("pool-a").gated(2).fails(1),
+                     deletes_of({0}), "pod train-1 failed", "pod lost"},
+        TornDownCase{"AHostFailedAfterAnotherSucceeded", of_three().succeeds(0).fails(1), deletes_of({2}),
+                     "pod train-1 failed", "pod lost"},
+        TornDownCase{"ItsCompanionStays", of_three().fails(1).companion("driver"), deletes_of({0, 2}),
+                     "pod train-1 failed", "pod lost"},
+        TornDownCase{"ANodeIsLost", in_pool_a(), deletes_of({0, 1, 2, 3}), "node pool-a-3 of pod train-3 is not Ready",
+                     "node lost"},
+        TornDownCase{"ANodeOfAnOpenSliceIsLost", in_pool_a().record("open").without(1), deletes_of({0, 2, 3}),
+                     "node pool-a-3 of pod train-3 is not Ready", "node lost"},
+        TornDownCase{"TheSchedulerRefusesOneAndHasNotTriedAnother", refused(of_three().unscheduled(2), {1}),
+                     deletes_of({0, 1, 2}), "2 of 3 pods are not scheduled in pool-a: train-1: 0/4 nodes: no memory",
+                     "not scheduled"},
+        TornDownCase{"TheSchedulerRefuses", refused(of_three(), {2}), deletes_of({0, 1, 2}),
+                     "1 of 3 pods are not scheduled in pool-a: train-2: 0/4 nodes: no memory", "not scheduled"}),
     [](const auto& test) { return test.param.name; });
 
-TEST(SliceEnd, IsDeletesOfThePodsThatWereSeenAndIsToldWhateverComesOfThem) {
-  const auto of_jobset = [](PodView& pod) { pod.labels[std::string(tpu::kJobSetName)] = "maxtext"; };
+TEST(TearDown, DeletesByUidAndSendsAnEventEvenIfADeleteFails) {
+  const auto of_jobset = [](PodView& pod) {
+    pod.annotations[std::string(tpu::kWorkload)] = "JobSet.v1alpha2.jobset.x-k8s.io/maxtext";
+  };
   const Plan plan = plan_of(a_slice("train")
                                 .runs_in("pool-a")
                                 .each(of_jobset)
@@ -234,43 +236,43 @@ TEST(SliceEnd, IsDeletesOfThePodsThatWereSeenAndIsToldWhateverComesOfThem) {
        "failureReason": "FailedTearDownSlice"}]],
     "events": [
       {"type": "Warning", "reason": "SliceTornDown", "action": "TearDownSlice",
-       "message": "Slice train ends as a whole, 2 of its 2 pods with it: pod old failed",
+       "message": "Slice train is torn down, 2 of its 2 pods are deleted: pod old failed",
        "regarding": "JobSet default/maxtext"}]})");
-  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
   ASSERT_THAT(plan.stages, SizeIs(1));
   EXPECT_FALSE(plan.stages[0].independent);
   ASSERT_THAT(plan.measurements, SizeIs(1));
   EXPECT_EQ(plan.measurements[0].name, "tpuslice_slices_torn_down_total");
-  EXPECT_EQ(plan.measurements[0].kind, runtime::Measurement::Kind::kCount);
+  EXPECT_EQ(plan.measurements[0].kind, plan::Measurement::Kind::kCount);
   EXPECT_EQ(plan.measurements[0].after, (ObjectKey{"default", "train-1"}));
 }
 
-TEST(SliceEnd, LeavesAReplacementAloneThatWaitsAlready) {
+TEST(TearDown, KeepsAGatedReplacement) {
   const Plan plan = plan_of(in_pool_a().replaced(1).replaced(3));
   EXPECT_THAT(actions(plan), ElementsAre("delete train-0", "delete train-2"));
 }
 
 // Time.
 
-TEST(SliceNodes, MayBeNotReadyForAWhile) {
+TEST(SliceNodes, AreNotLostBeforeTheTimeout) {
   const auto silent = [](NodeView& node) {
     node.ready = false;
     node.ready_changed = after(10s);
   };
   const PoolBuilder pool = a_pool("pool-a").size(4).node(2, silent);
   const Plan before = plan_of(in_pool_a(), 49s, pool);
-  EXPECT_TRUE(says_nothing(before));
+  EXPECT_TRUE(is_empty(before));
   EXPECT_EQ(before.requeue_after, Duration(1s));
   EXPECT_THAT(actions(plan_of(in_pool_a(), 50s, pool)), SizeIs(4));
 }
 
-TEST(SliceNodes, MayBeNotReadyForAsLongAsTheOptionsSay) {
+TEST(SliceNodes, UseTheTimeoutOfTheOptions) {
   const PoolBuilder pool = a_pool("pool-a").size(4).node(2, not_ready);
-  EXPECT_EQ(plan_slice(seen_of(in_pool_a(), pool, 50s), {.lost_after = 1min}).requeue_after, Duration(10s));
-  EXPECT_THAT(plan_slice(seen_of(in_pool_a(), pool, 50s), {.lost_after = 50s}).stages, SizeIs(1));
+  EXPECT_EQ(plan_slice(seen_of(in_pool_a(), pool, 50s), {.node_timeout = 1min}).requeue_after, Duration(10s));
+  EXPECT_THAT(plan_slice(seen_of(in_pool_a(), pool, 50s), {.node_timeout = 50s}).stages, SizeIs(1));
 }
 
-TEST(SliceNodes, AreLostOneByOneInTheirOwnTime) {
+TEST(SliceNodes, HaveTheirOwnTimeouts) {
   const auto silent_at = [](Duration when) {
     return [=](NodeView& node) {
       node.ready = false;
@@ -278,69 +280,69 @@ TEST(SliceNodes, AreLostOneByOneInTheirOwnTime) {
     };
   };
   const Plan plan = plan_of(in_pool_a(), 20s, a_pool("pool-a").size(4).node(0, silent_at(15s)).node(3, silent_at(5s)));
-  EXPECT_TRUE(says_nothing(plan));
+  EXPECT_TRUE(is_empty(plan));
   EXPECT_EQ(plan.requeue_after, Duration(25s)) << "when the first of them is lost";
 }
 
-TEST(SliceNodes, ThatNoLongerExistTakeTheirPodsWithThem) {
+TEST(SliceNodes, MayBeDeleted) {
   const Plan plan = plan_of(in_pool_a(), 1h, a_pool("pool-a").size(4).without(1));
-  EXPECT_TRUE(says_nothing(plan)) << "the pod garbage collector deletes the pod, and then the slice is broken";
+  EXPECT_TRUE(is_empty(plan)) << "the pod garbage collector deletes the pod, and then the slice is broken";
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
 
-TEST(SliceNodes, MayBeLostByHostsThatHaveSucceeded) {
-  EXPECT_TRUE(says_nothing(plan_of(in_pool_a().succeeds(1), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
+TEST(SliceNodes, DoNotMatterForSucceededHosts) {
+  EXPECT_TRUE(is_empty(plan_of(in_pool_a().succeeds(1), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
 }
 
-TEST(SliceScheduling, IsWaitedForWhereTheSchedulerHasNotTriedYet) {
-  const Plan plan = plan_of(a_slice("train").hosts(4).sent_to("pool-a"), 24h);
-  EXPECT_TRUE(says_nothing(plan));
-  EXPECT_EQ(plan.requeue_after, std::nullopt) << "a change of the pod will tell";
+TEST(SliceScheduling, HasNoTimeoutBeforeTheFirstAttempt) {
+  const Plan plan = plan_of(a_slice("train").hosts(4).placed_in("pool-a"), 24h);
+  EXPECT_TRUE(is_empty(plan));
+  EXPECT_EQ(plan.requeue_after, std::nullopt) << "a watch event of the pod will follow";
 }
 
-TEST(SliceScheduling, HasItsTime) {
+TEST(SliceScheduling, TimesOut) {
   const SliceBuilder slice = refused(a_slice("train").hosts(4).runs_in("pool-a", 10s), {3});
   const Plan before = plan_of(slice, 129s);
-  EXPECT_TRUE(says_nothing(before));
+  EXPECT_TRUE(is_empty(before));
   EXPECT_EQ(before.requeue_after, Duration(1s));
   EXPECT_THAT(actions(plan_of(slice, 130s)), SizeIs(4));
 }
 
-TEST(SliceScheduling, HasAsMuchTimeAsTheOptionsSay) {
-  const SliceObserved seen = seen_of(refused(a_slice("train").sent_to("pool-a"), {0}), a_pool("pool-a"), 30s);
-  EXPECT_EQ(plan_slice(seen, {.bound_within = 40s}).requeue_after, Duration(10s));
-  EXPECT_THAT(plan_slice(seen, {.bound_within = 30s}).stages, SizeIs(1));
+TEST(SliceScheduling, UsesTheTimeoutOfTheOptions) {
+  const SliceObserved seen = seen_of(refused(a_slice("train").placed_in("pool-a"), {0}), a_pool("pool-a"), 30s);
+  EXPECT_EQ(plan_slice(seen, {.scheduling_timeout = 40s}).requeue_after, Duration(10s));
+  EXPECT_THAT(plan_slice(seen, {.scheduling_timeout = 30s}).stages, SizeIs(1));
 }
 
-TEST(SliceScheduling, CountsFromThePodThatWasLetGoLast) {
+TEST(SliceScheduling, TimesOutAfterTheLastRelease) {
   const auto later = [](PodView& pod) { pod.annotations[std::string(tpu::kPlacedAt)] = format_rfc3339(after(60s)); };
-  EXPECT_EQ(plan_of(refused(a_slice("train").sent_to("pool-a"), {0}).host(1, later), 130s).requeue_after,
+  EXPECT_EQ(plan_of(refused(a_slice("train").placed_in("pool-a"), {0}).host(1, later), 130s).requeue_after,
             Duration(50s));
 }
 
-TEST(SliceScheduling, IsNotWaitedForWhereTheSliceWasReleasedToNoDomain) {
-  const Plan plan = plan_of(refused(a_slice("train").sent_to(""), {0, 1}), 24h);
-  EXPECT_TRUE(says_nothing(plan));
+TEST(SliceScheduling, HasNoTimeoutWithoutADomain) {
+  const Plan plan = plan_of(refused(a_slice("train").placed_in(""), {0, 1}), 24h);
+  EXPECT_TRUE(is_empty(plan));
   EXPECT_EQ(plan.requeue_after, std::nullopt) << "an autoscaler takes its time";
 }
 
-TEST(SliceScheduling, IsLookedAtAgainBeforeANodeIsLostIfThatComesFirst) {
+TEST(SliceScheduling, RequeuesForTheEarliestDeadline) {
   const PoolBuilder pool = a_pool("pool-a").size(4).node(0, not_ready);
   const SliceBuilder slice = refused(in_pool_a(), {1});
   EXPECT_EQ(plan_of(slice, 10s, pool).requeue_after, Duration(30s));
-  EXPECT_EQ(plan_slice(seen_of(slice, pool, 10s), {.bound_within = 15s}).requeue_after, Duration(5s));
+  EXPECT_EQ(plan_slice(seen_of(slice, pool, 10s), {.scheduling_timeout = 15s}).requeue_after, Duration(5s));
 }
 
 // Companions.
 
-TEST(LonelyCompanion, MayGoWhenNobodyElseOfItsSliceCame) {
+TEST(CompanionWithoutHosts, IsReleasedIfNoHostIsCreated) {
   const SliceBuilder slice = a_slice("train").hosts(1).without(0).created(5s).companion("driver");
   const Plan before = plan_of(slice, 14s);
-  EXPECT_TRUE(says_nothing(before));
+  EXPECT_TRUE(is_empty(before));
   EXPECT_EQ(before.requeue_after, Duration(1s));
   const Plan plan = plan_of(slice, 15s);
   const Json expected = Json::parse(R"({
-    "reason": "pod driver has no TPU and nobody else of its slice came: it may go",
+    "reason": "pod driver without TPUs is released: no host of its slice was created",
     "stages": [[{
       "action": "patch", "resource": "pods", "object": "default/driver", "uid": "uid-of-driver",
       "resourceVersion": "100", "failureReason": "FailedPlaceSlice",
@@ -350,31 +352,31 @@ TEST(LonelyCompanion, MayGoWhenNobodyElseOfItsSliceCame) {
           "tpuslice.dev/waiting": null}},
         "spec": {"schedulingGates": []}}}]],
     "events": []})");
-  EXPECT_EQ(runtime::to_json(plan), expected) << runtime::to_json(plan).dump(2);
+  EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
 }
 
-TEST(LonelyCompanion, IsLetGoOnce) {
+TEST(CompanionWithoutHosts, IsReleasedOnce) {
   SliceObserved seen = seen_of(a_slice("train").hosts(1).without(0).companion("driver"), a_pool("pool-a"), 1h);
-  carry_out(plan_slice(seen, {}), seen.pods);
-  EXPECT_TRUE(says_nothing(plan_slice(seen, {})));
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(is_empty(plan_slice(seen, {})));
 }
 
-TEST(LonelyCompanion, IsNotOneWhileAHostIsThereOrOnItsWayOut) {
-  EXPECT_TRUE(says_nothing(plan_of(a_slice("train").hosts(2).without(1).companion("driver"), 1h)));
-  EXPECT_TRUE(says_nothing(plan_of(a_slice("train").hosts(2).companion("driver"), 1h)));
-  EXPECT_TRUE(says_nothing(plan_of(a_slice("train").hosts(1).leaves(0).companion("driver"), 1h)));
+TEST(CompanionWithoutHosts, StaysGatedWhileAHostExists) {
+  EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(2).without(1).companion("driver"), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(2).companion("driver"), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(1).terminating(0).companion("driver"), 1h)));
 }
 
-TEST(SlicePlan, LeavesSlicesAloneThatWaitOrWereNeverGated) {
-  EXPECT_TRUE(says_nothing(plan_of(a_slice("train").hosts(4), 1h)));
-  EXPECT_TRUE(says_nothing(plan_of(a_slice("train").hosts(4).without(2), 1h)));
-  EXPECT_TRUE(says_nothing(plan_of(in_pool_a().record("").fails(1), 1h)));
-  EXPECT_TRUE(says_nothing(plan_of(in_pool_a().record(""), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
-  EXPECT_TRUE(says_nothing(plan_slice({{"default", "train"}, {}, {}, after(1h)}, {})));
+TEST(SlicePlan, IgnoresWaitingAndUngatedSlices) {
+  EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(4), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(4).without(2), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(in_pool_a().record("").fails(1), 1h)));
+  EXPECT_TRUE(is_empty(plan_of(in_pool_a().record(""), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
+  EXPECT_TRUE(is_empty(plan_slice({{"default", "train"}, {}, {}, after(1h)}, {})));
 }
 
-TEST(SlicePlan, LeavesAnOpenSliceAloneThatHasNotAllItsHostsYet) {
-  EXPECT_TRUE(says_nothing(plan_of(without_followers(in_pool_a().record("open")), 1h)));
+TEST(SlicePlan, IgnoresAnOpenSliceWithMissingHosts) {
+  EXPECT_TRUE(is_empty(plan_of(with_missing_hosts(in_pool_a().record("open")), 1h)));
 }
 
 }  // namespace

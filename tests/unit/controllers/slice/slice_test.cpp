@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// "-" stands for a place without pod.
+/// "-" for a missing host.
 std::vector<std::string> names(const std::vector<PodPtr>& pods) {
   std::vector<std::string> out;
   for (const PodPtr& pod : pods) out.push_back(pod == nullptr ? "-" : pod->key.name);
@@ -31,7 +31,7 @@ PodChange ended_well() {
   return [](PodView& pod) { pod.phase = PodPhase::kSucceeded; };
 }
 
-PodChange on_its_way_out() {
+PodChange terminating() {
   return [](PodView& pod) { pod.deletion = start_of_time(); };
 }
 
@@ -43,51 +43,52 @@ PodChange also_host(int host, Duration later) {
   };
 }
 
-TEST(ReadSlice, PutsEachPodInThePlaceOfItsHostIndex) {
+TEST(ReadSlice, OrdersHostsByHostIndex) {
   const SliceBuilder train = a_slice("train").hosts(4);
   std::vector<PodPtr> pods = train.pods();
   std::ranges::reverse(pods);
   EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "train-1", "train-2", "train-3"));
 }
 
-/// As the Job controller makes it from a template that says all the rest.
-PodChange born_of_template(const std::string& index) {
+/// As the Job controller creates it from a mutated template.
+PodChange mutated_by_template(const std::string& index) {
   return [=](PodView& pod) {
     pod.annotations.erase(std::string(tpu::kSliceHost));
-    pod.annotations[std::string(tpu::kBorn)] = tpu::kBornOfTemplate;
+    pod.annotations[std::string(tpu::kMutatedBy)] = tpu::kMutatedByJobTemplate;
     pod.labels[std::string(tpu::kCompletionIndex)] = index;
   };
 }
 
-TEST(ReadSlice, PutsAPodThatWasBornRightInThePlaceOfItsCompletionIndex) {
-  const SliceBuilder train = a_slice("train").hosts(3).host(0, born_of_template("2")).host(2, born_of_template("0"));
+TEST(ReadSlice, UsesTheCompletionIndexOfAPodMutatedByItsJobTemplate) {
+  const SliceBuilder train =
+      a_slice("train").hosts(3).host(0, mutated_by_template("2")).host(2, mutated_by_template("0"));
   EXPECT_THAT(names(train.slice().hosts), ElementsAre("train-2", "train-1", "train-0"));
 }
 
-TEST(ReadSlice, BelievesTheHostIndexBeforeTheCompletionIndex) {
+TEST(ReadSlice, PrefersTheHostIndexToTheCompletionIndex) {
   const SliceBuilder admitted =
-      a_slice("train").hosts(2).each(born_of_template("7")).host(0, annotated(tpu::kSliceHost, "0"));
+      a_slice("train").hosts(2).each(mutated_by_template("7")).host(0, annotated(tpu::kSliceHost, "0"));
   EXPECT_THAT(names(admitted.slice().hosts), ElementsAre("train-0", "-"));
   EXPECT_THAT(names(admitted.slice().surplus), ElementsAre("train-1"));
 }
 
 // Pods without TPU that start with a slice are of Indexed Jobs, too.
-TEST(ReadSlice, BelievesNoCompletionIndexWithoutTheMark) {
+TEST(ReadSlice, IgnoresTheCompletionIndexWithoutTheAnnotation) {
   const auto indexed = [](PodView& pod) { pod.labels[std::string(tpu::kCompletionIndex)] = "1"; };
   const Slice slice = a_slice("train").hosts(2).without(1).companion("driver", indexed).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "-"));
   EXPECT_THAT(names(slice.companions), ElementsAre("driver"));
-  const PodPtr other = with(a_slice("train").pod(0), born_of_template("0"));
-  const PodPtr marked = with(other, annotated(tpu::kBorn, "elsewhere"));
+  const PodPtr other = with(a_slice("train").pod(0), mutated_by_template("0"));
+  const PodPtr marked = with(other, annotated(tpu::kMutatedBy, "elsewhere"));
   EXPECT_EQ(host_index(*other), 0);
   EXPECT_EQ(host_index(*marked), std::nullopt);
 }
 
-TEST(ReadSlice, LeavesThePlaceOfAMissingHostEmpty) {
+TEST(ReadSlice, HasANullPointerForAMissingHost) {
   EXPECT_THAT(names(a_slice("train").hosts(3).without(1).slice().hosts), ElementsAre("train-0", "-", "train-2"));
 }
 
-TEST(ReadSlice, TakesWhatAdmissionDecidedFromTheAnnotations) {
+TEST(ReadSlice, ReadsTheAnnotationsOfAdmission) {
   const Slice slice = a_slice("train").in("team").topology_key(kRow).gang("both", 2).slice();
   EXPECT_EQ(slice.key, (ObjectKey{"team", "train"}));
   EXPECT_EQ(slice.topology_key, kRow);
@@ -95,17 +96,17 @@ TEST(ReadSlice, TakesWhatAdmissionDecidedFromTheAnnotations) {
   EXPECT_EQ(slice.gang_slices, 2);
 }
 
-TEST(ReadSlice, IsNotBlindedByAPodThatAdmissionNeverSaw) {
+TEST(ReadSlice, IgnoresAPodThatWasNotAdmitted) {
   const Slice slice = a_slice("train").hosts(3).host(0, [](PodView& pod) { pod.annotations.clear(); }).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("-", "train-1", "train-2"));
   EXPECT_THAT(names(slice.companions), ElementsAre("train-0")) << "without host index it looks like one without TPU";
   EXPECT_EQ(slice.topology_key, kGkePool);
 }
 
-TEST(ReadSlice, StartsByItselfUnlessItIsOfAGang) {
-  const Slice alone = a_slice("train").each(annotated(tpu::kGangSlices, "3")).slice();
-  EXPECT_EQ(alone.gang, "");
-  EXPECT_EQ(alone.gang_slices, 1);
+TEST(ReadSlice, HasAGangOnlyIfAnnotated) {
+  const Slice single = a_slice("train").each(annotated(tpu::kGangSlices, "3")).slice();
+  EXPECT_EQ(single.gang, "");
+  EXPECT_EQ(single.gang_slices, 1);
   const Slice uncounted = a_slice("train").each(annotated(tpu::kSliceGang, "g")).slice();
   EXPECT_EQ(uncounted.gang, "g");
   EXPECT_EQ(uncounted.gang_slices, 1);
@@ -119,7 +120,7 @@ struct StartCase {
 class SliceStart : public ::testing::TestWithParam<StartCase> {};
 
 TEST_P(SliceStart, IsReadFromTheAnnotation) {
-  EXPECT_EQ(a_slice("train").starts(GetParam().text).slice().start, GetParam().start);
+  EXPECT_EQ(a_slice("train").start(GetParam().text).slice().start, GetParam().start);
 }
 
 INSTANTIATE_TEST_SUITE_P(Annotations, SliceStart,
@@ -136,7 +137,7 @@ struct HostsCase {
 };
 class SliceHosts : public ::testing::TestWithParam<HostsCase> {};
 
-TEST_P(SliceHosts, AreAsManyAsAPodSays) {
+TEST_P(SliceHosts, FollowTheAnnotation) {
   const Slice slice = a_slice("train").hosts(2).each(annotated(tpu::kSliceHosts, GetParam().text)).slice();
   EXPECT_EQ(slice.hosts.size(), GetParam().places);
   EXPECT_EQ(slice.surplus.size(), GetParam().places == 0 ? 2U : 0U) << "pods without a place are not lost";
@@ -150,26 +151,26 @@ INSTANTIATE_TEST_SUITE_P(Annotations, SliceHosts,
                                            HostsCase{"WithSpace", " 2", 0}, HostsCase{"Empty", "", 0}),
                          [](const auto& test) { return test.param.name; });
 
-TEST(ReadSlice, CountsATerminatingHostAsLeavingAndNotAsAHost) {
-  const Slice slice = a_slice("train").hosts(2).leaves(1).slice();
+TEST(ReadSlice, CountsATerminatingPodNotAsAHost) {
+  const Slice slice = a_slice("train").hosts(2).terminating(1).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "-"));
-  EXPECT_THAT(names(slice.leaving), ElementsAre("train-1"));
+  EXPECT_THAT(names(slice.terminating), ElementsAre("train-1"));
 }
 
-TEST(ReadSlice, CountsAFailedPodThatIsBeingDeletedAsLeavingOnly) {
-  const Slice slice = a_slice("train").hosts(2).fails(1).leaves(1).slice();
-  EXPECT_THAT(names(slice.leaving), ElementsAre("train-1"));
+TEST(ReadSlice, CountsATerminatingFailedPodAsTerminatingOnly) {
+  const Slice slice = a_slice("train").hosts(2).fails(1).terminating(1).slice();
+  EXPECT_THAT(names(slice.terminating), ElementsAre("train-1"));
   EXPECT_THAT(slice.failed, IsEmpty());
 }
 
-TEST(ReadSlice, TellsFailedHostsFromLiveOnes) {
+TEST(ReadSlice, SeparatesFailedPodsFromHosts) {
   const Slice slice = a_slice("train").hosts(2).fails(0).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("-", "train-1"));
   EXPECT_THAT(names(slice.failed), ElementsAre("train-0"));
-  EXPECT_THAT(slice.leaving, IsEmpty());
+  EXPECT_THAT(slice.terminating, IsEmpty());
 }
 
-TEST(ReadSlice, LetsAPodThatSucceededKeepItsPlaceButNotLive) {
+TEST(ReadSlice, CountsASucceededPodAsHostButNotAsLive) {
   const Slice slice = a_slice("train").hosts(2).succeeds(0).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("train-0", "train-1"));
   EXPECT_THAT(names(slice.live()), ElementsAre("train-1"));
@@ -178,27 +179,27 @@ TEST(ReadSlice, LetsAPodThatSucceededKeepItsPlaceButNotLive) {
 TEST(ReadSlice, PrefersALivePodToOneThatSucceeded) {
   const Slice slice = a_slice("train").hosts(2).succeeds(0).extra("again", also_host(0, 9s)).slice();
   EXPECT_THAT(names(slice.hosts), ElementsAre("again", "train-1"));
-  EXPECT_THAT(slice.surplus, IsEmpty()) << "what has ended is in nobody's way";
+  EXPECT_THAT(slice.surplus, IsEmpty()) << "terminal pods do not count";
 }
 
-TEST(ReadSlice, LeavesTheHostToTheOlderOfTwo) {
-  const Slice later = a_slice("train").hosts(2).extra("a-twin", also_host(1, 1s)).slice();
+TEST(ReadSlice, PrefersTheOlderOfTwoPodsWithOneHostIndex) {
+  const Slice later = a_slice("train").hosts(2).extra("a-duplicate", also_host(1, 1s)).slice();
   EXPECT_THAT(names(later.hosts), ElementsAre("train-0", "train-1"));
-  EXPECT_THAT(names(later.surplus), ElementsAre("a-twin"));
-  const Slice earlier = a_slice("train").hosts(2).extra("a-twin", also_host(1, -1s)).slice();
-  EXPECT_THAT(names(earlier.hosts), ElementsAre("train-0", "a-twin"));
+  EXPECT_THAT(names(later.surplus), ElementsAre("a-duplicate"));
+  const Slice earlier = a_slice("train").hosts(2).extra("a-duplicate", also_host(1, -1s)).slice();
+  EXPECT_THAT(names(earlier.hosts), ElementsAre("train-0", "a-duplicate"));
   EXPECT_THAT(names(earlier.surplus), ElementsAre("train-1"));
 }
 
-TEST(ReadSlice, ChoosesBetweenTwinsOfOneAgeInTheSameWayInAnyOrder) {
-  const SliceBuilder train = a_slice("train").hosts(2).extra("a-twin", also_host(1, 0s));
+TEST(ReadSlice, ChoosesBetweenDuplicatesOfOneAgeIndependentlyOfTheirOrder) {
+  const SliceBuilder train = a_slice("train").hosts(2).extra("a-duplicate", also_host(1, 0s));
   std::vector<PodPtr> pods = train.pods();
-  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-twin"));
+  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-duplicate"));
   std::ranges::reverse(pods);
-  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-twin"));
+  EXPECT_THAT(names(read_slice(train.key(), pods).hosts), ElementsAre("train-0", "a-duplicate"));
 }
 
-TEST(ReadSlice, CountsHostsBeyondItsSizeAsSurplus) {
+TEST(ReadSlice, CountsPodsBeyondItsHostsAsSurplus) {
   const Slice slice = a_slice("train").hosts(2).extra("third", also_host(2, 0s)).slice();
   EXPECT_THAT(slice.hosts, ::testing::SizeIs(2));
   EXPECT_THAT(names(slice.surplus), ElementsAre("third"));
@@ -209,18 +210,18 @@ TEST(ReadSlice, KeepsLiveCompanionsOnly) {
                           .hosts(2)
                           .companion("driver")
                           .companion("done", ended_well())
-                          .companion("gone", on_its_way_out())
+                          .companion("leaving", terminating())
                           .companion("broken", [](PodView& pod) { pod.phase = PodPhase::kFailed; })
                           .slice();
   EXPECT_THAT(names(slice.companions), ElementsAre("driver"));
   EXPECT_THAT(names(slice.live()), ElementsAre("train-0", "train-1", "driver"));
-  EXPECT_THAT(slice.leaving, IsEmpty()) << "nobody waits for a pod without TPU to go";
+  EXPECT_THAT(slice.terminating, IsEmpty()) << "a terminating pod without TPUs does not hold nodes";
   EXPECT_THAT(slice.failed, IsEmpty());
 }
 
 TEST(ReadSlices, GroupsPodsByNamespaceAndLabel) {
   std::vector<PodPtr> pods = pods_of({a_slice("b"), a_slice("a"), a_slice("a").in("team")});
-  pods.push_back(a_foreign_pod("notebook", "pool-a-0"));
+  pods.push_back(a_pod_without_slice("notebook", "pool-a-0"));
   pods.push_back(with(a_slice("c").pod(0), [](PodView& pod) { pod.labels.clear(); }));
   std::vector<std::string> found;
   for (const Slice& slice : read_slices(pods)) {
@@ -229,7 +230,7 @@ TEST(ReadSlices, GroupsPodsByNamespaceAndLabel) {
   EXPECT_THAT(found, ElementsAre("default/a:2", "default/b:2", "team/a:2"));
 }
 
-TEST(Slice, WaitsSinceItsFirstPodAndIsCompleteSinceItsLast) {
+TEST(Slice, ReportsWhenItsFirstAndLastPodsWereCreated) {
   const auto created = [](Duration when) { return [=](PodView& pod) { pod.created = after(when); }; };
   const Slice slice = a_slice("train")
                           .hosts(3)
@@ -238,37 +239,37 @@ TEST(Slice, WaitsSinceItsFirstPodAndIsCompleteSinceItsLast) {
                           .host(2, created(30s))
                           .companion("driver", created(40s))
                           .slice();
-  EXPECT_EQ(slice.waiting_since(), after(5s));
-  EXPECT_EQ(slice.complete_since(), after(40s));
+  EXPECT_EQ(slice.first_created(), after(5s));
+  EXPECT_EQ(slice.last_created(), after(40s));
 }
 
-TEST(Slice, DoesNotCountEndedPodsInItsAge) {
-  const auto made = [](Duration when) { return [=](PodView& pod) { pod.created = after(when); }; };
+TEST(Slice, IgnoresTerminalPodsInItsAge) {
+  const auto created = [](Duration when) { return [=](PodView& pod) { pod.created = after(when); }; };
   const Slice slice =
-      a_slice("train").hosts(3).host(0, made(1s)).succeeds(0).host(1, made(5s)).host(2, made(6s)).slice();
-  EXPECT_EQ(slice.waiting_since(), after(5s));
-  EXPECT_EQ(slice.complete_since(), after(6s));
+      a_slice("train").hosts(3).host(0, created(1s)).succeeds(0).host(1, created(5s)).host(2, created(6s)).slice();
+  EXPECT_EQ(slice.first_created(), after(5s));
+  EXPECT_EQ(slice.last_created(), after(6s));
 }
 
 TEST(Slice, HasThePriorityOfItsPods) {
   EXPECT_EQ(a_slice("train").priority(7).slice().priority(), 7);
-  EXPECT_EQ(a_slice("train").priority(7).hosts(2).leaves(0).leaves(1).slice().priority(), 7);
+  EXPECT_EQ(a_slice("train").priority(7).hosts(2).terminating(0).terminating(1).slice().priority(), 7);
   EXPECT_EQ(Slice{}.priority(), 0);
 }
 
-TEST(Slice, FindsAPodToSpeakForItWhateverIsLeft) {
-  EXPECT_EQ(a_slice("train").hosts(3).without(0).slice().any()->key.name, "train-1");
-  EXPECT_EQ(a_slice("train").hosts(1).without(0).companion("driver").slice().any()->key.name, "driver");
-  EXPECT_EQ(a_slice("train").hosts(1).leaves(0).slice().any()->key.name, "train-0");
-  EXPECT_EQ(a_slice("train").hosts(1).fails(0).slice().any()->key.name, "train-0");
-  EXPECT_EQ(a_slice("train").hosts(0).extra("odd", also_host(5, 0s)).slice().any()->key.name, "odd");
-  EXPECT_EQ(Slice{}.any(), nullptr);
+TEST(Slice, ReturnsAnyPodOfAnyState) {
+  EXPECT_EQ(a_slice("train").hosts(3).without(0).slice().any_pod()->key.name, "train-1");
+  EXPECT_EQ(a_slice("train").hosts(1).without(0).companion("driver").slice().any_pod()->key.name, "driver");
+  EXPECT_EQ(a_slice("train").hosts(1).terminating(0).slice().any_pod()->key.name, "train-0");
+  EXPECT_EQ(a_slice("train").hosts(1).fails(0).slice().any_pod()->key.name, "train-0");
+  EXPECT_EQ(a_slice("train").hosts(0).extra("odd", also_host(5, 0s)).slice().any_pod()->key.name, "odd");
+  EXPECT_EQ(Slice{}.any_pod(), nullptr);
 }
 
-TEST(IsLive, HoldsForPodsThatAreNeitherEndedNorBeingDeleted) {
+TEST(IsLive, HoldsForPodsThatAreNeitherTerminalNorTerminating) {
   EXPECT_TRUE(is_live(*a_slice("train").pod(0)));
   EXPECT_TRUE(is_live(*a_slice("train").runs_in("pool-a").pod(0)));
-  EXPECT_FALSE(is_live(*a_slice("train").leaves(0).pod(0)));
+  EXPECT_FALSE(is_live(*a_slice("train").terminating(0).pod(0)));
   EXPECT_FALSE(is_live(*a_slice("train").fails(0).pod(0)));
   EXPECT_FALSE(is_live(*a_slice("train").succeeds(0).pod(0)));
 }
@@ -285,63 +286,64 @@ TEST(IsGated, HoldsForOurGateAmongOthersAndNoOther) {
 TEST(Members, AreOpenWhileAHostIsMissing) {
   EXPECT_EQ(members_of(a_slice("train").hosts(3).without(2).slice()), "open");
   EXPECT_EQ(members_of(a_slice("train").hosts(3).fails(0).slice()), "open");
-  EXPECT_EQ(members_of(a_slice("train").hosts(3).leaves(1).slice()), "open");
+  EXPECT_EQ(members_of(a_slice("train").hosts(3).terminating(1).slice()), "open");
 }
 
-TEST(Members, AreOtherOnesWhicheverHostIsReplaced) {
+TEST(Members, ChangeWhenAnyHostIsReplaced) {
   const auto slice = [] { return a_slice("train").hosts(4); };
   std::set<std::string> records = {members_of(slice().slice())};
   for (int host = 0; host < 4; ++host) records.insert(members_of(slice().replaced(host).slice()));
   EXPECT_THAT(records, ::testing::SizeIs(5));
 }
 
-TEST(Members, StayTheSameInAllThatHappensToTheSamePods) {
+TEST(Members, DependOnUidsOnly) {
   const std::string before = members_of(a_slice("train").hosts(2).slice());
   EXPECT_EQ(members_of(a_slice("train").hosts(2).runs_in("pool-a").succeeds(1).companion("driver").slice()), before);
   EXPECT_EQ(before.size(), 13U);
   EXPECT_NE(before, kOpenMembers);
 }
 
-TEST(Members, OfSlicesThatRunNeverChangeWithOurVersion) {
+TEST(Members, AreStableAcrossVersions) {
   EXPECT_EQ(members_of(a_slice("train").hosts(2).slice()), "s7jtq9mc7fmzq")
       << "another hash would tear all of them down";
 }
 
 TEST(SliceName, IsThatOfTheWorkloadAndTheSliceWithoutTheHashOfItsKey) {
   const Slice slice = a_slice("maxtext-slice-1-bcdfghjklmnpq").in("team").slice();
-  EXPECT_EQ(name_of(slice), "team/job (maxtext-slice-1)");
+  EXPECT_EQ(display_name(slice), "team/job (maxtext-slice-1)");
   EXPECT_EQ(short_name(slice), "maxtext-slice-1");
-  EXPECT_EQ(user_of(*slice.any()), name_of(slice));
+  EXPECT_EQ(display_name(*slice.any_pod()), display_name(slice));
 }
 
 TEST(SliceName, OfAPodWithoutSliceIsThePod) {
-  EXPECT_EQ(user_of(*a_foreign_pod("notebook", "pool-a-0")), "default/notebook");
-  EXPECT_EQ(user_of(*with(a_slice("train").pod(1), [](PodView& pod) { pod.labels.clear(); })), "default/train-1");
+  EXPECT_EQ(display_name(*a_pod_without_slice("notebook", "pool-a-0")), "default/notebook");
+  EXPECT_EQ(display_name(*with(a_slice("train").pod(1), [](PodView& pod) { pod.labels.clear(); })), "default/train-1");
 }
 
-TEST(SliceName, OfASliceWithoutPodsIsItsKey) { EXPECT_EQ(name_of(read_slice({"team", "train"}, {})), "team/train"); }
+TEST(SliceName, OfASliceWithoutPodsIsItsKey) {
+  EXPECT_EQ(display_name(read_slice({"team", "train"}, {})), "team/train");
+}
 
-TEST(Workload, IsTheJobSetOfThePod) {
+TEST(Workload, IsTheOneThatAdmissionWrote) {
   const PodPtr pod = with(a_slice("train").in("team").pod(0), [](PodView& view) {
-    view.labels[std::string(tpu::kJobSetName)] = "maxtext";
-    view.labels[std::string(tpu::kJobSetUid)] = "u-9";
+    view.annotations[std::string(tpu::kWorkload)] = "JobSet.v1alpha2.jobset.x-k8s.io/maxtext";
+    view.annotations[std::string(tpu::kWorkloadUid)] = "u-9";
     view.controller = ControllerRef{"batch/v1", "Job", "maxtext-slice-0", "u-8"};
   });
   EXPECT_EQ(workload_of(*pod),
-            (runtime::ObjectReference{"jobset.x-k8s.io/v1alpha2", "JobSet", {"team", "maxtext"}, "u-9", ""}));
+            (plan::ObjectReference{"jobset.x-k8s.io/v1alpha2", "JobSet", {"team", "maxtext"}, "u-9", ""}));
 }
 
 TEST(Workload, IsTheControllerOfThePod) {
   const PodPtr pod = with(a_slice("train").in("team").pod(0), [](PodView& view) {
     view.controller = ControllerRef{"ray.io/v1", "RayCluster", "ray", "u-7"};
   });
-  EXPECT_EQ(workload_of(*pod), (runtime::ObjectReference{"ray.io/v1", "RayCluster", {"team", "ray"}, "u-7", ""}));
+  EXPECT_EQ(workload_of(*pod), (plan::ObjectReference{"ray.io/v1", "RayCluster", {"team", "ray"}, "u-7", ""}));
 }
 
-TEST(Workload, IsThePodItselfWhereNobodyControlsIt) {
+TEST(Workload, IsThePodItselfIfItHasNoController) {
   const PodPtr pod = with(a_slice("train").pod(1), [](PodView& view) { view.controller.reset(); });
-  EXPECT_EQ(workload_of(*pod),
-            (runtime::ObjectReference{"v1", "Pod", {"default", "train-1"}, "uid-of-train-1", "101"}));
+  EXPECT_EQ(workload_of(*pod), (plan::ObjectReference{"v1", "Pod", {"default", "train-1"}, "uid-of-train-1", "101"}));
 }
 
 }  // namespace

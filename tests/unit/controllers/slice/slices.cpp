@@ -13,7 +13,7 @@ namespace {
 
 std::string& annotate(PodView& pod, std::string_view name) { return pod.annotations[std::string(name)]; }
 
-void end_choice(PodView& pod) {
+void clear_requirements(PodView& pod) {
   pod.tolerations.clear();
   pod.node_affinity.clear();
 }
@@ -66,7 +66,7 @@ SliceBuilder& SliceBuilder::gang(std::string name, int slices) {
   annotations_[std::string(tpu::kGangSlices)] = std::to_string(slices);
   return *this;
 }
-SliceBuilder& SliceBuilder::starts(std::string_view how) {
+SliceBuilder& SliceBuilder::start(std::string_view how) {
   annotations_[std::string(tpu::kSliceStart)] = std::string(how);
   return *this;
 }
@@ -75,25 +75,25 @@ SliceBuilder& SliceBuilder::selects(std::string label, std::string value) {
   return *this;
 }
 
-SliceBuilder& SliceBuilder::sent_to(std::string domain, Duration when) {
+SliceBuilder& SliceBuilder::placed_in(std::string domain, Duration when) {
   domain_ = std::move(domain);
   placed_ = when;
   return *this;
 }
 SliceBuilder& SliceBuilder::runs_in(std::string domain, Duration when) {
   bound_ = true;
-  return sent_to(std::move(domain), when);
+  return placed_in(std::move(domain), when);
 }
 SliceBuilder& SliceBuilder::record(std::string members) {
   record_ = std::move(members);
   return *this;
 }
-SliceBuilder& SliceBuilder::waits(int host) {
-  waiting_.insert(host);
+SliceBuilder& SliceBuilder::gated(int host) {
+  gated_.insert(host);
   return *this;
 }
-SliceBuilder& SliceBuilder::homeless(int host) {
-  homeless_.insert(host);
+SliceBuilder& SliceBuilder::unscheduled(int host) {
+  unscheduled_.insert(host);
   return *this;
 }
 
@@ -110,11 +110,11 @@ SliceBuilder& SliceBuilder::fails(int index, std::string reason) {
 SliceBuilder& SliceBuilder::succeeds(int index) {
   return host(index, [](PodView& pod) { pod.phase = PodPhase::kSucceeded; });
 }
-SliceBuilder& SliceBuilder::leaves(int index) {
+SliceBuilder& SliceBuilder::terminating(int index) {
   return host(index, [](PodView& pod) { pod.deletion = start_of_time(); });
 }
 SliceBuilder& SliceBuilder::replaced(int index) {
-  waits(index);
+  gated(index);
   return host(index, [](PodView& pod) { pod.uid += "-new"; });
 }
 SliceBuilder& SliceBuilder::host(int index, PodChange change) {
@@ -168,7 +168,7 @@ std::string SliceBuilder::members() const {
   return members_of(read_slice(key_, pods));
 }
 
-void SliceBuilder::let_go(PodView& pod, int host, const std::string& members) const {
+void SliceBuilder::release(PodView& pod, int host, const std::string& members) const {
   pod.scheduling_gates.clear();
   annotate(pod, tpu::kSliceMembers) = members;
   annotate(pod, tpu::kPlacedAt) = format_rfc3339(after(placed_));
@@ -176,10 +176,10 @@ void SliceBuilder::let_go(PodView& pod, int host, const std::string& members) co
     pod.node_selector[topology_key_] = *domain_;
     pod.annotations[std::string(tpu::kPlacedIn)] = *domain_;
   }
-  if (!bound_ || homeless_.contains(host)) return;
+  if (!bound_ || unscheduled_.contains(host)) return;
   pod.node_name = fmt::format("{}-{}", *domain_, host);
   pod.phase = PodPhase::kRunning;
-  end_choice(pod);
+  clear_requirements(pod);
 }
 
 std::vector<PodPtr> SliceBuilder::pods() const {
@@ -189,7 +189,7 @@ std::vector<PodPtr> SliceBuilder::pods() const {
   for (int host = 0; host < hosts_; ++host) {
     if (missing_.contains(host)) continue;
     PodView pod = as_created(host);
-    if (domain_ && !waiting_.contains(host)) let_go(pod, host, record);
+    if (domain_ && !gated_.contains(host)) release(pod, host, record);
     for (const PodChange& change : of_each_) change(pod);
     const auto [first, last] = changes_.equal_range(host);
     for (auto change = first; change != last; ++change) change->second(pod);
@@ -262,7 +262,7 @@ void cordoned(NodeView& node) { node.unschedulable = true; }
 void not_ready(NodeView& node) { node.ready = false; }
 void without_chips(NodeView& node) { node.tpu_chips = 0; }
 
-PodPtr a_foreign_pod(const std::string& name, const std::string& node) {
+PodPtr a_pod_without_slice(const std::string& name, const std::string& node) {
   PodView pod;
   pod.key = {"default", name};
   pod.uid = "uid-of-" + name;
@@ -306,16 +306,16 @@ PlacementObserved observed(std::initializer_list<PoolBuilder> pools, std::initia
   return seen;
 }
 
-void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods) {
-  for (const runtime::Stage& stage : plan.stages) {
-    for (const runtime::Action& action : stage.actions) {
+void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods) {
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
       const auto found = std::ranges::find_if(pods, [&](const PodPtr& pod) { return pod->key == action.key; });
       TPUSLICE_CHECK_MSG(found != pods.end(), action.key.to_string());
-      const runtime::Preconditions& when = action.preconditions;
+      const plan::Preconditions& when = action.preconditions;
       TPUSLICE_CHECK_MSG(when.uid == (*found)->uid, action.key.to_string());
       TPUSLICE_CHECK_MSG(when.resource_version.empty() || when.resource_version == (*found)->resource_version,
                          action.key.to_string());
-      if (action.kind == runtime::ActionKind::kDelete) {
+      if (action.kind == plan::ActionKind::kDelete) {
         *found = with(*found, [](PodView& pod) { pod.deletion = start_of_time(); });
       } else {
         *found = with(*found, [&](PodView& pod) {

@@ -1,7 +1,7 @@
-// Slices and pools of nodes as the stores have them: say what matters, get whole views.
+// Builders of slices and node pools as the stores hold them.
 //
 //   a_slice("train-0").hosts(4).priority(10).pods();                   // gated, as admission leaves them
-//   a_slice("train-0").hosts(4).runs_in("pool-a").fails(2).pods();     // placed and bound, then host 2 failed
+//   a_slice("train-0").hosts(4).runs_in("pool-a").fails(2).pods();     // running, then host 2 failed
 //   a_pool("pool-a").size(4).node(1, cordoned).nodes();
 //
 // Times count from start_of_time().
@@ -50,32 +50,32 @@ class SliceBuilder {
   SliceBuilder& priority(int value);
   SliceBuilder& gang(std::string name, int slices);
   /// tpu::kFirstHostFirst or kFirstHostAlone.
-  SliceBuilder& starts(std::string_view how);
+  SliceBuilder& start(std::string_view how);
   SliceBuilder& selects(std::string label, std::string value);
 
-  /// All hosts are let go to the domain, "" for none in particular, `when`.
-  SliceBuilder& sent_to(std::string domain, Duration when = {});
-  /// The same, and they run on its nodes.
+  /// All hosts are released to the domain, or without one if it is "", at time `when`.
+  SliceBuilder& placed_in(std::string domain, Duration when = {});
+  /// The same, and they run on the nodes of the domain.
   SliceBuilder& runs_in(std::string domain, Duration when = {});
-  /// The value of tpuslice.dev/slice-members where it is not that of all hosts.
+  /// Sets another value of tpuslice.dev/slice-members.
   SliceBuilder& record(std::string members);
-  /// Of a slice that was sent somewhere: this host still is as it was created.
-  SliceBuilder& waits(int host);
-  /// Of a slice that runs somewhere: this host has no node yet.
-  SliceBuilder& homeless(int host);
+  /// Of a placed slice: this host is still gated.
+  SliceBuilder& gated(int host);
+  /// Of a running slice: this host has no node yet.
+  SliceBuilder& unscheduled(int host);
 
-  // What happened afterwards.
+  // Later changes.
   SliceBuilder& without(int host);
   SliceBuilder& fails(int host, std::string reason = {});
   SliceBuilder& succeeds(int host);
-  SliceBuilder& leaves(int host);
-  /// Another pod of this name, gated.
+  SliceBuilder& terminating(int host);
+  /// A new gated pod with the same name.
   SliceBuilder& replaced(int host);
   SliceBuilder& host(int host, PodChange change);
   SliceBuilder& each(PodChange change);
   /// A gated pod without TPU.
   SliceBuilder& companion(const std::string& name, const PodChange& change = {});
-  /// One more pod, made of host 0's as it was created.
+  /// One more pod, a changed copy of host 0 as created.
   SliceBuilder& extra(const std::string& name, const PodChange& change);
 
   [[nodiscard]] const ObjectKey& key() const { return key_; }
@@ -86,7 +86,7 @@ class SliceBuilder {
  private:
   [[nodiscard]] PodView as_created(int host) const;
   [[nodiscard]] std::string members() const;
-  void let_go(PodView& pod, int host, const std::string& members) const;
+  void release(PodView& pod, int host, const std::string& members) const;
 
   ObjectKey key_;
   int hosts_ = 2;
@@ -96,12 +96,12 @@ class SliceBuilder {
   int priority_ = 0;
   StringMap annotations_;
   StringMap selector_;
-  std::optional<std::string> domain_;  ///< Where it was sent.
+  std::optional<std::string> domain_;  ///< Absent: not placed.
   Duration placed_{};
   bool bound_ = false;
   std::optional<std::string> record_;
-  std::set<int> waiting_;
-  std::set<int> homeless_;
+  std::set<int> gated_;
+  std::set<int> unscheduled_;
   std::set<int> missing_;
   std::vector<PodChange> of_each_;
   std::multimap<int, PodChange> changes_;
@@ -141,19 +141,19 @@ void cordoned(NodeView& node);
 void not_ready(NodeView& node);
 void without_chips(NodeView& node);
 
-/// A pod with chips on a node that belongs to no slice, as admission labels it.
-[[nodiscard]] PodPtr a_foreign_pod(const std::string& name, const std::string& node);
+/// A pod with chips on a node, without slice, as labelled by admission.
+[[nodiscard]] PodPtr a_pod_without_slice(const std::string& name, const std::string& node);
 
 [[nodiscard]] std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices);
 [[nodiscard]] std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices);
 [[nodiscard]] std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools);
 
-/// What the plan of the accelerator sees.
+/// The observation of the accelerator.
 [[nodiscard]] PlacementObserved observed(std::initializer_list<PoolBuilder> pools,
                                          std::initializer_list<SliceBuilder> slices,
                                          Duration now = std::chrono::seconds(5));
 
-/// Carries out the patches and deletes of a plan. Checks their preconditions.
-void carry_out(const runtime::Plan& plan, std::vector<PodPtr>& pods);
+/// Applies the patches and deletes of a plan and checks their preconditions.
+void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods);
 
 }  // namespace tpuslice::slice

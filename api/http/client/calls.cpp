@@ -1,0 +1,65 @@
+#include "api/http/client/calls.h"
+
+#include <utility>
+
+namespace tpuslice::http {
+namespace {
+
+constexpr Duration kMaxIdle = std::chrono::seconds(60);
+
+}  // namespace
+
+Result<std::unique_ptr<Calls>> Calls::make(const std::shared_ptr<Connector>& connector) {
+  ContextPtr context;
+  if (connector->server.tls()) {
+    context.reset(SSL_CTX_new(TLS_client_method()));
+    if (!context) return Error::internal("no TLS: {}", openssl_error());
+    SSL_CTX_set_mode(context.get(),
+                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    if (!connector->options.insecure_skip_verify) SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+    RETURN_IF_ERROR(configure_tls(context.get(), *connector));
+  }
+  return std::unique_ptr<Calls>(new Calls(connector, std::move(context)));
+}
+
+Result<Response> Calls::call(const Call& call) {
+  for (std::unique_ptr<Connection> connection = take();; connection = nullptr) {
+    const bool kept = connection != nullptr;
+    if (!kept) {
+      ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
+    }
+    Response response;
+    const std::optional<Failure> failure = connection->exchange(call, response);
+    if (!failure) {
+      if (connection->kept()) keep(std::move(connection));
+      return response;
+    }
+    if (!kept || !may_repeat(*failure, call.method)) return failure->error;
+  }
+}
+
+std::unique_ptr<Connection> Calls::take() {
+  while (true) {
+    std::unique_ptr<Connection> found;
+    {
+      const MutexLock lock(mutex_);
+      if (kept_.empty()) return nullptr;
+      found = std::move(kept_.back().connection);
+      kept_.pop_back();
+    }
+    if (!found->stale()) return found;
+  }
+}
+
+void Calls::keep(std::unique_ptr<Connection> connection) {
+  const Instant now = clock_.now();
+  std::vector<Kept> old;  // Closed outside of the lock.
+  const MutexLock lock(mutex_);
+  while (!kept_.empty() && now - kept_.front().since > kMaxIdle) {
+    old.push_back(std::move(kept_.front()));
+    kept_.erase(kept_.begin());
+  }
+  kept_.push_back({std::move(connection), now});
+}
+
+}  // namespace tpuslice::http

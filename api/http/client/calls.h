@@ -1,0 +1,41 @@
+// Calls: the connections that unary requests go over, kept for the next. Private to this folder.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "api/base/mutex.h"
+#include "api/http/client/connection.h"
+
+namespace tpuslice::http {
+
+/// For one server and one client certificate. Thread-safe.
+class Calls {
+ public:
+  /// Errors: InvalidArgument for certificates and keys that cannot be used.
+  static Result<std::unique_ptr<Calls>> make(const std::shared_ptr<Connector>& connector);
+
+  /// Errors: as Transport::call. A call on a kept connection that the server had just closed is repeated once, if the
+  /// server cannot have acted upon it or would answer the same.
+  Result<Response> call(const Call& call) TPUSLICE_EXCLUDES(mutex_);
+
+ private:
+  struct Kept {
+    std::unique_ptr<Connection> connection;
+    Instant since;
+  };
+  using ContextPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
+
+  Calls(std::shared_ptr<Connector> connector, ContextPtr context)
+      : connector_(std::move(connector)), context_(std::move(context)) {}
+  [[nodiscard]] std::unique_ptr<Connection> take() TPUSLICE_EXCLUDES(mutex_);
+  void keep(std::unique_ptr<Connection> connection) TPUSLICE_EXCLUDES(mutex_);
+
+  const std::shared_ptr<Connector> connector_;
+  const ContextPtr context_;  ///< Null for plain HTTP.
+  const RealClock clock_;
+  Mutex mutex_;
+  std::vector<Kept> kept_ TPUSLICE_GUARDED_BY(mutex_);  ///< The last one was used last.
+};
+
+}  // namespace tpuslice::http

@@ -1,0 +1,61 @@
+// Connection: one connection to the API server, on which the calling thread itself writes a request and reads the
+// answer. Private to this folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "api/http/client/connector.h"
+#include "api/http/client/failure.h"
+#include "api/http/client/socket.h"
+#include "api/http/transport.h"
+
+#include <boost/beast/core/flat_buffer.hpp>
+
+namespace tpuslice::http {
+
+/// A request as it is sent, and what bounds it.
+struct Call {
+  std::string what;  ///< Begins the message of an error: "GET https://host/path".
+  std::string method;
+  std::string text;  ///< Head and body.
+  Instant until;
+  std::stop_token stop;
+};
+
+/// Used by one thread at a time.
+class Connection {
+ public:
+  /// Connects, through the proxy where there is one. `context` is null for plain HTTP; both outlive the connection.
+  /// Errors: Unavailable, Timeout, Cancelled.
+  static Result<std::unique_ptr<Connection>> open(Connector& connector, SSL_CTX* context, const Call& call);
+
+  /// Sends `call` and reads the whole answer into `response`. After a failure the connection cannot be used again.
+  std::optional<Failure> exchange(const Call& call, Response& response);
+
+  /// The server lets it be used again.
+  [[nodiscard]] bool kept() const { return kept_; }
+  /// The server has closed it since.
+  [[nodiscard]] bool stale() const { return buffer_.size() > 0 || socket_->readable(); }
+
+ private:
+  explicit Connection(const Connector& connector) : connector_(connector) {}
+  Status connect(const Call& call);
+  Status ask_for_tunnel(const Call& call);
+  Status start_tls(SSL_CTX* context, Connector& connector, const Call& call);
+  void read_answer(const Call& call, Response& response, Socket::ErrorCode& problem);
+  [[nodiscard]] Error error_of(const Socket::ErrorCode& problem, const Call& call) const;
+  [[nodiscard]] Error too_long(const Call& call) const;
+  [[nodiscard]] std::optional<Error> unpack(const Call& call, Response& response) const;
+
+  const Connector& connector_;
+  const RealClock clock_;
+  std::unique_ptr<Socket> socket_;
+  boost::beast::flat_buffer buffer_;
+  bool kept_ = false;
+  bool answered_ = false;  ///< Something of an answer was read.
+};
+
+}  // namespace tpuslice::http

@@ -1,0 +1,42 @@
+// Connector: what it takes to connect to one server, whichever library does it. Private to this folder.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include <sys/socket.h>
+
+#include "api/base/mutex.h"
+#include "api/http/client/network_transport.h"
+#include "api/http/url.h"
+
+namespace tpuslice::http {
+
+/// Shared with the connecting threads.
+struct Connector {
+  TransportOptions options;  ///< Without `bearer` and `identity`.
+  BaseUrl server;
+  std::optional<BaseUrl> proxy;
+  std::string expected_host;  ///< In the certificate.
+  std::optional<Identity> identity;
+  std::atomic<int> family{AF_UNSPEC};  ///< Of the server's addresses, once known.
+  Mutex mutex;
+  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was.
+
+  [[nodiscard]] std::string take_refused();
+};
+
+/// Verifies the server as the options say, and sends the client certificate. `connector` outlives `context`.
+/// Errors: InvalidArgument.
+Status configure_tls(SSL_CTX* context, Connector& connector);
+
+/// Keepalive, user timeout and no delay. What the system refuses is left as it was.
+void set_socket_options(int fd, const TransportOptions& options);
+
+/// The error of a request for which no certificate of the server was good enough. `what` begins its message.
+[[nodiscard]] Error refused_certificate(std::string_view what, std::string_view why, const Connector& connector);
+
+}  // namespace tpuslice::http

@@ -1,0 +1,51 @@
+// The real Transport: HTTP/1.1 over TLS. Streams go over cpprestsdk's http_client, on threads of its own; a unary call
+// is written and read by the thread that makes it (docs/adr/0013), with Boost.Beast. Neither shows outside this folder.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/http/tls/identity.h"
+#include "api/http/transport.h"
+
+namespace tpuslice::http {
+
+struct TransportOptions {
+  std::string server = {};     ///< "https://host:port", with an optional base path; "http://" speaks plain HTTP.
+  std::string proxy_url = {};  ///< "http://[user:password@]host:port"; empty: direct.
+  std::string ca = {};         ///< PEM bundle that signs the server; nothing else is trusted. Required for https.
+  std::string tls_server_name =
+      {};  ///< Name expected in the certificate and sent as SNI; default: the host of `server`.
+  bool insecure_skip_verify = false;  ///< Accept any certificate. Then `ca` may be empty.
+
+  /// The bearer token of the next request, asked for every request; no value: no Authorization header. After a 401 it
+  /// is asked once more with `refresh`, and the request is sent once more. Thread-safe; empty: no token.
+  std::function<Result<std::optional<std::string>>(bool refresh)> bearer = {};
+  /// The client certificate, asked for after `bearer`; a changed one drops the open connections. Thread-safe.
+  std::function<Result<std::optional<Identity>>()> identity = {};
+
+  std::string user_agent = "tpu-slice-operator";
+  int max_parallel = 16;                  ///< Unary requests in flight; more wait within their deadline.
+  std::size_t max_response = 64U << 20U;  ///< Bytes of one unary body, decompressed.
+  std::size_t stream_buffer = 1U << 20U;  ///< Bytes of a stream read ahead of its reader; then TCP pushes back.
+  bool gzip = true;                       ///< Sends "Accept-Encoding: gzip".
+  Duration idle_timeout = std::chrono::minutes(15);       ///< A connection silent for longer is given up.
+  Duration keepalive_idle = std::chrono::seconds(15);     ///< TCP keepalive starts after this much silence,
+  Duration keepalive_interval = std::chrono::seconds(5);  ///< probes this often,
+  int keepalive_probes = 3;                               ///< and gives up after this many.
+  Duration user_timeout = std::chrono::seconds(30);       ///< TCP_USER_TIMEOUT: longest wait for an acknowledgement.
+};
+
+/// Connects on first use. Error codes are those of Transport; a refused certificate is Unavailable with the reason.
+///
+/// At most once, but for what a server that had closed a kept connection meanwhile cannot have acted upon, or would
+/// answer the same: that is sent once more.
+///
+/// Errors: InvalidArgument for bad URLs, certificates and keys, and for https without `ca`; Unsupported for an IPv6
+/// literal as host.
+[[nodiscard]] Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions options);
+
+}  // namespace tpuslice::http

@@ -1,0 +1,114 @@
+// Socket: a TCP connection, with TLS or without, that one thread uses and every wait of which ends. Private to this
+// folder.
+//
+// Boost.Asio's blocking operations have no deadline, and its timers would need a second thread for every request.
+#pragma once
+
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/system/system_error.hpp>
+
+#include "api/base/clock.h"
+#include "api/base/mutex.h"
+#include "api/base/result.h"
+#include "api/http/tls/openssl.h"
+
+namespace tpuslice::http {
+
+using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
+
+/// Where to connect to.
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+/// The addresses of a host, in the order in which to try them. Errors: Unavailable; Timeout; Cancelled.
+[[nodiscard]] Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, Instant until,
+                                                   const std::stop_token& stop);
+
+/// A SyncStream of Boost.Beast. Errors of its operations: timed_out at the end of a wait, eof where the other side has
+/// ended the connection properly, and those of the system.
+class Socket {
+ public:
+  using ErrorCode = boost::system::error_code;
+
+  /// Not connected yet.
+  Socket() = default;
+  ~Socket();
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  /// From here on: no wait lasts beyond `until`, and none longer than `idle`.
+  void set_limits(Instant until, Duration idle);
+
+  ErrorCode connect(const Address& address);
+  /// `server_name` is sent as SNI; empty: none.
+  ErrorCode start_tls(SSL_CTX* context, const std::string& server_name);
+
+  template <typename Buffers>
+  std::size_t read_some(const Buffers& buffers, ErrorCode& problem) {
+    for (auto each = boost::asio::buffer_sequence_begin(buffers); each != boost::asio::buffer_sequence_end(buffers);
+         ++each) {
+      const boost::asio::mutable_buffer buffer(*each);
+      if (buffer.size() > 0) return read(static_cast<char*>(buffer.data()), buffer.size(), problem);
+    }
+    return 0;
+  }
+  template <typename Buffers>
+  std::size_t read_some(const Buffers& buffers) {
+    return or_throw([&](ErrorCode& problem) { return read_some(buffers, problem); });
+  }
+  template <typename Buffers>
+  std::size_t write_some(const Buffers& buffers, ErrorCode& problem) {
+    for (auto each = boost::asio::buffer_sequence_begin(buffers); each != boost::asio::buffer_sequence_end(buffers);
+         ++each) {
+      const boost::asio::const_buffer buffer(*each);
+      if (buffer.size() > 0) return write(static_cast<const char*>(buffer.data()), buffer.size(), problem);
+    }
+    return 0;
+  }
+  template <typename Buffers>
+  std::size_t write_some(const Buffers& buffers) {
+    return or_throw([&](ErrorCode& problem) { return write_some(buffers, problem); });
+  }
+
+  /// Ends what the socket's thread waits for, and all it does later. From any thread, until it is destroyed.
+  void interrupt() TPUSLICE_EXCLUDES(mutex_);
+  /// There is something to read, which where nothing is expected can only be the end.
+  [[nodiscard]] bool readable() const;
+  [[nodiscard]] int descriptor() const { return fd_; }
+  /// The last TLS error; empty without one.
+  [[nodiscard]] const std::string& tls_problem() const { return tls_problem_; }
+
+ private:
+  std::size_t read(char* data, std::size_t size, ErrorCode& problem);
+  std::size_t write(const char* data, std::size_t size, ErrorCode& problem);
+  [[nodiscard]] ErrorCode wait(short events) const;
+  template <typename Operation>
+  ErrorCode over_tls(Operation operation);
+  template <typename Operation>
+  static std::size_t or_throw(Operation operation) {
+    ErrorCode problem;
+    const std::size_t size = operation(problem);
+    if (problem) throw boost::system::system_error(problem);
+    return size;
+  }
+
+  const RealClock clock_{};
+  Instant until_ = Instant::max();
+  Duration idle_ = Duration::max();
+  SslPtr tls_;
+  std::string tls_problem_;
+  int fd_ = -1;  ///< Set once, under the lock.
+  Mutex mutex_;
+  bool interrupted_ TPUSLICE_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace tpuslice::http

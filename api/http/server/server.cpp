@@ -1,0 +1,193 @@
+#include "api/http/server/server.h"
+
+#include <thread>
+#include <vector>
+
+#include "api/base/mutex.h"
+#include "api/base/strings.h"
+#include "api/http/server/asio.h"
+#include "api/http/server/session.h"
+#include "api/http/tls/tls_context.h"
+
+namespace tpuslice::http {
+namespace {
+
+using Tcp = asio::ip::tcp;
+
+/// Pause after an accept failed because no descriptor was free.
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+/// Time-out for connections to close after stop.
+constexpr Duration kAbort = std::chrono::seconds(2);
+
+Result<Tcp::endpoint> parse_endpoint(const std::string& address) {
+  const auto colon = address.rfind(':');
+  if (colon == std::string::npos) return Error::invalid_argument("address \"{}\": expected host:port", address);
+  std::string host = address.substr(0, colon);
+  const std::string port_text = address.substr(colon + 1);
+  const auto port = parse_integer<std::uint16_t>(port_text);
+  if (!port) {
+    return Error::invalid_argument("address \"{}\": \"{}\" is not a port", address, port_text);
+  }
+  if (host.empty()) host = "::";  // ":8443" means every address, as in Go.
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host == "localhost") host = "127.0.0.1";
+  boost::system::error_code bad;
+  const auto parsed = asio::ip::make_address(host, bad);
+  if (bad) return Error::invalid_argument("address \"{}\": \"{}\" is no IP address", address, host);
+  return Tcp::endpoint(parsed, *port);
+}
+
+Result<std::shared_ptr<asio::ssl::context>> make_tls(const Identity& identity, const std::string& client_ca) {
+  auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
+  SSL_CTX* native = context->native_handle();
+  RETURN_IF_ERROR(require_modern_tls(native));
+  RETURN_IF_ERROR(use_identity(native, identity));
+  if (!client_ca.empty()) {
+    if (Status asked = ask_for_client_certificate(native, client_ca); !asked) return asked.error().within("client CA");
+  }
+  return context;
+}
+
+class BeastServer final : public Server {
+ public:
+  BeastServer(ServerOptions options, Handler handler, std::shared_ptr<asio::ssl::context> tls)
+      : core_(std::make_shared<ServerCore>(std::move(options), std::move(handler))),
+        tls_(std::move(tls)),
+        work_(io_.get_executor()),
+        acceptor_(asio::make_strand(io_)),
+        pause_(acceptor_.get_executor()) {}
+  ~BeastServer() override { stop(); }
+  BeastServer(const BeastServer&) = delete;
+  BeastServer& operator=(const BeastServer&) = delete;
+
+  Status listen(const Tcp::endpoint& wanted) {
+    try {
+      Tcp::endpoint endpoint = wanted;
+      try {
+        acceptor_.open(endpoint.protocol());
+      } catch (const boost::system::system_error&) {
+        if (!endpoint.address().is_v6() || !endpoint.address().is_unspecified()) throw;
+        endpoint = Tcp::endpoint(asio::ip::address_v4::any(), endpoint.port());  // A machine without IPv6.
+        acceptor_.open(endpoint.protocol());
+      }
+      acceptor_.set_option(asio::socket_base::reuse_address(true));
+      if (endpoint.address().is_v6()) acceptor_.set_option(asio::ip::v6_only(false));
+      acceptor_.bind(endpoint);
+      acceptor_.listen(asio::socket_base::max_listen_connections);
+      port_ = acceptor_.local_endpoint().port();
+    } catch (const boost::system::system_error& problem) {
+      return Error::unavailable("cannot listen on {}: {}", core_->options.address, problem.code().message());
+    }
+    accept();
+    for (int i = 0; i < core_->options.threads; ++i) threads_.emplace_back([this] { run(); });
+    return {};
+  }
+
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+
+  Status set_identity(const Identity& identity) override {
+    if (!core_->options.tls) return Error::invalid_argument("server on port {} speaks plain HTTP", port_);
+    ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> made, make_tls(identity, core_->options.client_ca));
+    const MutexLock lock(mutex_);
+    tls_ = std::move(made);
+    return {};
+  }
+
+  void stop() override {
+    if (core_->stopping.exchange(true)) return;
+    asio::post(acceptor_.get_executor(), [this] {
+      boost::system::error_code ignored;
+      acceptor_.close(ignored);
+      pause_.cancel();
+    });
+    for (const auto& each : core_->sessions.all()) each->drain();
+    core_->sessions.wait_empty(core_->options.drain);
+    for (const auto& each : core_->sessions.all()) each->abort();
+    core_->sessions.wait_empty(kAbort);
+    core_->streams.stop();
+    io_.stop();
+    for (std::thread& each : threads_) each.join();
+  }
+
+ private:
+  void run() {
+    while (true) {
+      try {
+        io_.run();
+        return;
+      } catch (...) {  // An exception closes its connection; the others continue.
+        continue;
+      }
+    }
+  }
+
+  void accept() {
+    acceptor_.async_accept(asio::make_strand(io_), [this](boost::system::error_code problem, Tcp::socket socket) {
+      if (core_->stopping) return;
+      if (!problem) {
+        admit(std::move(socket));
+        return accept();
+      }
+      if (problem == asio::error::operation_aborted) return;
+      pause_.expires_after(kAcceptPause);
+      pause_.async_wait([this](boost::system::error_code) {
+        if (!core_->stopping) accept();
+      });
+    });
+  }
+
+  void admit(Tcp::socket&& socket) {
+    const auto session = make_session(std::move(socket), tls(), core_);
+    // Above the limit: the socket is closed at the end of the scope.
+    if (!core_->sessions.add(session, static_cast<std::size_t>(core_->options.max_connections))) return;
+    session->start();
+    if (core_->stopping) session->drain();  // stop() may have looked before it was there.
+  }
+
+  std::shared_ptr<asio::ssl::context> tls() const {
+    const MutexLock lock(mutex_);
+    return tls_;
+  }
+
+  const std::shared_ptr<ServerCore> core_;
+  mutable Mutex mutex_;
+  std::shared_ptr<asio::ssl::context> tls_ TPUSLICE_GUARDED_BY(mutex_);
+  asio::io_context io_;
+  /// A stream has nothing outstanding while it waits for its source; the threads stay for it all the same.
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  Tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
+  std::uint16_t port_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+Status check_options(const ServerOptions& options) {
+  if (options.threads < 1) return Error::invalid_argument("server: threads is {}, must be at least 1", options.threads);
+  if (options.max_streams < 0 || options.max_connections < 1) {
+    return Error::invalid_argument("server: max_streams is {} and max_connections {}, must be at least 0 and 1",
+                                   options.max_streams, options.max_connections);
+  }
+  if (options.header_limit < 256 || options.header_limit > (1U << 20U)) {
+    return Error::invalid_argument("server: header_limit is {}, must be from 256 to 1048576", options.header_limit);
+  }
+  if (!options.client_ca.empty() && !options.tls) {
+    return Error::invalid_argument("server: client_ca is set but tls is not");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
+  RETURN_IF_ERROR(check_options(options));
+  ASSIGN_OR_RETURN(const Tcp::endpoint endpoint, parse_endpoint(options.address));
+  std::shared_ptr<asio::ssl::context> tls;
+  if (options.tls) {
+    ASSIGN_OR_RETURN(tls, make_tls(*options.tls, options.client_ca));
+  }
+  auto server = std::make_unique<BeastServer>(std::move(options), std::move(handler), std::move(tls));
+  RETURN_IF_ERROR(server->listen(endpoint));
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace tpuslice::http

@@ -1,0 +1,366 @@
+#include "api/http/server/session.h"
+
+#include <boost/beast/core.hpp>
+#include <boost/beast/ssl.hpp>
+
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+
+#include "api/http/client/messages.h"
+#include "api/http/tls/tls_context.h"
+
+namespace tpuslice::http {
+namespace {
+
+namespace beast = boost::beast;
+using ErrorCodeOfIo = boost::system::error_code;
+using PlainStream = beast::tcp_stream;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+
+/// A client that has its reply may not read any more, and then never answers the TLS close_notify.
+constexpr Duration kShutdownTimeout = std::chrono::milliseconds(500);
+constexpr Duration kStreamPoll = std::chrono::seconds(5);
+constexpr std::size_t kReadAhead = 8192;
+
+std::string address_of(const asio::ip::tcp::socket& socket) {
+  ErrorCodeOfIo problem;
+  const auto remote = socket.remote_endpoint(problem);
+  if (problem) return "";
+  const std::string host = remote.address().to_string();
+  return remote.address().is_v6() ? fmt::format("[{}]:{}", host, remote.port())
+                                  : fmt::format("{}:{}", host, remote.port());
+}
+
+/// Everything happens on the strand of the connection, except run_stream(), which has a thread of its own and only
+/// posts.
+template <typename Stream>
+class BeastSession final : public Session, public std::enable_shared_from_this<BeastSession<Stream>> {
+  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+
+ public:
+  BeastSession(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core)
+      : core_(std::move(core)),
+        tls_(std::move(tls)),
+        stream_(make_stream(std::move(socket), tls_.get())),
+        buffer_(core_->options.header_limit + kReadAhead) {}
+  ~BeastSession() override { core_->sessions.remove(this); }
+
+  void start() override {
+    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->on_start(); });
+  }
+
+  void drain() override {
+    draining_ = true;
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      if (self->idle_) self->close();
+      self->stop_.request_stop();
+    });
+  }
+
+  void abort() override {
+    draining_ = true;
+    stop_.request_stop();
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
+  }
+
+ private:
+  static Stream make_stream(asio::ip::tcp::socket&& socket, [[maybe_unused]] asio::ssl::context* tls) {
+    if constexpr (kTls) {
+      return Stream(std::move(socket), *tls);
+    } else {
+      return Stream(std::move(socket));
+    }
+  }
+
+  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+
+  void close() {
+    closed_ = true;
+    idle_ = false;
+    ErrorCodeOfIo ignored;
+    lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
+    lowest().close();
+    signal_written(false);
+  }
+
+  template <void (BeastSession::*Next)(ErrorCodeOfIo)>
+  auto then() {
+    return [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t = 0) { (self.get()->*Next)(problem); };
+  }
+
+  void on_start() {
+    peer_.address = address_of(lowest().socket());
+    ErrorCodeOfIo ignored;
+    lowest().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if constexpr (kTls) {
+      lowest().expires_after(core_->options.handshake_timeout);
+      stream_.async_handshake(asio::ssl::stream_base::server, then<&BeastSession::on_handshake>());
+    } else {
+      await_request();
+    }
+  }
+
+  void on_handshake([[maybe_unused]] ErrorCodeOfIo problem) {
+    if constexpr (kTls) {
+      if (problem) return close();
+      PeerSubject subject = peer_subject(stream_.native_handle());
+      peer_.common_name = std::move(subject.common_name);
+      peer_.organizations = std::move(subject.organizations);
+      await_request();
+    }
+  }
+
+  /// An idle connection waits longer than one that has begun to send a request.
+  void await_request() {
+    if (closed_) return;
+    if (draining_) return shut_down();
+    if (buffer_.size() > 0) return read_header();
+    idle_ = true;
+    lowest().expires_after(core_->options.idle_timeout);
+    stream_.async_read_some(buffer_.prepare(kReadAhead),
+                            [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t size) {
+                              self->idle_ = false;
+                              if (problem) return self->close();
+                              self->buffer_.commit(size);
+                              self->read_header();
+                            });
+  }
+
+  void read_header() {
+    parser_.emplace();
+    parser_->header_limit(static_cast<std::uint32_t>(core_->options.header_limit));
+    parser_->body_limit(core_->options.body_limit);
+    lowest().expires_after(core_->options.read_timeout);
+    beast::http::async_read_header(stream_, buffer_, *parser_, then<&BeastSession::on_header>());
+  }
+
+  void on_header(ErrorCodeOfIo problem) {
+    if (problem) return refuse(problem);
+    if (beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
+      head_.emplace(BeastHead(beast::http::status::continue_, 11));
+      head_writer_.emplace(*head_);
+      beast::http::async_write(stream_, *head_writer_, then<&BeastSession::on_continue>());
+      return;
+    }
+    read_body();
+  }
+
+  void on_continue(ErrorCodeOfIo problem) {
+    if (problem) return close();
+    read_body();
+  }
+
+  void read_body() {
+    lowest().expires_after(core_->options.read_timeout);
+    beast::http::async_read(stream_, buffer_, *parser_, then<&BeastSession::on_request>());
+  }
+
+  void on_request(ErrorCodeOfIo problem) {
+    if (problem) return refuse(problem);
+    const bool keep_alive = parser_->get().keep_alive();
+    const bool head_only = parser_->get().method() == beast::http::verb::head;
+    lowest().expires_never();
+    Reply reply = answer(to_request(parser_->release()));
+    if (closed_) return;
+    if (reply.stream) return start_stream(std::move(reply));
+    write(std::move(reply.response), keep_alive && !draining_, head_only);
+  }
+
+  Reply answer(const Request& request) const {
+    try {
+      return core_->handler(request, peer_);
+    } catch (...) {  // Whatever it is, the client learns nothing of it.
+      return {plain_reply(500, "internal server error"), nullptr};
+    }
+  }
+
+  void refuse(ErrorCodeOfIo problem) {
+    const int status = status_of_read_error(problem);
+    if (status == 0) return problem == beast::http::error::end_of_stream ? shut_down() : close();
+    write(plain_reply(status, "the request cannot be read"), false, false);
+  }
+
+  void write(Response&& response, bool keep_alive, bool head_only) {
+    keep_alive_ = keep_alive;
+    response_.emplace(to_message(std::move(response), keep_alive, head_only));
+    response_writer_.emplace(*response_);
+    lowest().expires_after(core_->options.write_timeout);
+    if (head_only) {
+      beast::http::async_write_header(stream_, *response_writer_, then<&BeastSession::on_written>());
+    } else {
+      beast::http::async_write(stream_, *response_writer_, then<&BeastSession::on_written>());
+    }
+  }
+
+  void on_written(ErrorCodeOfIo problem) {
+    response_writer_.reset();
+    response_.reset();
+    if (problem) return close();
+    if (keep_alive_) return await_request();
+    shut_down();
+  }
+
+  void shut_down() {
+    if (closed_) return;
+    if constexpr (kTls) {
+      lowest().expires_after(kShutdownTimeout);
+      stream_.async_shutdown(then<&BeastSession::on_shut_down>());
+    } else {
+      close();
+    }
+  }
+
+  void on_shut_down(ErrorCodeOfIo /*problem*/) { close(); }
+
+  // Streams.
+
+  void start_stream(Reply&& reply) {
+    if (draining_) stop_.request_stop();
+    // std::function wants copies, hence the shared source.
+    auto source = std::make_shared<std::unique_ptr<http::Stream>>(std::move(reply.stream));
+    head_.emplace(to_stream_head(reply.response));
+    head_writer_.emplace(*head_);
+    if (!core_->streams.submit([self = this->shared_from_this(), source] { self->run_stream(std::move(*source)); })) {
+      Response busy = plain_reply(429, "too many streams");
+      busy.headers.emplace_back("Retry-After", "1");
+      return write(std::move(busy), false, false);
+    }
+    lowest().expires_never();
+    watch_client();
+  }
+
+  /// A closed connection is only noticed by reading; data that arrives meanwhile is discarded.
+  void watch_client() {
+    buffer_.clear();
+    stream_.async_read_some(buffer_.prepare(kReadAhead),
+                            [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t) {
+                              if (!problem) return self->watch_client();
+                              self->stop_.request_stop();
+                              self->close();
+                            });
+  }
+
+  /// On a thread of the StreamPool.
+  void run_stream(std::unique_ptr<http::Stream> source) {
+    const std::stop_token stop = stop_.get_token();
+    bool going = send(
+        [this] { beast::http::async_write_header(stream_, *head_writer_, then<&BeastSession::on_stream_written>()); });
+    bool whole = false;
+    while (going) {
+      Result<std::string> bytes = next_bytes(*source, stop);
+      if (!bytes) {
+        // A server that stops ends its streams as it should: clients resume elsewhere.
+        whole = is_end_of_stream(bytes.error()) || (draining_ && bytes.error().code() == ErrorCode::kCancelled);
+        break;
+      }
+      if (bytes->empty()) continue;
+      chunk_ = *std::move(bytes);
+      going = send([this] {
+        asio::async_write(stream_, beast::http::make_chunk(asio::buffer(chunk_)),
+                          then<&BeastSession::on_stream_written>());
+      });
+    }
+    source.reset();
+    if (whole) {
+      send([this] {
+        asio::async_write(stream_, beast::http::make_chunk_last(), then<&BeastSession::on_stream_written>());
+      });
+    }
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
+  }
+
+  static Result<std::string> next_bytes(http::Stream& source, const std::stop_token& stop) {
+    try {
+      return source.read(kStreamPoll, stop);
+    } catch (const std::exception& problem) {
+      return Error::internal("stream: {}", problem.what());
+    }
+  }
+
+  /// Starts a write on the strand and waits for it; false once the connection is closed.
+  template <typename Start>
+  bool send(Start start) TPUSLICE_EXCLUDES(write_mutex_) {
+    {
+      const MutexLock lock(write_mutex_);
+      if (write_failed_) return false;
+      writing_ = true;
+    }
+    asio::post(stream_.get_executor(), [self = this->shared_from_this(), start] {
+      if (self->closed_) return self->signal_written(false);
+      self->lowest().expires_after(self->core_->options.write_timeout);
+      start();
+    });
+    const MutexLock lock(write_mutex_);
+    written_.wait(write_mutex_, [this]() TPUSLICE_REQUIRES(write_mutex_) { return !writing_; });
+    return !write_failed_;
+  }
+
+  void on_stream_written(ErrorCodeOfIo problem) { problem ? close() : signal_written(true); }
+
+  void signal_written(bool ok) TPUSLICE_EXCLUDES(write_mutex_) {
+    const MutexLock lock(write_mutex_);
+    writing_ = false;
+    if (!ok) write_failed_ = true;
+    written_.notify_all();
+  }
+
+  const std::shared_ptr<ServerCore> core_;
+  const std::shared_ptr<asio::ssl::context> tls_;  ///< Its own, whatever the server changes to.
+  Stream stream_;
+  beast::flat_buffer buffer_;
+  Peer peer_;
+  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  std::optional<BeastResponse> response_;
+  std::optional<beast::http::response_serializer<beast::http::string_body>> response_writer_;
+  std::optional<BeastHead> head_;
+  std::optional<beast::http::response_serializer<beast::http::empty_body>> head_writer_;
+  bool keep_alive_ = false;
+  bool idle_ = false;
+  bool closed_ = false;
+  std::atomic<bool> draining_{false};
+
+  std::stop_source stop_;  ///< Ends the stream, if there is one.
+  std::string chunk_;      ///< Being written; the stream's thread changes it between writes only.
+  Mutex write_mutex_;
+  ConditionVariable written_;
+  bool writing_ TPUSLICE_GUARDED_BY(write_mutex_) = false;
+  bool write_failed_ TPUSLICE_GUARDED_BY(write_mutex_) = false;
+};
+
+}  // namespace
+
+bool SessionRegistry::add(const std::shared_ptr<Session>& session, std::size_t limit) {
+  const MutexLock lock(mutex_);
+  if (sessions_.size() >= limit) return false;
+  sessions_.emplace(session.get(), session);
+  return true;
+}
+
+void SessionRegistry::remove(const Session* session) {
+  const MutexLock lock(mutex_);
+  sessions_.erase(session);
+  removed_.notify_all();
+}
+
+std::vector<std::shared_ptr<Session>> SessionRegistry::all() const {
+  std::vector<std::shared_ptr<Session>> out;
+  const MutexLock lock(mutex_);
+  for (const auto& [ignored, each] : sessions_) {
+    if (auto session = each.lock()) out.push_back(std::move(session));
+  }
+  return out;
+}
+
+void SessionRegistry::wait_empty(Duration wait) {
+  const MutexLock lock(mutex_);
+  removed_.wait_for(mutex_, wait, [this]() TPUSLICE_REQUIRES(mutex_) { return sessions_.empty(); });
+}
+
+std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls,
+                                      std::shared_ptr<ServerCore> core) {
+  if (tls) return std::make_shared<BeastSession<TlsStream>>(std::move(socket), std::move(tls), std::move(core));
+  return std::make_shared<BeastSession<PlainStream>>(std::move(socket), nullptr, std::move(core));
+}
+
+}  // namespace tpuslice::http

@@ -1,0 +1,19 @@
+// Labels, annotations and values of the RayCluster API that controller and admission share.
+#pragma once
+
+#include <string_view>
+
+namespace tpuslice::raycluster {
+
+/// Values of spec.managedBy; the first is the default.
+inline constexpr std::string_view kKubeRayManager = "ray.io/kuberay-operator";
+inline constexpr std::string_view kMultiKueueManager = "kueue.x-k8s.io/multikueue";
+
+inline constexpr std::string_view kOriginatedFromCrd = "ray.io/originated-from-crd";
+inline constexpr std::string_view kFaultTolerance = "ray.io/ft-enabled";
+inline constexpr std::string_view kServeService = "ray.io/enable-serve-service";
+
+/// Default port of the GCS.
+inline constexpr int kGcsPort = 6379;
+
+}  // namespace tpuslice::raycluster

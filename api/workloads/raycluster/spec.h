@@ -1,0 +1,70 @@
+// RayClusterSpec: fields of a RayCluster that controller and admission read, with the CRD's defaults. Pod templates
+// stay JSON.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "api/types/object.h"
+
+namespace tpuslice::raycluster {
+
+/// What head and worker groups have in common.
+struct GroupSpec {
+  StringMap ray_start_params;
+  StringMap resources;                 ///< Ray resources that replace those derived from the container.
+  StringMap labels;                    ///< Ray labels: pod labels and --labels.
+  const Json* pod_template = nullptr;  ///< Borrowed from the cluster; null if absent.
+
+  /// Name of container 0, the Ray container; empty without one.
+  [[nodiscard]] std::string ray_container() const;
+};
+
+struct HeadGroup : GroupSpec {
+  std::string service_type;
+  const Json* service = nullptr;  ///< headService, borrowed; null if absent.
+
+  /// Port of the GCS: rayStartParams.port, or the default.
+  [[nodiscard]] std::string port() const;
+};
+
+struct WorkerGroup : GroupSpec {
+  std::string name;
+  std::int32_t replicas = 0;  ///< As written; minReplicas if absent.
+  std::int32_t min_replicas = 0;
+  std::int32_t max_replicas = std::numeric_limits<std::int32_t>::max();
+  std::int32_t hosts = 1;
+  bool suspended = false;
+  std::vector<std::string> workers_to_delete;
+
+  /// `replicas` bounded by minimum and maximum.
+  [[nodiscard]] std::int32_t bounded_replicas() const;
+  /// Replicas to run: none while suspended.
+  [[nodiscard]] std::int32_t desired_replicas() const { return suspended ? 0 : bounded_replicas(); }
+};
+
+/// Borrows from the document it was read from, which must outlive it.
+struct RayClusterSpec {
+  ObjectKey key;
+  std::string uid;
+  ControllerRef owner;  ///< For children.
+  HeadGroup head;
+  std::vector<WorkerGroup> groups;  ///< As in spec.workerGroupSpecs; an element that is not an object has the defaults.
+  bool suspend = false;
+  std::string managed_by;
+  std::string ray_version;
+  std::string creator;  ///< Kind that created this cluster: RayCluster, RayJob or RayService.
+  StringMap head_service_annotations;
+
+  [[nodiscard]] const WorkerGroup* group(std::string_view name) const;
+  /// True if spec.managedBy assigns the cluster to another controller.
+  [[nodiscard]] bool managed_by_other() const;
+
+  /// Never fails: members of the wrong type count as absent; validation refuses them.
+  static RayClusterSpec read(const Json& cluster);
+  static RayClusterSpec read(const Object& cluster) { return read(cluster.json()); }
+};
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,79 @@
+#include "controllers/jobset/child_jobs.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/base/strings.h"
+#include "controllers/jobset/labels.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+/// The value of a label that the Job also has as an annotation.
+std::string label_or_annotation(const JobView& job, std::string_view key) {
+  if (const std::string& label = job.label(key); !label.empty()) return label;
+  const auto annotation = job.annotations.find(key);
+  return annotation == job.annotations.end() ? std::string() : annotation->second;
+}
+
+std::optional<int> number_of(const JobView& job, std::string_view key) {
+  return parse_count(label_or_annotation(job, key));
+}
+
+/// A failed Job without an attempt counts as previous after a restart; otherwise it would cause restart after restart.
+bool is_of_previous_attempt(const JobSetSpec& spec, const JobSetStatus& status, const JobView& job) {
+  const auto before = [&](std::string_view key, int now) {
+    const std::optional<int> attempt = number_of(job, key);
+    return attempt ? *attempt < now : now > 0 && failure_condition(spec, job) != nullptr;
+  };
+  if (before(kRestartAttempt, status.restarts)) return true;
+  const std::optional<int> index = index_of(job);
+  return index && before(kJobRestartAttempt, status.restarts_of(replicated_job_of(job), *index));
+}
+
+}  // namespace
+
+std::string replicated_job_of(const JobView& job) { return label_or_annotation(job, tpu::kReplicatedJobName); }
+std::optional<int> index_of(const JobView& job) { return number_of(job, tpu::kJobIndex); }
+
+const JobCondition* failure_condition(const JobSetSpec& spec, const JobView& job) {
+  if (const JobCondition* failed = job.condition("Failed"); failed != nullptr) return failed;
+  return spec.restart_at_failure_target ? job.condition("FailureTarget") : nullptr;
+}
+
+bool is_finishing(const JobView& job) {
+  static constexpr std::array kConditions = {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"};
+  return std::ranges::any_of(kConditions, [&](const char* type) { return job.condition(type) != nullptr; });
+}
+
+namespace {
+
+/// Number of pods that run at a time.
+std::int32_t concurrent_pods(const JobView& job) {
+  return std::min(job.parallelism, job.completions.value_or(job.parallelism));
+}
+
+}  // namespace
+
+bool has_all_pods(const JobView& job) { return job.succeeded + job.active >= concurrent_pods(job); }
+
+bool is_ready(const JobView& job) { return job.succeeded + job.ready >= concurrent_pods(job); }
+
+ChildJobs classify_jobs(const JobSetSpec& spec, const JobSetStatus& status, const std::vector<JobPtr>& jobs) {
+  ChildJobs out;
+  for (const JobPtr& job : jobs) {
+    out.names.insert(job->key.name);
+    if (is_of_previous_attempt(spec, status, *job)) {
+      out.previous.push_back(job);
+    } else if (job->condition("Complete") != nullptr) {
+      out.succeeded.push_back(job);
+    } else if (failure_condition(spec, *job) != nullptr) {
+      out.failed.push_back(job);
+    } else {
+      out.active.push_back(job);
+    }
+  }
+  return out;
+}
+
+}  // namespace tpuslice::jobset

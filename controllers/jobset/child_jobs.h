@@ -1,0 +1,46 @@
+// ChildJobs: the Jobs of a JobSet, classified by attempt and state.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/observed.h"
+#include "controllers/jobset/status.h"
+
+namespace tpuslice::jobset {
+
+struct ChildJobs {
+  std::vector<JobPtr> previous;  ///< Of a previous restart attempt; to be deleted.
+  std::vector<JobPtr> active;
+  std::vector<JobPtr> succeeded;
+  std::vector<JobPtr> failed;
+  std::unordered_set<std::string_view> names;  ///< Of all of them.
+};
+
+/// A Job belongs to a previous attempt if the attempt in its labels is smaller than the one in the status. The
+/// annotations hold the same values and are read where labels were removed. A Job with neither belongs to the current
+/// attempt until it fails after a restart.
+[[nodiscard]] ChildJobs classify_jobs(const JobSetSpec& spec, const JobSetStatus& status,
+                                      const std::vector<JobPtr>& jobs);
+
+/// The Job's condition Failed, or FailureTarget if spec.restart_at_failure_target is set; null if it has not failed.
+[[nodiscard]] const JobCondition* failure_condition(const JobSetSpec& spec, const JobView& job);
+
+/// Name of the replicated job, and the Job's index in it; empty if the Job does not say.
+[[nodiscard]] std::string replicated_job_of(const JobView& job);
+[[nodiscard]] std::optional<int> index_of(const JobView& job);
+
+/// Finished, or about to be: the Job controller creates no more pods for it.
+[[nodiscard]] bool is_finishing(const JobView& job);
+
+/// All pods that run at a time exist or have succeeded.
+[[nodiscard]] bool has_all_pods(const JobView& job);
+
+/// All pods that run at a time are ready or have succeeded.
+[[nodiscard]] bool is_ready(const JobView& job);
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,18 @@
+// Clean-up of finished JobSets.
+#pragma once
+
+#include "controllers/jobset/job_deletion.h"
+#include "controllers/jobset/jobset_state.h"
+
+namespace tpuslice::jobset {
+
+struct Cleanup {
+  JobDeletions jobs;           ///< Of the Jobs that are still active.
+  bool delete_jobset = false;  ///< spec.ttlSecondsAfterFinished has passed.
+  std::optional<Duration> requeue_after;
+};
+
+/// Of a JobSet that is Completed or Failed.
+[[nodiscard]] Cleanup clean_up_finished(const JobSetState& state, const Options& options);
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,48 @@
+#include "controllers/jobset/decisions.h"
+
+#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/success_policy.h"
+#include "controllers/jobset/volume_claims.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+Result<ChildDecisions> decide_children(const JobSetState& state, const JobBuilder& builder) {
+  const JobSetSpec& spec = state.spec;
+  ChildDecisions out;
+  out.startup = decide_startup(spec, state.counts);
+  out.create_claims = missing_claims(spec, state.seen);
+  out.resize = jobs_to_resize(spec, state.children.active);
+  out.blocked = spec.failure && spec.failure->blocking && !state.children.previous.empty();
+  if (!out.blocked) {
+    ASSIGN_OR_RETURN(out.create, missing_jobs(spec, state.children, out.startup, builder));
+  }
+  if (spec.suspended) {
+    out.suspend = jobs_to_suspend(state.children.active);
+  } else {
+    ASSIGN_OR_RETURN(out.resume, decide_resume(spec, state.children.active, out.startup, builder));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Decisions> decide(const JobSetState& state, const JobBuilder& builder, const Options& options) {
+  const bool finished = state.status.finished();
+  Decisions out;
+  out.previous =
+      decide_deletions(state.children.previous, state.spec, finished ? nullptr : &builder, options, state.seen.now);
+  out.service = decide_service(state.spec, state.seen);
+  if (finished) {
+    out.cleanup = clean_up_finished(state, options);
+  } else if (!state.children.failed.empty()) {
+    out.failure = apply_failure_policy(state.spec, state.status, state.children.failed);
+  } else if (has_succeeded(state.spec, state.children)) {
+    out.completed = true;
+  } else {
+    ASSIGN_OR_RETURN(out.children, decide_children(state, builder));
+  }
+  return out;
+}
+
+}  // namespace tpuslice::jobset

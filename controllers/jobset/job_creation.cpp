@@ -1,0 +1,22 @@
+#include "controllers/jobset/job_creation.h"
+
+namespace tpuslice::jobset {
+
+Result<std::vector<NewJob>> missing_jobs(const JobSetSpec& spec, const ChildJobs& children,
+                                         const StartupDecision& startup, const JobBuilder& builder) {
+  std::vector<NewJob> out;
+  for (const ReplicatedJob* job : startup.may_start) {
+    const auto position = static_cast<std::size_t>(job - spec.jobs.data());
+    bool checked = false;
+    for (int index = 0; index < job->replicas; ++index) {
+      if (children.names.contains(job_name(spec, *job, index))) continue;
+      // All Jobs of a replicated job fail to build alike.
+      if (!checked) RETURN_IF_ERROR(builder.build(position, index));
+      checked = true;
+      out.push_back({position, index});
+    }
+  }
+  return out;
+}
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,80 @@
+#include "controllers/jobset/job_deletion.h"
+
+#include <algorithm>
+
+#include "controllers/jobset/labels.h"
+#include "controllers/jobset/restart_overlap.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using Step = JobDeletion::Step;
+
+/// A deletion is reported if it takes longer: each change of the message is a status write.
+constexpr Duration kSlowDeletion = std::chrono::seconds(10);
+
+/// The Job controller has not created all pods yet.
+bool is_creating_pods(const JobView& job) {
+  if (is_finishing(job) || job.suspended) return false;
+  const int left = job.completions ? *job.completions - job.succeeded : job.parallelism;
+  return !job.started || job.active < std::min(job.parallelism, left);
+}
+
+std::optional<Timestamp> deletion_pending_since(const JobView& job) {
+  const auto since = job.annotations.find(kDeletionPendingSince);
+  return since == job.annotations.end() ? std::nullopt : parse_rfc3339(since->second);
+}
+
+class DeletionPlanner {
+ public:
+  DeletionPlanner(const JobSetSpec& spec, const JobBuilder* replacements, const Options& options, Timestamp now)
+      : spec_(spec), replacements_(replacements), options_(options), now_(now) {}
+
+  void add(const JobPtr& job) {
+    if (job->deletion) return handle_deleting_job(job, *job->deletion);
+    if (const std::optional<Timestamp> since = deletion_pending_since(*job); since && job->suspended) {
+      const Timestamp deadline = *since + options_.suspend_timeout;
+      const bool stopped = job->condition("Suspended") != nullptr && job->active == 0;
+      if (!stopped && now_ < deadline) return requeue_at(deadline);
+    } else if (is_creating_pods(*job)) {
+      return add(job, Step::kSuspend);
+    }
+    const bool overlap = replacements_ != nullptr && may_overlap_restart(*job, spec_, *replacements_);
+    add(job, overlap ? Step::kOverlap : Step::kDelete);
+  }
+
+  [[nodiscard]] JobDeletions result() && { return std::move(out_); }
+
+ private:
+  void add(const JobPtr& job, Step step) { out_.jobs.push_back({job, step}); }
+
+  void requeue_at(Timestamp time) {
+    out_.requeue_after = std::min(out_.requeue_after.value_or(time - now_), time - now_);
+  }
+
+  void handle_deleting_job(const JobPtr& job, Timestamp deletion) {
+    if (const Timestamp slow = deletion + kSlowDeletion; now_ < slow) return requeue_at(slow);
+    if (const Timestamp stuck = deletion + options_.deletion_timeout; now_ < stuck) {
+      requeue_at(stuck);
+      return add(job, Step::kTerminating);
+    }
+    add(job, Step::kForce);
+  }
+
+  const JobSetSpec& spec_;
+  const JobBuilder* const replacements_;
+  const Options& options_;
+  const Timestamp now_;
+  JobDeletions out_;
+};
+
+}  // namespace
+
+JobDeletions decide_deletions(const std::vector<JobPtr>& jobs, const JobSetSpec& spec, const JobBuilder* replacements,
+                              const Options& options, Timestamp now) {
+  DeletionPlanner planner(spec, replacements, options, now);
+  for (const JobPtr& job : jobs) planner.add(job);
+  return std::move(planner).result();
+}
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,28 @@
+// JobSetState: what the policies of a JobSet decide from, derived from one observation.
+#pragma once
+
+#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/child_jobs.h"
+#include "controllers/jobset/job_counts.h"
+#include "controllers/jobset/observed.h"
+#include "controllers/jobset/status.h"
+
+namespace tpuslice::jobset {
+
+/// Borrows from the observation.
+struct JobSetState {
+  explicit JobSetState(const JobSetObserved& observed)
+      : seen(observed),
+        spec(JobSetSpec::read(observed.jobset)),
+        status(JobSetStatus::read(observed.jobset)),
+        children(classify_jobs(spec, status, observed.jobs)),
+        counts(count_jobs(spec, children, status)) {}
+
+  const JobSetObserved& seen;
+  const JobSetSpec spec;
+  const JobSetStatus status;  ///< As observed, before this plan.
+  const ChildJobs children;
+  const JobCounts counts;
+};
+
+}  // namespace tpuslice::jobset

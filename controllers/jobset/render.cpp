@@ -1,0 +1,253 @@
+#include "controllers/jobset/render.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/labels.h"
+#include "controllers/jobset/next_status.h"
+#include "controllers/jobset/volume_claims.h"
+#include "controllers/plan/changes.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using plan::Action;
+using plan::Changes;
+using plan::EventType;
+using plan::Propagation;
+
+/// The stages of a plan.
+enum class Stage : std::uint8_t { kDeletes, kResources, kStartTimes, kJobs };
+
+std::string jobs_of(const std::vector<std::string>& names) {
+  return fmt::format("{} job{} ({})", names.size(), names.size() == 1 ? "" : "s", plan::join_names(names));
+}
+
+Action patch_job(const JobView& job, Json patch) {
+  Action action = Action::patch(kJobs, job.key, std::move(patch), {.uid = job.uid});
+  action.failure_reason = kJobUpdateFailed;
+  return action;
+}
+
+Action delete_job(const JobView& job, Propagation propagation) {
+  Action action = Action::remove(kJobs, job.key, {.uid = job.uid});
+  action.propagation = propagation;
+  action.failure_reason = kJobUpdateFailed;
+  return action;
+}
+
+Action suspend_before_deletion(const JobView& job, Timestamp now) {
+  return patch_job(job, {{"metadata", {{"annotations", {{kDeletionPendingSince, format_rfc3339(now)}}}}},
+                         {"spec", {{"suspend", true}}}});
+}
+
+void force_deletion(const JobView& job, Changes& changes) {
+  changes.add(Stage::kDeletes, delete_job(job, Propagation::kBackground));
+  std::string text = fmt::format(
+      "job {} has been terminating since {}: deleting it without waiting for its pods, which are on lost nodes or have "
+      "finalizers",
+      job.key.name, format_rfc3339(*job.deletion));
+  changes.event(EventType::kWarning, "JobDeletionStuck", text);
+  changes.reasons.push_back(std::move(text));
+}
+
+void render_deletions(const JobDeletions& deletions, const char* why, Timestamp now, Changes& changes) {
+  std::vector<std::string> deleted;
+  std::vector<std::string> suspended;
+  for (const auto& [job, step] : deletions.jobs) {
+    switch (step) {
+      case JobDeletion::Step::kSuspend:
+        changes.add(Stage::kDeletes, suspend_before_deletion(*job, now));
+        suspended.push_back(job->key.name);
+        break;
+      case JobDeletion::Step::kDelete:
+        changes.add(Stage::kDeletes, delete_job(*job, Propagation::kForeground));
+        deleted.push_back(job->key.name);
+        break;
+      case JobDeletion::Step::kOverlap: {
+        Action action = delete_job(*job, Propagation::kBackground);
+        // The decision depends on the observed state of the Job.
+        action.preconditions.resource_version = job->resource_version;
+        changes.add(Stage::kDeletes, std::move(action));
+        deleted.push_back(job->key.name);
+        break;
+      }
+      case JobDeletion::Step::kForce:
+        force_deletion(*job, changes);
+        break;
+      case JobDeletion::Step::kTerminating:
+        break;
+    }
+  }
+  if (!deleted.empty()) changes.reasons.push_back(fmt::format("deleting {}: {}", jobs_of(deleted), why));
+  if (!suspended.empty()) {
+    changes.reasons.push_back(
+        fmt::format("suspending {} whose pods are still being created, before deletion: {}", jobs_of(suspended), why));
+  }
+  if (deletions.requeue_after) changes.requeue_within(*deletions.requeue_after);
+}
+
+void render_cleanup(const JobSetState& state, const Cleanup& cleanup, Changes& changes) {
+  render_deletions(cleanup.jobs, "the JobSet is finished", state.seen.now, changes);
+  if (cleanup.requeue_after) changes.requeue_within(*cleanup.requeue_after);
+  if (!cleanup.delete_jobset) return;
+  Action action = Action::remove(kJobSets, state.spec.key, {.uid = state.spec.uid});
+  action.propagation = Propagation::kForeground;
+  action.failure_reason = kJobUpdateFailed;
+  changes.add(Stage::kDeletes, std::move(action));
+  changes.reasons.emplace_back("spec.ttlSecondsAfterFinished has passed since the JobSet finished: deleting it");
+}
+
+void count_finished(std::string_view result, Changes& changes) {
+  changes.count("tpuslice_jobsets_finished_total", "JobSets that completed or failed.",
+                {{"result", std::string(result)}});
+}
+
+void render_restart(FailureAction action, const std::string& message, Changes& changes) {
+  changes.event(EventType::kWarning, fmt::format("{}FailurePolicyAction", to_string(action)), message);
+  changes.reasons.push_back(message);
+  changes.count("tpuslice_jobset_restarts_total", "JobSet and Job restarts by failure policy action.",
+                {{"action", std::string(to_string(action))}});
+}
+
+void render_failure(const FailureDecision& failure, Changes& changes) {
+  for (const auto& restart : failure.job_restarts) render_restart(restart.action, restart.message, changes);
+  if (failure.restart) render_restart(failure.restart->action, failure.restart->message, changes);
+  if (!failure.failed) return;
+  changes.reasons.push_back(failure.failed.message);
+  count_finished(kFailed, changes);
+}
+
+/// Creates an object, with a Warning event if that fails.
+void create(Action action, std::string_view failure_reason, std::string_view failure, Stage stage, Changes& changes) {
+  action.failure_reason = failure_reason;
+  changes.event(EventType::kWarning, failure_reason, std::string(failure), action.key);
+  changes.add(stage, std::move(action));
+}
+
+void render_service(const JobSetState& state, const plan::ServiceDecision& decision, Changes& changes) {
+  using Kind = plan::ServiceDecision::Kind;
+  if (decision.kind == Kind::kCreate) {
+    Action action = Action::create(kServices, Object(build_service(state.spec)));
+    const std::string failure = fmt::format("Failed to create headless service {}", action.key.to_string());
+    changes.reasons.push_back(fmt::format("headless service {} is missing: creating it", action.key.name));
+    create(std::move(action), kServiceCreationFailed, failure, Stage::kResources, changes);
+  } else if (decision.kind == Kind::kPatch) {
+    const ServiceView& live = *state.seen.service;
+    Action action = Action::patch(kServices, live.key, decision.patch, {.uid = live.uid});
+    action.failure_reason = kServiceCreationFailed;
+    changes.add(Stage::kResources, std::move(action));
+    changes.reasons.push_back(fmt::format("headless service {} drifted: restoring it", live.key.name));
+  } else if (decision.kind == Kind::kConflict) {
+    changes.requeue_within(plan::kConflictRetry);
+  }
+}
+
+void render_claims(const JobSetSpec& spec, const std::vector<const VolumeClaim*>& claims, Changes& changes) {
+  for (const VolumeClaim* claim : claims) {
+    Action action = Action::create(kVolumeClaims, Object(build_claim(spec, *claim)));
+    const std::string failure = fmt::format("Failed to create persistent volume claim {}", action.key.to_string());
+    create(std::move(action), kClaimCreationFailed, failure, Stage::kResources, changes);
+    changes.reasons.push_back(fmt::format("volume claim {} is missing: creating it", claim->name));
+  }
+}
+
+void render_resizes(const std::vector<JobResize>& resizes, Changes& changes) {
+  for (const auto& [job, desired] : resizes) {
+    changes.add(
+        Stage::kJobs,
+        patch_job(*job, {{"spec", {{"parallelism", desired->parallelism}, {"completions", *desired->completions}}}}));
+    changes.reasons.push_back(
+        fmt::format("resizing job {} from {} to {} pods", job->key.name, job->parallelism, desired->parallelism));
+  }
+}
+
+void render_creations(const JobSetSpec& spec, const std::vector<NewJob>& jobs,
+                      const std::shared_ptr<const JobBuilder>& builder, Changes& changes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const NewJob job = jobs[i];
+    const ObjectKey key{spec.key.namespace_name, job_name(spec, spec.jobs[job.replicated_job], job.index)};
+    create(Action::create(kJobs, key, [=] { return builder->build(job.replicated_job, job.index); }),
+           kJobCreationFailed, fmt::format("Failed to create job {}", key.name), Stage::kJobs, changes);
+    names.push_back(key.name);
+    const bool last = i + 1 == jobs.size() || jobs[i + 1].replicated_job != job.replicated_job;
+    if (last) changes.reasons.push_back("creating " + jobs_of(std::exchange(names, {})));
+  }
+}
+
+void render_suspension(const std::vector<JobPtr>& jobs, Changes& changes) {
+  std::vector<std::string> names;
+  for (const JobPtr& job : jobs) {
+    changes.add(Stage::kJobs, patch_job(*job, {{"spec", {{"suspend", true}}}}));
+    names.push_back(job->key.name);
+  }
+  if (!names.empty()) changes.reasons.push_back("suspending " + jobs_of(names));
+}
+
+void render_resume(const ResumeDecision& decision, Changes& changes) {
+  for (const JobPtr& job : decision.recreate) {
+    changes.add(Stage::kDeletes, delete_job(*job, Propagation::kForeground));
+    changes.reasons.push_back(
+        fmt::format("job {} was created for another accelerator or topology: deleting it", job->key.name));
+  }
+  std::vector<std::string> names;
+  for (const auto& [job, template_patch] : decision.resume) {
+    Json patch = {{"spec", {{"suspend", false}}}};
+    if (!template_patch.is_null()) {
+      patch["spec"]["template"] = template_patch;
+      // The template of a suspended Job is immutable until its start time is cleared.
+      if (job->started) {
+        Action action = patch_job(*job, {{"status", {{"startTime", nullptr}}}});
+        action.subresource = "status";
+        changes.add(Stage::kStartTimes, std::move(action));
+      }
+    }
+    changes.add(Stage::kJobs, patch_job(*job, std::move(patch)));
+    names.push_back(job->key.name);
+  }
+  if (!names.empty()) changes.reasons.push_back("resuming " + jobs_of(names));
+}
+
+}  // namespace
+
+plan::Plan render(const JobSetState& state, const Decisions& decisions,
+                  const std::shared_ptr<const JobBuilder>& builder) {
+  Changes changes;
+  // A delete that fails stops the next stages, but not the other deletes.
+  changes.stage(Stage::kDeletes).independent = true;
+  render_deletions(decisions.previous, "they belong to a previous attempt", state.seen.now, changes);
+  if (decisions.cleanup) render_cleanup(state, *decisions.cleanup, changes);
+  if (decisions.completed) {
+    changes.reasons.emplace_back("jobset completed successfully");
+    count_finished(kCompleted, changes);
+  }
+  if (const auto& children = decisions.children; children) {
+    render_service(state, decisions.service, changes);
+    render_claims(state.spec, children->create_claims, changes);
+    render_resizes(children->resize, changes);
+    render_creations(state.spec, children->create, builder, changes);
+    render_suspension(children->suspend, changes);
+    render_resume(children->resume, changes);
+  }
+  // As in upstream, events of changed conditions precede those of failure policy actions.
+  const JobSetStatus status = next_status(state, decisions, changes);
+  if (decisions.failure) render_failure(*decisions.failure, changes);
+  const Json before = plan::status_of(state.seen.jobset);
+  return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
+}
+
+plan::Plan render_refusal(const JobSetState& state, const Problem& refusal) {
+  Changes changes;
+  changes.reasons.push_back("the spec is refused: " + refusal.message);
+  const JobSetStatus status = refused_status(state, refusal, changes);
+  const Json before = plan::status_of(state.seen.jobset);
+  return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
+}
+
+}  // namespace tpuslice::jobset

@@ -1,0 +1,17 @@
+// Renders decisions: actions, events, metrics and the status of a plan.
+#pragma once
+
+#include <memory>
+
+#include "controllers/jobset/decisions.h"
+
+namespace tpuslice::jobset {
+
+/// `builder` builds the new Jobs when they are sent, so it outlives the observation.
+[[nodiscard]] plan::Plan render(const JobSetState& state, const Decisions& decisions,
+                                const std::shared_ptr<const JobBuilder>& builder);
+
+/// The plan for a spec that is not carried out: existing Jobs continue, the condition Accepted and an event report it.
+[[nodiscard]] plan::Plan render_refusal(const JobSetState& state, const Problem& refusal);
+
+}  // namespace tpuslice::jobset

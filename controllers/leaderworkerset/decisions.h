@@ -1,0 +1,51 @@
+// Decisions: what one plan for a LeaderWorkerSet writes and reports. render.h turns them into a Plan.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types/conditions.h"
+#include "controllers/leaderworkerset/groups.h"
+#include "controllers/plan/plan.h"
+
+namespace tpuslice::leaderworkerset {
+
+/// A write, and the reason for it.
+struct Write {
+  plan::Action action;
+  std::string reason;
+};
+
+/// What to do about one child: nothing, a write, or a problem to report in kGroupsHealthy.
+struct ChildDecision {
+  std::optional<Write> write = {};
+  Problem problem = {};
+  std::optional<Duration> requeue_after = {};
+};
+
+/// Deletion of a group's leader, worker set and workers. The StatefulSet controller recreates the leader.
+struct GroupDeletion {
+  Group group;
+  std::string failure = {};  ///< Why the group restarts; empty for an update.
+  int restarts = 0;          ///< In a row, including this one.
+};
+
+using GroupDeletions = std::map<int, GroupDeletion>;  ///< By group.
+
+struct Decisions {
+  std::string revision_key;      ///< Of the desired revision.
+  bool is_update = false;        ///< The leader set has another revision.
+  ChildDecision revision;        ///< The desired revision.
+  ChildDecision shared_service;  ///< subdomainPolicy Shared.
+  ChildDecision leader_set;
+  GroupDeletions deletions;                   ///< Restarts and updates, by group.
+  std::vector<ChildDecision> group_children;  ///< Worker sets and services of the other groups.
+  std::vector<Revision> expired_revisions;
+  std::vector<Problem> problems;          ///< Groups that are not restarted.
+  Problem last_failure;                   ///< Of the previous plan.
+  std::optional<Duration> requeue_after;  ///< End of back-offs and of Options::stuck_after.
+};
+
+}  // namespace tpuslice::leaderworkerset

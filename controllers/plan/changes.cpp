@@ -1,0 +1,49 @@
+#include "controllers/plan/changes.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace tpuslice::plan {
+
+void Changes::event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after,
+                    std::optional<ObjectReference> regarding) {
+  events.push_back(
+      {type, std::string(reason), "Reconciling", std::move(message), std::move(after), std::move(regarding)});
+}
+
+void Changes::count(std::string name, std::string help, std::map<std::string, std::string> labels,
+                    std::optional<ObjectKey> after) {
+  measurements.push_back(
+      {Measurement::Kind::kCount, std::move(name), std::move(help), std::move(labels), 1, std::move(after)});
+}
+
+void Changes::requeue_within(Duration time) {
+  const Duration positive = std::max<Duration>(time, std::chrono::milliseconds(1));
+  requeue_after = std::min(requeue_after.value_or(positive), positive);
+}
+
+Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason) {
+  Plan plan;
+  plan.reason = summary(changes.reasons);
+  std::erase_if(changes.stages, [](const Stage& stage) { return stage.actions.empty(); });
+  plan.stages = std::move(changes.stages);
+  if (status != before) {
+    if (plan.reason.empty()) plan.reason = std::move(status_reason);
+    plan.status = StatusPatch{std::move(status)};
+  }
+  plan.events = std::move(changes.events);
+  plan.measurements = std::move(changes.measurements);
+  plan.requeue_after = changes.requeue_after;
+  return plan;
+}
+
+std::string join_names(const std::vector<std::string>& names, std::size_t limit) {
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), limit));
+  std::string out = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+  if (names.size() > limit) out += fmt::format(" and {} more", names.size() - limit);
+  return out;
+}
+
+}  // namespace tpuslice::plan

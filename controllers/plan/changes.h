@@ -1,0 +1,59 @@
+// Changes: what the parts of a planner add to a plan.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "controllers/plan/plan.h"
+
+namespace tpuslice::plan {
+
+/// A kind numbers its stages with an enum, in the order in which they run; the parts of its planner add actions to them
+/// in any order.
+///
+///   enum class Step : std::uint8_t { kDeletes, kServices, kPods };
+///   changes.add(Step::kPods, Action::create(kPods, pod));
+///   changes.reasons.push_back("the head pod is missing: creating it");
+///   return to_plan(std::move(changes), status_of(cluster), std::move(status));
+struct Changes {
+  std::vector<Stage> stages;  ///< By number; those without actions are left out of the plan.
+  std::vector<EventIntent> events;
+  std::vector<Measurement> measurements;
+  std::vector<std::string> reasons;  ///< One sentence each.
+  std::optional<Duration> requeue_after;
+
+  template <typename Step>
+  requires std::is_enum_v<Step> Stage& stage(Step step) {
+    const auto number = static_cast<std::size_t>(step);
+    if (stages.size() <= number) stages.resize(number + 1);
+    return stages[number];
+  }
+  template <typename Step>
+  void add(Step step, Action action) {
+    stage(step).actions.push_back(std::move(action));
+  }
+
+  /// An event with the action "Reconciling".
+  void event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after = {},
+             std::optional<ObjectReference> regarding = {});
+  /// Increments a counter.
+  void count(std::string name, std::string help, std::map<std::string, std::string> labels = {},
+             std::optional<ObjectKey> after = {});
+  /// Requeues after `time` at the latest; at least one millisecond.
+  void requeue_within(Duration time);
+};
+
+/// The plan that makes these changes and writes `status` if it differs from `before`. A plan without reasons that
+/// writes the status has the reason `status_reason`.
+[[nodiscard]] Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason = "status");
+
+/// "a, b, c"; beyond `limit` elements "a, b and 7 more".
+[[nodiscard]] std::string join_names(const std::vector<std::string>& names, std::size_t limit = 4);
+
+}  // namespace tpuslice::plan

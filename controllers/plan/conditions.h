@@ -1,0 +1,23 @@
+// Conditions of ours, tpuslice.dev/<Name>: positive, always present on a reconciled object, with observedGeneration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "api/types/conditions.h"
+
+namespace tpuslice::plan {
+
+/// The spec is valid and has only supported fields, so it is carried out.
+inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
+
+/// Sets the condition `type`: False with reason and message of `problem`; without a problem True, with the name behind
+/// the slash as reason, and `message`. Returns whether status or message changed.
+bool set_own_condition(Json& conditions, std::string_view type, const Problem& problem, std::string_view message,
+                       std::int64_t generation, Timestamp now);
+
+/// Sets kAccepted. Returns whether status or message changed.
+bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now);
+
+}  // namespace tpuslice::plan

@@ -1,0 +1,129 @@
+#include "controllers/plan/plan.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tpuslice::plan {
+namespace {
+
+constexpr std::size_t kMaxReasons = 4;
+
+std::string_view to_string(ActionKind kind) {
+  switch (kind) {
+    case ActionKind::kCreate:
+      return "create";
+    case ActionKind::kPatch:
+      return "patch";
+    case ActionKind::kDelete:
+      return "delete";
+  }
+  return "unknown";
+}
+
+Json to_json(const Action& action) {
+  Json out = {
+      {"action", to_string(action.kind)}, {"resource", action.type.resource()}, {"object", action.key.to_string()}};
+  if (!action.subresource.empty()) out["subresource"] = action.subresource;
+  if (!action.body.is_null()) {
+    const Result<Json> body = action.body.make();
+    out["body"] = body ? *body : Json("error: " + body.error().message());
+  }
+  if (!action.preconditions.uid.empty()) out["uid"] = action.preconditions.uid;
+  if (!action.preconditions.resource_version.empty()) out["resourceVersion"] = action.preconditions.resource_version;
+  if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
+  if (action.propagation) out["propagationPolicy"] = to_string(*action.propagation);
+  if (!action.failure_reason.empty()) out["failureReason"] = action.failure_reason;
+  return out;
+}
+
+Json to_json(const EventIntent& event) {
+  Json out = {{"type", event.type == EventType::kNormal ? "Normal" : "Warning"},
+              {"reason", event.reason},
+              {"action", event.action},
+              {"message", event.message}};
+  if (event.after) out["after"] = event.after->to_string();
+  if (event.regarding) out["regarding"] = event.regarding->kind + " " + event.regarding->key.to_string();
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(Propagation propagation) {
+  return propagation == Propagation::kForeground ? "Foreground" : "Background";
+}
+
+Result<Json> Body::make() const {
+  if (make_) return make_();
+  return json_;
+}
+
+Action Action::create(const ResourceType& type, Object object) {
+  Action action;
+  action.kind = ActionKind::kCreate;
+  action.type = type;
+  action.key = object.key();
+  action.body = std::move(object.mutable_json());
+  return action;
+}
+
+Action Action::create(const ResourceType& type, ObjectKey key, Body::Maker make) {
+  Action action;
+  action.kind = ActionKind::kCreate;
+  action.type = type;
+  action.key = std::move(key);
+  action.body = Body(std::move(make));
+  return action;
+}
+
+Action Action::remove(const ResourceType& type, ObjectKey key, Preconditions preconditions) {
+  Action action;
+  action.kind = ActionKind::kDelete;
+  action.type = type;
+  action.key = std::move(key);
+  action.preconditions = std::move(preconditions);
+  return action;
+}
+
+Action Action::patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions) {
+  Action action;
+  action.kind = ActionKind::kPatch;
+  action.type = type;
+  action.key = std::move(key);
+  action.body = std::move(merge_patch);
+  action.preconditions = std::move(preconditions);
+  return action;
+}
+
+Json status_of(const Object& object) {
+  const Json* status = find_path(object.json(), {"status"});
+  return status == nullptr ? Json() : *status;
+}
+
+std::string summary(const std::vector<std::string>& reasons) {
+  std::string out;
+  for (std::size_t i = 0; i < reasons.size() && i < kMaxReasons; ++i) out += (i == 0 ? "" : "; ") + reasons[i];
+  if (reasons.size() > kMaxReasons) out += fmt::format("; and {} more", reasons.size() - kMaxReasons);
+  return out;
+}
+
+Json to_json(const Plan& plan) {
+  Json out = {{"reason", plan.reason}};
+  Json stages = Json::array();
+  for (const Stage& stage : plan.stages) {
+    Json actions = Json::array();
+    for (const Action& action : stage.actions) actions.push_back(to_json(action));
+    stages.push_back(std::move(actions));
+  }
+  out["stages"] = std::move(stages);
+  if (plan.status) out["status"] = plan.status->status;
+  Json events = Json::array();
+  for (const EventIntent& event : plan.events) events.push_back(to_json(event));
+  out["events"] = std::move(events);
+  if (plan.requeue_after) {
+    out["requeueAfterSeconds"] = std::chrono::duration_cast<std::chrono::duration<double>>(*plan.requeue_after).count();
+  }
+  return out;
+}
+
+}  // namespace tpuslice::plan

@@ -1,0 +1,143 @@
+// Plan: what a reconciler wants done, as data. Only the Executor acts on it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types/object.h"
+
+namespace tpuslice::plan {
+
+/// When to plan again while an object of another owner has the name of one of ours: no watch event of that object
+/// concerns this key.
+inline constexpr Duration kConflictRetry = std::chrono::seconds(30);
+
+enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
+
+/// How the dependents of a deleted object are deleted.
+enum class Propagation : std::uint8_t {
+  kBackground,  ///< The object is deleted at once, its dependents afterwards.
+  kForeground,  ///< The object is terminating until the dependents that block its deletion are deleted.
+};
+/// As in the API.
+[[nodiscard]] std::string_view to_string(Propagation propagation);
+
+/// What must still be true on the server for an action to happen; otherwise the server returns Conflict.
+struct Preconditions {
+  std::string uid = {};               ///< Required on every delete and patch of an object we have seen.
+  std::string resource_version = {};  ///< Where the decision depends on more than the object's identity.
+  friend bool operator==(const Preconditions&, const Preconditions&) = default;
+};
+
+/// What a create or a patch sends: a document, or a function that builds it when it is sent, so that a plan of a
+/// thousand pods does not hold a thousand documents.
+class Body {
+ public:
+  /// Pure; owns or shares what it reads, since it outlives the observation. Called any number of times, on any thread.
+  using Maker = std::function<Result<Json>()>;
+
+  Body() = default;                            // null
+  Body(Json json) : json_(std::move(json)) {}  // NOLINT(google-explicit-constructor)
+  explicit Body(Maker make) : make_(std::move(make)) {}
+
+  [[nodiscard]] bool is_null() const { return !make_ && json_.is_null(); }
+  /// Errors: the maker's.
+  [[nodiscard]] Result<Json> make() const;
+
+ private:
+  Json json_;
+  Maker make_;
+};
+
+/// One write.
+struct Action {
+  ActionKind kind = ActionKind::kCreate;
+  ResourceType type;
+  ObjectKey key;
+  Body body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
+  Preconditions preconditions;
+  std::string subresource = {};                    ///< Patch only: "status"; empty: the object itself.
+  std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
+  std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
+  std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
+
+  static Action create(const ResourceType& type, Object object);
+  static Action create(const ResourceType& type, ObjectKey key, Body::Maker make);
+  static Action remove(const ResourceType& type, ObjectKey key, Preconditions preconditions);
+  static Action patch(const ResourceType& type, ObjectKey key, Json merge_patch, Preconditions preconditions);
+};
+
+/// Actions that may run at the same time. The next stage starts when all have succeeded.
+struct Stage {
+  std::vector<Action> actions;
+  /// Each action is about something else: one that fails holds back the next stages, but none of its own.
+  bool independent = false;
+};
+
+enum class EventType : std::uint8_t { kNormal, kWarning };
+
+/// An object, as others refer to it.
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  friend bool operator==(const ObjectReference&, const ObjectReference&) = default;
+};
+
+/// An event, sent after the writes.
+struct EventIntent {
+  EventType type = EventType::kNormal;
+  std::string reason;   ///< "CreatedWorkerPod"
+  std::string action;   ///< What was being done: "CreateWorkerPod".
+  std::string message;  ///< One sentence.
+  /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <error of the server>" is added
+  /// to the message. Absent: always, unless the plan is cut short because this replica stops or no longer leads.
+  std::optional<ObjectKey> after;
+  std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
+  friend bool operator==(const EventIntent&, const EventIntent&) = default;
+};
+
+/// Written only if something below differs from what the object has.
+struct StatusPatch {
+  Json status;  ///< The whole new .status.
+};
+
+/// The .status of `object`; null without one.
+[[nodiscard]] Json status_of(const Object& object);
+
+/// A number for the metrics: something happened (a counter), took so long (a histogram), or is so many now (a gauge).
+struct Measurement {
+  enum class Kind : std::uint8_t { kCount, kDuration, kLevel };
+  Kind kind = Kind::kCount;
+  std::string name;  ///< "tpuslice_slices_placed_total"
+  std::string help;
+  std::map<std::string, std::string> labels;
+  double value = 1;                ///< Durations in seconds.
+  std::optional<ObjectKey> after;  ///< Only after this action of the plan succeeded. Absent: always.
+};
+
+struct Plan {
+  std::string reason;  ///< One sentence: what is being done and why. Logs, golden files and kubectl-tpu show it.
+  std::vector<Stage> stages;
+  std::optional<StatusPatch> status;
+  std::vector<EventIntent> events;
+  std::vector<Measurement> measurements;
+  std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
+
+  /// Nothing to write.
+  [[nodiscard]] bool empty() const { return stages.empty() && !status && events.empty(); }
+};
+
+/// Plan::reason from the reasons of its parts: the first few, and how many more there are.
+[[nodiscard]] std::string summary(const std::vector<std::string>& reasons);
+
+/// The whole plan in a stable order, for golden files.
+[[nodiscard]] Json to_json(const Plan& plan);
+
+}  // namespace tpuslice::plan

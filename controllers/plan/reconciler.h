@@ -1,0 +1,37 @@
+// Reconciler: what a workload kind implements. Returns a Plan from what the stores hold, without I/O.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/base/clock.h"
+#include "controllers/plan/plan.h"
+
+namespace tpuslice::plan {
+
+/// Why the last plan of an object was not carried out completely; an input of the next one.
+struct Failure {
+  std::string reason;   ///< Action::failure_reason of the first action that failed.
+  std::string message;  ///< The server's error.
+};
+
+struct ReconcileInput {
+  ObjectKey key;
+  Timestamp now;
+  std::optional<Failure> last_failure;
+};
+
+/// Thread-safe: plan() runs for different keys at the same time, never twice at a time for one.
+class Reconciler {
+ public:
+  virtual ~Reconciler() = default;
+  [[nodiscard]] virtual std::string name() const = 0;       ///< "raycluster"
+  [[nodiscard]] virtual ResourceType resource() const = 0;  ///< Of the reconciled kind.
+
+  /// Same observation, same plan. The plan of an object that does not exist is empty.
+  ///
+  /// Errors: only what makes planning impossible; the key backs off.
+  [[nodiscard]] virtual Result<Plan> plan(const ReconcileInput& input) const = 0;
+};
+
+}  // namespace tpuslice::plan

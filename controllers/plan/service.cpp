@@ -1,0 +1,149 @@
+#include "controllers/plan/service.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/plan/drift.h"
+
+namespace tpuslice::plan {
+namespace {
+
+using Kind = ServiceDecision::Kind;
+
+enum class Ownership : std::uint8_t { kOwned, kEarlierOwner, kOther };
+
+/// An earlier owner had the same kind and name, so its dependents are garbage.
+Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live) {
+  const std::optional<ControllerRef> owner = Object(desired).controller();
+  if (!live || !owner) return Ownership::kOther;
+  if (live->uid == owner->uid) return Ownership::kOwned;
+  const bool same_name =
+      live->kind == owner->kind && live->name == owner->name && live->api_version == owner->api_version;
+  return same_name ? Ownership::kEarlierOwner : Ownership::kOther;
+}
+
+std::string describe(const ObjectKey& key, const std::optional<ControllerRef>& controller) {
+  return fmt::format("service {} {}", key.to_string(),
+                     controller ? fmt::format("belongs to {} {}", controller->kind, controller->name)
+                                : std::string("has no controller"));
+}
+
+bool publishes_not_ready(const Json& service) {
+  const Json* value = find_path(service, {"spec", "publishNotReadyAddresses"});
+  return value != nullptr && *value == true;
+}
+
+/// A merge patch keeps keys that it does not name.
+Json restore_selector(const StringMap& desired, const StringMap& live) {
+  if (live == desired) return {};
+  Json patch = desired;
+  for (const auto& [key, value] : live) {
+    if (!desired.contains(key)) patch[key] = nullptr;
+  }
+  return patch;
+}
+
+Json restore_headless(const Json& desired, const ServiceView& live) {
+  Json patch;
+  if (Json selector = restore_selector(string_map_at(desired, {"spec", "selector"}), live.selector);
+      !selector.is_null()) {
+    patch["spec"]["selector"] = std::move(selector);
+  }
+  if (publishes_not_ready(desired) != live.publishes_not_ready) {
+    patch["spec"]["publishNotReadyAddresses"] = publishes_not_ready(desired);
+  }
+  return patch;
+}
+
+/// Why a service of another owner does not give the pods their names; empty if it does.
+std::string mismatch(const Json& desired, const ServiceView& live) {
+  if (!live.headless) return "is not headless (spec.clusterIP: None)";
+  if (publishes_not_ready(desired) && !live.publishes_not_ready) {
+    return "does not publish addresses that are not ready (spec.publishNotReadyAddresses)";
+  }
+  const StringMap selector = string_map_at(desired, {"spec", "selector"});
+  if (live.selector == selector) return {};
+  return fmt::format("its selector is not {}", Json(selector).dump());
+}
+
+/// The API server may reorder ports.
+bool has_ports(const Json& live, const Json& desired) {
+  if (!live.is_array()) return desired.empty();
+  return live.size() == desired.size() && std::ranges::all_of(desired, [&](const Json& port) {
+           return std::ranges::any_of(live, [&](const Json& candidate) { return has_all(candidate, port); });
+         });
+}
+
+/// Clients outside the cluster use node ports that were allocated before.
+Json keep_node_ports(Json desired, const Json& live) {
+  if (!live.is_array()) return desired;
+  for (Json& port : desired) {
+    const auto found = std::ranges::find_if(
+        live, [&](const Json& candidate) { return string_at(candidate, {"name"}) == string_at(port, {"name"}); });
+    if (found != live.end() && found->contains("nodePort") && !port.contains("nodePort")) {
+      port["nodePort"] = (*found)["nodePort"];
+    }
+  }
+  return desired;
+}
+
+Json restore_service(const Json& desired, const Json& live) {
+  Json patch;
+  if (Json selector =
+          restore_selector(string_map_at(desired, {"spec", "selector"}), string_map_at(live, {"spec", "selector"}));
+      !selector.is_null()) {
+    patch["spec"]["selector"] = std::move(selector);
+  }
+  const Json ports = array_at(desired, {"spec", "ports"});
+  const Json* found = find_path(live, {"spec", "ports"});
+  const Json live_ports = found == nullptr ? Json() : *found;
+  if (!has_ports(live_ports, ports)) patch["spec"]["ports"] = keep_node_ports(ports, live_ports);
+  const Json labels = string_map_at(desired, {"metadata", "labels"});
+  if (Json missing = restore_patch(labels, string_map_at(live, {"metadata", "labels"})); !missing.is_null()) {
+    patch["metadata"]["labels"] = std::move(missing);
+  }
+  return patch;
+}
+
+ServiceDecision patch_or_none(Json patch) {
+  return patch.is_null() ? ServiceDecision{} : ServiceDecision{Kind::kPatch, std::move(patch)};
+}
+
+}  // namespace
+
+ServiceDecision decide_headless_service(const Json& desired, const ServiceView* live) {
+  if (live == nullptr) return {Kind::kCreate};
+  if (live->deletion) return {Kind::kWait};
+  switch (ownership(desired, live->controller)) {
+    case Ownership::kOwned:
+      if (live->headless) return patch_or_none(restore_headless(desired, *live));
+      // The API server does not change a cluster IP.
+      return {Kind::kConflict, {}, fmt::format("service {} {}", live->key.to_string(), mismatch(desired, *live))};
+    case Ownership::kEarlierOwner:
+      return {Kind::kWait};
+    case Ownership::kOther:
+      break;
+  }
+  const std::string reason = mismatch(desired, *live);
+  if (reason.empty()) return {};
+  return {Kind::kConflict, {}, fmt::format("{} and {}", describe(live->key, live->controller), reason)};
+}
+
+ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
+  if (live == nullptr) return {Kind::kCreate};
+  if (live->deletion) return {Kind::kWait};
+  switch (ownership(desired, live->controller)) {
+    case Ownership::kOwned:
+      return patch_or_none(restore_service(desired, live->object.json()));
+    case Ownership::kEarlierOwner:
+      return {Kind::kWait};
+    case Ownership::kOther:
+      break;
+  }
+  return {Kind::kConflict, {}, describe(live->key, live->controller)};
+}
+
+}  // namespace tpuslice::plan

@@ -1,0 +1,21 @@
+// Decisions: everything that a plan for one RayCluster decides. render() makes the Plan from them.
+#pragma once
+
+#include <vector>
+
+#include "controllers/raycluster/head.h"
+#include "controllers/raycluster/services.h"
+#include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/worker_groups.h"
+
+namespace tpuslice::raycluster {
+
+struct Decisions {
+  SuspendPhase phase = SuspendPhase::kRunning;
+  std::vector<Service> services;
+  HeadDecision head;
+  WorkerDecision workers;
+  std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
+};
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,32 @@
+// The head of a RayCluster: one pod.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/pods.h"
+
+namespace tpuslice::raycluster {
+
+struct HeadDecision {
+  struct Deletion {
+    PodPtr pod;
+    std::string reason;  ///< Follows the name of the pod: "will not run again (pod failed)".
+  };
+  std::vector<Deletion> deletes;
+  std::optional<Object> create;
+  std::string error;  ///< Why the pod cannot be built.
+};
+
+/// The head pod that is kept: one that may still run before a terminal one, then the oldest. Null without pods.
+[[nodiscard]] PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads);
+
+/// Deletes terminal heads, and all but one of several. A head is created, if `may_create`, once there is none. Workers
+/// are not touched: they reconnect, or fail and are recreated themselves.
+[[nodiscard]] HeadDecision decide_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads, bool may_create,
+                                       const Options& options);
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,192 @@
+#include "controllers/raycluster/render.h"
+
+#include <utility>
+
+#include "controllers/plan/changes.h"
+#include "controllers/plan/conditions.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/status.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using plan::Action;
+using plan::Changes;
+using plan::EventType;
+
+constexpr std::size_t kMaxNamesInEvent = 8;
+
+/// Stages of the plan.
+enum class Step : std::uint8_t { kDeletes, kServices, kPods };
+
+void delete_pod(const PodView& pod, std::string_view failure_reason, Changes& changes) {
+  Action action = Action::remove(kPods, pod.key, {.uid = pod.uid});
+  action.failure_reason = failure_reason;
+  changes.add(Step::kDeletes, std::move(action));
+}
+
+/// A Normal event with `done` once the action for `succeeded` has succeeded; a Warning with `failure` if that for
+/// `failed` failed.
+void add_events(std::string_view reason, std::string_view failure_reason, std::string_view action, std::string done,
+                ObjectKey succeeded, std::string failure, ObjectKey failed, Changes& changes) {
+  changes.events.push_back(
+      {EventType::kNormal, std::string(reason), std::string(action), std::move(done), std::move(succeeded)});
+  changes.events.push_back(
+      {EventType::kWarning, std::string(failure_reason), std::string(action), std::move(failure), std::move(failed)});
+}
+
+void add_head(const HeadDecision& head, Changes& changes) {
+  for (const HeadDecision::Deletion& deletion : head.deletes) {
+    const ObjectKey& key = deletion.pod->key;
+    delete_pod(*deletion.pod, kFailedDeleteHeadPod, changes);
+    changes.reasons.push_back(fmt::format("head pod {} {}: deleting it", key.name, deletion.reason));
+    add_events("DeletedHeadPod", "FailedToDeleteHeadPod", "DeleteHeadPod",
+               fmt::format("Deleted head Pod {}: it {}", key.to_string(), deletion.reason), key,
+               fmt::format("Failed to delete head Pod {}", key.to_string()), key, changes);
+  }
+  if (!head.create) return;
+  Action action = Action::create(kPods, *head.create);
+  action.failure_reason = kFailedCreateHeadPod;
+  const ObjectKey key = action.key;
+  changes.add(Step::kPods, std::move(action));
+  changes.reasons.emplace_back("the head pod is missing: creating it");
+  add_events("CreatedHeadPod", "FailedToCreateHeadPod", "CreateHeadPod",
+             fmt::format("Created head Pod {}", key.to_string()), key,
+             fmt::format("Failed to create head Pod {}", key.to_string()), key, changes);
+}
+
+/// "Pods a, b in default".
+std::string describe(const std::vector<ObjectKey>& pods) {
+  std::vector<std::string> names;
+  for (const ObjectKey& pod : pods) names.push_back(pod.name);
+  return fmt::format("{} {} in {}", pods.size() == 1 ? "Pod" : "Pods", plan::join_names(names, kMaxNamesInEvent),
+                     pods.front().namespace_name);
+}
+
+void add_deletion(const WorkerDecision::Deletion& deletion, Changes& changes) {
+  std::vector<ObjectKey> keys;
+  for (const PodPtr& pod : deletion.pods) {
+    delete_pod(*pod, kFailedDeleteWorkerPod, changes);
+    keys.push_back(pod->key);
+  }
+  changes.reasons.push_back(deletion.reason);
+  add_events("DeletedWorkerPod", "FailedToDeleteWorkerPod", "DeleteWorkerPod",
+             fmt::format("Deleted worker {}: {}", describe(keys), deletion.reason), keys.back(),
+             fmt::format("Failed to delete worker {}", describe(keys)), keys.front(), changes);
+}
+
+void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
+  std::vector<ObjectKey> keys;
+  for (const int host : creation.hosts) {
+    const WorkerIndex index{creation.replica, host};
+    keys.push_back(creation.builder->key(index));
+    Action action = Action::create(kPods, keys.back(), [builder = creation.builder, index]() -> Result<Json> {
+      ASSIGN_OR_RETURN(Object pod, builder->build(index));
+      return std::move(pod.mutable_json());
+    });
+    action.failure_reason = kFailedCreateWorkerPod;
+    changes.add(Step::kPods, std::move(action));
+  }
+  changes.reasons.push_back(creation.reason);
+  const std::string pods = fmt::format("{}, replica {} of group {}", describe(keys), creation.replica, creation.group);
+  add_events("CreatedWorkerPod", "FailedToCreateWorkerPod", "CreateWorkerPod", "Created worker " + pods, keys.back(),
+             "Failed to create worker " + pods, keys.front(), changes);
+}
+
+void add_suspension(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
+                    Changes& changes) {
+  if (decisions.phase == SuspendPhase::kRequested) {
+    changes.reasons.emplace_back("spec.suspend is true: suspending the cluster");
+  }
+  if (decisions.phase == SuspendPhase::kPodsDeleted) {
+    changes.reasons.emplace_back("all pods are deleted: the cluster is suspended");
+  }
+  const std::vector<PodPtr>& pods = decisions.suspended_pods;
+  if (pods.empty()) return;
+  for (const PodPtr& pod : pods) delete_pod(*pod, kFailedDeleteAllPods, changes);
+  changes.reasons.push_back(
+      fmt::format("the cluster is being suspended: deleting {} of its {} pods", pods.size(), seen.pods.size()));
+  add_events("DeletedPod", "FailedToDeletePod", "DeletePod",
+             fmt::format("Deleted Pods for RayCluster {} due to suspension", spec.key.to_string()), pods.back()->key,
+             fmt::format("Failed to delete Pods for RayCluster {} due to suspension", spec.key.to_string()),
+             pods.front()->key, changes);
+}
+
+void add_service(const Service& service, Changes& changes) {
+  using enum plan::ServiceDecision::Kind;
+  const plan::ServiceDecision& decision = service.decision;
+  if (decision.kind == kConflict) changes.reasons.push_back(decision.conflict);
+  if (decision.kind != kCreate && decision.kind != kPatch) return;
+  Action action = decision.kind == kCreate
+                      ? Action::create(kServices, service.desired)
+                      : Action::patch(kServices, service.desired.key(), decision.patch, {.uid = service.uid});
+  action.failure_reason = kFailedService;
+  const ObjectKey key = action.key;
+  changes.add(Step::kServices, std::move(action));
+  if (decision.kind == kPatch) {
+    changes.reasons.push_back(fmt::format("service {} drifted: restoring its ports, selector and labels", key.name));
+    return;
+  }
+  changes.reasons.push_back(fmt::format("service {} is missing: creating it", key.name));
+  add_events("CreatedService", "FailedToCreateService", "CreateService",
+             fmt::format("Created service {}", key.to_string()), key,
+             fmt::format("Failed to create service {}", key.to_string()), key, changes);
+}
+
+/// A Warning with `message`, unless the condition said so already.
+void warn_once(const Json& before, const Json& after, std::string_view condition, plan::EventIntent event,
+               Changes& changes) {
+  if (!event.message.empty() && condition_changed(before, after, condition)) changes.events.push_back(std::move(event));
+}
+
+void warn_of_refusal(const Json& before, const Json& after, const Problem& refusal, Changes& changes) {
+  warn_once(before, after, plan::kAccepted,
+            {EventType::kWarning, "InvalidRayClusterSpec", "Validate", refusal.message, std::nullopt}, changes);
+}
+
+/// Templates from which no pod can be built.
+Problem template_errors(const Decisions& decisions) {
+  std::vector<std::string> errors = decisions.workers.errors;
+  if (!decisions.head.error.empty()) errors.insert(errors.begin(), decisions.head.error);
+  return errors.empty() ? Problem{} : Problem{"InvalidSpec", plan::summary(errors)};
+}
+
+std::string describe_status(const Json& status) {
+  return fmt::format("status: {} of {} workers available", status.value("availableWorkerReplicas", 0),
+                     status.value("desiredWorkerReplicas", 0));
+}
+
+}  // namespace
+
+plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
+                  const Decisions& decisions) {
+  Changes changes;
+  add_head(decisions.head, changes);
+  for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
+  for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);
+  add_suspension(spec, seen, decisions, changes);
+  for (const Service& service : decisions.services) add_service(service, changes);
+
+  const Problem refusal = template_errors(decisions);
+  const std::string conflict = service_conflicts(decisions.services);
+  const Json before = plan::status_of(seen.cluster);
+  Json status = build_status(
+      {spec, seen, pods, decisions.phase, refusal, service_problem(decisions.services, seen.last_failure)});
+  warn_of_refusal(before, status, refusal, changes);
+  warn_once(before, status, kServicesReady,
+            {EventType::kWarning, "FailedToCreateService", "CreateService", conflict, std::nullopt}, changes);
+  if (!conflict.empty()) changes.requeue_within(plan::kConflictRetry);
+  std::string status_reason = refusal ? refusal.message : describe_status(status);
+  return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
+}
+
+plan::Plan render_refusal(const RayClusterObserved& seen, const Problem& refusal) {
+  Changes changes;
+  changes.reasons.push_back("the spec is refused: " + refusal.message);
+  const Json before = plan::status_of(seen.cluster);
+  Json status = refused_status(seen, refusal);
+  warn_of_refusal(before, status, refusal, changes);
+  return to_plan(std::move(changes), before, std::move(status));
+}
+
+}  // namespace tpuslice::raycluster

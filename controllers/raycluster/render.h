@@ -1,0 +1,17 @@
+// The Plan of a RayCluster from what was decided.
+#pragma once
+
+#include "controllers/plan/plan.h"
+#include "controllers/raycluster/decisions.h"
+#include "controllers/raycluster/observed.h"
+
+namespace tpuslice::raycluster {
+
+/// Stages: deletes; services; creates of all pods. Then the status, and events.
+[[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
+                                const Decisions& decisions);
+
+/// Nothing but a status that reports `refusal`, and an event if that is new.
+[[nodiscard]] plan::Plan render_refusal(const RayClusterObserved& seen, const Problem& refusal);
+
+}  // namespace tpuslice::raycluster

@@ -1,0 +1,106 @@
+#include "controllers/slice/slice_state.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+/// In a message.
+constexpr std::size_t kMaxHostIndexes = 8;
+
+std::string missing_hosts(const Slice& slice) {
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < slice.hosts.size(); ++i) {
+    if (slice.hosts[i] == nullptr) missing.push_back(i);
+  }
+  if (missing.empty()) return {};
+  const std::size_t existing = slice.hosts.size() - missing.size();
+  const std::size_t listed = std::min(missing.size(), kMaxHostIndexes);
+  return fmt::format("{} of {} pods exist; host{} {}{} missing", existing, slice.hosts.size(),
+                     missing.size() == 1 ? "" : "s", fmt::join(missing.begin(), missing.begin() + listed, ", "),
+                     missing.size() > listed ? " and others are"
+                     : missing.size() == 1   ? " is"
+                                             : " are");
+}
+
+/// Why a slice that has not started must wait, other than for missing hosts; empty if nothing holds it back.
+std::string blocking_pod(const Slice& slice) {
+  if (!slice.terminating.empty()) {
+    const PodView& pod = *slice.terminating.front();
+    return fmt::format("pod {} of its predecessor is still being deleted{}", pod.key.name,
+                       pod.node_name.empty() ? "" : " on node " + pod.node_name);
+  }
+  if (!slice.surplus.empty()) {
+    const PodView& pod = *slice.surplus.front();
+    return fmt::format("pod {} is a duplicate of host {}, or beyond the slice's {} hosts: delete it", pod.key.name,
+                       host_index(pod).value_or(0), slice.hosts.size());
+  }
+  for (const PodPtr& pod : slice.live()) {
+    for (const std::string& gate : pod->scheduling_gates) {
+      if (gate != tpu::kSliceGate) return fmt::format("pod {} is held by scheduling gate {}", pod->key.name, gate);
+    }
+  }
+  for (const PodPtr& pod : slice.hosts) {
+    if (pod != nullptr && pod->finished()) return fmt::format("pod {} has already succeeded", pod->key.name);
+  }
+  return {};
+}
+
+SliceState state_before_start(const Slice& slice, Timestamp now) {
+  if (std::string reason = blocking_pod(slice); !reason.empty()) return {Phase::kForming, std::move(reason)};
+  std::string missing = missing_hosts(slice);
+  if (missing.empty()) return {Phase::kReady, {}};
+  const PodPtr& host0 = slice.hosts.front();
+  if (host0 == nullptr || slice.start == Start::kTogether) return {Phase::kForming, std::move(missing)};
+  if (slice.start == Start::kFirstHostFirst) return {Phase::kReady, {}};
+  const Timestamp deadline = slice.last_created() + kMissingPodsTimeout;
+  if (now >= deadline) return {Phase::kReady, {}};
+  return {Phase::kForming, std::move(missing), deadline};
+}
+
+/// Why a placed slice is broken.
+std::string lost_pod(const Slice& slice) {
+  if (!slice.failed.empty()) {
+    const PodView& pod = *slice.failed.front();
+    return fmt::format("pod {} failed{}", pod.key.name, pod.reason.empty() ? "" : ": " + pod.reason);
+  }
+  if (!slice.terminating.empty()) return fmt::format("pod {} is being deleted", slice.terminating.front()->key.name);
+  std::string missing = missing_hosts(slice);
+  if (!missing.empty()) return missing;
+  for (const PodPtr& pod : slice.hosts) {
+    if (is_gated(*pod)) return fmt::format("pod {} replaces a pod that was lost", pod->key.name);
+  }
+  return "one of its pods was replaced";
+}
+
+}  // namespace
+
+SliceState state_of(const Slice& slice, Timestamp now) {
+  const std::vector<PodPtr> started = slice.started();
+  if (started.empty()) {
+    const bool any_live =
+        std::ranges::any_of(slice.hosts, [](const PodPtr& pod) { return pod != nullptr && is_live(*pod); });
+    return any_live ? state_before_start(slice, now) : SliceState{};
+  }
+  const std::string members = members_of(slice);
+  PodPtr ungated;
+  for (const PodPtr& pod : started) {
+    const std::string& recorded = annotation(*pod, tpu::kSliceMembers);
+    if (recorded.empty()) {
+      if (ungated == nullptr) ungated = pod;
+    } else if (recorded != kOpenMembers && recorded != members) {
+      return {Phase::kBroken, lost_pod(slice)};
+    }
+  }
+  if (ungated == nullptr) return {Phase::kPlaced, {}};
+  return {Phase::kUngated,
+          fmt::format("pod {} was created without scheduling gate: delete it, and all pods of the slice "
+                      "start together",
+                      ungated->key.name)};
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,36 @@
+// SliceState: where a slice is between the creation of its first pod and the end of its last.
+//
+//   forming -> ready -> placed -> (all pods succeed)
+//                         |
+//                         v
+//                       broken -> torn down; its controller recreates the pods -> forming
+#pragma once
+
+#include <string>
+
+#include "controllers/slice/slice.h"
+
+namespace tpuslice::slice {
+
+enum class Phase : std::uint8_t {
+  kIdle,     ///< No live host.
+  kForming,  ///< Pods are missing, or something other than a lack of nodes holds them back.
+  kReady,    ///< Waits for nodes only.
+  kPlaced,   ///< Host 0 was released, and no pod was lost since.
+  kBroken,   ///< It was placed and lost a pod.
+  kUngated,  ///< Has live pods that were created without a gate; not placed by us.
+};
+
+struct SliceState {
+  Phase phase = Phase::kIdle;
+  std::string reason;                        ///< Of kForming, kBroken and kUngated: one sentence.
+  std::optional<Timestamp> changes_at = {};  ///< When the phase changes without any event.
+};
+
+/// `now` matters for Start::kFirstHostAlone only.
+[[nodiscard]] SliceState state_of(const Slice& slice, Timestamp now);
+
+/// The first host of a Start::kFirstHostAlone, or a companion without hosts, waits this long for further pods.
+inline constexpr Duration kMissingPodsTimeout = std::chrono::seconds(10);
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,89 @@
+// ScenarioRunner: runs scenarios in one world, with one operator.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "tests/e2e/runner/invariant_watch.h"
+#include "tests/e2e/runner/rest_mapper.h"
+#include "tests/e2e/runner/scenario.h"
+#include "tests/e2e/runner/world.h"
+#include "tests/support/operator_process.h"
+
+namespace tpuslice::e2e {
+
+/// The operator's metric of its requests, by HTTP status.
+inline constexpr const char* kRequestsMetric = "rest_client_requests_total";
+
+/// Cleans up after each scenario. Used by one thread.
+class ScenarioRunner {
+ public:
+  /// Called with a line after each step.
+  using Print = std::function<void(const std::string& line)>;
+
+  /// Registers the webhook and starts the operator. `world` outlives it.
+  static Result<std::unique_ptr<ScenarioRunner>> start(World& world, Print print);
+
+  /// Errors: the first expectation that failed, with file and line; Forbidden if a request of the operator was.
+  Status run(const Scenario& scenario);
+
+ private:
+  ScenarioRunner(World& world, Print print) : world_(world), print_(std::move(print)), mapper_(world.client()) {}
+
+  Status start_operator();
+  Status set_up(const Scenario& scenario);
+  Status run_steps(const Scenario& scenario);
+  /// Deletes the namespace, returns lost nodes, starts processes that do not run.
+  Status clean_up();
+  Status restart_processes();
+  Status run_step(const Step& step);
+  Status check_invariants() const;
+  /// Errors: Forbidden if a request of the operator was, since the scenario or the operator started.
+  Status check_forbidden();
+
+  Status act(const Step& step, const Apply& apply);
+  Status act(const Step& step, const Patch& patch);
+  Status act(const Step& step, const Delete& action);
+  Status act(const Step& step, const FailPods& fail);
+  Status act(const Step& step, const LoseNodes& lose);
+  Status act(const Step& step, const ReturnNodes& all);
+  Status act(const Step& step, const Control& control);
+  Status act(const Step& step, const Run& run);
+  Status act(const Step& step, const Remember& remember);
+  Status act(const Step& step, const Expect& expect);
+  Status control_operator(const std::string& verb);
+  Status mark_node(const std::string& node, const Json& ready);
+
+  struct CommandResult {
+    int status = 0;
+    std::string output;
+  };
+  [[nodiscard]] Result<CommandResult> run_command(const std::string& command, Duration limit);
+  [[nodiscard]] Result<ResourceType> type_of(const Target& target);
+  /// In the namespace of the scenario; empty if no object matches.
+  [[nodiscard]] Result<std::vector<Json>> find(const Target& target);
+  /// Repeats `check` until it returns no mismatch. Errors: Timeout with the last mismatch.
+  Status wait_until_empty(Duration limit, const std::function<std::string()>& check);
+
+  World& world_;
+  const Print print_;
+  const RealClock clock_;
+  RestMapper mapper_;
+  std::unique_ptr<testing::OperatorProcess> operator_;
+  double forbidden_before_ = 0;  ///< The operator's counter at the start of the scenario.
+  bool operator_paused_ = false;
+  bool apiserver_killed_ = false;
+
+  // Of the current scenario.
+  std::string namespace_;
+  std::string kubeconfig_;
+  SavedValues saved_;
+  std::set<std::string> lost_nodes_;
+  std::vector<std::unique_ptr<InvariantWatch>> invariants_;
+};
+
+}  // namespace tpuslice::e2e

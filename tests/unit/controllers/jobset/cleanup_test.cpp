@@ -1,0 +1,79 @@
+#include "controllers/jobset/cleanup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/jobset/labels.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+World finished(const JobSetBuilder& jobset, std::string_view type, Duration when = 0s) {
+  JobSetBuilder whole = jobset;
+  World world = whole.job("workers", 2).everywhere(succeeded);
+  world.set("/status/conditions",
+            Json::array({{{"type", type}, {"status", "True"}, {"lastTransitionTime", format_rfc3339(after(when))}}}));
+  return world;
+}
+
+plan::Plan cleaned_up(const World& world) {
+  const Scene scene(world);
+  Decisions decisions;
+  decisions.cleanup = clean_up_finished(scene.state, {});
+  return scene.render(decisions).plan;
+}
+
+TEST(CleanUp, DeletesActiveJobs) {
+  World world = finished(a_jobset("train"), kFailed);
+  world.job("train-workers-1", ready);
+  const plan::Plan plan = cleaned_up(world);
+  EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_EQ(plan.reason, "deleting 1 job (train-workers-1): the JobSet is finished");
+}
+
+TEST(CleanUp, KeepsAJobSetWithoutTtl) {
+  World world = finished(a_jobset("train"), kCompleted);
+  world.now() = after(24h * 365);
+  const plan::Plan plan = cleaned_up(world);
+  EXPECT_THAT(plan.stages, IsEmpty());
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+}
+
+class TimesToLive : public testing::TestWithParam<std::string_view> {};
+
+TEST_P(TimesToLive, StartWhenTheJobSetFinishes) {
+  World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 100), GetParam(), 10s);
+  world.now() = after(70s);
+  const plan::Plan early = cleaned_up(world);
+  EXPECT_THAT(early.stages, IsEmpty());
+  EXPECT_EQ(early.requeue_after, 40s);
+
+  world.now() = after(110s);
+  const plan::Plan due = cleaned_up(world);
+  ASSERT_THAT(describe(due), ElementsAre(ElementsAre("delete train Foreground")));
+  EXPECT_EQ(due.stages[0].actions[0].type, kJobSets);
+  EXPECT_EQ(due.stages[0].actions[0].preconditions.uid, "uid-of-train");
+  EXPECT_EQ(due.requeue_after, std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, TimesToLive, testing::Values(kCompleted, kFailed),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST(CleanUp, DeletesTheJobSetAtOnceIfTheTtlIsZero) {
+  const World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0), kCompleted);
+  EXPECT_THAT(describe(cleaned_up(world)), ElementsAre(ElementsAre("delete train Foreground")));
+}
+
+TEST(CleanUp, KeepsAJobSetWithAnInvalidFinishTime) {
+  World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0), kCompleted);
+  world.set("/status/conditions/0/lastTransitionTime", "yesterday");
+  EXPECT_THAT(cleaned_up(world).stages, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset

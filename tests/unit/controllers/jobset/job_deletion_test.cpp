@@ -1,0 +1,204 @@
+#include "controllers/jobset/job_deletion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/jobset/labels.h"
+#include "tests/unit/controllers/jobset/jobsets.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+World two_jobs(const JobChange& change) { return a_jobset("train").job("workers", 2).hosts(4).everywhere(change); }
+
+// Decides the deletion of all Jobs and renders it.
+plan::Plan deleted(const World& world, const Options& options = {}, bool replaced = false) {
+  const Scene scene(world);
+  const JobBuilder replacements(scene.seen.jobset, scene.state.status, options);
+  Decisions decisions;
+  decisions.previous =
+      decide_deletions(scene.seen.jobs, scene.state.spec, replaced ? &replacements : nullptr, options, scene.seen.now);
+  decisions.children.emplace();
+  return scene.render(decisions).plan;
+}
+
+std::string jobs_started(const plan::Plan& plan) { return condition(plan.status->status["conditions"], kJobsStarted); }
+
+JobChange suspended_for_deletion(Duration since) {
+  return [=](Json& job) {
+    job["spec"]["suspend"] = true;
+    job["metadata"]["annotations"]["tpuslice.dev/deletion-pending-since"] = format_rfc3339(after(since));
+  };
+}
+
+TEST(DeleteJobs, DeletesJobsAfterTheirPods) {
+  const plan::Plan plan = deleted(two_jobs(ready));
+  ASSERT_THAT(describe(plan),
+              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  EXPECT_TRUE(plan.stages[0].independent);
+  EXPECT_EQ(plan.stages[0].actions[1].preconditions.uid, "uid-of-train-workers-1");
+  EXPECT_EQ(plan.reason, "deleting 2 jobs (train-workers-0, train-workers-1): they belong to a previous attempt");
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+}
+
+TEST(DeleteJobs, DeletesAJobBeforeItsPodsIfTheRestartMayOverlap) {
+  World world = a_jobset("train")
+                    .job("workers", 2)
+                    .hosts(4)
+                    .tpu(kV6e, "4x4")
+                    .annotation("tpuslice.dev/restart-at", "FailureTarget")
+                    .everywhere(ready);
+  world.job("train-workers-1", active);
+  const plan::Plan plan = deleted(world, {.mutation = {.gate = true}}, true);
+  const std::string version = world.observed().jobs[0]->resource_version;
+  ASSERT_NE(version, "");
+  ASSERT_THAT(describe(plan),
+              ElementsAre(ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Foreground")));
+  const std::vector<plan::Action>& actions = plan.stages[0].actions;
+  EXPECT_EQ(actions[0].preconditions,
+            (plan::Preconditions{.uid = "uid-of-train-workers-0", .resource_version = version}))
+      << "the Job may have changed since";
+  EXPECT_EQ(actions[1].preconditions, (plan::Preconditions{.uid = "uid-of-train-workers-1"}));
+}
+
+TEST(DeleteJobs, AddsNothingWithoutJobs) {
+  const plan::Plan plan = deleted(a_jobset("train").job("workers", 2).world());
+  EXPECT_THAT(plan.stages, IsEmpty());
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+}
+
+struct CreatingPodsCase {
+  const char* name;
+  JobChange state;
+  bool creating;
+};
+
+class JobsCreatingPods : public testing::TestWithParam<CreatingPodsCase> {};
+
+TEST_P(JobsCreatingPods, AreSuspendedFirst) {
+  const plan::Plan plan = deleted(a_jobset("train").job("workers").hosts(4).everywhere(GetParam().state));
+  if (!GetParam().creating) {
+    EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+    return;
+  }
+  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0")));
+  const plan::Action& patch = plan.stages[0].actions[0];
+  EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {"suspend": true},
+                   "metadata": {"annotations": {"tpuslice.dev/deletion-pending-since": "2026-01-01T00:00:00Z"}}})"));
+  EXPECT_EQ(patch.preconditions.uid, "uid-of-train-workers-0");
+  EXPECT_EQ(plan.reason,
+            "suspending 1 job (train-workers-0) whose pods are still being created, before deletion: they belong to a "
+            "previous attempt");
+}
+
+JobChange with_pods(int pods_active, int pods_succeeded) {
+  return [=](Json& job) {
+    active(job);
+    job["status"]["active"] = pods_active;
+    job["status"]["succeeded"] = pods_succeeded;
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JobsCreatingPods,
+    testing::Values(CreatingPodsCase{"NotReconciledYet", fresh, true},
+                    CreatingPodsCase{"NoPodYet", with_pods(0, 0), true},
+                    CreatingPodsCase{"OnePodMissing", with_pods(3, 0), true},
+                    CreatingPodsCase{"AllPodsExist", with_pods(4, 0), false},
+                    CreatingPodsCase{"OthersSucceeded", with_pods(1, 3), false},
+                    CreatingPodsCase{"Complete", succeeded, false}, CreatingPodsCase{"Failed", failed("x"), false},
+                    CreatingPodsCase{"FailureTarget", with_condition("FailureTarget"), false},
+                    CreatingPodsCase{"SuccessCriteriaMet", with_condition("SuccessCriteriaMet"), false},
+                    CreatingPodsCase{"Suspended", suspended, false}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(DeleteJobs, WaitsUntilTheJobControllerHasSuspendedTheJob) {
+  World world = two_jobs(active);
+  world.every_job(suspended_for_deletion(0s));
+  world.now() = after(12s);
+  const plan::Plan plan = deleted(world);
+  EXPECT_THAT(plan.stages, IsEmpty());
+  EXPECT_EQ(plan.requeue_after, 18s);
+}
+
+TEST(DeleteJobs, DeletesASuspendedJob) {
+  World world = two_jobs(active);
+  world.every_job(suspended_for_deletion(0s)).job("train-workers-1", suspended);
+  EXPECT_THAT(describe(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+}
+
+TEST(DeleteJobs, WaitsWhilePodsOfASuspendedJobAreActive) {
+  World world = two_jobs(suspended);
+  world.every_job(suspended_for_deletion(0s)).job("train-workers-1", with_field("/status/active", 1));
+  EXPECT_THAT(describe(deleted(world)), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+}
+
+TEST(DeleteJobs, DeletesAJobAfterTheSuspendTimeout) {
+  World world = two_jobs(active);
+  world.every_job(suspended_for_deletion(0s));
+  world.now() = after(30s);
+  const plan::Plan plan = deleted(world);
+  EXPECT_THAT(describe(plan), ElementsAre(SizeIs(2)));
+  EXPECT_EQ(plan.requeue_after, std::nullopt);
+}
+
+TEST(DeleteJobs, SuspendsAJobAgainThatAUserResumed) {
+  World world = two_jobs(fresh);
+  world.every_job(suspended_for_deletion(0s)).every_job(with_field("/spec/suspend", false));
+  world.now() = after(60s);
+  const plan::Plan plan = deleted(world);
+  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", kDeletionPendingSince}),
+            "2026-01-01T00:01:00Z");
+}
+
+TEST(DeleteJobs, ReportsOnlySlowDeletions) {
+  World world = two_jobs(ready);
+  world.every_job(being_deleted(0s));
+  world.now() = after(4s);
+  const plan::Plan early = deleted(world);
+  EXPECT_THAT(jobs_started(early), testing::StartsWith("False JobsPending: "));
+  EXPECT_THAT(early.stages, IsEmpty());
+  EXPECT_EQ(early.requeue_after, 6s);
+  world.now() = after(10s);
+  EXPECT_EQ(jobs_started(deleted(world)),
+            "False Deletion: 2 jobs are still being deleted: train-workers-0, train-workers-1");
+}
+
+TEST(DeleteJobs, RequeuesAtTheDeletionTimeout) {
+  World world = two_jobs(ready);
+  world.job("train-workers-0", being_deleted(0s)).job("train-workers-1", being_deleted(40s));
+  world.now() = after(1min);
+  const plan::Plan plan = deleted(world);
+  EXPECT_THAT(plan.stages, IsEmpty());
+  EXPECT_EQ(plan.requeue_after, 4min);
+}
+
+TEST(DeleteJobs, DeletesAStuckJobBeforeItsPods) {
+  World world = two_jobs(ready);
+  world.job("train-workers-0", being_deleted(0s)).without_job("train-workers-1");
+  world.now() = after(5min);
+  const plan::Plan plan = deleted(world);
+  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-0 Background")));
+  EXPECT_EQ(plan.stages[0].actions[0].preconditions, (plan::Preconditions{.uid = "uid-of-train-workers-0"}));
+  const std::string text =
+      "job train-workers-0 has been terminating since 2026-01-01T00:00:00Z: deleting it without waiting for its pods, "
+      "which are on lost nodes or have finalizers";
+  EXPECT_EQ(plan.reason, text);
+  EXPECT_THAT(describe(plan.events), ElementsAre("Warning JobDeletionStuck: " + text));
+}
+
+TEST(DeleteJobs, UsesTheDeletionTimeoutOfTheOptions) {
+  World world = two_jobs(ready);
+  world.every_job(being_deleted(0s));
+  world.now() = after(10s);
+  EXPECT_THAT(describe(deleted(world, {.deletion_timeout = 10s})), ElementsAre(SizeIs(2)));
+}
+
+}  // namespace
+}  // namespace tpuslice::jobset

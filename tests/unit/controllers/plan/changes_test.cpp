@@ -1,0 +1,69 @@
+#include "controllers/plan/changes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tpuslice::plan {
+namespace {
+
+using std::chrono::seconds;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+enum class Step : std::uint8_t { kDeletes, kServices, kPods };
+
+TEST(Changes, RunInTheOrderOfTheKindsStages) {
+  Changes changes;
+  changes.add(Step::kPods, Action::remove(kPods, {"default", "b"}, {.uid = "2"}));
+  changes.add(Step::kDeletes, Action::remove(kPods, {"default", "a"}, {.uid = "1"}));
+  changes.stage(Step::kDeletes).independent = true;
+  const Plan plan = to_plan(std::move(changes), Json(), Json());
+  ASSERT_THAT(plan.stages, SizeIs(2));
+  EXPECT_EQ(plan.stages[0].actions[0].key.name, "a");
+  EXPECT_TRUE(plan.stages[0].independent);
+  EXPECT_EQ(plan.stages[1].actions[0].key.name, "b");
+}
+
+TEST(Changes, WriteTheStatusOnlyIfItDiffers) {
+  EXPECT_FALSE(to_plan({}, {{"ready", 1}}, {{"ready", 1}}).status.has_value());
+  const Plan plan = to_plan({}, {{"ready", 1}}, {{"ready", 2}}, "status: 2 ready");
+  EXPECT_EQ(plan.status->status, Json({{"ready", 2}}));
+  EXPECT_EQ(plan.reason, "status: 2 ready");
+}
+
+TEST(Changes, GiveTheirReasonsToThePlan) {
+  Changes changes;
+  changes.reasons = {"pod a is missing: creating it"};
+  EXPECT_EQ(to_plan(changes, Json(), {{"ready", 1}}).reason, "pod a is missing: creating it");
+}
+
+TEST(Changes, RequeueAfterTheShortestTime) {
+  Changes changes;
+  changes.requeue_within(seconds(30));
+  changes.requeue_within(seconds(5));
+  changes.requeue_within(seconds(60));
+  EXPECT_EQ(changes.requeue_after, Duration(seconds(5)));
+  changes.requeue_within(seconds(-1));
+  EXPECT_EQ(changes.requeue_after, Duration(std::chrono::milliseconds(1)));
+}
+
+TEST(Changes, CarryEventsAndCountersIntoThePlan) {
+  Changes changes;
+  changes.event(EventType::kWarning, "FailedCreate", "Failed to create pod a", ObjectKey{"default", "a"});
+  changes.count("tpuslice_restarts_total", "Restarts.");
+  const Plan plan = to_plan(std::move(changes), Json(), Json());
+  ASSERT_THAT(plan.events, SizeIs(1));
+  EXPECT_EQ(plan.events[0].action, "Reconciling");
+  EXPECT_EQ(plan.events[0].after, (ObjectKey{"default", "a"}));
+  ASSERT_THAT(plan.measurements, SizeIs(1));
+  EXPECT_EQ(plan.measurements[0].value, 1);
+}
+
+TEST(JoinNames, CountsTheNamesBeyondTheLimit) {
+  EXPECT_THAT(join_names({}), IsEmpty());
+  EXPECT_EQ(join_names({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(join_names({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
+}  // namespace
+}  // namespace tpuslice::plan

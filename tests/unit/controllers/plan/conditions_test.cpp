@@ -1,0 +1,36 @@
+#include "controllers/plan/conditions.h"
+
+#include <gtest/gtest.h>
+
+namespace tpuslice::plan {
+namespace {
+
+const Timestamp kNow = Timestamp{} + std::chrono::hours(24);
+
+TEST(OwnCondition, IsTrueWithoutAProblem) {
+  Json conditions;
+  EXPECT_TRUE(set_accepted(conditions, {}, 3, kNow));
+  EXPECT_EQ(conditions, Json::parse(R"([{"type": "tpuslice.dev/Accepted", "status": "True", "reason": "Accepted",
+    "message": "the spec is carried out", "observedGeneration": 3, "lastTransitionTime": "1970-01-02T00:00:00Z"}])"));
+}
+
+TEST(OwnCondition, IsFalseWithReasonAndMessageOfTheProblem) {
+  Json conditions;
+  set_accepted(conditions, {}, 3, kNow);
+  EXPECT_TRUE(set_accepted(conditions, {"InvalidSpec", "spec.size: Required value"}, 4, kNow));
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(conditions[0]["status"], "False");
+  EXPECT_EQ(conditions[0]["reason"], "InvalidSpec");
+  EXPECT_EQ(conditions[0]["message"], "spec.size: Required value");
+  EXPECT_EQ(conditions[0]["observedGeneration"], 4);
+}
+
+TEST(OwnCondition, DoesNotCountAsChangedWithTheGeneration) {
+  Json conditions;
+  set_accepted(conditions, {"InvalidSpec", "spec.size: Required value"}, 3, kNow);
+  EXPECT_FALSE(set_accepted(conditions, {"InvalidSpec", "spec.size: Required value"}, 4, kNow));
+  EXPECT_EQ(conditions[0]["observedGeneration"], 4);
+}
+
+}  // namespace
+}  // namespace tpuslice::plan

@@ -1,0 +1,98 @@
+#include "controllers/plan/service.h"
+
+#include <gtest/gtest.h>
+
+namespace tpuslice::plan {
+namespace {
+
+using Kind = ServiceDecision::Kind;
+
+/// A headless service `train` of JobSet `train` with the given uid.
+Json headless(const std::string& uid = "u1") {
+  return {{"apiVersion", "v1"},
+          {"kind", "Service"},
+          {"metadata",
+           {{"name", "train"},
+            {"namespace", "default"},
+            {"uid", "s1"},
+            {"labels", {{"app", "train"}}},
+            {"ownerReferences", Json::array({ControllerRef{"jobset/v1", "JobSet", "train", uid}.to_json()})}}},
+          {"spec", {{"clusterIP", "None"}, {"selector", {{"app", "train"}}}, {"publishNotReadyAddresses", true}}}};
+}
+
+ServiceDecision headless_decision(const Json& live) {
+  const ServiceView view = ServiceView::from_json(live).value();
+  return decide_headless_service(headless(), &view);
+}
+
+ServiceDecision decision(const Json& desired, const Json& live) {
+  const ObjectView view = ObjectView::from_json(live).value();
+  return decide_service(desired, &view);
+}
+
+TEST(HeadlessService, IsCreatedIfMissing) {
+  EXPECT_EQ(decide_headless_service(headless(), nullptr).kind, Kind::kCreate);
+}
+
+TEST(HeadlessService, IsLeftUnchangedWithoutDrift) { EXPECT_EQ(headless_decision(headless()).kind, Kind::kNone); }
+
+TEST(HeadlessService, GetsItsSelectorAndPublishingBack) {
+  Json live = headless();
+  live["spec"]["selector"] = {{"stray", "x"}};
+  live["spec"].erase("publishNotReadyAddresses");
+  const ServiceDecision out = headless_decision(live);
+  EXPECT_EQ(out.kind, Kind::kPatch);
+  EXPECT_EQ(out.patch, Json::parse(R"({"spec": {"selector": {"app": "train", "stray": null},
+                                                "publishNotReadyAddresses": true}})"));
+}
+
+TEST(HeadlessService, IsWaitedForWhileItIsDeleted) {
+  Json live = headless();
+  live["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_EQ(headless_decision(live).kind, Kind::kWait);
+  EXPECT_EQ(headless_decision(headless("u0")).kind, Kind::kWait) << "of an earlier JobSet of the same name";
+}
+
+TEST(HeadlessService, OfAnotherOwnerWillDoIfItServesThePods) {
+  Json live = headless();
+  live["metadata"].erase("ownerReferences");
+  EXPECT_EQ(headless_decision(live).kind, Kind::kNone);
+  live["spec"]["selector"] = {{"app", "other"}};
+  EXPECT_EQ(headless_decision(live).conflict,
+            R"(service default/train has no controller and its selector is not {"app":"train"})");
+  live["spec"]["clusterIP"] = "10.0.0.1";
+  EXPECT_EQ(headless_decision(live).conflict,
+            "service default/train has no controller and is not headless (spec.clusterIP: None)");
+}
+
+TEST(HeadlessService, ThatIsOwnedButNotHeadlessIsAConflict) {
+  Json live = headless();
+  live["spec"]["clusterIP"] = "10.0.0.1";
+  EXPECT_EQ(headless_decision(live).conflict, "service default/train is not headless (spec.clusterIP: None)");
+}
+
+TEST(Service, GetsPortsAndLabelsBackAndKeepsNodePorts) {
+  Json desired = headless();
+  desired["spec"]["ports"] = Json::parse(R"([{"name": "a", "port": 1}, {"name": "b", "port": 2}])");
+  Json live = desired;
+  live["spec"]["ports"] = Json::parse(R"([{"name": "b", "port": 2, "protocol": "TCP", "nodePort": 30002},
+                                          {"name": "a", "port": 1, "protocol": "TCP"}])");
+  EXPECT_EQ(decision(desired, live).kind, Kind::kNone);
+  live["spec"]["ports"].erase(1);
+  live["metadata"].erase("labels");
+  const ServiceDecision out = decision(desired, live);
+  EXPECT_EQ(out.kind, Kind::kPatch);
+  EXPECT_EQ(out.patch, Json::parse(R"({"metadata": {"labels": {"app": "train"}},
+    "spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30002}]}})"));
+}
+
+TEST(Service, OfAnotherOwnerIsAConflict) {
+  Json live = headless();
+  live["metadata"]["ownerReferences"][0]["name"] = "other";
+  live["metadata"]["ownerReferences"][0]["uid"] = "u9";
+  EXPECT_EQ(decision(headless(), live).conflict, "service default/train belongs to JobSet other");
+  EXPECT_EQ(decision(headless(), headless("u0")).kind, Kind::kWait) << "of an earlier JobSet of the same name";
+}
+
+}  // namespace
+}  // namespace tpuslice::plan

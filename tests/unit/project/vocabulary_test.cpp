@@ -1,0 +1,89 @@
+// Words that docs/glossary.md replaced must not come back into names, comments, messages or docs.
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include "tests/unit/project/source_tree.h"
+
+namespace tpuslice {
+namespace {
+
+using testing::IsEmpty;
+
+struct BannedWord {
+  std::string pattern;  ///< RE2 syntax.
+  std::string instead;  ///< What to write.
+};
+
+const std::vector<BannedWord>& banned_words() {
+  static const std::vector<BannedWord> kBannedWords = {
+      // Names that the field has other words for.
+      {R"(\blook_again)", "requeue_after"},
+      {R"(\bsee_off\b)", "handle_deleting_job"},
+      {R"(\bquiet_within\b)", "suspend_timeout"},
+      {R"(\btell_[a-z])", "update, set, inject or describe"},
+      {R"(\bnumber_member\b)", "set_member_labels"},
+      {R"(\bgive_back\b)", "release"},
+      {R"(\bset_ends\b|\b[Ll]eftovers?\b)", "what is deleted"},
+      {R"(\bWish(es)?\b)", "node requirements"},
+      {R"(\bchoosers?\b)", "pods with requirements of their own"},
+      {R"(\bContest\b)", "placement request"},
+      {R"(\bStanding\b)", "slice state"},
+      {R"(\bTroubles\b)", "failure history"},
+      {R"(\bbreakage)", "failure"},
+      {R"(kMost[A-Z]|kLongest)", "kMax"},
+      {R"(\bkLook\b|\bkLastWords\b|\bk[A-Z][A-Za-z]*Told\b)", "interval, time-out, or the name of the value"},
+      {R"(\bkReceipt\b)", "kMetadataOnly"},
+      {R"(\bStoreProbe\b|\bowner_index\b)", "AnyStore, owner_uid"},
+      {R"(tpuslice\.dev/born|\bborn\b)", "created, mutated; tpuslice.dev/mutated-by"},
+      {R"(\bGroupsSound\b)", "GroupsHealthy"},
+      // Words with a plainer one.
+      {R"(\b[Cc]omplain)", "error, message"},
+      {R"(\b[Ss]hortcomings?\b|\b[Ff]laws?\b)", "error, failure"},
+      {R"(\b[Tt]rouble\b)", "failure, problem"},
+      {R"(\b(told|tells)\b)", "sent, set, says, contains"},
+      {R"(\b[Ss]omebody\b|\b[Nn]obody\b|\b[Ww]hoever\b)", "who it is, or the passive"},
+      {R"(\b[Aa]new\b)", "again"},
+      {R"(\b[Tt]wins?\b)", "duplicate"},
+      {R"(\b[Ss]trangers?\b)", "an object of another owner"},
+      {R"(\b[Hh]ostile\b)", "invalid, too large"},
+      {R"(\b[Uu]nserved\b)", "unsupported"},
+      {R"(\bleft alone\b)", "not changed"},
+      {R"(\bof no use\b)", "expired, not valid"},
+      {R"(\b(is|are) no (RFC|int|whole|object|index|group|number|JSON|base64|event|pod of)\b)", "is not a"},
+  };
+  return kBannedWords;
+}
+
+TEST(Vocabulary, BannedWordsDoNotComeBack) {
+  std::vector<SourceFile> files = read_files({"api", "cmd", "cmake", "controllers", "deploy", "docs", "tests", "tpu",
+                                              "webhook", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile"},
+                                             {".h", ".cpp", ".md", ".sh", ".txt", ".cmake", ".yaml"});
+  std::erase_if(files, [](const SourceFile& file) {
+    return file.path == "tests/unit/project/vocabulary_test.cpp" ||
+           file.path.starts_with("tests/conformance/recordings/");
+  });
+  std::vector<std::string> texts;
+  for (const SourceFile& file : files) texts.push_back(fmt::format("{}", fmt::join(file.lines, "\n")));
+  std::vector<std::string> found;
+  for (const BannedWord& word : banned_words()) {
+    const RE2 pattern(word.pattern);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (!RE2::PartialMatch(texts[i], pattern)) continue;
+      for (std::size_t line = 0; line < files[i].lines.size(); ++line) {
+        const std::string& text = files[i].lines[line];
+        if (!RE2::PartialMatch(text, pattern)) continue;
+        found.push_back(fmt::format("{}:{}: {} (write: {})", files[i].path, line + 1, text, word.instead));
+      }
+    }
+  }
+  EXPECT_THAT(found, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tpuslice

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/webhook/clusters.h"
+#include "webhook/rules/raycluster/validator.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::tpu_cluster;
+using testing::with;
+
+std::vector<std::string> unsupported_paths(const Json& cluster) {
+  std::vector<std::string> paths;
+  for (const UnsupportedField& field : unsupported_fields(cluster)) paths.push_back(field.path);
+  return paths;
+}
+
+TEST(UnsupportedFields, DoNotIncludeTheFieldsOfAnOrdinaryCluster) {
+  EXPECT_THAT(unsupported_paths(tpu_cluster()), IsEmpty());
+  Json cluster = with(tpu_cluster(), "/spec/suspend", true);
+  cluster["spec"]["workerGroupSpecs"][0]["suspend"] = true;
+  cluster["spec"]["workerGroupSpecs"][0]["scaleStrategy"] = {{"workersToDelete", {"a"}}};
+  cluster["spec"]["upgradeStrategy"]["type"] = "None";
+  cluster["spec"]["enableInTreeAutoscaling"] = false;
+  EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
+}
+
+struct UnsupportedCase {
+  const char* pointer;
+  Json value;
+  const char* path;
+};
+class UnsupportedFieldCase : public ::testing::TestWithParam<UnsupportedCase> {};
+
+TEST_P(UnsupportedFieldCase, HasAPathAndAReason) {
+  const auto fields = unsupported_fields(with(tpu_cluster(), GetParam().pointer, GetParam().value));
+  ASSERT_EQ(fields.size(), 1U);
+  EXPECT_EQ(fields[0].path, GetParam().path);
+  EXPECT_FALSE(fields[0].reason.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fields, UnsupportedFieldCase,
+    ::testing::Values(UnsupportedCase{"/spec/enableInTreeAutoscaling", true, "spec.enableInTreeAutoscaling"},
+                      UnsupportedCase{"/spec/gcsFaultToleranceOptions", Json({{"redisAddress", "r:1"}}),
+                                      "spec.gcsFaultToleranceOptions"},
+                      UnsupportedCase{"/spec/authOptions", Json::object(), "spec.authOptions"},
+                      UnsupportedCase{"/spec/networkPolicy", Json({{"mode", "DenyAll"}}), "spec.networkPolicy"},
+                      UnsupportedCase{"/spec/tlsOptions", Json::object(), "spec.tlsOptions"},
+                      UnsupportedCase{"/spec/historyServerOptions", Json::object(), "spec.historyServerOptions"},
+                      UnsupportedCase{"/spec/upgradeStrategy/type", "Recreate", "spec.upgradeStrategy.type"},
+                      UnsupportedCase{"/spec/headGroupSpec/enableIngress", true, "spec.headGroupSpec.enableIngress"},
+                      UnsupportedCase{"/metadata/annotations/ray.io~1ft-enabled", "true",
+                                      "metadata.annotations[ray.io/ft-enabled]"},
+                      UnsupportedCase{"/metadata/annotations/ray.io~1enable-serve-service", "true",
+                                      "metadata.annotations[ray.io/enable-serve-service]"}));
+
+TEST(UnsupportedFields, IncludeTheOptionsOfAnEnabledFeature) {
+  Json cluster = with(tpu_cluster(), "/spec/autoscalerOptions", Json({{"version", "v2"}}));
+  EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
+  cluster["spec"]["enableInTreeAutoscaling"] = true;
+  EXPECT_THAT(unsupported_paths(cluster), ElementsAre("spec.enableInTreeAutoscaling", "spec.autoscalerOptions"));
+}
+
+TEST(UnsupportedFields, AreIgnoredInAClusterThatAnotherControllerManages) {
+  Json cluster = with(tpu_cluster(), "/spec/enableInTreeAutoscaling", true);
+  cluster["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
+  cluster["spec"]["managedBy"] = "ray.io/kuberay-operator";
+  EXPECT_THAT(unsupported_paths(cluster), ElementsAre("spec.enableInTreeAutoscaling"));
+}
+
+}  // namespace
+}  // namespace tpuslice::webhook

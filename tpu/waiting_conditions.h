@@ -1,0 +1,46 @@
+// The conditions of a workload that say whether its slices have nodes and its containers run, and what they wait for.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "api/types/views.h"
+
+namespace tpuslice::tpu {
+
+/// Ours: True once every pod that the spec asks for exists and none of its multi-host slices waits for nodes. A
+/// workload without multi-host slices has it as well: True once its pods exist.
+///
+/// Reasons: SlicesPlaced; PodsPending, SlicesWaiting, Suspended, Finished, NotAccepted.
+inline constexpr std::string_view kSlicesPlaced = "tpuslice.dev/SlicesPlaced";
+/// Ours: True once the containers of all those pods have started. False as well while the kubelet cannot start one: its
+/// image or something that it refers to is missing, or it exits as soon as it starts.
+///
+/// Reasons: ContainersStarted; ContainersPending, ContainersStuck, Suspended, Finished, NotAccepted.
+inline constexpr std::string_view kContainersStarted = "tpuslice.dev/ContainersStarted";
+
+/// What the conditions depend on, besides the pods that wait.
+struct PodProgress {
+  enum class Phase : std::uint8_t {
+    kActive,
+    kSuspended,
+    kFinished,  ///< A condition that is True stays so.
+    kRefused,   ///< The spec is not carried out: the conditions stay as they are.
+  };
+  Phase phase = Phase::kActive;
+  bool all_created = false;  ///< Every pod that the spec asks for exists, or has succeeded.
+  bool all_started = false;  ///< All of these have started, or are Ready. Not read again once the condition is True.
+};
+
+/// Sets both conditions. `pods` are those for which is_waiting() is true; others are ignored. The message names the
+/// first few slices and pods with their reasons: the waiting reason that the slice controller wrote (annotation
+/// kWaiting), and what the kubelet reports about containers.
+void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
+                               std::int64_t generation, Timestamp now, Json& conditions);
+
+/// Whether a condition depends on the pod: its slice is not placed, it has a waiting reason, or a container cannot
+/// start.
+[[nodiscard]] bool is_waiting(const PodView& pod);
+
+}  // namespace tpuslice::tpu

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "api/workloads/raycluster/labels.h"
+#include "api/workloads/raycluster/spec.h"
+#include "webhook/rules/raycluster/validator.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+void add_autoscaling(const Json& spec, std::vector<UnsupportedField>& fields) {
+  if (!bool_at(spec, {"enableInTreeAutoscaling"})) return;
+  fields.push_back(
+      {"spec.enableInTreeAutoscaling", "Ray's autoscaler is not started; set replicas instead and unset this"});
+  if (find_set(spec, {"autoscalerOptions"}) != nullptr) {
+    fields.push_back({"spec.autoscalerOptions", "Ray's autoscaler is not started; remove its options"});
+  }
+}
+
+void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
+  struct Feature {
+    std::string_view name;
+    std::string_view reason;
+  };
+  constexpr Feature kFeatures[] = {
+      {"gcsFaultToleranceOptions",
+       "the state of the GCS is not stored outside the head; a lost head restarts the cluster"},
+      {"authOptions", "no token is created or injected; protect the cluster with network policies"},
+      {"networkPolicy", "no network policy is created; apply your own"},
+      {"tlsOptions", "no certificates are created; Ray's traffic is not encrypted"},
+      {"historyServerOptions", "no history server is started; unset it"},
+  };
+  for (const Feature& feature : kFeatures) {
+    if (find_set(spec, {feature.name}) == nullptr) continue;
+    fields.push_back({fmt::format("spec.{}", feature.name), std::string(feature.reason)});
+  }
+  if (string_at(spec, {"upgradeStrategy", "type"}) == "Recreate") {
+    fields.push_back(
+        {"spec.upgradeStrategy.type",
+         "pods are not recreated when a template changes; use None, and delete the pods or create a new cluster"});
+  }
+}
+
+void add_ingress(const Json& spec, std::vector<UnsupportedField>& fields) {
+  if (!bool_at(spec, {"headGroupSpec", "enableIngress"})) return;
+  fields.push_back({"spec.headGroupSpec.enableIngress", "no Ingress is created; create one for the head service"});
+  if (find_set(spec, {"headGroupSpec", "ingressOptions"}) != nullptr) {
+    fields.push_back({"spec.headGroupSpec.ingressOptions", "no Ingress is created; remove its options"});
+  }
+}
+
+void add_annotations(const Json& cluster, std::vector<UnsupportedField>& fields) {
+  if (string_at(cluster, {"metadata", "annotations", raycluster::kFaultTolerance}) == "true") {
+    fields.push_back({fmt::format("metadata.annotations[{}]", raycluster::kFaultTolerance),
+                      "the state of the GCS is not stored outside the head; a lost head restarts the cluster"});
+  }
+  if (string_at(cluster, {"metadata", "annotations", raycluster::kServeService}) == "true") {
+    fields.push_back({fmt::format("metadata.annotations[{}]", raycluster::kServeService),
+                      "no serve service is created; create one that selects pods with the label ray.io/serve"});
+  }
+}
+
+}  // namespace
+
+std::vector<UnsupportedField> unsupported_fields(const Json& cluster) {
+  std::vector<UnsupportedField> fields;
+  if (raycluster::RayClusterSpec::read(cluster).managed_by_other()) return fields;
+  if (const Json* spec = find_set(cluster, {"spec"}); spec != nullptr) {
+    add_autoscaling(*spec, fields);
+    add_features(*spec, fields);
+    add_ingress(*spec, fields);
+  }
+  add_annotations(cluster, fields);
+  return fields;
+}
+
+}  // namespace tpuslice::webhook

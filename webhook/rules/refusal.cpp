@@ -1,0 +1,15 @@
+#include "webhook/rules/refusal.h"
+
+namespace tpuslice::webhook {
+
+Problem refusal(const std::vector<FieldError>& errors, const std::vector<UnsupportedField>& unsupported) {
+  if (!errors.empty()) return {"InvalidSpec", to_message(errors)};
+  if (unsupported.empty()) return {};
+  Problem out{"UnsupportedField"};
+  for (const UnsupportedField& field : unsupported) {
+    out.message += (out.message.empty() ? "" : "; ") + field.path + ": " + field.reason;
+  }
+  return out;
+}
+
+}  // namespace tpuslice::webhook

@@ -1,0 +1,17 @@
+// Refusal: why a controller does not carry a spec out, where admission did not refuse it.
+#pragma once
+
+#include <vector>
+
+#include "api/types/conditions.h"
+#include "webhook/rules/field_errors.h"
+#include "webhook/rules/unsupported_field.h"
+
+namespace tpuslice::webhook {
+
+/// InvalidSpec with all field errors; else UnsupportedField with all unsupported fields in use; else no
+/// problem.
+[[nodiscard]] Problem refusal(const std::vector<FieldError>& errors,
+                              const std::vector<UnsupportedField>& unsupported = {});
+
+}  // namespace tpuslice::webhook
