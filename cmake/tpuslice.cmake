@@ -103,18 +103,23 @@ endfunction()
 
 # tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n])
 # One GoogleTest program, run from the source root so that tests find their data files. SHARDS splits its cases among so
-# many ctest entries, <name>_1 to <name>_n. SLOTS says how much of the machine an entry takes: there are two slots for each
-# core (tests/support/run_tests.sh). 2, the default, is a program that computes; 1 is one that waits at least half of
-# its time; 4 is one that measures time or needs the whole machine.
+# many ctest entries, <name>_1 to <name>_n. SLOTS is the part of a core that an entry uses, in sixths: 6, the default, for a
+# program that computes; 1 for one that mostly waits. tests/support/run_tests.sh fills the slots of all cores.
 function(tpuslice_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT;SHARDS;SLOTS" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tpuslice_options tpuslice_pch ${ARG_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE -O0)
-  target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)
+  if(ARG_LABELS MATCHES "laws|sim")
+    # These compute for long. Without optimisation they would also replace optimised code of the libraries: of an inline
+    # function or template, the linker takes the first definition, which is that of the test.
+    target_precompile_headers(${name} REUSE_FROM tpuslice_pch)
+  else()
+    target_compile_options(${name} PRIVATE -O0)
+    target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   if(NOT ARG_SLOTS)
-    set(ARG_SLOTS 2)
+    set(ARG_SLOTS 6)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)

@@ -5,7 +5,7 @@
 # that crashes counts as one more failure. If tests were skipped because programs are missing, the line before says how
 # many, and names the programs; with TPUSLICE_SKIPPED=fail that is a failure.
 #
-# There are two slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
+# There are six slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
 # cmake/tpuslice.cmake.
 set -uo pipefail
 
@@ -14,7 +14,7 @@ shift
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
-GTEST_OUTPUT="json:$results/" TPUSLICE_TEST_RESULTS=$results ctest --test-dir "$build" -j $((2 * $(nproc))) --output-on-failure --no-tests=error \
+GTEST_OUTPUT="json:$results/" TPUSLICE_TEST_RESULTS=$results ctest --test-dir "$build" -j $((6 * $(nproc))) --output-on-failure --no-tests=error \
   --output-junit "$results/ctest.xml" "$@"
 status=$?
 

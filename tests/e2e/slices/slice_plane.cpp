@@ -47,20 +47,24 @@ void PrintTo(const SliceCounts& counts, std::ostream* out) {
   *out << fmt::format("{} whole, {} half-placed, {} waiting", counts.whole, counts.partly, counts.waiting);
 }
 
-void SlicePlane::SetUp() {
+void SlicePlane::SetUpTestSuite() {
   ControlPlaneOptions options;
   options.pools = pools_of_the_plane(kPools, kHosts);
   options.crds = {"deploy/crds/ray.io_rayclusters.yaml"};
-  auto plane = ControlPlane::start(std::move(options));
-  if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
-  ASSERT_TRUE(plane.ok()) << plane.error().message();
-  plane_ = std::move(*plane);
-  const auto kubeconfig = install_operator(*plane_);
+  plane_ = ControlPlane::start(std::move(options));
+}
+
+void SlicePlane::TearDownTestSuite() { plane_.reset(); }
+
+void SlicePlane::SetUp() {
+  if (!*plane_ && plane_->error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane_->error().message();
+  ASSERT_TRUE(plane_->ok()) << plane_->error().message();
+  const auto kubeconfig = install_operator(plane());
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
   const auto port = free_port();
   ASSERT_TRUE(port.ok() && register_webhook(client(), *port).ok());
   auto op = OperatorProcess::start(
-      {.kubeconfig = *kubeconfig, .log = plane_->dir() + "/operator.log", .webhook_port = *port});
+      {.kubeconfig = *kubeconfig, .log = plane().dir() + "/operator.log", .webhook_port = *port});
   ASSERT_TRUE(op.ok()) << op.error().message();
   operator_ = std::move(*op);
 }
@@ -70,11 +74,25 @@ void SlicePlane::TearDown() {
     const auto forbidden = operator_->metric("rest_client_requests_total", {{"code", "403"}});
     EXPECT_EQ(forbidden.value_or(0), 0) << "the rights of deploy/rbac are not enough";
   }
-  operator_.reset();
-  if (HasFailure() && plane_) {
-    plane_->keep_dir();
-    fmt::print("logs: {}\n", plane_->dir());
+  if (plane_->ok()) remove_all();
+  if (operator_) {
+    EXPECT_TRUE(operator_->stop().ok());
   }
+  operator_.reset();
+  if (HasFailure() && plane_->ok()) {
+    plane().keep_dir();
+    fmt::print("logs: {}\n", plane().dir());
+  }
+}
+
+void SlicePlane::remove_all() {
+  for (const ResourceType& type : {kRayClusterType, kJobType}) {
+    const auto list = client().list(type, {.namespace_name = kNamespace}, {});
+    ASSERT_TRUE(list.ok()) << list.error().message();
+    for (const std::string& text : list->items) remove(type, Object(Json::parse(text)).name());
+  }
+  cordon_in(kPools, false);
+  EXPECT_TRUE(eventually([this] { return slices().empty(); })) << "pods are left";
 }
 
 void SlicePlane::create(const std::string& yaml) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,8 +31,11 @@ class SlicePlane : public ::testing::Test {
   static constexpr int kPools = 20;
   static constexpr int kHosts = 4;
 
-  /// Skips where the programs of the control plane are missing.
+  /// Starts the control plane, which the tests share; without its programs, they are skipped.
+  static void SetUpTestSuite();
+  static void TearDownTestSuite();
   void SetUp() override;
+  /// Deletes the workloads and uncordons the nodes.
   void TearDown() override;
 
   /// One node each of the first `pools` pools.
@@ -50,14 +54,16 @@ class SlicePlane : public ::testing::Test {
   /// Waits until it is so, and prints what was found and when.
   void expect_counts(const std::string& what, const SliceCounts& counts, Duration within);
 
-  [[nodiscard]] client::Client& client() { return plane_->client(); }
+  [[nodiscard]] static client::Client& client() { return plane().client(); }
   [[nodiscard]] OperatorProcess& op() { return *operator_; }
 
  private:
+  [[nodiscard]] static ControlPlane& plane() { return *plane_->value(); }
   void create(const std::string& yaml);
+  void remove_all();
 
+  inline static std::optional<Result<std::unique_ptr<ControlPlane>>> plane_;
   const RealClock clock_;
-  std::unique_ptr<ControlPlane> plane_;
   std::unique_ptr<OperatorProcess> operator_;
 };
 

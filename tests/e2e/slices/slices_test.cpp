@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tests/e2e/slices/slice_plane.h"
 #include "tpu/labels.h"
@@ -10,7 +10,6 @@
 namespace tpuslice::testing {
 namespace {
 
-using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 constexpr int kBroken = 5;  ///< Pools with a cordoned node.
@@ -33,6 +32,16 @@ class Slices : public SlicePlane {
     }
     std::ranges::sort(times);
     return times;
+  }
+
+  /// The notes of all events with this reason.
+  std::string notes_of(const std::string& reason) {
+    std::string notes;
+    const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
+                                      {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
+    if (!events) return events.error().message();
+    for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
+    return notes;
   }
 
   /// Every waiting slice has a waiting reason that contains `text`.
@@ -111,7 +120,7 @@ TEST_F(Slices, WithoutGatesMayRunPartly) {
         counts = count();
         return counts.partly < before.partly;
       },
-      20s);
+      10s);
   EXPECT_FALSE(freed);
   fmt::print("affinities only: {} whole, {} half-placed, {} waiting\n", counts.whole, counts.partly, counts.waiting);
 }
@@ -130,14 +139,12 @@ TEST_F(Slices, OfAnIndexedJobRestartTogetherIfOneHostFails) {
                                 [&](const Json& pod) { return before.contains(Object(pod).uid()); });
   });
   EXPECT_TRUE(recreated);
-  const auto events = client().list({"events.k8s.io", "v1", "Event", "events"}, {.namespace_name = "default"});
-  ASSERT_TRUE(events.ok());
   std::string notes;
-  for (const std::string& text : events->items) {
-    const Json event = Json::parse(text);
-    if (string_at(event, {"reason"}) == "SliceTornDown") notes += string_at(event, {"note"});
-  }
-  EXPECT_THAT(notes, HasSubstr("Slice train-0 is torn down, 3 of its 4 pods are deleted: pod train-"));
+  const bool reported = eventually([&] {
+    notes = notes_of("SliceTornDown");
+    return notes.find("Slice train-0 is torn down, 3 of its 4 pods are deleted: pod train-") != std::string::npos;
+  });
+  EXPECT_TRUE(reported) << notes;
 }
 
 }  // namespace
