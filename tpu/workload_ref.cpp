@@ -41,11 +41,6 @@ std::optional<WorkloadRef> parse_workload(std::string_view text) {
   return WorkloadRef{fmt::format("{}/{}", group, version), std::string(kind), std::string(name), {}};
 }
 
-std::string_view annotation(const PodView& pod, std::string_view name) {
-  const auto found = pod.annotations.find(name);
-  return found == pod.annotations.end() ? std::string_view() : found->second;
-}
-
 }  // namespace
 
 std::string to_string(const WorkloadRef& workload) {
@@ -55,8 +50,8 @@ std::string to_string(const WorkloadRef& workload) {
 }
 
 std::optional<WorkloadRef> workload_of(const PodView& pod) {
-  if (std::optional<WorkloadRef> workload = parse_workload(annotation(pod, kWorkload))) {
-    if (const std::string_view uid = annotation(pod, kWorkloadUid); is_name(uid, kMaxUid)) workload->uid = uid;
+  if (std::optional<WorkloadRef> workload = parse_workload(pod.annotation(kWorkload))) {
+    if (const std::string& uid = pod.annotation(kWorkloadUid); is_name(uid, kMaxUid)) workload->uid = uid;
     return workload;
   }
   if (!pod.controller) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "api/base/base64.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <openssl/evp.h>
 

@@ -20,7 +20,9 @@ const std::string& value_of(const StringMap& map, std::string_view name) {
 }  // namespace
 
 const std::string& PodView::label(std::string_view name) const { return value_of(labels, name); }
+const std::string& PodView::annotation(std::string_view name) const { return value_of(annotations, name); }
 const std::string& JobView::label(std::string_view name) const { return value_of(labels, name); }
+const std::string& JobView::annotation(std::string_view name) const { return value_of(annotations, name); }
 const std::string& StatefulSetView::annotation(std::string_view name) const { return value_of(annotations, name); }
 
 Result<PodView> PodView::from_json(const Json& json) {

@@ -83,6 +83,8 @@ struct PodView {
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
   [[nodiscard]] const std::string& label(std::string_view name) const;
+  /// Empty if absent or not kept.
+  [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
   /// `keep`: annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with metadata.name
   /// and metadata.uid.
@@ -160,6 +162,8 @@ struct JobView {
 
   [[nodiscard]] bool deleting() const { return deletion.has_value(); }
   [[nodiscard]] const std::string& label(std::string_view name) const;
+  /// Empty if absent or not kept.
+  [[nodiscard]] const std::string& annotation(std::string_view name) const;
   /// Null unless it is there and True.
   [[nodiscard]] const JobCondition* condition(std::string_view type) const;
 

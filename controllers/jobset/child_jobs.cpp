@@ -10,10 +10,9 @@ namespace tpuslice::jobset {
 namespace {
 
 /// The value of a label that the Job also has as an annotation.
-std::string label_or_annotation(const JobView& job, std::string_view key) {
-  if (const std::string& label = job.label(key); !label.empty()) return label;
-  const auto annotation = job.annotations.find(key);
-  return annotation == job.annotations.end() ? std::string() : annotation->second;
+const std::string& label_or_annotation(const JobView& job, std::string_view key) {
+  const std::string& label = job.label(key);
+  return label.empty() ? job.annotation(key) : label;
 }
 
 std::optional<int> number_of(const JobView& job, std::string_view key) {

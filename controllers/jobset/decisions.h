@@ -36,7 +36,7 @@ struct Decisions {
   bool completed = false;
   std::optional<ChildDecisions> children;
 
-  /// The JobSet is Completed or Failed once these decisions are carried out.
+  /// The JobSet is Completed or Failed once these decisions are applied.
   [[nodiscard]] bool finishes() const { return cleanup || completed || (failure && failure->failed); }
 };
 

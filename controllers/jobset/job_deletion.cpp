@@ -21,8 +21,7 @@ bool is_creating_pods(const JobView& job) {
 }
 
 std::optional<Timestamp> deletion_pending_since(const JobView& job) {
-  const auto since = job.annotations.find(kDeletionPendingSince);
-  return since == job.annotations.end() ? std::nullopt : parse_rfc3339(since->second);
+  return parse_rfc3339(job.annotation(kDeletionPendingSince));
 }
 
 class DeletionPlanner {

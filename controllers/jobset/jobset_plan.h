@@ -12,7 +12,7 @@ namespace tpuslice::jobset {
 /// before these writes.
 ///
 /// Empty for a JobSet that is being deleted or that spec.managedBy assigns to another controller. A spec that is
-/// invalid or has an unsupported field is not carried out: a condition and a Warning event report it, and existing Jobs
+/// invalid or has an unsupported field is not reconciled: a condition and a Warning event report it, and existing Jobs
 /// continue.
 [[nodiscard]] Result<plan::Plan> plan_jobset(const JobSetObserved& seen, const Options& options);
 

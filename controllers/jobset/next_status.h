@@ -10,7 +10,7 @@ namespace tpuslice::jobset {
 /// to `changes` for each condition of upstream's that changed, as upstream does.
 [[nodiscard]] JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, plan::Changes& changes);
 
-/// The status of a JobSet whose spec is not carried out.
+/// The status of a JobSet whose spec is refused.
 [[nodiscard]] JobSetStatus refused_status(const JobSetState& state, const Problem& refusal, plan::Changes& changes);
 
 }  // namespace tpuslice::jobset

@@ -80,9 +80,7 @@ class WorkerSetDecider {
   }
 
   [[nodiscard]] bool follows_leader() const {
-    const auto annotation = group_.leader->annotations.find(tpu::kSliceLeader);
-    return workers_follow_leader(
-        spec_, template_, annotation == group_.leader->annotations.end() ? std::string_view() : annotation->second);
+    return workers_follow_leader(spec_, template_, group_.leader->annotation(tpu::kSliceLeader));
   }
 
   [[nodiscard]] ChildDecision repair() const {

@@ -21,9 +21,7 @@ int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vect
   const Revision* revision = find_revision(revisions, group.revision_key());
   if (revision == nullptr) {
     if (group.leader == nullptr) return spec.group.size;
-    const auto annotation = group.leader->annotations.find(tpu::kLwsSize);
-    const auto size = annotation == group.leader->annotations.end() ? std::nullopt : parse_count(annotation->second);
-    return std::max(1, size.value_or(spec.group.size));
+    return std::max(1, parse_count(group.leader->annotation(tpu::kLwsSize)).value_or(spec.group.size));
   }
   return std::max(1, static_cast<int>(int_at(revision->data, {"spec", "leaderWorkerTemplate", "size"}, 1)));
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/types/conditions.h"
 #include "controllers/leaderworkerset/groups.h"
 #include "controllers/plan/changes.h"
 

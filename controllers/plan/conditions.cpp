@@ -18,7 +18,7 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
 }
 
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now) {
-  return set_own_condition(conditions, kAccepted, refusal, "the spec is carried out", generation, now);
+  return set_own_condition(conditions, kAccepted, refusal, "the spec is valid", generation, now);
 }
 
 }  // namespace tpuslice::plan

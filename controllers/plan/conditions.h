@@ -9,7 +9,7 @@
 
 namespace tpuslice::plan {
 
-/// The spec is valid and has only supported fields, so it is carried out.
+/// The spec is valid and has only supported fields.
 inline constexpr std::string_view kAccepted = "tpuslice.dev/Accepted";
 
 /// Sets the condition `type`: False with reason and message of `problem`; without a problem True, with the name behind

@@ -9,7 +9,7 @@
 
 namespace tpuslice::plan {
 
-/// Why the last plan of an object was not carried out completely; an input of the next one.
+/// Why the last plan of an object was not applied completely; an input of the next one.
 struct Failure {
   std::string reason;   ///< Action::failure_reason of the first action that failed.
   std::string message;  ///< The server's error.

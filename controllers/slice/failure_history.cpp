@@ -28,8 +28,8 @@ DomainFailures FailureHistory::recent(Timestamp now) const {
 }
 
 DomainName failed_domain(const runtime::NodeStore& nodes, const PodPtr& before, const PodPtr& after) {
-  if (before == nullptr || before->finished() || annotation(*before, tpu::kSliceMembers).empty()) return {};
-  const std::string& key = annotation(*before, tpu::kTopologyKey);
+  if (before == nullptr || before->finished() || before->annotation(tpu::kSliceMembers).empty()) return {};
+  const std::string& key = before->annotation(tpu::kTopologyKey);
   // A terminating pod can end as failed, too.
   const bool failed = after != nullptr && after->phase == PodPhase::kFailed && !after->terminating();
   // A pod without a node is deleted at once, so no watch event shows it terminating.
@@ -45,8 +45,8 @@ std::vector<DomainName> failed_domains(const std::vector<PodPtr>& pods_on_node, 
   std::vector<DomainName> domains;
   if (before == nullptr || !before->ready || (after != nullptr && after->ready)) return domains;
   for (const PodPtr& pod : pods_on_node) {
-    const std::string& key = annotation(*pod, tpu::kTopologyKey);
-    if (!is_live(*pod) || annotation(*pod, tpu::kSliceMembers).empty()) continue;
+    const std::string& key = pod->annotation(tpu::kTopologyKey);
+    if (!is_live(*pod) || pod->annotation(tpu::kSliceMembers).empty()) continue;
     domains.emplace_back(key, domain_of(*pod, key, before.get()));
   }
   return domains;

@@ -25,7 +25,7 @@ struct Classified {
 bool is_released(const Slice& slice) {
   const std::vector<PodPtr> live = slice.live();
   const bool without_domain = std::ranges::any_of(
-      live, [&](const PodPtr& pod) { return !is_gated(*pod) && annotation(*pod, tpu::kPlacedIn).empty(); });
+      live, [&](const PodPtr& pod) { return !is_gated(*pod) && pod->annotation(tpu::kPlacedIn).empty(); });
   return without_domain && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
 }
 
@@ -99,7 +99,7 @@ class PlanBuilder {
     if (live.empty()) return;
     const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
-    const std::string& written = annotation(pod, tpu::kWaiting);
+    const std::string& written = pod.annotation(tpu::kWaiting);
     if (written == waiting.reason) return;
     writes_.push_back(set_waiting_reason(pod, waiting.reason));
     notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));

@@ -71,30 +71,24 @@ void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
   // Terminal pods may belong to an earlier slice of that name with another size.
   std::ranges::stable_partition(in_order, [](const PodPtr& pod) { return is_live(*pod); });
   for (const PodPtr& pod : in_order) {
-    const std::optional<int> count = parse_host_count(annotation(*pod, tpu::kSliceHosts));
+    const std::optional<int> count = parse_host_count(pod->annotation(tpu::kSliceHosts));
     if (!count || hosts > 0) continue;
     hosts = *count;
-    slice.topology_key = annotation(*pod, tpu::kTopologyKey);
-    slice.start = start_of(annotation(*pod, tpu::kSliceStart));
-    slice.gang = annotation(*pod, tpu::kSliceGang);
-    slice.gang_slices = slice.gang.empty() ? 1 : parse_host_count(annotation(*pod, tpu::kGangSlices)).value_or(1);
+    slice.topology_key = pod->annotation(tpu::kTopologyKey);
+    slice.start = start_of(pod->annotation(tpu::kSliceStart));
+    slice.gang = pod->annotation(tpu::kSliceGang);
+    slice.gang_slices = slice.gang.empty() ? 1 : parse_host_count(pod->annotation(tpu::kGangSlices)).value_or(1);
   }
   slice.hosts.resize(static_cast<std::size_t>(hosts));
 }
 
 }  // namespace
 
-const std::string& annotation(const PodView& pod, std::string_view name) {
-  static const std::string kNone;
-  const auto found = pod.annotations.find(name);
-  return found == pod.annotations.end() ? kNone : found->second;
-}
-
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
 std::optional<int> host_index(const PodView& pod) {
-  if (const std::string& host = annotation(pod, tpu::kSliceHost); !host.empty()) return parse_host_count(host);
-  const bool mutated_by_template = annotation(pod, tpu::kMutatedBy) == tpu::kMutatedByJobTemplate;
+  if (const std::string& host = pod.annotation(tpu::kSliceHost); !host.empty()) return parse_host_count(host);
+  const bool mutated_by_template = pod.annotation(tpu::kMutatedBy) == tpu::kMutatedByJobTemplate;
   return mutated_by_template ? parse_host_count(pod.label(tpu::kCompletionIndex)) : std::nullopt;
 }
 

@@ -59,8 +59,6 @@ struct Slice {
 [[nodiscard]] bool is_gated(const PodView& pod);
 /// Absent without TPUs. It is the completion index for a pod mutated by the Job template (tpuslice.dev/mutated-by).
 [[nodiscard]] std::optional<int> host_index(const PodView& pod);
-/// Empty if absent.
-[[nodiscard]] const std::string& annotation(const PodView& pod, std::string_view name);
 /// Workload and slice of a pod, for messages: "default/train (tpu-0)"; the pod's key if it has no slice.
 [[nodiscard]] std::string display_name(const PodView& pod);
 /// Likewise; the key of a slice without pods.

@@ -92,8 +92,8 @@ class SlicePlanner {
     PodPtr unschedulable;
     Timestamp placed = Timestamp::min();
     for (const PodPtr& pod : slice_.started()) {
-      placed = std::max(placed, parse_rfc3339(annotation(*pod, tpu::kPlacedAt)).value_or(Timestamp::min()));
-      if (annotation(*pod, tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
+      placed = std::max(placed, parse_rfc3339(pod->annotation(tpu::kPlacedAt)).value_or(Timestamp::min()));
+      if (pod->annotation(tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
       ++without_node;
       if (!pod->unschedulable.empty()) unschedulable = pod;
     }
@@ -103,7 +103,7 @@ class SlicePlanner {
       return std::nullopt;
     }
     return Failure{"not scheduled", fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
-                                                slice_.hosts.size(), annotation(*unschedulable, tpu::kPlacedIn),
+                                                slice_.hosts.size(), unschedulable->annotation(tpu::kPlacedIn),
                                                 unschedulable->key.name, unschedulable->unschedulable)};
   }
 
@@ -155,8 +155,8 @@ class SlicePlanner {
   void release_other_pods() {
     const std::vector<PodPtr> started = slice_.started();
     const PodView& first = *started.front();
-    const std::string& domain = annotation(first, tpu::kPlacedIn);
-    const std::string& members = annotation(first, tpu::kSliceMembers);
+    const std::string& domain = first.annotation(tpu::kPlacedIn);
+    const std::string& members = first.annotation(tpu::kSliceMembers);
     const std::size_t count =
         release_gated(slice_.hosts, {slice_.topology_key, domain, recorded_nodes(), members, seen_.now}) +
         release_gated(slice_.companions, {slice_.topology_key, {}, {}, members, seen_.now});
@@ -169,7 +169,7 @@ class SlicePlanner {
   /// Nodes by host index, as recorded on host 0; empty if the placement chose no nodes.
   [[nodiscard]] std::vector<std::string> recorded_nodes() const {
     if (slice_.hosts.front() == nullptr) return {};
-    return split(annotation(*slice_.hosts.front(), tpu::kPlacedOn), ',');
+    return split(slice_.hosts.front()->annotation(tpu::kPlacedOn), ',');
   }
 
   /// Returns how many were gated.

@@ -89,7 +89,7 @@ SliceState state_of(const Slice& slice, Timestamp now) {
   const std::string members = members_of(slice);
   PodPtr ungated;
   for (const PodPtr& pod : started) {
-    const std::string& recorded = annotation(*pod, tpu::kSliceMembers);
+    const std::string& recorded = pod->annotation(tpu::kSliceMembers);
     if (recorded.empty()) {
       if (ungated == nullptr) ungated = pod;
     } else if (recorded != kOpenMembers && recorded != members) {

@@ -27,7 +27,7 @@ class FakeApi final : public client::Reader, public client::Writer {
   };
   /// Called before each request is handled; a returned error is the reply, and nothing changes.
   std::function<std::optional<Error>(const Call&)> fault;
-  /// Called after a create, patch or replace was carried out; a returned error is the reply, as if the reply were lost.
+  /// Called after a create, patch or replace succeeded; a returned error is the reply, as if the reply were lost.
   std::function<std::optional<Error>(const Call&)> lost_reply;
   /// Called before each write, without a lock held.
   std::function<void(const Call&, const std::stop_token&)> on_write;

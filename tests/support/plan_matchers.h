@@ -56,16 +56,31 @@ inline std::string line_difference(const std::string& before, const std::string&
   return out;
 }
 
-/// "create train", "delete train-0" for each action, by stage.
+inline const char* verb_of(const Action& action) {
+  return action.kind == ActionKind::kCreate ? "create" : action.kind == ActionKind::kPatch ? "patch" : "delete";
+}
+
+/// "create train", "patch train-0 status", "delete train-1 Foreground" for each action, by stage.
 inline std::vector<std::vector<std::string>> stages_of(const Plan& plan) {
   std::vector<std::vector<std::string>> out;
   for (const Stage& stage : plan.stages) {
     out.emplace_back();
     for (const Action& action : stage.actions) {
-      const char* verb = action.kind == ActionKind::kCreate  ? "create"
-                         : action.kind == ActionKind::kPatch ? "patch"
-                                                             : "delete";
-      out.back().push_back(fmt::format("{} {}", verb, action.key.name));
+      std::string text = fmt::format("{} {}", verb_of(action), action.key.name);
+      if (!action.subresource.empty()) text += " " + action.subresource;
+      if (action.propagation) text += fmt::format(" {}", to_string(*action.propagation));
+      out.back().push_back(std::move(text));
+    }
+  }
+  return out;
+}
+
+/// "create StatefulSet serve" for each action, in order.
+inline std::vector<std::string> writes_of(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Stage& stage : plan.stages) {
+    for (const Action& action : stage.actions) {
+      out.push_back(fmt::format("{} {} {}", verb_of(action), action.type.kind, action.key.name));
     }
   }
   return out;

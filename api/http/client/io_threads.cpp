@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "api/base/mutex.h"
 #include "api/http/client/io_threads.h"
 

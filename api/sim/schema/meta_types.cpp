@@ -13,11 +13,11 @@ ObjectMeta
   resourceVersion string  Version for optimistic concurrency and watches.
   generation long  Counts changes of the desired state.
   creationTimestamp time  When the object was created.
-  deletionTimestamp time  When the object is to be gone.
+  deletionTimestamp time  When the object is to be removed.
   deletionGracePeriodSeconds long
   labels {string}  Keys and values that selectors match.
   annotations {string}  Keys and values that tools keep on the object.
-  ownerReferences []OwnerReference @uid  The object goes when all of them are gone.
+  ownerReferences []OwnerReference @uid  The object is deleted when none of them exists.
   finalizers []string !set  Hold the deletion until the list is empty.
   managedFields []ManagedFieldsEntry  Which manager owns which fields.
 OwnerReference

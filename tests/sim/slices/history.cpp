@@ -173,8 +173,7 @@ class History {
     for (const auto& [key, pod] : world_.pods()) {
       const std::string& name = pod->label(tpu::kSlice);
       if (name.empty() || name == tpu::kNoSlice || !slice::is_live(*pod)) continue;
-      if (!ids.emplace(name, slice::annotation(*pod, tpu::kSliceHost)).second)
-        fail("two live pods of one host in " + name);
+      if (!ids.emplace(name, pod->annotation(tpu::kSliceHost)).second) fail("two live pods of one host in " + name);
       if (!pod->node_name.empty()) {
         const auto [user, inserted] = pool_users.emplace(pool_of(pod->node_name), name);
         if (!inserted && user->second != name)

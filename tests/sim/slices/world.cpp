@@ -113,7 +113,7 @@ std::vector<PodPtr> World::live_hosts(const DesiredSlice& desired) const {
   std::vector<PodPtr> hosts(static_cast<std::size_t>(desired.hosts));
   for (const auto& [key, pod] : pods_) {
     if (pod->label(tpu::kSlice) != desired.name || !slice::is_live(*pod)) continue;
-    hosts.at(std::stoul(slice::annotation(*pod, tpu::kSliceHost))) = pod;
+    hosts.at(std::stoul(pod->annotation(tpu::kSliceHost))) = pod;
   }
   return hosts;
 }
@@ -206,7 +206,7 @@ bool World::owners_step() {
 /// tpu::add_slice_affinity writes them and kube-scheduler reads them: for the incoming pod and for those that run.
 bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
   const std::string& own = pod.label(tpu::kSlice);
-  const std::string& key = slice::annotation(pod, tpu::kTopologyKey);
+  const std::string& key = pod.annotation(tpu::kTopologyKey);
   bool mate_elsewhere = false;
   bool mate_here = false;
   for (const auto& [name, other] : pods_) {
@@ -219,7 +219,7 @@ bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
     };
     if (mate) {
       (together(key) ? mate_here : mate_elsewhere) = true;
-    } else if (together(key) || together(slice::annotation(*other, tpu::kTopologyKey))) {
+    } else if (together(key) || together(other->annotation(tpu::kTopologyKey))) {
       return false;
     }
   }

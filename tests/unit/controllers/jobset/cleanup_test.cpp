@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -32,7 +33,7 @@ TEST(CleanUp, DeletesActiveJobs) {
   World world = finished(a_jobset("train"), kFailed);
   world.job("train-workers-1", ready);
   const plan::Plan plan = cleaned_up(world);
-  EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
   EXPECT_EQ(plan.reason, "deleting 1 job (train-workers-1): the JobSet is finished");
 }
 
@@ -55,7 +56,7 @@ TEST_P(TimesToLive, StartWhenTheJobSetFinishes) {
 
   world.now() = after(110s);
   const plan::Plan due = cleaned_up(world);
-  ASSERT_THAT(describe(due), ElementsAre(ElementsAre("delete train Foreground")));
+  ASSERT_THAT(stages_of(due), ElementsAre(ElementsAre("delete train Foreground")));
   EXPECT_EQ(due.stages[0].actions[0].type, kJobSets);
   EXPECT_EQ(due.stages[0].actions[0].preconditions.uid, "uid-of-train");
   EXPECT_EQ(due.requeue_after, std::nullopt);
@@ -66,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Both, TimesToLive, testing::Values(kCompleted, kFailed)
 
 TEST(CleanUp, DeletesTheJobSetAtOnceIfTheTtlIsZero) {
   const World world = finished(a_jobset("train").set("/spec/ttlSecondsAfterFinished", 0), kCompleted);
-  EXPECT_THAT(describe(cleaned_up(world)), ElementsAre(ElementsAre("delete train Foreground")));
+  EXPECT_THAT(stages_of(cleaned_up(world)), ElementsAre(ElementsAre("delete train Foreground")));
 }
 
 TEST(CleanUp, KeepsAJobSetWithAnInvalidFinishTime) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -49,7 +50,7 @@ TEST(HeadlessService, HasTheNameOfTheSubdomain) {
 
 TEST(HeadlessService, IsCreatedIfMissing) {
   const Outcome out = decided(train().world());
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("create train")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("create train")));
   EXPECT_EQ(out.plan.stages[0].actions[0].failure_reason, "HeadlessServiceCreationFailed");
   EXPECT_EQ(out.plan.reason, "headless service train is missing: creating it");
   ASSERT_THAT(out.plan.events, SizeIs(1));
@@ -82,7 +83,7 @@ TEST(HeadlessService, IsRestoredWhenItDrifted) {
   service["spec"]["selector"] = {{"app", "other"}};
   service["spec"]["publishNotReadyAddresses"] = false;
   const Outcome out = decided(world.with_service(service));
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train")));
   const plan::Action& patch = out.plan.stages[0].actions[0];
   EXPECT_EQ(patch.preconditions.uid, "uid-of-service");
   EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {

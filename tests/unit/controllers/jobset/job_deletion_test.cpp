@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -38,7 +39,7 @@ JobChange suspended_for_deletion(Duration since) {
 
 TEST(DeleteJobs, DeletesJobsAfterTheirPods) {
   const plan::Plan plan = deleted(two_jobs(ready));
-  ASSERT_THAT(describe(plan),
+  ASSERT_THAT(stages_of(plan),
               ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
   EXPECT_TRUE(plan.stages[0].independent);
   EXPECT_EQ(plan.stages[0].actions[1].preconditions.uid, "uid-of-train-workers-1");
@@ -57,7 +58,7 @@ TEST(DeleteJobs, DeletesAJobBeforeItsPodsIfTheRestartMayOverlap) {
   const plan::Plan plan = deleted(world, {.mutation = {.gate = true}}, true);
   const std::string version = world.observed().jobs[0]->resource_version;
   ASSERT_NE(version, "");
-  ASSERT_THAT(describe(plan),
+  ASSERT_THAT(stages_of(plan),
               ElementsAre(ElementsAre("delete train-workers-0 Background", "delete train-workers-1 Foreground")));
   const std::vector<plan::Action>& actions = plan.stages[0].actions;
   EXPECT_EQ(actions[0].preconditions,
@@ -83,10 +84,10 @@ class JobsCreatingPods : public testing::TestWithParam<CreatingPodsCase> {};
 TEST_P(JobsCreatingPods, AreSuspendedFirst) {
   const plan::Plan plan = deleted(a_jobset("train").job("workers").hosts(4).everywhere(GetParam().state));
   if (!GetParam().creating) {
-    EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+    EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
     return;
   }
-  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0")));
   const plan::Action& patch = plan.stages[0].actions[0];
   EXPECT_EQ(*patch.body.make(), Json::parse(R"({"spec": {"suspend": true},
                    "metadata": {"annotations": {"tpuslice.dev/deletion-pending-since": "2026-01-01T00:00:00Z"}}})"));
@@ -129,13 +130,13 @@ TEST(DeleteJobs, WaitsUntilTheJobControllerHasSuspendedTheJob) {
 TEST(DeleteJobs, DeletesASuspendedJob) {
   World world = two_jobs(active);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", suspended);
-  EXPECT_THAT(describe(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
+  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
 }
 
 TEST(DeleteJobs, WaitsWhilePodsOfASuspendedJobAreActive) {
   World world = two_jobs(suspended);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", with_field("/status/active", 1));
-  EXPECT_THAT(describe(deleted(world)), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
 }
 
 TEST(DeleteJobs, DeletesAJobAfterTheSuspendTimeout) {
@@ -143,7 +144,7 @@ TEST(DeleteJobs, DeletesAJobAfterTheSuspendTimeout) {
   world.every_job(suspended_for_deletion(0s));
   world.now() = after(30s);
   const plan::Plan plan = deleted(world);
-  EXPECT_THAT(describe(plan), ElementsAre(SizeIs(2)));
+  EXPECT_THAT(stages_of(plan), ElementsAre(SizeIs(2)));
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
 
@@ -152,7 +153,7 @@ TEST(DeleteJobs, SuspendsAJobAgainThatAUserResumed) {
   world.every_job(suspended_for_deletion(0s)).every_job(with_field("/spec/suspend", false));
   world.now() = after(60s);
   const plan::Plan plan = deleted(world);
-  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
   EXPECT_EQ(string_at(*plan.stages[0].actions[0].body.make(), {"metadata", "annotations", kDeletionPendingSince}),
             "2026-01-01T00:01:00Z");
 }
@@ -184,7 +185,7 @@ TEST(DeleteJobs, DeletesAStuckJobBeforeItsPods) {
   world.job("train-workers-0", being_deleted(0s)).without_job("train-workers-1");
   world.now() = after(5min);
   const plan::Plan plan = deleted(world);
-  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("delete train-workers-0 Background")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-0 Background")));
   EXPECT_EQ(plan.stages[0].actions[0].preconditions, (plan::Preconditions{.uid = "uid-of-train-workers-0"}));
   const std::string text =
       "job train-workers-0 has been terminating since 2026-01-01T00:00:00Z: deleting it without waiting for its pods, "
@@ -197,7 +198,7 @@ TEST(DeleteJobs, UsesTheDeletionTimeoutOfTheOptions) {
   World world = two_jobs(ready);
   world.every_job(being_deleted(0s));
   world.now() = after(10s);
-  EXPECT_THAT(describe(deleted(world, {.deletion_timeout = 10s})), ElementsAre(SizeIs(2)));
+  EXPECT_THAT(stages_of(deleted(world, {.deletion_timeout = 10s})), ElementsAre(SizeIs(2)));
 }
 
 }  // namespace

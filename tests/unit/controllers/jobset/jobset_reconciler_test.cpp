@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/headless_service.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
 #include "tpu/waiting_conditions.h"
@@ -91,17 +92,17 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
 
 TEST_F(ReconcilingJobSets, FindsJobsServiceAndClaimsInTheStores) {
   observe(train().world());
-  EXPECT_THAT(describe(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
-                                            ElementsAre("create train-workers-0", "create train-workers-1")));
+  EXPECT_THAT(stages_of(plan()), ElementsAre(ElementsAre("create train", "create data-train"),
+                                             ElementsAre("create train-workers-0", "create train-workers-1")));
   observe(train().everywhere(ready));
-  EXPECT_THAT(describe(plan()), IsEmpty());
+  EXPECT_THAT(stages_of(plan()), IsEmpty());
 }
 
 TEST_F(ReconcilingJobSets, IgnoresJobsOfAPreviousJobSet) {
   World world = train().everywhere(ready);
   world.job("train-workers-0", with_field("/metadata/ownerReferences/0/uid", "another"));
   observe(world);
-  EXPECT_THAT(describe(plan()), ElementsAre(ElementsAre("create train-workers-0")));
+  EXPECT_THAT(stages_of(plan()), ElementsAre(ElementsAre("create train-workers-0")));
 }
 
 TEST_F(ReconcilingJobSets, FindsAServiceThatIsNotOwned) {
@@ -110,7 +111,7 @@ TEST_F(ReconcilingJobSets, FindsAServiceThatIsNotOwned) {
   service["metadata"].erase("ownerReferences");
   service["spec"]["selector"] = {{"app", "x"}};
   observe(world.with_service(service));
-  EXPECT_THAT(describe(plan()), IsEmpty());
+  EXPECT_THAT(stages_of(plan()), IsEmpty());
   EXPECT_THAT(describe(plan().events), testing::Contains(HasSubstr("service default/pods has no controller")));
 }
 

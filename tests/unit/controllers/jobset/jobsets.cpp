@@ -179,26 +179,6 @@ Outcome Scene::render(const Decisions& decisions) const {
   return {std::move(plan), JobSetStatus::read(jobset)};
 }
 
-std::vector<std::string> describe(const std::vector<plan::Action>& actions) {
-  std::vector<std::string> out;
-  for (const plan::Action& action : actions) {
-    std::string text = action.kind == plan::ActionKind::kCreate  ? "create "
-                       : action.kind == plan::ActionKind::kPatch ? "patch "
-                                                                 : "delete ";
-    text += action.key.name;
-    if (!action.subresource.empty()) text += " " + action.subresource;
-    if (action.propagation) text += fmt::format(" {}", to_string(*action.propagation));
-    out.push_back(std::move(text));
-  }
-  return out;
-}
-
-std::vector<std::vector<std::string>> describe(const plan::Plan& plan) {
-  std::vector<std::vector<std::string>> out;
-  for (const plan::Stage& stage : plan.stages) out.push_back(describe(stage.actions));
-  return out;
-}
-
 std::vector<std::string> describe(const std::vector<plan::EventIntent>& events) {
   std::vector<std::string> out;
   for (const plan::EventIntent& event : events) {

@@ -157,11 +157,6 @@ struct Scene {
   const JobSetState state;
 };
 
-/// For comparison: "create train-workers-0", "patch train-workers-0 status", "delete train-workers-0
-/// Foreground".
-[[nodiscard]] std::vector<std::string> describe(const std::vector<plan::Action>& actions);
-/// The same, by stage.
-[[nodiscard]] std::vector<std::vector<std::string>> describe(const plan::Plan& plan);
 /// "Warning FailedJobs: jobset failed"; without events that depend on an action.
 [[nodiscard]] std::vector<std::string> describe(const std::vector<plan::EventIntent>& events);
 /// "True FailedJobs: jobset failed"; empty without the condition.

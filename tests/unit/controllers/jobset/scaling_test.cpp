@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -35,7 +36,7 @@ TEST(Scaling, ResizesRunningJobs) {
   Decisions decisions;
   decisions.children.emplace().resize = jobs_to_resize(scene.state.spec, scene.state.children.active);
   const plan::Plan plan = scene.render(decisions).plan;
-  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
   const plan::Action& first = plan.stages[0].actions[0];
   EXPECT_EQ(*first.body.make(), Json({{"spec", {{"parallelism", 4}, {"completions", 4}}}}));
   EXPECT_EQ(first.preconditions.uid, "uid-of-train-workers-0");

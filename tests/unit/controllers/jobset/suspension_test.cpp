@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/labels.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -50,7 +51,7 @@ TEST(SuspendJobs, SuspendsAllJobsThatAreNotSuspended) {
   world.every_job(with_field("/spec/suspend", false));
   world.job("train-workers-1", suspended).job("train-workers-2", being_deleted());
   const Outcome out = suspend(world);
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-3")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-3")));
   EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"spec", {{"suspend", true}}}}));
   EXPECT_EQ(out.plan.stages[0].actions[0].preconditions.uid, "uid-of-train-workers-0");
   EXPECT_EQ(suspension(out), "True SuspendedJobs: jobset is suspended");
@@ -74,7 +75,7 @@ TEST(ResumeJobs, AddsNoConditionIfTheJobSetWasNeverSuspended) {
 
 TEST(ResumeJobs, ResumesAllJobs) {
   const Outcome out = resume(was_suspended(a_jobset("train").job("workers", 2)));
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
   EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"spec", {{"suspend", false}}}}));
   EXPECT_THAT(out.plan.stages, SizeIs(1));
   EXPECT_EQ(suspension(out), "False ResumeJobs: jobset is resumed");
@@ -120,8 +121,8 @@ TEST(ResumeJobs, ClearsTheStartTimeBeforeItChangesTheTemplate) {
   world.set(std::string(kTemplate) + "/spec/nodeSelector", {{"pool", "c"}});
   world.job("train-workers-1", with_field("/status/startTime", "2026-01-01T00:00:00Z"));
   const Outcome out = resume(world);
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-workers-1 status"),
-                                              ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-1 status"),
+                                               ElementsAre("patch train-workers-0", "patch train-workers-1")));
   EXPECT_EQ(body_of(out.plan.stages[0].actions[0]), Json({{"status", {{"startTime", nullptr}}}}));
   EXPECT_EQ(out.plan.stages[0].actions[0].preconditions.uid, "uid-of-train-workers-1");
 }
@@ -146,7 +147,7 @@ TEST(ResumeJobs, DeletesAJobThatWasCreatedForAnotherTopology) {
   world.set("/spec/replicatedJobs/0/template/spec/parallelism", 2);
   world.set("/spec/replicatedJobs/0/template/spec/completions", 2);
   const Outcome out = resume(world);
-  EXPECT_THAT(describe(out.plan),
+  EXPECT_THAT(stages_of(out.plan),
               ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
   EXPECT_THAT(out.plan.reason,
               testing::StartsWith("job train-workers-0 was created for another accelerator or topology: deleting it"));
@@ -159,7 +160,7 @@ TEST(ResumeJobs, AddsATopologyToAJobWithoutOne) {
   world.set(std::string(kTemplate) + "/spec/nodeSelector",
             {{"cloud.google.com/gke-tpu-accelerator", kV6e}, {"cloud.google.com/gke-tpu-topology", "4x4"}});
   const Outcome out = resume(world);
-  ASSERT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
+  ASSERT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-0", "patch train-workers-1")));
   EXPECT_EQ(
       body_of(out.plan.stages[0].actions[0])["spec"]["template"],
       Json({{"spec",
@@ -172,23 +173,23 @@ TEST(ResumeJobs, SkipsTerminatingJobsAndJobsWithoutLabels) {
   World world = was_suspended(a_jobset("train").job("workers", 3));
   world.job("train-workers-0", being_deleted()).job("train-workers-1", without_label(tpu::kReplicatedJobName));
   const Outcome out = resume(world);
-  EXPECT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-workers-2")));
+  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-2")));
 }
 
 TEST(ResumeJobs, FollowsTheStartupOrder) {
   World world = was_suspended(a_jobset("train").job("a").job("b").in_order());
   const Outcome first = resume(world);
-  EXPECT_THAT(describe(first.plan), ElementsAre(ElementsAre("patch train-a-0")));
+  EXPECT_THAT(stages_of(first.plan), ElementsAre(ElementsAre("patch train-a-0")));
   EXPECT_EQ(suspension(first), "True SuspendedJobs: jobset is suspended") << "until the last may start";
   world.job("train-a-0", with_field("/spec/suspend", false)).job("train-a-0", ready);
   const Outcome second = resume(world);
-  EXPECT_THAT(describe(second.plan), ElementsAre(ElementsAre("patch train-b-0")));
+  EXPECT_THAT(stages_of(second.plan), ElementsAre(ElementsAre("patch train-b-0")));
 }
 
 TEST(ResumeJobs, WaitsForDependencies) {
   World world = was_suspended(a_jobset("train").job("a").job("b").depends_on("a", "Ready"));
   const Outcome out = resume(world);
-  EXPECT_THAT(describe(out.plan), ElementsAre(ElementsAre("patch train-a-0")));
+  EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-a-0")));
   EXPECT_EQ(suspension(out), "False ResumeJobs: jobset is resumed") << "as upstream";
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -28,7 +29,7 @@ plan::Plan created(const World& world) {
 
 TEST(VolumeClaims, AreCreatedIfMissing) {
   const plan::Plan plan = created(with_claims().world());
-  ASSERT_THAT(describe(plan), ElementsAre(ElementsAre("create scratch-train", "create data-train")));
+  ASSERT_THAT(stages_of(plan), ElementsAre(ElementsAre("create scratch-train", "create data-train")));
   const std::vector<plan::Action>& actions = plan.stages[0].actions;
   EXPECT_EQ(*actions[0].body.make(), Json::parse(R"({
     "apiVersion": "v1", "kind": "PersistentVolumeClaim",
@@ -56,7 +57,7 @@ TEST(VolumeClaims, OfAPreviousJobSetAreKept) {
   World world = with_claims().world();
   world.with_claim({{"metadata", {{"name", "data-train"}, {"namespace", "default"}}}});
   const plan::Plan plan = created(world);
-  EXPECT_THAT(describe(plan), ElementsAre(ElementsAre("create scratch-train")));
+  EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("create scratch-train")));
   EXPECT_EQ(plan.reason, "volume claim scratch-train is missing: creating it");
 }
 

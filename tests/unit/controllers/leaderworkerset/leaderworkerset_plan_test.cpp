@@ -12,6 +12,7 @@
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
 #include "controllers/plan/conditions.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "tpu/labels.h"
 #include "tpu/waiting_conditions.h"
@@ -20,7 +21,6 @@ namespace tpuslice::leaderworkerset {
 namespace {
 
 using namespace std::chrono_literals;
-using plan::ActionKind;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -32,20 +32,6 @@ template <typename View = ObjectView>
 std::shared_ptr<const View> stored(Json json, const std::string& uid) {
   json["metadata"]["uid"] = uid;
   return std::make_shared<const View>(View::from_json(json).value());
-}
-
-/// Writes of a plan: "create StatefulSet serve".
-std::vector<std::string> writes(const plan::Plan& plan) {
-  std::vector<std::string> out;
-  for (const plan::Stage& stage : plan.stages) {
-    for (const plan::Action& action : stage.actions) {
-      const char* verb = action.kind == ActionKind::kCreate  ? "create"
-                         : action.kind == ActionKind::kPatch ? "patch"
-                                                             : "delete";
-      out.push_back(fmt::format("{} {} {}", verb, action.type.kind, action.key.name));
-    }
-  }
-  return out;
 }
 
 /// "GroupsHealthy=True" of each condition, without prefixes.
@@ -164,7 +150,7 @@ TEST(LeaderWorkerSetPlan, CreatesRevisionServiceAndLeaderSetFirst) {
   seen.set = a_set("serve").replicas(2).size(2).object();
   seen.now = kToday;
   const plan::Plan plan = plan_leaderworkerset(seen).value();
-  const std::vector<std::string> all = writes(plan);
+  const std::vector<std::string> all = writes_of(plan);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[0], HasSubstr("create ControllerRevision serve-"));
   EXPECT_EQ(all[1], "create Service serve");
@@ -185,7 +171,7 @@ TEST(LeaderWorkerSetPlan, IsProgressingButNotUpdatingForNewGroups) {
 
 TEST(LeaderWorkerSetPlan, RecordsTheMembersOfCompleteGroupsAndIsThenEmpty) {
   World serve = world();
-  EXPECT_THAT(writes(serve.plan()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("patch StatefulSet serve-0", "patch StatefulSet serve-1"));
   World stable = stable_world();
   for (int i = 0; i < 3; ++i) {
     const plan::Plan plan = stable.plan();
@@ -198,19 +184,19 @@ TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeader) {
   World serve = stable_world();
   serve.drop_stateful_set("serve-1");
   std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-1-1"; });
-  EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-1"));
   serve.change_set("/spec/startupPolicy", "LeaderReady");
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
-  EXPECT_THAT(writes(serve.plan()), IsEmpty()) << "the leader is not ready";
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "the leader is not ready";
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = true; });
-  EXPECT_THAT(writes(serve.plan()), ElementsAre("create StatefulSet serve-1"));
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-1"));
 }
 
 TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAPreviousLeader) {
   World serve = stable_world();
   serve.change_pod("serve-1", [](PodView& pod) { pod.uid = "uid-of-another-leader"; });
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], kGroupsHealthy), "True");
 }
 
@@ -222,7 +208,7 @@ TEST(LeaderWorkerSetPlan, ReportsAStatefulSetOfAnotherOwnerWithTheNameOfAWorkerS
                       {"metadata", {{"name", "serve-1"}, {"namespace", "default"}}}};
   serve.seen().stateful_sets.push_back(stored<StatefulSetView>(other, "uid-of-other"));
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
   ASSERT_NE(healthy, nullptr);
   EXPECT_EQ(string_at(*healthy, {"reason"}), "WorkerSetConflict");
@@ -237,7 +223,7 @@ TEST(LeaderWorkerSetPlan, ReportsAServiceOfAnotherOwnerThatDoesNotSelectThePods)
   service.selector = {{"app", "other"}};
   serve.seen().services = {std::make_shared<const ServiceView>(service)};
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json* healthy = find_condition(plan.status->status["conditions"], kGroupsHealthy);
   ASSERT_NE(healthy, nullptr);
   EXPECT_EQ(string_at(*healthy, {"reason"}), "ServiceConflict");
@@ -253,7 +239,7 @@ TEST(LeaderWorkerSetPlan, WritesNoChildrenIfTheLeaderSetHasAnotherOwner) {
       {"apiVersion", "apps/v1"}, {"kind", "StatefulSet"}, {"metadata", {{"name", "serve"}, {"namespace", "default"}}}};
   seen.stateful_sets = {stored<StatefulSetView>(other, "uid-of-other")};
   const plan::Plan plan = plan_leaderworkerset(seen).value();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json& conditions = plan.status->status["conditions"];
   EXPECT_THAT(statuses(conditions),
               ElementsAre("Accepted=True", "GroupsHealthy=False", "SlicesPlaced=False", "ContainersStarted=False"));
@@ -295,7 +281,7 @@ TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
     pod.annotations[std::string(tpu::kWaiting)] = "1 node pool would match, a: node a-0 is cordoned";
   });
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   const Json conditions = serve.seen().set.json()["status"]["conditions"];
   const Json* placed = find_condition(conditions, tpu::kSlicesPlaced);
   ASSERT_NE(placed, nullptr);
@@ -323,7 +309,7 @@ TEST(LeaderWorkerSetPlan, OnlyReportsAnInvalidSpec) {
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/size", -1);
   const plan::Plan plan = serve.plan();
-  EXPECT_THAT(writes(plan), IsEmpty());
+  EXPECT_THAT(writes_of(plan), IsEmpty());
   EXPECT_EQ(condition_status(plan.status->status["conditions"], plan::kAccepted), "False");
   EXPECT_TRUE(serve.plan().empty()) << "reported once";
   serve.change_set("/spec/leaderWorkerTemplate/size", 2);
@@ -340,8 +326,8 @@ TEST(LeaderWorkerSetPlan, RecordsARestartBeforeItDeletesTheGroup) {
   World serve = stable_world();
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan plan = serve.plan();
-  ASSERT_THAT(writes(plan), ElementsAre("patch StatefulSet serve", "delete StatefulSet serve-0", "delete Pod serve-0",
-                                        "delete Pod serve-0-1"));
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve", "delete StatefulSet serve-0",
+                                           "delete Pod serve-0", "delete Pod serve-0-1"));
   ASSERT_EQ(plan.stages.size(), 3U) << "the worker set is deleted before its pods, which it would recreate";
   EXPECT_EQ(plan.stages[1].actions[0].propagation, plan::Propagation::kForeground);
   const plan::Action& leader = plan.stages[2].actions[0];
@@ -354,9 +340,9 @@ TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetI
   World serve = stable_world();
   serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
   const plan::Plan first = serve.plan();
-  ASSERT_EQ(writes(first).size(), 2U);
-  EXPECT_THAT(writes(first)[0], HasSubstr("create ControllerRevision"));
-  EXPECT_EQ(writes(first)[1], "patch StatefulSet serve");
+  ASSERT_EQ(writes_of(first).size(), 2U);
+  EXPECT_THAT(writes_of(first)[0], HasSubstr("create ControllerRevision"));
+  EXPECT_EQ(writes_of(first)[1], "patch StatefulSet serve");
   const Json revision = build_revision(serve.spec(), revision_data(serve.seen().set.json()), 2);
   serve.seen().revisions.push_back(stored(revision, "uid-of-second"));
   const std::string key = Revision::read(Object(revision)).key;
@@ -364,11 +350,11 @@ TEST(LeaderWorkerSetPlan, DeletesOutdatedGroupsOnceTheNewRevisionOfTheLeaderSetI
   leaders["metadata"]["generation"] = 2;
   leaders["status"] = {{"replicas", 2}, {"observedGeneration", 1}};
   serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
-  EXPECT_THAT(writes(serve.plan()), IsEmpty())
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty())
       << "the StatefulSet controller would create leaders with the old revision";
   leaders["status"]["observedGeneration"] = 2;
   serve.seen().stateful_sets.front() = stored<StatefulSetView>(leaders, "uid-of-leaders");
-  EXPECT_THAT(writes(serve.plan()),
+  EXPECT_THAT(writes_of(serve.plan()),
               ElementsAre("delete StatefulSet serve-1", "delete Pod serve-1", "delete Pod serve-1-1"))
       << "the other is below the partition";
 }
@@ -377,7 +363,7 @@ TEST(LeaderWorkerSetPlan, RecreatesADeletedRevisionWithItsKey) {
   World serve = stable_world();
   serve.seen().revisions.clear();
   const plan::Plan plan = serve.plan();
-  ASSERT_EQ(writes(plan).size(), 1U);
+  ASSERT_EQ(writes_of(plan).size(), 1U);
   const Json created = plan.stages[0].actions[0].body.make().value();
   EXPECT_EQ(created["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
 }
@@ -390,7 +376,7 @@ TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
     serve.seen().revisions.push_back(
         stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
   }
-  const std::vector<std::string> all = writes(serve.plan());
+  const std::vector<std::string> all = writes_of(serve.plan());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_THAT(all[0], HasSubstr("delete ControllerRevision serve-"));
   EXPECT_THAT(all[0], HasSubstr("-2"));
@@ -404,7 +390,7 @@ TEST(LeaderWorkerSetPlan, RepairsDrift) {
     view.settings["replicas"] = 7;
     set = std::make_shared<const StatefulSetView>(std::move(view));
   }
-  EXPECT_THAT(writes(serve.plan()),
+  EXPECT_THAT(writes_of(serve.plan()),
               ElementsAre("patch StatefulSet serve", "patch StatefulSet serve-0", "patch StatefulSet serve-1"));
 }
 

@@ -11,7 +11,7 @@ TEST(OwnCondition, IsTrueWithoutAProblem) {
   Json conditions;
   EXPECT_TRUE(set_accepted(conditions, {}, 3, kNow));
   EXPECT_EQ(conditions, Json::parse(R"([{"type": "tpuslice.dev/Accepted", "status": "True", "reason": "Accepted",
-    "message": "the spec is carried out", "observedGeneration": 3, "lastTransitionTime": "1970-01-02T00:00:00Z"}])"));
+    "message": "the spec is valid", "observedGeneration": 3, "lastTransitionTime": "1970-01-02T00:00:00Z"}])"));
 }
 
 TEST(OwnCondition, IsFalseWithReasonAndMessageOfTheProblem) {
