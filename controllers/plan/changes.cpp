@@ -19,10 +19,7 @@ void Changes::count(std::string name, std::string help, std::map<std::string, st
       {Measurement::Kind::kCount, std::move(name), std::move(help), std::move(labels), 1, std::move(after)});
 }
 
-void Changes::requeue_within(Duration time) {
-  const Duration positive = std::max<Duration>(time, std::chrono::milliseconds(1));
-  requeue_after = std::min(requeue_after.value_or(positive), positive);
-}
+void Changes::requeue_within(Duration time) { plan::requeue_within(requeue_after, time); }
 
 Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason) {
   Plan plan;

@@ -1,5 +1,6 @@
 #include "controllers/plan/plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,6 +99,11 @@ Action Action::patch(const ResourceType& type, ObjectKey key, Json merge_patch, 
 Json status_of(const Object& object) {
   const Json* status = find_path(object.json(), {"status"});
   return status == nullptr ? Json() : *status;
+}
+
+void requeue_within(std::optional<Duration>& requeue_after, Duration time) {
+  const Duration positive = std::max<Duration>(time, std::chrono::milliseconds(1));
+  requeue_after = std::min(requeue_after.value_or(positive), positive);
 }
 
 std::string summary(const std::vector<std::string>& reasons) {

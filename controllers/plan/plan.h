@@ -123,7 +123,7 @@ struct Measurement {
 };
 
 struct Plan {
-  std::string reason;  ///< One sentence: what is being done and why. Logs, golden files and kubectl-tpu show it.
+  std::string reason;  ///< One sentence: what is being done and why. Logs and golden files show it.
   std::vector<Stage> stages;
   std::optional<StatusPatch> status;
   std::vector<EventIntent> events;
@@ -133,6 +133,9 @@ struct Plan {
   /// Nothing to write.
   [[nodiscard]] bool empty() const { return stages.empty() && !status && events.empty(); }
 };
+
+/// Lowers `requeue_after` to `time`, at least one millisecond.
+void requeue_within(std::optional<Duration>& requeue_after, Duration time);
 
 /// Plan::reason from the reasons of its parts: the first few, and how many more there are.
 [[nodiscard]] std::string summary(const std::vector<std::string>& reasons);

@@ -145,9 +145,9 @@ ActionReport Executor::run(const plan::Action& action, const std::stop_token& st
 }
 
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
-  Result<Json> made = action.body.make();
-  if (!made) return failed(made.error());
-  const Object body(*std::move(made));
+  Result<Json> json = action.body.make();
+  if (!json) return failed(json.error());
+  const Object body(*std::move(json));
   const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kMetadataOnly}, stop);
   if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
   if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, body, stop);

@@ -122,7 +122,7 @@ class PlanBuilder {
     // Independent: a failed write must not hold back other slices.
     if (!writes_.empty()) plan_.stages.push_back({std::move(writes_), true});
     plan_.reason = plan::summary(notes_);
-    if (changes_at) plan_.requeue_after = std::max<Duration>(*changes_at - seen_.now, std::chrono::milliseconds(1));
+    if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - seen_.now);
     return std::move(plan_);
   }
 

@@ -56,10 +56,7 @@ class SlicePlanner {
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
 
-  void requeue_at(Timestamp when) {
-    const Duration after = std::max<Duration>(when - seen_.now, std::chrono::milliseconds(1));
-    plan_.requeue_after = std::min(plan_.requeue_after.value_or(after), after);
-  }
+  void requeue_at(Timestamp when) { plan::requeue_within(plan_.requeue_after, when - seen_.now); }
 
   /// When the pod's node counts as lost; absent for a node that is Ready or deleted.
   [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) const {

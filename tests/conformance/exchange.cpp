@@ -83,18 +83,18 @@ Result<Step> read_step(const Json& json, const Json& objects) {
 
 /// A namespace name: lower case, with dashes, at most 50 characters.
 std::string slug(const std::string& text) {
-  std::string made;
+  std::string name;
   for (const char each : text) {
     const auto c = static_cast<unsigned char>(each);
     if (std::isalnum(c) != 0) {
-      made += static_cast<char>(std::tolower(c));
-    } else if (!made.empty() && made.back() != '-') {
-      made += '-';
+      name += static_cast<char>(std::tolower(c));
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
     }
   }
-  made = made.substr(0, 50);
-  while (!made.empty() && made.back() == '-') made.pop_back();
-  return made;
+  name = name.substr(0, 50);
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
 }
 
 Result<Exchange> read_exchange(const Json& json, const Json& objects, const std::string& area) {

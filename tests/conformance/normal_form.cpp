@@ -68,13 +68,13 @@ class Normaliser {
  private:
   Json run_object(const Json& json, bool versions_move) {
     const bool bookmark = string_at(json, {"type"}) == "BOOKMARK";
-    Json made = Json::object();
+    Json out = Json::object();
     for (const auto& [key, value] : json.items()) {
       const bool moves = (key == "metadata" && (is_collection(json) || versions_move)) || (key == "object" && bookmark);
       const bool version = key == "resourceVersion" || key == kShownVersion;
-      made[replaced(key)] = run(value, key, moves || (version && (versions_move || is_collection(json))));
+      out[replaced(key)] = run(value, key, moves || (version && (versions_move || is_collection(json))));
     }
-    return made;
+    return out;
   }
 
   void note_version(const std::string& text) {

@@ -87,9 +87,9 @@ class BeastServer final : public Server {
 
   Status set_identity(const Identity& identity) override {
     if (!core_->options.tls) return Error::invalid_argument("server on port {} speaks plain HTTP", port_);
-    ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> made, make_tls(identity, core_->options.client_ca));
+    ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> context, make_tls(identity, core_->options.client_ca));
     const MutexLock lock(mutex_);
-    tls_ = std::move(made);
+    tls_ = std::move(context);
     return {};
   }
 

@@ -110,14 +110,14 @@ Status add_leaf_extensions(X509* leaf, X509* issuer, const CertificateRequest& r
 }  // namespace
 
 Result<Identity> make_certificate_authority(std::string_view common_name, const Validity& validity) {
-  ASSIGN_OR_RETURN(const Draft made, draft(validity));
-  X509* certificate = made.certificate.get();
+  ASSIGN_OR_RETURN(const Draft unsigned_draft, draft(validity));
+  X509* certificate = unsigned_draft.certificate.get();
   RETURN_IF_ERROR(add_name(X509_get_subject_name(certificate), "CN", common_name));
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
   RETURN_IF_ERROR(add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE"));
   RETURN_IF_ERROR(add_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign"));
   RETURN_IF_ERROR(add_extension(certificate, certificate, NID_subject_key_identifier, "hash"));
-  return sign(made, made.key.get());
+  return sign(unsigned_draft, unsigned_draft.key.get());
 }
 
 Result<Identity> issue_certificate(const Identity& authority, const CertificateRequest& request,
@@ -128,14 +128,14 @@ Result<Identity> issue_certificate(const Identity& authority, const CertificateR
   if (X509_check_private_key(issuer, issuer_key.get()) != 1) {
     return Error::invalid_argument("certificate authority: key does not belong to it: {}", openssl_error());
   }
-  ASSIGN_OR_RETURN(const Draft made, draft(validity));
-  X509* leaf = made.certificate.get();
+  ASSIGN_OR_RETURN(const Draft unsigned_draft, draft(validity));
+  X509* leaf = unsigned_draft.certificate.get();
   X509_NAME* subject = X509_get_subject_name(leaf);
   for (const std::string& each : request.organizations) RETURN_IF_ERROR(add_name(subject, "O", each));
   if (!request.common_name.empty()) RETURN_IF_ERROR(add_name(subject, "CN", request.common_name));
   X509_set_issuer_name(leaf, X509_get_subject_name(issuer));
   RETURN_IF_ERROR(add_leaf_extensions(leaf, issuer, request));
-  return sign(made, issuer_key.get());
+  return sign(unsigned_draft, issuer_key.get());
 }
 
 Result<Timestamp> certificate_not_after(std::string_view pem) {

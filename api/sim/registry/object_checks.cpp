@@ -15,11 +15,11 @@ namespace {
 constexpr std::size_t kAnnotationLimit = 256U * 1024U;
 
 FieldProblem problem(std::string path, std::string message, std::string_view reason = "FieldValueInvalid") {
-  FieldProblem made;
-  made.path = std::move(path);
-  made.message = std::move(message);
-  made.reason = std::string(reason);
-  return made;
+  FieldProblem out;
+  out.path = std::move(path);
+  out.message = std::move(message);
+  out.reason = std::string(reason);
+  return out;
 }
 
 FieldProblem invalid_value(std::string path, std::string_view value, std::string_view message) {

@@ -225,9 +225,9 @@ Result<Object> Registry::create(const Resource& resource, Object object, const W
   const bool generated = string_at(json, {"metadata", "name"}).empty() && !prefix.empty();
   for (int attempt = 1;; ++attempt) {
     if (generated) json["metadata"]["name"] = prefix + ids_.suffix();
-    Result<Object> made = create_named(resource, json, options);
-    const bool taken = !made && made.error().code() == ErrorCode::kAlreadyExists;
-    if (!generated || !taken || attempt == kNameAttempts) return made;
+    Result<Object> created = create_named(resource, json, options);
+    const bool taken = !created && created.error().code() == ErrorCode::kAlreadyExists;
+    if (!generated || !taken || attempt == kNameAttempts) return created;
   }
 }
 

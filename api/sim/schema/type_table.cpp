@@ -92,21 +92,21 @@ Json TypeTable::schema(std::string_view type) const {
   if (const auto scalar = scalar_schemas().find(type); scalar != scalar_schemas().end()) return scalar->second;
   const auto found = types_.find(type);
   TPUSLICE_CHECK_MSG(found != types_.end(), type);
-  Json made = {{"type", "object"}, {"properties", Json::object()}};
+  Json object = {{"type", "object"}, {"properties", Json::object()}};
   for (const Field& field : found->second) {
-    made["properties"][field.name] = field_schema(field);
-    if (field.required) made["required"].push_back(field.name);
+    object["properties"][field.name] = field_schema(field);
+    if (field.required) object["required"].push_back(field.name);
   }
-  return made;
+  return object;
 }
 
 Json TypeTable::field_schema(const Field& field) const {
-  Json made = schema(field.type);
-  for (const std::string& marker : field.markers) mark(made, marker);
-  if (made["type"] == "array" && !made.contains("x-kubernetes-list-type")) made["x-kubernetes-list-type"] = "atomic";
-  if (made["type"].is_null()) made.erase("type");
-  if (!field.description.empty()) made["description"] = field.description;
-  return made;
+  Json out = schema(field.type);
+  for (const std::string& marker : field.markers) mark(out, marker);
+  if (out["type"] == "array" && !out.contains("x-kubernetes-list-type")) out["x-kubernetes-list-type"] = "atomic";
+  if (out["type"].is_null()) out.erase("type");
+  if (!field.description.empty()) out["description"] = field.description;
+  return out;
 }
 
 void TypeTable::mark(Json& schema, const std::string& marker) {

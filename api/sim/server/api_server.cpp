@@ -161,11 +161,11 @@ Result<Json> ApiCall::body() {
 }
 
 http::Reply ApiCall::reply(int status, const Json& object) const {
-  http::Reply made = json_reply(status, presenter().one(object).dump());
+  http::Reply out = json_reply(status, presenter().one(object).dump());
   for (const std::string& warning : warnings) {
-    made.response.headers.emplace_back("Warning", fmt::format("299 - {}", Json(warning).dump()));
+    out.response.headers.emplace_back("Warning", fmt::format("299 - {}", Json(warning).dump()));
   }
-  return made;
+  return out;
 }
 
 ApiServer::ApiServer(Registry& registry, ApiServerOptions options)

@@ -123,9 +123,9 @@ Result<http::Reply> replace(ApiCall& call) {
   }
   const bool exists = call.registry.get(*call.resource, call.key()).ok();
   if (!exists && call.info.subresource.empty() && creates_on_update(*call.resource)) {
-    ASSIGN_OR_RETURN(const Object made,
+    ASSIGN_OR_RETURN(const Object created,
                      call.registry.create(*call.resource, Object(std::move(object)), call.write_options()));
-    return call.reply(201, made.json());
+    return call.reply(201, created.json());
   }
   if (exists && version.empty() && needs_version(*call.resource)) {
     Resource named = *call.resource;
@@ -231,9 +231,9 @@ Result<DeleteOptions> delete_options(ApiCall& call) {
 Result<http::Reply> handle_create(ApiCall& call) {
   RETURN_IF_ERROR(check_options(call, "CreateOptions"));
   ASSIGN_OR_RETURN(Json object, object_of(call));
-  ASSIGN_OR_RETURN(const Object made,
+  ASSIGN_OR_RETURN(const Object created,
                    call.registry.create(*call.resource, Object(std::move(object)), call.write_options()));
-  return call.reply(201, made.json());
+  return call.reply(201, created.json());
 }
 
 Result<http::Reply> handle_object(ApiCall& call) {

@@ -51,19 +51,19 @@ Json Presenter::one(const Json& object, bool headers) const {
   if (form == Form::kMetadata || form == Form::kMetadataList) return partial(object);
   if (form == Form::kObject) return object;
   const TableColumns columns(resource);
-  Json made = table({{"resourceVersion", string_at(object, {"metadata", "resourceVersion"})}});
-  if (headers) made["columnDefinitions"] = columns.definitions();
-  made["rows"].push_back(row_of(columns, object, row_object, now));
-  return made;
+  Json answer = table({{"resourceVersion", string_at(object, {"metadata", "resourceVersion"})}});
+  if (headers) answer["columnDefinitions"] = columns.definitions();
+  answer["rows"].push_back(row_of(columns, object, row_object, now));
+  return answer;
 }
 
 std::string Presenter::list(const std::vector<JsonPtr>& objects, const Json& metadata) const {
   if (form == Form::kTable) {
     const TableColumns columns(resource);
-    Json made = table(metadata);
-    made["columnDefinitions"] = columns.definitions();
-    for (const JsonPtr& each : objects) made["rows"].push_back(row_of(columns, *each, row_object, now));
-    return made.dump();
+    Json answer = table(metadata);
+    answer["columnDefinitions"] = columns.definitions();
+    for (const JsonPtr& each : objects) answer["rows"].push_back(row_of(columns, *each, row_object, now));
+    return answer.dump();
   }
   const bool whole = form == Form::kObject;
   std::string out = "{\"kind\":" + Json(whole ? resource.list_kind : "PartialObjectMetadataList").dump();

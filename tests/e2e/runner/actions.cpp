@@ -93,6 +93,7 @@ Status ScenarioRunner::act(const Step&, const ReturnNodes&) {
 
 Status ScenarioRunner::act(const Step&, const Control& control) {
   if (!control.apiserver) return control_operator(control.verb);
+  const bool operator_ran = operator_->running();
   if (control.verb != "start") {
     RETURN_IF_ERROR(check_forbidden());
     world_.kill_apiserver();
@@ -101,7 +102,11 @@ Status ScenarioRunner::act(const Step&, const Control& control) {
   if (control.verb == "kill") return {};
   RETURN_IF_ERROR(world_.start_apiserver());
   apiserver_killed_ = false;
-  if (!operator_->running()) return {};
+  if (!operator_->running()) {
+    // It exits when it cannot renew its lease in time; the kubelet would restart it.
+    forbidden_before_ = 0;
+    return operator_ran ? operator_->restart() : Status();
+  }
   // A starting API server forbids every request until it has read all roles.
   ASSIGN_OR_RETURN(forbidden_before_, operator_->metric(kRequestsMetric, {{"code", "403"}}));
   return {};

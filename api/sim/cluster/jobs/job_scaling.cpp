@@ -91,17 +91,17 @@ bool JobSync::create_one(std::optional<int> index) {
       ++(apply_failure_policy(job_, *before->second).counts ? failures->counted : failures->ignored);
     }
   }
-  const Result<Object> made =
+  const Result<Object> created =
       registry_.create(*registry_.resources().find_id("pods"), Object(make_job_pod(job_, index, failures)),
                        as_controller("job-controller"));
-  if (made) {
+  if (created) {
     outcome_.wrote = true;
-    add_event("Normal", "SuccessfulCreate", fmt::format("Created pod: {}", made->key().name));
+    add_event("Normal", "SuccessfulCreate", fmt::format("Created pod: {}", created->key().name));
   } else {
     outcome_.failed = true;
-    add_event("Warning", "FailedCreate", fmt::format("Error creating: {}", made.error().message()));
+    add_event("Warning", "FailedCreate", fmt::format("Error creating: {}", created.error().message()));
   }
-  return made.ok();
+  return created.ok();
 }
 
 bool JobSync::remove(const JsonPtr& pod) {

@@ -82,12 +82,12 @@ JsonPtr StatefulSetSync::create_revision(std::int64_t number) {
   Json revision = make_revision(set_, number, collisions_);
   const Resource& resource = *registry_.resources().find_id(kControllerRevisions);
   for (;;) {
-    const auto made = registry_.create(resource, Object(revision), as_controller("statefulset-controller"));
-    if (made) {
+    const auto created = registry_.create(resource, Object(revision), as_controller("statefulset-controller"));
+    if (created) {
       outcome_.wrote = true;
-      return std::make_shared<const Json>(made->json());
+      return std::make_shared<const Json>(created->json());
     }
-    if (made.error().code() != ErrorCode::kAlreadyExists) return nullptr;
+    if (created.error().code() != ErrorCode::kAlreadyExists) return nullptr;
     const JsonPtr other = registry_.storage().get(kControllerRevisions, Object(revision).key());
     if (other != nullptr && same_data(*other, revision["data"])) return other;
     ++collisions_;

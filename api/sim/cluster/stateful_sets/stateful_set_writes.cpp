@@ -22,15 +22,15 @@ void join(std::string& text, const std::string& more) { text += (text.empty() ? 
 bool StatefulSetSync::create(const Json& pod) {
   std::string why;
   if (!create_claims(pod, why)) return refuse("Create", pod, why);
-  const auto made =
+  const auto created =
       registry_.create(*registry_.resources().find_id("pods"), Object(pod), as_controller("statefulset-controller"));
-  if (!made && made.error().code() == ErrorCode::kAlreadyExists) {
+  if (!created && created.error().code() == ErrorCode::kAlreadyExists) {
     outcome_.failed = true;
     return false;
   }
-  outcome_.wrote |= made.ok();
+  outcome_.wrote |= created.ok();
   if (!set_claim_owners(pod, why)) return refuse("Update", pod, why);
-  if (!made) return refuse("Create", pod, made.error().message());
+  if (!created) return refuse("Create", pod, created.error().message());
   add_event("Normal", "SuccessfulCreate",
             fmt::format("Create Pod {} in StatefulSet {} successful", pod_name(pod), name_));
   return true;
@@ -83,17 +83,17 @@ bool StatefulSetSync::create_claim(const Json& pod, const Json& claim, std::stri
     join(why, fmt::format("pvc {} is being deleted", name));
     return false;
   }
-  const auto made =
+  const auto created =
       registry_.create(*registry_.resources().find_id(kClaims), Object(claim), as_controller("statefulset-controller"));
-  if (made) {
+  if (created) {
     outcome_.wrote = true;
     add_event("Normal", "SuccessfulCreate",
               fmt::format("Create Claim {} Pod {} in StatefulSet {} success", name, pod_name(pod), name_));
     return true;
   }
-  const std::string& message = made.error().message();
+  const std::string& message = created.error().message();
   join(why, fmt::format("failed to create PVC {}: {}", name, message));
-  if (made.error().code() != ErrorCode::kAlreadyExists) {
+  if (created.error().code() != ErrorCode::kAlreadyExists) {
     add_event("Warning", "FailedCreate",
               fmt::format("Create Claim {} for Pod {} in StatefulSet {} failed error: {}", name, pod_name(pod), name_,
                           message));

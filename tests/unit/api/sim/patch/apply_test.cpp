@@ -72,10 +72,10 @@ TEST(FieldSet, ReadsBackWhatItWrites) {
 }
 
 TEST(Apply, CreatesAnObjectThatItsManagerOwns) {
-  const Json made = must_apply(
+  const Json applied = must_apply(
       Json(), R"({"replicas":1,"labels":{"a":"b"},"list":[{"k":"x","a":"1"}],"plain":["p"],"set":["s"]})", by("me"));
-  EXPECT_EQ(made["spec"]["replicas"], 1);
-  const Json& entry = made["metadata"]["managedFields"][0];
+  EXPECT_EQ(applied["spec"]["replicas"], 1);
+  const Json& entry = applied["metadata"]["managedFields"][0];
   EXPECT_EQ(entry["manager"], "me");
   EXPECT_EQ(entry["operation"], "Apply");
   EXPECT_EQ(entry["apiVersion"], "example.com/v1");
@@ -86,10 +86,10 @@ TEST(Apply, CreatesAnObjectThatItsManagerOwns) {
 }
 
 TEST(Apply, ChangesNothingTheSecondTime) {
-  const Json made = must_apply(Json(), R"({"replicas":1})", by("me"));
+  const Json applied = must_apply(Json(), R"({"replicas":1})", by("me"));
   PatchContext later = by("me");
   later.now += std::chrono::hours(1);
-  EXPECT_EQ(must_apply(made, R"({"replicas":1})", later), made);
+  EXPECT_EQ(must_apply(applied, R"({"replicas":1})", later), applied);
 }
 
 TEST(Apply, MergesListsByKeyAndKeepsFieldsOfOtherManagers) {
@@ -129,10 +129,10 @@ TEST(Apply, TakesOverFieldsWithForce) {
 }
 
 TEST(Apply, ConflictsWithUpdates) {
-  const Json made = must_apply(Json(), R"({"replicas":1})", by("one"));
-  Json scaled = made;
+  const Json applied = must_apply(Json(), R"({"replicas":1})", by("one"));
+  Json scaled = applied;
   scaled["spec"]["replicas"] = 5;
-  scaled = update_managed_fields(custom(), made, scaled, "kubectl-edit", "Update", "", FakeClock().wall());
+  scaled = update_managed_fields(custom(), applied, scaled, "kubectl-edit", "Update", "", FakeClock().wall());
   EXPECT_EQ(fields_of(scaled, "one"), Json()) << "the field has a new owner";
   EXPECT_EQ(fields_of(scaled, "kubectl-edit"), parse(R"({"f:spec":{"f:replicas":{}}})"));
   EXPECT_EQ(apply(scaled, R"({"replicas":1})", by("one")).error().message(),
@@ -148,10 +148,10 @@ TEST(Apply, IgnoresTheStatusWithoutTheSubresource) {
   PatchContext context = by("me");
   Json config = thing(R"({"replicas":1})");
   config["status"] = {{"ready", 1}};
-  const Json made = *apply_patch(custom(), Json(), "application/apply-patch+yaml", config, context);
-  EXPECT_EQ(fields_of(made, "me"), parse(R"({"f:spec":{"f:replicas":{}}})"));
+  const Json applied = *apply_patch(custom(), Json(), "application/apply-patch+yaml", config, context);
+  EXPECT_EQ(fields_of(applied, "me"), parse(R"({"f:spec":{"f:replicas":{}}})"));
   context.subresource = "status";
-  const Json status = *apply_patch(custom(), made, "application/apply-patch+yaml", config, context);
+  const Json status = *apply_patch(custom(), applied, "application/apply-patch+yaml", config, context);
   EXPECT_EQ(status["metadata"]["managedFields"].size(), 2U);
   EXPECT_EQ(status["metadata"]["managedFields"][0]["subresource"], "status");
   EXPECT_FALSE(status["metadata"]["managedFields"][0].contains("time")) << "it changed nothing";
@@ -189,12 +189,12 @@ TEST(Apply, MergesTheKeyedListsOfBuiltinKinds) {
 }
 
 TEST(ManagedFields, RecordTheChangesOfAnUpdate) {
-  const Json made = update_managed_fields(custom(), Json(), thing(R"({"replicas":1,"labels":{"a":"1"}})"), "m",
-                                          "Update", "", FakeClock().wall());
-  EXPECT_EQ(fields_of(made, "m"), parse(R"({"f:spec":{".":{},"f:replicas":{},"f:labels":{".":{},"f:a":{}}}})"));
-  Json less = made;
+  const Json applied = update_managed_fields(custom(), Json(), thing(R"({"replicas":1,"labels":{"a":"1"}})"), "m",
+                                             "Update", "", FakeClock().wall());
+  EXPECT_EQ(fields_of(applied, "m"), parse(R"({"f:spec":{".":{},"f:replicas":{},"f:labels":{".":{},"f:a":{}}}})"));
+  Json less = applied;
   less["spec"].erase("replicas");
-  less = update_managed_fields(custom(), made, less, "other", "Update", "", FakeClock().wall());
+  less = update_managed_fields(custom(), applied, less, "other", "Update", "", FakeClock().wall());
   EXPECT_EQ(fields_of(less, "m"), parse(R"({"f:spec":{".":{},"f:labels":{".":{},"f:a":{}}}})"));
   const Json untracked = thing("{}");
   EXPECT_EQ(

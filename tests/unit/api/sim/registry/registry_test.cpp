@@ -17,11 +17,11 @@ using ::testing::MatchesRegex;
 
 TEST(Registry, SetsUidTimeAndVersionOfANewObject) {
   TestServer api;
-  const Json made = api.json("POST", kPodsPath, pod("a"));
-  EXPECT_THAT(string_at(made, {"metadata", "uid"}), MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab].*"));
-  EXPECT_EQ(string_at(made, {"metadata", "creationTimestamp"}), "2026-01-01T00:00:00Z");
-  EXPECT_EQ(string_at(made, {"metadata", "namespace"}), "default");
-  EXPECT_EQ(string_at(made, {"status", "phase"}), "Pending");
+  const Json created = api.json("POST", kPodsPath, pod("a"));
+  EXPECT_THAT(string_at(created, {"metadata", "uid"}), MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab].*"));
+  EXPECT_EQ(string_at(created, {"metadata", "creationTimestamp"}), "2026-01-01T00:00:00Z");
+  EXPECT_EQ(string_at(created, {"metadata", "namespace"}), "default");
+  EXPECT_EQ(string_at(created, {"status", "phase"}), "Pending");
 }
 
 TEST(Registry, GeneratesEqualUidsFromEqualSeeds) {
@@ -34,8 +34,8 @@ TEST(Registry, CompletesAGeneratedName) {
   TestServer api;
   Json object = config_map("");
   object["metadata"] = {{"generateName", "job-"}};
-  const Json made = api.json("POST", kConfigMapsPath, object);
-  EXPECT_THAT(string_at(made, {"metadata", "name"}), MatchesRegex("job-[bcdfghjklmnpqrstvwxz2456789]{5}"));
+  const Json created = api.json("POST", kConfigMapsPath, object);
+  EXPECT_THAT(string_at(created, {"metadata", "name"}), MatchesRegex("job-[bcdfghjklmnpqrstvwxz2456789]{5}"));
 }
 
 TEST(Registry, ReturnsTheErrorsOfTheRealServer) {
@@ -109,10 +109,10 @@ TEST(Registry, RefusesInvalidUtf8) {
 
 TEST(Registry, DoesNotWriteWhatDoesNotChange) {
   TestServer api;
-  const Json made = api.json("POST", kConfigMapsPath, config_map("a"));
+  const Json created = api.json("POST", kConfigMapsPath, config_map("a"));
   const Revision before = api.storage.revision();
-  const Json again = api.json("PUT", kConfigMapsPath + "/a", made);
-  EXPECT_EQ(again, made);
+  const Json again = api.json("PUT", kConfigMapsPath + "/a", created);
+  EXPECT_EQ(again, created);
   EXPECT_EQ(api.storage.revision(), before);
 }
 
@@ -250,11 +250,12 @@ TEST(Registry, SetsFinalizersForPropagationPolicies) {
 
 TEST(Registry, ChecksDeletePreconditions) {
   TestServer api;
-  const Json made = api.json("POST", kConfigMapsPath, config_map("a"));
+  const Json created = api.json("POST", kConfigMapsPath, config_map("a"));
   const Json wrong = {{"preconditions", {{"uid", "other"}}}};
   EXPECT_EQ(api.send("DELETE", kConfigMapsPath + "/a", wrong).status, 409);
   const Json right = {
-      {"preconditions", {{"uid", made["metadata"]["uid"]}, {"resourceVersion", made["metadata"]["resourceVersion"]}}}};
+      {"preconditions",
+       {{"uid", created["metadata"]["uid"]}, {"resourceVersion", created["metadata"]["resourceVersion"]}}}};
   EXPECT_EQ(api.send("DELETE", kConfigMapsPath + "/a", right).status, 200);
 }
 
@@ -292,8 +293,8 @@ TEST(Registry, DefaultsThePortNamesOfEndpointSlices) {
   const Json slice = {{"apiVersion", "discovery.k8s.io/v1"}, {"kind", "EndpointSlice"},
                       {"metadata", {{"name", "s"}}},         {"addressType", "IPv4"},
                       {"endpoints", Json::array()},          {"ports", Json::array({{{"port", 80}}})}};
-  const Json made = api.json("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice);
-  EXPECT_EQ(made["ports"][0]["name"], "");
+  const Json created = api.json("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", slice);
+  EXPECT_EQ(created["ports"][0]["name"], "");
 }
 
 TEST(Registry, ServesEventsInBothGroups) {
@@ -310,8 +311,8 @@ TEST(Registry, ServesEventsInBothGroups) {
                       {"note", "all is well"},
                       {"regarding", {{"kind", "Pod"}, {"name", "a"}, {"namespace", "default"}}}};
   const std::string path = "/apis/events.k8s.io/v1/namespaces/default/events";
-  const http::Response made = api.send("POST", path, event);
-  ASSERT_EQ(made.status, 201) << made.body;
+  const http::Response created = api.send("POST", path, event);
+  ASSERT_EQ(created.status, 201) << created.body;
   const Json core = api.json("GET", "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Da");
   ASSERT_EQ(core.at("items").size(), 1U);
   EXPECT_EQ(string_at(core, {"items", "0", "message"}), "all is well");

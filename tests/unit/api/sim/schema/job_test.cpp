@@ -36,9 +36,9 @@ class JobSchema : public ::testing::Test {
 };
 
 TEST_F(JobSchema, GeneratesAUniqueSelector) {
-  const Result<Object> made = create(a_job());
-  ASSERT_TRUE(made.ok());
-  const Json& job = made->json();
+  const Result<Object> created = create(a_job());
+  ASSERT_TRUE(created.ok());
+  const Json& job = created->json();
   const std::string uid = string_at(job, {"metadata", "uid"});
   EXPECT_EQ(job["spec"]["manualSelector"], false);
   EXPECT_EQ(job["spec"]["selector"], (Json{{"matchLabels", {{"batch.kubernetes.io/controller-uid", uid}}}}));
@@ -49,17 +49,17 @@ TEST_F(JobSchema, GeneratesAUniqueSelector) {
 }
 
 TEST_F(JobSchema, RefusesLabelsThatBelongToAnotherJob) {
-  const auto made = create(a_job({{"template", {{"metadata", {{"labels", {{"job-name", "other"}}}}}}}}));
-  ASSERT_FALSE(made.ok());
-  EXPECT_THAT(made.error().message(), HasSubstr("spec.template.metadata.labels[job-name]: Invalid value"));
+  const auto created = create(a_job({{"template", {{"metadata", {{"labels", {{"job-name", "other"}}}}}}}}));
+  ASSERT_FALSE(created.ok());
+  EXPECT_THAT(created.error().message(), HasSubstr("spec.template.metadata.labels[job-name]: Invalid value"));
 }
 
 TEST_F(JobSchema, DefaultsTheStatusOfAConditionPatternToTrue) {
-  const auto made = create(a_job(Json::parse(
+  const auto created = create(a_job(Json::parse(
       R"({"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}})")));
-  ASSERT_TRUE(made.ok()) << made.error().message();
-  EXPECT_EQ(made->json()["spec"]["podFailurePolicy"]["rules"][0]["onPodConditions"][0]["status"], "True");
-  EXPECT_EQ(made->json()["spec"]["podReplacementPolicy"], "Failed");
+  ASSERT_TRUE(created.ok()) << created.error().message();
+  EXPECT_EQ(created->json()["spec"]["podFailurePolicy"]["rules"][0]["onPodConditions"][0]["status"], "True");
+  EXPECT_EQ(created->json()["spec"]["podReplacementPolicy"], "Failed");
 }
 
 TEST_F(JobSchema, AllowsTemplateChangesBeforeTheJobStarts) {

@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 class JobControllerTest : public JobFixture {};
 
 TEST_F(JobControllerTest, CreatesAPodForEveryIndex) {
-  const Json made = apply(a_job("train").indexed(2).set("/spec/template/spec/initContainers",
-                                                        Json::array({Json{{"name", "setup"}, {"image", "image"}}})));
+  const Json created = apply(a_job("train").indexed(2).set("/spec/template/spec/initContainers",
+                                                           Json::array({Json{{"name", "setup"}, {"image", "image"}}})));
   run_for(1ms);
   const std::vector<Json> pods = pods_of("train");
   ASSERT_THAT(pods, SizeIs(2));
@@ -23,7 +23,7 @@ TEST_F(JobControllerTest, CreatesAPodForEveryIndex) {
   EXPECT_THAT(string_at(pod, {"metadata", "name"}), MatchesRegex("train-1-[a-z0-9]{5}"));
   EXPECT_EQ(string_at(pod, {"metadata", "generateName"}), "train-1-");
   EXPECT_EQ(string_at(pod, {"spec", "hostname"}), "train-1");
-  const std::string uid = string_at(made, {"metadata", "uid"});
+  const std::string uid = string_at(created, {"metadata", "uid"});
   const Json labels = {{"batch.kubernetes.io/job-name", "train"},
                        {"batch.kubernetes.io/controller-uid", uid},
                        {"batch.kubernetes.io/job-completion-index", "1"},
@@ -241,11 +241,11 @@ TEST_F(JobControllerTest, SyncsJobsManagedByItsOwnName) {
 TEST_F(JobControllerTest, SyncsJobsWithGeneratedNames) {
   Json manifest = a_job("unused").indexed(1);
   manifest["metadata"] = {{"generateName", "made-"}, {"namespace", "default"}};
-  const auto made =
+  const auto created =
       cluster_.registry().create(*cluster_.registry().resources().find_id("jobs.batch"), Object(manifest));
-  ASSERT_TRUE(made.ok());
+  ASSERT_TRUE(created.ok());
   run_for(5s);
-  const std::string name = made->key().name;
+  const std::string name = created->key().name;
   EXPECT_THAT(name, MatchesRegex("made-[a-z0-9]{5}"));
   EXPECT_EQ(string_at(pods_of(name).at(0), {"spec", "hostname"}), name + "-0");
 }

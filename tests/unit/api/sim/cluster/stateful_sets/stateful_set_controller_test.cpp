@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 class StatefulSetControllerTest : public StatefulSetFixture {};
 
 TEST_F(StatefulSetControllerTest, SetsTheIdentityOfEveryPod) {
-  const Json made = apply(a_set("web").replicas(2).parallel());
+  const Json created = apply(a_set("web").replicas(2).parallel());
   run_for(1ms);
   ASSERT_THAT(pods(), ElementsAre("web-0", "web-1"));
   const Json found = pod("web-1");
@@ -26,8 +26,8 @@ TEST_F(StatefulSetControllerTest, SetsTheIdentityOfEveryPod) {
                        {"statefulset.kubernetes.io/pod-name", "web-1"},
                        {"controller-revision-hash", status("web")["updateRevision"]}};
   for (const auto& [label, value] : labels.items()) EXPECT_EQ(found["metadata"]["labels"][label], value) << label;
-  const Json owner = {{"apiVersion", "apps/v1"},        {"kind", "StatefulSet"}, {"name", "web"},
-                      {"uid", made["metadata"]["uid"]}, {"controller", true},    {"blockOwnerDeletion", true}};
+  const Json owner = {{"apiVersion", "apps/v1"},           {"kind", "StatefulSet"}, {"name", "web"},
+                      {"uid", created["metadata"]["uid"]}, {"controller", true},    {"blockOwnerDeletion", true}};
   EXPECT_EQ(found["metadata"]["ownerReferences"], Json::array({owner}));
 }
 
