@@ -40,17 +40,19 @@ void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
 void WorkQueue::add_rate_limited(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   const Instant now = clock_.now();
-  const int failures = failures_[key]++;
-  Duration wait = options_.first_retry;
-  for (int i = 0; i < failures && wait < options_.max_retry; ++i) wait *= 2;
-  wait = std::max(std::min(wait, options_.max_retry), take_token_locked(now));
+  const auto [entry, first] = backoffs_.try_emplace(key);
+  Backoff& backoff = entry->second;
+  if (first || now >= backoff.retry_at) {
+    backoff.wait = first ? options_.first_retry : std::min(backoff.wait * 2, options_.max_retry);
+    backoff.retry_at = now + std::max(backoff.wait, take_token_locked(now));
+  }
   metrics_.retries.increment();
-  if (schedule_locked(key, now + wait)) sleeper_locked().notify_one();
+  if (schedule_locked(key, backoff.retry_at)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::forget(const ObjectKey& key) {
   const MutexLock lock(mutex_);
-  failures_.erase(key);
+  backoffs_.erase(key);
 }
 
 std::optional<ObjectKey> WorkQueue::pop(Instant now) {

@@ -39,7 +39,8 @@ class WorkQueue {
   void add(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
   /// Adds the key after `wait`; of several times the earliest counts.
   void add_after(const ObjectKey& key, Duration wait) TPUSLICE_EXCLUDES(mutex_);
-  /// Adds the key after its back-off, or when the overall retry rate allows, whichever is later.
+  /// Adds the key after its back-off, or when the overall retry rate allows, whichever is later. A failure before the
+  /// retry is due, since the object changed meanwhile, does not lengthen the back-off.
   void add_rate_limited(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
   /// Resets the back-off of the key.
   void forget(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
@@ -56,6 +57,11 @@ class WorkQueue {
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  struct Backoff {
+    Duration wait = Duration::zero();
+    Instant retry_at;
+  };
+
   /// True if this made a key ready.
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// True if it is now the first in the schedule.
@@ -86,7 +92,7 @@ class WorkQueue {
   std::unordered_map<ObjectKey, Instant> held_until_
       TPUSLICE_GUARDED_BY(mutex_);  ///< Keys popped less than `pace` ago.
   std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);  ///< held_until_, by time.
-  std::unordered_map<ObjectKey, int> failures_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, Backoff> backoffs_ TPUSLICE_GUARDED_BY(mutex_);
   double tokens_ TPUSLICE_GUARDED_BY(mutex_);
   Instant refilled_ TPUSLICE_GUARDED_BY(mutex_);
 };

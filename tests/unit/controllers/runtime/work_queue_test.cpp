@@ -75,6 +75,23 @@ TEST_F(WorkQueueTest, DoublesTheDelayOfAKeyUntilForgotten) {
   EXPECT_EQ(queue_.next_due() - clock_.now(), 5ms);
 }
 
+/// Regression: a dozen changes within a second, each reconciled without success, delayed the retry by minutes.
+TEST_F(WorkQueueTest, DoesNotLengthenTheDelayForFailuresBeforeTheRetry) {
+  queue_.add_rate_limited(kA);
+  for (int i = 0; i < 20; ++i) {
+    queue_.add(kA);
+    EXPECT_EQ(pop(), "a");
+    queue_.add_rate_limited(kA);
+    queue_.done(kA);
+    EXPECT_EQ(queue_.next_due() - clock_.now(), 5ms);
+  }
+  clock_.advance(5ms);
+  EXPECT_EQ(pop(), "a");
+  queue_.add_rate_limited(kA);
+  queue_.done(kA);
+  EXPECT_EQ(queue_.next_due() - clock_.now(), 10ms);
+}
+
 TEST_F(WorkQueueTest, CapsTheDelayOfAKey) {
   for (int i = 0; i < 40; ++i) {
     queue_.add_rate_limited(kA);
