@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/backoff.h"
 #include "api/base/strings.h"
 #include "controllers/leaderworkerset/labels.h"
 
@@ -70,9 +71,8 @@ RestartDecision decide_restart(const Group& group, const RestartRecords& records
   if (const auto found = records.find(group.index); found != records.end()) {
     // Already counted; the leader was not deleted yet.
     if (found->second.leader == group.leader->uid) return {RestartDecision::Kind::kRestart, found->second, now};
-    Duration wait = options.first_backoff;
-    for (int i = 1; i < found->second.count && wait < options.max_backoff; ++i) wait *= 2;
-    wait = std::min(wait, options.max_backoff);
+    const Duration wait =
+        exponential_backoff(std::max(found->second.count, 1), options.first_backoff, options.max_backoff);
     const Timestamp last = found->second.last;
     if (now < last + wait + options.reset_after) {
       record.count = found->second.count;

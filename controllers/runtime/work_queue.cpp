@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/backoff.h"
 #include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
@@ -40,19 +41,18 @@ void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
 void WorkQueue::add_rate_limited(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   const Instant now = clock_.now();
-  const auto [entry, first] = backoffs_.try_emplace(key);
-  Backoff& backoff = entry->second;
-  if (first || now >= backoff.retry_at) {
-    backoff.wait = first ? options_.first_retry : std::min(backoff.wait * 2, options_.max_retry);
-    backoff.retry_at = now + std::max(backoff.wait, take_token_locked(now));
+  Retry& retry = retries_[key];
+  if (retry.count == 0 || now >= retry.due) {
+    const Duration wait = exponential_backoff(++retry.count, options_.first_retry, options_.max_retry);
+    retry.due = now + std::max(wait, take_token_locked(now));
   }
   metrics_.retries.increment();
-  if (schedule_locked(key, backoff.retry_at)) sleeper_locked().notify_one();
+  if (schedule_locked(key, retry.due)) sleeper_locked().notify_one();
 }
 
 void WorkQueue::forget(const ObjectKey& key) {
   const MutexLock lock(mutex_);
-  backoffs_.erase(key);
+  retries_.erase(key);
 }
 
 std::optional<ObjectKey> WorkQueue::pop(Instant now) {

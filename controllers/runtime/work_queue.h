@@ -57,9 +57,9 @@ class WorkQueue {
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
-  struct Backoff {
-    Duration wait = Duration::zero();
-    Instant retry_at;
+  struct Retry {
+    int count = 0;  ///< Of failures, one for each retry.
+    Instant due;
   };
 
   /// True if this made a key ready.
@@ -92,7 +92,7 @@ class WorkQueue {
   std::unordered_map<ObjectKey, Instant> held_until_
       TPUSLICE_GUARDED_BY(mutex_);  ///< Keys popped less than `pace` ago.
   std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);  ///< held_until_, by time.
-  std::unordered_map<ObjectKey, Backoff> backoffs_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
   double tokens_ TPUSLICE_GUARDED_BY(mutex_);
   Instant refilled_ TPUSLICE_GUARDED_BY(mutex_);
 };

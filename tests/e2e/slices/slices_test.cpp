@@ -120,7 +120,7 @@ TEST_F(Slices, WithoutGatesMayRunPartly) {
         counts = count();
         return counts.partly < before.partly;
       },
-      10s);
+      20s);
   EXPECT_FALSE(freed);
   fmt::print("affinities only: {} whole, {} half-placed, {} waiting\n", counts.whole, counts.partly, counts.waiting);
 }

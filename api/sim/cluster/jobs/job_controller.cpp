@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/base/backoff.h"
 #include "api/sim/cluster/jobs/job_pods.h"
 #include "api/sim/cluster/jobs/job_status.h"
 #include "api/sim/cluster/jobs/job_sync.h"
@@ -15,12 +16,6 @@ constexpr const char* kJobs = "jobs.batch";
 constexpr Duration kBatch = std::chrono::seconds(1);
 constexpr Duration kInitialJobBackOff = std::chrono::seconds(1);
 constexpr Duration kMaxJobBackOff = std::chrono::minutes(1);
-
-Duration job_back_off(int failures) {
-  Duration wait = kInitialJobBackOff;
-  for (int i = 1; i < failures && wait < kMaxJobBackOff; ++i) wait *= 2;
-  return std::min(wait, kMaxJobBackOff);
-}
 
 }  // namespace
 
@@ -148,7 +143,9 @@ bool JobController::sync(const ObjectKey& key, Instant now) {
   }
   const JobOutcome outcome = JobSync(registry_, job, std::move(pods), known.streak).run();
   known.failed_syncs = outcome.failed ? known.failed_syncs + 1 : 0;
-  if (outcome.failed) queue_.add(key, now + job_back_off(known.failed_syncs));
+  if (outcome.failed) {
+    queue_.add(key, now + exponential_backoff(known.failed_syncs, kInitialJobBackOff, kMaxJobBackOff));
+  }
   if (outcome.requeue_after) queue_.add(key, now + std::max(*outcome.requeue_after, kBatch));
   return outcome.wrote;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/backoff.h"
 #include "api/sim/cluster/jobs/job_pods.h"
 
 namespace tpuslice::sim {
@@ -99,12 +100,7 @@ std::optional<std::string> satisfied_success_rule(const Json& job, const IndexSe
   return std::nullopt;
 }
 
-Duration pod_back_off(int failures) {
-  if (failures <= 0) return {};
-  Duration wait = kInitialPodBackOff;
-  for (int i = 1; i < failures && wait < kMaxPodBackOff; ++i) wait *= 2;
-  return std::min(wait, kMaxPodBackOff);
-}
+Duration pod_back_off(int failures) { return exponential_backoff(failures, kInitialPodBackOff, kMaxPodBackOff); }
 
 void FailureStreak::record(const std::vector<JsonPtr>& succeeded, const std::vector<JsonPtr>& failed) {
   std::vector<Timestamp> failures = ends_of(failed);

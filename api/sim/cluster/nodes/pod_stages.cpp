@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/backoff.h"
 #include "api/sim/cluster/nodes/pod_status.h"
 #include "api/sim/registry/kinds.h"
 
@@ -43,10 +44,7 @@ int exit_code(const Json& pod) {
 }
 
 Duration back_off(int restarts, const KubeletOptions& options) {
-  if (restarts == 0) return milliseconds(0);
-  Duration wait_for = options.back_off;
-  for (int i = 1; i < restarts && wait_for < options.longest_back_off; ++i) wait_for *= 2;
-  return std::min(wait_for, options.longest_back_off);
+  return exponential_backoff(restarts, options.back_off, options.longest_back_off);
 }
 
 void ensure_address(Json& pod, const StageContext& context) {

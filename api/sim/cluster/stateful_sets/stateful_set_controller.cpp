@@ -1,7 +1,6 @@
 #include "api/sim/cluster/stateful_sets/stateful_set_controller.h"
 
-#include <algorithm>
-
+#include "api/base/backoff.h"
 #include "api/sim/cluster/stateful_sets/stateful_set_sync.h"
 
 namespace tpuslice::sim {
@@ -10,12 +9,6 @@ namespace {
 
 constexpr Duration kInitialSetBackOff = std::chrono::milliseconds(5);
 constexpr Duration kMaxSetBackOff = std::chrono::seconds(1000);
-
-Duration set_back_off(int failures) {
-  Duration wait = kInitialSetBackOff;
-  for (int i = 1; i < failures && wait < kMaxSetBackOff; ++i) wait *= 2;
-  return std::min(wait, kMaxSetBackOff);
-}
 
 }  // namespace
 
@@ -97,7 +90,9 @@ bool StatefulSetController::sync(const ObjectKey& key, Instant now) {
                                             candidates(kControllerRevisions, revisions_, key, known.uid));
   const StatefulSetOutcome outcome = StatefulSetSync(registry_, set, std::move(members)).run();
   known.failed_syncs = outcome.failed ? known.failed_syncs + 1 : 0;
-  if (outcome.failed) queue_.add(key, now + set_back_off(known.failed_syncs));
+  if (outcome.failed) {
+    queue_.add(key, now + exponential_backoff(known.failed_syncs, kInitialSetBackOff, kMaxSetBackOff));
+  }
   if (outcome.requeue_after) queue_.add(key, now + *outcome.requeue_after);
   return outcome.wrote;
 }
