@@ -82,7 +82,8 @@ golden: build ## Rewrite the golden files; then read `git diff`
 
 format: ## Format the C++ code in place
 	@tests/support/deps.sh clang-format-14
-	@git ls-files '*.h' '*.cpp' | xargs clang-format-14 -i
+	@git ls-files '*.h' '*.cpp' | xargs -P $(JOBS) -n 20 sh -c \
+	  'for file; do clang-format-14 --dry-run --Werror "$$file" 2>/dev/null || clang-format-14 -i "$$file"; done' sh
 
 mutants: deps ## Break the planners in known ways; the tests must fail for each (slow)
 	@tests/laws/mutants.sh build/mutants
