@@ -18,6 +18,10 @@ namespace tpuslice::tpu {
 /// In chips: 3D slices consist of cubes of 4x4x4 chips.
 inline constexpr std::int64_t kCubeEdge = 4;
 
+/// Hosts of a slice, and TPU processes of a slice: the largest slice, of tpu7x, has 9,216 chips. No shape of the
+/// catalog exceeds it; it limits the sizes that users write.
+inline constexpr int kMaxSliceHosts = 9216;
+
 enum class Generation : std::uint8_t { kV3, kV4, kV5e, kV5p, kV6e, kTpu7, kTpu7x };
 
 struct Machine {

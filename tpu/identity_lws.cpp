@@ -1,4 +1,6 @@
 // LeaderWorkerSet: a group is a leader and numbered workers; it, or each of its subgroups, is a slice.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/workloads/leaderworkerset/labels.h"
@@ -43,6 +45,15 @@ Status set_hosts(SliceIdentity& identity, const Json& pod, const LwsGroup& group
   int hosts = members.count();
   if (shape) {
     ASSIGN_OR_RETURN(hosts, set_shape(identity, *shape));
+  }
+  const std::size_t processes = std::max<std::size_t>(identity.containers.size(), 1);
+  if (static_cast<std::size_t>(members.count()) > kMaxSliceHosts / processes) {
+    return Error::invalid_argument(
+        "{}: Invalid value: \"{}\": {} pods with {} TPU container{} each; a slice has no more "
+        "than {} processes",
+        annotation_path(group.subgroup_size > 0 ? kLwsSubgroupSize : kLwsSize),
+        group.subgroup_size > 0 ? group.subgroup_size : group.size, members.count(), processes,
+        processes == 1 ? "" : "s", kMaxSliceHosts);
   }
   const bool single_hosts = hosts == 1 && members.count() > 1;
   if (hosts != members.count() && !single_hosts) {

@@ -48,6 +48,10 @@ Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec, std::stri
       if (*chips > 0) found.push_back({position, string_at(container, {"name"}), *chips});
       break;
     }
+    if (found.size() > kMaxTpuContainers) {
+      return Error::invalid_argument("spec.{}: more than {} containers ask for {}; a host has at most {} chips", list,
+                                     kMaxTpuContainers, kTpuResource, kMaxTpuContainers);
+    }
   }
   return found;
 }

@@ -10,6 +10,9 @@
 
 namespace tpuslice::tpu {
 
+/// TPU containers of a pod: no host has more than 8 chips.
+inline constexpr std::size_t kMaxTpuContainers = 8;
+
 /// A container that asks for google.com/tpu.
 struct TpuContainer {
   std::size_t position = 0;  ///< In its list.
@@ -20,7 +23,8 @@ struct TpuContainer {
 /// The TPU containers of a list of a pod spec, "containers" or "initContainers", in order. Limits are read before
 /// requests, as the two are equal for extended resources.
 ///
-/// Errors: InvalidArgument naming the field, for a quantity that is not a whole number from 0 to 1000000.
+/// Errors: InvalidArgument naming the field, for a quantity that is not a whole number from 0 to 1000000, and for more
+/// than kMaxTpuContainers.
 [[nodiscard]] Result<std::vector<TpuContainer>> tpu_containers(const Json& pod_spec,
                                                                std::string_view list = "containers");
 

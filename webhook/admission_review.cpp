@@ -1,5 +1,7 @@
 #include "webhook/admission_review.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/base/base64.h"
@@ -51,7 +53,8 @@ Json encode_status(const AdmissionResponse& response) {
   if (response.causes.empty()) return status;
   Json& details = status["details"];
   details = {{"group", response.group}, {"kind", response.kind}, {"name", response.name}};
-  for (const FieldError& error : response.causes) {
+  for (const FieldError& error :
+       std::span(response.causes).first(std::min(response.causes.size(), kMaxReportedErrors))) {
     details["causes"].push_back(
         {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.path}});
   }
@@ -66,7 +69,8 @@ Json take_object(Json& request, std::string_view member) {
 }  // namespace
 
 Result<AdmissionRequest> decode_review(std::string_view body, std::span<const std::string_view> without) {
-  ASSIGN_OR_RETURN(Json review, parse_json(body, {.bytes = kMaxReviewBytes, .without = without}));
+  ASSIGN_OR_RETURN(Json review,
+                   parse_json(body, {.bytes = kMaxReviewBytes, .values = kMaxReviewValues, .without = without}));
   if (string_at(review, {"apiVersion"}) != kApiVersion || string_at(review, {"kind"}) != kKind) {
     return Error::invalid_argument("body is not an {} {}", kApiVersion, kKind);
   }

@@ -14,6 +14,8 @@ namespace tpuslice::webhook {
 
 /// Larger reviews are refused. The API server sends at most 3 MiB of object, twice on updates.
 inline constexpr std::size_t kMaxReviewBytes = 7U << 20U;
+/// JSON values in a review, which has up to two versions of the object.
+inline constexpr std::size_t kMaxReviewValues = 200'000;
 
 struct AdmissionRequest {
   std::string uid;

@@ -86,6 +86,9 @@ Status WebhookServer::listen(const std::string& address, const http::Identity& i
   options.address = address;
   options.tls = identity;
   options.body_limit = kMaxReviewBytes;
+  options.body_budget = 4 * kMaxReviewBytes;
+  options.max_connections = 512;
+  options.max_connections_per_peer = 256;
   auto server = http::Server::start(
       std::move(options),
       [handler = handler_.get()](const http::Request& request, const http::Peer&) { return handler->serve(request); });

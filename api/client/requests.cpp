@@ -4,6 +4,7 @@
 
 #include "api/base/strings.h"
 #include "api/http/url.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::client {
 namespace {
@@ -12,6 +13,7 @@ constexpr std::string_view kJson = "application/json";
 /// What the server cannot send as metadata alone, a Status for one, it sends as it is.
 constexpr std::string_view kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr std::size_t kShownBody = 200;
+constexpr std::size_t kMaxMessage = 4096;
 
 http::Request request(std::string method, std::string path, const http::QueryParams& query,
                       Answer answer = Answer::kWhole) {
@@ -195,7 +197,8 @@ Error error_from_status(const Json& status, int fallback_code, std::string_view 
     code = given->get<int>();
   }
   const std::string reason = has_cause(status, kTooLarge) ? std::string(kTooLarge) : string_at(status, {"reason"});
-  const std::string message = string_at(status, {"message"}, "no message");
+  // A message quotes the value that was refused, which can be most of the object.
+  const std::string message = clip(string_at(status, {"message"}, "no message"), kMaxMessage);
   Error error = Error::of(code_of(code, reason), "{}: {}", what, message);
   error.with_reason(reason);
   const Json* wait = find_path(status, {"details", "retryAfterSeconds"});

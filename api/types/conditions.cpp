@@ -1,5 +1,7 @@
 #include "api/types/conditions.h"
 
+#include "api/types/utf8.h"
+
 namespace tpuslice {
 namespace {
 
@@ -34,7 +36,7 @@ bool set_condition(Json& conditions, const Condition& condition, Timestamp now) 
     changed = true;
   }
   changed |= assign(*found, "reason", condition.reason);
-  changed |= assign(*found, "message", condition.message);
+  changed |= assign(*found, "message", clip(condition.message, kMaxConditionMessage));
   if (condition.observed_generation) {
     changed |= assign(*found, "observedGeneration", *condition.observed_generation);
   } else {

@@ -27,6 +27,9 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
+/// Bytes of a message; a longer one is cut. The API server accepts 32 KiB.
+inline constexpr std::size_t kMaxConditionMessage = 4096;
+
 /// Adds the condition or brings the one of its type up to date; lastTransitionTime becomes `now` only when the status
 /// changes. Null or ill-typed `conditions` become an array. Returns whether anything changed.
 bool set_condition(Json& conditions, const Condition& condition, Timestamp now);

@@ -32,7 +32,10 @@ using StringMap = boost::container::flat_map<std::string, std::string, ShorterFi
 
 /// Limits of what we accept from others.
 struct JsonLimits {
-  std::size_t bytes = 64U << 20U;      ///< Longest document.
+  std::size_t bytes = 64U << 20U;  ///< Longest document.
+  /// Values, including those that are left out; an empty object or array counts as two. A value can take fifty times
+  /// the memory of its text.
+  std::size_t values = 1'000'000;
   std::size_t depth = 128;             ///< Deepest nesting; a recursive consumer must never meet more.
   bool refuse_duplicate_keys = false;  ///< Otherwise the last one wins.
   /// Members of these names are left out, wherever they are. They are neither looked into nor counted as depth.
@@ -64,6 +67,9 @@ struct JsonLimits {
 
 /// The truth value at a path, or `fallback`.
 [[nodiscard]] bool bool_at(const Json& json, std::initializer_list<std::string_view> path, bool fallback = false);
+
+/// Bytes of all strings and keys.
+[[nodiscard]] std::size_t string_bytes(const Json& json);
 
 /// The string members of the object at a path: {"metadata", "labels"}.
 [[nodiscard]] StringMap string_map_at(const Json& json, std::initializer_list<std::string_view> path);

@@ -14,6 +14,26 @@ namespace {
 /// Up to this size a document's parser, which keeps some 20 bytes for each of the text, is kept for the next.
 constexpr std::size_t kSmallDocument = 64U << 10U;
 
+/// Whether there are more values than `limit`, where an empty object or array counts as two. Each value but the first
+/// follows a comma or an opening bracket that is not in a string.
+bool has_more_values(std::string_view text, std::size_t limit) {
+  if ((text.size() + 1) / 2 <= limit) return false;  // The shortest value has one byte, as has a separator.
+  std::size_t values = 1;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',' || c == '[' || c == '{') {
+      if (++values > limit) return true;
+    }
+  }
+  return false;
+}
+
 bool is_left_out(std::string_view name, const JsonLimits& limits) {
   return std::find(limits.without.begin(), limits.without.end(), name) != limits.without.end();
 }
@@ -209,6 +229,9 @@ class JsonBuilder {
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes) {
     return Error::invalid_argument("JSON has {} bytes, at most {} are accepted", text.size(), limits.bytes);
+  }
+  if (has_more_values(text, limits.values)) {
+    return Error::invalid_argument("JSON has more than {} values", limits.values);
   }
   try {
     Json document;

@@ -49,6 +49,22 @@ void drop_node_choice(PodView& pod) {
   pod.unschedulable = {};
 }
 
+/// Of the node choice of a pod without a node, which is kept and compared. Far more than any workload needs.
+constexpr std::size_t kMaxNodeChoice = 32U << 10U;
+
+Status check_node_choice(const PodView& pod) {
+  std::size_t bytes = pod.node_affinity.size();
+  for (const auto& [key, value] : pod.node_selector) bytes += key.size() + value.size();
+  for (const TolerationView& each : pod.tolerations) {
+    bytes += sizeof(each) + each.key.size() + each.value.size() + each.effect.size();
+  }
+  for (const std::string& gate : pod.scheduling_gates) bytes += sizeof(gate) + gate.size();
+  if (bytes <= kMaxNodeChoice) return {};
+  return Error::invalid_argument(
+      "pod {}: node selector, node affinity, tolerations and scheduling gates have {} bytes, no more than {} are read",
+      pod.key.to_string(), bytes, kMaxNodeChoice);
+}
+
 void read_pod_spec(Value value, PodView& pod) {
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") {
@@ -177,6 +193,7 @@ Result<PodView> PodView::decode(std::string_view json, const AnnotationPrefixes*
   }));
   RETURN_IF_ERROR(view::take_metadata("pod", std::move(metadata), pod));
   if (!pod.node_name.empty()) view::drop_node_choice(pod);
+  RETURN_IF_ERROR(view::check_node_choice(pod));
   return pod;
 }
 

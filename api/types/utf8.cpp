@@ -24,6 +24,11 @@ std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes) {
   return text.substr(0, max_bytes);
 }
 
+std::string clip(std::string text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  return std::string(truncate_utf8(text, max_bytes)) + "...";
+}
+
 std::string_view first_utf8_characters(std::string_view text, std::size_t max_characters) {
   std::size_t characters = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -16,6 +16,9 @@ namespace tpuslice {
 /// The longest prefix of whole characters that has at most `max_bytes` bytes.
 [[nodiscard]] std::string_view truncate_utf8(std::string_view text, std::size_t max_bytes);
 
+/// The first `max_bytes` bytes of `text`, in whole characters, and "..." if it is longer.
+[[nodiscard]] std::string clip(std::string text, std::size_t max_bytes);
+
 /// The first `max_characters` characters.
 [[nodiscard]] std::string_view first_utf8_characters(std::string_view text, std::size_t max_characters);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "api/types/quantity.h"
 
 namespace tpuslice::view {
@@ -9,6 +11,15 @@ namespace {
 
 bool is_kept(std::string_view key, const AnnotationPrefixes* keep) {
   return keep == nullptr || std::ranges::any_of(*keep, [&](const auto& prefix) { return key.starts_with(prefix); });
+}
+
+/// Labels are kept; the API server limits the length of each, but not their number.
+constexpr std::size_t kMaxLabels = 512;
+
+void check_labels(const StringMap& labels) {
+  if (labels.size() > kMaxLabels) {
+    throw BadMember{fmt::format("labels has {} entries, no more than {} are read", labels.size(), kMaxLabels)};
+  }
 }
 
 void read_owner(Value value, Metadata& metadata) {
@@ -79,6 +90,7 @@ Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
       metadata.deletion = time_of(member);
     } else if (key == "labels") {
       metadata.labels = strings_of(member);
+      check_labels(metadata.labels);
     } else if (key == "annotations") {
       each_member(member, [&](std::string_view name, Value text) {
         if (is_kept(name, keep)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));

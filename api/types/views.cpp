@@ -11,6 +11,9 @@ std::string_view to_string(PodPhase phase) {
 
 namespace {
 
+/// Of a whole object with its managedFields. etcd stores no more than 1.5 MiB, and every value takes memory.
+constexpr JsonLimits kObjectLimits{.bytes = 1U << 20U, .values = 100'000};
+
 const std::string& value_of(const StringMap& map, std::string_view name) {
   static const std::string kNone;
   const auto found = map.find(name);
@@ -46,7 +49,7 @@ Result<ServiceView> ServiceView::from_json(const Json& json) {
 }
 
 Result<ObjectView> ObjectView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
-  ASSIGN_OR_RETURN(Json document, parse_json(json));
+  ASSIGN_OR_RETURN(Json document, parse_json(json, kObjectLimits));
   return from_json(std::move(document));
 }
 

@@ -29,10 +29,18 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   return result;
 }
 
+/// Those that slices may have.
+std::set<std::string, std::less<>> topology_keys(const OperatorOptions& options) {
+  std::set<std::string, std::less<>> keys(options.topology_keys.begin(), options.topology_keys.end());
+  keys.insert(options.topology_key);
+  return keys;
+}
+
 /// The same for pods that our controllers create and pods that the webhook admits.
 webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   webhook::MutationOptions result;
   result.topology_key = options.topology_key;
+  result.topology_keys = topology_keys(options);
   result.device_env = options.device_env;
   result.gate = options.enables("slice");  // Only the slice controller removes the gate.
   const std::pair<const char*, const char*> kinds[] = {
@@ -41,6 +49,22 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
     if (options.enables(controller)) result.served_kinds.insert(kind);
   }
   return result;
+}
+
+/// For health probes and metrics, which have no bodies.
+http::ServerOptions small_server(const std::string& address) {
+  http::ServerOptions options;
+  options.address = listen_address(address);
+  options.threads = 1;
+  options.header_limit = 8U << 10U;
+  options.body_limit = 1024;
+  options.max_connections = 100;
+  options.max_connections_per_peer = 50;
+  options.max_streams = 0;
+  options.read_timeout = std::chrono::seconds(5);
+  options.idle_timeout = std::chrono::seconds(30);
+  options.write_timeout = std::chrono::seconds(10);
+  return options;
 }
 
 http::Reply text_reply(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
@@ -82,6 +106,11 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
   }
   if (options.enables("slice")) {
     slice::Options slices;
+    slices.topology_keys = topology_keys(options);
+    slices.show_other_namespaces = options.show_other_namespaces;
+    slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
+    slices.disrupted_nodes = options.disrupted_nodes;
+    slices.disrupted_percent = options.disrupted_percent;
     slices.no_capacity = options.no_capacity == "release" ? slice::NoCapacity::kRelease : slice::NoCapacity::kWait;
     slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
   }
@@ -109,7 +138,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
 Status Operator::start_servers(const OperatorOptions& options) {
   if (options.health_probe_bind_address != "0") {
     auto server =
-        http::Server::start({.address = listen_address(options.health_probe_bind_address), .threads = 1},
+        http::Server::start(small_server(options.health_probe_bind_address),
                             [this](const http::Request& request, const http::Peer&) { return health(request); });
     if (!server) return server.error().within("--health-probe-bind-address");
     health_server_ = std::move(*server);
@@ -117,7 +146,7 @@ Status Operator::start_servers(const OperatorOptions& options) {
   }
   if (options.metrics_bind_address != "0") {
     auto server =
-        http::Server::start({.address = listen_address(options.metrics_bind_address), .threads = 1},
+        http::Server::start(small_server(options.metrics_bind_address),
                             [this](const http::Request& request, const http::Peer&) { return metrics(request); });
     if (!server) return server.error().within("--metrics-bind-address");
     metrics_server_ = std::move(*server);

@@ -10,6 +10,7 @@
 
 #include "api/base/file.h"
 #include "api/base/strings.h"
+#include "api/types/validation_names.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice {
@@ -95,6 +96,18 @@ Status set_controllers(OperatorOptions& options, const std::string& value) {
   return {};
 }
 
+Status set_topology_keys(OperatorOptions& options, const std::string& value) {
+  std::vector<std::string> keys = split(value, ',');
+  for (const std::string& key : keys) {
+    if (const ErrorMessages errors = check_label_key(key); !errors.empty()) {
+      return Error::invalid_argument("found \"{}\", expected node label keys, separated by commas: {}", key,
+                                     errors.front());
+    }
+  }
+  options.topology_keys = std::move(keys);
+  return {};
+}
+
 const std::vector<Setting>& settings() {
   using O = OperatorOptions;
   static const std::vector<Setting> kSettings = {
@@ -127,11 +140,28 @@ const std::vector<Setting>& settings() {
        text(&O::webhook_service)},
       {"--topology-key", "Node label whose values are whole TPU slices. Default: cloud.google.com/gke-nodepool",
        text(&O::topology_key)},
+      {"--topology-keys",
+       "Node labels, separated by commas, that workloads may name instead of --topology-key. Default: "
+       "cloud.google.com/gke-nodepool",
+       set_topology_keys},
       {"--no-capacity",
        "What becomes of a slice for which no whole set of nodes is free: \"wait\" keeps its pods gated; \"release\" "
        "lets "
        "them go, one slice at a time, so that a cluster autoscaler sees them. Default: wait",
        one_of(&O::no_capacity, {"wait", "release"})},
+      {"--show-other-namespaces",
+       "Waiting reasons name the workloads of other namespaces that use or reserve nodes. Default: false",
+       boolean(&O::show_other_namespaces), true},
+      {"--node-not-ready-timeout",
+       "Seconds after which a TPU node that is not Ready counts as lost: the slices on it are torn down and rebuilt. "
+       "Default: 300, as Kubernetes evicts the pods of such a node",
+       number(&O::node_timeout_seconds, 1, 86'400)},
+      {"--disruption-nodes",
+       "While more TPU nodes than this number, and at least --disruption-percent of all, are not Ready, none of them "
+       "counts as lost: the control plane is at fault. Default: 2",
+       number(&O::disrupted_nodes, 0, 1'000'000)},
+      {"--disruption-percent", "See --disruption-nodes; 100 is only all nodes. Default: 55",
+       number(&O::disrupted_percent, 1, 100)},
       {"--device-env",
        "Give TPU containers the environment that GKE's device plugin gives them (TPU_TOPOLOGY, TPU_ACCELERATOR_TYPE, "
        "bounds), for clusters whose device plugin sets none. Default: false",

@@ -23,8 +23,13 @@ struct OperatorOptions {
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
-  std::string no_capacity = "wait";  ///< What becomes of a slice without free nodes: "wait" or "release".
-  bool device_env = false;           ///< TPU pods get what GKE's device plugin would set.
+  std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< That workloads may name, too.
+  std::string no_capacity = "wait";    ///< What becomes of a slice without free nodes: "wait" or "release".
+  bool show_other_namespaces = false;  ///< Waiting reasons name workloads of other namespaces.
+  int node_timeout_seconds = 300;      ///< A TPU node that is not Ready for this long is lost.
+  int disrupted_nodes = 2;             ///< While more TPU nodes than these,
+  int disrupted_percent = 55;          ///< and at least this share of all, are not Ready, none is lost.
+  bool device_env = false;             ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   int max_concurrent_reconciles = 4;
   int kube_api_max_in_flight = 16;

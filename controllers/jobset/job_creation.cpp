@@ -1,5 +1,7 @@
 #include "controllers/jobset/job_creation.h"
 
+#include "api/workloads/limits.h"
+
 namespace tpuslice::jobset {
 
 Result<std::vector<NewJob>> missing_jobs(const JobSetSpec& spec, const ChildJobs& children,
@@ -9,6 +11,7 @@ Result<std::vector<NewJob>> missing_jobs(const JobSetSpec& spec, const ChildJobs
     const auto position = static_cast<std::size_t>(job - spec.jobs.data());
     bool checked = false;
     for (int index = 0; index < job->replicas; ++index) {
+      if (out.size() >= workloads::kMaxCreatesPerPlan) return out;
       if (children.names.contains(job_name(spec, *job, index))) continue;
       // All Jobs of a replicated job fail to build alike.
       if (!checked) RETURN_IF_ERROR(builder.build(position, index));

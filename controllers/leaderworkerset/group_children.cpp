@@ -45,8 +45,14 @@ bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
 class WorkerSetDecider {
  public:
   WorkerSetDecider(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const Group& group,
-                   const GroupTemplate& group_template, const Leader& leader)
-      : spec_(spec), observed_(seen), group_(group), template_(group_template), leader_(leader) {}
+                   GroupTemplates& templates, std::shared_ptr<const GroupTemplate> group_template, const Leader& leader)
+      : spec_(spec),
+        observed_(seen),
+        group_(group),
+        templates_(templates),
+        shared_template_(std::move(group_template)),
+        template_(*shared_template_),
+        leader_(leader) {}
 
   [[nodiscard]] ChildDecision decide() const {
     if (group_.size == 1) return {};
@@ -75,7 +81,10 @@ class WorkerSetDecider {
   }
 
   [[nodiscard]] ChildDecision create_in(const Domain& domain) const {
-    return write(Action::create(kStatefulSets, Object(build_worker_set(spec_, template_, leader_, domain))),
+    const auto build = [spec = templates_.spec(), group = shared_template_, leader = leader_, domain] {
+      return Result<Json>(build_worker_set(*spec, *group, leader, domain));
+    };
+    return write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
                  fmt::format("the worker set of group {} is missing: creating it", group_.index));
   }
 
@@ -108,25 +117,44 @@ class WorkerSetDecider {
   const LeaderWorkerSetSpec& spec_;
   const LeaderWorkerSetObserved& observed_;
   const Group& group_;
+  GroupTemplates& templates_;
+  const std::shared_ptr<const GroupTemplate> shared_template_;
   const GroupTemplate& template_;
   const Leader& leader_;
 };
 
 }  // namespace
 
-const GroupTemplate* GroupTemplates::find(const std::string& key) {
-  if (const auto entry = entries_.find(key); entry != entries_.end()) return &entry->second->group;
+std::shared_ptr<const GroupTemplate> GroupTemplates::find(const std::string& key) {
+  if (const auto known = templates_.find(key); known != templates_.end()) return known->second;
   const Revision* revision = find_revision(revisions_, key);
   if (revision == nullptr) return nullptr;
-  auto entry = std::make_unique<Entry>();
-  entry->groups = groups_of(revision->data, set_.json());
-  entry->group = GroupTemplate::read(entry->groups);
-  return &entries_.emplace(key, std::move(entry)).first->second->group;
+  struct Owner {
+    Json groups;
+    GroupTemplate group;  ///< Borrows from `groups`.
+  };
+  const auto owner = std::make_shared<Owner>();
+  owner->groups = groups_of(revision->data, set_.json());
+  owner->group = GroupTemplate::read(owner->groups);
+  return templates_.emplace(key, std::shared_ptr<const GroupTemplate>(owner, &owner->group)).first->second;
+}
+
+std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
+  if (spec_ != nullptr) return spec_;
+  struct Owner {
+    Object set;
+    LeaderWorkerSetSpec spec;  ///< Borrows from `set`.
+  };
+  const auto owner = std::make_shared<Owner>();
+  owner->set = set_;
+  owner->spec = LeaderWorkerSetSpec::read(owner->set);
+  spec_ = std::shared_ptr<const LeaderWorkerSetSpec>(owner, &owner->spec);
+  return spec_;
 }
 
 std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                                  GroupTemplates& templates, const Group& group) {
-  const GroupTemplate* group_template = templates.find(group.revision_key());
+  const std::shared_ptr<const GroupTemplate> group_template = templates.find(group.revision_key());
   if (group_template == nullptr) {
     return {{.problem = {"RevisionMissing",
                          fmt::format("revision {} of group {} does not exist: delete pod {} to recreate the group",
@@ -135,7 +163,7 @@ std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec
   const Leader leader = Leader::read(spec, *group.leader, group.index, *group_template);
   std::vector<ChildDecision> children;
   if (group_template->service_per_group) children.push_back(decide_service(build_group_service(spec, leader), seen));
-  children.push_back(WorkerSetDecider(spec, seen, group, *group_template, leader).decide());
+  children.push_back(WorkerSetDecider(spec, seen, group, templates, group_template, leader).decide());
   return children;
 }
 

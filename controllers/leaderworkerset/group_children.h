@@ -13,21 +13,20 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// Group templates of revisions, each parsed once.
+/// What worker sets are built from. Shared, since they are built when they are sent.
 class GroupTemplates {
  public:
   GroupTemplates(const std::vector<Revision>& revisions, const Object& set) : revisions_(revisions), set_(set) {}
-  /// Null if the revision does not exist. Valid while this object lives.
-  [[nodiscard]] const GroupTemplate* find(const std::string& key);
+  /// The template of a revision, parsed once; null if the revision does not exist.
+  [[nodiscard]] std::shared_ptr<const GroupTemplate> find(const std::string& key);
+  /// A copy of the spec that owns what it borrows.
+  [[nodiscard]] std::shared_ptr<const LeaderWorkerSetSpec> spec();
 
  private:
-  struct Entry {
-    Json groups;
-    GroupTemplate group;  ///< Borrows from `groups`.
-  };
   const std::vector<Revision>& revisions_;
   const Object& set_;
-  std::map<std::string, std::unique_ptr<const Entry>, std::less<>> entries_;
+  std::map<std::string, std::shared_ptr<const GroupTemplate>, std::less<>> templates_;
+  std::shared_ptr<const LeaderWorkerSetSpec> spec_;  ///< Null until used.
 };
 
 /// Creates or repairs the children of `group`, which has a leader, from the revision of that leader.

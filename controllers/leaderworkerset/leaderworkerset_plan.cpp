@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "api/workloads/limits.h"
 #include "controllers/leaderworkerset/decisions.h"
 #include "controllers/leaderworkerset/drift.h"
 #include "controllers/leaderworkerset/group_children.h"
@@ -28,6 +29,9 @@ using plan::Action;
 using plan::Plan;
 
 using Requeue = std::optional<Duration>;
+
+/// Groups of a set with the largest surge.
+constexpr std::int64_t kMaxLeaders = 2 * workloads::kMaxChildren;
 
 /// The earlier of both.
 Requeue earlier(Requeue a, Requeue b) {
@@ -72,9 +76,10 @@ class Planner {
     out.requeue_after = earlier(restarts.requeue_after, until_stuck());
     GroupTemplates templates(history_.revisions, observed_.set);
     for (const Group& group : groups_) {
+      if (out.group_children.size() >= workloads::kMaxCreatesPerPlan) break;
       if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
       for (ChildDecision& child : decide_group_children(spec_, observed_, templates, group)) {
-        out.group_children.push_back(std::move(child));
+        if (child.write || child.problem || child.requeue_after) out.group_children.push_back(std::move(child));
       }
     }
     out.expired_revisions = expired_revisions(history_, groups_, leader_set_, options_.revision_history_limit);
@@ -86,12 +91,12 @@ class Planner {
     return out;
   }
 
-  // Of the live leader set.
+  // Of the live leader set, which users may edit: no more than replicas and surge of the largest set.
   [[nodiscard]] int leader_replicas() const {
-    return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->replicas());
+    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min(leader_set_->replicas(), kMaxLeaders));
   }
   [[nodiscard]] int partition() const {
-    return leader_set_ == nullptr ? 0 : static_cast<int>(leader_set_->partition());
+    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min(leader_set_->partition(), kMaxLeaders));
   }
 
   /// The StatefulSet controller deletes leaders beyond the replicas.

@@ -41,7 +41,9 @@ class Stepper {
     const int now = state_.leader_set->partition;
     const int required_ready = std::min(ready_after(now, replicas), state_.replicas - state_.policy.max_unavailable);
     int least = 0;
-    while (least < now && ready_after(least, replicas) < required_ready) ++least;
+    for (int ready = ready_after(0, replicas); least < now && ready < required_ready; ++least) {
+      if (least < replicas && is_ready(least) && !is_updated(least)) ++ready;
+    }
     return least;
   }
   [[nodiscard]] bool is_stuck_below(int end) const {
@@ -60,9 +62,12 @@ class Stepper {
   [[nodiscard]] int ready_after(int partition, int replicas) const {
     int count = 0;
     for (int group = 0; group < replicas; ++group) {
-      if (is_ready(group) && (group < partition || is_updated(group))) ++count;
+      if (stays_ready(group, partition)) ++count;
     }
     return count;
+  }
+  [[nodiscard]] bool stays_ready(int group, int partition) const {
+    return is_ready(group) && (group < partition || is_updated(group));
   }
 
   [[nodiscard]] bool is_ready(int group) const { return at(group).ready; }
@@ -88,8 +93,10 @@ class Stepper {
     for (int group = last; group < now; ++group) {
       if (is_ready(group)) last = group + 1;
     }
-    while (desired < last && ready_after(partition, desired) < state_.replicas - state_.policy.max_unavailable)
-      ++desired;
+    int ready = ready_after(partition, desired);
+    for (; desired < last && ready < state_.replicas - state_.policy.max_unavailable; ++desired) {
+      if (stays_ready(desired, partition)) ++ready;
+    }
     return desired;
   }
 

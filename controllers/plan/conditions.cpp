@@ -1,5 +1,7 @@
 #include "controllers/plan/conditions.h"
 
+#include "api/types/utf8.h"
+
 namespace tpuslice::plan {
 
 bool set_own_condition(Json& conditions, std::string_view type, const Problem& problem, std::string_view message,
@@ -12,7 +14,7 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
   }
   const Json* before = find_condition(conditions, type);
   const bool changed = before == nullptr || string_at(*before, {"status"}) != condition.status ||
-                       string_at(*before, {"message"}) != condition.message;
+                       string_at(*before, {"message"}) != clip(condition.message, kMaxConditionMessage);
   set_condition(conditions, condition, now);
   return changed;
 }

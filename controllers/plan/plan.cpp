@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "api/types/utf8.h"
+
 namespace tpuslice::plan {
 namespace {
 
 constexpr std::size_t kMaxReasons = 4;
+constexpr std::size_t kMaxReasonBytes = 512;
 
 std::string_view to_string(ActionKind kind) {
   switch (kind) {
@@ -108,7 +111,9 @@ void requeue_within(std::optional<Duration>& requeue_after, Duration time) {
 
 std::string summary(const std::vector<std::string>& reasons) {
   std::string out;
-  for (std::size_t i = 0; i < reasons.size() && i < kMaxReasons; ++i) out += (i == 0 ? "" : "; ") + reasons[i];
+  for (std::size_t i = 0; i < reasons.size() && i < kMaxReasons; ++i) {
+    out += (i == 0 ? "" : "; ") + clip(reasons[i], kMaxReasonBytes);
+  }
   if (reasons.size() > kMaxReasons) out += fmt::format("; and {} more", reasons.size() - kMaxReasons);
   return out;
 }

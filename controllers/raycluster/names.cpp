@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/hash.h"
+#include "api/base/strings.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -54,6 +55,22 @@ std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, 
   const std::string identity = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, replica, host);
   return with_suffix(as_dns_label(fmt::format("{}-{}-worker", spec.key.name, group)),
                      fmt::format("-{}-{}-{}", replica, host, short_hash(identity, kHashLength)));
+}
+
+std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::string_view group, std::string_view name) {
+  // "<prefix>-<replica>-<host>-<hash>"
+  std::string_view rest = name.substr(0, name.rfind('-'));
+  const auto take_number = [&rest]() -> std::optional<int> {
+    const std::size_t dash = rest.rfind('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    const std::optional<int> number = parse_count(rest.substr(dash + 1));
+    rest = rest.substr(0, dash);
+    return number;
+  };
+  const std::optional<int> host = take_number();
+  const std::optional<int> replica = take_number();
+  if (!host || !replica || worker_pod_name(spec, group, *replica, *host) != name) return std::nullopt;
+  return replica;
 }
 
 std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica) {

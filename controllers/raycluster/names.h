@@ -5,7 +5,9 @@
 // and host, so that clusters and groups whose names are cut to the same prefix do not collide.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/workloads/raycluster/spec.h"
 
@@ -20,6 +22,9 @@ namespace tpuslice::raycluster {
 [[nodiscard]] std::string head_pod_name(const RayClusterSpec& spec);
 /// "<cluster>-<group>-worker-<replica>-<host>-<hash>", lower case; the part before the replica is cut to fit 63.
 [[nodiscard]] std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host);
+/// The replica of a name that worker_pod_name() returns for a pod of the group; nullopt for other names.
+[[nodiscard]] std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::string_view group,
+                                                        std::string_view name);
 /// Value of the label ray.io/worker-group-replica-name: "<group>-<hash>"; at most 63 characters.
 [[nodiscard]] std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica);
 /// Value of the label ray.io/identifier: "<cluster>-<node type>"; at most 63 characters.

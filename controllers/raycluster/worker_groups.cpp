@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "api/workloads/limits.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/replicas.h"
 #include "tpu/labels.h"
@@ -13,23 +14,38 @@
 namespace tpuslice::raycluster {
 namespace {
 
-/// Of one group in one plan; the next plan creates the others.
-constexpr std::size_t kMaxCreates = 1000;
-
 std::string count_pods(std::size_t count) { return count == 1 ? "pod" : fmt::format("{} pods", count); }
+
+/// The replicas of the group that have, or would have, pods with these names.
+std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup& group,
+                                  const std::set<std::string>& names) {
+  std::set<int> replicas;
+  for (const std::string& name : names) {
+    if (const std::optional<int> replica = replica_of_worker_name(spec, group.name, name)) replicas.insert(*replica);
+  }
+  return replicas;
+}
+
+/// Whether its labels are those of the pod that has its name.
+bool is_labelled_as_named(const RayClusterSpec& spec, const PodView& pod) {
+  const std::optional<int> replica = index_label(pod, tpu::kRayReplicaIndex);
+  return replica && replica_of_worker_name(spec, pod.label(tpu::kRayGroup), pod.key.name) == replica;
+}
 
 class GroupPlanner {
  public:
-  /// `names` are those of all worker pods of the cluster, whatever their labels are.
+  /// `relabelled`: names of the worker pods of the cluster whose labels are not those of their name.
   GroupPlanner(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods,
-               const std::set<std::string>& names, bool may_create, const Options& options, WorkerDecision& out)
+               const std::set<std::string>& relabelled, bool may_create, const Options& options, WorkerDecision& out)
       : spec_(spec),
         group_(group),
-        names_(names),
+        relabelled_(relabelled),
         may_create_(may_create),
         options_(options),
         pods_(classify(group, pods)),
         to_delete_(group.workers_to_delete.begin(), group.workers_to_delete.end()),
+        replicas_to_delete_(replicas_with_names(spec, group, to_delete_)),
+        relabelled_replicas_(replicas_with_names(spec, group, relabelled)),
         out_(out) {}
 
   void decide() {
@@ -44,14 +60,6 @@ class GroupPlanner {
   }
 
  private:
-  /// Whether `names` has the name of a pod that this replica has or would have.
-  [[nodiscard]] bool has_name_in(int replica, const std::set<std::string>& names) const {
-    for (int host = 0; !names.empty() && host < group_.hosts; ++host) {
-      if (names.contains(worker_pod_name(spec_, group_.name, replica, host))) return true;
-    }
-    return false;
-  }
-
   void delete_pods_without_index() {
     std::vector<PodPtr> pods = not_terminating(pods_.without_index);
     if (pods.empty()) return;
@@ -66,7 +74,7 @@ class GroupPlanner {
     for (const auto& [index, replica] : pods_.replicas) {
       const bool listed =
           std::ranges::any_of(replica.pods, [&](const PodPtr& pod) { return to_delete_.contains(pod->key.name); });
-      if (listed || (replica.state != ReplicaState::kComplete && has_name_in(index, to_delete_))) {
+      if (listed || (replica.state != ReplicaState::kComplete && replicas_to_delete_.contains(index))) {
         tear_down(replica, "is listed in scaleStrategy.workersToDelete");
       } else {
         kept.push_back(&replica);
@@ -102,9 +110,10 @@ class GroupPlanner {
     const auto desired = static_cast<std::size_t>(group_.desired_replicas());
     std::vector<int> hosts(static_cast<std::size_t>(group_.hosts));
     std::iota(hosts.begin(), hosts.end(), 0);
-    for (int index = 0; present < desired && created_ < kMaxCreates; ++index) {
+    for (int index = 0; present < desired && out_.created_pods < workloads::kMaxCreatesPerPlan; ++index) {
       // A pod with one of the names, but without the labels, must be deleted first.
-      if (pods_.replicas.contains(index) || has_name_in(index, to_delete_) || has_name_in(index, names_)) continue;
+      if (pods_.replicas.contains(index) || replicas_to_delete_.contains(index)) continue;
+      if (relabelled_replicas_.contains(index)) continue;
       if (!create(index, hosts, "missing: creating its")) return;
       ++present;
     }
@@ -112,7 +121,7 @@ class GroupPlanner {
 
   void complete(const Replica& replica) {
     const bool name_in_use = std::ranges::any_of(replica.missing_hosts, [&](int host) {
-      return names_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
+      return relabelled_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
     create(replica.index, replica.missing_hosts, "incomplete: creating its missing");
@@ -121,7 +130,7 @@ class GroupPlanner {
   /// All pods or none. They are built when they are sent; until then only a few are, to find errors of the template.
   bool create(int index, const std::vector<int>& hosts, std::string_view why) {
     if (!may_create_ || !can_build(index, hosts)) return false;
-    created_ += hosts.size();
+    out_.created_pods += hosts.size();
     out_.creates.push_back(
         {builder_, group_.name, index, hosts,
          fmt::format("replica {} of group {} is {} {}", index, group_.name, why, count_pods(hosts.size()))});
@@ -152,14 +161,15 @@ class GroupPlanner {
 
   const RayClusterSpec& spec_;
   const WorkerGroup& group_;
-  const std::set<std::string>& names_;
+  const std::set<std::string>& relabelled_;
   const bool may_create_;
   const Options& options_;
   const GroupPods pods_;
-  const std::set<std::string> to_delete_;            ///< Names in scaleStrategy.workersToDelete.
+  const std::set<std::string> to_delete_;  ///< Names in scaleStrategy.workersToDelete.
+  const std::set<int> replicas_to_delete_;
+  const std::set<int> relabelled_replicas_;
   std::shared_ptr<const WorkerPodBuilder> builder_;  ///< Null until a pod is missing.
   int checked_replicas_ = 0;
-  std::size_t created_ = 0;  ///< Pods.
   WorkerDecision& out_;
 };
 
@@ -168,14 +178,14 @@ class GroupPlanner {
 WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers, bool may_create,
                               const Options& options) {
   std::map<std::string, std::vector<PodPtr>> by_group;
-  std::set<std::string> names;
+  std::set<std::string> relabelled;
   for (const PodPtr& pod : workers) {
     by_group[pod->label(tpu::kRayGroup)].push_back(pod);
-    names.insert(pod->key.name);
+    if (!is_labelled_as_named(spec, *pod)) relabelled.insert(pod->key.name);
   }
   WorkerDecision out;
   for (const WorkerGroup& group : spec.groups) {
-    GroupPlanner(spec, group, by_group[group.name], names, may_create, options, out).decide();
+    GroupPlanner(spec, group, by_group[group.name], relabelled, may_create, options, out).decide();
     by_group.erase(group.name);
   }
   for (const auto& [name, pods] : by_group) {

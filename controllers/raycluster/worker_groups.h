@@ -36,6 +36,7 @@ struct WorkerDecision {
   };
   std::vector<Deletion> deletes;
   std::vector<Creation> creates;
+  std::size_t created_pods = 0;     ///< Of all creates; the next plan creates those beyond kMaxCreatesPerPlan.
   std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
 };
 

@@ -118,15 +118,21 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
   const bool creates = std::any_of(stage.actions.begin(), stage.actions.end(),
                                    [](const plan::Action& action) { return action.kind == plan::ActionKind::kCreate; });
   std::atomic<bool> failing = false;
+  std::atomic<std::size_t> largest = 1;  // Bytes. Bodies of a stage are mostly made from one template.
   std::size_t batch = creates ? 1 : stage.actions.size();
   for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= kGrowth) {
     // Beyond max_in_flight a larger batch would not be faster.
     if (batch >= options_.max_in_flight) batch = stage.actions.size();
     batch = std::min(batch, stage.actions.size() - start);
-    parallel_.run(batch, options_.max_in_flight, [&](std::size_t i) {
+    const std::size_t in_flight =
+        std::clamp<std::size_t>(options_.max_bytes_in_flight / largest, 1, options_.max_in_flight);
+    parallel_.run(batch, in_flight, [&](std::size_t i) {
       if (failing || stop.stop_requested()) return;
       ActionReport& report = reports[start + i];
       report = run(stage.actions[start + i], stop);
+      std::size_t before = largest;
+      while (before < report.bytes && !largest.compare_exchange_weak(before, report.bytes)) {
+      }
       if (report.outcome == Outcome::kFailed && !stage.independent) failing = true;
     });
   }
@@ -149,9 +155,16 @@ ActionReport Executor::run_create(const plan::Action& action, const std::stop_to
   if (!json) return failed(json.error());
   const Object body(*std::move(json));
   const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kMetadataOnly}, stop);
-  if (created) return done(Outcome::kDone, write_of(action.type, action.key, *created));
-  if (created.error().code() == ErrorCode::kAlreadyExists) return adopt(action, body, stop);
-  return failed(created.error());
+  ActionReport report;
+  if (created) {
+    report = done(Outcome::kDone, write_of(action.type, action.key, *created));
+  } else if (created.error().code() == ErrorCode::kAlreadyExists) {
+    report = adopt(action, body, stop);
+  } else {
+    report = failed(created.error());
+  }
+  report.bytes = string_bytes(body.json());
+  return report;
 }
 
 ActionReport Executor::adopt(const plan::Action& action, const Object& body, const std::stop_token& stop) const {

@@ -35,6 +35,7 @@ struct ActionReport {
   Outcome outcome = Outcome::kSkipped;
   std::optional<Error> error;  ///< Of kFailed.
   std::optional<Write> write;  ///< For the write ledger.
+  std::size_t bytes = 0;       ///< Of the body of a create, about.
 };
 
 struct ExecutionReport {
@@ -53,6 +54,8 @@ struct ExecutionReport {
 
 struct ExecutorOptions {
   std::size_t max_in_flight = 16;  ///< Actions of one stage at a time.
+  /// Bodies of creates of one stage at a time, in bytes; at least one. Each is in memory several times.
+  std::size_t max_bytes_in_flight = 2U << 20U;
 };
 
 /// Runs stages in order and the actions of a stage in parallel. A stage with creates starts slowly (1, 4, then up to

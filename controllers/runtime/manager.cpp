@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "api/base/pause.h"
 #include "api/types/selector.h"
 #include "controllers/runtime/backoff.h"
@@ -17,6 +19,8 @@ constexpr int kKeysPerRound = 100;
 
 /// How often the leader checks whether its lease has expired.
 constexpr Duration kLeaseCheckInterval = std::chrono::milliseconds(500);
+/// How often free memory is looked for.
+constexpr Duration kTrimInterval = std::chrono::seconds(2);
 /// For the last events, and for releasing the lease: a stop takes well under 5 s even when the API server hangs.
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(750);
 
@@ -84,6 +88,16 @@ void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes)
   for (const std::string_view prefix : prefixes) {
     if (std::ranges::find(annotations_, prefix) == annotations_.end()) annotations_.emplace_back(prefix);
   }
+}
+
+void Manager::report_quarantined(const QuarantinedObject& object) {
+  if (!leading()) return;
+  const ResourceType& type = object.type;
+  events_.record(
+      {type.api_version(), std::string(type.kind), object.key, object.uid, {}},
+      {plan::EventType::kWarning, "FailedDecode", "Decode",
+       fmt::format("The operator cannot read this version of the object and ignores it: {}", object.error.message()),
+       std::nullopt});
 }
 
 Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options) {
@@ -158,6 +172,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
   std::vector<std::jthread> workers;
   std::vector<const Controller*> started;
   bool lost = false;
+  Instant trim_due = clock_.now() + kTrimInterval;
   while (!stop.stop_requested()) {
     std::uint64_t seen = 0;
     {
@@ -172,6 +187,10 @@ void Manager::run_controllers(const std::stop_token& stop) {
       started.push_back(controller.get());
       log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
       start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
+    }
+    if (const Instant now = clock_.now(); now >= trim_due) {
+      return_free_memory_if_much();
+      trim_due = now + kTrimInterval;
     }
     const MutexLock lock(mutex_);
     changed_.wait_for(mutex_, stop, kLeaseCheckInterval, [&]() TPUSLICE_REQUIRES(mutex_) { return changes_ != seen; });

@@ -107,6 +107,8 @@ class Manager {
     WatchScope scope;
     std::unique_ptr<AnyStore> store;
   };
+  /// Records an event for an object that the store does not hold.
+  void report_quarantined(const QuarantinedObject& object);
   /// One round; true if any work was done.
   bool pass(Instant now, Instant& due);
   void notify() TPUSLICE_EXCLUDES(mutex_);
@@ -150,6 +152,7 @@ Store<View>& Manager::store(const ResourceType& type, const WatchScope& scope) {
   watches_.push_back(std::make_unique<WatchMachine>(
       type, scope, std::make_unique<StoreSink<View>>(store, annotations_), options_.watch,
       WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
+  watches_.back()->on_quarantine([this](const QuarantinedObject& object) { report_quarantined(object); });
   return store;
 }
 

@@ -9,4 +9,7 @@ void share_heaps();
 /// Returns free memory to the system, also from the middle of heaps. Takes about a millisecond.
 void return_free_memory();
 
+/// Calls return_free_memory() if much memory is free: after one large object the process must not stay large.
+void return_free_memory_if_much();
+
 }  // namespace tpuslice::runtime

@@ -84,7 +84,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   for (const std::string& item : page->items) {
     if (const Status staged = sink_->stage(item); !staged) {
       const ObjectKey key = key_of(item);
-      quarantine(key, staged.error());
+      quarantine(key, item, staged.error());
       sink_->stage_known(key);
     }
   }
@@ -228,7 +228,7 @@ void WatchMachine::handle_initial(const client::WatchEvent& event) {
   if (event.type == client::WatchEventType::kDeleted) {
     sink_->unstage(event.key);
   } else if (const Status staged = sink_->stage(event.object); !staged) {
-    quarantine(event.key, staged.error());
+    quarantine(event.key, event.object, staged.error());
     sink_->stage_known(event.key);
   }
 }
@@ -238,7 +238,7 @@ void WatchMachine::handle_change(const client::WatchEvent& event) {
   if (event.type == client::WatchEventType::kDeleted) {
     sink_->erase(event.key, revision);
   } else if (const Status put = sink_->put(event.object); !put) {
-    quarantine(event.key, put.error());
+    quarantine(event.key, event.object, put.error());
     sink_->advance(revision);
   }
   if (!event.resource_version.empty()) resource_version_ = event.resource_version;
@@ -277,10 +277,12 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
   return due_;
 }
 
-void WatchMachine::quarantine(const ObjectKey& key, const Error& error) {
+void WatchMachine::quarantine(const ObjectKey& key, std::string_view object, const Error& error) {
   metrics_.quarantined.increment();
   log_.error("object cannot be decoded; quarantined", {{"key", key.to_string()}, {"error", error.message()}});
-  if (quarantined_) quarantined_({type_, key, error});
+  if (!quarantined_) return;
+  const std::string_view uid = client::json_member(client::json_member(object, "metadata"), "uid");
+  quarantined_({type_, key, client::json_string(uid).value_or(""), error});
 }
 
 void WatchMachine::progressed() {

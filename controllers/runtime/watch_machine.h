@@ -87,7 +87,8 @@ struct WatchScope {
 /// An object that cannot be decoded. The store keeps the last version that could; other objects are not affected.
 struct QuarantinedObject {
   ResourceType type;
-  ObjectKey key;  ///< As far as it can be read.
+  ObjectKey key;  ///< As far as it can be read; so is the uid.
+  std::string uid;
   Error error;
 };
 
@@ -151,7 +152,7 @@ class WatchMachine {
   void relist_after(const Error& error);
   void relist();
   Instant back_off(const Error& error, Instant now);
-  void quarantine(const ObjectKey& key, const Error& error);
+  void quarantine(const ObjectKey& key, std::string_view object, const Error& error);
   void progressed();
 
   const ResourceType type_;

@@ -44,6 +44,8 @@ struct PlacementRequest {
   GangCounts placed_gangs = {};
   DomainFailures domain_failures = {};  ///< A free domain with fewer failures is preferred.
   NoCapacity no_capacity = NoCapacity::kWait;
+  /// Waiting reasons name objects of other namespaces.
+  bool show_other_namespaces = false;
 };
 
 /// Marks the assigned domains as occupied in `inventory`. The assignment points into `request.ready`.

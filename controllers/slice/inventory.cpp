@@ -16,23 +16,16 @@ const std::string& label_of(const NodeView& node, std::string_view label) {
   return found == node.labels.end() ? kNone : found->second;
 }
 
-bool matches_any_pod(const NodeRequirements& requirements, const NodeView& node) {
-  return std::ranges::any_of(requirements.pods, [&](const PodPtr& pod) { return matches_node(*pod, node); });
-}
-
-/// Why the slice cannot use the node; empty if it can.
+/// Why the slice cannot use the node, which matches its requirements; empty if it can.
 std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
   const std::string& name = node.key.name;
-  if (!matches_any_pod(requirements, node)) {
-    return fmt::format("node {} does not match the pods' node selector and affinity", name);
-  }
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
   if (node.tpu_chips == 0) return fmt::format("node {} advertises no TPU chips", name);
   if (requirements.chips > node.tpu_chips || node.tpu_chips % requirements.chips != 0) {
     return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, requirements.chips);
   }
-  for (const PodPtr& pod : requirements.pods) {
-    const std::string taint = untolerated_taint(*pod, node);
+  for (const PodRequirements& each : requirements.pods) {
+    const std::string taint = untolerated_taint(*each.pod, node);
     if (!taint.empty()) return fmt::format("node {} has taint {}", name, taint);
   }
   return {};
@@ -50,28 +43,30 @@ std::string domain_noun(const std::string& topology_key, std::size_t count) {
 
 std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node) {
   if (node != nullptr) return label_of(*node, topology_key);
-  const auto selected = pod.node_selector.find(topology_key);
-  return selected == pod.node_selector.end() ? std::string() : selected->second;
+  return pod.annotation(tpu::kPlacedIn);
 }
 
 NodeRequirements node_requirements(const Slice& slice) {
   NodeRequirements requirements;
   requirements.topology_key = slice.topology_key;
-  requirements.hosts = static_cast<std::int64_t>(slice.hosts.size());
+  requirements.hosts = slice.size;
   for (const PodPtr& pod : slice.hosts) {
-    if (pod == nullptr || !pod->node_name.empty()) continue;  // A bound pod needs no other node.
+    if (!pod->node_name.empty()) continue;  // A bound pod needs no other node.
     requirements.chips = pod->tpu_chips;
-    const bool known = std::ranges::any_of(requirements.pods,
-                                           [&](const PodPtr& other) { return have_same_requirements(*pod, *other); });
-    if (!known) requirements.pods.push_back(pod);
+    const bool known = std::ranges::any_of(
+        requirements.pods, [&](const PodRequirements& other) { return have_same_requirements(*pod, *other.pod); });
+    if (known) continue;
+    requirements.too_many = requirements.pods.size() == kMaxRequirementsOfSlice;
+    if (requirements.too_many) break;
+    requirements.pods.emplace_back(pod);
   }
   return requirements;
 }
 
 bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
-  return a.topology_key == b.topology_key && a.chips == b.chips && a.hosts == b.hosts &&
-         std::ranges::equal(a.pods, b.pods, [](const PodPtr& left, const PodPtr& right) {
-           return have_same_requirements(*left, *right);
+  return a.topology_key == b.topology_key && a.chips == b.chips && a.hosts == b.hosts && a.too_many == b.too_many &&
+         std::ranges::equal(a.pods, b.pods, [](const PodRequirements& left, const PodRequirements& right) {
+           return have_same_requirements(*left.pod, *right.pod);
          });
 }
 
@@ -87,10 +82,10 @@ Inventory::Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr
 }
 
 void Inventory::occupy_domains_of(const Slice& slice) {
-  if (slice.hosts.size() < 2) return;
+  if (slice.size < 2) return;
   std::string occupied;
   for (const PodPtr& pod : slice.hosts) {
-    if (pod == nullptr || pod->finished() || is_gated(*pod)) continue;
+    if (pod->finished() || is_gated(*pod)) continue;
     const auto found = nodes_.find(pod->node_name);
     if (!pod->node_name.empty() && found == nodes_.end()) continue;  // Deleted, or of another accelerator.
     const std::string domain =
@@ -165,20 +160,35 @@ void Inventory::release(const std::string& topology_key, const std::string& doma
   }
 }
 
-Fit Inventory::check(const NodeRequirements& requirements, const std::string& domain) {
+std::vector<bool> Inventory::matched_nodes(const NodeRequirements& requirements, const NodeUses& nodes) {
+  if (requirements.pods.empty()) return {};
+  std::vector<bool> matched(nodes.size());
+  for (const PodRequirements& pod : requirements.pods) {
+    bool any = false;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!pod.match(*nodes[i]->node)) continue;
+      matched[i] = true;
+      any = true;
+    }
+    if (!any) return {};
+  }
+  return matched;
+}
+
+Fit Inventory::check(const NodeRequirements& requirements, const std::string& domain, std::string_view viewer) {
   const NodeUses& nodes = nodes_of(requirements.topology_key, domain);
   if (requirements.chips <= 0) return {Obstacle::kMismatch, {}};  // Gated by a user; admission gates no such pod.
-  if (std::ranges::none_of(nodes, [&](const NodeUse* use) { return matches_any_pod(requirements, *use->node); })) {
-    return {Obstacle::kMismatch, {}};
-  }
-  for (const PodPtr& pod : requirements.pods) {
-    if (std::ranges::none_of(nodes, [&](const NodeUse* use) { return matches_node(*pod, *use->node); })) {
-      return {Obstacle::kMismatch, {}};
-    }
-  }
+  if (requirements.too_many) return {Obstacle::kMismatch, {}};
+  const std::vector<bool> matched = matched_nodes(requirements, nodes);
+  if (matched.empty()) return {Obstacle::kMismatch, {}};
   std::int64_t chips = 0;
   std::size_t ready = 0;
-  for (const NodeUse* use : nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const NodeUse* use = nodes[i];
+    if (!matched[i]) {
+      return {Obstacle::kUnusable, fmt::format("{}: node {} does not match the pods' node selector and affinity",
+                                               domain, use->node->key.name)};
+    }
     if (std::string reason = unusable_reason(requirements, *use->node); !reason.empty()) {
       return {Obstacle::kUnusable, fmt::format("{}: {}", domain, reason)};
     }
@@ -200,8 +210,8 @@ Fit Inventory::check(const NodeRequirements& requirements, const std::string& do
   }
   for (const NodeUse* use : nodes) {
     if (use->user.empty()) continue;
-    return {Obstacle::kOccupied,
-            fmt::format("{} {} {}", domain, use->reserved ? "is reserved for" : "runs", use->user)};
+    return {Obstacle::kOccupied, fmt::format("{} {} {}", domain, use->reserved ? "is reserved for" : "runs",
+                                             visible_name(use->user, viewer))};
   }
   return {};
 }

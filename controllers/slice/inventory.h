@@ -4,9 +4,11 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "controllers/slice/node_match.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
@@ -30,9 +32,14 @@ struct Fit {
   std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
 };
 
+/// Different requirements of the pods of one slice, beyond which the slice is not placed: each is compared with each
+/// node.
+inline constexpr std::size_t kMaxRequirementsOfSlice = 8;
+
 /// What the pods of a slice demand of nodes.
 struct NodeRequirements {
-  std::vector<PodPtr> pods;  ///< One pod for each distinct set of selector, affinity and tolerations.
+  std::vector<PodRequirements> pods;  ///< One for each distinct set of selector, affinity and tolerations.
+  bool too_many = false;              ///< More than kMaxRequirementsOfSlice; then `pods` is incomplete.
   std::string topology_key;
   std::int64_t chips = 0;  ///< Of one pod.
   std::int64_t hosts = 0;
@@ -49,7 +56,9 @@ class Inventory {
 
   /// The values of a node label, sorted.
   [[nodiscard]] std::vector<std::string> domains(const std::string& topology_key);
-  [[nodiscard]] Fit check(const NodeRequirements& requirements, const std::string& domain);
+  /// `viewer`: namespace that reads the text (visible_name()).
+  [[nodiscard]] Fit check(const NodeRequirements& requirements, const std::string& domain,
+                          std::string_view viewer = {});
   /// The node of each host, by host index, for a slice in this domain. A node is listed several times if it has more
   /// chips than a pod asks for. Empty if pods of the slice have different requirements: then any node of the domain
   /// that suits the pod will do.
@@ -73,6 +82,8 @@ class Inventory {
   using NodeUses = std::vector<NodeUse*>;
   using Domains = std::map<std::string, NodeUses>;
 
+  /// For each node, whether a pod may run on it; empty if one of the pods may run on none.
+  static std::vector<bool> matched_nodes(const NodeRequirements& requirements, const NodeUses& nodes);
   const Domains& domains_of(const std::string& topology_key);
   const NodeUses& nodes_of(const std::string& topology_key, const std::string& domain);
   void occupy_domains_of(const Slice& slice);

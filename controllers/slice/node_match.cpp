@@ -21,14 +21,16 @@ bool tolerates(const TolerationView& toleration, const NodeTaint& taint) {
 
 }  // namespace
 
-bool matches_node(const PodView& pod, const NodeView& node) {
-  for (const auto& [key, value] : pod.node_selector) {
+PodRequirements::PodRequirements(PodPtr from) : pod(std::move(from)) {
+  if (!pod->node_affinity.empty()) affinity = parse_json(pod->node_affinity).value_or(Json());
+}
+
+bool PodRequirements::match(const NodeView& node) const {
+  for (const auto& [key, value] : pod->node_selector) {
     const auto label = node.labels.find(key);
     if (label == node.labels.end() || label->second != value) return false;
   }
-  if (pod.node_affinity.empty()) return true;
-  const Result<Json> affinity = parse_json(pod.node_affinity);
-  return affinity && matches_node_selector(*affinity, node.labels, node.key.name).value_or(false);
+  return !affinity || matches_node_selector(*affinity, node.labels, node.key.name).value_or(false);
 }
 
 std::string untolerated_taint(const PodView& pod, const NodeView& node) {

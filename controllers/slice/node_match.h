@@ -1,15 +1,24 @@
 // Whether a pod may run on a node by node selector, affinity and taints, as kube-scheduler decides it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
 
-/// Whether node selector and required node affinity match. An affinity that the API server would refuse matches no
-/// node.
-[[nodiscard]] bool matches_node(const PodView& pod, const NodeView& node);
+/// What one pod demands of nodes. The affinity is parsed once, not for each node.
+struct PodRequirements {
+  explicit PodRequirements(PodPtr from);
+
+  /// Whether node selector and required node affinity match. An affinity that the API server would refuse matches no
+  /// node.
+  [[nodiscard]] bool match(const NodeView& node) const;
+
+  PodPtr pod;
+  std::optional<Json> affinity;  ///< Required node selector; absent without one.
+};
 
 /// The first taint that the pod does not tolerate, as "key=value:Effect"; empty if there is none. Ignores taints that
 /// repeat the node's own state (not ready, unreachable, cordoned).

@@ -1,6 +1,10 @@
 // Options of the slice controller.
 #pragma once
 
+#include <cstdint>
+#include <set>
+#include <string>
+
 #include "api/base/clock.h"
 #include "controllers/slice/assignment.h"
 
@@ -8,11 +12,22 @@ namespace tpuslice::slice {
 
 struct Options {
   NoCapacity no_capacity = NoCapacity::kWait;
-  Duration node_timeout = std::chrono::seconds(40);  ///< A node not Ready for this long is lost, with its pods.
+  /// A node that is not Ready for this long is lost, with its pods. Kubernetes marks a silent node after 50 s and
+  /// evicts its pods after further 300 s (the default toleration of node.kubernetes.io/unreachable); Kueue replaces a
+  /// node of a running workload after 30 s.
+  Duration node_timeout = std::chrono::minutes(5);
+  /// While more than this number of TPU nodes, and this share of all, are not Ready, none of them counts as lost.
+  /// Defaults: those of kube-controller-manager for a partial disruption of a zone (--unhealthy-zone-threshold).
+  std::int64_t disrupted_nodes = 2;
+  std::int64_t disrupted_percent = 55;
   /// A terminating pod on a lost node is force-deleted this long after its deletion was due.
   Duration lost_pod_timeout = std::chrono::minutes(5);
   /// A slice is torn down if a pod is still unschedulable this long after the placement.
   Duration scheduling_timeout = std::chrono::minutes(2);
+  /// Topology keys that slices may have; empty: any. Slices with others wait, and occupy only the nodes of their pods.
+  std::set<std::string, std::less<>> topology_keys = {};
+  /// Waiting reasons name workloads of other namespaces.
+  bool show_other_namespaces = false;
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_state.h"
+#include "tpu/catalog.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -42,6 +44,10 @@ Classified classify(const std::vector<Slice>& slices, Timestamp now, const Optio
   for (const Slice& slice : slices) {
     SliceState state = state_of(slice, now);
     if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
+    if (state.phase == Phase::kReady && slice.topology_key.empty()) {
+      state = {Phase::kForming,
+               fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "))};
+    }
     if (state.phase == Phase::kReady) {
       out.request.ready.push_back(slice);
     } else if (state.phase == Phase::kPlaced) {
@@ -61,11 +67,13 @@ Classified classify(const std::vector<Slice>& slices, Timestamp now, const Optio
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const PlacementObserved& seen) : seen_(seen) {}
+  /// A label value that is not in the catalog is a user's, so it is not a label of metrics.
+  explicit PlanBuilder(const PlacementObserved& seen)
+      : seen_(seen), accelerator_(tpu::find_accelerator(seen.accelerator).ok() ? seen.accelerator : "other") {}
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
-    const PodView& host0 = *slice.hosts.front();
+    const PodView& host0 = *slice.host0();
     std::string members = members_of(slice);
     // A node may be replaced before the missing hosts are created.
     const bool bind_to_nodes = members != kOpenMembers;
@@ -76,7 +84,7 @@ class PlanBuilder {
                                 ? "released without a domain"
                                 : fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = seen_.now - slice.last_created();
-    const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.hosts.size(), how);
+    const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
     notes_.push_back(what);
     add_event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
                       fmt::format("{}, {} s after its last pod was created", what,
@@ -88,7 +96,7 @@ class PlanBuilder {
     plan_.measurements.push_back({Measurement::Kind::kDuration,
                                   "tpuslice_slice_placement_seconds",
                                   "Time from the creation of a slice's last pod to its placement.",
-                                  {{"accelerator", seen_.accelerator}},
+                                  {{"accelerator", accelerator_}},
                                   std::chrono::duration<double>(std::max(waited, Duration::zero())).count(),
                                   host0.key});
   }
@@ -113,7 +121,7 @@ class PlanBuilder {
     plan_.measurements.push_back({Measurement::Kind::kLevel,
                                   "tpuslice_slices_waiting",
                                   "Number of slices that are not placed.",
-                                  {{"accelerator", seen_.accelerator}, {"reason", reason}},
+                                  {{"accelerator", accelerator_}, {"reason", reason}},
                                   static_cast<double>(slices),
                                   std::nullopt});
   }
@@ -135,12 +143,13 @@ class PlanBuilder {
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_placed_total",
                                   "Number of slices placed in a domain, or released without one.",
-                                  {{"accelerator", seen_.accelerator}, {"how", how}},
+                                  {{"accelerator", accelerator_}, {"how", how}},
                                   1,
                                   after});
   }
 
   const PlacementObserved& seen_;
+  const std::string accelerator_;
   plan::Plan plan_;
   std::vector<plan::Action> writes_;
   std::vector<std::string> notes_;
@@ -149,10 +158,15 @@ class PlanBuilder {
 }  // namespace
 
 plan::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
-  const std::vector<Slice> slices = read_slices(seen.pods);
+  std::vector<Slice> slices = read_slices(seen.pods);
+  for (Slice& slice : slices) {
+    const bool allowed = options.topology_keys.empty() || options.topology_keys.contains(slice.topology_key);
+    if (!allowed) slice.topology_key.clear();
+  }
   Classified classified = classify(slices, seen.now, options);
   classified.request.domain_failures = seen.domain_failures;
   classified.request.no_capacity = options.no_capacity;
+  classified.request.show_other_namespaces = options.show_other_namespaces;
   PlanBuilder builder(seen);
   Assignment assignment;
   if (!classified.request.ready.empty()) {

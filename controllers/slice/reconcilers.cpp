@@ -97,7 +97,11 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
 }
 
 Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) const {
-  SliceObserved seen{input.key, indexes_.pods_by_slice.lookup(input.key.to_string()), {}, input.now};
+  SliceObserved seen{input.key,
+                     indexes_.pods_by_slice.lookup(input.key.to_string()),
+                     {},
+                     input.now,
+                     node_health_->is_disrupted(options_)};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

@@ -10,6 +10,7 @@
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
 #include "controllers/slice/failure_history.h"
+#include "controllers/slice/node_health.h"
 #include "controllers/slice/options.h"
 
 namespace tpuslice::slice {
@@ -54,8 +55,9 @@ class PlacementReconciler final : public plan::Reconciler {
 /// Thread-safe. The stores outlive the reconciler. A key is a namespace and a value of the slice label.
 class SliceReconciler final : public plan::Reconciler {
  public:
-  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, Options options = {})
-      : indexes_(std::move(indexes)), nodes_(nodes), options_(options) {}
+  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const NodeHealth> node_health,
+                  Options options = {})
+      : indexes_(std::move(indexes)), nodes_(nodes), node_health_(std::move(node_health)), options_(options) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
   [[nodiscard]] ResourceType resource() const override { return kSlices; }
@@ -64,6 +66,7 @@ class SliceReconciler final : public plan::Reconciler {
  private:
   const Indexes indexes_;
   const runtime::NodeStore& nodes_;
+  const std::shared_ptr<const NodeHealth> node_health_;
   const Options options_;
 };
 

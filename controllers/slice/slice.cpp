@@ -7,6 +7,7 @@
 
 #include "api/base/hash.h"
 #include "api/base/strings.h"
+#include "tpu/catalog.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 #include "tpu/workload_ref.h"
@@ -16,13 +17,12 @@ namespace {
 
 constexpr std::size_t kMembersLength = 13;
 
-/// Annotations with larger numbers are ignored.
-constexpr int kMaxHosts = 100'000;
-
 std::optional<int> parse_host_count(const std::string& text) {
   const std::optional<int> value = parse_count(text);
-  return value && *value <= kMaxHosts ? value : std::nullopt;
+  return value && *value <= tpu::kMaxSliceHosts ? value : std::nullopt;
 }
+
+using HostsByIndex = std::map<int, PodPtr>;
 
 /// Of two pods with the same host index, live ones before succeeded ones, then older before younger.
 bool precedes(const PodPtr& a, const PodPtr& b) {
@@ -30,12 +30,12 @@ bool precedes(const PodPtr& a, const PodPtr& b) {
   return rank(a) < rank(b);
 }
 
-void add_host(Slice& slice, const PodPtr& pod, int index) {
-  if (static_cast<std::size_t>(index) >= slice.hosts.size()) {
+void add_host(Slice& slice, HostsByIndex& hosts, const PodPtr& pod, int index) {
+  if (index >= slice.size) {
     slice.surplus.push_back(pod);
     return;
   }
-  PodPtr& host = slice.hosts[static_cast<std::size_t>(index)];
+  PodPtr& host = hosts[index];
   if (host == nullptr) {
     host = pod;
     return;
@@ -45,14 +45,14 @@ void add_host(Slice& slice, const PodPtr& pod, int index) {
   if (!duplicate->finished()) slice.surplus.push_back(duplicate);
 }
 
-void add_pod(Slice& slice, const PodPtr& pod) {
+void add_pod(Slice& slice, HostsByIndex& hosts, const PodPtr& pod) {
   const std::optional<int> index = host_index(*pod);
   if (pod->terminating()) {
     if (index) slice.terminating.push_back(pod);
   } else if (pod->phase == PodPhase::kFailed) {
     if (index) slice.failed.push_back(pod);
   } else if (index) {
-    add_host(slice, pod, *index);
+    add_host(slice, hosts, pod, *index);
   } else if (!pod->finished()) {
     slice.companions.push_back(pod);
   }
@@ -66,20 +66,18 @@ Start start_of(const std::string& text) {
 
 /// All pods of a slice have the same annotations, except pods that were not admitted.
 void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
-  int hosts = 0;
   std::vector<PodPtr> in_order = pods;
   // Terminal pods may belong to an earlier slice of that name with another size.
   std::ranges::stable_partition(in_order, [](const PodPtr& pod) { return is_live(*pod); });
   for (const PodPtr& pod : in_order) {
     const std::optional<int> count = parse_host_count(pod->annotation(tpu::kSliceHosts));
-    if (!count || hosts > 0) continue;
-    hosts = *count;
+    if (!count || slice.size > 0) continue;
+    slice.size = *count;
     slice.topology_key = pod->annotation(tpu::kTopologyKey);
     slice.start = start_of(pod->annotation(tpu::kSliceStart));
     slice.gang = pod->annotation(tpu::kSliceGang);
     slice.gang_slices = slice.gang.empty() ? 1 : parse_host_count(pod->annotation(tpu::kGangSlices)).value_or(1);
   }
-  slice.hosts.resize(static_cast<std::size_t>(hosts));
 }
 
 }  // namespace
@@ -105,13 +103,20 @@ std::string display_name(const Slice& slice) {
   return pod == nullptr ? slice.key.to_string() : display_name(*pod);
 }
 
+std::string visible_name(const std::string& name, std::string_view viewer) {
+  const bool own = name.size() > viewer.size() && name.starts_with(viewer) && name[viewer.size()] == '/';
+  return viewer.empty() || own ? name : "a workload of another namespace";
+}
+
 std::string short_name(const Slice& slice) { return std::string(tpu::name_in_slice_key(slice.key.name)); }
 
 Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods) {
   Slice slice;
   slice.key = key;
   read_annotations(slice, pods);
-  for (const PodPtr& pod : pods) add_pod(slice, pod);
+  HostsByIndex hosts;
+  for (const PodPtr& pod : pods) add_pod(slice, hosts, pod);
+  for (auto& [index, pod] : hosts) slice.hosts.push_back(std::move(pod));
   return slice;
 }
 
@@ -136,7 +141,7 @@ std::vector<Slice> read_slices(const std::vector<PodPtr>& pods) {
 std::vector<PodPtr> Slice::live() const {
   std::vector<PodPtr> out;
   for (const PodPtr& pod : hosts) {
-    if (pod != nullptr && !pod->finished()) out.push_back(pod);
+    if (!pod->finished()) out.push_back(pod);
   }
   out.insert(out.end(), companions.begin(), companions.end());
   return out;
@@ -145,20 +150,19 @@ std::vector<PodPtr> Slice::live() const {
 std::vector<PodPtr> Slice::started() const {
   std::vector<PodPtr> out;
   for (const PodPtr& pod : hosts) {
-    if (pod != nullptr && !pod->finished() && !is_gated(*pod)) out.push_back(pod);
+    if (!pod->finished() && !is_gated(*pod)) out.push_back(pod);
   }
   return out;
 }
 
 PodPtr Slice::any_pod() const {
-  for (const PodPtr& pod : hosts) {
-    if (pod != nullptr) return pod;
-  }
-  for (const auto* pods : {&companions, &terminating, &failed, &surplus}) {
+  for (const auto* pods : {&hosts, &companions, &terminating, &failed, &surplus}) {
     if (!pods->empty()) return pods->front();
   }
   return nullptr;
 }
+
+PodPtr Slice::host0() const { return hosts.empty() || host_index(*hosts.front()) != 0 ? nullptr : hosts.front(); }
 
 std::int32_t Slice::priority() const {
   const PodPtr pod = any_pod();
@@ -178,11 +182,9 @@ Timestamp Slice::last_created() const {
 }
 
 std::string members_of(const Slice& slice) {
+  if (!slice.has_all_hosts()) return std::string(kOpenMembers);
   std::string uids;
-  for (const PodPtr& pod : slice.hosts) {
-    if (pod == nullptr) return std::string(kOpenMembers);
-    uids += pod->uid + "/";
-  }
+  for (const PodPtr& pod : slice.hosts) uids += pod->uid + "/";
   return short_hash(uids, kMembersLength);
 }
 

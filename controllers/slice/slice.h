@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/types/views.h"
@@ -27,13 +28,18 @@ struct Slice {
   Start start = Start::kTogether;
   std::string gang;     ///< Name of its gang; empty for a slice that starts alone.
   int gang_slices = 1;  ///< Number of slices of the gang.
+  int size = 0;         ///< Number of hosts.
 
-  std::vector<PodPtr> hosts;        ///< By host index: the live or succeeded pod; null if there is none.
+  std::vector<PodPtr> hosts;        ///< Live or succeeded; at most one for each host index, ordered by it.
   std::vector<PodPtr> companions;   ///< Live pods without TPUs that start with the slice.
   std::vector<PodPtr> terminating;  ///< With TPUs.
   std::vector<PodPtr> failed;       ///< With TPUs.
   std::vector<PodPtr> surplus;      ///< Live pods with a duplicate host index, or one beyond the slice.
 
+  /// All hosts exist.
+  [[nodiscard]] bool has_all_hosts() const { return std::cmp_equal(hosts.size(), size); }
+  /// Null if host 0 does not exist.
+  [[nodiscard]] PodPtr host0() const;
   [[nodiscard]] std::int32_t priority() const;
   /// When the last of its live pods was created.
   [[nodiscard]] Timestamp last_created() const;
@@ -63,6 +69,9 @@ struct Slice {
 [[nodiscard]] std::string display_name(const PodView& pod);
 /// Likewise; the key of a slice without pods.
 [[nodiscard]] std::string display_name(const Slice& slice);
+/// A display_name() as `viewer`, a namespace, may see it: "a workload of another namespace" unless it is one of its
+/// own. An empty viewer sees all.
+[[nodiscard]] std::string visible_name(const std::string& name, std::string_view viewer);
 /// "tpu-0"
 [[nodiscard]] std::string short_name(const Slice& slice);
 

@@ -29,6 +29,8 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
       failures->record(failed_domain(nodes, before, after), clock.wall());
     });
   }
+  const auto health = std::make_shared<NodeHealth>();
+  nodes.add_listener([health](const NodePtr& before, const NodePtr& after) { health->record(before, after); });
   nodes.add_listener([failures, indexes, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
     if (before == nullptr) return;
     for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {
@@ -36,15 +38,16 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     }
   });
 
-  runtime::Controller& placement = manager.add(std::make_unique<PlacementReconciler>(indexes, failures, options),
-                                               {.workers = 1, .queue = {.pace = kPlacementPace}});
+  runtime::Controller& placement =
+      manager.add(std::make_unique<PlacementReconciler>(indexes, failures, options),
+                  {.workers = controller_options.workers, .queue = {.pace = kPlacementPace}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
   placement.watches<NodeView>(nodes, accelerator_of_node);
 
   runtime::Controller& slices =
-      manager.add(std::make_unique<SliceReconciler>(indexes, nodes, options), std::move(controller_options));
+      manager.add(std::make_unique<SliceReconciler>(indexes, nodes, health, options), std::move(controller_options));
   for (runtime::PodStore* store : pods) slices.watches<PodView>(*store, slice_of_pod);
   slices.watches<NodeView>(nodes, [indexes](const NodeView& node) { return slices_on_node(indexes, node); });
 }

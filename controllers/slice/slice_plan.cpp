@@ -16,6 +16,8 @@ namespace {
 using plan::EventType;
 using plan::Measurement;
 
+constexpr Duration kDisruptionRetry = std::chrono::seconds(30);
+
 /// Why a placed slice is torn down.
 struct Failure {
   std::string reason;  ///< Label of the metric.
@@ -58,10 +60,14 @@ class SlicePlanner {
 
   void requeue_at(Timestamp when) { plan::requeue_within(plan_.requeue_after, when - seen_.now); }
 
-  /// When the pod's node counts as lost; absent for a node that is Ready or deleted.
-  [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) const {
+  /// When the pod's node counts as lost; absent for a node that is Ready or deleted, and during a disruption.
+  [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) {
     const auto node = seen_.nodes.find(pod.node_name);
     if (node == seen_.nodes.end() || node->second->ready) return std::nullopt;
+    if (seen_.disrupted) {
+      requeue_at(seen_.now + kDisruptionRetry);  // No watch event of this slice ends it.
+      return std::nullopt;
+    }
     return node->second->ready_changed.value_or(Timestamp{}) + options_.node_timeout;
   }
 
@@ -100,7 +106,7 @@ class SlicePlanner {
       return std::nullopt;
     }
     return Failure{"not scheduled", fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
-                                                slice_.hosts.size(), unschedulable->annotation(tpu::kPlacedIn),
+                                                slice_.size, unschedulable->annotation(tpu::kPlacedIn),
                                                 unschedulable->key.name, unschedulable->unschedulable)};
   }
 
@@ -137,7 +143,7 @@ class SlicePlanner {
     add_event({failure.reason == "pod deleted" ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
                "TearDownSlice",
                fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_),
-                           stage.actions.size(), slice_.hosts.size(), failure.message),
+                           stage.actions.size(), slice_.size, failure.message),
                std::nullopt});
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_torn_down_total",
@@ -165,15 +171,15 @@ class SlicePlanner {
 
   /// Nodes by host index, as recorded on host 0; empty if the placement chose no nodes.
   [[nodiscard]] std::vector<std::string> recorded_nodes() const {
-    if (slice_.hosts.front() == nullptr) return {};
-    return split(slice_.hosts.front()->annotation(tpu::kPlacedOn), ',');
+    const PodPtr host0 = slice_.host0();
+    return host0 == nullptr ? std::vector<std::string>() : split(host0->annotation(tpu::kPlacedOn), ',');
   }
 
   /// Returns how many were gated.
   std::size_t release_gated(const std::vector<PodPtr>& pods, const Release& release) {
     std::size_t count = 0;
     for (const PodPtr& pod : pods) {
-      if (pod == nullptr || !is_live(*pod) || !is_gated(*pod)) continue;
+      if (!is_live(*pod) || !is_gated(*pod)) continue;
       write(release_pod(*pod, release));
       ++count;
     }
@@ -188,8 +194,7 @@ class SlicePlanner {
 
   /// The controller of such a slice may create the hosts only once the companion runs.
   void release_companions_without_hosts() {
-    const bool no_hosts = std::ranges::all_of(slice_.hosts, [](const PodPtr& pod) { return pod == nullptr; });
-    if (!no_hosts || !slice_.terminating.empty()) return;
+    if (!slice_.hosts.empty() || !slice_.terminating.empty()) return;
     for (const PodPtr& pod : slice_.companions) {
       if (!is_gated(*pod)) continue;
       const Timestamp deadline = pod->created.value_or(seen_.now) + kMissingPodsTimeout;

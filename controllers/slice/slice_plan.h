@@ -15,6 +15,7 @@ struct SliceObserved {
   std::vector<PodPtr> pods;              ///< All with that label.
   std::map<std::string, NodePtr> nodes;  ///< Of those pods, by name; deleted nodes are absent.
   Timestamp now;
+  bool disrupted = false;  ///< Too many nodes are not Ready for this to be the fault of nodes (node_health.h).
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
@@ -25,6 +26,8 @@ struct SliceObserved {
 ///   for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once.
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.
+///
+/// While the nodes are disrupted, none counts as lost.
 ///
 /// Slices without gates are ignored. A slice that was placed before all its pods existed is not torn down for a lost
 /// pod: its controller replaces that pod or deletes the group.

@@ -13,17 +13,21 @@ namespace {
 constexpr std::size_t kMaxHostIndexes = 8;
 
 std::string missing_hosts(const Slice& slice) {
-  std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < slice.hosts.size(); ++i) {
-    if (slice.hosts[i] == nullptr) missing.push_back(i);
+  if (slice.has_all_hosts()) return {};
+  const auto missing = static_cast<std::size_t>(slice.size) - slice.hosts.size();
+  std::vector<int> listed;
+  auto host = slice.hosts.begin();
+  for (int index = 0; index < slice.size && listed.size() < kMaxHostIndexes; ++index) {
+    if (host != slice.hosts.end() && host_index(**host) == index) {
+      ++host;
+    } else {
+      listed.push_back(index);
+    }
   }
-  if (missing.empty()) return {};
-  const std::size_t existing = slice.hosts.size() - missing.size();
-  const std::size_t listed = std::min(missing.size(), kMaxHostIndexes);
-  return fmt::format("{} of {} pods exist; host{} {}{} missing", existing, slice.hosts.size(),
-                     missing.size() == 1 ? "" : "s", fmt::join(missing.begin(), missing.begin() + listed, ", "),
-                     missing.size() > listed ? " and others are"
-                     : missing.size() == 1   ? " is"
+  return fmt::format("{} of {} pods exist; host{} {}{} missing", slice.hosts.size(), slice.size,
+                     missing == 1 ? "" : "s", fmt::join(listed, ", "),
+                     missing > listed.size() ? " and others are"
+                     : missing == 1          ? " is"
                                              : " are");
 }
 
@@ -37,7 +41,7 @@ std::string blocking_pod(const Slice& slice) {
   if (!slice.surplus.empty()) {
     const PodView& pod = *slice.surplus.front();
     return fmt::format("pod {} is a duplicate of host {}, or beyond the slice's {} hosts: delete it", pod.key.name,
-                       host_index(pod).value_or(0), slice.hosts.size());
+                       host_index(pod).value_or(0), slice.size);
   }
   for (const PodPtr& pod : slice.live()) {
     for (const std::string& gate : pod->scheduling_gates) {
@@ -45,7 +49,7 @@ std::string blocking_pod(const Slice& slice) {
     }
   }
   for (const PodPtr& pod : slice.hosts) {
-    if (pod != nullptr && pod->finished()) return fmt::format("pod {} has already succeeded", pod->key.name);
+    if (pod->finished()) return fmt::format("pod {} has already succeeded", pod->key.name);
   }
   return {};
 }
@@ -54,7 +58,7 @@ SliceState state_before_start(const Slice& slice, Timestamp now) {
   if (std::string reason = blocking_pod(slice); !reason.empty()) return {Phase::kForming, std::move(reason)};
   std::string missing = missing_hosts(slice);
   if (missing.empty()) return {Phase::kReady, {}};
-  const PodPtr& host0 = slice.hosts.front();
+  const PodPtr host0 = slice.host0();
   if (host0 == nullptr || slice.start == Start::kTogether) return {Phase::kForming, std::move(missing)};
   if (slice.start == Start::kFirstHostFirst) return {Phase::kReady, {}};
   const Timestamp deadline = slice.last_created() + kMissingPodsTimeout;
@@ -82,8 +86,7 @@ std::string lost_pod(const Slice& slice) {
 SliceState state_of(const Slice& slice, Timestamp now) {
   const std::vector<PodPtr> started = slice.started();
   if (started.empty()) {
-    const bool any_live =
-        std::ranges::any_of(slice.hosts, [](const PodPtr& pod) { return pod != nullptr && is_live(*pod); });
+    const bool any_live = std::ranges::any_of(slice.hosts, [](const PodPtr& pod) { return is_live(*pod); });
     return any_live ? state_before_start(slice, now) : SliceState{};
   }
   const std::string members = members_of(slice);

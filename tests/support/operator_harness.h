@@ -49,7 +49,7 @@ class OperatorHarness {
     jobset::add_jobset(manager_, {.mutation = {.gate = true}});
     if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
     if (options.add_controllers) options.add_controllers(manager_);
-    slice::add_slices(manager_);
+    slice::add_slices(manager_, {.node_timeout = std::chrono::seconds(40)});
   }
 
   /// Does all work that is due. Returns when the next work is due; std::nullopt after a crash.

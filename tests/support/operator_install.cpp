@@ -29,6 +29,8 @@ constexpr std::array kInstalled = {
     ResourceType{kRbacGroup, "v1", "RoleBinding", "rolebindings"},
     ResourceType{kAdmissionGroup, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false},
     ResourceType{kAdmissionGroup, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false},
+    ResourceType{kAdmissionGroup, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", false},
+    ResourceType{kAdmissionGroup, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", false},
 };
 const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
 
@@ -80,7 +82,8 @@ Status install_operator(client::Client& client) {
     RETURN_IF_ERROR(apply_manifest(client, entry.path()));
   }
   RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/namespace.yaml")));
-  return apply_manifest(client, deploy_file("rbac/rbac.yaml"));
+  RETURN_IF_ERROR(apply_manifest(client, deploy_file("rbac/rbac.yaml")));
+  return apply_manifest(client, deploy_file("webhook/policy.yaml"));
 }
 
 Result<std::string> install_operator(ControlPlane& plane) {

@@ -18,12 +18,14 @@ namespace {
 constexpr Duration kPollInterval = std::chrono::milliseconds(10);
 constexpr Duration kRequestTimeout = std::chrono::seconds(5);
 constexpr const char* kLoopback = "127.0.0.1:0";
+constexpr int kNodeTimeoutSeconds = 40;  // The default is minutes.
 
 std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
   std::vector<std::string> out = {
       "--kubeconfig=" + options.kubeconfig,
       std::string("--metrics-bind-address=") + kLoopback,
       std::string("--health-probe-bind-address=") + kLoopback,
+      fmt::format("--node-not-ready-timeout={}", kNodeTimeoutSeconds),
       "--webhook-bind-address=" + (options.webhook_port == 0 ? "0" : fmt::format("127.0.0.1:{}", options.webhook_port)),
   };
   if (!options.webhook_cert_dir.empty()) out.push_back("--webhook-cert-dir=" + options.webhook_cert_dir);

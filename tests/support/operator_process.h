@@ -70,6 +70,8 @@ class OperatorProcess {
   [[nodiscard]] bool running() const { return process_ && process_->running(); }
   [[nodiscard]] pid_t pid() const { return process_->pid(); }
   [[nodiscard]] const std::string& log() const { return options_.log; }
+  [[nodiscard]] int health_port() const { return health_port_; }
+  [[nodiscard]] int metrics_port() const { return metrics_port_; }
   /// Whether /readyz is ok.
   [[nodiscard]] bool ready();
   /// Waits until ready(). Errors: Timeout; Unavailable if it exited.
@@ -101,8 +103,8 @@ class OperatorProcess {
   std::unique_ptr<Process> process_;
 };
 
-/// Applies deploy/crds, the namespace of deploy/operator and deploy/rbac. Errors: of the API server, with file and
-/// line.
+/// Applies deploy/crds, the namespace of deploy/operator, deploy/rbac and the admission policy of deploy/webhook.
+/// Errors: of the API server, with file and line.
 Status install_operator(client::Client& client);
 /// The same; returns the path of a kubeconfig of the ServiceAccount, which has exactly the permissions of deploy/rbac.
 Result<std::string> install_operator(ControlPlane& plane);

@@ -1,12 +1,9 @@
 #include "webhook/rules/field_errors.h"
 
-#include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "api/types/utf8.h"
-
 namespace tpuslice::webhook {
 namespace {
 
@@ -72,24 +69,20 @@ FieldError too_many(std::string path, std::size_t found, std::size_t max, std::s
 }
 
 std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before) {
-  std::erase_if(
-      errors, [&](const FieldError& error) { return std::find(before.begin(), before.end(), error) != before.end(); });
+  const std::set<FieldError> known(before.begin(), before.end());
+  std::erase_if(errors, [&](const FieldError& error) { return known.contains(error); });
   return errors;
-}
-
-std::string clip(std::string text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  return std::string(truncate_utf8(text, bytes)) + "...";
 }
 
 std::string to_message(const std::vector<FieldError>& errors) {
   if (errors.empty()) return {};
   if (errors.size() == 1) return errors.front().to_string();
   std::string message = "[";
-  for (const FieldError& error : errors) {
-    if (message.size() > 1) message += ", ";
-    message += error.to_string();
+  for (std::size_t i = 0; i < errors.size() && i < kMaxReportedErrors; ++i) {
+    if (i > 0) message += ", ";
+    message += errors[i].to_string();
   }
+  if (errors.size() > kMaxReportedErrors) message += fmt::format(", and {} more", errors.size() - kMaxReportedErrors);
   return message + "]";
 }
 

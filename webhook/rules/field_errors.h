@@ -1,6 +1,7 @@
 // FieldError: what is wrong with one field of an object.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "api/types/json.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::webhook {
 
@@ -26,7 +28,7 @@ struct FieldError {
   [[nodiscard]] std::string to_string() const;
   /// The same without the path.
   [[nodiscard]] std::string problem_text() const;
-  friend bool operator==(const FieldError&, const FieldError&) = default;
+  friend auto operator<=>(const FieldError&, const FieldError&) = default;
 };
 
 /// Where rules come from.
@@ -53,10 +55,10 @@ inline constexpr std::string_view kOurRule = "tpuslice";
 /// the rules can still be labelled, finalized and deleted.
 [[nodiscard]] std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before);
 
-/// The first `bytes` of `text` and "..." if it is longer; valid UTF-8 stays valid.
-[[nodiscard]] std::string clip(std::string text, std::size_t bytes);
+/// Errors that are reported; an object can have as many as it has fields.
+inline constexpr std::size_t kMaxReportedErrors = 16;
 
-/// One message for all: the error, or "[first, second]" as the API server joins them. Empty for none.
+/// One message for all: the error, or "[first, second, and 3 more]", as the API server joins them. Empty for none.
 [[nodiscard]] std::string to_message(const std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

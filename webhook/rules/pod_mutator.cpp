@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tpu/device_env.h"
 #include "tpu/identity.h"
@@ -115,11 +116,21 @@ Status set_slice_label(PodDraft& pod, const std::string& slice) {
                        kDerived);
 }
 
+Status check_topology_key(const std::string& key, const MutationOptions& options) {
+  if (options.topology_keys.empty() || key == options.topology_key || options.topology_keys.contains(key)) return {};
+  return Error::invalid_argument(
+      "metadata.annotations[{}]: Unsupported value: \"{}\": supported values: \"{}\"; the exclusive-topology "
+      "annotation "
+      "of a JobSet or LeaderWorkerSet sets it, too; an administrator adds keys with --topology-keys",
+      tpu::kTopologyKey, key.substr(0, 128), fmt::join(options.topology_keys, "\", \""));
+}
+
 Status add_placement(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
   std::string topology_key = string_at(pod.json, {"metadata", "annotations", tpu::kTopologyKey});
   if (topology_key.empty()) topology_key = identity.topology_key;
   if (topology_key.empty()) topology_key = options.topology_key;
+  if (identity.multi_host()) RETURN_IF_ERROR(check_topology_key(topology_key, options));
   RETURN_IF_ERROR(set_slice_label(pod, key));
   RETURN_IF_ERROR(annotate(pod, identity, topology_key));
   if (!identity.multi_host()) return {};

@@ -16,6 +16,9 @@ namespace tpuslice::webhook {
 struct MutationOptions {
   /// Node label whose values are whole slices; pods may name another with the annotation tpuslice.dev/topology-key.
   std::string topology_key = "cloud.google.com/gke-nodepool";
+  /// Other keys that pods of multi-host slices may name; empty: any. A slice occupies all nodes that have the value of
+  /// its nodes for its key, so a key with few values would occupy a cluster.
+  std::set<std::string, std::less<>> topology_keys = {};
   /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
   /// annotation tpuslice.dev/gating: off.
   bool gate = false;

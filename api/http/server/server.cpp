@@ -137,9 +137,14 @@ class BeastServer final : public Server {
   }
 
   void admit(Tcp::socket&& socket) {
+    boost::system::error_code gone;
+    const auto remote = socket.remote_endpoint(gone);
+    if (gone) return;
     const auto session = make_session(std::move(socket), tls(), core_);
-    // Above the limit: the socket is closed at the end of the scope.
-    if (!core_->sessions.add(session, static_cast<std::size_t>(core_->options.max_connections))) return;
+    const SessionRegistry::Limits limits{static_cast<std::size_t>(core_->options.max_connections),
+                                         static_cast<std::size_t>(core_->options.max_connections_per_peer)};
+    // If no connection can be closed for it, the socket is closed at the end of the scope.
+    if (!core_->sessions.add(session, remote.address().to_string(), limits)) return;
     session->start();
     if (core_->stopping) session->drain();  // stop() may have looked before it was there.
   }

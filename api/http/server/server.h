@@ -37,10 +37,16 @@ struct ServerOptions {
   int threads = 2;                      ///< Read, run the handler and write. Each open stream has one more of its own.
   std::size_t header_limit = 16U << 10U;  ///< Bytes; more closes the connection.
   std::size_t body_limit = 8U << 20U;     ///< Bytes; more is answered with 413.
-  int max_connections = 1000;             ///< More are closed at once.
-  int max_streams = 256;                  ///< More are answered with 429.
+  /// Bytes of all bodies that are read or handled at a time, a quarter of it for each IP address; more wait.
+  std::size_t body_budget = 64U << 20U;
+  /// When there are this many, the connection that is idle for the longest time is closed for a new one.
+  int max_connections = 1000;
+  int max_connections_per_peer = 1000;  ///< Likewise, of one IP address.
+  int max_streams = 256;                ///< More are answered with 429.
   Duration handshake_timeout = std::chrono::seconds(10);
   Duration read_timeout = std::chrono::seconds(30);
+  /// While other requests wait for room in `body_budget`, a body that takes longer than this is dropped.
+  Duration slow_body = std::chrono::seconds(1);
   Duration idle_timeout = std::chrono::seconds(90);
   Duration write_timeout = std::chrono::seconds(60);  ///< For one reply, or one chunk of a stream.
   Duration drain = std::chrono::seconds(3);           ///< How long stop() waits for requests that are being answered.

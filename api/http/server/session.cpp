@@ -22,6 +22,7 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(500);
 constexpr Duration kStreamPoll = std::chrono::seconds(5);
 constexpr std::size_t kReadAhead = 8192;
+constexpr Duration kRoomPoll = std::chrono::milliseconds(10);
 
 std::string address_of(const asio::ip::tcp::socket& socket) {
   ErrorCodeOfIo problem;
@@ -43,8 +44,12 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
       : core_(std::move(core)),
         tls_(std::move(tls)),
         stream_(make_stream(std::move(socket), tls_.get())),
-        buffer_(core_->options.header_limit + kReadAhead) {}
-  ~BeastSession() override { core_->sessions.remove(this); }
+        buffer_(core_->options.header_limit + kReadAhead),
+        room_(stream_.get_executor()) {}
+  ~BeastSession() override {
+    release_body();
+    core_->sessions.remove(this);
+  }
 
   void start() override {
     asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->on_start(); });
@@ -78,6 +83,8 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void close() {
     closed_ = true;
     idle_ = false;
+    release_body();
+    room_.cancel();
     ErrorCodeOfIo ignored;
     lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     lowest().close();
@@ -91,6 +98,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void on_start() {
     peer_.address = address_of(lowest().socket());
+    peer_host_ = peer_.address.substr(0, peer_.address.rfind(':'));
     ErrorCodeOfIo ignored;
     lowest().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     if constexpr (kTls) {
@@ -117,6 +125,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     if (draining_) return shut_down();
     if (buffer_.size() > 0) return read_header();
     idle_ = true;
+    activity_.enter(Activity::Phase::kIdle);
     lowest().expires_after(core_->options.idle_timeout);
     stream_.async_read_some(buffer_.prepare(kReadAhead),
                             [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t size) {
@@ -128,6 +137,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
   void read_header() {
+    activity_.enter(Activity::Phase::kReading);
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(core_->options.header_limit));
     parser_->body_limit(core_->options.body_limit);
@@ -137,6 +147,24 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void on_header(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
+    room_deadline_ = std::chrono::steady_clock::now() + core_->options.read_timeout;
+    await_room();
+  }
+
+  /// Nothing is read from the client until there is room for its body.
+  void await_room() {
+    if (closed_) return;
+    const std::size_t body = parser_->content_length().value_or(parser_->chunked() ? core_->options.body_limit : 0);
+    if (!core_->bodies.reserve(peer_host_, body)) {
+      if (std::chrono::steady_clock::now() >= room_deadline_) return close();
+      core_->sessions.end_slow_reader(core_->options.slow_body);
+      activity_.enter(Activity::Phase::kReading);  // A waiting request is not a slow one.
+      room_.expires_after(kRoomPoll);
+      room_.async_wait([self = this->shared_from_this()](ErrorCodeOfIo) { self->await_room(); });
+      return;
+    }
+    reserved_ = body;
+    activity_.enter(Activity::Phase::kReading);
     if (beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
       head_.emplace(BeastHead(beast::http::status::continue_, 11));
       head_writer_.emplace(*head_);
@@ -158,10 +186,12 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void on_request(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
+    activity_.enter(Activity::Phase::kBusy);
     const bool keep_alive = parser_->get().keep_alive();
     const bool head_only = parser_->get().method() == beast::http::verb::head;
     lowest().expires_never();
     Reply reply = answer(to_request(parser_->release()));
+    release_body();
     if (closed_) return;
     if (reply.stream) return start_stream(std::move(reply));
     write(std::move(reply.response), keep_alive && !draining_, head_only);
@@ -181,7 +211,10 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     write(plain_reply(status, "the request cannot be read"), false, false);
   }
 
+  void release_body() { core_->bodies.release(peer_host_, std::exchange(reserved_, 0)); }
+
   void write(Response&& response, bool keep_alive, bool head_only) {
+    activity_.enter(Activity::Phase::kBusy);
     keep_alive_ = keep_alive;
     response_.emplace(to_message(std::move(response), keep_alive, head_only));
     response_writer_.emplace(*response_);
@@ -309,7 +342,11 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   const std::shared_ptr<asio::ssl::context> tls_;  ///< Its own, whatever the server changes to.
   Stream stream_;
   beast::flat_buffer buffer_;
+  asio::steady_timer room_;  ///< Until there is room for the body.
+  std::chrono::steady_clock::time_point room_deadline_;
+  std::size_t reserved_ = 0;  ///< Of core_->bodies.
   Peer peer_;
+  std::string peer_host_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   std::optional<BeastResponse> response_;
   std::optional<beast::http::response_serializer<beast::http::string_body>> response_writer_;
@@ -329,33 +366,6 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 };
 
 }  // namespace
-
-bool SessionRegistry::add(const std::shared_ptr<Session>& session, std::size_t limit) {
-  const MutexLock lock(mutex_);
-  if (sessions_.size() >= limit) return false;
-  sessions_.emplace(session.get(), session);
-  return true;
-}
-
-void SessionRegistry::remove(const Session* session) {
-  const MutexLock lock(mutex_);
-  sessions_.erase(session);
-  removed_.notify_all();
-}
-
-std::vector<std::shared_ptr<Session>> SessionRegistry::all() const {
-  std::vector<std::shared_ptr<Session>> out;
-  const MutexLock lock(mutex_);
-  for (const auto& [ignored, each] : sessions_) {
-    if (auto session = each.lock()) out.push_back(std::move(session));
-  }
-  return out;
-}
-
-void SessionRegistry::wait_empty(Duration wait) {
-  const MutexLock lock(mutex_);
-  removed_.wait_for(mutex_, wait, [this]() TPUSLICE_REQUIRES(mutex_) { return sessions_.empty(); });
-}
 
 std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls,
                                       std::shared_ptr<ServerCore> core) {

@@ -6,6 +6,7 @@
 
 #include "api/base/strings.h"
 #include "api/workloads/leaderworkerset/labels.h"
+#include "api/workloads/limits.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -100,7 +101,7 @@ LeaderWorkerSetSpec LeaderWorkerSetSpec::read(const Json& set) {
   spec.labels = string_map_at(set, {"metadata", "labels"});
   spec.annotations = string_map_at(set, {"metadata", "annotations"});
   const auto replicas = int32_at(set, {"spec", "replicas"});
-  if (replicas && *replicas >= 0 && *replicas <= kMaxReplicas) spec.replicas = static_cast<int>(*replicas);
+  if (replicas && *replicas >= 0 && *replicas <= workloads::kMaxChildren) spec.replicas = static_cast<int>(*replicas);
   spec.group = GroupTemplate::read(set);
   spec.restarts = read_restart_policy(set, spec.annotations);
   if (string_at(set, {"spec", "startupPolicy"}) == "LeaderReady") spec.startup = StartupPolicy::kLeaderReady;

@@ -15,9 +15,6 @@ namespace tpuslice::leaderworkerset {
 inline constexpr ResourceType kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet",
                                                 "leaderworkersets"};
 
-/// Source: upstream's CRD.
-inline constexpr int kMaxReplicas = 1'000'000;
-
 enum class RestartPolicy : std::uint8_t { kRecreateGroupOnPodRestart, kRecreateGroupAfterStart, kNone };
 enum class StartupPolicy : std::uint8_t { kLeaderCreated, kLeaderReady };
 

@@ -23,7 +23,7 @@ class History {
   History(std::uint64_t seed, bool with_timeline)
       : random_(seed), hosts_(random_.uniform(2, 4)), world_(seed * 2 + 1, random_.uniform(2, 6), hosts_) {
     world_.with_timeline = with_timeline;
-    leader_.emplace(world_, "leader", slice::Options{});
+    leader_.emplace(world_, "leader", slice::Options{.node_timeout = std::chrono::seconds(40)});
   }
 
   HistoryResult run() {
@@ -112,11 +112,11 @@ class History {
         break;
       case 11:
         world_.note("the leader dies; another starts");
-        leader_.emplace(world_, "next leader", slice::Options{});
+        leader_.emplace(world_, "next leader", slice::Options{.node_timeout = std::chrono::seconds(40)});
         break;
       case 12:
         world_.note("a second leader starts");
-        rival_.emplace(world_, "rival", slice::Options{});
+        rival_.emplace(world_, "rival", slice::Options{.node_timeout = std::chrono::seconds(40)});
         rivalry_ = true;
         break;
       case 13:

@@ -227,7 +227,8 @@ bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
 }
 
 bool World::fits(const PodView& pod, const NodeView& node) const {
-  return node.ready && !node.unschedulable && slice::matches_node(pod, node) &&
+  return node.ready && !node.unschedulable &&
+         slice::PodRequirements(std::make_shared<const PodView>(pod)).match(node) &&
          used_chips(node.key.name) + pod.tpu_chips <= node.tpu_chips && affinities_hold(pod, node);
 }
 

@@ -18,6 +18,17 @@ Json spec_of(std::initializer_list<Json> containers) {
   return spec;
 }
 
+TEST(TpuContainers, AreNoMoreThanAHostHasChips) {
+  Json spec = spec_of({});
+  for (int i = 0; i < 8; ++i) spec["containers"].push_back(container("limits", 1));
+  EXPECT_TRUE(tpu_containers(spec).ok());
+  spec["containers"].push_back(container("limits", 1));
+  const auto refused = tpu_containers(spec);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(),
+            "spec.containers: more than 8 containers ask for google.com/tpu; a host has at most 8 chips");
+}
+
 TEST(TpuContainers, CountLimitsOrRequestsOfContainers) {
   const auto found = tpu_containers(spec_of({{{"name", "log"}}, container("limits", "4"), container("requests", 2)}));
   ASSERT_TRUE(found.ok());

@@ -118,14 +118,6 @@ TEST(ValidateJobSet, RefusesDuplicateReplicatedJobNames) {
               ElementsAre("spec.replicatedJobs[2].name"));
 }
 
-TEST(ValidateJobSet, RefusesMorePodsThanAnInt32Counts) {
-  Json jobset = with(tpu_jobset(), kDriver + "/replicas", 65536);
-  jobset = with(jobset, kDriver + "/template/spec/parallelism", 32768);
-  EXPECT_THAT(jobset_message(jobset), AllOf(HasSubstr("spec.replicatedJobs[0].replicas: Invalid value: 65536"),
-                                            HasSubstr("use at most 65535")));
-  EXPECT_THAT(jobset_message(with(jobset, kDriver + "/replicas", 65535)), IsEmpty());
-}
-
 // The largest index makes the longest name.
 TEST(ValidateJobSet, RefusesJobNamesThatAreTooLongWithTheirIndex) {
   const std::string name(63 - 6 - 2, 'j');  // "train-" and "-9".

@@ -13,6 +13,10 @@ namespace {
 using Errors = std::vector<FieldError>;
 
 constexpr std::size_t kMaxRuleNameLength = 128;
+/// Patterns of all rules. They are compiled whenever the object is validated.
+constexpr std::size_t kMaxPatterns = 64;
+/// Bytes of a compiled pattern, with room for one of some 1,000 characters.
+constexpr std::int64_t kMaxPatternMemory = 256 << 10;
 /// The status lists with restarts of single Jobs have at most this many elements.
 constexpr std::int64_t kMaxRestartableJobs = 1024;
 
@@ -82,6 +86,7 @@ bool has_byte_escape(std::string_view pattern) {
 void check_patterns(const Json& rule, const std::string& path, Errors& errors) {
   RE2::Options options;
   options.set_log_errors(false);
+  options.set_max_mem(kMaxPatternMemory);
   const Json& patterns = array_at(rule, {"onJobFailureMessagePatterns"});
   for (std::size_t index = 0; index < patterns.size(); ++index) {
     if (!patterns[index].is_string()) continue;
@@ -100,9 +105,16 @@ void check_failure_policy(const Json& policy, const JobSetSpec& spec, Errors& er
   const std::string path = "spec.failurePolicy";
   const Json& rules = array_at(policy, {"rules"});
   std::map<std::string, std::string> names;
+  std::size_t patterns = 0;
   for (std::size_t index = 0; index < rules.size(); ++index) {
     const Json& rule = rules[index];
     if (!rule.is_object()) continue;
+    patterns += array_at(rule, {"onJobFailureMessagePatterns"}).size();
+    if (patterns > kMaxPatterns) {
+      errors.push_back(too_many(fmt::format("{}.rules[{}].onJobFailureMessagePatterns", path, index), patterns,
+                                kMaxPatterns, kOurRule));
+      return;
+    }
     const std::string rule_path = fmt::format("{}.rules[{}]", path, index);
     check_rule_name(spec.failure->rules[index].name, rule_path + ".name", names, errors);
     check_targets(rule, rule_path, spec, errors);

@@ -1,12 +1,12 @@
 #include "webhook/rules/jobset/validator.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "api/types/validation_names.h"
+#include "api/workloads/limits.h"
 #include "webhook/rules/jobset/rules.h"
 
 namespace tpuslice::webhook {
@@ -53,13 +53,31 @@ void check_group_label(const ReplicatedJob& job, Errors& errors) {
   }
 }
 
-void check_pod_total(const ReplicatedJob& job, Errors& errors) {
-  constexpr std::int64_t kMaxPods = std::numeric_limits<std::int32_t>::max();
-  if (job.replicas < 0 || job.parallelism < 0 || job.replicas * job.parallelism <= kMaxPods) return;
-  errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
-                                 fmt::format("times parallelism ({}) must be no more than {}; use at most {}",
-                                             job.parallelism, kMaxPods, kMaxPods / job.parallelism),
-                                 kJobSetRule));
+/// The Jobs, and their pods, of all replicated jobs together.
+void check_totals(const JobSetSpec& spec, Errors& errors) {
+  std::int64_t jobs = 0;
+  std::int64_t pods = 0;
+  for (const ReplicatedJob& job : spec.jobs) {
+    if (job.replicas < 0 || job.parallelism < 0) continue;
+    jobs += job.replicas;
+    pods += job.replicas * job.parallelism;
+    if (jobs > workloads::kMaxChildren) {
+      errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
+                                     fmt::format("must be lower: with the replicated jobs before it, there are {} "
+                                                 "Jobs, a JobSet has no more than {}",
+                                                 jobs, workloads::kMaxChildren),
+                                     kOurRule));
+      return;
+    }
+    if (pods > workloads::kMaxPods) {
+      errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
+                                     fmt::format("times parallelism ({}) must be lower: with the replicated jobs "
+                                                 "before it, there are {} pods at a time, a JobSet has no more than {}",
+                                                 job.parallelism, pods, workloads::kMaxPods),
+                                     kOurRule));
+      return;
+    }
+  }
 }
 
 /// A replicated job may depend on `earlier` ones.
@@ -99,10 +117,10 @@ void check_replicated_jobs(const Json& jobset, const JobSetSpec& spec, Errors& e
     }
     check_child_names(name, job, errors);
     check_group_label(job, errors);
-    check_pod_total(job, errors);
     check_dependencies(job, earlier, &job == &spec.jobs.front(), errors);
     earlier.insert(job.name);
   }
+  check_totals(spec, errors);
 }
 
 void check_subdomain(const Json& jobset, Errors& errors) {
@@ -141,6 +159,9 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
 
 Errors check_object(const Json& jobset) {
   Errors errors;
+  if (const std::size_t jobs = array_at(jobset, {"spec", "replicatedJobs"}).size(); jobs > workloads::kMaxGroups) {
+    return {too_many("spec.replicatedJobs", jobs, workloads::kMaxGroups, kOurRule)};
+  }
   check_jobset_schema(jobset, errors);
   const JobSetSpec spec = JobSetSpec::read(jobset);
   check_replicated_jobs(jobset, spec, errors);

@@ -1,12 +1,12 @@
 #include "webhook/rules/leaderworkerset/validator.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "api/types/validation_names.h"
 #include "api/workloads/leaderworkerset/labels.h"
+#include "api/workloads/limits.h"
 #include "tpu/labels.h"
 #include "webhook/rules/leaderworkerset/rules.h"
 
@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t kMaxLabel = 63;
 constexpr std::size_t kGeneratedSuffix = 5;  // Characters that the API server appends to generateName.
 constexpr std::size_t kRevisionSuffix = 11;  // "-" and the hash of a StatefulSet's revision.
-constexpr std::int64_t kMaxPodsPerSet = std::numeric_limits<std::int32_t>::max();
 
 /// The name, followed by `suffix` characters, must fit into the labels derived from it.
 ///
@@ -44,7 +43,7 @@ void add_invalid(const std::string& path, const Json& found, const ErrorMessages
   for (const std::string& detail : details) errors.push_back(invalid_value(path, found, detail, rule));
 }
 
-/// An optional number.
+/// An optional number from `min` to `max`. The maximum is ours, lower than upstream's.
 void check_range(const Json& set, std::initializer_list<std::string_view> path, std::string_view text, std::int64_t min,
                  std::int64_t max, std::vector<FieldError>& errors) {
   const Json* found = find_set(set, path);
@@ -52,7 +51,8 @@ void check_range(const Json& set, std::initializer_list<std::string_view> path, 
   const auto number = int32_at(set, path);
   if (number && *number >= min && *number <= max) return;
   errors.push_back(invalid_value(std::string(text), *found,
-                                 fmt::format("must be between {} and {}, inclusive", min, max), kLeaderWorkerSetRule));
+                                 fmt::format("must be between {} and {}, inclusive", min, max),
+                                 number && *number > max ? kOurRule : kLeaderWorkerSetRule));
 }
 
 /// Source: upstream's webhook. The leader is one of the pods of the first subgroup, or an extra one.
@@ -127,15 +127,16 @@ void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, std::vecto
 
 void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors) {
   check_exclusive_keys(set, spec.group, errors);
-  check_range(set, {"spec", "replicas"}, "spec.replicas", 0, leaderworkerset::kMaxReplicas, errors);
-  check_range(set, {"spec", "leaderWorkerTemplate", "size"}, kLwsSizePath, 1, kMaxPodsPerSet, errors);
+  check_range(set, {"spec", "replicas"}, "spec.replicas", 0, workloads::kMaxChildren, errors);
+  check_range(set, {"spec", "leaderWorkerTemplate", "size"}, kLwsSizePath, 1, workloads::kMaxPods, errors);
   const std::int64_t size = spec.group.size;
-  if (spec.replicas * size > kMaxPodsPerSet) {
-    errors.push_back(invalid_value("spec.replicas", spec.replicas,
-                                   fmt::format("must be no more than {}: groups of {} pods would be {} pods, the "
-                                               "maximum is {}",
-                                               kMaxPodsPerSet / size, size, spec.replicas * size, kMaxPodsPerSet),
-                                   kLeaderWorkerSetRule));
+  if (size <= workloads::kMaxPods && spec.replicas * size > workloads::kMaxPods) {
+    errors.push_back(
+        invalid_value("spec.replicas", spec.replicas,
+                      fmt::format("must be no more than {}: groups of {} pods would be {} pods, the "
+                                  "maximum is {}",
+                                  workloads::kMaxPods / size, size, spec.replicas * size, workloads::kMaxPods),
+                      kOurRule));
   }
   const Json* policy = find_set(set, {"spec", "leaderWorkerTemplate", "subGroupPolicy"});
   if (policy == nullptr || !policy->is_object()) return;
@@ -144,7 +145,7 @@ void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vec
     return;
   }
   const std::size_t before = errors.size();
-  check_range(*policy, {"subGroupSize"}, kLwsSubgroupPath, 1, kMaxPodsPerSet, errors);
+  check_range(*policy, {"subGroupSize"}, kLwsSubgroupPath, 1, workloads::kMaxPods, errors);
   if (errors.size() == before) check_subgroup_size(spec.group, errors);
 }
 

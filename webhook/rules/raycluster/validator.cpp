@@ -7,7 +7,9 @@
 
 #include "api/base/strings.h"
 #include "api/types/validation_names.h"
+#include "api/workloads/limits.h"
 #include "api/workloads/raycluster/labels.h"
+#include "tpu/catalog.h"
 #include "tpu/naming.h"
 #include "webhook/rules/raycluster/groups.h"
 #include "webhook/rules/tpu_rules.h"
@@ -126,6 +128,29 @@ bool check_count(const Json& group, std::string_view field, const std::string& p
   return false;
 }
 
+void check_hosts_limit(const WorkerGroup& group, const std::string& path, Errors& errors) {
+  if (group.hosts <= tpu::kMaxSliceHosts) return;
+  errors.push_back(invalid_value(path + ".numOfHosts", group.hosts,
+                                 fmt::format("must be less than or equal to {}", tpu::kMaxSliceHosts), kOurRule));
+}
+
+/// The worker pods of all groups together. Suspended groups count, as they may be resumed.
+void check_pods_limit(const RayClusterSpec& spec, Errors& errors) {
+  std::int64_t pods = 0;
+  for (std::size_t index = 0; index < spec.groups.size(); ++index) {
+    const WorkerGroup& group = spec.groups[index];
+    pods += std::int64_t{group.bounded_replicas()} * group.hosts;
+    if (pods <= workloads::kMaxChildren) continue;
+    errors.push_back(
+        invalid_value(fmt::format("spec.workerGroupSpecs[{}].replicas", index), group.bounded_replicas(),
+                      fmt::format("must be lower: with the groups before it, {} worker pods are desired, a "
+                                  "RayCluster has no more than {}",
+                                  pods, workloads::kMaxChildren),
+                      kOurRule));
+    return;
+  }
+}
+
 void check_group_counts(const Json& json, const WorkerGroup& group, const std::string& path, Errors& errors) {
   for (const std::string_view field : {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}) {
     check_count(json, field, path, errors);
@@ -171,14 +196,20 @@ Errors check_cluster(const Json& cluster, const Json* old) {
   check_manager(cluster, old, errors);
   check_upgrade(cluster, errors);
   check_group_spec(*head, "spec.headGroupSpec", errors);
-  std::set<std::string> names;
   const RayClusterSpec typed = RayClusterSpec::read(cluster);
+  if (typed.groups.size() > workloads::kMaxGroups) {
+    errors.push_back(too_many("spec.workerGroupSpecs", typed.groups.size(), workloads::kMaxGroups, kOurRule));
+    return errors;
+  }
+  std::set<std::string> names;
   for_each_group(cluster, typed, [&](const Json& json, const WorkerGroup& group, const std::string& path) {
     check_group_name(group.name, path, names, errors);
     check_group_spec(json, path, errors);
     check_group_counts(json, group, path, errors);
+    check_hosts_limit(group, path, errors);
     check_group_autoscaling(cluster, json, path, errors);
   });
+  check_pods_limit(typed, errors);
   check_group_slices(cluster, typed, errors);
   return errors;
 }

@@ -73,6 +73,31 @@ INSTANTIATE_TEST_SUITE_P(Slow, SlowClient,
                                            Attack{"HalfABody", kPost + "Content-Length: 10\r\n\r\nabc", ""}),
                          [](const auto& each) { return std::string(each.param.name); });
 
+TEST(ServerLimits, CloseTheConnectionThatIsIdleForTheLongestTime) {
+  ServerOptions options = plain_options();
+  options.max_connections_per_peer = 1;
+  const auto server = start(options, ok);
+  RawClient idle(server->port());
+  RawClient later(server->port());
+  EXPECT_EQ(idle.read_all(), "");
+  later.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(later.read_all(), StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST(ServerLimits, DropASlowBodyWhenAnotherWaits) {
+  ServerOptions options = plain_options();
+  options.body_limit = 1000;
+  options.body_budget = 4000;
+  options.slow_body = std::chrono::milliseconds(50);
+  const auto server = start(options, ok);
+  RawClient slow(server->port());
+  slow.send(kPost + "Content-Length: 1000\r\n\r\nabc");
+  RawClient quick(server->port());
+  quick.send(kPost + "Connection: close\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'a'));
+  EXPECT_THAT(quick.read_all(), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_EQ(slow.read_all(), "");
+}
+
 TEST(TlsServerUnderAttack, ClosesAConnectionWithoutAHandshake) {
   ServerOptions options = tls_options();
   options.handshake_timeout = std::chrono::milliseconds(150);

@@ -61,6 +61,13 @@ TEST(ParseJson, OmitsMembersAtAnyDepth) {
   EXPECT_EQ(*parse_json(R"({"x": [[[[18446744073709551616]]]]})", {.depth = 3, .without = kNames}), Json::object());
 }
 
+TEST(ParseJson, RefusesTooManyValues) {
+  EXPECT_TRUE(parse_json(R"([{}, 1, "a,b,c,[{\",", null])", {.values = 6}).ok()) << "strings hold no values";
+  const auto refused = parse_json("[1,2,3,4,5]", {.values = 5});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(), "JSON has more than 5 values");
+}
+
 // parse_json() falls back from one parser to another, so both must accept the same numbers.
 TEST(ParseJson, KeepsTheTypeOfNumbers) {
   for (const char* text : {"0", "-0", "-1", "9223372036854775807", "9223372036854775808", "18446744073709551615",

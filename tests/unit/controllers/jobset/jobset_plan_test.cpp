@@ -65,6 +65,19 @@ TEST(JobSetPlan, CreatesTheServiceThenAllJobsAtOnce) {
   EXPECT_EQ(out.stages[1].actions[0].failure_reason, "JobCreationFailed");
 }
 
+TEST(JobSetPlan, CreatesALimitedNumberOfJobs) {
+  World world = a_jobset("train").job("workers", 2500).world();
+  const auto creates = [&] {
+    const Plan next = plan(world);
+    const auto stages = stages_of(next);
+    carry_out(next, world);
+    return stages.empty() ? 0 : stages.back().size();
+  };
+  EXPECT_EQ(creates(), 1000U);
+  EXPECT_EQ(creates(), 1000U);
+  EXPECT_EQ(creates(), 500U);
+}
+
 TEST(JobSetPlan, IsEmptyAtRest) {
   World world = settled(of_two_slices());
   for (const Duration later : {Duration(1s), Duration(1h), Duration(24h * 400)}) {

@@ -400,5 +400,18 @@ TEST(LeaderWorkerSetPlan, IsDeterministic) {
   EXPECT_EQ(to_json(plan_leaderworkerset(seen).value()), to_json(plan_leaderworkerset(seen).value()));
 }
 
+TEST(LeaderWorkerSetPlan, RestoresALeaderSetThatWasScaledBeyondAllLimits) {
+  World world(a_set("serve").replicas(2).size(2));
+  for (StatefulSetPtr& set : world.seen().stateful_sets) {
+    if (set->key.name != "serve") continue;
+    StatefulSetView view = *set;
+    view.settings["replicas"] = 2'000'000'000;
+    set = std::make_shared<const StatefulSetView>(std::move(view));
+  }
+  const plan::Plan plan = world.plan();
+  EXPECT_THAT(plan::writes_of(plan), ::testing::Contains("patch StatefulSet serve"));
+  EXPECT_EQ(plan.stages.front().actions.front().body.make().value()["spec"]["replicas"], 2);
+}
+
 }  // namespace
 }  // namespace tpuslice::leaderworkerset

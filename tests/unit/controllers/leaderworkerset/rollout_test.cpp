@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <string>
 
@@ -286,6 +287,14 @@ TEST(Rollout, RespectsMaxUnavailableAndMaxSurgeAndFinishes) {
         << seed << ": " << groups.steps();
     EXPECT_EQ(groups.count(), replicas) << seed;
   }
+}
+
+// Users may edit the leader set.
+TEST(Rollout, TakesNoLongerForAPartitionBeyondAllGroups) {
+  RolloutState state{3, {1, 0, 0}, std::nullopt, false, {}};
+  state.leader_set = {3, std::numeric_limits<int>::max(), 3};
+  state.groups.assign(3, {false, false, false});
+  EXPECT_EQ(next_step(state).replicas, 3);
 }
 
 }  // namespace

@@ -52,6 +52,16 @@ TEST(Names, AreLegalForTheLongestClusterAndAnyGroup) {
   }
 }
 
+TEST(Names, OfWorkersTellTheirReplica) {
+  const Object cluster(tutorial_cluster());
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  EXPECT_EQ(replica_of_worker_name(spec, "tpu", worker_pod_name(spec, "tpu", 12, 3)), 12);
+  EXPECT_EQ(replica_of_worker_name(spec, "gpu", worker_pod_name(spec, "tpu", 12, 3)), std::nullopt);
+  for (const char* other : {"", "-", "a-1-2", "maxtext-tpu-cluster-tpu-worker-1-3-aaaaa", "a--1-2-x"}) {
+    EXPECT_EQ(replica_of_worker_name(spec, "tpu", other), std::nullopt) << other;
+  }
+}
+
 TEST(Names, OfGroupsThatAreCutAlikeDiffer) {
   const Object cluster(a_cluster(std::string(53, 'c'), {}));
   const RayClusterSpec spec = RayClusterSpec::read(cluster);

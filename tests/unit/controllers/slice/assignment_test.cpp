@@ -326,5 +326,27 @@ TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
   EXPECT_EQ(out.waiting["s-22"], kLater);
 }
 
+TEST(Assignment, ComparesALimitedNumberOfRequirementsOfANamespace) {
+  std::vector<PodPtr> pods;
+  for (int i = 0; i < 40; ++i) {
+    const auto slice = a_slice(fmt::format("odd-{:02}", i)).in("greedy").selects("never", std::to_string(i));
+    for (const PodPtr& pod : slice.pods()) pods.push_back(pod);
+  }
+  for (const PodPtr& pod : a_slice("train").created(10s).pods()) pods.push_back(pod);
+  const Outcome outcome = Cluster{.nodes = pools(1)}.assigns(read_slices(pods));
+  EXPECT_THAT(outcome.placed, ElementsAre("train to pool-a"));
+  EXPECT_EQ(outcome.waiting.at("odd-31"), "at least 20 slices are older or have higher priority");
+  EXPECT_EQ(outcome.waiting.at("odd-32"),
+            "32 other node requirements of namespace greedy are compared with the nodes first");
+}
+
+TEST(WaitingReason, DoesNotNameWorkloadsOfOtherNamespaces) {
+  const Cluster cluster{.nodes = pools(1), .pods = a_slice("secret").in("other").runs_in("pool-a").pods()};
+  EXPECT_EQ(cluster.assigns({a_slice("train")}).waiting.at("train"),
+            "1 node pool would match, none is free: pool-a runs a workload of another namespace");
+  EXPECT_EQ(cluster.assigns({a_slice("train").in("other")}).waiting.at("train"),
+            "1 node pool would match, none is free: pool-a runs other/job (secret)");
+}
+
 }  // namespace
 }  // namespace tpuslice::slice

@@ -304,5 +304,23 @@ TEST(NodeRequirements, AreEquivalentIfEveryCheckIsTheSame) {
       are_equivalent(requirements, node_requirements(a_slice("other").hosts(2).selects("zone", "z1").slice())));
 }
 
+// A user may set any node selector.
+TEST(Inventory, DoesNotCountTheNodeSelectorOfAPodWithoutANodeAsAClaim) {
+  const SliceBuilder ungated = a_slice("greedy").topology_key(kRow).selects(kRow, "row-1").each([](PodView& pod) {
+    pod.scheduling_gates.clear();
+  });
+  Inventory inventory = inventory_of(four_nodes().label(kRow, "row-1").nodes(), ungated.pods());
+  EXPECT_EQ(inventory.check(node_requirements(four_hosts().slice()), "pool-a").obstacle, Obstacle::kNone);
+}
+
+TEST(NodeRequirements, OfOneSliceAreLimited) {
+  SliceBuilder slice = a_slice("odd").hosts(9);
+  for (int host = 0; host < 9; ++host) {
+    slice.host(host, [=](PodView& pod) { pod.node_selector["host"] = std::to_string(host); });
+  }
+  EXPECT_TRUE(node_requirements(slice.slice()).too_many);
+  EXPECT_FALSE(node_requirements(slice.without(8).slice()).too_many);
+}
+
 }  // namespace
 }  // namespace tpuslice::slice

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 using plan::Plan;
 using ::testing::SizeIs;
 
-constexpr Options kOptions{.node_timeout = 40s, .lost_pod_timeout = 5min};
+const Options kOptions{.node_timeout = 40s, .lost_pod_timeout = 5min};
 
 /// Two hosts on pool-a, being deleted since second 100; host 1's node is silent since second 60.
 SliceObserved terminating_slice(Duration now) {

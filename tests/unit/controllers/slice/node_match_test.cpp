@@ -21,6 +21,10 @@ NodeView a_node(StringMap labels, std::vector<NodeTaint> taints = {}) {
   return node;
 }
 
+bool matches_node(const PodView& pod, const NodeView& node) {
+  return PodRequirements(std::make_shared<const PodView>(pod)).match(node);
+}
+
 struct SelectorCase {
   const char* name;
   StringMap selector;

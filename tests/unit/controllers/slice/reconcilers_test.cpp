@@ -48,7 +48,8 @@ class SliceReconciling : public ::testing::Test {
   const Indexes indexes_{runtime::PodStores({&store_}), nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const PlacementReconciler placement_{indexes_, failure_history_};
-  const SliceReconciler slices_{indexes_, nodes_};
+  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>();
+  const SliceReconciler slices_{indexes_, nodes_, node_health_};
 };
 
 // What the plan of an accelerator sees.
@@ -106,7 +107,7 @@ TEST_F(SliceReconciling, UsesItsOptions) {
   show(a_slice("train").pods());
   EXPECT_EQ(releasing.plan({{"", kV6e}, after(0s), std::nullopt})->reason,
             "slice train of 2 hosts is released without a domain");
-  const SliceReconciler patient(indexes_, nodes_, {.scheduling_timeout = 10min});
+  const SliceReconciler patient(indexes_, nodes_, node_health_, {.scheduling_timeout = 10min});
   const auto refused = [](PodView& pod) { pod.unschedulable = "no memory"; };
   show(a_slice("sent").placed_in("pool-a").each(refused).pods());
   EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
@@ -134,8 +135,22 @@ TEST_F(SliceReconciling, SeesCompanions) {
 TEST_F(SliceReconciling, SeesTheNodesOfTheSlice) {
   show(a_pool("pool-a").node(1, not_ready).nodes());
   show(a_slice("train").runs_in("pool-a").pods());
-  EXPECT_EQ(plan({"default", "train"}, 10s).requeue_after, Duration(30s));
-  EXPECT_EQ(plan({"default", "train"}, 40s).reason,
+  EXPECT_EQ(plan({"default", "train"}, 10s).requeue_after, Duration(290s));
+  EXPECT_EQ(plan({"default", "train"}, 300s).reason,
+            "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
+}
+
+TEST_F(SliceReconciling, KeepsSlicesWhileMostNodesAreNotReady) {
+  const std::vector<NodePtr> nodes =
+      a_pool("pool-a").size(4).node(1, not_ready).node(2, not_ready).node(3, not_ready).nodes();
+  for (const NodePtr& node : nodes) node_health_->record(nullptr, node);
+  show(nodes);
+  show(a_slice("train").hosts(4).runs_in("pool-a").pods());
+  const plan::Plan kept = plan({"default", "train"}, 1h);
+  EXPECT_TRUE(kept.empty()) << kept.reason;
+  EXPECT_EQ(kept.requeue_after, Duration(30s));
+  node_health_->record(nodes[3], with(nodes[3], [](NodeView& node) { node.ready = true; }));
+  EXPECT_EQ(plan({"default", "train"}, 1h).reason,
             "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
 }
 

@@ -20,6 +20,8 @@ using plan::Plan;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
+const Options kShortTimeout{.node_timeout = 40s};
+
 SliceObserved seen_of(const SliceBuilder& slice, const PoolBuilder& pool, Duration now) {
   SliceObserved seen{slice.key(), slice.pods(), {}, after(now)};
   for (const NodePtr& node : pool.nodes()) {
@@ -31,7 +33,7 @@ SliceObserved seen_of(const SliceBuilder& slice, const PoolBuilder& pool, Durati
 }
 
 Plan plan_of(const SliceBuilder& slice, Duration now = {}, const PoolBuilder& pool = a_pool("pool-a").size(4)) {
-  return plan_slice(seen_of(slice, pool, now), {});
+  return plan_slice(seen_of(slice, pool, now), kShortTimeout);
 }
 
 /// "delete train-0" of each action.
@@ -55,8 +57,8 @@ SliceBuilder with_missing_hosts(SliceBuilder slice) { return slice.without(1).wi
 // Completion.
 
 TEST(SlicePlan, ReleasesTheOtherHostsToTheDomainOfHostZero) {
-  const Plan plan =
-      plan_slice({{"default", "train"}, a_slice("train").placed_in("pool-a", 5s).gated(1).pods(), {}, after(9s)}, {});
+  const Plan plan = plan_slice(
+      {{"default", "train"}, a_slice("train").placed_in("pool-a", 5s).gated(1).pods(), {}, after(9s)}, kShortTimeout);
   Json expected = Json::parse(R"({
     "reason": "1 other pod of slice train is released to pool-a",
     "stages": [[{
@@ -76,7 +78,7 @@ TEST(SlicePlan, ReleasesTheOtherHostsToTheDomainOfHostZero) {
 TEST(SlicePlan, BindsEachHostToTheNodeRecordedOnHostZero) {
   SliceObserved seen = seen_of(a_slice("train").hosts(3), a_pool("pool-a").size(3), 9s);
   apply_plan(plan_placement(observed({a_pool("pool-a").size(3)}, {a_slice("train").hosts(3)}), {}), seen.pods);
-  const Plan plan = plan_slice(seen, {});
+  const Plan plan = plan_slice(seen, kShortTimeout);
   ASSERT_THAT(actions(plan), ElementsAre("patch train-1", "patch train-2"));
   const Json patch = *plan.stages[0].actions[1].body.make();
   EXPECT_EQ(*find_path(patch, {"spec", "affinity", "nodeAffinity"}), Json::parse(R"(
@@ -100,8 +102,8 @@ TEST(SlicePlan, ContinuesAnInterruptedPlacement) {
 
 TEST(SlicePlan, IsEmptyOnceAllHostsAreReleased) {
   SliceObserved seen = seen_of(begun(), a_pool("pool-a"), 9s);
-  apply_plan(plan_slice(seen, {}), seen.pods);
-  EXPECT_TRUE(is_empty(plan_slice(seen, {})));
+  apply_plan(plan_slice(seen, kShortTimeout), seen.pods);
+  EXPECT_TRUE(is_empty(plan_slice(seen, kShortTimeout)));
 }
 
 TEST(SlicePlan, KeepsOtherGates) {
@@ -158,7 +160,7 @@ class TornDownSlice : public ::testing::TestWithParam<TornDownCase> {
 };
 
 TEST_P(TornDownSlice, LosesAllStartedHosts) {
-  const Plan plan = plan_slice(seen(), {});
+  const Plan plan = plan_slice(seen(), kShortTimeout);
   EXPECT_THAT(actions(plan), ::testing::ElementsAreArray(GetParam().deletes));
   EXPECT_EQ(plan.reason, std::string("slice train is torn down: ") + GetParam().message);
   ASSERT_THAT(plan.measurements, SizeIs(1));
@@ -167,8 +169,8 @@ TEST_P(TornDownSlice, LosesAllStartedHosts) {
 
 TEST_P(TornDownSlice, IsTornDownOnce) {
   SliceObserved again = seen();
-  apply_plan(plan_slice(again, {}), again.pods);
-  const Plan plan = plan_slice(again, {});
+  apply_plan(plan_slice(again, kShortTimeout), again.pods);
+  const Plan plan = plan_slice(again, kShortTimeout);
   EXPECT_TRUE(is_empty(plan)) << plan::to_json(plan).dump(2);
 }
 
@@ -357,8 +359,8 @@ TEST(CompanionWithoutHosts, IsReleasedIfNoHostIsCreated) {
 
 TEST(CompanionWithoutHosts, IsReleasedOnce) {
   SliceObserved seen = seen_of(a_slice("train").hosts(1).without(0).companion("driver"), a_pool("pool-a"), 1h);
-  apply_plan(plan_slice(seen, {}), seen.pods);
-  EXPECT_TRUE(is_empty(plan_slice(seen, {})));
+  apply_plan(plan_slice(seen, kShortTimeout), seen.pods);
+  EXPECT_TRUE(is_empty(plan_slice(seen, kShortTimeout)));
 }
 
 TEST(CompanionWithoutHosts, StaysGatedWhileAHostExists) {
@@ -372,7 +374,7 @@ TEST(SlicePlan, IgnoresWaitingAndUngatedSlices) {
   EXPECT_TRUE(is_empty(plan_of(a_slice("train").hosts(4).without(2), 1h)));
   EXPECT_TRUE(is_empty(plan_of(in_pool_a().record("").fails(1), 1h)));
   EXPECT_TRUE(is_empty(plan_of(in_pool_a().record(""), 1h, a_pool("pool-a").size(4).node(1, not_ready))));
-  EXPECT_TRUE(is_empty(plan_slice({{"default", "train"}, {}, {}, after(1h)}, {})));
+  EXPECT_TRUE(is_empty(plan_slice({{"default", "train"}, {}, {}, after(1h)}, kShortTimeout)));
 }
 
 TEST(SlicePlan, IgnoresAnOpenSliceWithMissingHosts) {

@@ -1,0 +1,111 @@
+// SessionRegistry: the open connections of a server and their limits. Private to this folder.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/base/mutex.h"
+
+namespace tpuslice::http {
+
+/// What a connection does, and since when. Thread-safe.
+class Activity {
+ public:
+  enum class Phase : std::uint8_t {
+    kIdle,     ///< Handshake, or between two requests.
+    kReading,  ///< A request.
+    kBusy,     ///< Handles the request, or writes the reply or a stream.
+  };
+
+  void enter(Phase phase) {
+    since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    phase_ = phase;
+  }
+  [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point since() const {
+    return std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(since_));
+  }
+
+ private:
+  std::atomic<Phase> phase_ = Phase::kIdle;
+  std::atomic<std::chrono::steady_clock::rep> since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  [[nodiscard]] const Activity& activity() const { return activity_; }
+  virtual void start() = 0;
+  /// Ends once what is being answered is answered; at once if nothing is. Streams are ended.
+  virtual void drain() = 0;
+  /// Ends now.
+  virtual void abort() = 0;
+
+ protected:
+  Activity activity_;
+};
+
+/// The open sessions. Thread-safe.
+class SessionRegistry {
+ public:
+  struct Limits {
+    std::size_t total = 0;
+    std::size_t per_peer = 0;
+  };
+
+  /// Ends the session that is idle, or reads, for the longest time if a limit is reached: of this peer if it is that
+  /// for a peer. False if all are busy.
+  [[nodiscard]] bool add(const std::shared_ptr<Session>& session, const std::string& peer, const Limits& limits)
+      TPUSLICE_EXCLUDES(mutex_);
+  /// Ends the session that reads for the longest time, if that is more than `time`.
+  void end_slow_reader(Duration time) TPUSLICE_EXCLUDES(mutex_);
+  void remove(const Session* session) TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const TPUSLICE_EXCLUDES(mutex_);
+  /// Returns when all sessions have ended, or after `wait`.
+  void wait_empty(Duration wait) TPUSLICE_EXCLUDES(mutex_);
+
+ private:
+  struct Entry {
+    std::weak_ptr<Session> session;
+    std::string peer;
+  };
+  /// Destroyed without the lock: the last owner of a session calls remove().
+  using Held = std::vector<std::shared_ptr<Session>>;
+
+  /// The first in the order of `rank` of the sessions of a peer, or of all if it is empty, that are not busy.
+  template <typename Rank>
+  [[nodiscard]] std::shared_ptr<Session> first_by(const Rank& rank, const std::string& peer, Held& held) const
+      TPUSLICE_REQUIRES(mutex_);
+  void remove_locked(const Session* session) TPUSLICE_REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
+  ConditionVariable removed_;
+  std::unordered_map<const Session*, Entry> sessions_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::size_t> by_peer_ TPUSLICE_GUARDED_BY(mutex_);  ///< Number of its sessions.
+};
+
+/// Bytes of the request bodies in memory. Thread-safe.
+class BodyBudget {
+ public:
+  /// No peer may use more than a quarter. A larger body counts as one.
+  explicit BodyBudget(std::size_t bytes) : bytes_(bytes), of_peer_(bytes / 4) {}
+
+  /// False if there is no room now.
+  [[nodiscard]] bool reserve(const std::string& peer, std::size_t bytes) TPUSLICE_EXCLUDES(mutex_);
+  void release(const std::string& peer, std::size_t bytes) TPUSLICE_EXCLUDES(mutex_);
+
+ private:
+  const std::size_t bytes_;
+  const std::size_t of_peer_;
+  Mutex mutex_;
+  std::size_t used_ TPUSLICE_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<std::string, std::size_t> by_peer_ TPUSLICE_GUARDED_BY(mutex_);
+};
+
+}  // namespace tpuslice::http

@@ -1,0 +1,25 @@
+// Limits of workload objects. Admission refuses larger objects, and controllers do not act on them: work and memory of
+// the operator must not depend on a number that a user writes. docs/compatibility.md lists the limits; tpu/catalog.h
+// has that of a slice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tpuslice::workloads {
+
+/// Objects that a controller creates for one workload: worker pods of a RayCluster, Jobs of a JobSet, groups of a
+/// LeaderWorkerSet.
+inline constexpr std::int64_t kMaxChildren = 10'000;
+
+/// Pods of one workload that exist at a time, including those that the Job and StatefulSet controllers create.
+/// Kubernetes supports 150,000 pods in a cluster.
+inline constexpr std::int64_t kMaxPods = 100'000;
+
+/// Worker groups of a RayCluster, replicated jobs of a JobSet.
+inline constexpr std::size_t kMaxGroups = 256;
+
+/// Children that one plan creates; the next plan creates more.
+inline constexpr std::size_t kMaxCreatesPerPlan = 1000;
+
+}  // namespace tpuslice::workloads

@@ -1,0 +1,27 @@
+// The attacks: what one tenant, with permission to create workloads and pods in its namespace and to reach the webhook,
+// can try.
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/attacks/attack_plane.h"
+
+namespace tpuslice::testing {
+
+struct Attack {
+  std::string name;
+  /// Returns the message to the tenant: the error of the API server, or a condition or an event of the object.
+  std::function<std::string(AttackPlane& plane)> run;
+  std::string message;  ///< Part of that.
+};
+inline void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
+
+/// Through CRDs and webhooks, as installed.
+[[nodiscard]] std::vector<Attack> attacks_on_admission();
+/// Objects that admission did not check.
+[[nodiscard]] std::vector<Attack> attacks_on_controllers();
+
+}  // namespace tpuslice::testing
