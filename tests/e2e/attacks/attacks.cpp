@@ -46,6 +46,19 @@ std::string create_and_wait(AttackPlane& plane, const ResourceType& type, const 
   return message;
 }
 
+/// Waits until the operator has created that many pods.
+std::string wait_for_pods(AttackPlane& plane, std::size_t count) {
+  std::size_t found = 0;
+  static_cast<void>(eventually(
+      [&] {
+        const auto pods = plane.client().list(kPods, {.namespace_name = "default"}, {});
+        if (pods) found = pods->items.size();
+        return found >= count;
+      },
+      20s));
+  return fmt::format("{} pods", found);
+}
+
 /// The note of an event of that object with that reason.
 std::string wait_for_event(AttackPlane& plane, const std::string& name, const std::string& reason) {
   std::string message;
@@ -209,11 +222,12 @@ std::vector<Attack> attacks_on_admission() {
        "400"},
       {"RayClusterWithABigTemplate",
        [](AttackPlane& plane) {
-         return create_and_wait(
-             plane, kRayClusterType,
-             ray_cluster("big", Json::array({ray_group("g", 20, 1, pod_template(large(1'000'000)))})), "none");
+         const Object cluster =
+             ray_cluster("big", Json::array({ray_group("g", 20, 1, pod_template(large(1'000'000)))}));
+         if (std::string refused = create(plane, kRayClusterType, cluster); !refused.empty()) return refused;
+         return wait_for_pods(plane, 21);
        },
-       ""},
+       "21 pods"},
       {"JobSetOfTwoThousandPatterns",
        [](AttackPlane& plane) {
          Object jobs = job_set("patterns", Json::array({replicated_job("w", 1)}));
