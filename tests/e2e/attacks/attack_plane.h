@@ -50,7 +50,7 @@ class AttackPlane {
 
   Status connect_tenant();
   std::vector<double> admit_pods(const std::stop_token& stop);
-  /// Waits until the operator uses no CPU time.
+  /// Waits, for a limited time, until the operator is idle but for the admission of pods.
   void wait_for_rest();
 
   const RealClock clock_;
