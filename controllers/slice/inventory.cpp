@@ -1,6 +1,7 @@
 #include "controllers/slice/inventory.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -73,12 +74,18 @@ bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
 Inventory::Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods,
                      const std::vector<Slice>& slices) {
   for (const NodePtr& node : nodes) nodes_[node->key.name] = {node, {}, false};
-  for (const PodPtr& pod : pods) {
-    if (pod->node_name.empty() || pod->finished() || pod->tpu_chips == 0) continue;
-    const auto found = nodes_.find(pod->node_name);
-    if (found != nodes_.end()) found->second.user = display_name(*pod);
-  }
+  std::vector<PodPtr> with_tpus;
+  std::ranges::copy_if(pods, std::back_inserter(with_tpus), [](const PodPtr& pod) { return pod->tpu_chips > 0; });
+  add_users(with_tpus);
   for (const Slice& slice : slices) occupy_domains_of(slice);
+}
+
+void Inventory::add_users(const std::vector<PodPtr>& pods) {
+  for (const PodPtr& pod : pods) {
+    if (pod->node_name.empty() || pod->finished()) continue;
+    const auto found = nodes_.find(pod->node_name);
+    if (found != nodes_.end() && found->second.user.empty()) found->second.user = display_name(*pod);
+  }
 }
 
 void Inventory::occupy_domains_of(const Slice& slice) {

@@ -53,6 +53,8 @@ class Inventory {
  public:
   /// `pods` have TPUs, and are on these nodes or are placed and have no node yet. `slices` are made of them.
   Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods, const std::vector<Slice>& slices);
+  /// Marks the nodes of these pods as used.
+  void add_users(const std::vector<PodPtr>& pods);
 
   /// The values of a node label, sorted.
   [[nodiscard]] std::vector<std::string> domains(const std::string& topology_key);

@@ -1,6 +1,8 @@
 #include "controllers/slice/placement_plan.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,6 +64,17 @@ Classified classify(const std::vector<Slice>& slices, Timestamp now, const Optio
       }
     }
   }
+  return out;
+}
+
+/// The pods that are in none of these slices: a slice may be placed beside its own pods without TPUs.
+std::vector<PodPtr> others_than(const std::vector<Slice>& slices, const std::vector<PodPtr>& pods) {
+  std::set<ObjectKey> keys;
+  for (const Slice& slice : slices) keys.insert(slice.key);
+  std::vector<PodPtr> out;
+  std::ranges::copy_if(pods, std::back_inserter(out), [&](const PodPtr& pod) {
+    return !keys.contains({pod->key.namespace_name, pod->label(tpu::kSlice)});
+  });
   return out;
 }
 
@@ -171,6 +184,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
   Assignment assignment;
   if (!classified.request.ready.empty()) {
     Inventory inventory(seen.nodes, seen.pods, slices);
+    inventory.add_users(others_than(classified.request.ready, seen.pods_without_tpus));
     assignment = assign(classified.request, inventory);
   }
   for (const Placement& placement : assignment.placements) builder.add(placement);

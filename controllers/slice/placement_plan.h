@@ -13,6 +13,8 @@ struct PlacementObserved {
   std::string accelerator;     ///< Value of the node label, "tpu-v6e-slice".
   std::vector<NodePtr> nodes;  ///< All nodes with it.
   std::vector<PodPtr> pods;    ///< All pods with TPUs that select it, or select no accelerator.
+  /// All others with the slice label that are on a node. No slice fits beside them, as kube-scheduler sees it.
+  std::vector<PodPtr> pods_without_tpus = {};
   DomainFailures domain_failures;
   Timestamp now;
 };

@@ -29,6 +29,11 @@ std::vector<std::string> gated_pod_accelerator(const PodView& pod) {
   return is_gated(pod) && is_live(pod) ? pod_accelerator(pod) : std::vector<std::string>();
 }
 
+std::vector<std::string> bound_pod_without_tpus(const PodView& pod) {
+  if (!is_labelled(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return {};
+  return {""};
+}
+
 std::vector<std::string> pod_node(const PodView& pod) {
   if (!is_labelled(pod) || pod.node_name.empty()) return {};
   return {pod.node_name};
@@ -50,13 +55,14 @@ std::vector<std::string> node_accelerator(const NodeView& node) {
 Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)
     : pods_by_accelerator(pods.add_index(pod_accelerator)),
       gated_pods_by_accelerator(pods.add_index(gated_pod_accelerator)),
+      bound_pods_without_tpus(pods.add_index(bound_pod_without_tpus)),
       pods_by_node(pods.add_index(pod_node)),
       pods_by_slice(pods.add_index(pod_slice)),
       nodes_by_accelerator(nodes.add_index(node_accelerator)) {}
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips == 0) return {};
-  const std::string accelerator = accelerator_of(pod.node_selector);
+  if (!is_labelled(pod)) return {};
+  const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
   return node == nullptr ? std::vector<ObjectKey>() : accelerator_of_node(*node);
@@ -90,6 +96,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
     seen.pods = indexes_.pods_by_accelerator.lookup(input.key.name);
     std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
     seen.pods.insert(seen.pods.end(), without_accelerator.begin(), without_accelerator.end());
+    seen.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
     seen.nodes = indexes_.nodes_by_accelerator.lookup(input.key.name);
     seen.domain_failures = failure_history_->recent(input.now);
   }

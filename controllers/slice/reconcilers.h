@@ -23,6 +23,7 @@ inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 struct Indexes {
   runtime::PodIndex pods_by_accelerator;        ///< TPU pods, by the accelerator of their node selector.
   runtime::PodIndex gated_pods_by_accelerator;  ///< Those that are gated.
+  runtime::PodIndex bound_pods_without_tpus;    ///< All under the key "".
   runtime::PodIndex pods_by_node;
   runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"
   runtime::Index<NodeView> nodes_by_accelerator;

@@ -185,6 +185,23 @@ TEST(PlacementPlan, IsEmptyOnceTheSliceIsPlaced) {
   EXPECT_TRUE(again.empty()) << plan::to_json(again).dump(2);
 }
 
+TEST(PlacementPlan, AssignsNoDomainWithAPodWithoutTpusOfAnotherSlice) {
+  const auto with_pod_of = [](const std::string& slice) {
+    PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")});
+    PodView pod;
+    pod.key = {"default", "sidecar"};
+    pod.node_name = "pool-a-1";
+    pod.labels[std::string(tpu::kSlice)] = slice;
+    seen.pods_without_tpus = {std::make_shared<const PodView>(std::move(pod))};
+    return plan_placement(seen, {});
+  };
+  EXPECT_THAT(with_pod_of("none").reason, ::testing::HasSubstr("placed in node pool pool-b"));
+  const PlacementObserved alone = observed({a_pool("pool-a")}, {a_slice("train")});
+  EXPECT_THAT(with_pod_of(alone.pods.front()->label(tpu::kSlice)).reason,
+              ::testing::HasSubstr("placed in node pool pool-a"))
+      << "its own pod";
+}
+
 TEST(PlacementPlan, AssignsNoDomainTwice) {
   PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("x")});
   apply_plan(plan_placement(seen, {}), seen.pods);
