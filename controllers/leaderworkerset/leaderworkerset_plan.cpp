@@ -112,7 +112,7 @@ class Planner {
     const std::optional<int> limit =
         annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
     for (const Group& group : groups_) {
-      std::string failure = has_live_leader(group) ? failure_of(spec_, group) : std::string();
+      std::string failure = has_live_leader(group) ? failure_of(spec_, group, options_) : std::string();
       if (failure.empty()) continue;
       const RestartDecision decision = decide_restart(group, records, limit, observed_.now, options_);
       switch (decision.kind) {

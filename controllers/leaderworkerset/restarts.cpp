@@ -7,6 +7,7 @@
 #include "api/base/backoff.h"
 #include "api/base/strings.h"
 #include "controllers/leaderworkerset/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -20,6 +21,16 @@ std::string pod_failure(const PodView& pod) {
   }
   if (pod.restarted) return fmt::format("a container of pod {} was restarted", pod.key.name);
   return {};
+}
+
+/// A pod without the label that admission adds; empty if there is none.
+std::string unadmitted_pod(const Group& group) {
+  const auto is_unadmitted = [](const PodView& pod) {
+    return pod.label(tpu::kLwsWorkerIndex).empty() && !pod.terminating() && !pod.finished();
+  };
+  if (is_unadmitted(*group.leader)) return group.leader->key.name;
+  const auto worker = std::ranges::find_if(group.workers, [&](const PodPtr& pod) { return is_unadmitted(*pod); });
+  return worker == group.workers.end() ? std::string() : (*worker)->key.name;
 }
 
 bool has_started(const Group& group) {
@@ -53,8 +64,14 @@ std::string format_restarts(const RestartRecords& records, int count) {
   return json.empty() ? std::string() : json.dump();
 }
 
-std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group) {
-  if (spec.restarts == RestartPolicy::kNone || group.leader == nullptr || group.leader->terminating()) return {};
+std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group, const Options& options) {
+  if (group.leader == nullptr || group.leader->terminating()) return {};
+  if (options.has_webhook) {
+    if (std::string name = unadmitted_pod(group); !name.empty()) {
+      return fmt::format("pod {} was created while the webhook was unavailable and lacks its LWS_* environment", name);
+    }
+  }
+  if (spec.restarts == RestartPolicy::kNone) return {};
   if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !has_started(group)) return {};
   if (std::string failure = pod_failure(*group.leader); !failure.empty()) return failure;
   for (const PodPtr& worker : group.workers) {

@@ -25,9 +25,9 @@ using RestartRecords = std::map<int, RestartRecord>;  ///< By group.
 /// JSON of the records of groups below `count`; empty if there are none.
 [[nodiscard]] std::string format_restarts(const RestartRecords& records, int count);
 
-/// Why the restart policy demands a restart of the group; empty if it does not. A group whose leader is terminating is
-/// being restarted already.
-[[nodiscard]] std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group);
+/// Why the group must be restarted: by its restart policy, or since a pod was not admitted by the webhook. Empty if it
+/// must not. A group whose leader is terminating is being restarted already.
+[[nodiscard]] std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group, const Options& options);
 
 struct RestartDecision {
   enum class Kind : std::uint8_t {

@@ -17,14 +17,16 @@ using testing::TemplateJob;
 constexpr const char* kJobController = "system:serviceaccount:kube-system:job-controller";
 constexpr const char* kOperator = "system:serviceaccount:tpu-slice-system:tpu-slice-operator";
 
-Json shipped_pod_webhook() {
+Json shipped_webhook(const std::string& name) {
   const auto documents = parse_yaml_documents(read_file("deploy/webhook/webhook.yaml").value());
   EXPECT_TRUE(documents.ok());
   if (!documents.ok()) return {};
   for (const YamlDocument& document : *documents) {
-    if (string_at(document.value, {"kind"}) == "MutatingWebhookConfiguration") return document.value["webhooks"][0];
+    for (const Json& webhook : array_at(document.value, {"webhooks"})) {
+      if (string_at(webhook, {"name"}) == name) return webhook;
+    }
   }
-  ADD_FAILURE() << "no webhook";
+  ADD_FAILURE() << "no webhook " << name;
   return {};
 }
 
@@ -39,19 +41,23 @@ class PodWebhook : public ::testing::Test {
     }
   }
 
-  bool called(const Json& pod, const std::string& user) {
+  bool called(const Json& pod, const std::string& user) { return called(webhook_, pod, user); }
+  bool called_for_groups(const Json& pod, const std::string& user) { return called(group_webhook_, pod, user); }
+
+  bool called(const Json& webhook, const Json& pod, const std::string& user) {
     sim::AdmissionRequest request;
     request.operation = "CREATE";
     request.resource = &pods_;
     request.key = {"default", "p"};
     request.object = pod;
     request.options.user.name = user;
-    const auto matched = sim::matches({"c", nullptr, &webhook_}, request, pod, storage_);
+    const auto matched = sim::matches({"c", nullptr, &webhook}, request, pod, storage_);
     EXPECT_TRUE(matched.ok()) << matched.error().message();
     return matched.value_or(true);
   }
 
-  const Json webhook_ = shipped_pod_webhook();
+  const Json webhook_ = shipped_webhook("pods.tpuslice.dev");
+  const Json group_webhook_ = shipped_webhook("group-pods.tpuslice.dev");
   sim::Storage storage_;
   sim::Resource pods_;
 };
@@ -69,9 +75,14 @@ TEST_F(PodWebhook, IsCalledForTpuPodsThatAreNotMutated) {
 
 TEST_F(PodWebhook, IsCalledForAllPodsOfLeaderWorkerSets) {
   Json pod = tpu::testing::LwsPod{.shape = {.chips = {0}}}.json();
-  EXPECT_TRUE(called(pod, "system:serviceaccount:kube-system:statefulset-controller"));
+  const char* const user = "system:serviceaccount:kube-system:statefulset-controller";
+  EXPECT_FALSE(called(pod, user)) << "it would be refused while the webhook is unavailable";
+  EXPECT_TRUE(called_for_groups(pod, user));
   pod["metadata"]["labels"].erase("leaderworkerset.sigs.k8s.io/name");
-  EXPECT_FALSE(called(pod, "system:serviceaccount:kube-system:statefulset-controller"));
+  EXPECT_FALSE(called_for_groups(pod, user));
+  const Json with_tpus = tpu::testing::LwsPod{}.json();
+  EXPECT_TRUE(called(with_tpus, user));
+  EXPECT_FALSE(called_for_groups(with_tpus, user)) << "each pod is sent once";
 }
 
 TEST_F(PodWebhook, IsNotCalledForPodsOfAMutatedTemplate) {

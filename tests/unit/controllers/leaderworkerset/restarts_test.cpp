@@ -4,6 +4,7 @@
 
 #include "controllers/leaderworkerset/labels.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -33,7 +34,7 @@ Group group(PodPtr leader, std::vector<PodPtr> workers) {
 
 std::string failure(const Group& group, const std::string& policy = "RecreateGroupOnPodRestart") {
   const Object object = a_set("serve").size(3).of_template("/restartPolicy", policy).object();
-  return failure_of(LeaderWorkerSetSpec::read(object), group);
+  return failure_of(LeaderWorkerSetSpec::read(object), group, {});
 }
 
 const auto kRestarted = [](PodView& view) { view.restarted = true; };
@@ -68,6 +69,19 @@ TEST(GroupFailure, DependsOnTheRestartPolicy) {
   EXPECT_NE(failure(starting), "");
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-1", kRestarted)}), "RecreateGroupAfterStart"), "")
       << "one of its pods does not exist";
+}
+
+TEST(GroupFailure, IsAPodThatTheWebhookHasNotAdmitted) {
+  const auto admitted = [](PodView& view) { view.labels = {{std::string(tpu::kLwsWorkerIndex), "0"}}; };
+  const auto failure_of_group = [](const Group& group) {
+    const Object object = a_set("serve").size(3).of_template("/restartPolicy", "None").object();
+    return failure_of(LeaderWorkerSetSpec::read(object), group, {.has_webhook = true});
+  };
+  EXPECT_EQ(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", admitted)})), "");
+  EXPECT_EQ(failure_of_group(group(pod("serve-0"), {})),
+            "pod serve-0 was created while the webhook was unavailable and lacks its LWS_* environment");
+  EXPECT_NE(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", admitted), pod("serve-0-2")})), "");
+  EXPECT_EQ(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", kTerminating)})), "");
 }
 
 TEST(GroupFailure, IsAPodThatWasReplacedBetweenTwoPlans) {
