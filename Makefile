@@ -69,7 +69,7 @@ FUZZ_SECONDS ?= 60
 fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); findings are written to build/fuzz/corpus/findings
 	@tests/support/deps.sh clang-14 libclang-rt-14-dev
 	@[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
-	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer
+	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer watch_fuzzer
 	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
 
 histories: ## Run HISTORIES (100000) random histories of slices, JOBS (2) at a time

@@ -1,0 +1,103 @@
+// Bytes of watches and lists: any bytes give events and views, or errors with a message.
+//
+// The first byte selects the view, the second the size of the chunks in which the rest arrives.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/check.h"
+#include "api/client/list_splitter.h"
+#include "api/client/watch.h"
+#include "api/types/json.h"
+#include "api/types/views.h"
+
+namespace tpuslice {
+namespace {
+
+/// A line of watches is limited by much more; a short limit is reached by the fuzzer.
+constexpr std::size_t kMaxLine = 4096;
+
+/// All whole lines; empty at a line that is too long.
+std::optional<std::vector<std::string>> lines_of(std::string_view bytes, std::size_t chunk) {
+  client::WatchDecoder decoder(kMaxLine);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < bytes.size(); at += chunk) {
+    if (const Status fed = decoder.feed(bytes.substr(at, chunk)); !fed) {
+      TPUSLICE_CHECK(!fed.error().message().empty());
+      return std::nullopt;
+    }
+    while (std::optional<std::string> line = decoder.next_line()) {
+      TPUSLICE_CHECK(line->size() <= kMaxLine);
+      lines.push_back(*std::move(line));
+    }
+    TPUSLICE_CHECK(decoder.pending() <= kMaxLine);
+  }
+  return lines;
+}
+
+/// A view has the same key as the event, by which a deletion finds it. Of equal names in one object either may count.
+template <typename View>
+void decode(const std::string& object, const std::optional<client::WatchEvent>& event) {
+  static const AnnotationPrefixes kKept = {"tpuslice.dev/", "jobset.sigs.k8s.io/"};
+  const Result<View> view = View::decode(object, &kKept);
+  if (!view) {
+    TPUSLICE_CHECK(!view.error().message().empty());
+    return;
+  }
+  TPUSLICE_CHECK(!view->key.name.empty());
+  if (!event || !parse_json(object, {.refuse_duplicate_keys = true})) return;
+  TPUSLICE_CHECK_MSG(view->key == event->key, object);
+  TPUSLICE_CHECK_MSG(view->resource_version == event->resource_version, object);
+}
+
+void decode_as(char kind, const std::string& object, const std::optional<client::WatchEvent>& event) {
+  switch (kind) {
+    case 'p':
+      return decode<PodView>(object, event);
+    case 'n':
+      return decode<NodeView>(object, event);
+    case 'j':
+      return decode<JobView>(object, event);
+    case 's':
+      return decode<StatefulSetView>(object, event);
+    case 'v':
+      return decode<ServiceView>(object, event);
+    default:
+      return decode<ObjectView>(object, event);
+  }
+}
+
+void fuzz(std::string_view input) {
+  if (input.size() < 2) return;
+  const char kind = input[0];
+  const std::size_t chunk = 1 + static_cast<unsigned char>(input[1]);
+  const std::string_view bytes = input.substr(2);
+
+  const auto lines = lines_of(bytes, chunk);
+  if (lines && bytes.size() <= kMaxLine) TPUSLICE_CHECK(lines == lines_of(bytes, bytes.size() + 1));
+  for (const std::string& line : lines.value_or(std::vector<std::string>())) {
+    const Result<client::WatchEvent> event = client::decode_watch_event(line);
+    if (!event) {
+      TPUSLICE_CHECK(!event.error().message().empty());
+      continue;
+    }
+    TPUSLICE_CHECK(event->type != client::WatchEventType::kError || event->error.has_value());
+    decode_as(kind, event->object, *event);
+  }
+
+  const Result<client::SplitList> list = client::split_list(bytes);
+  if (!list) return;
+  for (const std::string_view item : list->items) decode_as(kind, std::string(item), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tpuslice
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  tpuslice::fuzz({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
