@@ -13,24 +13,43 @@ namespace {
 constexpr double kMaxMebibytes = 96;
 constexpr double kMaxCpuSeconds = 1;
 
-/// The tests share one control plane and one operator.
+/// The tests share one control plane and one operator. They end before main() does: afterwards the threads of the HTTP
+/// client cannot be joined.
+class SharedPlane final : public ::testing::Environment {
+ public:
+  void TearDown() override { plane_.reset(); }
+
+  [[nodiscard]] Result<std::unique_ptr<AttackPlane>>& start() {
+    if (!plane_) plane_ = AttackPlane::start();
+    return *plane_;
+  }
+
+ private:
+  std::optional<Result<std::unique_ptr<AttackPlane>>> plane_;
+};
+
+SharedPlane& shared_plane() {
+  static auto* const plane = new SharedPlane();  // NOLINT: GoogleTest owns it.
+  return *plane;
+}
+
+const auto* const kRegistered = ::testing::AddGlobalTestEnvironment(&shared_plane());
+
 class OneTenant : public ::testing::TestWithParam<Attack> {
  protected:
-  static void SetUpTestSuite() {
-    if (!plane_) plane_ = AttackPlane::start();
-  }
   void SetUp() override {
-    if (!*plane_ && plane_->error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane_->error().message();
-    ASSERT_TRUE(plane_->ok()) << plane_->error().message();
+    const auto& started = shared_plane().start();
+    if (!started && started.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << started.error().message();
+    ASSERT_TRUE(started.ok()) << started.error().message();
     ASSERT_TRUE(plane().op().running()) << "the operator has exited";
   }
   void TearDown() override {
-    if (!plane_->ok()) return;
+    if (!shared_plane().start()) return;
     plane().clean_up();
     if (HasFailure()) plane().plane().keep_dir();
   }
 
-  static AttackPlane& plane() { return *plane_->value(); }
+  static AttackPlane& plane() { return **shared_plane().start(); }
 
   void attack() {
     std::string message;
@@ -42,9 +61,6 @@ class OneTenant : public ::testing::TestWithParam<Attack> {
     EXPECT_LE(cost.cpu_seconds, kMaxCpuSeconds);
     EXPECT_TRUE(plane().op().running());
   }
-
- private:
-  inline static std::optional<Result<std::unique_ptr<AttackPlane>>> plane_;
 };
 
 TEST_P(OneTenant, DoesNotHarmOthers) { attack(); }
