@@ -45,9 +45,8 @@ Result<http::Identity> issue_leaf(const http::Identity& authority, const SelfMan
   return http::issue_certificate(authority, request, {now - kClockSkew, now + options.lifetime});
 }
 
-std::optional<std::string> decoded_member(const Json& secret, std::string_view key) {
-  auto bytes = decode_base64(string_at(secret, {"data", key}));
-  return bytes && !bytes->empty() ? bytes : std::nullopt;
+std::string decoded_member(const Json& secret, std::string_view key) {
+  return decode_base64(string_at(secret, {"data", key})).value_or(std::string());
 }
 
 }  // namespace
@@ -82,13 +81,11 @@ Json certificate_data(const CertificateBundle& bundle) {
           {"tls.key", encode_base64(bundle.leaf.private_key)}};
 }
 
-std::optional<CertificateBundle> read_certificate_data(const Json& secret) {
-  const auto authorities = decoded_member(secret, "ca.crt");
-  const auto authority_key = decoded_member(secret, "ca.key");
-  const auto leaf = decoded_member(secret, "tls.crt");
-  const auto leaf_key = decoded_member(secret, "tls.key");
-  if (!authorities || !authority_key || !leaf || !leaf_key) return std::nullopt;
-  return CertificateBundle{*authorities, {first_certificate(*authorities), *authority_key}, {*leaf, *leaf_key}};
+CertificateBundle read_certificate_data(const Json& secret) {
+  const std::string authorities = decoded_member(secret, "ca.crt");
+  return {authorities,
+          {first_certificate(authorities), decoded_member(secret, "ca.key")},
+          {decoded_member(secret, "tls.crt"), decoded_member(secret, "tls.key")}};
 }
 
 }  // namespace tpuslice::webhook

@@ -1,6 +1,7 @@
 #include "webhook/certificates.h"
 
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,16 +35,16 @@ class FileCertificates final : public CertificateSource {
 };
 
 /// The JSON patch that gives every webhook of a configuration this bundle; empty if they have it.
-Json bundle_patch(const Json& configuration, const std::string& bundle) {
+Json bundle_patch(const Object& configuration, const std::string& bundle) {
   Json patch = Json::array();
-  const Json* webhooks = find_path(configuration, {"webhooks"});
+  const Json* webhooks = find_path(configuration.json(), {"webhooks"});
   if (webhooks == nullptr || !webhooks->is_array()) return patch;
   for (std::size_t index = 0; index < webhooks->size(); ++index) {
-    const Json& webhook = (*webhooks)[index];
-    if (string_at(webhook, {"clientConfig", "caBundle"}) == bundle) continue;
-    // The test fails the patch if the list has changed meanwhile.
-    patch.push_back(
-        {{"op", "test"}, {"path", fmt::format("/webhooks/{}/name", index)}, {"value", string_at(webhook, {"name"})}});
+    if (string_at((*webhooks)[index], {"clientConfig", "caBundle"}) == bundle) continue;
+    if (patch.empty()) {  // The test fails the patch if the configuration has changed meanwhile.
+      patch.push_back(
+          {{"op", "test"}, {"path", "/metadata/resourceVersion"}, {"value", configuration.resource_version()}});
+    }
     patch.push_back(
         {{"op", "add"}, {"path", fmt::format("/webhooks/{}/clientConfig/caBundle", index)}, {"value", bundle}});
   }
@@ -57,24 +58,56 @@ class SelfManagedCertificates final : public CertificateSource {
       : options_(std::move(options)), reader_(reader), writer_(writer), clock_(clock) {}
 
   Result<http::Identity> step(std::stop_token stop) override {
+    // Before the Secret: a replica that renews it writes the configurations afterwards. Then our patch of those that we
+    // have read fails, and does not replace its authority with the one of the Secret that we have read.
+    ASSIGN_OR_RETURN(const Configurations configurations, read_configurations(stop));
     ASSIGN_OR_RETURN(const CertificateBundle bundle, shared_bundle(stop));
     const std::string encoded = encode_base64(bundle.authorities);
-    RETURN_IF_ERROR(trust(kMutatingConfigurations, encoded, stop));
-    RETURN_IF_ERROR(trust(kValidatingConfigurations, encoded, stop));
-    served_ = bundle;
-    return bundle.leaf;
+    bool patched = false;
+    for (const auto& [type, configuration] : configurations) {
+      const Json patch = bundle_patch(configuration, encoded);
+      if (patch.empty()) continue;
+      const auto written = writer_.patch(type, configuration.key(), client::PatchType::kJson, patch, {}, stop);
+      if (!written) return written.error();
+      patched = true;
+    }
+    // The API servers trust a new authority a moment after it was written: its leaf is served from the next step on.
+    const bool is_trusted = !patched && seen_ == bundle;
+    seen_ = bundle;
+    if (!served_ || is_trusted) served_ = bundle;
+    return served_->leaf;
   }
   Duration interval() const override { return options_.check; }
 
  private:
+  using Configurations = std::vector<std::pair<ResourceType, Object>>;
+
+  Result<Configurations> read_configurations(const std::stop_token& stop) {
+    Configurations out;
+    for (const ResourceType& type : {kMutatingConfigurations, kValidatingConfigurations}) {
+      auto configuration = reader_.get(type, {{}, options_.configuration}, stop);
+      if (!configuration && configuration.error().code() == ErrorCode::kNotFound) continue;
+      if (!configuration) return configuration.error();
+      out.emplace_back(type, *std::move(configuration));
+    }
+    return out;
+  }
+
+  /// What the Secret should contain, before it is renewed.
+  [[nodiscard]] std::optional<CertificateBundle> current_bundle(const CertificateBundle* stored) const {
+    const bool usable = stored != nullptr && http::check_identity(stored->authority).ok();
+    if (!usable && served_) return served_;
+    return stored == nullptr ? std::nullopt : std::optional(*stored);
+  }
+
   Result<CertificateBundle> shared_bundle(const std::stop_token& stop) {
     const ObjectKey key{options_.namespace_name, options_.secret};
     const auto secret = reader_.get(kSecrets, key, stop);
     if (!secret && secret.error().code() != ErrorCode::kNotFound) return secret.error();
-    const auto stored = secret ? read_certificate_data(secret->json()) : std::nullopt;
-    // If the Secret was deleted, the served bundle is written again: the other replicas serve it, too.
-    ASSIGN_OR_RETURN(CertificateBundle renewed, renew_certificates(secret ? stored : served_, options_, clock_.wall()));
-    if (stored && *stored == renewed) return renewed;
+    const CertificateBundle stored = secret ? read_certificate_data(secret->json()) : CertificateBundle();
+    ASSIGN_OR_RETURN(CertificateBundle renewed,
+                     renew_certificates(current_bundle(secret ? &stored : nullptr), options_, clock_.wall()));
+    if (stored == renewed) return renewed;
     const Json data = certificate_data(renewed);
     if (secret) {
       client::PatchOptions patch;
@@ -100,25 +133,12 @@ class SelfManagedCertificates final : public CertificateSource {
                         {"data", data}}));
   }
 
-  Status trust(const ResourceType& type, const std::string& bundle, const std::stop_token& stop) {
-    const ObjectKey key{{}, options_.configuration};
-    const auto configuration = reader_.get(type, key, stop);
-    if (!configuration) {
-      if (configuration.error().code() == ErrorCode::kNotFound) return {};
-      return configuration.error();
-    }
-    const Json patch = bundle_patch(configuration->json(), bundle);
-    if (patch.empty()) return {};
-    const auto written = writer_.patch(type, key, client::PatchType::kJson, patch, {}, stop);
-    if (!written) return written.error();
-    return {};
-  }
-
   const SelfManagedOptions options_;
   client::Reader& reader_;
   client::Writer& writer_;
   const Clock& clock_;
   std::optional<CertificateBundle> served_;
+  std::optional<CertificateBundle> seen_;  ///< By the last step, in the Secret and the configurations.
 };
 
 }  // namespace

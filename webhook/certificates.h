@@ -38,7 +38,7 @@ struct SelfManagedOptions {
   Duration authority_lifetime = std::chrono::hours(24 * 3650);
   Duration lifetime = std::chrono::hours(24 * 365);
   Duration renew_before = std::chrono::hours(24 * 90);  ///< Renewed when it expires within this time.
-  Duration check = std::chrono::minutes(1);  ///< Interval between checks of the Secret and the configurations.
+  Duration check = std::chrono::seconds(5);  ///< Interval between checks of the Secret and the configurations.
 };
 
 /// The contents of the Secret.
@@ -57,14 +57,15 @@ struct CertificateBundle {
 [[nodiscard]] Result<CertificateBundle> renew_certificates(const std::optional<CertificateBundle>& bundle,
                                                            const SelfManagedOptions& options, Timestamp now);
 
-/// The Secret's data, and back; nothing for data with a missing part or malformed base64.
+/// The Secret's data, and back; parts that are missing or malformed base64 are empty.
 [[nodiscard]] Json certificate_data(const CertificateBundle& bundle);
-[[nodiscard]] std::optional<CertificateBundle> read_certificate_data(const Json& secret);
+[[nodiscard]] CertificateBundle read_certificate_data(const Json& secret);
 
-/// A step reads the Secret, renews what is due, writes the Secret if it changed or was deleted (with preconditions: of
-/// several replicas one succeeds, the others read its result), updates caBundle of both webhook configurations, and
-/// only then returns the leaf. Missing configurations are not created. Errors: those of the API server; Conflict if
-/// another replica was faster.
+/// A step reads the configurations and the Secret, renews what is due, writes the Secret if it changed or was deleted,
+/// updates caBundle of both webhook configurations, and returns the leaf once a whole step has found it trusted. All
+/// writes have preconditions: of several replicas one succeeds, the others read its result. A Secret without a usable
+/// authority gets back the one that this replica serves, so that the others stay trusted. Missing configurations are
+/// not created. Errors: those of the API server; Conflict if another replica was faster.
 [[nodiscard]] std::unique_ptr<CertificateSource> self_managed_certificates(SelfManagedOptions options,
                                                                            client::Reader& reader,
                                                                            client::Writer& writer, const Clock& clock);

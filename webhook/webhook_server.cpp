@@ -1,5 +1,6 @@
 #include "webhook/webhook_server.h"
 
+#include "api/base/file.h"
 #include "api/base/pause.h"
 #include "api/http/tls/tls_credentials.h"
 
@@ -16,6 +17,16 @@ Result<http::Identity> placeholder_identity(Timestamp now) {
   request.common_name = "not-ready";
   request.dns_names = {"not-ready"};
   return http::issue_certificate(authority, request, validity);
+}
+
+http::Reply refuse_client() {
+  http::Reply reply;
+  reply.response = {401,
+                    {{"Content-Type", "text/plain; charset=utf-8"}},
+                    "a client certificate is required: give the API server one in its admission configuration "
+                    "(kubeConfigFile), signed "
+                    "by an authority in the file of --webhook-client-ca-file"};
+  return reply;
 }
 
 }  // namespace
@@ -55,8 +66,11 @@ class WebhookServer::Metered {
 };
 
 WebhookServer::WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
-                             Logger log)
-    : handler_(std::move(handler)), certificates_(std::move(certificates)), log_(std::move(log)) {}
+                             std::string client_ca_file, Logger log)
+    : handler_(std::move(handler)),
+      certificates_(std::move(certificates)),
+      client_ca_file_(std::move(client_ca_file)),
+      log_(std::move(log)) {}
 
 WebhookServer::~WebhookServer() {
   if (server_) server_->stop();
@@ -72,8 +86,8 @@ Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerO
   managed.service = options.service;
   auto certificates = from_files ? certificates_from_files(options.certificate_directory)
                                  : self_managed_certificates(managed, reader, writer, clock);
-  std::unique_ptr<WebhookServer> server(
-      new WebhookServer(std::move(handler), std::move(certificates), log.with({{"component", "webhook"}})));
+  std::unique_ptr<WebhookServer> server(new WebhookServer(
+      std::move(handler), std::move(certificates), options.client_ca_file, log.with({{"component", "webhook"}})));
   const auto identity = from_files ? server->certificates_->step({}) : placeholder_identity(clock.wall());
   if (!identity) return identity.error();
   RETURN_IF_ERROR(server->listen(options.address, *identity));
@@ -82,34 +96,49 @@ Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerO
 }
 
 Status WebhookServer::listen(const std::string& address, const http::Identity& identity) {
+  ASSIGN_OR_RETURN(client_ca_, read_client_ca());
   http::ServerOptions options;
   options.address = address;
   options.tls = identity;
+  options.client_ca = client_ca_;
   options.body_limit = kMaxReviewBytes;
   options.body_budget = 4 * kMaxReviewBytes;
   options.max_connections = 512;
   options.max_connections_per_peer = 256;
-  auto server = http::Server::start(
-      std::move(options),
-      [handler = handler_.get()](const http::Request& request, const http::Peer&) { return handler->serve(request); });
+  auto server = http::Server::start(std::move(options), [handler = handler_.get(), verifies = !client_ca_file_.empty()](
+                                                            const http::Request& request, const http::Peer& peer) {
+    return verifies && !peer.has_certificate ? refuse_client() : handler->serve(request);
+  });
   if (!server) return server.error();
   server_ = std::move(*server);
   identity_ = identity;
   return {};
 }
 
+Result<std::string> WebhookServer::read_client_ca() const {
+  if (client_ca_file_.empty()) return std::string();
+  Result<std::string> pem = read_file(client_ca_file_);
+  return pem ? pem : Result<std::string>(pem.error().within("client CA"));
+}
+
 Duration WebhookServer::step(std::stop_token stop) {
+  const auto client_ca = read_client_ca();
+  if (!client_ca) {
+    log_.warn("client CA not read; the last one is used", {{"error", client_ca.error().message()}});
+    return kRetry;
+  }
   const auto identity = certificates_->step(stop);
   if (!identity) {
     if (!stop.stop_requested()) log_.warn("certificates not renewed", {{"error", identity.error().message()}});
-    return kRetry;
+    return std::max(kRetry, identity.error().retry_after().value_or(Duration::zero()));
   }
-  if (*identity != identity_) {
-    if (const Status taken = server_->set_identity(*identity); !taken) {
+  if (*identity != identity_ || *client_ca != client_ca_) {
+    if (const Status taken = server_->set_tls(*identity, *client_ca); !taken) {
       log_.error("certificate not loaded", {{"error", taken.error().message()}});
       return kRetry;
     }
     identity_ = *identity;
+    client_ca_ = *client_ca;
     log_.info("certificate served");
   }
   ready_ = true;

@@ -18,8 +18,11 @@
 namespace tpuslice::webhook {
 
 struct WebhookServerOptions {
-  std::string address = "127.0.0.1:0";        ///< As http::ServerOptions::address.
-  std::string certificate_directory;          ///< With tls.crt and tls.key; empty: self-managed.
+  std::string address = "127.0.0.1:0";  ///< As http::ServerOptions::address.
+  std::string certificate_directory;    ///< With tls.crt and tls.key; empty: self-managed.
+  /// PEM file, read again at each step. Clients without a certificate that it verifies are refused; empty: all are
+  /// accepted.
+  std::string client_ca_file = {};
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
   std::string namespace_name;                 ///< Self-managed: of the Service and the Secret.
   MutationOptions mutation;
@@ -47,18 +50,25 @@ class WebhookServer {
   Duration step(std::stop_token stop);
   /// Steps until `stop`.
   void run(const std::stop_token& stop);
+  /// From now on each reply closes its connection. New ones are accepted until stop().
+  void stop_keep_alive() { server_->stop_keep_alive(); }
   void stop() { server_->stop(); }
 
  private:
   class Metered;
 
-  WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates, Logger log);
+  WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
+                std::string client_ca_file, Logger log);
   Status listen(const std::string& address, const http::Identity& identity);
+  /// Empty without a file.
+  [[nodiscard]] Result<std::string> read_client_ca() const;
 
   std::unique_ptr<Metered> handler_;  // Outlives server_, which calls it.
   std::unique_ptr<CertificateSource> certificates_;
+  const std::string client_ca_file_;
   const Logger log_;
   http::Identity identity_;
+  std::string client_ca_;
   std::atomic<bool> ready_ = false;
   std::unique_ptr<http::Server> server_;
 };

@@ -71,6 +71,8 @@ struct Metrics::Impl {
   Owned<Counter> counters TPUSLICE_GUARDED_BY(mutex);
   Owned<Gauge> gauges TPUSLICE_GUARDED_BY(mutex);
   Owned<Histogram> histograms TPUSLICE_GUARDED_BY(mutex);
+  Mutex updates_mutex;  ///< Held while updates run, so that none runs after stop_updates().
+  std::map<const void*, std::function<void()>> updates TPUSLICE_GUARDED_BY(updates_mutex);
 };
 
 Buckets latency_buckets() { return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}; }
@@ -110,6 +112,22 @@ Histogram& Metrics::histogram(const std::string& name, const std::string& help, 
   });
 }
 
-std::string Metrics::scrape() const { return prometheus::TextSerializer().Serialize(impl_->registry.Collect()); }
+void Metrics::update_at_scrape(const void* owner, std::function<void()> update) {
+  const MutexLock lock(impl_->updates_mutex);
+  impl_->updates[owner] = std::move(update);
+}
+
+void Metrics::stop_updates(const void* owner) {
+  const MutexLock lock(impl_->updates_mutex);
+  impl_->updates.erase(owner);
+}
+
+std::string Metrics::scrape() const {
+  {
+    const MutexLock lock(impl_->updates_mutex);
+    for (const auto& [owner, update] : impl_->updates) update();
+  }
+  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+}
 
 }  // namespace tpuslice

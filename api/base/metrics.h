@@ -7,6 +7,7 @@
 //   errors.increment();
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -60,6 +61,11 @@ class Metrics {
   Gauge& gauge(const std::string& name, const std::string& help, const MetricLabels& labels = {});
   Histogram& histogram(const std::string& name, const std::string& help, const Buckets& buckets,
                        const MetricLabels& labels = {});
+
+  /// Calls `update` at the start of each scrape(), for gauges that depend on the time. `owner` identifies it; it calls
+  /// stop_updates() before it is destroyed. `update` does not call this object but through its metrics.
+  void update_at_scrape(const void* owner, std::function<void()> update);
+  void stop_updates(const void* owner);
 
   /// Everything, in the text format (version 0.0.4).
   [[nodiscard]] std::string scrape() const;

@@ -75,7 +75,8 @@ Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::
   config.token_file = directory + "/token";
   const Result<std::string> token = sources.read_file(config.token_file);
   if (!token) return Error::invalid_argument("in-cluster configuration: {}", token.error().message());
-  Result<std::string> ca = sources.read_file(directory + "/ca.crt");
+  config.ca_file = directory + "/ca.crt";
+  Result<std::string> ca = sources.read_file(config.ca_file);
   if (!ca) return Error::invalid_argument("in-cluster configuration: {}", ca.error().message());
   config.ca = *std::move(ca);
   const Result<std::string> name = sources.read_file(directory + "/namespace");

@@ -29,6 +29,10 @@ struct ClientConfig {
   std::string ca = {};                  ///< PEM
   std::string client_certificate = {};  ///< PEM; needs client_key.
   std::string client_key = {};          ///< PEM
+  /// The files that these were read from, empty for inline data. Re-read once a minute.
+  std::string ca_file = {};
+  std::string client_certificate_file = {};
+  std::string client_key_file = {};
   std::string token = {};
   std::string token_file = {};  ///< Re-read once a minute and after a 401.
   std::optional<ExecConfig> exec = {};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/base/base64.h"
+#include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/client/subprocess.h"
 #include "api/http/tls/tls_credentials.h"
@@ -20,23 +21,42 @@ Error with_hint(Error error, const ExecConfig& exec) {
   return Error::of(error.code(), "{}; {}", error.message(), trimmed(exec.install_hint));
 }
 
+/// `text`, or the current contents of `file` where there is one.
+Result<std::string> current(const std::string& text, const std::string& file) {
+  return file.empty() ? Result<std::string>(text) : read_file(file);
+}
+
+std::shared_ptr<Rotated<http::Identity>> client_certificate(const ClientConfig& config, const Clock& clock) {
+  const auto read = [config]() -> Result<http::Identity> {
+    http::Identity identity;
+    ASSIGN_OR_RETURN(identity.certificate_chain, current(config.client_certificate, config.client_certificate_file));
+    ASSIGN_OR_RETURN(identity.private_key, current(config.client_key, config.client_key_file));
+    RETURN_IF_ERROR(http::check_identity(identity));  // While they are replaced, the files may not match.
+    return identity;
+  };
+  return std::make_shared<Rotated<http::Identity>>(read, clock);
+}
+
+std::shared_ptr<Rotated<std::string>> ca_file(const ClientConfig& config, const Clock& clock) {
+  const auto read = [file = config.ca_file]() -> Result<std::string> {
+    ASSIGN_OR_RETURN(std::string pem, read_file(file));
+    const auto count = http::count_certificates(pem);
+    return count ? Result<std::string>(std::move(pem)) : Result<std::string>(count.error());
+  };
+  return std::make_shared<Rotated<std::string>>(read, clock);
+}
+
 }  // namespace
 
-Result<std::string> TokenFile::token(bool refresh) {
-  {
-    const MutexLock lock(mutex_);
-    if (!refresh && !token_.empty() && clock_.now() - read_at_ < kReread) return token_;
-  }
-  // Read without the lock; that two threads may read at once does no harm.
-  const Instant now = clock_.now();
-  const Result<std::string> text = ConfigSources::real().read_file(path_);
-  const std::string fresh = text ? trimmed(*text) : std::string();
-  const MutexLock lock(mutex_);
-  read_at_ = now;
-  if (!fresh.empty()) token_ = fresh;
-  if (!token_.empty()) return token_;
-  if (!text) return Error::of(ErrorCode::kUnauthorized, "token file: {}", text.error().message());
-  return Error::of(ErrorCode::kUnauthorized, "token file {} is empty", path_);
+std::shared_ptr<Rotated<std::string>> token_file(const std::string& path, const Clock& clock) {
+  const auto read = [path]() -> Result<std::string> {
+    const Result<std::string> text = read_file(path);
+    if (!text) return Error::of(ErrorCode::kUnauthorized, "token file: {}", text.error().message());
+    std::string token = trimmed(*text);
+    if (token.empty()) return Error::of(ErrorCode::kUnauthorized, "token file {} is empty", path);
+    return token;
+  };
+  return std::make_shared<Rotated<std::string>>(read, clock);
 }
 
 Result<ExecCredential> parse_exec_credential(std::string_view output, std::string_view api_version) {
@@ -136,20 +156,25 @@ Result<http::TransportOptions> transport_options(const ClientConfig& config, con
   if (sources > 1) {
     return Error::invalid_argument("client of {}: token, token_file and exec exclude each other", config.server);
   }
-  std::optional<http::Identity> fixed;
-  if (!config.client_certificate.empty()) {
-    fixed = http::Identity{config.client_certificate, config.client_key};
-    if (const Status usable = http::check_identity(*fixed); !usable) return usable.error().within("client certificate");
-  }
   using Token = Result<std::optional<std::string>>;
   using Certificate = Result<std::optional<http::Identity>>;
-  if (fixed) options.identity = [fixed]() -> Certificate { return fixed; };
+  std::shared_ptr<Rotated<http::Identity>> certificate;
+  if (!config.client_certificate.empty()) {
+    certificate = client_certificate(config, clock);
+    if (const auto usable = certificate->get(false); !usable) return usable.error().within("client certificate");
+    options.identity = [certificate]() -> Certificate {
+      ASSIGN_OR_RETURN(http::Identity identity, certificate->get(false));
+      return std::optional(std::move(identity));
+    };
+  }
+  if (!config.ca_file.empty()) {
+    options.read_ca = [ca = ca_file(config, clock)] { return ca->get(false); };
+  }
   if (!config.token.empty()) {
     options.bearer = [token = config.token](bool) -> Token { return std::optional<std::string>(token); };
   } else if (!config.token_file.empty()) {
-    auto file = std::make_shared<TokenFile>(config.token_file, clock);
-    options.bearer = [file](bool refresh) -> Token {
-      ASSIGN_OR_RETURN(std::string token, file->token(refresh));
+    options.bearer = [file = token_file(config.token_file, clock)](bool refresh) -> Token {
+      ASSIGN_OR_RETURN(std::string token, file->get(refresh));
       return std::optional<std::string>(std::move(token));
     };
   } else if (config.exec) {
@@ -158,9 +183,10 @@ Result<http::TransportOptions> transport_options(const ClientConfig& config, con
       ASSIGN_OR_RETURN(const ExecCredential answer, plugin->credential(refresh));
       return answer.token;
     };
-    options.identity = [plugin, fixed]() -> Certificate {
+    options.identity = [plugin, fixed = options.identity]() -> Certificate {
       ASSIGN_OR_RETURN(ExecCredential answer, plugin->credential(false));
-      return answer.identity ? answer.identity : fixed;
+      if (answer.identity || !fixed) return answer.identity;
+      return fixed();
     };
   }
   return options;

@@ -9,29 +9,13 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
+#include "api/client/rotated.h"
 #include "api/http/client/network_transport.h"
 
 namespace tpuslice::client {
 
-/// A token in a file that is rotated externally. Thread-safe.
-class TokenFile {
- public:
-  static constexpr Duration kReread = std::chrono::seconds(60);
-
-  TokenFile(std::string path, const Clock& clock) : path_(std::move(path)), clock_(clock) {}
-
-  /// Read at most once a minute, and now if `refresh`. A failed read keeps the last token.
-  ///
-  /// Errors: Unauthorized if the file was never readable, or is empty.
-  [[nodiscard]] Result<std::string> token(bool refresh) TPUSLICE_EXCLUDES(mutex_);
-
- private:
-  const std::string path_;
-  const Clock& clock_;
-  Mutex mutex_;
-  std::string token_ TPUSLICE_GUARDED_BY(mutex_);
-  Instant read_at_ TPUSLICE_GUARDED_BY(mutex_);
-};
+/// The token in a file. Errors: Unauthorized if the file was never readable, or is empty. `clock` outlives it.
+[[nodiscard]] std::shared_ptr<Rotated<std::string>> token_file(const std::string& path, const Clock& clock);
 
 /// What a plugin answered.
 struct ExecCredential {

@@ -44,8 +44,9 @@ class EntryReader {
     return (std::filesystem::path(entry_.file).parent_path() / value).lexically_normal().string();
   }
 
-  /// The bytes of `<field>-data`, or else of the file `<field>` names; "" where both are absent.
-  [[nodiscard]] Result<std::string> bytes(const std::string& field) const {
+  /// The bytes of `<field>-data`, or else of the file `<field>` names, which is assigned to `file`; "" where both are
+  /// absent.
+  [[nodiscard]] Result<std::string> bytes(const std::string& field, std::string& file) const {
     const std::string data = field + "-data";
     ASSIGN_OR_RETURN(const std::string encoded, text(data.c_str()));
     if (!encoded.empty()) {
@@ -53,7 +54,7 @@ class EntryReader {
       if (!decoded) return Error::invalid_argument("{}: {} is not base64", where_, data);
       return *std::move(decoded);
     }
-    ASSIGN_OR_RETURN(const std::string file, path(field.c_str()));
+    ASSIGN_OR_RETURN(file, path(field.c_str()));
     if (file.empty()) return std::string();
     Result<std::string> read = sources_.read_file(file);
     if (!read) return Error::invalid_argument("{}: {}: {}", where_, field, read.error().message());
@@ -69,7 +70,7 @@ class EntryReader {
 Status read_cluster(const EntryReader& cluster, ClientConfig& config) {
   ASSIGN_OR_RETURN(config.server, cluster.text("server"));
   if (config.server.empty()) return Error::invalid_argument("{}: server is missing", cluster.where());
-  ASSIGN_OR_RETURN(config.ca, cluster.bytes("certificate-authority"));
+  ASSIGN_OR_RETURN(config.ca, cluster.bytes("certificate-authority", config.ca_file));
   ASSIGN_OR_RETURN(config.insecure_skip_verify, cluster.flag("insecure-skip-tls-verify"));
   if (config.insecure_skip_verify && !config.ca.empty()) {
     return Error::invalid_argument("{}: certificate-authority and insecure-skip-tls-verify exclude each other",
@@ -176,8 +177,8 @@ Status read_user(const EntryReader& user, const std::string& file, const Json& c
     if (user.has(field))
       return Error::unsupported("{}: {} is set, but impersonation is not supported", user.where(), field);
   }
-  ASSIGN_OR_RETURN(config.client_certificate, user.bytes("client-certificate"));
-  ASSIGN_OR_RETURN(config.client_key, user.bytes("client-key"));
+  ASSIGN_OR_RETURN(config.client_certificate, user.bytes("client-certificate", config.client_certificate_file));
+  ASSIGN_OR_RETURN(config.client_key, user.bytes("client-key", config.client_key_file));
   if (config.client_certificate.empty() != config.client_key.empty()) {
     return Error::invalid_argument("{}: client-certificate and client-key need each other; {} is missing", user.where(),
                                    config.client_key.empty() ? "client-key" : "client-certificate");

@@ -148,9 +148,11 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
 
 http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
                              const CreateOptions& options) {
-  http::Request out =
-      request("POST", type.path(namespace_name), write_query(options.field_manager, options.dry_run), options.answer);
+  http::QueryParams query = write_query(options.field_manager, options.dry_run);
+  if (options.timeout.count() > 0) query.add("timeout", fmt::format("{}s", options.timeout.count()));
+  http::Request out = request("POST", type.path(namespace_name), query, options.answer);
   set_body(out, kJson, body);
+  out.may_send = options.may_send;
   return out;
 }
 
@@ -170,6 +172,7 @@ Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& k
   http::Request out =
       request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query, options.answer);
   set_body(out, content_type_of(patch), body);
+  out.may_send = options.may_send;
   return out;
 }
 
@@ -178,6 +181,7 @@ http::Request replace_request(const ResourceType& type, const ObjectKey& key, co
   http::Request out = request("PUT", type.path(key.namespace_name, key.name, subresource),
                               write_query(options.field_manager, options.dry_run), options.answer);
   set_body(out, kJson, body);
+  out.may_send = options.may_send;
   return out;
 }
 
@@ -188,6 +192,7 @@ http::Request delete_request(const ResourceType& type, const ObjectKey& key, con
   if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
   http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, Answer::kMetadataOnly);
   set_body(out, kJson, body);
+  out.may_send = options.may_send;
   return out;
 }
 

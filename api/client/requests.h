@@ -1,7 +1,9 @@
 // Requests to a Kubernetes API server, built without I/O; and errors read from its answers.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,12 +53,15 @@ struct PatchOptions {
   std::string uid = {};               ///< Precondition, merge patches only; Conflict if the object has another.
   std::string resource_version = {};  ///< Precondition, merge patches only.
   Answer answer = Answer::kWhole;
+  std::function<bool()> may_send = {};  ///< As of http::Request.
 };
 
 struct CreateOptions {
   std::string field_manager = {};  ///< Empty: the client's.
   bool dry_run = false;
   Answer answer = Answer::kWhole;
+  std::chrono::seconds timeout = std::chrono::seconds(0);  ///< After which the server gives up; 0: its default, 60 s.
+  std::function<bool()> may_send = {};                     ///< As of http::Request.
 };
 
 struct DeleteOptions {
@@ -64,6 +69,7 @@ struct DeleteOptions {
   std::string resource_version = {};               ///< Precondition.
   std::optional<std::int64_t> grace_seconds = {};  ///< Absent: the object's own.
   std::string propagation = "Background";          ///< Background, Foreground or Orphan.
+  std::function<bool()> may_send = {};             ///< As of http::Request.
 };
 
 [[nodiscard]] http::Request get_request(const ResourceType& type, const ObjectKey& key,

@@ -4,6 +4,7 @@
 // of either. A Transport sends; it never retries, never logs, never interprets a body.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -26,6 +27,9 @@ struct Request {
   std::string target;  ///< Path and query, percent-encoded: "/api/v1/pods?limit=500".
   Headers headers;     ///< Content-Type and Accept; credentials are the Transport's.
   std::string body;
+  /// Asked right before the request is written, each time. False: it is not sent, which is Cancelled. Empty: always
+  /// true.
+  std::function<bool()> may_send = {};
 };
 
 struct Response {
@@ -52,6 +56,8 @@ class Stream {
 [[nodiscard]] Error end_of_stream();
 [[nodiscard]] bool is_end_of_stream(const Error& error);
 
+inline constexpr std::string_view kResponseTooLong = "ResponseTooLong";
+
 /// Thread-safe. Every call has a deadline (relative: the longest the caller will wait).
 class Transport {
  public:
@@ -60,7 +66,7 @@ class Transport {
   /// Sends `request` and reads the whole response, whatever its status.
   ///
   /// Errors: Timeout, Cancelled (promptly after `stop`), Unavailable. After any of them the server may or may not have
-  /// acted. InvalidArgument if the response is longer than the transport's limit.
+  /// acted. InvalidArgument with the reason kResponseTooLong if the response is longer than the transport's limit.
   [[nodiscard]] virtual Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) = 0;
 
   /// Sends `request` and returns once the response's headers are there. `deadline` bounds only that.

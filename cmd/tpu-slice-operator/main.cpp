@@ -18,6 +18,9 @@ namespace {
 
 constexpr int kUsageError = 2;
 
+/// Bytes. A longer page of a list is asked for again with fewer objects; no single object is as long.
+constexpr std::size_t kMaxResponse = 8U << 20U;
+
 /// "<host>_<random>": unique even when two replicas share a host name.
 std::string replica_identity() {
   char host[256] = "unknown";
@@ -36,6 +39,7 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
   ASSIGN_OR_RETURN(const client::ClientConfig config, client::find_config(options.kubeconfig, options.context));
   ASSIGN_OR_RETURN(http::TransportOptions transport_options, client::transport_options(config, clock));
   transport_options.max_parallel = options.kube_api_max_in_flight;
+  transport_options.max_response = kMaxResponse;
   ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(transport_options));
   ASSIGN_OR_RETURN(const auto election_transport, http::make_network_transport(transport_options));
 

@@ -1,8 +1,12 @@
 #include "cmd/tpu-slice-operator/operator.h"
 
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include <fmt/ranges.h>
+
+#include "api/base/pause.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
@@ -84,7 +88,8 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
       api_(dependencies_.api),
       election_api_(dependencies_.election_api, {.deadline = kElectionDeadline}),
       manager_(api_, election_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log,
-               manager_options(options, dependencies_)) {}
+               manager_options(options, dependencies_)),
+      shutdown_delay_(std::chrono::seconds(options.shutdown_delay_seconds)) {}
 
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
@@ -101,7 +106,9 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     jobset::add_jobset(result->manager_, jobs, {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
   }
   if (options.enables("leaderworkerset")) {
-    leaderworkerset::add_leaderworkerset(result->manager_, {}, {.workers = options.max_concurrent_reconciles},
+    leaderworkerset::Options sets;
+    sets.has_webhook = options.webhook_bind_address != "0";
+    leaderworkerset::add_leaderworkerset(result->manager_, sets, {.workers = options.max_concurrent_reconciles},
                                          options.watch_namespace);
   }
   if (options.enables("slice")) {
@@ -124,6 +131,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook::WebhookServerOptions webhook;
   webhook.address = listen_address(options.webhook_bind_address);
   webhook.certificate_directory = options.webhook_cert_dir;
+  webhook.client_ca_file = options.webhook_client_ca_file;
   webhook.service = options.webhook_service;
   webhook.namespace_name = dependencies_.namespace_name;
   webhook.mutation = mutation_options(options);
@@ -155,19 +163,26 @@ Status Operator::start_servers(const OperatorOptions& options) {
   return {};
 }
 
-bool Operator::ready() const { return manager_.ready() && (!webhook_ || webhook_->ready()); }
+bool Operator::ready() const { return !shutting_down_ && manager_.ready() && (!webhook_ || webhook_->ready()); }
 
 http::Reply Operator::health(const http::Request& request) const {
   const std::string_view path = path_of(request);
   if (path == "/healthz") {
-    return manager_.healthy() ? text_reply(200, "ok") : text_reply(500, "leader could not renew its lease");
+    return shutting_down_ || manager_.healthy() ? text_reply(200, "ok")
+                                                : text_reply(500, "leader could not renew its lease");
   }
   if (path == "/readyz") {
+    if (shutting_down_) return text_reply(500, "shutting down");
     if (!manager_.ready()) return text_reply(500, "caches are not synced");
     if (!ready()) return text_reply(500, "webhook is not serving");
     return text_reply(200, "ok");
   }
-  return text_reply(404, "paths are /healthz and /readyz");
+  if (path == "/readyz/watches") {
+    const std::vector<std::string> broken = manager_.broken_watches();
+    return broken.empty() ? text_reply(200, "ok")
+                          : text_reply(500, fmt::format("not watched: {}", fmt::join(broken, ", ")));
+  }
+  return text_reply(404, "paths are /healthz, /readyz and /readyz/watches");
 }
 
 http::Reply Operator::metrics(const http::Request& request) const {
@@ -179,9 +194,23 @@ Status Operator::run(const std::stop_token& stop) {
   // The certificates are kept by a thread of their own: replicas that do not lead serve the webhook too.
   std::jthread certificates;
   if (webhook_) certificates = std::jthread([this](const std::stop_token& end) { webhook_->run(end); });
+  std::optional<Instant> stop_requested_at;
+  const std::stop_callback on_stop(stop, [&] {
+    stop_requested_at = dependencies_.clock.now();
+    begin_shutdown();
+  });
   const Status ended = manager_.run(stop);
-  certificates.request_stop();
+  begin_shutdown();  // The lease may have been lost.
+  if (webhook_) {
+    const Instant now = dependencies_.clock.now();
+    pause(stop_requested_at.value_or(now) + shutdown_delay_ - now, {});
+  }
   return ended;
+}
+
+void Operator::begin_shutdown() {
+  shutting_down_ = true;
+  if (webhook_) webhook_->stop_keep_alive();
 }
 
 }  // namespace tpuslice

@@ -1,6 +1,7 @@
 // Operator: all parts of the program, wired. Used by main() and by the simulator.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
@@ -37,7 +38,8 @@ class Operator {
   /// for certificate files.
   static Result<std::unique_ptr<Operator>> start(const OperatorOptions& options, OperatorDependencies dependencies);
 
-  /// Until `stop`, or until leadership is lost. Errors: as runtime::Manager::run.
+  /// Until `stop`, or until leadership is lost. Then: ready() is false, controllers finish and release the lease, and
+  /// the webhook serves until OperatorOptions::shutdown_delay_seconds have passed. Errors: as runtime::Manager::run.
   Status run(const std::stop_token& stop);
 
   /// Of the webhook; 0 without one.
@@ -49,6 +51,7 @@ class Operator {
   Operator(const OperatorOptions& options, OperatorDependencies dependencies);
   Status start_webhook(const OperatorOptions& options);
   Status start_servers(const OperatorOptions& options);
+  void begin_shutdown();
   [[nodiscard]] http::Reply health(const http::Request& request) const;
   [[nodiscard]] http::Reply metrics(const http::Request& request) const;
 
@@ -56,6 +59,8 @@ class Operator {
   client::Client api_;
   client::Client election_api_;
   runtime::Manager manager_;
+  const Duration shutdown_delay_;
+  std::atomic<bool> shutting_down_ = false;
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
   std::unique_ptr<http::Server> metrics_server_;

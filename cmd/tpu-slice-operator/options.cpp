@@ -136,6 +136,14 @@ const std::vector<Setting>& settings() {
        "Folder with tls.crt and tls.key for the webhook, re-read when they change. Default: the operator makes and "
        "renews its own certificate and patches the webhook configurations.",
        text(&O::webhook_cert_dir)},
+      {"--webhook-client-ca-file",
+       "PEM file with certificate authorities. When set, the webhook refuses clients without a certificate of theirs; "
+       "the API server needs one in its admission configuration. Default: none, any client may connect",
+       text(&O::webhook_client_ca_file)},
+      {"--shutdown-delay",
+       "Seconds for which the webhook serves on after SIGTERM, while the API server learns of other replicas. Default: "
+       "10",
+       number(&O::shutdown_delay_seconds, 0, 600)},
       {"--webhook-service", "Service the webhook's own certificate is issued for. Default: tpu-slice-webhook",
        text(&O::webhook_service)},
       {"--topology-key", "Node label whose values are whole TPU slices. Default: cloud.google.com/gke-nodepool",

@@ -21,6 +21,7 @@ struct OperatorOptions {
   std::string health_probe_bind_address = ":8081";    ///< "0" turns it off.
   std::string webhook_bind_address = ":9443";         ///< "0" turns it off.
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
+  std::string webhook_client_ca_file;                 ///< Of the API server's client certificate; empty: not asked for.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
   std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< That workloads may name, too.
@@ -29,6 +30,7 @@ struct OperatorOptions {
   int node_timeout_seconds = 300;      ///< A TPU node that is not Ready for this long is lost.
   int disrupted_nodes = 2;             ///< While more TPU nodes than these,
   int disrupted_percent = 55;          ///< and at least this share of all, are not Ready, none is lost.
+  int shutdown_delay_seconds = 10;     ///< For which the webhook serves on after a stop is requested.
   bool device_env = false;             ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   int max_concurrent_reconciles = 4;

@@ -100,6 +100,7 @@ Status Simulator::start_operator(const SimOptions& options) {
   operator_options.metrics_bind_address = "0";
   operator_options.health_probe_bind_address = "0";
   operator_options.webhook_bind_address = "127.0.0.1:0";
+  operator_options.shutdown_delay_seconds = 0;
   ASSIGN_OR_RETURN(const LogLevel level, parse_log_level(options.log_level));
   ASSIGN_OR_RETURN(
       operator_,

@@ -149,7 +149,12 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
 
 void Controller::failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
                         const std::stop_token& stop) {
-  queue_.add_rate_limited(key);
+  const bool terminal = error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument;
+  if (terminal) {
+    queue_.add_after(key, options_.terminal_retry);
+  } else {
+    queue_.add_rate_limited(key, error.retry_after().value_or(Duration::zero()));
+  }
   if (error.code() == ErrorCode::kCancelled) return;
   if (error.code() == ErrorCode::kConflict) {
     metrics_.requeue.increment();
@@ -159,9 +164,7 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   metrics_.error.increment();
   metrics_.errors.increment();
   if (error.code() == ErrorCode::kTimeout) metrics_.timeouts.increment();
-  if (error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument) {
-    metrics_.terminal_errors.increment();
-  }
+  if (terminal) metrics_.terminal_errors.increment();
   log_.error("reconcile failed",
              {{"key", key.to_string()}, {"error", error.message()}, {"code", to_string(error.code())}});
   if (!failure) return;

@@ -32,8 +32,11 @@ struct ControllerOptions {
   int workers = 4;                                     ///< Keys planned and executed at a time.
   Duration lag_poll = std::chrono::milliseconds(100);  ///< Retry interval of a key whose writes are unseen.
   Duration write_expiry = std::chrono::seconds(30);    ///< How long an unseen write holds its key.
-  Duration resync = Duration::zero();                  ///< Plan every object again this often; zero: never.
-  WorkQueueOptions queue;                              ///< The name is the reconciler's.
+  /// Retry interval after a terminal error: one that only a change of the object, or of what admits it, can cure. A
+  /// change of the object is planned at once.
+  Duration terminal_retry = std::chrono::minutes(10);
+  Duration resync = Duration::zero();  ///< Plan every object again this often; zero: never.
+  WorkQueueOptions queue;              ///< The name is the reconciler's.
 };
 
 /// watches() before the first step; then thread-safe. step() may run on several threads.

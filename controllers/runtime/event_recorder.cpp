@@ -65,9 +65,9 @@ Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
   if (now < blocked_until_) return std::min(upkeep_due_, blocked_until_);
   for (std::size_t sent = 0; sent < options_.sends_per_step && !unsent_.empty(); ++sent) {
     Known& known = known_.at(unsent_.front());
-    if (!send(known, stop)) {
+    if (const std::optional<Error> error = send(known, stop)) {
       // If one request fails, the others would fail, too.
-      blocked_until_ = now + options_.retry;
+      blocked_until_ = now + std::max(options_.retry, error->retry_after().value_or(Duration::zero()));
       return std::min(upkeep_due_, blocked_until_);
     }
     known.dirty = false;
@@ -163,7 +163,7 @@ Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) c
           {"type", type_name(recorded.event.type)}};
 }
 
-bool EventRecorder::send(Known& known, const std::stop_token& stop) {
+std::optional<Error> EventRecorder::send(Known& known, const std::stop_token& stop) {
   if (known.count > 1) {
     known.body["series"] = {{"count", known.count}, {"lastObservedTime", format_rfc3339_micro(known.last_seen)}};
   }
@@ -184,16 +184,16 @@ bool EventRecorder::send(Known& known, const std::stop_token& stop) {
   }
   if (!error) {
     known.tries = 0;
-    return true;
+    return std::nullopt;
   }
   const bool may_pass = error->code() == ErrorCode::kUnavailable || error->code() == ErrorCode::kTimeout ||
                         error->code() == ErrorCode::kTooManyRequests || error->code() == ErrorCode::kCancelled ||
                         error->code() == ErrorCode::kUnauthorized;
-  if (may_pass && ++known.tries < options_.tries) return false;
+  if (may_pass && ++known.tries < options_.tries) return error;
   failed_.increment();
   log_.warn("event not sent", {{"key", known.key.to_string()}, {"error", error->message()}});
   known.tries = 0;
-  return true;
+  return std::nullopt;
 }
 
 Instant EventRecorder::upkeep(Instant now) {

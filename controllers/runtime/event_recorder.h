@@ -79,8 +79,8 @@ class EventRecorder final : public EventSink {
   void take_in(const Recorded& recorded, Instant now);
   [[nodiscard]] bool allowed(const plan::ObjectReference& regarding, Instant now);
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
-  /// True if `known` is sent; false to try again later.
-  bool send(Known& known, const std::stop_token& stop);
+  /// The error if it is to be sent again later.
+  std::optional<Error> send(Known& known, const std::stop_token& stop);
   /// Ends series without recent events, refreshes the others. Returns when it must be called next.
   Instant upkeep(Instant now);
 

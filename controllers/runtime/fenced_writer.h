@@ -2,21 +2,26 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "api/client/client.h"
 
 namespace tpuslice::runtime {
 
-/// Checks before each write whether this replica still leads. A process that was paused for longer than its lease
-/// continues in the middle of plans; those writes must not reach the server. Requests that were already sent when the
-/// process was paused cannot be held back; their preconditions protect the objects.
+/// Asks whether this replica still leads right before the bytes of each write are sent, and before they are sent again.
+/// A process that was paused for longer than its lease continues in the middle of plans; those writes must not reach
+/// the server. Requests that were already sent when the process was paused cannot be held back: the preconditions of
+/// patches and deletes protect the objects, and the server gives up on a create before another replica can acquire the
+/// lease.
 ///
-/// Thread-safe if `may_write` is.
+/// Thread-safe if `lease_left` is.
 class FencedWriter final : public client::Writer {
  public:
+  /// How long no other replica can lead; zero: this one does not lead, nullopt: there is no leader election.
+  using LeaseLeft = std::function<std::optional<Duration>()>;
+
   /// `writer` outlives it.
-  FencedWriter(client::Writer& writer, std::function<bool()> may_write)
-      : writer_(writer), may_write_(std::move(may_write)) {}
+  FencedWriter(client::Writer& writer, LeaseLeft lease_left) : writer_(writer), lease_left_(std::move(lease_left)) {}
 
   // Also return Cancelled when this replica no longer leads.
   Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
@@ -31,10 +36,14 @@ class FencedWriter final : public client::Writer {
                 std::stop_token stop) override;
 
  private:
+  /// The lease is held for this long, or there is no election.
+  [[nodiscard]] bool holds_for(Duration time) const;
   [[nodiscard]] Status check() const;
+  /// Of a write with a precondition.
+  [[nodiscard]] std::function<bool()> fence() const;
 
   client::Writer& writer_;
-  const std::function<bool()> may_write_;
+  const LeaseLeft lease_left_;
 };
 
 }  // namespace tpuslice::runtime

@@ -25,6 +25,11 @@ Json spec_of(const std::optional<Object>& lease) {
   return spec == nullptr ? Json(nullptr) : *spec;
 }
 
+/// How long the server asks to wait after this answer.
+Duration asked_wait(const Status& status) {
+  return status ? Duration::zero() : status.error().retry_after().value_or(Duration::zero());
+}
+
 }  // namespace
 
 LeaderElector::LeaderElector(ElectionOptions options, client::Reader& reader, client::Writer& writer,
@@ -94,6 +99,12 @@ bool LeaderElector::leading(Instant now) const {
   return state_ == State::kLeading && now - renewed_ < options_.renew_by;
 }
 
+Duration LeaderElector::lease_left(Instant now) const {
+  if (!leading(now)) return Duration::zero();
+  const MutexLock lock(mutex_);
+  return renewed_ + options_.lease - now;
+}
+
 bool LeaderElector::lost(Instant now) const {
   const MutexLock lock(mutex_);
   return state_ == State::kLost || (state_ == State::kLeading && now - renewed_ >= options_.renew_by);
@@ -125,7 +136,7 @@ Instant LeaderElector::acquire(Instant now, const std::stop_token& stop) {
       status.error().code() != ErrorCode::kCancelled) {
     log_.warn("lease not acquired", {{"error", status.error().message()}});
   }
-  return std::max(now, asked) + random_.jitter(options_.retry, options_.jitter);
+  return std::max(now, asked) + std::max(random_.jitter(options_.retry, options_.jitter), asked_wait(status));
 }
 
 Instant LeaderElector::renew(Instant now, const std::stop_token& stop) {
@@ -147,7 +158,7 @@ Instant LeaderElector::renew(Instant now, const std::stop_token& stop) {
   if (!status) {
     log_.warn("lease not renewed", {{"error", status.error().message()}});
     const MutexLock lock(mutex_);
-    return std::min(answered + options_.retry, renewed_ + options_.renew_by);
+    return std::min(answered + std::max(options_.retry, asked_wait(status)), renewed_ + options_.renew_by);
   }
   const MutexLock lock(mutex_);
   renewed_ = now;

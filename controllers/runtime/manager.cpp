@@ -21,6 +21,8 @@ constexpr int kKeysPerRound = 100;
 constexpr Duration kLeaseCheckInterval = std::chrono::milliseconds(500);
 /// How often free memory is looked for.
 constexpr Duration kTrimInterval = std::chrono::seconds(2);
+/// Shorter interruptions of a watch are normal.
+constexpr Duration kBrokenWatch = std::chrono::minutes(1);
 /// For the last events, and for releasing the lease: a stop takes well under 5 s even when the API server hangs.
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(750);
 
@@ -59,7 +61,8 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       random_(options_.seed),
       events_(options_.events, api_.writer, clock_, metrics_, log_),
       parallel_(make_parallel(options_.action_threads)),
-      plan_writer_(api_.writer, [this] { return leading(); }),
+      plan_writer_(api_.writer,
+                   [this] { return elector_ ? std::optional(elector_->lease_left(clock_.now())) : std::nullopt; }),
       executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor) {
   if (options_.leader_elect) {
     elector_ = std::make_unique<LeaderElector>(options_.election, election_api.reader, election_api.writer, clock_,
@@ -233,6 +236,18 @@ void Manager::notify() {
 bool Manager::ready() const {
   return std::all_of(watches_.begin(), watches_.end(),
                      [](const auto& watch) { return watch->synced() || watch->absent(); });
+}
+
+std::vector<std::string> Manager::broken_watches() const {
+  std::vector<std::string> out;
+  const Instant now = clock_.now();
+  for (const auto& watch : watches_) {
+    const Duration time = watch->broken_for(now);
+    if (time < kBrokenWatch) continue;
+    out.push_back(fmt::format("{} for {} s", watch->type().resource(),
+                              std::chrono::duration_cast<std::chrono::seconds>(time).count()));
+  }
+  return out;
 }
 
 bool Manager::healthy() const { return !elector_ || elector_->healthy(clock_.now()); }

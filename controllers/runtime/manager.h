@@ -94,6 +94,8 @@ class Manager {
 
   /// Every store is synced, or its CRD is not installed.
   [[nodiscard]] bool ready() const;
+  /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
+  [[nodiscard]] std::vector<std::string> broken_watches() const;
   /// False for a leader that neither renewed its lease nor exited in time.
   [[nodiscard]] bool healthy() const;
   [[nodiscard]] bool leading() const;

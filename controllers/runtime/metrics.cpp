@@ -56,6 +56,7 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource) {
                       "Watches listed again because the server does not have what they go on from.", labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
       metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that could not be decoded.", labels),
+      metrics.gauge("tpuslice_watch_connected", "1 if the last list or watch succeeded.", labels),
   };
 }
 

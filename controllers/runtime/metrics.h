@@ -40,6 +40,7 @@ struct WatchMetrics {
   Counter& expired;
   Counter& events;
   Counter& quarantined;
+  Gauge& connected;
 };
 [[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource);
 

@@ -50,7 +50,14 @@ WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<
       metrics_(watch_metrics(dependencies.metrics, type.resource())),
       log_(dependencies.log.with({{"watch", type.resource()}})),
       phase_(options.watch_list ? Phase::kWatchList : Phase::kList),
-      backoff_(options.backoff) {}
+      backoff_(options.backoff),
+      page_(options.page),
+      max_page_(options.max_page) {}
+
+Duration WatchMachine::broken_for(Instant now) const {
+  const Instant since = failing_since_;
+  return since == kNever || absent_ ? Duration::zero() : now - since;
+}
 
 Instant WatchMachine::step(Instant now, Duration wait, const std::stop_token& stop) {
   if (now < due_) return due_;
@@ -77,7 +84,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   list.namespace_name = scope_.namespace_name;
   list.label_selector = scope_.label_selector;
   list.field_selector = scope_.field_selector;
-  list.limit = paged_ ? options_.page : 0;
+  list.limit = page_;
   list.continue_token = continue_token_;
   Result<client::ListPage> page = reader_.list(type_, list, stop);
   if (!page) return list_failed(page.error(), now);
@@ -103,9 +110,13 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
 Instant WatchMachine::list_failed(const Error& error, Instant now) {
   const bool in_the_middle = !continue_token_.empty();
   continue_token_.clear();
-  if (error.code() == ErrorCode::kExpired && in_the_middle) {
-    // The token that the server offers instead continues from a newer state. An unpaged list is consistent.
-    paged_ = false;
+  if (error.reason() == http::kResponseTooLong && page_ > 1) {
+    page_ = max_page_ = page_ / 2;
+    return now;
+  }
+  if (error.code() == ErrorCode::kExpired && in_the_middle && page_ < max_page_) {
+    // The token that the server offers instead continues from a newer state. Fewer pages may be read in time.
+    page_ = std::min(4 * page_, max_page_);
     return now;
   }
   if (error.code() == ErrorCode::kNotFound) absent_ = true;
@@ -165,7 +176,10 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
         return stream_failed(Error::unavailable("watch {}: half-open: no event and no end in time", type_.resource()),
                              read_at);
       }
-      if (phase_ != Phase::kWatchList) return deadline_;
+      if (phase_ != Phase::kWatchList) {
+        if (read_at - opened_ >= options_.short_watch) progressed();
+        return deadline_;
+      }
       const Instant given_up = last_event_ + options_.initial_silence;
       if (read_at < given_up) return std::min(deadline_, given_up);
       stream_.reset();
@@ -248,7 +262,6 @@ void WatchMachine::finish_list(const std::string& resource_version) {
   metrics_.lists.increment();
   resource_version_ = resource_version;
   listed_ = clock_.now();
-  paged_ = true;
   phase_ = Phase::kWatch;
   sink_->commit(revision_of(resource_version));
   synced_ = true;
@@ -270,8 +283,10 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
   const Duration wait = std::max(backoff_.next(now, random_), error.retry_after().value_or(Duration::zero()));
   due_ = now + wait;
-  const LogLevel level = failing_ ? LogLevel::kDebug : LogLevel::kWarn;
-  failing_ = true;
+  const bool failing = failing_since_.load() != kNever;
+  const LogLevel level = failing ? LogLevel::kDebug : LogLevel::kWarn;
+  if (!failing) failing_since_ = now;
+  metrics_.connected.set(0);
   log_.log(level, absent_ ? "CRD is not installed; waiting for it" : "watch interrupted",
            {{"error", error.message()}, {"code", to_string(error.code())}, {"retry_in", wait}});
   return due_;
@@ -287,8 +302,8 @@ void WatchMachine::quarantine(const ObjectKey& key, std::string_view object, con
 
 void WatchMachine::progressed() {
   absent_ = false;
-  if (!failing_) return;
-  failing_ = false;
+  metrics_.connected.set(1);
+  if (failing_since_.exchange(kNever) == kNever) return;
   log_.info("watch resumed");
 }
 

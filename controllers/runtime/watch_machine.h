@@ -93,8 +93,11 @@ struct QuarantinedObject {
 };
 
 struct WatchMachineOptions {
-  bool watch_list = true;                ///< Stream the first list; a server that refuses gets LIST.
-  std::int64_t page = 500;               ///< Objects per page of a list.
+  bool watch_list = true;  ///< Stream the first list; a server that refuses gets LIST.
+  /// Objects per page of a list. Halved when a page is too long for the transport, larger when the list takes so long
+  /// that its continue token expires.
+  std::int64_t page = 500;
+  std::int64_t max_page = 10'000;
   std::int64_t min_watch_seconds = 300;  ///< Each watch asks for a random time between these,
   std::int64_t max_watch_seconds = 600;  ///< so that watches do not all end at once.
   Duration slack =
@@ -105,7 +108,7 @@ struct WatchMachineOptions {
   BackoffOptions backoff;
 };
 
-/// One thread steps it; synced() and absent() are thread-safe.
+/// One thread steps it; synced(), absent() and broken_for() are thread-safe.
 ///
 /// The first list has no resourceVersion, so it returns the newest state. An ended watch is resumed at its last
 /// resourceVersion; only an expired resourceVersion leads to a relist.
@@ -131,6 +134,8 @@ class WatchMachine {
   [[nodiscard]] bool synced() const { return synced_; }
   /// The server does not serve the type: its CRD is not installed.
   [[nodiscard]] bool absent() const { return absent_; }
+  /// For how long neither a list nor a watch has succeeded; zero if the last one did, or if absent().
+  [[nodiscard]] Duration broken_for(Instant now) const;
   /// Called on the stepping thread.
   void on_quarantine(std::function<void(const QuarantinedObject&)> callback) { quarantined_ = std::move(callback); }
 
@@ -169,17 +174,18 @@ class WatchMachine {
   Phase phase_;
   Backoff backoff_;
   Instant due_ = Instant::min();
-  bool paged_ = true;  ///< False for the unpaged list after a continue token expired.
+  std::int64_t page_;      ///< Objects per page now,
+  std::int64_t max_page_;  ///< and at most, as far as is known.
   bool watch_list_refused_ = false;
   std::string continue_token_;
   std::string resource_version_;  ///< Where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;
   Instant opened_;
-  Instant listed_;          ///< When the last list was complete.
-  Instant last_event_;      ///< Time of the last event of the open stream.
-  Instant deadline_;        ///< When the open stream is abandoned.
-  bool any_event_ = false;  ///< The open stream had an event.
-  bool failing_ = false;    ///< A failure was logged; the recovery is not yet.
+  Instant listed_;                               ///< When the last list was complete.
+  Instant last_event_;                           ///< Time of the last event of the open stream.
+  Instant deadline_;                             ///< When the open stream is abandoned.
+  bool any_event_ = false;                       ///< The open stream had an event.
+  std::atomic<Instant> failing_since_ = kNever;  ///< A failure was logged; the recovery is not yet.
   std::atomic<bool> synced_ = false;
   std::atomic<bool> absent_ = false;
 };

@@ -19,9 +19,27 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metrics)
     : options_(std::move(options)),
       clock_(clock),
+      registry_(metrics),
       metrics_(queue_metrics(metrics, options_.name)),
       tokens_(options_.retry_burst),
-      refilled_(clock.now()) {}
+      refilled_(clock.now()) {
+  registry_.update_at_scrape(this, [this] { update_metrics(); });
+}
+
+WorkQueue::~WorkQueue() { registry_.stop_updates(this); }
+
+void WorkQueue::update_metrics() {
+  const MutexLock lock(mutex_);
+  const Instant now = clock_.now();
+  Duration unfinished = Duration::zero();
+  Duration longest = Duration::zero();
+  for (const auto& [running, since] : processing_) {
+    unfinished += now - since;
+    longest = std::max(longest, now - since);
+  }
+  metrics_.unfinished_work.set(seconds(unfinished));
+  metrics_.longest_running.set(seconds(longest));
+}
 
 void WorkQueue::add(const ObjectKey& key) {
   const MutexLock lock(mutex_);
@@ -38,7 +56,7 @@ void WorkQueue::add_after(const ObjectKey& key, Duration wait) {
   if (schedule_locked(key, clock_.now() + wait)) sleeper_locked().notify_one();
 }
 
-void WorkQueue::add_rate_limited(const ObjectKey& key) {
+void WorkQueue::add_rate_limited(const ObjectKey& key, Duration at_least) {
   const MutexLock lock(mutex_);
   const Instant now = clock_.now();
   Retry& retry = retries_[key];
@@ -46,6 +64,7 @@ void WorkQueue::add_rate_limited(const ObjectKey& key) {
     const Duration wait = exponential_backoff(++retry.count, options_.first_retry, options_.max_retry);
     retry.due = now + std::max(wait, take_token_locked(now));
   }
+  retry.due = std::max(retry.due, now + at_least);
   metrics_.retries.increment();
   if (schedule_locked(key, retry.due)) sleeper_locked().notify_one();
 }
@@ -150,14 +169,6 @@ void WorkQueue::promote_locked(Instant now) {
 }
 
 std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
-  Duration unfinished = Duration::zero();
-  Duration longest = Duration::zero();
-  for (const auto& [running, since] : processing_) {
-    unfinished += now - since;
-    longest = std::max(longest, now - since);
-  }
-  metrics_.unfinished_work.set(seconds(unfinished));
-  metrics_.longest_running.set(seconds(longest));
   if (ready_.empty()) return std::nullopt;
   ObjectKey key = std::move(ready_.front());
   ready_.pop_front();

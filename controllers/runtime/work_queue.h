@@ -34,14 +34,19 @@ struct WorkQueueOptions {
 /// Thread-safe.
 class WorkQueue {
  public:
+  /// `clock` and `metrics` outlive it.
   WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metrics);
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
 
   void add(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
   /// Adds the key after `wait`; of several times the earliest counts.
   void add_after(const ObjectKey& key, Duration wait) TPUSLICE_EXCLUDES(mutex_);
   /// Adds the key after its back-off, or when the overall retry rate allows, whichever is later. A failure before the
   /// retry is due, since the object changed meanwhile, does not lengthen the back-off.
-  void add_rate_limited(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
+  /// `at_least`: what the server asked for.
+  void add_rate_limited(const ObjectKey& key, Duration at_least = Duration::zero()) TPUSLICE_EXCLUDES(mutex_);
   /// Resets the back-off of the key.
   void forget(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
 
@@ -62,6 +67,7 @@ class WorkQueue {
     Instant due;
   };
 
+  void update_metrics() TPUSLICE_EXCLUDES(mutex_);
   /// True if this made a key ready.
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// True if it is now the first in the schedule.
@@ -77,6 +83,7 @@ class WorkQueue {
 
   const WorkQueueOptions options_;
   const Clock& clock_;
+  Metrics& registry_;
   const QueueMetrics metrics_;
 
   mutable Mutex mutex_;

@@ -26,6 +26,7 @@ std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
       std::string("--metrics-bind-address=") + kLoopback,
       std::string("--health-probe-bind-address=") + kLoopback,
       fmt::format("--node-not-ready-timeout={}", kNodeTimeoutSeconds),
+      fmt::format("--shutdown-delay={}", options.shutdown_delay_seconds),
       "--webhook-bind-address=" + (options.webhook_port == 0 ? "0" : fmt::format("127.0.0.1:{}", options.webhook_port)),
   };
   if (!options.webhook_cert_dir.empty()) out.push_back("--webhook-cert-dir=" + options.webhook_cert_dir);

@@ -42,11 +42,12 @@ struct MetricSample {
 
 struct OperatorProcessOptions {
   std::string kubeconfig;
-  std::string log;                      ///< Each start appends to it; JSON lines.
-  std::string program = {};             ///< Empty: tpu-slice-operator of this build.
-  int webhook_port = 0;                 ///< On 127.0.0.1; 0: without webhook.
-  std::string webhook_cert_dir = {};    ///< Empty: the operator creates its certificate and patches the configurations.
-  bool leader_elect = true;             ///< As in deploy/operator.
+  std::string log;                    ///< Each start appends to it; JSON lines.
+  std::string program = {};           ///< Empty: tpu-slice-operator of this build.
+  int webhook_port = 0;               ///< On 127.0.0.1; 0: without webhook.
+  std::string webhook_cert_dir = {};  ///< Empty: the operator creates its certificate and patches the configurations.
+  bool leader_elect = true;           ///< As in deploy/operator.
+  int shutdown_delay_seconds = 0;
   std::vector<std::string> flags = {};  ///< Additional flags.
   Duration ready_limit = std::chrono::seconds(30);
   bool wait_ready = true;  ///< start() waits until /readyz is ok.

@@ -6,6 +6,8 @@ namespace tpuslice::http {
 namespace {
 
 constexpr Duration kMaxIdle = std::chrono::seconds(60);
+/// Then the next connection may reach another of several API servers, one that was restarted meanwhile.
+constexpr Duration kMaxAge = std::chrono::minutes(10);
 
 }  // namespace
 
@@ -28,6 +30,10 @@ Result<Response> Calls::call(const Call& call) {
     if (!kept) {
       ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
     }
+    if (call.may_send && !call.may_send()) {
+      keep(std::move(connection));
+      return Error::of(ErrorCode::kCancelled, "{}: not sent any more", call.what);
+    }
     Response response;
     const std::optional<Failure> failure = connection->exchange(call, response);
     if (!failure) {
@@ -40,14 +46,16 @@ Result<Response> Calls::call(const Call& call) {
 
 std::unique_ptr<Connection> Calls::take() {
   while (true) {
-    std::unique_ptr<Connection> found;
+    Kept found;
     {
       const MutexLock lock(mutex_);
       if (kept_.empty()) return nullptr;
-      found = std::move(kept_.back().connection);
+      found = std::move(kept_.back());
       kept_.pop_back();
     }
-    if (!found->stale()) return found;
+    const Instant now = clock_.now();
+    const bool old = now - found.since > kMaxIdle || now - found.connection->opened() > kMaxAge;
+    if (!old && !found.connection->stale()) return std::move(found.connection);
   }
 }
 

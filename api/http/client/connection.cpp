@@ -130,8 +130,10 @@ std::optional<Error> Connection::unpack(const Call& call, Response& response) co
 }
 
 Error Connection::too_long(const Call& call) const {
-  return Error::invalid_argument("{}: the response is longer than {} bytes", call.what,
-                                 connector_.options.max_response);
+  Error error =
+      Error::invalid_argument("{}: the response is longer than {} bytes", call.what, connector_.options.max_response);
+  error.with_reason(std::string(kResponseTooLong));
+  return error;
 }
 
 Error Connection::error_of(const Socket::ErrorCode& problem, const Call& call) const {

@@ -2,6 +2,7 @@
 // answer. Private to this folder.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -23,6 +24,7 @@ struct Call {
   std::string text;  ///< Head and body.
   Instant until;
   std::stop_token stop;
+  std::function<bool()> may_send = {};  ///< As of http::Request.
 };
 
 /// Used by one thread at a time.
@@ -37,11 +39,12 @@ class Connection {
 
   /// The server lets it be used again.
   [[nodiscard]] bool kept() const { return kept_; }
+  [[nodiscard]] Instant opened() const { return opened_; }
   /// The server has closed it since.
   [[nodiscard]] bool stale() const { return buffer_.size() > 0 || socket_->readable(); }
 
  private:
-  explicit Connection(const Connector& connector) : connector_(connector) {}
+  explicit Connection(const Connector& connector) : connector_(connector), opened_(clock_.now()) {}
   Status connect(const Call& call);
   Status ask_for_tunnel(const Call& call);
   Status start_tls(SSL_CTX* context, Connector& connector, const Call& call);
@@ -52,6 +55,7 @@ class Connection {
 
   const Connector& connector_;
   const RealClock clock_;
+  const Instant opened_;
   std::unique_ptr<Socket> socket_;
   boost::beast::flat_buffer buffer_;
   bool kept_ = false;

@@ -17,7 +17,7 @@ namespace tpuslice::http {
 
 /// Shared with the connecting threads.
 struct Connector {
-  TransportOptions options;  ///< Without `bearer` and `identity`.
+  TransportOptions options;  ///< Without `bearer`, `identity` and `read_ca`.
   BaseUrl server;
   std::optional<BaseUrl> proxy;
   std::string expected_host;  ///< In the certificate.

@@ -9,6 +9,7 @@
 
 #include "api/http/client/calls.h"
 #include "api/http/client/connector.h"
+#include "api/http/client/parallel_limit.h"
 #include "api/http/client/tunnel.h"
 
 namespace tpuslice::http {
@@ -19,31 +20,6 @@ using web::http::client::http_client;
 using web::http::client::http_client_config;
 
 constexpr Duration kMaxWait = std::chrono::hours(24);
-
-/// A semaphore with a deadline. Thread-safe.
-class ParallelLimit {
- public:
-  explicit ParallelLimit(int limit) : free_(limit) {}
-
-  /// False if there was no room by `until`, or on stop.
-  [[nodiscard]] bool enter(Instant until, std::stop_token stop) TPUSLICE_EXCLUDES(mutex_) {
-    const MutexLock lock(mutex_);
-    const auto has_room = [this]() TPUSLICE_REQUIRES(mutex_) { return free_ > 0; };
-    if (!changed_.wait_until(mutex_, stop, until, has_room)) return false;
-    --free_;
-    return true;
-  }
-  void leave() TPUSLICE_EXCLUDES(mutex_) {
-    const MutexLock lock(mutex_);
-    ++free_;
-    changed_.notify_one();
-  }
-
- private:
-  Mutex mutex_;
-  ConditionVariable changed_;
-  int free_ TPUSLICE_GUARDED_BY(mutex_);
-};
 
 /// The family of the address that will be tried first; IPv4 if unknown.
 int first_family(Connector& connector) {
@@ -123,7 +99,7 @@ class CpprestStream final : public Stream {
   const Response head_;
 };
 
-/// The connections that one client certificate was used for.
+/// The connections that one client certificate and CA bundle were used for.
 struct Pool {
   std::shared_ptr<Connector> connector;
   std::unique_ptr<Calls> calls;
@@ -139,17 +115,18 @@ class NetworkTransport final : public Transport {
         server_(std::move(server)),
         proxy_(std::move(proxy)),
         io_(start_io()),
-        parallel_(options_.max_parallel) {}
+        parallel_(options_.max_parallel, clock_) {}
 
   Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) override {
     const Instant until = clock_.now() + std::min(deadline, kMaxWait);
-    if (!parallel_.enter(until, stop)) {
+    const std::optional<Instant> entered = parallel_.enter(until, stop);
+    if (!entered) {
       if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", describe(request));
       return Error::of(ErrorCode::kTimeout, "{}: {} other requests were under way all the time", describe(request),
-                       options_.max_parallel);
+                       parallel_.limit());
     }
     Result<Response> response = guarded([&] { return call_now(request, until, stop); });
-    parallel_.leave();
+    parallel_.leave(*entered, response ? response->status : 0);
     return response;
   }
 
@@ -160,7 +137,7 @@ class NetworkTransport final : public Transport {
 
   /// That certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
   Status check() {
-    const auto calls = Calls::make(make_connector(std::nullopt));
+    const auto calls = Calls::make(make_connector(std::nullopt, options_.ca));
     return calls ? Status() : Status(calls.error());
   }
 
@@ -189,7 +166,11 @@ class NetworkTransport final : public Transport {
     if (options_.identity) {
       ASSIGN_OR_RETURN(identity, options_.identity());
     }
-    ASSIGN_OR_RETURN(out.pool, pool_for(identity));
+    std::string ca = options_.ca;
+    if (options_.read_ca) {
+      ASSIGN_OR_RETURN(ca, options_.read_ca());
+    }
+    ASSIGN_OR_RETURN(out.pool, pool_for(identity, ca));
     return out;
   }
 
@@ -198,7 +179,7 @@ class NetworkTransport final : public Transport {
       ASSIGN_OR_RETURN(const Sender with, sender(refresh));
       ASSIGN_OR_RETURN(std::string text, text_of(request, with.token));
       Result<Response> response =
-          with.pool->calls->call({describe(request), request.method, std::move(text), until, stop});
+          with.pool->calls->call({describe(request), request.method, std::move(text), until, stop, request.may_send});
       if (!response || response->status != 401 || !options_.bearer || refresh) return response;
     }
   }
@@ -289,11 +270,13 @@ class NetworkTransport final : public Transport {
     return options_.tls_server_name.empty() ? server_.host : options_.tls_server_name;
   }
 
-  std::shared_ptr<Connector> make_connector(std::optional<Identity> identity) const {
+  std::shared_ptr<Connector> make_connector(std::optional<Identity> identity, std::string ca) const {
     auto connector = std::make_shared<Connector>();
     connector->options = options_;
     connector->options.bearer = nullptr;
     connector->options.identity = nullptr;
+    connector->options.read_ca = nullptr;
+    connector->options.ca = std::move(ca);
     connector->server = server_;
     connector->proxy = proxy_;
     connector->expected_host = expected_host();
@@ -302,11 +285,12 @@ class NetworkTransport final : public Transport {
     return connector;
   }
 
-  Result<std::shared_ptr<Pool>> pool_for(const std::optional<Identity>& identity) TPUSLICE_EXCLUDES(mutex_) {
+  Result<std::shared_ptr<Pool>> pool_for(const std::optional<Identity>& identity, const std::string& ca)
+      TPUSLICE_EXCLUDES(mutex_) {
     std::shared_ptr<Pool> old;  // Let go of outside of the lock.
     const MutexLock lock(mutex_);
-    if (pool_ && pool_->connector->identity == identity) return pool_;
-    std::shared_ptr<Connector> connector = make_connector(identity);
+    if (pool_ && pool_->connector->identity == identity && pool_->connector->options.ca == ca) return pool_;
+    std::shared_ptr<Connector> connector = make_connector(identity, ca);
     ASSIGN_OR_RETURN(std::unique_ptr<Calls> calls, Calls::make(connector));
     http_client streams(web::uri(server_.origin()), make_config(connector));
     old = std::exchange(pool_, std::make_shared<Pool>(Pool{connector, std::move(calls), std::move(streams)}));

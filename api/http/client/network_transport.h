@@ -21,6 +21,8 @@ struct TransportOptions {
       {};  ///< Name expected in the certificate and sent as SNI; default: the host of `server`.
   bool insecure_skip_verify = false;  ///< Accept any certificate. Then `ca` may be empty.
 
+  /// Replaces `ca` where it is set: asked for every request; a changed bundle drops the open connections. Thread-safe.
+  std::function<Result<std::string>()> read_ca = {};
   /// The bearer token of the next request, asked for every request; no value: no Authorization header. After a 401 it
   /// is asked once more with `refresh`, and the request is sent once more. Thread-safe; empty: no token.
   std::function<Result<std::optional<std::string>>(bool refresh)> bearer = {};
@@ -28,7 +30,7 @@ struct TransportOptions {
   std::function<Result<std::optional<Identity>>()> identity = {};
 
   std::string user_agent = "tpu-slice-operator";
-  int max_parallel = 16;                  ///< Unary requests in flight; more wait within their deadline.
+  int max_parallel = 16;  ///< Unary requests in flight, fewer after a 429; more wait within their deadline.
   std::size_t max_response = 64U << 20U;  ///< Bytes of one unary body, decompressed.
   std::size_t stream_buffer = 1U << 20U;  ///< Bytes of a stream read ahead of its reader; then TCP pushes back.
   bool gzip = true;                       ///< Sends "Accept-Encoding: gzip".

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/base/mutex.h"
+#include "api/base/pause.h"
 #include "api/base/strings.h"
 #include "api/http/server/asio.h"
 #include "api/http/server/session.h"
@@ -14,8 +15,8 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 
-/// Pause after an accept failed because no descriptor was free.
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);
+/// Pause after an accept failed because no descriptor or memory was free.
+constexpr Duration kAcceptPause = std::chrono::milliseconds(100);
 /// Time-out for connections to close after stop.
 constexpr Duration kAbort = std::chrono::seconds(2);
 
@@ -54,8 +55,9 @@ class BeastServer final : public Server {
       : core_(std::make_shared<ServerCore>(std::move(options), std::move(handler))),
         tls_(std::move(tls)),
         work_(io_.get_executor()),
-        acceptor_(asio::make_strand(io_)),
-        pause_(acceptor_.get_executor()) {}
+        strand_(asio::make_strand(io_)),
+        acceptor_(strand_),
+        pause_(strand_) {}
   ~BeastServer() override { stop(); }
   BeastServer(const BeastServer&) = delete;
   BeastServer& operator=(const BeastServer&) = delete;
@@ -78,24 +80,26 @@ class BeastServer final : public Server {
     } catch (const boost::system::system_error& problem) {
       return Error::unavailable("cannot listen on {}: {}", core_->options.address, problem.code().message());
     }
-    accept();
+    accept(AcceptLoop(this));
     for (int i = 0; i < core_->options.threads; ++i) threads_.emplace_back([this] { run(); });
     return {};
   }
 
   [[nodiscard]] std::uint16_t port() const override { return port_; }
 
-  Status set_identity(const Identity& identity) override {
+  Status set_tls(const Identity& identity, const std::string& client_ca) override {
     if (!core_->options.tls) return Error::invalid_argument("server on port {} speaks plain HTTP", port_);
-    ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> context, make_tls(identity, core_->options.client_ca));
+    ASSIGN_OR_RETURN(std::shared_ptr<asio::ssl::context> context, make_tls(identity, client_ca));
     const MutexLock lock(mutex_);
     tls_ = std::move(context);
     return {};
   }
 
+  void stop_keep_alive() override { core_->keep_alive = false; }
+
   void stop() override {
     if (core_->stopping.exchange(true)) return;
-    asio::post(acceptor_.get_executor(), [this] {
+    asio::post(strand_, [this] {
       boost::system::error_code ignored;
       acceptor_.close(ignored);
       pause_.cancel();
@@ -121,19 +125,45 @@ class BeastServer final : public Server {
     }
   }
 
-  void accept() {
-    acceptor_.async_accept(asio::make_strand(io_), [this](boost::system::error_code problem, Tcp::socket socket) {
+  /// The right to accept the next connection. Asio destroys a handler, and with it this object, when it has no memory
+  /// for the connection; the server then accepts again.
+  struct AcceptAgain {
+    void operator()(BeastServer* server) const { server->accept_again(); }
+  };
+  using AcceptLoop = std::unique_ptr<BeastServer, AcceptAgain>;
+
+  void accept(AcceptLoop self) {
+    acceptor_.async_accept(asio::make_strand(io_), [this, self = std::move(self)](boost::system::error_code problem,
+                                                                                  Tcp::socket socket) mutable {
       if (core_->stopping) return;
-      if (!problem) {
-        admit(std::move(socket));
-        return accept();
-      }
-      if (problem == asio::error::operation_aborted) return;
-      pause_.expires_after(kAcceptPause);
-      pause_.async_wait([this](boost::system::error_code) {
-        if (!core_->stopping) accept();
-      });
+      problem || !try_admit(std::move(socket)) ? accept_later(std::move(self)) : accept(std::move(self));
     });
+  }
+
+  void accept_later(AcceptLoop self) {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this, self = std::move(self)](boost::system::error_code) mutable { accept(std::move(self)); });
+  }
+
+  /// From any thread.
+  void accept_again() {
+    while (!core_->stopping) {
+      try {
+        return asio::post(strand_, [this] { accept_later(AcceptLoop(this)); });
+      } catch (const std::exception&) {
+        pause(kAcceptPause, {});
+      }
+    }
+  }
+
+  /// False if there was no memory for the connection, which is closed.
+  bool try_admit(Tcp::socket&& socket) {
+    try {
+      admit(std::move(socket));
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
   }
 
   void admit(Tcp::socket&& socket) {
@@ -160,6 +190,7 @@ class BeastServer final : public Server {
   asio::io_context io_;
   /// A stream has nothing outstanding while it waits for its source; the threads stay for it all the same.
   asio::executor_work_guard<asio::io_context::executor_type> work_;
+  asio::strand<asio::io_context::executor_type> strand_;  ///< Of the acceptor and its timer.
   Tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   std::uint16_t port_ = 0;

@@ -16,8 +16,9 @@ namespace tpuslice::http {
 
 /// The peer of the connection that a request came on.
 struct Peer {
-  std::string address;      ///< "127.0.0.1:51034"
-  std::string common_name;  ///< Of the verified client certificate; empty without one.
+  std::string address;           ///< "127.0.0.1:51034"
+  bool has_certificate = false;  ///< One that ServerOptions::client_ca verifies.
+  std::string common_name;       ///< Of the certificate; empty without one.
   std::vector<std::string> organizations;
 };
 
@@ -60,8 +61,12 @@ class Server {
   virtual ~Server() = default;  ///< Stops.
 
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  /// Serves new connections with `identity`; open ones keep theirs. Errors: InvalidArgument, and the old one stays.
-  virtual Status set_identity(const Identity& identity) = 0;
+  /// Serves new connections with `identity` and verifies their client certificates with `client_ca`, as in
+  /// ServerOptions; open connections keep theirs. Errors: InvalidArgument, and nothing changes.
+  virtual Status set_tls(const Identity& identity, const std::string& client_ca) = 0;
+  /// From now on each reply closes its connection, so that clients connect to another server. New connections are
+  /// accepted until stop().
+  virtual void stop_keep_alive() = 0;
   /// No new connection; requests under way are answered within `drain`; streams are ended.
   virtual void stop() = 0;
 };

@@ -47,8 +47,8 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
         buffer_(core_->options.header_limit + kReadAhead),
         room_(stream_.get_executor()) {}
   ~BeastSession() override {
-    release_body();
     core_->sessions.remove(this);
+    release_body();
   }
 
   void start() override {
@@ -113,6 +113,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     if constexpr (kTls) {
       if (problem) return close();
       PeerSubject subject = peer_subject(stream_.native_handle());
+      peer_.has_certificate = subject.verified;
       peer_.common_name = std::move(subject.common_name);
       peer_.organizations = std::move(subject.organizations);
       await_request();
@@ -194,7 +195,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     release_body();
     if (closed_) return;
     if (reply.stream) return start_stream(std::move(reply));
-    write(std::move(reply.response), keep_alive && !draining_, head_only);
+    write(std::move(reply.response), keep_alive && !draining_ && core_->keep_alive, head_only);
   }
 
   Reply answer(const Request& request) const {

@@ -25,6 +25,7 @@ struct ServerCore {
   SessionRegistry sessions;
   BodyBudget bodies;
   StreamPool streams;
+  std::atomic<bool> keep_alive{true};
   std::atomic<bool> stopping{false};
 };
 

@@ -4,22 +4,25 @@
 #include <utility>
 
 namespace tpuslice::http {
+namespace {
+
+constexpr auto kSearchInterval = std::chrono::milliseconds(50);
+
+}  // namespace
 
 template <typename Rank>
-std::shared_ptr<Session> SessionRegistry::first_by(const Rank& rank, const std::string& peer, Held& held) const {
-  std::shared_ptr<Session> first;
-  for (const auto& [key, entry] : sessions_) {
+const Session* SessionRegistry::first_by(const Rank& rank, const std::string& peer) const {
+  const Session* first = nullptr;
+  for (const auto& [session, entry] : sessions_) {
     if (!peer.empty() && entry.peer != peer) continue;
-    const std::shared_ptr<Session>& session = held.emplace_back(entry.session.lock());
-    if (!session || session->activity().phase() == Activity::Phase::kBusy) continue;
-    if (!first || rank(session->activity()) < rank(first->activity())) first = session;
+    if (session->activity().phase() == Activity::Phase::kBusy) continue;
+    if (first == nullptr || rank(session->activity()) < rank(first->activity())) first = session;
   }
   return first;
 }
 
 bool SessionRegistry::add(const std::shared_ptr<Session>& session, const std::string& peer, const Limits& limits) {
-  Held held;
-  std::shared_ptr<Session> ended;
+  std::shared_ptr<Session> ended;  // Destroyed without the lock.
   {
     const MutexLock lock(mutex_);
     const auto known = by_peer_.find(peer);
@@ -28,9 +31,10 @@ bool SessionRegistry::add(const std::shared_ptr<Session>& session, const std::st
       const auto idle_first = [](const Activity& activity) {
         return std::pair(activity.phase() == Activity::Phase::kReading, activity.since());
       };
-      ended = first_by(idle_first, peer_is_full ? peer : std::string(), held);
-      if (!ended) return false;
-      remove_locked(ended.get());
+      const Session* const first = first_by(idle_first, peer_is_full ? peer : std::string());
+      if (first == nullptr) return false;
+      ended = sessions_.at(first).session.lock();
+      remove_locked(first);
     }
     ++by_peer_[peer];
     sessions_.emplace(session.get(), Entry{session, peer});
@@ -40,17 +44,21 @@ bool SessionRegistry::add(const std::shared_ptr<Session>& session, const std::st
 }
 
 void SessionRegistry::end_slow_reader(Duration time) {
-  Held held;
-  std::shared_ptr<Session> slowest;
+  const auto now = std::chrono::steady_clock::now();
+  std::shared_ptr<Session> slowest;  // Destroyed without the lock.
   {
     const MutexLock lock(mutex_);
+    if (now < next_search_) return;
+    next_search_ = now + kSearchInterval;
     const auto reading_first = [](const Activity& activity) {
       return std::pair(activity.phase() != Activity::Phase::kReading, activity.since());
     };
-    slowest = first_by(reading_first, {}, held);
+    const Session* const first = first_by(reading_first, {});
+    if (first == nullptr || first->activity().phase() != Activity::Phase::kReading) return;
+    if (now - first->activity().since() <= time) return;
+    slowest = sessions_.at(first).session.lock();
   }
-  if (!slowest || slowest->activity().phase() != Activity::Phase::kReading) return;
-  if (std::chrono::steady_clock::now() - slowest->activity().since() > time) slowest->abort();
+  if (slowest) slowest->abort();
 }
 
 void SessionRegistry::remove_locked(const Session* session) {

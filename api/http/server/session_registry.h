@@ -63,8 +63,10 @@ class SessionRegistry {
   /// for a peer. False if all are busy.
   [[nodiscard]] bool add(const std::shared_ptr<Session>& session, const std::string& peer, const Limits& limits)
       TPUSLICE_EXCLUDES(mutex_);
-  /// Ends the session that reads for the longest time, if that is more than `time`.
+  /// Ends the session that reads for the longest time, if that is more than `time`. Looks for it 20 times a second at
+  /// most, however often it is called.
   void end_slow_reader(Duration time) TPUSLICE_EXCLUDES(mutex_);
+  /// The first that the destructor of a session calls.
   void remove(const Session* session) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const TPUSLICE_EXCLUDES(mutex_);
   /// Returns when all sessions have ended, or after `wait`.
@@ -75,19 +77,18 @@ class SessionRegistry {
     std::weak_ptr<Session> session;
     std::string peer;
   };
-  /// Destroyed without the lock: the last owner of a session calls remove().
-  using Held = std::vector<std::shared_ptr<Session>>;
 
-  /// The first in the order of `rank` of the sessions of a peer, or of all if it is empty, that are not busy.
+  /// The first in the order of `rank` of the sessions of a peer, or of all if it is empty, that are not busy; null if
+  /// all are. It may be in its destructor, which waits in remove().
   template <typename Rank>
-  [[nodiscard]] std::shared_ptr<Session> first_by(const Rank& rank, const std::string& peer, Held& held) const
-      TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] const Session* first_by(const Rank& rank, const std::string& peer) const TPUSLICE_REQUIRES(mutex_);
   void remove_locked(const Session* session) TPUSLICE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   ConditionVariable removed_;
   std::unordered_map<const Session*, Entry> sessions_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, std::size_t> by_peer_ TPUSLICE_GUARDED_BY(mutex_);  ///< Number of its sessions.
+  std::chrono::steady_clock::time_point next_search_ TPUSLICE_GUARDED_BY(mutex_);     ///< For a slow reader.
 };
 
 /// Bytes of the request bodies in memory. Thread-safe.

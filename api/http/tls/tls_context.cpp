@@ -84,6 +84,7 @@ PeerSubject peer_subject(SSL* connection) {
   PeerSubject out;
   const X509Ptr certificate(SSL_get1_peer_certificate(connection));
   if (!certificate || SSL_get_verify_result(connection) != X509_V_OK) return out;
+  out.verified = true;
   X509_NAME* subject = X509_get_subject_name(certificate.get());
   const std::vector<std::string> names = entries(subject, NID_commonName);
   if (!names.empty()) out.common_name = names.front();

@@ -23,8 +23,9 @@ Status expect_host(SSL_CTX* context, const std::string& host);
 /// Asks clients for a certificate signed by `pem`; clients without one are let in. Errors: InvalidArgument.
 Status ask_for_client_certificate(SSL_CTX* context, std::string_view pem);
 
-/// The subject of the verified certificate of the other side; empty without one.
+/// The subject of the certificate of the other side; empty without one that was verified.
 struct PeerSubject {
+  bool verified = false;
   std::string common_name;
   std::vector<std::string> organizations;
 };

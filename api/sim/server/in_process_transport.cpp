@@ -28,7 +28,7 @@ Error cancelled(const http::Request& request) {
 }  // namespace
 
 Result<http::Response> InProcessTransport::call(const http::Request& request, Duration deadline, std::stop_token stop) {
-  if (stop.stop_requested()) return cancelled(request);
+  if (stop.stop_requested() || (request.may_send && !request.may_send())) return cancelled(request);
   http::Reply reply = server_.handle(request, user_);
   while (reply.stream) {
     Result<std::string> more = reply.stream->read(deadline, stop);

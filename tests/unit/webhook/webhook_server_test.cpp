@@ -1,5 +1,7 @@
 #include "webhook/webhook_server.h"
 
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -8,6 +10,7 @@
 #include "api/base/base64.h"
 #include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
+#include "api/http/tls/tls_credentials.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"
 #include "tests/unit/webhook/reviews.h"
@@ -87,6 +90,73 @@ TEST_F(WebhookServerTest, RunsUntilStop) {
   std::jthread loop([&] { server_->run(stop.get_token()); });
   stop.request_stop();
   loop.join();
+}
+
+class WebhookServerWithClientCa : public ::testing::Test {
+ protected:
+  WebhookServerWithClientCa() { write("client-ca.crt", authority_.certificate_chain); }
+  ~WebhookServerWithClientCa() override { std::filesystem::remove_all(directory_); }
+
+  static http::Validity valid_now() {
+    const Timestamp now = RealClock().wall();
+    return {now - std::chrono::hours(1), now + std::chrono::hours(1)};
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(directory_);
+    std::ofstream(directory_ / name) << text;
+  }
+  static http::Identity client_of(const http::Identity& authority) {
+    http::CertificateRequest request;
+    request.common_name = "kube-apiserver";
+    request.server = false;
+    request.client = true;
+    return http::issue_certificate(authority, request, valid_now()).value();
+  }
+  /// Status of a request of a client with this certificate.
+  int status_for(const WebhookServer& server, const std::optional<http::Identity>& client) const {
+    http::TransportOptions options;
+    options.server = "https://127.0.0.1:" + std::to_string(server.port());
+    options.insecure_skip_verify = true;
+    options.identity = [client]() -> Result<std::optional<http::Identity>> { return client; };
+    const auto transport = http::make_network_transport(options).value();
+    const auto response = transport->call(post("/elsewhere", Json::object()), std::chrono::seconds(20), {});
+    return response ? response->status : 0;
+  }
+
+  const std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) / "webhook-client-ca";
+  const http::Identity authority_ = http::make_certificate_authority("clients", valid_now()).value();
+  std::shared_ptr<http::IoThreads> io_ = http::start_io();
+};
+
+TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
+  const RealClock clock;
+  Metrics metrics;
+  FakeApi api;
+  WebhookServerOptions options;
+  options.namespace_name = "ours";
+  options.client_ca_file = directory_ / "client-ca.crt";
+  const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
+  server->step({});
+  EXPECT_EQ(status_for(*server, std::nullopt), 401);
+  EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "the path is unknown, the client is not";
+  const http::Identity other = http::make_certificate_authority("other clients", valid_now()).value();
+  EXPECT_EQ(status_for(*server, client_of(other)), 0);
+
+  write("client-ca.crt", other.certificate_chain);
+  server->step({});
+  EXPECT_EQ(status_for(*server, client_of(other)), 404);
+  EXPECT_EQ(status_for(*server, client_of(authority_)), 0);
+}
+
+TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {
+  const RealClock clock;
+  Metrics metrics;
+  FakeApi api;
+  WebhookServerOptions options;
+  options.client_ca_file = directory_ / "none.crt";
+  const auto server = WebhookServer::start(options, api, api, clock, metrics, {});
+  ASSERT_FALSE(server.ok());
+  EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
 }
 
 TEST(WebhookServer, DoesNotStartWithoutCertificateFiles) {

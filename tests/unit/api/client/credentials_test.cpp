@@ -10,6 +10,7 @@
 
 #include "api/base/base64.h"
 #include "api/client/subprocess.h"
+#include "api/http/tls/tls_credentials.h"
 #include "api/types/json.h"
 
 namespace tpuslice::client {
@@ -59,33 +60,33 @@ std::string credential(const std::string& status) {
 }
 
 TEST_F(CredentialsTest, TokenFilesAreReadOnceAMinute) {
-  TokenFile file(write("token", " one \n"), clock);
-  EXPECT_EQ(file.token(false).value(), "one");
+  const auto file = token_file(write("token", " one \n"), clock);
+  EXPECT_EQ(file->get(false).value(), "one");
   write("token", "two");
   clock.advance(std::chrono::seconds(59));
-  EXPECT_EQ(file.token(false).value(), "one");
+  EXPECT_EQ(file->get(false).value(), "one");
   clock.advance(std::chrono::seconds(1));
-  EXPECT_EQ(file.token(false).value(), "two");
+  EXPECT_EQ(file->get(false).value(), "two");
 }
 
 TEST_F(CredentialsTest, TokenFilesAreReadAgainAfterUnauthorized) {
-  TokenFile file(write("token", "one"), clock);
-  EXPECT_EQ(file.token(false).value(), "one");
+  const auto file = token_file(write("token", "one"), clock);
+  EXPECT_EQ(file->get(false).value(), "one");
   write("token", "two");
-  EXPECT_EQ(file.token(true).value(), "two");
+  EXPECT_EQ(file->get(true).value(), "two");
 }
 
 TEST_F(CredentialsTest, TokensRemainValidWithoutTheirFile) {
   const std::string name = write("token", "one");
-  TokenFile file(name, clock);
-  EXPECT_EQ(file.token(false).value(), "one");
+  const auto file = token_file(name, clock);
+  EXPECT_EQ(file->get(false).value(), "one");
   std::filesystem::remove(name);
-  EXPECT_EQ(file.token(true).value(), "one");
+  EXPECT_EQ(file->get(true).value(), "one");
 }
 
 TEST_F(CredentialsTest, AbsentOrEmptyTokenFilesAreErrors) {
-  EXPECT_EQ(TokenFile(path("none"), clock).token(false).error().code(), ErrorCode::kUnauthorized);
-  EXPECT_EQ(TokenFile(write("empty", "\n"), clock).token(false).error().code(), ErrorCode::kUnauthorized);
+  EXPECT_EQ(token_file(path("none"), clock)->get(false).error().code(), ErrorCode::kUnauthorized);
+  EXPECT_EQ(token_file(write("empty", "\n"), clock)->get(false).error().code(), ErrorCode::kUnauthorized);
 }
 
 TEST_F(CredentialsTest, PluginsReturnATokenOrACertificate) {
@@ -205,6 +206,39 @@ TEST_F(CredentialsTest, TransportsUseTheTokenSourceOfTheConfig) {
   EXPECT_FALSE(transport_options(config, clock).ok()) << "two sources";
   config.token_file.clear();
   EXPECT_EQ(transport_options(config, clock).value().bearer(false).value(), "t1");
+}
+
+http::Identity new_identity(const std::string& name) {
+  const Timestamp now = RealClock().wall();
+  const http::Validity validity{now - std::chrono::hours(1), now + std::chrono::hours(1)};
+  return http::make_certificate_authority(name, validity).value();
+}
+
+TEST_F(CredentialsTest, AuthorityAndClientCertificateAreReadAgainFromTheirFiles) {
+  const http::Identity first = new_identity("first");
+  const http::Identity second = new_identity("second");
+  ClientConfig config;
+  config.server = "https://127.0.0.1";
+  config.ca = config.client_certificate = first.certificate_chain;
+  config.client_key = first.private_key;
+  config.ca_file = write("ca.crt", first.certificate_chain);
+  config.client_certificate_file = write("tls.crt", first.certificate_chain);
+  config.client_key_file = write("tls.key", first.private_key);
+  const auto options = transport_options(config, clock).value();
+  EXPECT_EQ(options.read_ca().value(), first.certificate_chain);
+  EXPECT_EQ(options.identity().value(), first);
+
+  clock.advance(std::chrono::seconds(60));
+  write("ca.crt", "half of a certi");
+  write("tls.crt", second.certificate_chain);  // The key does not match yet.
+  EXPECT_EQ(options.read_ca().value(), first.certificate_chain);
+  EXPECT_EQ(options.identity().value(), first);
+
+  clock.advance(std::chrono::seconds(60));
+  write("ca.crt", second.certificate_chain);
+  write("tls.key", second.private_key);
+  EXPECT_EQ(options.read_ca().value(), second.certificate_chain);
+  EXPECT_EQ(options.identity().value(), second);
 }
 
 TEST_F(CredentialsTest, ClientCertificatesAreCheckedBeforeTheyAreUsed) {

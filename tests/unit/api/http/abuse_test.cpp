@@ -7,6 +7,7 @@
 namespace tpuslice::http::testing {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Reply ok(const Request&, const Peer&) { return text_reply(200, "fine"); }
@@ -72,6 +73,17 @@ INSTANTIATE_TEST_SUITE_P(Slow, SlowClient,
                          ::testing::Values(Attack{"Silent", "", ""}, Attack{"HalfAHeader", "GET / HT", ""},
                                            Attack{"HalfABody", kPost + "Content-Length: 10\r\n\r\nabc", ""}),
                          [](const auto& each) { return std::string(each.param.name); });
+
+TEST(Server, ClosesEachConnectionAfterItsReplyOnceKeepAliveIsStopped) {
+  const auto server = start(plain_options(), ok);
+  RawClient open(server->port());
+  open.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(open.read_until("fine"), StartsWith("HTTP/1.1 200 OK"));
+  server->stop_keep_alive();
+  open.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(open.read_all(), HasSubstr("Connection: close"));
+  expect_alive(*server);
+}
 
 TEST(ServerLimits, CloseTheConnectionThatIsIdleForTheLongestTime) {
   ServerOptions options = plain_options();

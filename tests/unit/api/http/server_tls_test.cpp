@@ -77,7 +77,7 @@ TEST(TlsServer, ServesItsNewCertificateToNewConnections) {
                         {.common_name = "server", .organizations = {}, .dns_names = {}, .ip_addresses = {"127.0.0.1"}},
                         valid_now())
           .value();
-  ASSERT_TRUE(server->set_identity(next).ok());
+  ASSERT_TRUE(server->set_tls(next, {}).ok());
   EXPECT_TRUE(old_connection->call(get("/"), kGenerous, {}).ok()) << "open connections are not affected";
   EXPECT_FALSE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());
   TransportOptions options = transport_options(*server);
@@ -88,7 +88,7 @@ TEST(TlsServer, ServesItsNewCertificateToNewConnections) {
 TEST(TlsServer, KeepsItsCertificateIfTheNewKeyDoesNotMatch) {
   const auto server = start(tls_options(), who);
   const Identity other = client_identity("other");
-  const Status mismatch = server->set_identity({pki().server.certificate_chain, other.private_key});
+  const Status mismatch = server->set_tls({pki().server.certificate_chain, other.private_key}, {});
   ASSERT_FALSE(mismatch.ok());
   EXPECT_EQ(mismatch.error().code(), ErrorCode::kInvalidArgument);
   EXPECT_TRUE(connect(transport_options(*server))->call(get("/"), kGenerous, {}).ok());

@@ -113,6 +113,20 @@ TEST(TransportTls, UsesANewClientCertificateForTheNextCall) {
   EXPECT_EQ(transport->call(get("/"), kGenerous, {}).value().body, "second");
 }
 
+TEST(TransportTls, VerifiesTheNextCallWithANewAuthority) {
+  const auto server = start_with(issue(for_loopback()));
+  const std::string other = make_certificate_authority("another", valid_now()).value().certificate_chain;
+  TransportOptions options = transport_options(*server);
+  std::string current = options.ca;
+  options.read_ca = [&]() -> Result<std::string> { return current; };
+  const auto transport = connect(options);
+  EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+  current = other;
+  EXPECT_FALSE(transport->call(get("/"), kGenerous, {}).ok()) << "the open connection is dropped";
+  current = other + options.ca;
+  EXPECT_TRUE(transport->call(get("/"), kGenerous, {}).ok());
+}
+
 struct InvalidOptionsCase {
   const char* name;
   TransportOptions options;

@@ -162,6 +162,39 @@ TEST_F(ControllerTest, BacksOffLongerWithEachFailure) {
   }
 }
 
+TEST_F(ControllerTest, WaitsAfterATerminalErrorUntilTheObjectChanges) {
+  show_widget({{"replicas", 1}});
+  bool refuses = true;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!refuses || call.verb != "create") return std::nullopt;
+    return Error::of(ErrorCode::kInvalid, "spec.containers: Required value");
+  };
+  settle();
+  EXPECT_THAT(api_.writes(), ElementsAre("create default/w-0", "status default/w"));
+  show_all();  // The status is a change of the object.
+  settle();
+  api_.clear_calls();
+  EXPECT_EQ(controller_->next_due() - clock_.now(), 10min);
+  clock_.advance(9min);
+  settle();
+  EXPECT_THAT(api_.writes(), IsEmpty());
+  refuses = false;
+  show_widget({{"replicas", 1}});
+  settle();
+  EXPECT_NE(api_.find(kPods, {"default", "w-0"}), std::nullopt);
+}
+
+TEST_F(ControllerTest, RetriesNoSoonerThanTheServerAsks) {
+  show_widget({{"replicas", 1}});
+  api_.fault = [](const FakeApi::Call&) {
+    Error error = Error::of(ErrorCode::kTooManyRequests, "overloaded");
+    error.with_retry_after(7s);
+    return error;
+  };
+  settle();
+  EXPECT_EQ(controller_->next_due() - clock_.now(), 7s);
+}
+
 TEST_F(ControllerTest, RetriesAConflictSoonWithoutCountingAnError) {
   show_widget({{"replicas", 1}});
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {

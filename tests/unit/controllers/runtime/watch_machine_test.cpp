@@ -168,7 +168,7 @@ TEST_F(WatchMachineTest, SwapsTheStoreOnlyAfterTheLastPage) {
   EXPECT_THAT(names(), ElementsAre("a", "b"));
 }
 
-TEST_F(WatchMachineTest, ListsWithoutPagesWhenAContinueTokenExpired) {
+TEST_F(WatchMachineTest, ListsWithLargerPagesWhenAContinueTokenExpired) {
   make_listing();
   reader_.pages.emplace_back(page({pod_json("old", 5)}, 10, "more"));
   reader_.pages.emplace_back(Error::of(ErrorCode::kExpired, "token too old"));
@@ -176,9 +176,46 @@ TEST_F(WatchMachineTest, ListsWithoutPagesWhenAContinueTokenExpired) {
   reader_.expect_stream();
   settle();
   ASSERT_THAT(reader_.lists, SizeIs(3));
-  EXPECT_EQ(reader_.lists[2].limit, 0);
+  EXPECT_EQ(reader_.lists[2].limit, 2000);
   EXPECT_EQ(reader_.lists[2].continue_token, "");
   EXPECT_THAT(names(), ElementsAre("a"));
+}
+
+TEST_F(WatchMachineTest, ListsWithSmallerPagesWhenOneIsTooLong) {
+  Error too_long = Error::invalid_argument("too long");
+  too_long.with_reason(std::string(http::kResponseTooLong));
+  make_listing();
+  reader_.pages.emplace_back(too_long);
+  reader_.pages.emplace_back(page({pod_json("a", 5)}, 10, "more"));
+  reader_.pages.emplace_back(too_long);
+  reader_.pages.emplace_back(page({pod_json("a", 15), pod_json("b", 15)}, 20));
+  reader_.expect_stream();
+  settle();
+  ASSERT_THAT(reader_.lists, SizeIs(4));
+  EXPECT_EQ(reader_.lists[1].limit, 250);
+  EXPECT_EQ(reader_.lists[3].limit, 125);
+  EXPECT_EQ(reader_.lists[3].continue_token, "") << "from the beginning";
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+}
+
+TEST_F(WatchMachineTest, SaysForHowLongItIsBroken) {
+  auto feed = watching();
+  EXPECT_EQ(machine_->broken_for(clock_.now()), Duration::zero());
+  feed->end();
+  for (int i = 0; i < 9; ++i) reader_.streams.emplace_back(Error::of(ErrorCode::kForbidden, "no permission"));
+  for (int i = 0; i < 100; ++i) {
+    settle();
+    clock_.advance(std::chrono::seconds(1));
+  }
+  EXPECT_GT(machine_->broken_for(clock_.now()), std::chrono::seconds(90));
+  EXPECT_EQ(watch_metrics(metrics_, "pods").connected.value(), 0);
+  auto next = reader_.expect_stream();
+  for (int i = 0; i < 400; ++i) {
+    settle();
+    clock_.advance(std::chrono::seconds(1));
+  }
+  EXPECT_EQ(machine_->broken_for(clock_.now()), Duration::zero()) << "open for a while, without an event";
+  EXPECT_EQ(watch_metrics(metrics_, "pods").connected.value(), 1);
 }
 
 TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {

@@ -48,6 +48,35 @@ TEST_F(WorkQueueTest, GivesAKeyToOneWorkerAtATime) {
   EXPECT_EQ(pop(), "-");
 }
 
+TEST_F(WorkQueueTest, WaitsAtLeastAsLongAsTheServerAsksFor) {
+  queue_.add_rate_limited(kA, 3s);
+  EXPECT_EQ(queue_.next_due(), clock_.now() + 3s);
+  clock_.advance(1s);
+  queue_.add_rate_limited(kA, 5s);
+  clock_.advance(2s);
+  EXPECT_EQ(pop(), "a") << "it was added for this time, too";
+}
+
+TEST_F(WorkQueueTest, ComputesTheTimeOfUnfinishedWorkWhenScraped) {
+  queue_.add(kA);
+  queue_.add(kB);
+  pop();
+  clock_.advance(4s);
+  pop();
+  clock_.advance(2s);
+  const std::string text = metrics_.scrape();
+  EXPECT_NE(text.find("workqueue_unfinished_work_seconds{controller=\"test\",name=\"test\"} 8\n"), std::string::npos);
+  EXPECT_NE(text.find("workqueue_longest_running_processor_seconds{controller=\"test\",name=\"test\"} 6\n"),
+            std::string::npos);
+}
+
+TEST(WorkQueueMetrics, AreNotUpdatedAfterTheQueueIsDestroyed) {
+  const FakeClock clock;
+  Metrics metrics;
+  { const WorkQueue queue({.name = "test"}, clock, metrics); }
+  EXPECT_FALSE(metrics.scrape().empty());
+}
+
 TEST_F(WorkQueueTest, TakesTheEarliestOfSeveralDelays) {
   queue_.add_after(kA, 10s);
   queue_.add_after(kA, 3s);

@@ -1,0 +1,44 @@
+#include "api/http/client/parallel_limit.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tpuslice::http {
+namespace {
+
+constexpr int kTooManyRequests = 429;
+
+}  // namespace
+
+std::optional<Instant> ParallelLimit::enter(Instant until, std::stop_token stop) {
+  const MutexLock lock(mutex_);
+  const auto has_room = [this]() TPUSLICE_REQUIRES(mutex_) { return busy_ < limit_; };
+  if (!changed_.wait_until(mutex_, std::move(stop), until, has_room)) return std::nullopt;
+  ++busy_;
+  return clock_.now();
+}
+
+void ParallelLimit::leave(Instant entered, int status) {
+  const MutexLock lock(mutex_);
+  --busy_;
+  if (status == kTooManyRequests) {
+    // Requests that were under way together are refused together, which halves the limit once.
+    if (entered >= halved_) {
+      limit_ = std::max(1, limit_ / 2);
+      halved_ = clock_.now();
+    }
+    answers_ = 0;
+  } else if (status != 0 && limit_ < max_ && ++answers_ >= limit_) {
+    ++limit_;
+    answers_ = 0;
+    changed_.notify_one();
+  }
+  changed_.notify_one();
+}
+
+int ParallelLimit::limit() const {
+  const MutexLock lock(mutex_);
+  return limit_;
+}
+
+}  // namespace tpuslice::http
