@@ -8,6 +8,7 @@
 #include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/client/kubeconfig.h"
+#include "api/client/proxy.h"
 #include "api/http/url.h"
 
 namespace tpuslice::client {
@@ -59,7 +60,9 @@ Result<ClientConfig> load_kubeconfig(const std::string& path, const std::string&
     return Error::not_found("kubeconfig: not found (tried {}; set KUBECONFIG or give a path)",
                             paths.empty() ? "nothing, since HOME is not set" : join(paths));
   }
-  return merged.resolve(context, sources);
+  Result<ClientConfig> config = merged.resolve(context, sources);
+  if (config && config->proxy_url.empty()) config->proxy_url = proxy_from_environment(config->server, sources);
+  return config;
 }
 
 Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::string& directory) {
@@ -81,6 +84,7 @@ Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::
   config.ca = *std::move(ca);
   const Result<std::string> name = sources.read_file(directory + "/namespace");
   if (name && !trimmed(*name).empty()) config.namespace_name = trimmed(*name);
+  config.proxy_url = proxy_from_environment(config.server, sources);
   return config;
 }
 

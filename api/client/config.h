@@ -36,7 +36,7 @@ struct ClientConfig {
   std::string token = {};
   std::string token_file = {};  ///< Re-read once a minute and after a 401.
   std::optional<ExecConfig> exec = {};
-  std::string proxy_url = {};
+  std::string proxy_url = {};  ///< Of the kubeconfig, else of the environment (proxy.h).
   std::string tls_server_name = {};
   bool insecure_skip_verify = false;
   bool disable_compression = false;

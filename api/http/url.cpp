@@ -50,7 +50,7 @@ Status parse_authority(std::string_view authority, std::string_view url, BaseUrl
     const auto close = authority.find(']');
     if (close == std::string_view::npos) return Error::invalid_argument("url {}: '[' without ']'", url);
     out.host = authority.substr(1, close - 1);
-    if (!is_ipv6(out.host)) return Error::invalid_argument("url {}: {} is no IPv6 address", url, out.host);
+    if (!is_ipv6(out.host)) return Error::invalid_argument("url {}: {} is not an IPv6 address", url, out.host);
     const std::string_view after = authority.substr(close + 1);
     if (!after.empty() && after.front() != ':') {
       return Error::invalid_argument("url {}: \"{}\" after the host, expected a port", url, after);
