@@ -166,7 +166,7 @@ const std::vector<Setting>& settings() {
        number(&O::node_timeout_seconds, 1, 86'400)},
       {"--disruption-nodes",
        "While more TPU nodes than this number, and at least --disruption-percent of all, are not Ready, none of them "
-       "counts as lost: the control plane is at fault. Default: 2",
+       "counts as lost, nor for --node-not-ready-timeout afterwards: the control plane is at fault. Default: 2",
        number(&O::disrupted_nodes, 0, 1'000'000)},
       {"--disruption-percent", "See --disruption-nodes; 100 is only all nodes. Default: 55",
        number(&O::disrupted_percent, 1, 100)},

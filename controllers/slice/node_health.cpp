@@ -2,8 +2,9 @@
 
 namespace tpuslice::slice {
 
-void NodeHealth::record(const NodePtr& before, const NodePtr& after) {
+void NodeHealth::record(const NodePtr& before, const NodePtr& after, Timestamp now) {
   const MutexLock lock(mutex_);
+  if (is_disrupted_locked()) since_ = now;
   if (before != nullptr) {
     --nodes_;
     if (!before->ready) --not_ready_;
@@ -14,9 +15,13 @@ void NodeHealth::record(const NodePtr& before, const NodePtr& after) {
   }
 }
 
-bool NodeHealth::is_disrupted(const Options& options) const {
+Timestamp NodeHealth::healthy_since(Timestamp now) const {
   const MutexLock lock(mutex_);
-  return not_ready_ > options.disrupted_nodes && not_ready_ * 100 >= nodes_ * options.disrupted_percent;
+  return is_disrupted_locked() ? now : since_;
+}
+
+bool NodeHealth::is_disrupted_locked() const {
+  return not_ready_ > disrupted_nodes_ && not_ready_ * 100 >= nodes_ * disrupted_percent_;
 }
 
 }  // namespace tpuslice::slice

@@ -1,5 +1,5 @@
-// NodeHealth: whether so many TPU nodes are not Ready that the cause is the control plane or its network, not the
-// nodes. The pods on such nodes usually run on, so no slice is torn down for them.
+// NodeHealth: since when the TPU nodes are healthy as a whole. While very many are not Ready, the cause is the control
+// plane or its network, not the nodes: their pods usually run on, so no slice is torn down for them.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,27 @@ namespace tpuslice::slice {
 /// Thread-safe.
 class NodeHealth {
  public:
-  /// A change of a TPU node: `before` is null for an addition, `after` for a deletion.
-  void record(const NodePtr& before, const NodePtr& after) TPUSLICE_EXCLUDES(mutex_);
+  /// What happened to the nodes before `start` is unknown; it may have been a disruption.
+  NodeHealth(const Options& options, Timestamp start)
+      : disrupted_nodes_(options.disrupted_nodes), disrupted_percent_(options.disrupted_percent), since_(start) {}
 
-  /// More than Options::disrupted_nodes nodes, and at least Options::disrupted_percent of all, are not Ready.
-  [[nodiscard]] bool is_disrupted(const Options& options) const TPUSLICE_EXCLUDES(mutex_);
+  /// A change of a TPU node: `before` is null for an addition, `after` for a deletion.
+  void record(const NodePtr& before, const NodePtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
+
+  /// The end of the last disruption: more than Options::disrupted_nodes nodes, and at least Options::disrupted_percent
+  /// of all, were not Ready. `now` during a disruption. After it, nodes become Ready one by one: what was not Ready
+  /// before does not count.
+  [[nodiscard]] Timestamp healthy_since(Timestamp now) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  [[nodiscard]] bool is_disrupted_locked() const TPUSLICE_REQUIRES(mutex_);
+
+  const std::int64_t disrupted_nodes_;
+  const std::int64_t disrupted_percent_;
   mutable Mutex mutex_;
   std::int64_t nodes_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::int64_t not_ready_ TPUSLICE_GUARDED_BY(mutex_) = 0;
+  Timestamp since_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tpuslice::slice

@@ -16,7 +16,8 @@ struct Options {
   /// evicts its pods after further 300 s (the default toleration of node.kubernetes.io/unreachable); Kueue replaces a
   /// node of a running workload after 30 s.
   Duration node_timeout = std::chrono::minutes(5);
-  /// While more than this number of TPU nodes, and this share of all, are not Ready, none of them counts as lost.
+  /// While more than this number of TPU nodes, and this share of all, are not Ready, and for node_timeout afterwards,
+  /// none of them counts as lost.
   /// Defaults: those of kube-controller-manager for a partial disruption of a zone (--unhealthy-zone-threshold).
   std::int64_t disrupted_nodes = 2;
   std::int64_t disrupted_percent = 55;

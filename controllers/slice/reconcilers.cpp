@@ -108,7 +108,7 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      indexes_.pods_by_slice.lookup(input.key.to_string()),
                      {},
                      input.now,
-                     node_health_->is_disrupted(options_)};
+                     node_health_->healthy_since(input.now)};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

@@ -29,8 +29,10 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
       failures->record(failed_domain(nodes, before, after), clock.wall());
     });
   }
-  const auto health = std::make_shared<NodeHealth>();
-  nodes.add_listener([health](const NodePtr& before, const NodePtr& after) { health->record(before, after); });
+  const auto health = std::make_shared<NodeHealth>(options, manager.clock().wall());
+  nodes.add_listener([health, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
+    health->record(before, after, clock.wall());
+  });
   nodes.add_listener([failures, indexes, &clock = manager.clock()](const NodePtr& before, const NodePtr& after) {
     if (before == nullptr) return;
     for (const DomainName& domain : failed_domains(indexes.pods_by_node.lookup(before->key.name), before, after)) {

@@ -16,8 +16,6 @@ namespace {
 using plan::EventType;
 using plan::Measurement;
 
-constexpr Duration kDisruptionRetry = std::chrono::seconds(30);
-
 /// Why a placed slice is torn down.
 struct Failure {
   std::string reason;  ///< Label of the metric.
@@ -60,15 +58,12 @@ class SlicePlanner {
 
   void requeue_at(Timestamp when) { plan::requeue_within(plan_.requeue_after, when - seen_.now); }
 
-  /// When the pod's node counts as lost; absent for a node that is Ready or deleted, and during a disruption.
+  /// When the pod's node counts as lost; absent for a node that is Ready or deleted.
   [[nodiscard]] std::optional<Timestamp> lost_at(const PodView& pod) {
     const auto node = seen_.nodes.find(pod.node_name);
     if (node == seen_.nodes.end() || node->second->ready) return std::nullopt;
-    if (seen_.disrupted) {
-      requeue_at(seen_.now + kDisruptionRetry);  // No watch event of this slice ends it.
-      return std::nullopt;
-    }
-    return node->second->ready_changed.value_or(Timestamp{}) + options_.node_timeout;
+    const Timestamp changed = node->second->ready_changed.value_or(Timestamp{});
+    return std::max(changed, seen_.nodes_healthy_since) + options_.node_timeout;
   }
 
   std::optional<Failure> find_failure() {

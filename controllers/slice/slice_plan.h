@@ -15,7 +15,8 @@ struct SliceObserved {
   std::vector<PodPtr> pods;              ///< All with that label.
   std::map<std::string, NodePtr> nodes;  ///< Of those pods, by name; deleted nodes are absent.
   Timestamp now;
-  bool disrupted = false;  ///< Too many nodes are not Ready for this to be the fault of nodes (node_health.h).
+  /// Before it, nodes may have been not Ready without a fault of theirs (node_health.h).
+  Timestamp nodes_healthy_since = {};
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
@@ -27,7 +28,7 @@ struct SliceObserved {
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.
 ///
-/// While the nodes are disrupted, none counts as lost.
+/// A node counts as lost when it is not Ready for Options::node_timeout, all of it since nodes_healthy_since.
 ///
 /// Slices without gates are ignored. A slice that was placed before all its pods existed is not torn down for a lost
 /// pod: its controller replaces that pod or deletes the group.

@@ -18,14 +18,13 @@ namespace {
 constexpr Duration kPollInterval = std::chrono::milliseconds(10);
 constexpr Duration kRequestTimeout = std::chrono::seconds(5);
 constexpr const char* kLoopback = "127.0.0.1:0";
-constexpr int kNodeTimeoutSeconds = 40;  // The default is minutes.
 
 std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
   std::vector<std::string> out = {
       "--kubeconfig=" + options.kubeconfig,
       std::string("--metrics-bind-address=") + kLoopback,
       std::string("--health-probe-bind-address=") + kLoopback,
-      fmt::format("--node-not-ready-timeout={}", kNodeTimeoutSeconds),
+      fmt::format("--node-not-ready-timeout={}", options.node_timeout_seconds),
       fmt::format("--shutdown-delay={}", options.shutdown_delay_seconds),
       "--webhook-bind-address=" + (options.webhook_port == 0 ? "0" : fmt::format("127.0.0.1:{}", options.webhook_port)),
   };

@@ -48,6 +48,7 @@ struct OperatorProcessOptions {
   std::string webhook_cert_dir = {};  ///< Empty: the operator creates its certificate and patches the configurations.
   bool leader_elect = true;           ///< As in deploy/operator.
   int shutdown_delay_seconds = 0;
+  int node_timeout_seconds = 40;        ///< --node-not-ready-timeout, whose default is minutes.
   std::vector<std::string> flags = {};  ///< Additional flags.
   Duration ready_limit = std::chrono::seconds(30);
   bool wait_ready = true;  ///< start() waits until /readyz is ok.

@@ -7,43 +7,64 @@
 namespace tpuslice::slice {
 namespace {
 
+using namespace std::chrono_literals;
+
+/// Twenty nodes, all Ready.
 class Health : public ::testing::Test {
  protected:
-  Health() {
-    for (const NodePtr& node : nodes_) health_.record(nullptr, node);
+  void observe(const Options& options) {
+    health_.emplace(options, after(0s));
+    for (const NodePtr& node : nodes_) health_->record(nullptr, node, after(0s));
   }
-  void lose(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const NodePtr lost = with(nodes_[i], not_ready);
-      health_.record(nodes_[i], lost);
-      nodes_[i] = lost;
-    }
+  void lose(std::size_t count, Duration when) {
+    for (std::size_t i = 0; i < count; ++i) change(i, with(nodes_[i], not_ready), when);
   }
+  void change(std::size_t index, const NodePtr& node, Duration when) {
+    health_->record(nodes_[index], node, after(when));
+    if (node != nullptr) nodes_[index] = node;
+  }
+  [[nodiscard]] Timestamp since(Duration now) const { return health_->healthy_since(after(now)); }
 
-  std::vector<NodePtr> nodes_ = a_pool("pool-a").size(20).nodes();
-  NodeHealth health_;
+  const std::vector<NodePtr> ready_ = a_pool("pool-a").size(20).nodes();
+  std::vector<NodePtr> nodes_ = ready_;
+  std::optional<NodeHealth> health_;
 };
 
 TEST_F(Health, IsDisruptedByTheShareOfNodes) {
-  lose(10);
-  EXPECT_FALSE(health_.is_disrupted({.disrupted_percent = 55}));
-  lose(11);
-  EXPECT_TRUE(health_.is_disrupted({.disrupted_percent = 55}));
+  observe({.disrupted_percent = 55});
+  lose(10, 1min);
+  EXPECT_EQ(since(2min), after(0s));
+  lose(11, 2min);
+  EXPECT_EQ(since(3min), after(3min));
 }
 
 TEST_F(Health, IsNotDisruptedByAFewNodes) {
-  lose(11);
-  EXPECT_FALSE(health_.is_disrupted({.disrupted_nodes = 11}));
-  EXPECT_TRUE(health_.is_disrupted({.disrupted_nodes = 10}));
+  observe({.disrupted_nodes = 11});
+  lose(11, 1min);
+  EXPECT_EQ(since(2min), after(0s));
+  observe({.disrupted_nodes = 10});
+  EXPECT_EQ(since(2min), after(2min));
+}
+
+TEST_F(Health, IsDisruptedUntilFewerNodesAreNotReady) {
+  observe({});
+  lose(11, 1min);
+  change(0, ready_[0], 10min);
+  EXPECT_EQ(since(11min), after(10min));
+  change(1, ready_[1], 12min);
+  EXPECT_EQ(since(13min), after(10min));
 }
 
 TEST_F(Health, CountsDeletedNodesNoMore) {
-  lose(11);
-  for (std::size_t i = 0; i < 9; ++i) health_.record(nodes_[i], nullptr);
-  EXPECT_FALSE(health_.is_disrupted({})) << "2 of 11 are not Ready";
+  observe({});
+  lose(11, 1min);
+  for (std::size_t i = 0; i < 9; ++i) change(i, nullptr, 5min);
+  EXPECT_EQ(since(6min), after(5min)) << "2 of 11 are not Ready";
 }
 
-TEST(EmptyHealth, IsNotDisrupted) { EXPECT_FALSE(NodeHealth().is_disrupted({.disrupted_nodes = 0})); }
+TEST(EmptyHealth, IsNotDisrupted) {
+  EXPECT_EQ(NodeHealth({.disrupted_nodes = 0}, after(0s)).healthy_since(after(1h)), after(0s));
+}
 
 }  // namespace
 }  // namespace tpuslice::slice

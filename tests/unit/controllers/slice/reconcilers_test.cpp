@@ -48,7 +48,7 @@ class SliceReconciling : public ::testing::Test {
   const Indexes indexes_{runtime::PodStores({&store_}), nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const PlacementReconciler placement_{indexes_, failure_history_};
-  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>();
+  const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
   const SliceReconciler slices_{indexes_, nodes_, node_health_};
 };
 
@@ -143,14 +143,17 @@ TEST_F(SliceReconciling, SeesTheNodesOfTheSlice) {
 TEST_F(SliceReconciling, KeepsSlicesWhileMostNodesAreNotReady) {
   const std::vector<NodePtr> nodes =
       a_pool("pool-a").size(4).node(1, not_ready).node(2, not_ready).node(3, not_ready).nodes();
-  for (const NodePtr& node : nodes) node_health_->record(nullptr, node);
+  for (const NodePtr& node : nodes) node_health_->record(nullptr, node, after(0s));
   show(nodes);
   show(a_slice("train").hosts(4).runs_in("pool-a").pods());
   const plan::Plan kept = plan({"default", "train"}, 1h);
   EXPECT_TRUE(kept.empty()) << kept.reason;
-  EXPECT_EQ(kept.requeue_after, Duration(30s));
-  node_health_->record(nodes[3], with(nodes[3], [](NodeView& node) { node.ready = true; }));
-  EXPECT_EQ(plan({"default", "train"}, 1h).reason,
+  EXPECT_EQ(kept.requeue_after, Duration(5min));
+  node_health_->record(nodes[3], with(nodes[3], [](NodeView& node) { node.ready = true; }), after(1h));
+  const plan::Plan recovering = plan({"default", "train"}, 1h + 1min);
+  EXPECT_TRUE(recovering.empty()) << recovering.reason;
+  EXPECT_EQ(recovering.requeue_after, Duration(4min));
+  EXPECT_EQ(plan({"default", "train"}, 1h + 5min).reason,
             "slice train is torn down: node pool-a-1 of pod train-1 is not Ready");
 }
 
