@@ -53,21 +53,25 @@ Result<ObjectView> ObjectView::decode(std::string_view json, const AnnotationPre
   return from_json(std::move(document));
 }
 
+Object ObjectView::object() const { return Object(parse_json(text).value()); }
+
 Result<ObjectView> ObjectView::from_json(Json json) {
   if (!json.is_object()) return Error::invalid_argument("object is a JSON {}, must be an object", json.type_name());
   const auto metadata = json.find("metadata");
   if (metadata != json.end() && metadata->is_object()) metadata->erase("managedFields");
 
+  const Object object(std::move(json));
   ObjectView view;
-  view.object = Object(std::move(json));
-  view.key = view.object.key();
-  view.uid = view.object.uid();
+  view.key = object.key();
+  view.uid = object.uid();
   if (view.key.name.empty()) return Error::invalid_argument("object has no metadata.name");
   if (view.uid.empty()) return Error::invalid_argument("object {} has no metadata.uid", view.key.to_string());
-  view.resource_version = view.object.resource_version();
-  view.deletion = view.object.deletion_timestamp();
-  view.labels = string_map_at(view.object.json(), {"metadata", "labels"});
-  view.controller = view.object.controller();
+  view.resource_version = object.resource_version();
+  view.deletion = object.deletion_timestamp();
+  view.labels = string_map_at(object.json(), {"metadata", "labels"});
+  view.controller = object.controller();
+  view.text = object.json().dump(-1, ' ', false, Json::error_handler_t::replace);
+  view.text.shrink_to_fit();
   return view;
 }
 

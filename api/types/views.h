@@ -227,7 +227,8 @@ struct ServiceView {
   friend bool operator==(const ServiceView&, const ServiceView&) = default;
 };
 
-/// A whole object in a store: custom resources, revisions.
+/// A whole object in a store: custom resources, revisions. It is kept as text: parsed, it takes several times the
+/// memory.
 struct ObjectView {
   ObjectKey key;
   std::string uid;
@@ -235,7 +236,10 @@ struct ObjectView {
   std::optional<Timestamp> deletion;
   StringMap labels;
   std::optional<ControllerRef> controller;
-  Object object;  ///< Without metadata.managedFields.
+  std::string text;  ///< JSON, without metadata.managedFields.
+
+  /// Parses the text.
+  [[nodiscard]] Object object() const;
 
   static Result<ObjectView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<ObjectView> from_json(Json json);

@@ -27,7 +27,7 @@ JobSetReconciler::JobSetReconciler(Stores stores, Options options)
 Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr jobset = stores_.jobsets.get(input.key);
   if (jobset == nullptr) return plan::Plan{};
-  JobSetObserved seen{jobset->object,
+  JobSetObserved seen{jobset->object(),
                       stores_.jobs_by_owner.lookup(jobset->uid),
                       nullptr,
                       {},

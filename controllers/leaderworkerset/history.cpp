@@ -34,7 +34,7 @@ const Revision* latest_equal(const std::vector<Revision>& revisions, const Json&
 History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                      const StatefulSetView* leader_set) {
   History history;
-  for (const ObjectPtr& revision : seen.revisions) history.revisions.push_back(Revision::read(revision->object));
+  for (const ObjectPtr& revision : seen.revisions) history.revisions.push_back(Revision::read(revision->object()));
   const std::string live_key = revision_key_of(leader_set);
   const Json data = revision_data(seen.set.json());
   const Revision* const live = find_revision(history.revisions, live_key);

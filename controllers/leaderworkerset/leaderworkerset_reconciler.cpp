@@ -12,7 +12,7 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
   const runtime::ObjectStore::Ptr set = stores_.sets.get(input.key);
   if (set == nullptr) return plan::Plan{};
   const std::string key = input.key.to_string();
-  LeaderWorkerSetObserved seen{set->object,
+  LeaderWorkerSetObserved seen{set->object(),
                                stores_.stateful_sets_by_set.lookup(key),
                                stores_.pods_by_set.lookup(key),
                                stores_.revisions_by_owner.lookup(set->uid),

@@ -137,7 +137,7 @@ ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
   if (live->deletion) return {Kind::kWait};
   switch (ownership(desired, live->controller)) {
     case Ownership::kOwned:
-      return patch_or_none(restore_service(desired, live->object.json()));
+      return patch_or_none(restore_service(desired, live->object().json()));
     case Ownership::kEarlierOwner:
       return {Kind::kWait};
     case Ownership::kOther:

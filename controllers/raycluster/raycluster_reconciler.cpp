@@ -14,7 +14,7 @@ RayClusterReconciler::RayClusterReconciler(Stores stores, Options options)
 Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr cluster = stores_.clusters.get(input.key);
   if (cluster == nullptr) return plan::Plan{};
-  RayClusterObserved seen{cluster->object, stores_.pods_by_owner.lookup(cluster->uid),
+  RayClusterObserved seen{cluster->object(), stores_.pods_by_owner.lookup(cluster->uid),
                           stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (const ObjectKey& key : service_keys(RayClusterSpec::read(seen.cluster))) {
     const bool known = std::ranges::any_of(seen.services, [&](const auto& service) { return service->key == key; });

@@ -69,7 +69,8 @@ std::string endpoint_of(const Json& port) {
 void put_endpoints(const ObjectView* service, Json& status) {
   if (service == nullptr) return;
   Json endpoints = Json::object();
-  if (const Json* ports = find_path(service->object.json(), {"spec", "ports"}); ports != nullptr && ports->is_array()) {
+  const Object object = service->object();
+  if (const Json* ports = find_path(object.json(), {"spec", "ports"}); ports != nullptr && ports->is_array()) {
     for (const Json& port : *ports) {
       const std::string name = string_at(port, {"name"});
       const std::string endpoint = endpoint_of(port);
@@ -87,7 +88,7 @@ void put_head(const PodPtr& head, const ObjectView* service, Json& status) {
     put(info, "podName", head->key.name);
   }
   if (service != nullptr) {
-    const std::string cluster_ip = string_at(service->object.json(), {"spec", "clusterIP"});
+    const std::string cluster_ip = string_at(service->object().json(), {"spec", "clusterIP"});
     const bool headless = cluster_ip.empty() || cluster_ip == "None";
     put(info, "serviceIP", headless ? (head == nullptr ? std::string() : head->pod_ip) : cluster_ip);
     put(info, "serviceName", service->key.name);

@@ -22,9 +22,9 @@ namespace tpuslice::runtime {
 
 /// The target of a plan for the object that `view` was decoded from.
 template <typename View>
-[[nodiscard]] Target target_of(const ResourceType& type, const View& view) {
-  Target target{{type.api_version(), std::string(type.kind), view.key, view.uid, view.resource_version}, type, nullptr};
-  if constexpr (requires { view.object.json(); }) target.status = plan::status_of(view.object);
+[[nodiscard]] Target target_of(const ResourceType& type, const std::shared_ptr<const View>& view) {
+  Target target{{type.api_version(), std::string(type.kind), view->key, view->uid, view->resource_version}, type, {}};
+  if constexpr (requires { view->object(); }) target.status = [view] { return plan::status_of(view->object()); };
   return target;
 }
 
@@ -122,7 +122,7 @@ void Controller::watches(Store<View>& store, KeyFunction<View> keys) {
     find_target_ = [&store](const ObjectKey& key) -> std::optional<Target> {
       const auto view = store.get(key);
       if (!view) return std::nullopt;
-      return target_of(store.type(), *view);
+      return target_of(store.type(), view);
     };
   }
 }

@@ -242,7 +242,8 @@ ActionReport Executor::run_delete(const plan::Action& action, const std::stop_to
 
 void Executor::write_status(const plan::StatusPatch& status, const Target& target, const std::stop_token& stop,
                             ExecutionReport& report) const {
-  const Json current = target.status.is_null() ? Json(Json::object()) : target.status;
+  Json current = target.status ? target.status() : Json();
+  if (current.is_null()) current = Json::object();
   const Json difference = merge_diff(current, status.status);
   if (difference.empty()) return;
   client::PatchOptions options;

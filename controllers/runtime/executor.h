@@ -20,7 +20,8 @@ namespace tpuslice::runtime {
 struct Target {
   plan::ObjectReference object;
   ResourceType type;
-  Json status;  ///< Null if the object has no status or the kind writes none.
+  std::function<Json()>
+      status;  ///< The status that was planned with; null if there is none. Absent: the kind has none.
 };
 
 enum class Outcome : std::uint8_t {

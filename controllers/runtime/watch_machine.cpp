@@ -163,10 +163,22 @@ Instant WatchMachine::open_failed(const Error& error, Instant now) {
   return back_off(error, now);
 }
 
+Instant WatchMachine::room_relist_due() const {
+  if (phase_ != Phase::kWatch || !sink_->has_room_again()) return kNever;
+  return listed_ + options_.room_relist;
+}
+
 Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& stop) {
+  const Instant relist_due = room_relist_due();
+  if (now >= relist_due) {
+    stream_.reset();
+    relist();
+    return now;
+  }
   for (int events = 0; events < kEventsPerStep; ++events) {
-    const Duration patience =
-        events == 0 ? std::min(wait, std::max(deadline_ - now, Duration::zero())) : Duration::zero();
+    const Duration patience = events == 0
+                                  ? std::min(wait, std::max(std::min(deadline_, relist_due) - now, Duration::zero()))
+                                  : Duration::zero();
     Result<std::optional<client::WatchEvent>> event = stream_->next(patience, stop);
     if (!event) return stream_failed(event.error(), clock_.now());
     const Instant read_at = clock_.now();
@@ -178,7 +190,7 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
       }
       if (phase_ != Phase::kWatchList) {
         if (read_at - opened_ >= options_.short_watch) progressed();
-        return deadline_;
+        return std::min(deadline_, room_relist_due());
       }
       const Instant given_up = last_event_ + options_.initial_silence;
       if (read_at < given_up) return std::min(deadline_, given_up);

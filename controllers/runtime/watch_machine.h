@@ -17,63 +17,9 @@
 #include "api/client/client.h"
 #include "controllers/runtime/backoff.h"
 #include "controllers/runtime/metrics.h"
-#include "controllers/runtime/store.h"
+#include "controllers/runtime/watch_sink.h"
 
 namespace tpuslice::runtime {
-
-/// Receives the objects that a watch reads: a list in a staging area, swapped in at its end; then single changes.
-class WatchSink {
- public:
-  virtual ~WatchSink() = default;
-  virtual void begin() = 0;  ///< Empties the staging area.
-  /// Errors: InvalidArgument for an object that cannot be decoded.
-  virtual Status stage(std::string_view object) = 0;
-  virtual void unstage(const ObjectKey& key) = 0;
-  virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
-  virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
-  /// Errors: as stage().
-  virtual Status put(std::string_view object) = 0;
-  virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
-  virtual void advance(std::uint64_t revision) = 0;
-};
-
-/// Borrows both arguments. `annotations`: those that views keep.
-template <typename View>
-class StoreSink final : public WatchSink {
- public:
-  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations) : store_(store), annotations_(annotations) {}
-
-  void begin() override { staged_.clear(); }
-  Status stage(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
-    ObjectKey key = view.key;
-    staged_.insert_or_assign(std::move(key), std::move(view));
-    return {};
-  }
-  void unstage(const ObjectKey& key) override { staged_.erase(key); }
-  void stage_known(const ObjectKey& key) override {
-    if (const auto known = store_.get(key)) staged_.insert_or_assign(key, *known);
-  }
-  void commit(std::uint64_t revision) override {
-    std::vector<View> all;
-    all.reserve(staged_.size());
-    for (auto& [key, view] : staged_) all.push_back(std::move(view));
-    staged_.clear();
-    store_.replace(std::move(all), revision);
-  }
-  Status put(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
-    store_.put(std::move(view));
-    return {};
-  }
-  void erase(const ObjectKey& key, std::uint64_t revision) override { store_.erase(key, revision); }
-  void advance(std::uint64_t revision) override { store_.advance(revision); }
-
- private:
-  Store<View>& store_;
-  const AnnotationPrefixes& annotations_;
-  std::map<ObjectKey, View> staged_;
-};
 
 /// The objects of a type that are watched.
 struct WatchScope {
@@ -84,7 +30,8 @@ struct WatchScope {
   friend bool operator==(const WatchScope&, const WatchScope&) = default;
 };
 
-/// An object that cannot be decoded. The store keeps the last version that could; other objects are not affected.
+/// An object that cannot be decoded, or is refused because its namespace has too many. The store keeps the last version
+/// that it has; other objects are not affected.
 struct QuarantinedObject {
   ResourceType type;
   ObjectKey key;  ///< As far as it can be read; so is the uid.
@@ -105,6 +52,7 @@ struct WatchMachineOptions {
   Duration initial_silence =
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
+  Duration room_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
   BackoffOptions backoff;
 };
 
@@ -152,6 +100,8 @@ class WatchMachine {
   std::optional<Error> handle(const client::WatchEvent& event);
   void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
+  /// When to relist because the sink has room for refused objects; kNever if it has none.
+  [[nodiscard]] Instant room_relist_due() const;
   void finish_list(const std::string& resource_version);
   /// Relists, because the server cannot continue from resource_version_.
   void relist_after(const Error& error);

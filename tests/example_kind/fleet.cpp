@@ -40,7 +40,8 @@ Result<plan::Plan> FleetReconciler::plan(const plan::ReconcileInput& input) cons
   plan::Plan plan;
   const runtime::ObjectStore::Ptr fleet = fleets_.get(input.key);
   if (fleet == nullptr || fleet->deletion) return plan;
-  const Json& json = fleet->object.json();
+  const Object object = fleet->object();
+  const Json& json = object.json();
   const std::string flag = string_at(json, {"spec", "flag"});
   const std::int64_t ships = std::clamp<std::int64_t>(int_at(json, {"spec", "ships"}), 0, kMaxShips);
 
@@ -49,7 +50,7 @@ Result<plan::Plan> FleetReconciler::plan(const plan::ReconcileInput& input) cons
     const ObjectKey key{input.key.namespace_name, input.key.name + "-" + std::to_string(i)};
     const auto live = config_maps_.get(key);
     if (live == nullptr) {
-      stage.actions.push_back(plan::Action::create(kConfigMaps, Object(config_map(fleet->object, key, flag))));
+      stage.actions.push_back(plan::Action::create(kConfigMaps, Object(config_map(object, key, flag))));
     } else if (flag_of(*live) != flag) {
       Json patch = {{"metadata", {{"annotations", {{kFlag, flag}}}}}};
       stage.actions.push_back(plan::Action::patch(kConfigMaps, key, std::move(patch), {.uid = live->uid}));

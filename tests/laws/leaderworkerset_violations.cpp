@@ -32,7 +32,7 @@ std::string label_of(const StatefulSetView& object, std::string_view key) {
 struct Observation {
   explicit Observation(const LeaderWorkerSetObserved& observed)
       : seen(observed), spec(LeaderWorkerSetSpec::read(observed.set)), leader_set(find_set(spec.key.name)) {
-    for (const ObjectPtr& object : seen.revisions) revisions.push_back(Revision::read(object->object));
+    for (const ObjectPtr& object : seen.revisions) revisions.push_back(Revision::read(object->object()));
     if (leader_set == nullptr) return;
     for (const PodPtr& pod : seen.pods) {
       const std::optional<int> group = parse_group_index(spec, pod->key.name);

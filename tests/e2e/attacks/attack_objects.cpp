@@ -82,4 +82,9 @@ Json group_pod(const std::string& name, const std::string& size) {
          Json::array({Json{{"name", "c"}, {"image", "i"}, {"resources", {{"limits", {{"google.com/tpu", "4"}}}}}}})}}}};
 }
 
+std::string review_of(const std::string& object) {
+  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","kind":{"group":"","version":"v1","kind":"Pod"},"operation":"CREATE","namespace":"default","object":)" +
+         object + "}}";
+}
+
 }  // namespace tpuslice::testing

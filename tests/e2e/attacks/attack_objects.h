@@ -26,5 +26,7 @@ inline constexpr ResourceType kSetType{"leaderworkerset.x-k8s.io", "v1", "Leader
                            const std::string& topology);
 /// A pod that looks like one of a group of that size.
 [[nodiscard]] Json group_pod(const std::string& name, const std::string& size);
+/// An AdmissionReview of the creation of a pod, given as JSON.
+[[nodiscard]] std::string review_of(const std::string& object);
 
 }  // namespace tpuslice::testing

@@ -159,11 +159,6 @@ std::string repeated(std::string_view text, std::size_t times) {
   return out;
 }
 
-std::string review_of(const std::string& object) {
-  return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","kind":{"group":"","version":"v1","kind":"Pod"},"operation":"CREATE","namespace":"default","object":)" +
-         object + "}}";
-}
-
 /// An argument of that many bytes.
 std::string large(std::size_t bytes) { return std::string(bytes, 'x'); }
 
@@ -342,6 +337,16 @@ std::vector<Attack> attacks_on_controllers() {
          return refused.empty() ? wait_for_event(plane, "tiny", "FailedDecode") : refused;
        },
        "more than 100000 values"},
+      {"FifteenStoredRayClustersOfNineHundredKilobytes",
+       [](AttackPlane& plane) {
+         const Json group = ray_group("g", 0, 1, pod_template(large(900'000)));
+         for (int i = 0; i < 15; ++i) {
+           const Object cluster = ray_cluster(fmt::format("large-{}", i), Json::array({group}));
+           if (std::string refused = create(plane, kRayClusterType, cluster); !refused.empty()) return refused;
+         }
+         return wait_for_event(plane, "large-14", "FailedDecode");
+       },
+       "use another namespace"},
       {"TwoHundredPodsOfForgedSlicesOfNineThousandHosts",
        [](AttackPlane& plane) {
          forge_pods(

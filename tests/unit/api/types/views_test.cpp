@@ -260,8 +260,8 @@ TEST(ObjectView, KeepsTheWholeObjectExceptManagedFields) {
   EXPECT_EQ(view.controller->kind, "RayCluster");
   EXPECT_EQ(view.labels.at("ray.io/cluster"), "train");
   EXPECT_TRUE(view.deletion.has_value());
-  EXPECT_EQ(find_path(view.object.json(), {"metadata", "managedFields"}), nullptr);
-  EXPECT_EQ(string_at(view.object.json(), {"spec", "containers", "0", "name"}), "worker");
+  EXPECT_EQ(find_path(view.object().json(), {"metadata", "managedFields"}), nullptr);
+  EXPECT_EQ(string_at(view.object().json(), {"spec", "containers", "0", "name"}), "worker");
 }
 
 TEST(ObjectView, RefusesOtherJson) {

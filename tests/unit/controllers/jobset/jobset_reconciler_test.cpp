@@ -70,7 +70,7 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   EXPECT_THAT(condition(out.status->status["conditions"], tpu::kSlicesPlaced),
               AllOf(HasSubstr("False SlicesWaiting: "), HasSubstr(": no node pool matches")));
 
-  Json jobset = jobsets_.get({"default", "train"})->object.json();
+  Json jobset = jobsets_.get({"default", "train"})->object().json();
   jobset["status"] = out.status->status;
   jobsets_.put(*ObjectView::from_json(std::move(jobset)));
   EXPECT_TRUE(plan().empty()) << "reported";

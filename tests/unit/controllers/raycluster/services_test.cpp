@@ -31,9 +31,9 @@ std::vector<Kind> kinds(const RayClusterObserved& seen) {
 }
 
 void change_service(RayClusterObserved& seen, std::size_t index, const Json& patch) {
-  ObjectView view = *seen.services[index];
-  view.object.mutable_json().merge_patch(patch);
-  seen.services[index] = std::make_shared<const ObjectView>(view);
+  Json service = seen.services[index]->object().json();
+  service.merge_patch(patch);
+  seen.services[index] = std::make_shared<const ObjectView>(decode_object(service));
 }
 
 TEST(HeadService, SelectsTheHeadAndExposesItsPorts) {

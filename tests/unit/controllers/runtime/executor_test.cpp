@@ -41,10 +41,9 @@ class ExecutorTest : public ::testing::Test {
 
   ExecutionReport apply(const plan::Plan& plan) { return executor_.apply(plan, target(), {}); }
   Target target() const {
-    const Json* status = find_path(owner_.json(), {"status"});
     return {{kWidgets.api_version(), "Widget", owner_.key(), owner_.uid(), owner_.resource_version()},
             kWidgets,
-            status == nullptr ? Json(nullptr) : *status};
+            [status = plan::status_of(owner_)] { return status; }};
   }
   plan::Action create(const std::string& name) {
     plan::Action action = plan::Action::create(kPods, pod(name, &owner_));

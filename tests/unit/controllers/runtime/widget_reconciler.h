@@ -24,7 +24,8 @@ class WidgetReconciler final : public plan::Reconciler {
     plan::Plan plan;
     const auto widget = widgets_.get(input.key);
     if (!widget) return plan;
-    const Json& spec = widget->object.json()["spec"];
+    const Object object = widget->object();
+    const Json spec = object.json()["spec"];
     if (spec.contains("throw")) throw std::runtime_error("reconciler bug");
     if (spec.contains("requeue")) plan.requeue_after = std::chrono::seconds(spec["requeue"].get<int>());
     const int replicas = spec.value("replicas", 0);
@@ -32,7 +33,7 @@ class WidgetReconciler final : public plan::Reconciler {
     for (int i = 0; i < replicas; ++i) {
       const std::string name = input.key.name + "-" + std::to_string(i);
       if (pods_.get({input.key.namespace_name, name})) continue;
-      stage.actions.push_back(plan::Action::create(kPods, pod(name, &widget->object)));
+      stage.actions.push_back(plan::Action::create(kPods, pod(name, &object)));
       stage.actions.back().failure_reason = "FailedCreatePod";
     }
     if (!stage.actions.empty()) {

@@ -1,0 +1,113 @@
+// Where a watch writes what it reads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/client/client.h"
+#include "controllers/runtime/namespace_budget.h"
+#include "controllers/runtime/store.h"
+
+namespace tpuslice::runtime {
+
+/// Receives the objects that a watch reads: a list in a staging area, swapped in at its end; then single changes.
+class WatchSink {
+ public:
+  virtual ~WatchSink() = default;
+  virtual void begin() = 0;  ///< Empties the staging area.
+  /// Errors: InvalidArgument for an object that cannot be decoded, or that its namespace has no room for.
+  virtual Status stage(std::string_view object) = 0;
+  virtual void unstage(const ObjectKey& key) = 0;
+  virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
+  virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
+  /// Errors: as stage().
+  virtual Status put(std::string_view object) = 0;
+  virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
+  virtual void advance(std::uint64_t revision) = 0;
+  /// A relist would find room for an object that was refused since begin().
+  [[nodiscard]] virtual bool has_room_again() const = 0;
+};
+
+/// For each namespace and store: a few thousand usual workloads.
+inline constexpr std::size_t kBytesPerNamespace = 16U << 20U;
+
+/// Borrows store and annotations. `annotations`: those that views keep.
+template <typename View>
+class StoreSink final : public WatchSink {
+ public:
+  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations,
+            std::size_t bytes_per_namespace = kBytesPerNamespace)
+      : store_(store), annotations_(annotations), budget_(bytes_per_namespace) {}
+
+  void begin() override {
+    staged_.clear();
+    budget_.forget_refused();
+    count_stored();  // Their room is theirs until commit().
+  }
+  Status stage(std::string_view object) override {
+    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
+    const auto staged = staged_.find(view.key);
+    RETURN_IF_ERROR(reserve(staged == staged_.end() ? store_.get(view.key).get() : &staged->second, view));
+    ObjectKey key = view.key;
+    staged_.insert_or_assign(std::move(key), std::move(view));
+    return {};
+  }
+  void unstage(const ObjectKey& key) override { staged_.erase(key); }
+  void stage_known(const ObjectKey& key) override {
+    if (const auto known = store_.get(key)) staged_.insert_or_assign(key, *known);
+  }
+  void commit(std::uint64_t revision) override {
+    std::vector<View> all;
+    all.reserve(staged_.size());
+    for (auto& [key, view] : staged_) all.push_back(std::move(view));
+    staged_.clear();
+    store_.replace(std::move(all), revision);
+    count_stored();
+  }
+  Status put(std::string_view object) override {
+    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
+    RETURN_IF_ERROR(reserve(store_.get(view.key).get(), view));
+    store_.put(std::move(view));
+    return {};
+  }
+  void erase(const ObjectKey& key, std::uint64_t revision) override {
+    if (const auto known = store_.get(key)) budget_.remove(key.namespace_name, bytes_of(*known));
+    store_.erase(key, revision);
+  }
+  void advance(std::uint64_t revision) override { store_.advance(revision); }
+  [[nodiscard]] bool has_room_again() const override { return budget_.has_room_again(); }
+
+ private:
+  /// Of a view that can be as large as its object; compact views do not count.
+  [[nodiscard]] static std::size_t bytes_of([[maybe_unused]] const View& view) {
+    if constexpr (requires { view.text.size(); }) {
+      return view.text.size();
+    } else {
+      return 0;
+    }
+  }
+
+  [[nodiscard]] Status reserve(const View* known, const View& view) {
+    const std::string& name = view.key.namespace_name;
+    if (budget_.try_replace(name, known == nullptr ? 0 : bytes_of(*known), bytes_of(view))) return {};
+    return Error::invalid_argument(
+        "it has {} bytes, and of the {} of namespace {} the operator reads at most {} bytes together; delete some, or "
+        "use another namespace",
+        bytes_of(view), store_.type().resource(), name, budget_.bytes());
+  }
+
+  void count_stored() {
+    budget_.clear();
+    for (const auto& view : store_.list()) budget_.add(view->key.namespace_name, bytes_of(*view));
+  }
+
+  Store<View>& store_;
+  const AnnotationPrefixes& annotations_;
+  NamespaceBudget budget_;
+  std::map<ObjectKey, View> staged_;
+};
+
+}  // namespace tpuslice::runtime
