@@ -101,37 +101,36 @@ class RollingRestart : public ::testing::Test {
   }
 
   /// A new authority beside the old one, and a certificate of it, as an administrator may write them.
-  void replace_secret() {
+  void replace_secret(client::Client& client) {
     const ObjectKey key{"tpu-slice-system", "tpu-slice-webhook-cert"};
-    webhook::CertificateBundle bundle = webhook::read_certificate_data(plane_->client().get(kSecrets, key)->json());
+    webhook::CertificateBundle bundle = webhook::read_certificate_data(client.get(kSecrets, key)->json());
     bundle.authority = {};
     bundle.leaf = {};
     webhook::SelfManagedOptions options;
     options.namespace_name = key.namespace_name;
     const auto renewed = webhook::renew_certificates(bundle, options, RealClock().wall());
     ASSERT_TRUE(renewed.ok()) << renewed.error().message();
-    const auto written = plane_->client().patch(kSecrets, key, client::PatchType::kMerge,
-                                                {{"data", webhook::certificate_data(*renewed)}});
+    const auto written =
+        client.patch(kSecrets, key, client::PatchType::kMerge, {{"data", webhook::certificate_data(*renewed)}});
     ASSERT_TRUE(written.ok()) << written.error().message();
   }
 
   /// As an installer that applies its manifest again.
-  void reset_bundle() {
+  void reset_bundle(client::Client& client) {
     const ResourceType type{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                             "mutatingwebhookconfigurations", false};
-    const auto before = plane_->client().get(type, {"", "tpu-slice-operator"});
+    const auto before = client.get(type, {"", "tpu-slice-operator"});
     ASSERT_TRUE(before.ok()) << before.error().message();
     const RealClock clock;
     const Instant begin = clock.now();
     const auto bundle_of = [](const Object& object) {
       return string_at(object.json(), {"webhooks", "0", "clientConfig", "caBundle"});
     };
-    const auto reset =
-        plane_->client().patch(type, {"", "tpu-slice-operator"}, client::PatchType::kJson,
-                               Json::array({{{"op", "remove"}, {"path", "/webhooks/0/clientConfig/caBundle"}}}));
+    const auto reset = client.patch(type, {"", "tpu-slice-operator"}, client::PatchType::kJson,
+                                    Json::array({{{"op", "remove"}, {"path", "/webhooks/0/clientConfig/caBundle"}}}));
     ASSERT_TRUE(reset.ok()) << reset.error().message();
     ASSERT_TRUE(eventually([&] {
-      const auto now = plane_->client().get(type, {"", "tpu-slice-operator"});
+      const auto now = client.get(type, {"", "tpu-slice-operator"});
       return now.ok() && bundle_of(*now) == bundle_of(*before);
     }));
     const std::chrono::duration<double> took = clock.now() - begin;
@@ -172,7 +171,7 @@ TEST_F(RollingRestart, FailsNoAdmission) {
   for (int round = 1; round <= rounds(); ++round) {
     if (round == kNewAuthorityRound) replace_certificate_of_apiserver(authorities, authority);
     restart(0);
-    replace_secret();
+    replace_secret(client);
     restart(1);
     fmt::print("round {}: {} admitted, {} failed\n", round, load.admitted(), load.failed());
     std::fflush(stdout);
@@ -180,7 +179,7 @@ TEST_F(RollingRestart, FailsNoAdmission) {
   load.stop();
   EXPECT_EQ(load.failed(), 0) << load.first_failure();
   EXPECT_GT(load.admitted(), 100);
-  reset_bundle();
+  reset_bundle(client);
 }
 
 }  // namespace
