@@ -101,6 +101,9 @@ function(tpuslice_executable name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
+# The tests that `make asan` and `make tsan` run.
+add_custom_target(sanitized_tests)
+
 # tpuslice_test(<name> SOURCES ... DEPS ... [LABELS unit|laws|sim|...] [TIMEOUT seconds] [SHARDS n] [SLOTS n])
 # One GoogleTest program, run from the source root so that tests find their data files. SHARDS splits its cases among so
 # many ctest entries, <name>_1 to <name>_n. SLOTS is the part of a core that an entry uses, in sixths: 6, the default, for a
@@ -118,6 +121,9 @@ function(tpuslice_test name)
     target_precompile_headers(${name} REUSE_FROM tpuslice_test_pch)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  if(ARG_LABELS MATCHES "unit|laws|sim")
+    add_dependencies(sanitized_tests ${name})
+  endif()
   if(NOT ARG_SLOTS)
     set(ARG_SLOTS 6)
   endif()
