@@ -26,6 +26,7 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 
 test: build ## Build and run all tests; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
+	@tests/ray/install.sh >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD)
 
 demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster

@@ -8,6 +8,7 @@ packages=(
   nlohmann-json3-dev libsimdjson-dev libyaml-cpp-dev
   libspdlog-dev libfmt-dev prometheus-cpp-dev libcli11-dev libre2-dev
   libgtest-dev libgmock-dev jq curl
+  iproute2 python3-venv                           # Ray from PyPI, in network namespaces
   "$@"
 )
 # The demo and the end-to-end tests use kubectl, in any version.

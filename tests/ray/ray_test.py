@@ -1,0 +1,223 @@
+"""Real Ray processes run the commands that the operator generates, in the environment that it injects.
+
+ray_test.py CONTROLPLANE OPERATOR VIRTUALENV: starts a Kubernetes control plane and the operator, applies cluster.yaml, and
+runs the containers of its pods as processes (pods.py). Run by ray_test.sh, in a network namespace of its own.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import pods
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CONTROLPLANE, OPERATOR, VIRTUALENV = sys.argv[1:4]
+PATH = f"{VIRTUALENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+START_LIMIT = 240  # Seconds. Five Ray nodes start on two cores.
+# What the images and GKE's nodes have beside the pod's specification.
+NODE_ENV = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_MEMORY_MONITOR": "1", "KUBERNETES_SERVICE_HOST": "kubernetes.default",
+            "KUBERNETES_SERVICE_PORT_HTTPS": "443"}
+
+
+def forward(listen, target):
+    """Passes connections on: the API server listens on the loopback address only."""
+    def pump(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        finally:
+            for end in (source, sink):
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def serve():
+        while True:
+            client, _ = server.accept()
+            upstream = socket.create_connection(target)
+            for pair in ((client, upstream), (upstream, client)):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    server = socket.create_server(listen)
+    threading.Thread(target=serve, daemon=True).start()
+
+
+class World:
+    """A control plane, the operator with the permissions of deploy/rbac, and the pods as processes."""
+
+    def __init__(self):
+        self.workdir = tempfile.mkdtemp(prefix="tpu-slice-ray-")
+        self.processes = []
+        self.runner = None
+
+    def start(self):
+        pods.create_bridge()
+        self.kubeconfig = os.path.join(self.workdir, "kubeconfig")
+        self._spawn("controlplane", CONTROLPLANE, "--kubeconfig-out", self.kubeconfig)
+        self.wait_for("the control plane", lambda: os.path.exists(self.kubeconfig) and self.log_of("controlplane").count("ready:"))
+        config = json.loads(self.kubectl("config", "view", "--raw", "-o", "json"))
+        host, port = config["clusters"][0]["cluster"]["server"].removeprefix("https://").split(":")
+        forward((pods.GATEWAY, 443), (host, int(port)))
+        self.kubectl("apply", "-f", f"{ROOT}/deploy/crds", "-f", f"{ROOT}/deploy/operator/namespace.yaml", "-f", f"{ROOT}/deploy/rbac")
+        token = self.kubectl("create", "token", "tpu-slice-operator", "-n", "tpu-slice-system").strip()
+        operator_config = self.config_with(config, token)
+        self._spawn("operator", OPERATOR, "--kubeconfig", operator_config, "--device-env", "--webhook-bind-address=0",
+                    "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0", "--log-format=text")
+        self.runner = pods.PodRunner(self.kubectl, self.workdir, PATH, self.hosts_of, self.account_of, NODE_ENV)
+        self.runner.start()
+
+    def config_with(self, admin, token):
+        path = os.path.join(self.workdir, "operator.kubeconfig")
+        config = {**admin, "users": [{"name": admin["users"][0]["name"], "user": {"token": token}}]}
+        with open(path, "w", encoding="utf-8") as out:
+            json.dump(config, out)
+        return path
+
+    def _spawn(self, name, *command):
+        with open(os.path.join(self.workdir, f"{name}.log"), "w", encoding="utf-8") as log:
+            self.processes.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
+
+    def log_of(self, name):
+        with open(os.path.join(self.workdir, f"{name}.log"), encoding="utf-8") as log:
+            return log.read()
+
+    def kubectl(self, *arguments):
+        return pods.run("kubectl", "--kubeconfig", self.kubeconfig, *arguments)
+
+    def get(self, *arguments):
+        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+
+    def hosts_of(self, running):
+        """What cluster DNS would answer for the services of the cluster."""
+        lines = ["127.0.0.1 localhost", f"{pods.GATEWAY} kubernetes.default kubernetes"]
+        services = self.get("services")["items"]
+        for pod in running:
+            address, spec, labels = pod["status"]["podIP"], pod["spec"], pod["metadata"]["labels"]
+            lines.append(f"{address} {spec.get('hostname', pod['metadata']['name'])}")
+            for service in services:
+                selector = service["spec"].get("selector")
+                if not selector or not selector.items() <= labels.items():
+                    continue
+                name = service["metadata"]["name"]
+                if labels["ray.io/node-type"] == "head":
+                    lines.append(f"{address} {name} {name}.default.svc.cluster.local")
+                elif spec.get("subdomain") == name:
+                    host = f"{spec['hostname']}.{name}"
+                    lines.append(f"{address} {host} {host}.default.svc.cluster.local")
+        return "\n".join(lines) + "\n"
+
+    def account_of(self, pod):
+        """Credentials as the kubelet mounts them, for pods with a service account of their own."""
+        account = pod["spec"].get("serviceAccountName", "default")
+        if account == "default":
+            return None
+        path = os.path.join(self.workdir, f"account-{account}")
+        if not os.path.exists(path):
+            os.makedirs(path)
+            with open(os.path.join(path, "token"), "w", encoding="utf-8") as out:
+                out.write(self.kubectl("create", "token", account).strip())
+            with open(os.path.join(path, "ca.crt"), "w", encoding="utf-8") as out:
+                out.write(self.kubectl("get", "configmap", "kube-root-ca.crt", "-o", r"jsonpath={.data.ca\.crt}"))
+        return path
+
+    def in_cluster(self, question):
+        """Runs in_cluster.py in the head pod."""
+        head = self.runner.sandbox_of("-head-")
+        env = {"PATH": PATH, "HOME": "/root", "RAY_DEDUP_LOGS": "0"}
+        return json.loads(head.execute(f"{VIRTUALENV}/bin/python", f"{HERE}/in_cluster.py", question, env=env).splitlines()[-1])
+
+    def wait_for(self, what, condition, limit=START_LIMIT):
+        deadline = time.monotonic() + limit
+        while not (result := condition()):
+            if self.runner and self.runner.error:
+                raise self.runner.error
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what}: not within {limit} s\n{self.describe()}")
+            time.sleep(0.5)
+        return result
+
+    def describe(self):
+        out = []
+        for name in ("controlplane", "operator"):
+            if os.path.exists(os.path.join(self.workdir, f"{name}.log")):
+                out.append(f"--- {name}\n{self.log_of(name)[-2000:]}")
+        for sandbox in self.runner.sandboxes.values() if self.runner else []:
+            out.append(f"--- pod {sandbox.name}\n{sandbox.tail()}")
+        return "\n".join(out)
+
+    def stop(self):
+        if self.runner:
+            self.runner.stop()
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in reversed(self.processes):
+            process.wait(timeout=60)
+        shutil.rmtree(self.workdir)
+
+
+class RealRay(unittest.TestCase):
+    world = World()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(cls.world.stop)
+        cls.world.start()
+        begin = time.monotonic()
+        cls.world.kubectl("apply", "-f", f"{HERE}/cluster.yaml")
+        cls.world.wait_for("five Ray nodes", lambda: cls.alive_nodes() == 5)
+        print(f"five Ray nodes after {time.monotonic() - begin:.0f} s", file=sys.stderr)
+
+    @classmethod
+    def alive_nodes(cls):
+        if len(cls.world.runner.sandboxes) < 5:
+            return 0
+        try:
+            return len(cls.world.in_cluster("nodes"))
+        except (RuntimeError, StopIteration, subprocess.TimeoutExpired):
+            return 0
+
+    def workers(self):
+        return {pod["status"]["podIP"]: pod["metadata"]["labels"]
+                for pod in self.world.get("pods", "-l", "ray.io/node-type=worker")["items"]}
+
+    def test_nodes_have_the_resources_and_labels_of_a_slice(self):
+        nodes = {node["address"]: node for node in self.world.in_cluster("nodes")}
+        workers = self.workers()
+        self.assertEqual(sum(node["resources"].get("TPU", 0) for node in nodes.values()), 16)
+        for address, labels in workers.items():
+            host = labels["ray.io/replica-host-index"]
+            node = nodes[address]
+            self.assertEqual(node["resources"].get("TPU-v6e-16-head"), 1 if host == "0" else None)
+            self.assertEqual(node["labels"].get("ray.io/tpu-slice-name"), "tpu-group-0")
+            self.assertEqual(node["labels"].get("ray.io/tpu-worker-id"), host)
+            self.assertEqual(node["labels"].get("ray.io/tpu-topology"), "4x4")
+            self.assertEqual(node["labels"].get("ray.io/tpu-pod-type"), "v6e-16")
+
+    def test_ray_reads_its_identity_from_the_injected_environment(self):
+        workers = self.workers()
+        identities = self.world.in_cluster("identities")
+        self.assertEqual(len(identities), 4)
+        for identity in identities:
+            host = int(workers[identity["address"]]["ray.io/replica-host-index"])
+            self.assertEqual(identity, {"address": identity["address"], "name": "tpu-group-0", "worker_id": host, "workers": 4,
+                                        "topology": "4x4", "pod_type": "v6e-16", "chips": 4})
+
+    def test_a_placement_group_reserves_the_whole_slice(self):
+        reserved = self.world.in_cluster("slice")
+        self.assertEqual(reserved["hosts"], 4)
+        self.assertEqual(sorted(identity["worker_id"] for identity in reserved["identities"]), [0, 1, 2, 3])
+        self.assertEqual({identity["name"] for identity in reserved["identities"]}, {"tpu-group-0"})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
