@@ -94,7 +94,7 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
   if (options.enables("raycluster")) {
-    raycluster::Options ray;
+    raycluster::Options ray = options.raycluster;
     ray.cluster_domain = options.cluster_domain;
     ray.mutation = mutation_options(options);
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},

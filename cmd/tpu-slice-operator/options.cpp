@@ -6,12 +6,14 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "api/base/file.h"
 #include "api/base/strings.h"
 #include "api/types/validation_names.h"
 #include "api/types/yaml.h"
+#include "cmd/tpu-slice-operator/raycluster_configuration.h"
 
 namespace tpuslice {
 namespace {
@@ -201,6 +203,17 @@ Result<std::string> scalar_text(const Json& value) {
   return Error::invalid_argument("found {}, expected a string, number or boolean", value.dump());
 }
 
+Status set_from_file(const std::string& key, const Json& value, OperatorOptions& options) {
+  const auto& all = settings();
+  const auto setting = std::ranges::find_if(all, [&](const Setting& each) { return config_key(each.flag) == key; });
+  if (setting == all.end()) {
+    return Error::invalid_argument("no such setting; keys are {} and the flags in camel case, e.g. {}",
+                                   kRayClusterSection, config_key("--leader-elect"));
+  }
+  ASSIGN_OR_RETURN(const std::string flag_text, scalar_text(value));
+  return setting->set(options, flag_text);
+}
+
 }  // namespace
 
 bool OperatorOptions::enables(std::string_view name) const {
@@ -224,20 +237,19 @@ Status apply_configuration(std::string_view path, std::string_view text, Operato
     return Error::invalid_argument("{}: found {} {}, expected {} {}", path, string_at(json, {"apiVersion"}),
                                    string_at(json, {"kind"}), kConfigVersion, kConfigKind);
   }
+  std::vector<std::string> errors;
   for (const auto& [key, value] : json.items()) {
     if (key == "apiVersion" || key == "kind") continue;
-    const auto& all = settings();
-    const auto setting =
-        std::find_if(all.begin(), all.end(), [&](const Setting& each) { return config_key(each.flag) == key; });
-    if (setting == all.end()) {
-      return Error::invalid_argument("{}: {}: no such setting; keys are the flags in camel case, e.g. {}", path, key,
-                                     config_key("--leader-elect"));
+    if (key == kRayClusterSection) {
+      for (const webhook::FieldError& error : read_raycluster_configuration(value, options.raycluster)) {
+        errors.push_back(error.to_string());
+      }
+    } else if (const Status set = set_from_file(key, value, options); !set) {
+      errors.push_back(set.error().within(key).message());
     }
-    const Result<std::string> flag_text = scalar_text(value);
-    if (!flag_text) return flag_text.error().within(key).within(path);
-    if (const Status set = setting->set(options, *flag_text); !set) return set.error().within(key).within(path);
   }
-  return {};
+  if (errors.empty()) return {};
+  return Error::invalid_argument("{}: {}", path, fmt::join(errors, "; "));
 }
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/base/result.h"
+#include "controllers/raycluster/options.h"
 
 namespace tpuslice {
 
@@ -37,6 +38,7 @@ struct OperatorOptions {
   int kube_api_max_in_flight = 16;
   std::string log_format = "json";
   std::string log_level = "info";
+  raycluster::Options raycluster;  ///< Section rayCluster of the configuration file.
 
   /// Whether `name` runs under `controllers`: the last entry that names it, or "*", decides.
   [[nodiscard]] bool enables(std::string_view name) const;
@@ -54,6 +56,8 @@ struct CommandLine {
 [[nodiscard]] Result<CommandLine> parse_command_line(int argc, const char* const* argv);
 
 /// Sets what the configuration file `text` says. `path` is for messages.
+///
+/// Errors: InvalidArgument with every error of the file, each with the path of its field.
 [[nodiscard]] Status apply_configuration(std::string_view path, std::string_view text, OperatorOptions& options);
 
 /// ":8080" becomes "0.0.0.0:8080".

@@ -2,12 +2,19 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "webhook/rules/pod_mutator.h"
 
 namespace tpuslice::raycluster {
+
+/// What is added to the pods of all RayClusters. What a RayCluster itself sets takes precedence.
+struct PodDefaults {
+  Json head_sidecars = Json::array();    ///< Containers of head pods; not those whose name the pod has already.
+  Json worker_sidecars = Json::array();  ///< Likewise, of worker pods.
+  Json container_env = Json::array();    ///< Environment variables of Ray containers.
+  StringMap labels;
+  StringMap annotations;
+};
 
 struct Options {
   webhook::MutationOptions mutation;             ///< Of TPU pods.
@@ -15,7 +22,7 @@ struct Options {
   bool wait_for_gcs = true;                      ///< Adds the init container wait-gcs-ready to workers.
   bool inject_probes = true;                     ///< Adds KubeRay's probes to Ray containers without probes.
   bool head_cluster_ip = false;                  ///< Gives the head service a cluster IP instead of making it headless.
-  std::vector<std::pair<std::string, std::string>> container_env;  ///< Added to Ray containers that do not set them.
+  PodDefaults pod_defaults;
 };
 
 }  // namespace tpuslice::raycluster

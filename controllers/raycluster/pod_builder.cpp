@@ -23,8 +23,8 @@ Json object_at(const Json& json, const char* name) {
 
 /// Defaults, then the user's labels, then those that users cannot override.
 Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
-                const Json& from_template) {
-  Json labels = Json::object();
+                const Json& from_template, const PodDefaults& defaults) {
+  Json labels = defaults.labels;
   set_label(labels, kIsRayNode, "yes");
   set_label(labels, kIdentifier, identifier(spec, to_string(type)));
   set_label(labels, tpu::kAppName, kApplication);
@@ -38,15 +38,16 @@ Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType typ
 }
 
 Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
-                  std::string name) {
+                  std::string name, const PodDefaults& defaults) {
   Json metadata = object_at(*group.pod_template, "metadata");
   for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"}) {
     metadata.erase(key);
   }
   metadata["name"] = std::move(name);
   metadata["namespace"] = spec.key.namespace_name;
-  metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"));
-  Json annotations = object_at(metadata, "annotations");
+  metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"), defaults);
+  Json annotations = defaults.annotations;
+  annotations.update(object_at(metadata, "annotations"));
   set_label(annotations, kFaultTolerance, "false");
   metadata["annotations"] = std::move(annotations);
   metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
@@ -82,6 +83,16 @@ Json wait_for_gcs(const Json& ray_container, const std::string& address) {
   return out;
 }
 
+/// A container of the same name as one of the pod's would make the pod invalid.
+void add_sidecars(const Json& sidecars, Json& containers) {
+  for (const Json& sidecar : sidecars) {
+    const std::string name = string_at(sidecar, {"name"});
+    const bool in_use =
+        std::ranges::any_of(containers, [&](const Json& container) { return string_at(container, {"name"}) == name; });
+    if (!in_use) containers.push_back(sidecar);
+  }
+}
+
 struct PodParts {
   NodeType type = NodeType::kWorker;
   std::string_view group_name;
@@ -103,9 +114,13 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   const std::string address = fqdn + ":" + port;
   Json pod = {{"apiVersion", "v1"},
               {"kind", "Pod"},
-              {"metadata", pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name))},
+              {"metadata",
+               pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name), options.pod_defaults)},
               {"spec", object_at(*group.pod_template, "spec")}};
   Json& pod_spec = pod["spec"];
+  const bool is_head = parts.type == NodeType::kHead;
+  add_sidecars(is_head ? options.pod_defaults.head_sidecars : options.pod_defaults.worker_sidecars,
+               pod_spec["containers"]);
   Json& init_containers = pod_spec["initContainers"];
   if (!init_containers.is_array()) init_containers = Json::array();
   Json& container = pod_spec["containers"][0];

@@ -39,7 +39,9 @@ void append_head_address(Json& env, const std::string& fqdn) {
 
 void add_ray_environment(Json& container, const RayEnvironment& environment, const Options& options) {
   Json& env = env_of(container);
-  for (const auto& [name, value] : options.container_env) append_default(env, name, value);
+  for (const Json& variable : options.pod_defaults.container_env) {
+    if (!declares(env, string_at(variable, {"name"}))) env.push_back(variable);
+  }
   const bool head = environment.type == NodeType::kHead;
   if (!head) append_head_address(env, environment.head_fqdn);
   append_field(env, "RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", tpu::kRayCluster));

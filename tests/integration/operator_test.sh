@@ -9,9 +9,19 @@ cleanup=$(trap -p EXIT | sed "s/^trap -- '//; s/' EXIT$//")
 operators=()
 trap 'kill -9 "${operators[@]}" 2>/dev/null; rm -f "$operator_kubeconfig"; '"$cleanup" EXIT
 
+config=$workdir/operator.yaml
+header=$'apiVersion: config.tpuslice.dev/v1alpha1\nkind: OperatorConfiguration\n'
+printf '%s' "$header" >"$config"
+echo 'rayCluster: {headSidecarContainers: [{name: logs}], probes: false}' >>"$config"
+expect "a wrong configuration file is refused with all its errors" \
+  'headSidecarContainers\[0\].image: Required value; rayCluster.probes: Forbidden: no such setting' \
+  "$operator" --kubeconfig "$operator_kubeconfig" --config "$config"
+printf '%s' "$header" >"$config"
+echo 'rayCluster: {headSidecarContainers: [{name: logs, image: fluent-bit}], defaultPodLabels: {cost-center: ml}}' >>"$config"
+
 # start_operator [options]: starts an operator; its process id is in $last, its log in $workdir/operator.
 start_operator() {
-  "$operator" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 \
+  "$operator" --config "$config" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 \
     --health-probe-bind-address=127.0.0.1:0 "$@" 2>"$workdir/operator" &
   last=$!
   operators+=("$last")
@@ -30,6 +40,8 @@ start_operator
 eventually "the slice becomes ready although the operator was killed ten times" 'maxtext-tpu-cluster +4 +4 +40 +798027216Ki +0 +ready' \
   kubectl get rayclusters
 expect "no pod is duplicated" '^5$' bash -c 'kubectl get pods -o name | wc -l'
+expect "all pods have what the configuration file adds" '^5$' bash -c 'kubectl get pods -l cost-center=ml -o name | wc -l'
+expect "the head has the sidecar" 'ray-head logs' kubectl get pods -l ray.io/node-type=head -o 'jsonpath={.items[0].spec.containers[*].name}'
 expect "no service is duplicated" '^2$' bash -c 'kubectl get services -l ray.io/cluster=maxtext-tpu-cluster -o name | wc -l'
 
 eventually "healthz answers ok" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/healthz"

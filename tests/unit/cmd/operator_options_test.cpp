@@ -80,6 +80,23 @@ TEST(OperatorOptions, ErrorsNameTheConfigurationFileAndTheKey) {
   EXPECT_THAT(error("a: [1"), HasSubstr("op.yaml"));
 }
 
+TEST(OperatorOptions, AllErrorsOfAConfigurationFileAreReported) {
+  OperatorOptions options;
+  const Status applied = apply_configuration("op.yaml",
+                                             std::string(kHeader) +
+                                                 "leaderElect: maybe\nleaderElection: true\n"
+                                                 "rayCluster: {injectProbes: 1, sidecars: []}\n",
+                                             options);
+  ASSERT_FALSE(applied.ok());
+  EXPECT_EQ(
+      applied.error().message(),
+      "op.yaml: leaderElect: found \"maybe\", expected true or false; leaderElection: no such setting; keys are "
+      "rayCluster and the flags in camel case, e.g. leaderElect; rayCluster.injectProbes: Invalid value: 1: must be "
+      "true or false; rayCluster.sidecars: Forbidden: no such setting; the keys are headSidecarContainers, "
+      "workerSidecarContainers, defaultContainerEnvs, defaultPodLabels, defaultPodAnnotations, injectProbes, "
+      "injectWaitGcsReady, headServiceClusterIP");
+}
+
 TEST(OperatorOptions, APortWithoutAHostListensOnAllAddresses) {
   EXPECT_EQ(listen_address(":8080"), "0.0.0.0:8080");
   EXPECT_EQ(listen_address("127.0.0.1:0"), "127.0.0.1:0");

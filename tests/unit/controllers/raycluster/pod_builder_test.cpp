@@ -184,6 +184,29 @@ TEST(WorkerPod, LetsUsersOverrideLabelsExceptThoseThatPlaceIt) {
   EXPECT_EQ(labels["ray.io/group"], "tpu-group");
 }
 
+TEST(WorkerPod, GetsTheDefaultsOfTheAdministratorUnlessItSetsThem) {
+  Options options;
+  options.pod_defaults.worker_sidecars = {{{"name", "logs"}, {"image", "l"}}, {{"name", "ray-worker"}, {"image", "x"}}};
+  options.pod_defaults.head_sidecars = {{{"name", "only-head"}, {"image", "h"}}};
+  options.pod_defaults.container_env = {{{"name", "REGION"}, {"value", "eu"}},
+                                        {{"name", "JAX_PLATFORMS"}, {"value", "cpu"}}};
+  options.pod_defaults.labels = {{"team", "default"}, {"cost", "7"}};
+  options.pod_defaults.annotations = {{"a", "default"}, {"b", "default"}};
+  Json cluster = tutorial_cluster();
+  Json& pod_template = cluster["spec"]["workerGroupSpecs"][0]["template"];
+  pod_template["spec"]["containers"][0]["name"] = "ray-worker";
+  pod_template["metadata"]["labels"]["team"] = "ml";
+  pod_template["metadata"]["annotations"]["a"] = "mine";
+  const Json pod = worker_of(cluster, {0, 0}, options);
+  EXPECT_THAT(names(pod["spec"]["containers"]), ElementsAre("ray-worker", "logs"));
+  EXPECT_EQ(env(pod["spec"]["containers"][0], "REGION"), "eu");
+  EXPECT_EQ(env(pod["spec"]["containers"][0], "JAX_PLATFORMS"), "tpu");
+  EXPECT_EQ(pod["metadata"]["labels"]["team"], "ml");
+  EXPECT_EQ(pod["metadata"]["labels"]["cost"], "7");
+  EXPECT_EQ(pod["metadata"]["annotations"]["a"], "mine");
+  EXPECT_EQ(pod["metadata"]["annotations"]["b"], "default");
+}
+
 TEST(WorkerPod, OfATemplateThatContradictsItsSliceIsAnErrorThatNamesTheGroup) {
   Json cluster = tutorial_cluster();
   cluster["spec"]["workerGroupSpecs"][0]["template"]["spec"]["hostname"] = "mine";
