@@ -53,12 +53,29 @@ constexpr std::array kShapes{
 };
 
 /// Fields of a container in Kubernetes. The API server drops others, so a misspelt one would have no effect.
-constexpr std::array<std::string_view, 23> kContainerFields{
-    "args",          "command",          "env",           "envFrom",          "image",
-    "imagePullPolicy", "lifecycle",      "livenessProbe", "name",             "ports",
-    "readinessProbe", "resizePolicy",    "resources",     "restartPolicy",    "securityContext",
-    "startupProbe",  "stdin",            "stdinOnce",     "terminationMessagePath", "terminationMessagePolicy",
-    "tty",           "volumeMounts",     "workingDir"};
+constexpr std::array<std::string_view, 23> kContainerFields{"args",
+                                                            "command",
+                                                            "env",
+                                                            "envFrom",
+                                                            "image",
+                                                            "imagePullPolicy",
+                                                            "lifecycle",
+                                                            "livenessProbe",
+                                                            "name",
+                                                            "ports",
+                                                            "readinessProbe",
+                                                            "resizePolicy",
+                                                            "resources",
+                                                            "restartPolicy",
+                                                            "securityContext",
+                                                            "startupProbe",
+                                                            "stdin",
+                                                            "stdinOnce",
+                                                            "terminationMessagePath",
+                                                            "terminationMessagePolicy",
+                                                            "tty",
+                                                            "volumeMounts",
+                                                            "workingDir"};
 
 std::string path_of(std::string_view key) { return fmt::format("{}.{}", kRayClusterSection, key); }
 
@@ -102,8 +119,8 @@ void check_variable(const Json& variable, const std::string& path, std::set<std:
   }
   for (const auto& [field, value] : variable.items()) {
     if (field == "name" || field == "value" || field == "valueFrom") continue;
-    errors.push_back(webhook::forbidden(fmt::format("{}.{}", path, field), "an environment variable has no such field",
-                                        kOurRule));
+    errors.push_back(
+        webhook::forbidden(fmt::format("{}.{}", path, field), "an environment variable has no such field", kOurRule));
   }
 }
 
@@ -118,8 +135,8 @@ void check_env(const Json& section, Errors& errors) {
 
 /// Labels and annotations by which the operator and Ray know a pod.
 bool is_reserved(std::string_view key) {
-  return key.starts_with("ray.io/") || key.starts_with(tpu::kAnnotationPrefix) ||
-         key == tpu::kAppName || key == "app.kubernetes.io/created-by";
+  return key.starts_with("ray.io/") || key.starts_with(tpu::kAnnotationPrefix) || key == tpu::kAppName ||
+         key == "app.kubernetes.io/created-by";
 }
 
 void check_map(const Json& section, std::string_view key, bool labels, Errors& errors) {
@@ -142,12 +159,12 @@ void check_map(const Json& section, std::string_view key, bool labels, Errors& e
 }
 
 void check_keys(const Json& section, Errors& errors) {
-  constexpr std::array kKeys{kHeadSidecars, kWorkerSidecars, kContainerEnv,       kPodLabels,
-                             kPodAnnotations, kInjectProbes, kInjectWaitGcsReady, kHeadClusterIp};
+  constexpr std::array kKeys{kHeadSidecars,   kWorkerSidecars, kContainerEnv,       kPodLabels,
+                             kPodAnnotations, kInjectProbes,   kInjectWaitGcsReady, kHeadClusterIp};
   for (const auto& [key, value] : section.items()) {
     if (std::ranges::find(kKeys, key) != kKeys.end()) continue;
-    errors.push_back(webhook::forbidden(path_of(key), fmt::format("no such setting; the keys are {}", fmt::join(kKeys, ", ")),
-                                        kOurRule));
+    errors.push_back(webhook::forbidden(
+        path_of(key), fmt::format("no such setting; the keys are {}", fmt::join(kKeys, ", ")), kOurRule));
   }
 }
 

@@ -11,8 +11,8 @@ namespace tpuslice {
 
 inline constexpr std::string_view kRayClusterSection = "rayCluster";
 
-/// Sets what `section` says; keys that KubeRay's configuration has as well have its names. Returns every error, with its
-/// path from the section's name on; then `options` has no certain value.
+/// Sets what `section` says; keys that KubeRay's configuration has as well have its names. Returns every error, with
+/// its path from the section's name on; then `options` has no certain value.
 [[nodiscard]] std::vector<webhook::FieldError> read_raycluster_configuration(const Json& section,
                                                                              raycluster::Options& options);
 

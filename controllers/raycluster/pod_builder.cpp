@@ -48,8 +48,8 @@ Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType t
   metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"), defaults);
   Json annotations = defaults.annotations;
   annotations.update(object_at(metadata, "annotations"));
-  set_label(annotations, kFaultTolerance, "false");
-  metadata["annotations"] = std::move(annotations);
+  if (type == NodeType::kHead) set_label(annotations, kFaultTolerance, "false");
+  if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
   return metadata;
 }

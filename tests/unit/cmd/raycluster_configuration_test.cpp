@@ -60,18 +60,19 @@ TEST(RayClusterConfiguration, RefusesWhatIsNotASection) {
 }
 
 TEST(RayClusterConfiguration, ReportsEveryErrorOfSidecars) {
-  EXPECT_THAT(errors_of(R"(
+  EXPECT_THAT(
+      errors_of(R"(
 headSidecarContainers: [{image: a}, {name: UPPER, image: a}, {name: ok, image: a, imagee: b}, 5]
 workerSidecarContainers: [{name: a, image: a}, {name: a, image: a, resources: {limits: {google.com/tpu: 4}}}, {name: b}]
 )"),
-              ElementsAre("rayCluster.headSidecarContainers[3]: Invalid value: 5: must be an object",
-                          "rayCluster.headSidecarContainers[0].name: Required value",
-                          "rayCluster.workerSidecarContainers[2].image: Required value",
-                          testing::StartsWith("rayCluster.headSidecarContainers[1].name: Invalid value: \"UPPER\""),
-                          "rayCluster.headSidecarContainers[2].imagee: Forbidden: a container has no such field",
-                          "rayCluster.workerSidecarContainers[1].name: Duplicate value: \"a\"",
-                          "rayCluster.workerSidecarContainers[1].resources.limits[google.com/tpu]: Forbidden: the chips "
-                          "of a host belong to the Ray container"));
+      ElementsAre("rayCluster.headSidecarContainers[3]: Invalid value: 5: must be an object",
+                  "rayCluster.headSidecarContainers[0].name: Required value",
+                  "rayCluster.workerSidecarContainers[2].image: Required value",
+                  testing::StartsWith("rayCluster.headSidecarContainers[1].name: Invalid value: \"UPPER\""),
+                  "rayCluster.headSidecarContainers[2].imagee: Forbidden: a container has no such field",
+                  "rayCluster.workerSidecarContainers[1].name: Duplicate value: \"a\"",
+                  "rayCluster.workerSidecarContainers[1].resources.limits[google.com/tpu]: Forbidden: the chips "
+                  "of a host belong to the Ray container"));
 }
 
 TEST(RayClusterConfiguration, ReportsEveryErrorOfEnvironmentLabelsAndAnnotations) {
