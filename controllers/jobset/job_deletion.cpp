@@ -13,15 +13,11 @@ using Step = JobDeletion::Step;
 /// A deletion is reported if it takes longer: each change of the message is a status write.
 constexpr Duration kSlowDeletion = std::chrono::seconds(10);
 
-/// The Job controller has not created all pods yet.
-bool is_creating_pods(const JobView& job) {
-  if (is_finishing(job) || job.suspended) return false;
+/// A sync of the Job controller may be about to create the first pods.
+bool may_be_creating_first_pods(const JobView& job) {
+  if (is_finishing(job) || job.active > 0) return false;
   const int left = job.completions ? *job.completions - job.succeeded : job.parallelism;
-  return !job.started || job.active < std::min(job.parallelism, left);
-}
-
-std::optional<Timestamp> deletion_pending_since(const JobView& job) {
-  return parse_rfc3339(job.annotation(kDeletionPendingSince));
+  return std::min(job.parallelism, left) > 0;
 }
 
 class DeletionPlanner {
@@ -31,12 +27,11 @@ class DeletionPlanner {
 
   void add(const JobPtr& job) {
     if (job->deletion) return handle_deleting_job(job, *job->deletion);
-    if (const std::optional<Timestamp> since = deletion_pending_since(*job); since && job->suspended) {
-      const Timestamp deadline = *since + options_.suspend_timeout;
-      const bool stopped = job->condition("Suspended") != nullptr && job->active == 0;
-      if (!stopped && now_ < deadline) return requeue_at(deadline);
-    } else if (is_creating_pods(*job)) {
-      return add(job, Step::kSuspend);
+    if (replacements_ != nullptr && may_be_creating_first_pods(*job)) {
+      if (!job->suspended) return add(job, Step::kSuspend);
+      if (const std::optional<Timestamp> deadline = suspend_deadline(*job); deadline && now_ < *deadline) {
+        return requeue_at(*deadline);
+      }
     }
     const bool overlap = replacements_ != nullptr && may_overlap_restart(*job, spec_, *replacements_);
     add(job, overlap ? Step::kOverlap : Step::kDelete);
@@ -49,6 +44,13 @@ class DeletionPlanner {
 
   void requeue_at(Timestamp time) {
     out_.requeue_after = std::min(out_.requeue_after.value_or(time - now_), time - now_);
+  }
+
+  /// Until when the deletion waits; empty if it does not.
+  [[nodiscard]] std::optional<Timestamp> suspend_deadline(const JobView& job) const {
+    const std::optional<Timestamp> since = parse_rfc3339(job.annotation(kDeletionPendingSince));
+    if (!since || job.condition("Suspended") != nullptr) return std::nullopt;
+    return *since + options_.suspend_timeout;
   }
 
   void handle_deleting_job(const JobPtr& job, Timestamp deletion) {

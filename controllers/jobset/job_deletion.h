@@ -30,10 +30,10 @@ struct JobDeletions {
 
 /// Deletes the Jobs after their pods; before them if the restart may overlap (restart_overlap.h).
 ///
-/// - A Job whose pods are still being created is suspended first. Otherwise the Job controller can keep expectations
-/// for
-///   the next Job of that name, and wait five minutes for pods that were never created (kubernetes#142142,
-///   kubernetes#131917).
+/// - A Job that will be replaced and has no active pod is suspended first, and deleted when the Job controller has set
+///   its condition Suspended, or after options.suspend_timeout. Otherwise a sync that is creating its first pods can
+///   leave expectations to the next Job of that name, which then gets no pods for five minutes (kubernetes#142142,
+///   kubernetes#131917). A Job with an active pod cannot: docs/adr/0015.
 /// - A Job that is terminating for options.deletion_timeout, for example because a pod is on a lost node, is deleted
 ///   without its pods, so that its replacement can be created.
 ///

@@ -87,7 +87,7 @@ void render_deletions(const JobDeletions& deletions, const char* why, Timestamp 
   if (!deleted.empty()) changes.reasons.push_back(fmt::format("deleting {}: {}", jobs_of(deleted), why));
   if (!suspended.empty()) {
     changes.reasons.push_back(
-        fmt::format("suspending {} whose pods are still being created, before deletion: {}", jobs_of(suspended), why));
+        fmt::format("suspending {} without active pods before deletion: {}", jobs_of(suspended), why));
   }
   if (deletions.requeue_after) changes.requeue_within(*deletions.requeue_after);
 }

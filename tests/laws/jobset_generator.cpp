@@ -31,6 +31,14 @@ bool is_owned(const Json& job, const std::string& uid) {
   return string_at(job, {"metadata", "ownerReferences", "0", "uid"}) == uid;
 }
 
+/// Started, with so many pods.
+JobChange lacking_pods(int pods) {
+  return [=](Json& job) {
+    active(job);
+    job["status"]["active"] = pods;
+  };
+}
+
 std::vector<std::string> names_in(const World& world) {
   std::vector<std::string> names;
   for (const auto& [name, job] : world.jobs()) names.push_back(name);
@@ -107,7 +115,8 @@ JobSetBuilder JobSetGenerator::random_jobset() {
 JobChange JobSetGenerator::random_state() {
   const int kind = below(100);
   if (kind < 10) return fresh;
-  if (kind < 30) return active;
+  if (kind < 20) return active;
+  if (kind < 30) return lacking_pods(below(2));
   if (kind < 60) return ready;
   if (kind < 75) return succeeded;
   if (kind < 82) return suspended;
@@ -125,9 +134,9 @@ void JobSetGenerator::distort(World& world, const std::string& job, int restarts
   if (chance(3)) world.job(job, with_field("/metadata/ownerReferences/0/uid", "another-owner"));
   if (chance(5)) world.job(job, with_field("/spec/suspend", true));
   if (chance(4)) {
-    world.job(job, [](Json& json) {
+    world.job(job, [pending = std::chrono::seconds(below(8))](Json& json) {
       json["spec"]["suspend"] = true;
-      json["metadata"]["annotations"][std::string(kDeletionPendingSince)] = format_rfc3339(after(-20s));
+      json["metadata"]["annotations"][std::string(kDeletionPendingSince)] = format_rfc3339(after(-pending));
     });
   }
 }

@@ -152,6 +152,11 @@ class InvariantChecker {
     }
   }
 
+  /// The Job controller may be creating its first pods.
+  static bool may_get_first_pods(const JobView& job) {
+    return !is_finished_or_failing(job) && job.active == 0 && job.succeeded < job.parallelism;
+  }
+
   void check_patch(const Action& action) {
     if (action.preconditions.uid.empty()) add(action, "is patched without a uid");
     if (action.type == kServices) {
@@ -163,6 +168,10 @@ class InvariantChecker {
     if (live == nullptr || live->uid != action.preconditions.uid) return add(action, "is not the observed object");
     if (live->deletion) add(action, "is patched while it is being deleted");
     const Json patch = action.body.make().value();
+    if (find_path(patch, {"metadata", "annotations", kDeletionPendingSince}) != nullptr &&
+        (before_.finished() || live->suspended || !may_get_first_pods(*live))) {
+      add(action, "is suspended before its deletion without need");
+    }
     const Json* suspend = find_path(patch, {"spec", "suspend"});
     if (suspend == nullptr || *suspend == true) return;
     if (spec_.suspended) add(action, "is resumed, but its JobSet is suspended");
@@ -207,11 +216,11 @@ class InvariantChecker {
       if (action.preconditions.resource_version != live->resource_version)
         add(action, "is deleted without its resourceVersion");
     }
-    const bool ending = is_finished_or_failing(*live);
-    const int pods = live->active + live->succeeded;
-    if (!ending && !live->suspended && !live->deletion && (!live->started || pods < live->parallelism)) {
-      add(action, "is deleted while its pods are being created");
-    }
+    if (before_.finished() || live->deletion || !may_get_first_pods(*live)) return;
+    const std::optional<Timestamp> pending = parse_rfc3339(live->annotation(kDeletionPendingSince));
+    const bool waited = pending && seen_.now >= *pending + Options{}.suspend_timeout;
+    const bool acknowledged = !pending || live->condition("Suspended") != nullptr || waited;
+    if (!live->suspended || !acknowledged) add(action, "is deleted while its first pods may be being created");
   }
 
   void check_status() {

@@ -18,7 +18,7 @@ using testing::SizeIs;
 World two_jobs(const JobChange& change) { return a_jobset("train").job("workers", 2).hosts(4).everywhere(change); }
 
 // Decides the deletion of all Jobs and renders it.
-plan::Plan deleted(const World& world, const Options& options = {}, bool replaced = false) {
+plan::Plan deleted(const World& world, const Options& options = {}, bool replaced = true) {
   const Scene scene(world);
   const JobBuilder replacements(scene.seen.jobset, scene.state.status, options);
   Decisions decisions;
@@ -55,7 +55,7 @@ TEST(DeleteJobs, DeletesAJobBeforeItsPodsIfTheRestartMayOverlap) {
                     .annotation("tpuslice.dev/restart-at", "FailureTarget")
                     .everywhere(ready);
   world.job("train-workers-1", active);
-  const plan::Plan plan = deleted(world, {.mutation = {.gate = true}}, true);
+  const plan::Plan plan = deleted(world, {.mutation = {.gate = true}});
   const std::string version = world.observed().jobs[0]->resource_version;
   ASSERT_NE(version, "");
   ASSERT_THAT(stages_of(plan),
@@ -73,17 +73,17 @@ TEST(DeleteJobs, AddsNothingWithoutJobs) {
   EXPECT_EQ(plan.requeue_after, std::nullopt);
 }
 
-struct CreatingPodsCase {
+struct FirstPodsCase {
   const char* name;
   JobChange state;
-  bool creating;
+  bool suspended_first;
 };
 
-class JobsCreatingPods : public testing::TestWithParam<CreatingPodsCase> {};
+class JobsWithoutPods : public testing::TestWithParam<FirstPodsCase> {};
 
-TEST_P(JobsCreatingPods, AreSuspendedFirst) {
+TEST_P(JobsWithoutPods, AreSuspendedFirst) {
   const plan::Plan plan = deleted(a_jobset("train").job("workers").hosts(4).everywhere(GetParam().state));
-  if (!GetParam().creating) {
+  if (!GetParam().suspended_first) {
     EXPECT_THAT(stages_of(plan), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
     return;
   }
@@ -93,8 +93,8 @@ TEST_P(JobsCreatingPods, AreSuspendedFirst) {
                    "metadata": {"annotations": {"tpuslice.dev/deletion-pending-since": "2026-01-01T00:00:00Z"}}})"));
   EXPECT_EQ(patch.preconditions.uid, "uid-of-train-workers-0");
   EXPECT_EQ(plan.reason,
-            "suspending 1 job (train-workers-0) whose pods are still being created, before deletion: they belong to a "
-            "previous attempt");
+            "suspending 1 job (train-workers-0) without active pods before deletion: they belong to a previous "
+            "attempt");
 }
 
 JobChange with_pods(int pods_active, int pods_succeeded) {
@@ -106,43 +106,56 @@ JobChange with_pods(int pods_active, int pods_succeeded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, JobsCreatingPods,
-    testing::Values(CreatingPodsCase{"NotReconciledYet", fresh, true},
-                    CreatingPodsCase{"NoPodYet", with_pods(0, 0), true},
-                    CreatingPodsCase{"OnePodMissing", with_pods(3, 0), true},
-                    CreatingPodsCase{"AllPodsExist", with_pods(4, 0), false},
-                    CreatingPodsCase{"OthersSucceeded", with_pods(1, 3), false},
-                    CreatingPodsCase{"Complete", succeeded, false}, CreatingPodsCase{"Failed", failed("x"), false},
-                    CreatingPodsCase{"FailureTarget", with_condition("FailureTarget"), false},
-                    CreatingPodsCase{"SuccessCriteriaMet", with_condition("SuccessCriteriaMet"), false},
-                    CreatingPodsCase{"Suspended", suspended, false}),
+    All, JobsWithoutPods,
+    testing::Values(FirstPodsCase{"NotReconciledYet", fresh, true}, FirstPodsCase{"NoPod", with_pods(0, 0), true},
+                    FirstPodsCase{"NoPodBesidesSucceededOnes", with_pods(0, 3), true},
+                    FirstPodsCase{"OnePod", with_pods(1, 0), false}, FirstPodsCase{"AllPods", with_pods(4, 0), false},
+                    FirstPodsCase{"AllSucceeded", with_pods(0, 4), false},
+                    FirstPodsCase{"NoPodsWanted",
+                                  [](Json& job) {
+                                    fresh(job);
+                                    job["spec"]["parallelism"] = 0;
+                                  },
+                                  false},
+                    FirstPodsCase{"Complete", succeeded, false}, FirstPodsCase{"Failed", failed("x"), false},
+                    FirstPodsCase{"FailureTarget", with_condition("FailureTarget"), false},
+                    FirstPodsCase{"SuccessCriteriaMet", with_condition("SuccessCriteriaMet"), false},
+                    FirstPodsCase{"Suspended", suspended, false}),
     [](const auto& test) { return test.param.name; });
 
-TEST(DeleteJobs, WaitsUntilTheJobControllerHasSuspendedTheJob) {
-  World world = two_jobs(active);
+TEST(DeleteJobs, DoesNotSuspendJobsThatAreNotReplaced) {
+  EXPECT_THAT(stages_of(deleted(two_jobs(fresh), {}, false)),
+              ElementsAre(ElementsAre("delete train-workers-0 Foreground", "delete train-workers-1 Foreground")));
+  World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s));
-  world.now() = after(12s);
+  EXPECT_THAT(stages_of(deleted(world, {}, false)), ElementsAre(SizeIs(2))) << "the JobSet has finished meanwhile";
+}
+
+TEST(DeleteJobs, WaitsUntilTheJobControllerHasSuspendedTheJob) {
+  World world = two_jobs(fresh);
+  world.every_job(suspended_for_deletion(0s));
+  world.now() = after(2s);
   const plan::Plan plan = deleted(world);
   EXPECT_THAT(plan.stages, IsEmpty());
-  EXPECT_EQ(plan.requeue_after, 18s);
+  EXPECT_EQ(plan.requeue_after, 3s);
 }
 
 TEST(DeleteJobs, DeletesASuspendedJob) {
-  World world = two_jobs(active);
+  World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", suspended);
   EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
 }
 
-TEST(DeleteJobs, WaitsWhilePodsOfASuspendedJobAreActive) {
-  World world = two_jobs(suspended);
+TEST(DeleteJobs, DeletesASuspendedJobWhoseFirstPodsWereCreatedMeanwhile) {
+  World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s)).job("train-workers-1", with_field("/status/active", 1));
-  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-0 Foreground")));
+  EXPECT_THAT(stages_of(deleted(world)), ElementsAre(ElementsAre("delete train-workers-1 Foreground")));
 }
 
 TEST(DeleteJobs, DeletesAJobAfterTheSuspendTimeout) {
-  World world = two_jobs(active);
+  World world = two_jobs(fresh);
   world.every_job(suspended_for_deletion(0s));
-  world.now() = after(30s);
+  world.now() = after(5s);
   const plan::Plan plan = deleted(world);
   EXPECT_THAT(stages_of(plan), ElementsAre(SizeIs(2)));
   EXPECT_EQ(plan.requeue_after, std::nullopt);
