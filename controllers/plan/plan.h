@@ -97,9 +97,12 @@ struct EventIntent {
   std::string action;   ///< What was being done: "CreateWorkerPod".
   std::string message;  ///< One sentence.
   /// Only after this action of the plan succeeded, or, for kWarning, failed: then ", <error of the server>" is added
-  /// to the message. Absent: always, unless the plan is cut short because this replica stops or no longer leads.
+  /// to the message, or " <error of the server>" if it ends with a colon. Absent: always, unless the plan is cut short
+  /// because this replica stops or no longer leads.
   std::optional<ObjectKey> after;
   std::optional<ObjectReference> regarding = {};  ///< Absent: the reconciled object.
+  std::optional<ResourceType> after_type = {};    ///< Of the object in `after`; absent: any.
+  std::optional<ObjectReference> related = {};    ///< Another object that the event concerns.
   friend bool operator==(const EventIntent&, const EventIntent&) = default;
 };
 

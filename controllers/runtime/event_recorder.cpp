@@ -16,6 +16,14 @@ constexpr std::size_t kMaxName = 253;
 
 std::string_view type_name(plan::EventType type) { return type == plan::EventType::kNormal ? "Normal" : "Warning"; }
 
+Json to_json(const plan::ObjectReference& object) {
+  Json out = {{"apiVersion", object.api_version}, {"kind", object.kind}, {"name", object.key.name}};
+  if (!object.key.namespace_name.empty()) out["namespace"] = object.key.namespace_name;
+  if (!object.uid.empty()) out["uid"] = object.uid;
+  if (!object.resource_version.empty()) out["resourceVersion"] = object.resource_version;
+  return out;
+}
+
 /// Events with equal identity are one series.
 std::string identity(const plan::ObjectReference& regarding, const plan::EventIntent& event) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.uid, regarding.kind, regarding.key.to_string(),
@@ -105,7 +113,7 @@ void EventRecorder::take_in(const Recorded& recorded, Instant now) {
     }
     return;
   }
-  if (!allowed(recorded.regarding, now)) {
+  if (!allowed(recorded, now)) {
     filtered_.increment();
     return;
   }
@@ -126,8 +134,10 @@ void EventRecorder::take_in(const Recorded& recorded, Instant now) {
   unsent_.push_back(same);
 }
 
-bool EventRecorder::allowed(const plan::ObjectReference& regarding, Instant now) {
-  const auto [entry, added] = buckets_.try_emplace(regarding.uid + "/" + regarding.key.to_string());
+bool EventRecorder::allowed(const Recorded& recorded, Instant now) {
+  const plan::ObjectReference& about = recorded.regarding;
+  const auto [entry, added] =
+      buckets_.try_emplace(fmt::format("{}/{}/{}", about.uid, about.key.to_string(), recorded.event.reason));
   Bucket& bucket = entry->second;
   if (added) {
     bucket = {options_.burst, now};
@@ -142,25 +152,22 @@ bool EventRecorder::allowed(const plan::ObjectReference& regarding, Instant now)
 }
 
 Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) const {
-  const plan::ObjectReference& about = recorded.regarding;
   // Events are namespaced; those about cluster-scoped objects live in "default".
-  const std::string where = about.key.namespace_name.empty() ? "default" : about.key.namespace_name;
-  Json regarding = {{"apiVersion", about.api_version}, {"kind", about.kind}, {"name", about.key.name}};
-  if (!about.key.namespace_name.empty()) regarding["namespace"] = about.key.namespace_name;
-  if (!about.uid.empty()) regarding["uid"] = about.uid;
-  if (!about.resource_version.empty()) regarding["resourceVersion"] = about.resource_version;
-  return {{"apiVersion", kEvents.api_version()},
-          {"kind", kEvents.kind},
-          {"metadata", {{"name", name}, {"namespace", where}}},
-          {"eventTime", format_rfc3339_micro(recorded.time)},
-          {"reportingController", options_.controller},
-          {"reportingInstance", truncate_utf8(options_.instance, kMaxReason)},
-          {"action",
-           truncate_utf8(recorded.event.action.empty() ? recorded.event.reason : recorded.event.action, kMaxReason)},
-          {"reason", truncate_utf8(recorded.event.reason, kMaxReason)},
-          {"regarding", std::move(regarding)},
-          {"note", truncate_utf8(recorded.event.message, kMaxNote)},
-          {"type", type_name(recorded.event.type)}};
+  const std::string& about = recorded.regarding.key.namespace_name;
+  Json body = {{"apiVersion", kEvents.api_version()},
+               {"kind", kEvents.kind},
+               {"metadata", {{"name", name}, {"namespace", about.empty() ? "default" : about}}},
+               {"eventTime", format_rfc3339_micro(recorded.time)},
+               {"reportingController", options_.controller},
+               {"reportingInstance", truncate_utf8(options_.instance, kMaxReason)},
+               {"action", truncate_utf8(recorded.event.action.empty() ? recorded.event.reason : recorded.event.action,
+                                        kMaxReason)},
+               {"reason", truncate_utf8(recorded.event.reason, kMaxReason)},
+               {"regarding", to_json(recorded.regarding)},
+               {"note", truncate_utf8(recorded.event.message, kMaxNote)},
+               {"type", type_name(recorded.event.type)}};
+  if (recorded.event.related) body["related"] = to_json(*recorded.event.related);
+  return body;
 }
 
 std::optional<Error> EventRecorder::send(Known& known, const std::stop_token& stop) {

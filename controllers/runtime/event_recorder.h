@@ -31,15 +31,15 @@ struct EventRecorderOptions {
   Duration refresh = std::chrono::minutes(30);       ///< How often the count of a running series is written.
   int tries = 12;                                    ///< Attempts to send an event before it is dropped.
   Duration retry = std::chrono::seconds(10);
-  double burst = 25;                          ///< New events of one object at once.
-  Duration refill = std::chrono::minutes(5);  ///< One more new event of an object is allowed per this time.
+  double burst = 25;                          ///< New events of one object and reason at once.
+  Duration refill = std::chrono::minutes(5);  ///< One more of them is allowed per this time.
   std::size_t sends_per_step = 16;
 };
 
 /// record() is thread-safe; the rest is called by one thread.
 ///
-/// Identical events become one Event whose series counts them. Names are derived, so that a request whose reply was
-/// lost does not create a second Event when it is repeated.
+/// Identical events become one Event whose series counts them; they may differ in `related`, which is that of the
+/// first. Names are derived, so that a request whose reply was lost does not create a second Event when it is repeated.
 class EventRecorder final : public EventSink {
  public:
   EventRecorder(EventRecorderOptions options, client::Writer& writer, const Clock& clock, Metrics& metrics, Logger log);
@@ -77,7 +77,7 @@ class EventRecorder final : public EventSink {
   };
 
   void take_in(const Recorded& recorded, Instant now);
-  [[nodiscard]] bool allowed(const plan::ObjectReference& regarding, Instant now);
+  [[nodiscard]] bool allowed(const Recorded& recorded, Instant now);
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
   /// The error if it is to be sent again later.
   std::optional<Error> send(Known& known, const std::stop_token& stop);
@@ -97,9 +97,9 @@ class EventRecorder final : public EventSink {
   std::deque<Recorded> queue_ TPUSLICE_GUARDED_BY(mutex_);
 
   // Used by the stepping thread only.
-  std::map<std::string, Known> known_;  ///< By identity().
-  std::deque<std::string> unsent_;      ///< Keys of known_, oldest first.
-  std::map<std::string, Bucket> buckets_;
+  std::map<std::string, Known> known_;     ///< By identity().
+  std::deque<std::string> unsent_;         ///< Keys of known_, oldest first.
+  std::map<std::string, Bucket> buckets_;  ///< By object and reason.
   Instant blocked_until_ = Instant::min();
   Instant upkeep_due_ = Instant::max();
 };

@@ -56,12 +56,17 @@ bool succeeded(Outcome outcome) {
   return outcome == Outcome::kDone || outcome == Outcome::kAdopted || outcome == Outcome::kNotFound;
 }
 
-/// The error of the first action on this object that failed; null if none did.
-const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, const ObjectKey& key) {
+bool is_on(const plan::Action& action, const ObjectKey& key, const std::optional<ResourceType>& type) {
+  return action.key == key && (!type || action.type == *type);
+}
+
+/// The error of the first action that failed on the object in `event.after`; null if none did.
+const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, const plan::EventIntent& event) {
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
+      if (!is_on(plan.stages[i].actions[j], *event.after, event.after_type)) continue;
       const ActionReport& action = report.stages[i][j];
-      if (plan.stages[i].actions[j].key == key && action.error && is_failure(*action.error)) return &*action.error;
+      if (action.error && is_failure(*action.error)) return &*action.error;
     }
   }
   return nullptr;
@@ -69,11 +74,12 @@ const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, c
 
 }  // namespace
 
-bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key) const {
+bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
+                                const std::optional<ResourceType>& type) const {
   bool any = false;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-      if (plan.stages[i].actions[j].key != key) continue;
+      if (!is_on(plan.stages[i].actions[j], key, type)) continue;
       if (!runtime::succeeded(stages[i][j].outcome)) return false;
       any = true;
     }
@@ -273,10 +279,10 @@ void Executor::emit(const plan::Plan& plan, const Target& target, const Executio
     if (!event.after) {
       if (!report.error || !is_cut_short(*report.error)) events_.record(regarding, event);
     } else if (event.type == plan::EventType::kNormal) {
-      if (report.succeeded(plan, *event.after)) events_.record(regarding, event);
-    } else if (const Error* error = failure_of(plan, report, *event.after); error != nullptr && !is_cut_short(*error)) {
+      if (report.succeeded(plan, *event.after, event.after_type)) events_.record(regarding, event);
+    } else if (const Error* error = failure_of(plan, report, event); error != nullptr && !is_cut_short(*error)) {
       plan::EventIntent with_cause = event;
-      with_cause.message += ", " + error->message();
+      with_cause.message += (event.message.ends_with(':') ? " " : ", ") + error->message();
       events_.record(regarding, with_cause);
     }
   }

@@ -47,8 +47,9 @@ struct ExecutionReport {
   std::optional<plan::Failure>
       failure;  ///< Input of the next plan; absent for conflicts, which do not depend on the object.
 
-  /// True if `plan` has actions on this object and all of them succeeded.
-  [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key) const;
+  /// True if `plan` has actions on this object and all of them succeeded. `type`: of the object; absent: any.
+  [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key,
+                               const std::optional<ResourceType>& type = {}) const;
   [[nodiscard]] bool ok() const { return !error; }
   [[nodiscard]] std::size_t written() const { return writes.size(); }
 };

@@ -16,9 +16,9 @@ using tpuslice::testing::FakeApi;
 
 class EventRecorderTest : public ::testing::Test {
  protected:
-  void record(const std::string& message, const std::string& name = "w") {
+  void record(const std::string& message, const std::string& name = "w", const std::string& reason = "Created") {
     recorder_.record({"example.com/v1", "Widget", {"default", name}, "uid-" + name, "7"},
-                     {plan::EventType::kNormal, "Created", "Create", message, std::nullopt});
+                     {plan::EventType::kNormal, reason, "Create", message, std::nullopt});
   }
   Instant settle() {
     for (int i = 0; i < 200; ++i) {
@@ -56,6 +56,21 @@ TEST_F(EventRecorderTest, SetsTheFieldsThatKubectlShows) {
   EXPECT_EQ(event["action"], "Create");
   EXPECT_EQ(event["note"], "created pod a");
   EXPECT_FALSE(event.contains("series"));
+  EXPECT_FALSE(event.contains("related"));
+}
+
+TEST_F(EventRecorderTest, SetsTheRelatedObjectOfTheFirstEventOfASeries) {
+  plan::EventIntent event{plan::EventType::kNormal, "Restarted", "Delete", "restarted group 0", std::nullopt};
+  for (const char* uid : {"uid-1", "uid-2"}) {
+    event.related = plan::ObjectReference{"v1", "Pod", {"default", "w-0"}, uid, {}};
+    recorder_.record({"example.com/v1", "Widget", {"default", "w"}, "uid-w", {}}, event);
+    settle();
+  }
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(
+      api_.all(kEvents)[0].json()["related"],
+      Json::parse(R"({"apiVersion": "v1", "kind": "Pod", "name": "w-0", "namespace": "default", "uid": "uid-1"})"));
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
 }
 
 TEST_F(EventRecorderTest, PutsEventsOfClusterScopedObjectsIntoDefault) {
@@ -142,16 +157,17 @@ TEST_F(EventRecorderTest, CreatesTheEventAgainAfterItExpired) {
   EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
 }
 
-TEST_F(EventRecorderTest, LimitsTheEventsOfEachObject) {
+TEST_F(EventRecorderTest, LimitsTheEventsOfEachObjectAndReason) {
   for (int i = 0; i < 40; ++i) record("message " + std::to_string(i));
-  record("other", "x");
+  record("other object", "x");
+  record("other reason", "w", "Ready");
   settle();
-  EXPECT_THAT(api_.all(kEvents), SizeIs(26));
+  EXPECT_THAT(api_.all(kEvents), SizeIs(27));
   EXPECT_EQ(counter("tpuslice_events_filtered_total"), 15);
   clock_.advance(5min);
   record("later");
   settle();
-  EXPECT_THAT(api_.all(kEvents), SizeIs(27));
+  EXPECT_THAT(api_.all(kEvents), SizeIs(28));
 }
 
 TEST_F(EventRecorderTest, DropsTheOldestEventWhenTheQueueIsFull) {

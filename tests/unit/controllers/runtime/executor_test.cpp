@@ -303,6 +303,26 @@ TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
   EXPECT_THAT(events_.seen, ElementsAre("w Created: a", "w Failed: b, exceeded quota", "w Always: message"));
 }
 
+// A StatefulSet and its service may have the same name.
+TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheActionOnTheirType) {
+  fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
+  plan::Plan plan = plan_of({{{create("a"), create("b")}}});
+  for (const char* name : {"a", "b"}) {
+    for (const ResourceType& type : {kPods, kServices}) {
+      plan::EventIntent event{plan::EventType::kNormal, "Created", "", std::string(type.kind),
+                              ObjectKey{"default", name}};
+      event.after_type = type;
+      plan.events.push_back(event);
+      event.type = plan::EventType::kWarning;
+      event.reason = "Failed";
+      event.message += ":";
+      plan.events.push_back(event);
+    }
+  }
+  apply(plan);
+  EXPECT_THAT(events_.seen, ElementsAre("w Created: Pod", "w Failed: Pod: exceeded quota"));
+}
+
 TEST_F(ExecutorTest, EmitsOnlyEventsOfItsWritesWhenCancelled) {
   fail_on("create default/b", Error::of(ErrorCode::kCancelled, "not sent: this replica no longer leads"));
   plan::Plan plan = plan_of({{{create("a")}}, {{create("b")}}});
