@@ -67,8 +67,9 @@ inline constexpr std::string_view kSliceGate = "tpuslice.dev/slice";
 /// Ours: annotations that admission sets.
 /// The workload of a pod whose controller is not the workload: "JobSet.v1alpha2.jobset.x-k8s.io/train".
 inline constexpr std::string_view kWorkload = "tpuslice.dev/workload";
-inline constexpr std::string_view kWorkloadUid = "tpuslice.dev/workload-uid";  ///< Absent if the pod does not say.
-inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";    ///< How many TPU pods the slice has.
+/// Absent if it is unknown. Pods of LeaderWorkerSets have it from their templates.
+inline constexpr std::string_view kWorkloadUid = "tpuslice.dev/workload-uid";
+inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///< How many TPU pods the slice has.
 /// Host index; absent without TPUs, and if kMutatedBy says that the completion index is the host index.
 inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";
 /// "job-template": the Job was created with a pod template that already contains all that admission adds

@@ -14,8 +14,8 @@ struct LeaderSetState {
   int partition = 0;         ///< Leaders below it keep their revision.
 };
 
-/// The desired leader set. Byte-equal to upstream's, except for tpu::kSliceLeader and tpu::kSliceStart (placement.h),
-/// and without kubectl's last-applied annotation.
+/// The desired leader set. Byte-equal to upstream's, except for tpu::kSliceLeader, tpu::kSliceStart (placement.h) and
+/// tpu::kWorkloadUid, and without kubectl's last-applied annotation.
 ///
 /// updateStrategy.rollingUpdate.maxUnavailable is as upstream; the rollout does not depend on it, because API servers
 /// drop it unless a feature gate is on.

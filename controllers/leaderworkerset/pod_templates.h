@@ -8,7 +8,7 @@ namespace tpuslice::leaderworkerset {
 /// The pod template `pod` in normal form with these labels and annotations, which override its own.
 [[nodiscard]] Json group_pod_template(const Json* pod, const StringMap& labels, const StringMap& annotations);
 
-/// Annotations of leaders and workers: group shape and exclusive placement.
+/// Annotations of leaders and workers: group shape, exclusive placement and, for slices, the uid of the set.
 [[nodiscard]] StringMap group_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group);
 
 /// Labels or annotations of the set, overridden by `own`; without kubectl's last-applied annotation.

@@ -28,7 +28,8 @@ struct Domain {
 };
 
 /// The desired worker set of `leader`. `group`: template of the leader's revision. `domain`: of the leader's node if
-/// the workers follow it (placement.h). Byte-equal to upstream's. Only for groups with workers.
+/// the workers follow it (placement.h). Byte-equal to upstream's, except for tpu::kWorkloadUid. Only for groups with
+/// workers.
 [[nodiscard]] Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader,
                                     const Domain& domain = {});
 

@@ -43,6 +43,7 @@ constexpr auto kWorkloadKinds = std::to_array<WorkloadKind>({
      .validate = validate_leaderworkerset,
      .warn = warn_leaderworkerset,
      .pod_label = tpu::kLwsName,
+     .uid_in_template = true,
      .identify = tpu::identify_leader_worker_set_pod,
      .steps = &kLwsPodSteps,
      .injects_init_containers = true},
@@ -72,6 +73,11 @@ constexpr auto kWorkloadKinds = std::to_array<WorkloadKind>({
 
 std::string pod_label(const Json& pod, std::string_view label) {
   return label.empty() ? std::string() : string_at(pod, {"metadata", "labels", label});
+}
+
+std::string workload_uid(const Json& pod, const WorkloadKind& kind) {
+  if (kind.uid_in_template) return string_at(pod, {"metadata", "annotations", tpu::kWorkloadUid});
+  return pod_label(pod, kind.uid_label);
 }
 
 /// Whether the pod's controller is of this kind, and named `name` unless that is empty.
@@ -106,7 +112,7 @@ std::optional<tpu::WorkloadRef> workload_beyond_controller(const Json& pod, cons
   const std::string name = pod_label(pod, kind.pod_label);
   if (name.empty() || is_controlled_by(pod, kind, name)) return std::nullopt;
   return tpu::WorkloadRef{fmt::format("{}/{}", kind.group, kind.version), std::string(kind.kind), name,
-                          pod_label(pod, kind.uid_label)};
+                          workload_uid(pod, kind)};
 }
 
 }  // namespace tpuslice::webhook

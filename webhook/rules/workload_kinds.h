@@ -41,7 +41,8 @@ struct WorkloadKind {
 
   // Pods.
   std::string_view pod_label = {};  ///< Its value is the workload's name; empty: pods are found by their controller.
-  std::string_view uid_label = {};  ///< Its value is the workload's uid; empty: pods do not say.
+  std::string_view uid_label = {};  ///< Its value is the workload's uid; empty: pods have no such label.
+  bool uid_in_template = false;     ///< Our controller annotates its pod templates with tpuslice.dev/workload-uid.
   Result<std::optional<tpu::SliceIdentity>> (*identify)(const Json& pod) = nullptr;
   const PodSteps* steps = nullptr;        ///< Null: none.
   bool injects_init_containers = false;   ///< They are read and changed, too.

@@ -64,6 +64,13 @@ TEST(WorkloadAnnotation, NamesAWorkloadThatIsNotTheController) {
   EXPECT_EQ(annotation(LwsPod{.worker = 1}.json(), tpu::kWorkloadUid), "");
 }
 
+// Pods of LeaderWorkerSets have no label with it.
+TEST(WorkloadAnnotation, KeepsTheUidThatTheTemplateOfALeaderWorkerSetHas) {
+  Json pod = LwsPod{.worker = 1}.json();
+  pod["metadata"]["annotations"]["tpuslice.dev/workload-uid"] = "uid-of-lws";
+  EXPECT_EQ(annotation(pod, tpu::kWorkloadUid), "uid-of-lws");
+}
+
 TEST(WorkloadAnnotation, IsAbsentIfTheWorkloadIsTheController) {
   EXPECT_EQ(annotation(JobPod{}.json(), tpu::kWorkload), "");
   EXPECT_EQ(annotation(StatefulSetPod{}.json(), tpu::kWorkload), "");
