@@ -8,6 +8,8 @@
 
 #include "api/types/conditions.h"
 #include "controllers/leaderworkerset/groups.h"
+#include "controllers/leaderworkerset/restarts.h"
+#include "controllers/leaderworkerset/rollout.h"
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {
@@ -16,6 +18,7 @@ namespace tpuslice::leaderworkerset {
 struct Write {
   plan::Action action;
   std::string reason;
+  PodPtr leader = nullptr;  ///< Of the worker set that is created; null for other writes.
 };
 
 /// What to do about one child: nothing, a write, or a problem to report in kGroupsHealthy.
@@ -28,17 +31,18 @@ struct ChildDecision {
 /// Deletion of a group's leader, worker set and workers. The StatefulSet controller recreates the leader.
 struct GroupDeletion {
   Group group;
-  std::string failure = {};  ///< Why the group restarts; empty for an update.
-  int restarts = 0;          ///< In a row, including this one.
+  std::optional<GroupFailure> failure = {};  ///< Why the group restarts; absent for an update.
 };
 
 using GroupDeletions = std::map<int, GroupDeletion>;  ///< By group.
 
 struct Decisions {
-  std::string revision_key;      ///< Of the desired revision.
-  bool is_update = false;        ///< The leader set has another revision.
-  ChildDecision revision;        ///< The desired revision.
-  ChildDecision shared_service;  ///< subdomainPolicy Shared.
+  std::string revision_key;             ///< Of the desired revision.
+  plan::ObjectReference revision_name;  ///< Likewise; without a uid if it does not exist yet.
+  bool is_update = false;               ///< The leader set has another revision.
+  RolloutStep step;                     ///< What the leader set is to have.
+  ChildDecision revision;               ///< The desired revision.
+  ChildDecision shared_service;         ///< subdomainPolicy Shared.
   ChildDecision leader_set;
   GroupDeletions deletions;                   ///< Restarts and updates, by group.
   std::vector<ChildDecision> group_children;  ///< Worker sets and services of the other groups.

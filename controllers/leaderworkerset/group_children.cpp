@@ -84,8 +84,10 @@ class WorkerSetDecider {
     const auto build = [spec = templates_.spec(), group = shared_template_, leader = leader_, domain] {
       return Result<Json>(build_worker_set(*spec, *group, leader, domain));
     };
-    return write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
-                 fmt::format("the worker set of group {} is missing: creating it", group_.index));
+    ChildDecision created = write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
+                                  fmt::format("the worker set of group {} is missing: creating it", group_.index));
+    created.write->leader = group_.leader;
+    return created;
   }
 
   [[nodiscard]] bool follows_leader() const {

@@ -23,7 +23,7 @@ std::string size_in(const StatefulSetView& leader_set) {
 const Revision* latest_equal(const std::vector<Revision>& revisions, const Json& data) {
   const Revision* found = nullptr;
   for (const Revision& revision : revisions) {
-    if (found != nullptr && found->number > revision.number) continue;
+    if (revision.key.empty() || (found != nullptr && found->number > revision.number)) continue;
     if (same_groups(revision.data, data)) found = &revision;
   }
   return found;
@@ -61,13 +61,28 @@ std::vector<Revision> expired_revisions(const History& history, const std::vecto
                                         const StatefulSetView* leader_set, int limit) {
   std::set<std::string, std::less<>> used = {history.desired, revision_key_of(leader_set)};
   for (const Group& group : groups) used.insert(group.revision_key());
-  std::vector<Revision> unused;
+  std::vector<const Json*> kept;
+  std::vector<const Revision*> unused;
   for (const Revision& revision : history.revisions) {
-    if (!used.contains(revision.key)) unused.push_back(revision);
+    if (used.contains(revision.key)) {
+      kept.push_back(&revision.data);
+    } else {
+      unused.push_back(&revision);
+    }
   }
-  std::ranges::sort(unused, {}, &Revision::number);
-  unused.resize(unused.size() - std::min(unused.size(), static_cast<std::size_t>(limit)));
-  return unused;
+  std::ranges::sort(unused, std::ranges::greater(), &Revision::number);
+  const std::size_t max_kept = kept.size() + static_cast<std::size_t>(limit);
+  std::vector<Revision> expired;
+  for (const Revision* revision : unused) {
+    const bool repeated = std::ranges::any_of(kept, [&](const Json* data) { return *data == revision->data; });
+    if (repeated || kept.size() >= max_kept) {
+      expired.push_back(*revision);
+    } else {
+      kept.push_back(&revision->data);
+    }
+  }
+  std::ranges::reverse(expired);
+  return expired;
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -22,7 +22,8 @@ struct History {
 [[nodiscard]] History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                    const StatefulSetView* leader_set);
 
-/// Revisions that neither a group nor the leader set uses, oldest first, without the latest `limit`.
+/// Revisions that neither a group nor the leader set uses, oldest first, without the latest `limit`. One whose data
+/// equals that of a kept revision does not count: a rollback would use the kept one.
 [[nodiscard]] std::vector<Revision> expired_revisions(const History& history, const std::vector<Group>& groups,
                                                       const StatefulSetView* leader_set, int limit);
 

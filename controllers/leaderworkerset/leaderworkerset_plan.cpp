@@ -62,14 +62,18 @@ class Planner {
 
  private:
   [[nodiscard]] Decisions decide() const {
-    Decisions out{.revision_key = history_.desired, .is_update = history_.leader_set_outdated};
+    const RolloutStep step = next_rollout_step();
+    Decisions out{.revision_key = history_.desired,
+                  .revision_name = name_of_revision(),
+                  .is_update = history_.leader_set_outdated,
+                  .step = step};
     if (history_.missing) {
       out.revision.write = {Action::create(kControllerRevisions, Object(*history_.missing)),
                             fmt::format("revision {} is missing: creating it", history_.desired)};
     }
     if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), observed_);
     Restarts restarts = decide_restarts();
-    out.leader_set = decide_leader_set(next_rollout_step(), restarts.records);
+    out.leader_set = decide_leader_set(step, restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
@@ -99,9 +103,21 @@ class Planner {
     return leader_set_ == nullptr ? 0 : static_cast<int>(std::min(leader_set_->partition(), kMaxLeaders));
   }
 
-  /// The StatefulSet controller deletes leaders beyond the replicas.
-  [[nodiscard]] bool has_live_leader(const Group& group) const {
-    return group.leader != nullptr && !group.leader->terminating() && group.index < leader_replicas();
+  [[nodiscard]] plan::ObjectReference name_of_revision() const {
+    const Revision* const revision = find_revision(history_.revisions, history_.desired);
+    return {kControllerRevisions.api_version(),
+            std::string(kControllerRevisions.kind),
+            revision->object,
+            revision->uid,
+            {}};
+  }
+
+  [[nodiscard]] static bool has_live_leader(const Group& group) {
+    return group.leader != nullptr && !group.leader->terminating();
+  }
+  /// The StatefulSet controller deletes the leaders of other groups.
+  [[nodiscard]] bool has_lasting_leader(const Group& group) const {
+    return has_live_leader(group) && group.index < leader_replicas();
   }
 
   [[nodiscard]] Restarts decide_restarts() const {
@@ -112,13 +128,14 @@ class Planner {
     const std::optional<int> limit =
         annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
     for (const Group& group : groups_) {
-      std::string failure = has_live_leader(group) ? failure_of(spec_, group, options_) : std::string();
-      if (failure.empty()) continue;
+      if (!has_lasting_leader(group)) continue;
+      std::optional<GroupFailure> failure = failure_of(spec_, group, options_);
+      if (!failure) continue;
       const RestartDecision decision = decide_restart(group, records, limit, observed_.now, options_);
       switch (decision.kind) {
         case RestartDecision::Kind::kRestart:
           records[group.index] = decision.record;
-          out.deletions[group.index] = {group, std::move(failure), decision.record.count};
+          out.deletions[group.index] = {group, std::move(failure)};
           break;
         case RestartDecision::Kind::kBackOff:
           out.requeue_after = earlier(out.requeue_after, decision.due - observed_.now);
@@ -127,7 +144,7 @@ class Planner {
           out.problems.push_back(
               {"RestartsExhausted",
                fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
-                           group.index, decision.record.count, kMaxRestarts, failure, group.leader->key.name)});
+                           group.index, decision.record.count, kMaxRestarts, failure->cause, group.leader->key.name)});
           break;
       }
     }
@@ -142,7 +159,7 @@ class Planner {
                                      leader_set_->observed_generation >= leader_set_->generation;
     if (!leader_set_observed) return out;
     for (const Group& group : groups_) {
-      if (!has_live_leader(group) || group.index < partition()) continue;
+      if (!has_lasting_leader(group) || group.index < partition()) continue;
       if (group.revision_key() != history_.desired) out[group.index] = {group};
     }
     return out;
@@ -157,7 +174,8 @@ class Planner {
     for (const Group& group : groups_) {
       const std::optional<Timestamp> stuck = stuck_from(group);
       state.groups.resize(static_cast<std::size_t>(group.index) + 1);
-      state.groups.back() = {group.ready(), group.has_revision(history_.desired), stuck && *stuck <= observed_.now};
+      state.groups.back() = {group.ready(), group.has_revision(history_.desired), group.is_outdated(history_.desired),
+                             stuck && *stuck <= observed_.now};
     }
     return next_step(state);
   }

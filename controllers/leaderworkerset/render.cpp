@@ -1,9 +1,11 @@
 #include "controllers/leaderworkerset/render.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "controllers/leaderworkerset/events.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/status.h"
 #include "controllers/plan/changes.h"
@@ -13,7 +15,6 @@ namespace {
 
 using plan::Action;
 using plan::ActionKind;
-using plan::EventType;
 
 /// Stages of a plan, in this order.
 enum class Step : std::uint8_t {
@@ -27,19 +28,20 @@ enum class Step : std::uint8_t {
 
 class Renderer {
  public:
+  explicit Renderer(const LeaderWorkerSetSpec& spec) : spec_(spec) {}
+
   /// Adds a write with its reason, and an event if it fails.
-  void add(Step step, Action action, std::string reason) {
-    const bool creates = action.kind == ActionKind::kCreate;
-    action.failure_reason = creates ? kFailedCreate : kFailedUpdate;
-    const char* verb = creates ? "create" : action.kind == ActionKind::kPatch ? "update" : "delete";
-    changes_.event(EventType::kWarning, action.failure_reason,
-                   fmt::format("Failed to {} {} {}", verb, action.type.kind, action.key.name), action.key);
-    changes_.reasons.push_back(std::move(reason));
+  void add(Step step, Write write) {
+    Action& action = write.action;
+    action.failure_reason = action.kind == ActionKind::kCreate ? kFailedCreate : kFailedUpdate;
+    add(write_failed(spec_, action, write.leader.get()));
+    if (write.leader != nullptr) add(worker_set_created(*write.leader));
+    changes_.reasons.push_back(std::move(write.reason));
     add(step, std::move(action));
   }
 
   void add(Step step, ChildDecision decision) {
-    if (decision.write) add(step, std::move(decision.write->action), std::move(decision.write->reason));
+    if (decision.write) add(step, std::move(*decision.write));
     if (decision.problem) problems_.push_back(std::move(decision.problem));
     requeue_within(decision.requeue_after);
   }
@@ -47,23 +49,28 @@ class Renderer {
   void add(const GroupDeletion& deletion, const std::string& revision_key) {
     const Group& group = deletion.group;
     const PodView& leader = *group.leader;
-    const bool restarts = !deletion.failure.empty();
-    add(Step::kPodDeletes, delete_in_foreground(kPods, leader.key, leader.uid),
-        restarts ? fmt::format("recreating group {}: {}", group.index, deletion.failure)
-                 : fmt::format("updating group {} to revision {}", group.index, revision_key));
-    if (restarts) add_restart(deletion);
+    add(Step::kPodDeletes,
+        Write{delete_in_foreground(kPods, leader.key, leader.uid),
+              deletion.failure ? fmt::format("recreating group {}: {}", group.index, deletion.failure->cause)
+                               : fmt::format("updating group {} to revision {}", group.index, revision_key)});
+    if (deletion.failure) {
+      add(group_recreated(leader, group.index, *deletion.failure));
+      changes_.count("tpuslice_leaderworkerset_restarts_total", "Group restarts of LeaderWorkerSets.", {}, leader.key);
+    }
     // The garbage collector would delete worker set and workers one after the other, at kube-controller-manager's
     // request rate.
     if (group.worker_set == nullptr) return;
     if (!group.worker_set->deletion) {
-      add(Step::kWorkerSetDeletes, delete_in_foreground(kStatefulSets, group.worker_set->key, group.worker_set->uid),
-          fmt::format("deleting the worker set of group {}", group.index));
+      add(Step::kWorkerSetDeletes,
+          Write{delete_in_foreground(kStatefulSets, group.worker_set->key, group.worker_set->uid),
+                fmt::format("deleting the worker set of group {}", group.index)});
     }
     for (const PodPtr& pod : group.workers) {
       if (!pod->terminating()) add(Step::kPodDeletes, Action::remove(kPods, pod->key, {.uid = pod->uid}));
     }
   }
 
+  void add(plan::EventIntent event) { changes_.events.push_back(std::move(event)); }
   void add_problem(Problem problem) {
     if (problem) problems_.push_back(std::move(problem));
   }
@@ -86,29 +93,40 @@ class Renderer {
     changes_.add(step, std::move(action));
   }
 
-  void add_restart(const GroupDeletion& deletion) {
-    const PodView& leader = *deletion.group.leader;
-    changes_.event(EventType::kNormal, "RecreateGroup",
-                   fmt::format("Recreating group {} (restart {} in a row): {}", deletion.group.index, deletion.restarts,
-                               deletion.failure),
-                   leader.key, plan::ObjectReference{"v1", "Pod", leader.key, leader.uid, leader.resource_version});
-    changes_.count("tpuslice_leaderworkerset_restarts_total", "Group restarts of LeaderWorkerSets.", {}, leader.key);
-  }
-
+  const LeaderWorkerSetSpec& spec_;
   plan::Changes changes_;
   std::vector<Problem> problems_;
 };
+
+void add_revision_event(const Decisions& decisions, bool has_leader_set, Renderer& out) {
+  if (!decisions.revision.write) return;
+  const RevisionOrigin existing = decisions.is_update ? RevisionOrigin::kUpdatedSet : RevisionOrigin::kDeletedRevision;
+  out.add(revision_created(decisions.revision_name, decisions.revision_key,
+                           has_leader_set ? existing : RevisionOrigin::kNewSet));
+}
+
+/// What the write of the leader set means for the groups.
+void add_rollout_events(const LeaderWorkerSetSpec& spec, const Decisions& decisions, const StatefulSetView* leader_set,
+                        Renderer& out) {
+  if (!decisions.leader_set.write) return;
+  if (leader_set == nullptr) return out.add(leader_set_created(spec, decisions.revision_name));
+  const RolloutStep& step = decisions.step;
+  const std::int64_t updated = std::min(leader_set->partition(), leader_set->replicas());
+  if (!decisions.is_update && step.partition < updated) {
+    out.add(groups_updating(spec, step.partition, updated - 1, decisions.revision_name));
+  }
+  if (step.replicas < leader_set->replicas()) {
+    out.add(surge_groups_deleted(spec, step.replicas, leader_set->replicas() - 1));
+  }
+}
 
 }  // namespace
 
 plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                   const std::vector<Group>& groups, const StatefulSetView* leader_set, Decisions decisions) {
-  Renderer out;
-  if (decisions.revision.write && decisions.is_update) {
-    out.changes().event(EventType::kNormal, "CreatingRevision",
-                        fmt::format("Creating revision with key {} for updated LWS", decisions.revision_key),
-                        decisions.revision.write->action.key);
-  }
+  Renderer out(spec);
+  add_revision_event(decisions, leader_set != nullptr, out);
+  add_rollout_events(spec, decisions, leader_set, out);
   out.add(Step::kRevisions, std::move(decisions.revision));
   out.add(Step::kSets, std::move(decisions.shared_service));
   out.add(Step::kSets, std::move(decisions.leader_set));
@@ -116,8 +134,8 @@ plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved
   for (Problem& problem : decisions.problems) out.add_problem(std::move(problem));
   for (ChildDecision& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));
   for (const Revision& revision : decisions.expired_revisions) {
-    out.add(Step::kRevisionDeletes, Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
-            fmt::format("revision {} is unused: deleting it", revision.key));
+    out.add(Step::kRevisionDeletes, Write{Action::remove(kControllerRevisions, revision.object, {.uid = revision.uid}),
+                                          fmt::format("revision {} is unused: deleting it", revision.key)});
   }
   out.add_problem(std::move(decisions.last_failure));
   out.requeue_within(decisions.requeue_after);

@@ -1,6 +1,7 @@
 #include "controllers/leaderworkerset/restarts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,22 +65,27 @@ std::string format_restarts(const RestartRecords& records, int count) {
   return json.empty() ? std::string() : json.dump();
 }
 
-std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group, const Options& options) {
+std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Group& group, const Options& options) {
   if (group.leader == nullptr || group.leader->terminating()) return {};
   if (options.has_webhook) {
-    if (std::string name = unadmitted_pod(group); !name.empty()) {
-      return fmt::format("pod {} was created while the webhook was unavailable and lacks its LWS_* environment", name);
+    if (const std::string name = unadmitted_pod(group); !name.empty()) {
+      return GroupFailure{
+          fmt::format("pod {} was created while the webhook was unavailable and lacks its LWS_* environment", name)};
     }
   }
   if (spec.restarts == RestartPolicy::kNone) return {};
   if (spec.restarts == RestartPolicy::kRecreateGroupAfterStart && !has_started(group)) return {};
-  if (std::string failure = pod_failure(*group.leader); !failure.empty()) return failure;
+  if (std::string cause = pod_failure(*group.leader); !cause.empty()) {
+    return GroupFailure{std::move(cause), group.leader->key.name};
+  }
   for (const PodPtr& worker : group.workers) {
-    if (std::string failure = pod_failure(*worker); !failure.empty()) return failure;
+    if (std::string cause = pod_failure(*worker); !cause.empty())
+      return GroupFailure{std::move(cause), worker->key.name};
   }
   if (group.worker_set == nullptr || !group.complete()) return {};
   const std::string& recorded = group.worker_set->annotation(kMembers);
-  return recorded.empty() || recorded == members_hash(group) ? std::string() : "one of its pods was replaced";
+  if (recorded.empty() || recorded == members_hash(group)) return {};
+  return GroupFailure{"one of its pods was replaced"};
 }
 
 RestartDecision decide_restart(const Group& group, const RestartRecords& records, std::optional<int> limit,

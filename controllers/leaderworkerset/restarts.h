@@ -25,9 +25,16 @@ using RestartRecords = std::map<int, RestartRecord>;  ///< By group.
 /// JSON of the records of groups below `count`; empty if there are none.
 [[nodiscard]] std::string format_restarts(const RestartRecords& records, int count);
 
-/// Why the group must be restarted: by its restart policy, or since a pod was not admitted by the webhook. Empty if it
-/// must not. A group whose leader is terminating is being restarted already.
-[[nodiscard]] std::string failure_of(const LeaderWorkerSetSpec& spec, const Group& group, const Options& options);
+/// Why a group must be restarted.
+struct GroupFailure {
+  std::string cause;     ///< "a container of pod serve-0-1 was restarted"
+  std::string pod = {};  ///< The pod that failed; empty for a failure that upstream does not know.
+};
+
+/// The failure of the group by its restart policy, or since a pod was not admitted by the webhook; nullopt if it must
+/// not be restarted. A group whose leader is terminating is being restarted already.
+[[nodiscard]] std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Group& group,
+                                                     const Options& options);
 
 struct RestartDecision {
   enum class Kind : std::uint8_t {

@@ -77,14 +77,23 @@ class Stepper {
     return place < state_.groups.size() ? state_.groups[place] : RolloutState::GroupState{};
   }
 
-  /// The surge shrinks as soon as maxUnavailable covers the groups that are not updated yet.
-  [[nodiscard]] int replicas_with_surge() const {
+  /// Surge groups for the groups that are not updated yet, among them those below the partition of the policy: the
+  /// update continues with them when the partition is lowered. A partition that no group is above updates none.
+  [[nodiscard]] int surge_needed() const {
+    if (state_.policy.partition >= state_.replicas) return 0;
     int pending = 0;
-    for (int group = state_.policy.partition; group < state_.replicas; ++group) {
+    bool any_outdated = false;
+    for (int group = 0; group < state_.replicas; ++group) {
       if (!is_ready(group) || !is_updated(group)) ++pending;
+      any_outdated = any_outdated || at(group).outdated;
     }
     const int needed = pending > surge_ ? surge_ : std::max(0, pending - state_.policy.max_unavailable);
-    int desired = state_.replicas + needed;
+    return any_outdated ? needed : std::min(needed, std::max(0, state_.leader_set->replicas - state_.replicas));
+  }
+
+  /// The surge shrinks as soon as maxUnavailable covers the groups that are not updated yet.
+  [[nodiscard]] int replicas_with_surge() const {
+    int desired = state_.replicas + surge_needed();
     // A ready surge group stays while too few of the others are ready. Upstream deletes it and assumes that they become
     // ready.
     const int now = state_.leader_set->replicas;

@@ -17,15 +17,16 @@ struct RolloutState {
   };
   struct GroupState {
     bool ready = false;
-    bool updated = false;  ///< Has the desired revision.
-    bool stuck = false;    ///< Not ready for longer than Options::stuck_after.
+    bool updated = false;   ///< Has the desired revision.
+    bool outdated = false;  ///< Has another revision.
+    bool stuck = false;     ///< Not ready for longer than Options::stuck_after.
   };
 
   int replicas = 1;  ///< Wanted groups.
   Rollout policy;
   std::optional<LeaderSet> leader_set;
   bool new_revision = false;       ///< The leader set does not have the desired revision yet.
-  std::vector<GroupState> groups;  ///< By index; missing ones are neither ready nor updated.
+  std::vector<GroupState> groups;  ///< By index; missing ones are neither ready nor updated nor outdated.
 };
 
 struct RolloutStep {
@@ -39,6 +40,9 @@ struct RolloutStep {
 /// may be recreated at once.
 ///
 /// If a stuck group can only be updated after ready groups above it, those are updated one at a time.
+///
+/// Groups below the partition of the policy count as not updated yet: they keep the surge until the partition is
+/// lowered. Surge groups are created for an update only, not while groups that are up to date are created or restarted.
 ///
 /// Source: LeaderWorkerSet, rollingUpdateParameters.
 [[nodiscard]] RolloutStep next_step(const RolloutState& state);

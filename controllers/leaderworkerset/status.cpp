@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
+#include "controllers/leaderworkerset/events.h"
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/plan/conditions.h"
 #include "tpu/waiting_conditions.h"
@@ -16,10 +17,10 @@ namespace {
 using plan::EventType;
 
 struct Counts {
-  int ready = 0;         ///< Groups, including the surge.
-  int updated = 0;       ///< Likewise.
-  int settled = 0;       ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
-  std::string outdated;  ///< Indexes of groups that are not updated yet: "2, 3".
+  int ready = 0;          ///< Groups, including the surge.
+  int updated = 0;        ///< Likewise.
+  int settled = 0;        ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
+  bool updating = false;  ///< Of these groups, some are still to be updated.
 };
 
 Counts count(const StatusInput& input) {
@@ -32,9 +33,7 @@ Counts count(const StatusInput& input) {
     if (updated) ++out.updated;
     if (group.index >= input.spec.replicas) continue;
     const bool in_rollout = group.index >= input.spec.rollout.partition;
-    if (in_rollout && group.is_outdated(input.revision_key)) {
-      out.outdated += (out.outdated.empty() ? "" : ", ") + std::to_string(group.index);
-    }
+    if (in_rollout && group.is_outdated(input.revision_key)) out.updating = true;
     if (ready && (updated || !in_rollout)) ++out.settled;
   }
   return out;
@@ -52,15 +51,9 @@ constexpr Phase kGroupsProgressing{kProgressing, "GroupsProgressing", "Replicas 
 /// Upstream's conditions: absent until they are True for the first time; then a False one keeps reason and message.
 class Phases {
  public:
-  Phases(Json& conditions, const StatusInput& input, plan::Changes& changes)
-      : conditions_(conditions), input_(input), changes_(changes) {}
+  Phases(Json& conditions, const StatusInput& input) : conditions_(conditions), input_(input) {}
 
-  void set_true(const Phase& phase, std::string event_message) {
-    if (!is_condition_true(conditions_, phase.type)) {
-      changes_.event(EventType::kNormal, phase.reason, std::move(event_message));
-    }
-    set(phase.type, "True", phase.reason, phase.message);
-  }
+  void set_true(const Phase& phase) { set(phase.type, "True", phase.reason, phase.message); }
   void set_false(const Phase& phase) {
     if (const Json* before = find_condition(conditions_, phase.type)) {
       set(phase.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
@@ -68,22 +61,41 @@ class Phases {
   }
   /// Only observedGeneration changes.
   void keep(const Phase& phase) {
-    if (is_condition_true(conditions_, phase.type)) return set(phase.type, "True", phase.reason, phase.message);
+    if (is_condition_true(conditions_, phase.type)) return set_true(phase);
     set_false(phase);
   }
+  /// Whether a status or the generation changed.
+  [[nodiscard]] bool changed() const { return changed_; }
 
  private:
   void set(std::string_view type, std::string_view status, std::string_view reason, std::string_view message) {
-    set_condition(
-        conditions_,
-        {std::string(type), std::string(status), std::string(reason), std::string(message), input_.spec.generation},
-        input_.now);
+    const Condition condition{std::string(type), std::string(status), std::string(reason), std::string(message),
+                              input_.spec.generation};
+    if (set_condition(conditions_, condition, input_.now)) changed_ = true;
   }
 
   Json& conditions_;
   const StatusInput& input_;
-  plan::Changes& changes_;
+  bool changed_ = false;
 };
+
+/// Returns the phase that events are about.
+Phase set_phases(const Counts& counts, int replicas, Phases& phases) {
+  if (!counts.updating && counts.settled == replicas) {
+    phases.set_false(kUpdating);
+    phases.set_false(kGroupsProgressing);
+    phases.set_true(kAllReady);
+    return kAllReady;
+  }
+  phases.set_false(kAllReady);
+  if (counts.updating) {
+    phases.set_true(kUpdating);
+  } else {
+    phases.keep(kUpdating);
+  }
+  phases.set_true(kGroupsProgressing);
+  return counts.updating ? kUpdating : kGroupsProgressing;
+}
 
 /// Of groups below spec.replicas.
 tpu::PodProgress pod_progress(const StatusInput& input) {
@@ -131,7 +143,6 @@ Json object_or_empty(const Json& status) { return status.is_object() ? status : 
 
 Json next_status(const Json& before, const StatusInput& input, plan::Changes& changes) {
   const Counts counts = count(input);
-  const int replicas = input.spec.replicas;
   Json status = object_or_empty(before);
   status["replicas"] = input.replicas;
   status["readyReplicas"] = counts.ready;
@@ -140,23 +151,10 @@ Json next_status(const Json& before, const StatusInput& input, plan::Changes& ch
   status["hpaPodSelector"] =
       fmt::format("{}={},{}={}", tpu::kLwsName, input.spec.key.name, tpu::kLwsWorkerIndex, kLeaderIndex);
   Json conditions = array_at(status, {"conditions"});
-  Phases phases(conditions, input, changes);
-  const bool updating = !counts.outdated.empty();
-  if (!updating && counts.settled == replicas) {
-    phases.set_false(kUpdating);
-    phases.set_false(kGroupsProgressing);
-    phases.set_true(kAllReady,
-                    fmt::format("All replicas are ready, with {} ready out of {} replicas", counts.ready, replicas));
-  } else {
-    phases.set_false(kAllReady);
-    if (updating) {
-      phases.set_true(kUpdating,
-                      fmt::format("Updating replica(s) {} to revision {}", counts.outdated, input.revision_key));
-    } else {
-      phases.keep(kUpdating);
-    }
-    phases.set_true(kGroupsProgressing,
-                    fmt::format("Replicas are progressing, with {} ready out of {} replicas", counts.ready, replicas));
+  Phases phases(conditions, input);
+  const Phase phase = set_phases(counts, input.spec.replicas, phases);
+  if (phases.changed()) {
+    changes.events.push_back(condition_changed(phase.reason, phase.message, counts.ready, input.spec.replicas));
   }
   plan::set_accepted(conditions, {}, input.spec.generation, input.now);
   set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);

@@ -19,7 +19,7 @@ struct StatusInput {
   Timestamp now;
 };
 
-/// The status that replaces `before`. A condition of upstream that becomes True adds an event, as does a new problem.
+/// The status that replaces `before`. A change of one of upstream's conditions adds an event, as does a new problem.
 [[nodiscard]] Json next_status(const Json& before, const StatusInput& input, plan::Changes& changes);
 
 /// The same for a set with an invalid spec. Only the condition Accepted follows it; others are added if missing.

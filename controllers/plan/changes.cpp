@@ -7,10 +7,8 @@
 
 namespace tpuslice::plan {
 
-void Changes::event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after,
-                    std::optional<ObjectReference> regarding) {
-  events.push_back(
-      {type, std::string(reason), "Reconciling", std::move(message), std::move(after), std::move(regarding)});
+void Changes::event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after) {
+  events.push_back({type, std::string(reason), "Reconciling", std::move(message), std::move(after)});
 }
 
 void Changes::count(std::string name, std::string help, std::map<std::string, std::string> labels,

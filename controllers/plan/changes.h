@@ -40,8 +40,7 @@ struct Changes {
   }
 
   /// An event with the action "Reconciling".
-  void event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after = {},
-             std::optional<ObjectReference> regarding = {});
+  void event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after = {});
   /// Increments a counter.
   void count(std::string name, std::string help, std::map<std::string, std::string> labels = {},
              std::optional<ObjectKey> after = {});

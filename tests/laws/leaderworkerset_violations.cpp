@@ -285,6 +285,18 @@ class Checker {
   std::vector<std::string> out_;
 };
 
+/// The surge that groups below the partition keep.
+int kept_surge(const Observation& observation, const std::string& revision) {
+  const int replicas = observation.spec.replicas;
+  const Rollout& rollout = observation.spec.rollout;
+  if (rollout.partition >= replicas) return 0;
+  const auto old = static_cast<int>(std::ranges::count_if(observation.leaders, [&](const auto& each) {
+    return each.first < rollout.partition && each.second->label(kRevisionKey) != revision;
+  }));
+  const int surge = std::min(rollout.max_surge, replicas);
+  return old > surge ? surge : std::max(0, old - rollout.max_unavailable);
+}
+
 }  // namespace
 
 std::vector<std::string> plan_violations(const LeaderWorkerSetObserved& seen, const plan::Plan& plan) {
@@ -304,8 +316,9 @@ std::vector<std::string> settled_violations(const LeaderWorkerSetObserved& seen)
   if (observation.leader_set == nullptr) return {"the leader set does not exist"};
   const std::string revision = label_of(*observation.leader_set, kRevisionKey);
   if (find_revision(observation.revisions, revision) == nullptr) out.emplace_back("the revision does not exist");
-  if (static_cast<int>(observation.leaders.size()) != observation.spec.replicas) {
-    out.push_back(fmt::format("{} groups instead of {}", observation.leaders.size(), observation.spec.replicas));
+  const int expected = observation.spec.replicas + kept_surge(observation, revision);
+  if (static_cast<int>(observation.leaders.size()) != expected) {
+    out.push_back(fmt::format("{} groups instead of {}", observation.leaders.size(), expected));
   }
   for (const auto& [group, leader] : observation.leaders) {
     if (!observation.is_ready(*leader)) out.push_back(fmt::format("group {} is not ready", group));

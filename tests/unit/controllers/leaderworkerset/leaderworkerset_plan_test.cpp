@@ -9,11 +9,9 @@
 #include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/revisions.h"
-#include "controllers/leaderworkerset/services.h"
-#include "controllers/leaderworkerset/worker_set.h"
 #include "controllers/plan/conditions.h"
 #include "tests/support/plan_matchers.h"
-#include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
+#include "tests/unit/controllers/leaderworkerset/world.h"
 #include "tpu/labels.h"
 #include "tpu/waiting_conditions.h"
 
@@ -23,16 +21,9 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const Timestamp kToday = Timestamp(1'800'000'000s);
-
-template <typename View = ObjectView>
-std::shared_ptr<const View> stored(Json json, const std::string& uid) {
-  json["metadata"]["uid"] = uid;
-  return std::make_shared<const View>(View::from_json(json).value());
-}
 
 /// "GroupsHealthy=True" of each condition, without prefixes.
 std::vector<std::string> statuses(const Json& conditions) {
@@ -40,107 +31,6 @@ std::vector<std::string> statuses(const Json& conditions) {
   for (const Json& condition : conditions) {
     const std::string type = string_at(condition, {"type"});
     out.push_back(fmt::format("{}={}", type.substr(type.rfind('/') + 1), string_at(condition, {"status"})));
-  }
-  return out;
-}
-
-/// A LeaderWorkerSet and its children, all ready.
-class World {
- public:
-  explicit World(SetBuilder builder) : builder_(std::move(builder)) {
-    observed_.set = builder_.object();
-    observed_.now = kToday;
-    const LeaderWorkerSetSpec spec = this->spec();
-    const Json data = revision_data(observed_.set.json());
-    const Json revision = build_revision(spec, data, 1);
-    key_ = Revision::read(Object(revision)).key;
-    observed_.revisions = {stored(revision, "uid-of-revision")};
-    Json leaders = build_leader_set(spec, {key_, spec.replicas, 0});
-    leaders["status"] = {{"replicas", spec.replicas}, {"observedGeneration", 1}};
-    leaders["metadata"]["generation"] = 1;
-    observed_.stateful_sets = {stored<StatefulSetView>(leaders, "uid-of-leaders")};
-    Json service = build_shared_service(spec);
-    service["metadata"]["uid"] = "uid-of-service";
-    observed_.services = {std::make_shared<const ServiceView>(ServiceView::from_json(service).value())};
-    for (int group = 0; group < spec.replicas; ++group) add_group(group);
-  }
-
-  [[nodiscard]] LeaderWorkerSetSpec spec() const { return LeaderWorkerSetSpec::read(observed_.set); }
-  [[nodiscard]] LeaderWorkerSetObserved& seen() { return observed_; }
-  [[nodiscard]] const std::string& key() const { return key_; }
-
-  /// Plans, and applies the status.
-  plan::Plan plan() {
-    plan::Plan plan = plan_leaderworkerset(observed_).value();
-    if (plan.status) {
-      Json set = observed_.set.json();
-      set["status"] = plan.status->status;
-      observed_.set = Object(std::move(set));
-    }
-    return plan;
-  }
-  void change_pod(const std::string& name, const std::function<void(PodView&)>& change) {
-    for (PodPtr& pod : observed_.pods) {
-      if (pod->key.name != name) continue;
-      PodView view = *pod;
-      change(view);
-      pod = std::make_shared<const PodView>(std::move(view));
-    }
-  }
-  void change_set(const std::string& pointer, Json value) {
-    Json set = observed_.set.json();
-    set[Json::json_pointer(pointer)] = std::move(value);
-    observed_.set = Object(std::move(set));
-  }
-  void drop_stateful_set(const std::string& name) {
-    std::erase_if(observed_.stateful_sets, [&](const StatefulSetPtr& set) { return set->key.name == name; });
-  }
-
- private:
-  void add_group(int index) {
-    const LeaderWorkerSetSpec spec = this->spec();
-    const std::string name = group_name(spec, index);
-    PodView leader = pod(name, "uid-of-leaders", "StatefulSet", spec.key.name);
-    Json set = build_worker_set(spec, spec.group, Leader::read(spec, leader, index, spec.group));
-    observed_.pods.push_back(std::make_shared<const PodView>(std::move(leader)));
-    set["status"] = {{"availableReplicas", spec.group.workers()}};
-    observed_.stateful_sets.push_back(stored<StatefulSetView>(set, "uid-of-set-" + name));
-    for (int i = 1; i < spec.group.size; ++i) {
-      observed_.pods.push_back(std::make_shared<const PodView>(
-          pod(fmt::format("{}-{}", name, i), "uid-of-set-" + name, "StatefulSet", name)));
-    }
-  }
-  [[nodiscard]] PodView pod(const std::string& name, const std::string& owner_uid, const std::string& owner_kind,
-                            const std::string& owner) const {
-    PodView view;
-    view.key = {"default", name};
-    view.uid = "uid-of-" + name;
-    view.labels = {{std::string(kRevisionKey), key_}, {std::string(tpu::kLwsName), "serve"}};
-    view.controller = ControllerRef{"apps/v1", owner_kind, owner, owner_uid};
-    view.phase = PodPhase::kRunning;
-    view.ready = true;
-    return view;
-  }
-
-  SetBuilder builder_;
-  LeaderWorkerSetObserved observed_;
-  std::string key_;
-};
-
-World world() { return World(a_set("serve").replicas(2).size(2)); }
-
-/// All plans were applied: the next one is empty.
-World stable_world() {
-  World out = world();
-  static_cast<void>(out.plan());
-  for (StatefulSetPtr& set : out.seen().stateful_sets) {
-    if (set->key.name == "serve") continue;
-    StatefulSetView view = *set;
-    const int group = set->key.name.back() - '0';
-    for (const Group& each : read_groups(out.spec(), out.seen(), out.seen().stateful_sets.front().get(), {}, 2)) {
-      if (each.index == group) view.annotations[std::string(kMembers)] = members_hash(each);
-    }
-    set = std::make_shared<const StatefulSetView>(std::move(view));
   }
   return out;
 }
@@ -190,6 +80,18 @@ TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeader) {
   EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "the leader is not ready";
   serve.change_pod("serve-1", [](PodView& pod) { pod.ready = true; });
   EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-1"));
+}
+
+TEST(LeaderWorkerSetPlan, CreatesTheWorkerSetOfALeaderBeyondTheReplicas) {
+  World serve = stable_world();
+  serve.add_group(2, serve.key());
+  serve.drop_stateful_set("serve-2");
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-2"));
+  serve.change_pod("serve-2", [](PodView& pod) { pod.restarted = true; });
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("create StatefulSet serve-2"))
+      << "the StatefulSet controller deletes it, so it is not restarted";
+  serve.change_pod("serve-2", [](PodView& pod) { pod.deletion = kToday; });
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
 }
 
 TEST(LeaderWorkerSetPlan, WaitsForTheWorkersOfAPreviousLeader) {
@@ -381,6 +283,25 @@ TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
   EXPECT_THAT(all[0], HasSubstr("delete ControllerRevision serve-"));
   EXPECT_THAT(all[0], HasSubstr("-2"));
   EXPECT_THAT(all[1], HasSubstr("-3"));
+}
+
+TEST(LeaderWorkerSetPlan, DeletesUnusedRevisionsWithTheDataOfOthers) {
+  World serve = stable_world();
+  const auto add_revision = [&](const std::string& image, int number) {
+    Json other = serve.seen().set.json();
+    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = image;
+    const Json revision = build_revision(serve.spec(), revision_data(other), number, fmt::format("key-{}", number));
+    serve.seen().revisions.push_back(stored(revision, fmt::format("uid-{}", number)));
+  };
+  for (int number = 2; number < 12; ++number) add_revision(std::to_string(number), number);
+  add_revision("2", 12);
+  add_revision("worker:1", 13);
+  serve.seen().revisions.push_back(stored(build_revision(serve.spec(), Json::object(), 14, "key-14"), "uid-14"));
+  const std::vector<std::string> all = writes_of(serve.plan());
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_THAT(all[0], AllOf(HasSubstr("delete ControllerRevision serve-"), EndsWith("-2"))) << "its data is that of 12";
+  EXPECT_THAT(all[1], EndsWith("-3")) << "the eleventh of the others";
+  EXPECT_THAT(all[2], EndsWith("-13")) << "its data is that of the revision in use";
 }
 
 TEST(LeaderWorkerSetPlan, RepairsDrift) {

@@ -34,7 +34,13 @@ Group group(PodPtr leader, std::vector<PodPtr> workers) {
 
 std::string failure(const Group& group, const std::string& policy = "RecreateGroupOnPodRestart") {
   const Object object = a_set("serve").size(3).of_template("/restartPolicy", policy).object();
-  return failure_of(LeaderWorkerSetSpec::read(object), group, {});
+  return failure_of(LeaderWorkerSetSpec::read(object), group, {}).value_or(GroupFailure{}).cause;
+}
+
+/// "serve-0-1": the pod that failed.
+std::string failed_pod(const Group& group) {
+  const Object object = a_set("serve").size(3).object();
+  return failure_of(LeaderWorkerSetSpec::read(object), group, {}).value_or(GroupFailure{}).pod;
 }
 
 const auto kRestarted = [](PodView& view) { view.restarted = true; };
@@ -52,6 +58,11 @@ TEST(GroupFailure, IsAnyFailedRestartedOrTerminatingPod) {
   EXPECT_EQ(failure(group(pod("serve-0", kRestarted), {})), "a container of pod serve-0 was restarted");
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kTerminating)})), "pod serve-0-2 is being deleted");
   EXPECT_EQ(failure(group(pod("serve-0"), {pod("serve-0-2", kFailed)})), "pod serve-0-2 failed: Evicted");
+}
+
+TEST(GroupFailure, NamesThePodThatFailed) {
+  EXPECT_EQ(failed_pod(group(pod("serve-0"), {pod("serve-0-1"), pod("serve-0-2", kTerminating)})), "serve-0-2");
+  EXPECT_EQ(failed_pod(group(pod("serve-0", kRestarted), {pod("serve-0-1", kFailed)})), "serve-0");
 }
 
 TEST(GroupFailure, IsNoneWhileTheLeaderTerminates) {
@@ -75,7 +86,7 @@ TEST(GroupFailure, IsAPodThatTheWebhookHasNotAdmitted) {
   const auto admitted = [](PodView& view) { view.labels = {{std::string(tpu::kLwsWorkerIndex), "0"}}; };
   const auto failure_of_group = [](const Group& group) {
     const Object object = a_set("serve").size(3).of_template("/restartPolicy", "None").object();
-    return failure_of(LeaderWorkerSetSpec::read(object), group, {.has_webhook = true});
+    return failure_of(LeaderWorkerSetSpec::read(object), group, {.has_webhook = true}).value_or(GroupFailure{}).cause;
   };
   EXPECT_EQ(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", admitted)})), "");
   EXPECT_EQ(failure_of_group(group(pod("serve-0"), {})),
@@ -95,6 +106,7 @@ TEST(GroupFailure, IsAPodThatWasReplacedBetweenTwoPlans) {
   EXPECT_EQ(failure(whole), "");
   whole.workers[1] = pod("serve-0-2", [](PodView& view) { view.uid = "another"; });
   EXPECT_EQ(failure(whole), "one of its pods was replaced");
+  EXPECT_EQ(failed_pod(whole), "") << "it is not known which";
   whole.workers.pop_back();
   EXPECT_EQ(failure(whole), "") << "incomplete groups are not compared";
 }

@@ -18,12 +18,23 @@ class Groups {
  public:
   Groups(int replicas, Rollout policy) : replicas_(replicas), policy_(policy) {
     set_ = {replicas, 0, replicas};
-    groups_.assign(static_cast<std::size_t>(replicas), {true, false});
+    groups_.assign(static_cast<std::size_t>(replicas), {true, true});
+  }
+
+  /// New groups, which are not ready yet.
+  static Groups created(int replicas, Rollout policy) {
+    Groups groups(replicas, policy);
+    groups.set_.partition = policy.partition;
+    for (RolloutState::GroupState& group : groups.groups_) group.ready = false;
+    return groups;
   }
 
   void update_template() {
     is_new_ = true;
-    for (RolloutState::GroupState& group : groups_) group.updated = false;
+    for (RolloutState::GroupState& group : groups_) {
+      group.updated = false;
+      group.outdated = true;
+    }
   }
   void change(Rollout policy) { policy_ = policy; }
   void scale(int replicas) { replicas_ = replicas; }
@@ -41,7 +52,7 @@ class Groups {
     set_ = {step.replicas, step.partition, replicas_};
     const auto before = static_cast<int>(groups_.size());
     groups_.resize(static_cast<std::size_t>(step.replicas));
-    for (int i = before; i < step.replicas; ++i) at(i) = {false, i >= step.partition};
+    for (int i = before; i < step.replicas; ++i) at(i) = {false, i >= step.partition, i < step.partition};
     for (int i = step.partition; i < step.replicas; ++i) {
       if (!at(i).updated) at(i) = {false, true};
     }
@@ -104,7 +115,9 @@ INSTANTIATE_TEST_SUITE_P(Rollout, Sequences,
                          ::testing::Values(Sequence{4, {1, 0, 0}, "4/4 3/4 2/4 1/4 0/4 "},
                                            Sequence{4, {2, 2, 0}, "4/6 0/6 0/4 "},
                                            Sequence{3, {0, 1, 0}, "3/4 2/4 1/4 0/4 0/3 "},
-                                           Sequence{4, {2, 0, 1}, "4/4 2/4 1/4 "}));
+                                           Sequence{4, {2, 0, 1}, "4/4 2/4 1/4 "}, Sequence{3, {1, 1, 2}, "3/4 2/4 "},
+                                           Sequence{4, {0, 2, 1}, "4/6 2/6 1/6 1/5 "},
+                                           Sequence{4, {1, 2, 1}, "4/6 1/6 1/4 "}));
 
 TEST(RolloutStep, CreatesAllGroupsAtOnce) {
   EXPECT_EQ(next_step({3, {1, 0, 0}, std::nullopt, false, {}}), (RolloutStep{0, 3}));
@@ -128,6 +141,42 @@ TEST(Rollout, UsesMaxUnavailableBeforeTheSurgeIsReady) {
   groups.make_all_ready();
   groups.roll();
   EXPECT_EQ(groups.steps(), "4/6 2/6 0/4 ");
+}
+
+TEST(Rollout, KeepsTheSurgeUntilThePartitionIsLowered) {
+  Groups groups(4, {0, 1, 2});
+  groups.update_template();
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "OONNN");
+  EXPECT_FALSE(groups.pass());
+  groups.change({0, 1, 0});
+  groups.roll();
+  EXPECT_EQ(groups.steps(), "4/5 3/5 2/5 1/5 0/5 0/4 ") << "the update continues with the same surge group";
+}
+
+TEST(Rollout, GivesUpTheSurgeIfMaxSurgeIsSetToZero) {
+  Groups groups(4, {1, 1, 2});
+  groups.update_template();
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "OONNN");
+  groups.change({1, 0, 2});
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "OONN");
+}
+
+// Upstream creates surge groups in these cases (kubernetes-sigs/lws#614).
+TEST(Rollout, CreatesNoSurgeBesideAPartitionWithoutAnUpdate) {
+  for (const int partition : {1, 3, 9}) {
+    Groups created = Groups::created(4, {0, 2, partition});
+    EXPECT_FALSE(created.pass()) << partition;
+    created.make_all_ready();
+    created.make_unready(3);
+    EXPECT_FALSE(created.pass()) << partition;
+  }
+  Groups groups(4, {1, 2, 9});
+  groups.update_template();
+  groups.roll();
+  EXPECT_EQ(groups.picture(), "OOOO") << "no group is above the partition";
 }
 
 TEST(Rollout, StopsAtAGroupThatNeverBecomesReady) {
@@ -282,10 +331,14 @@ TEST(Rollout, RespectsMaxUnavailableAndMaxSurgeAndFinishes) {
     groups.make_all_ready();
     groups.roll();
     const std::string done = groups.picture();
-    EXPECT_EQ(done.substr(static_cast<std::size_t>(std::min(policy.partition, replicas))),
-              std::string(static_cast<std::size_t>(std::max(0, replicas - policy.partition)), 'N'))
+    const int old = std::min(policy.partition, replicas);
+    EXPECT_EQ(done.substr(static_cast<std::size_t>(old), static_cast<std::size_t>(replicas - old)),
+              std::string(static_cast<std::size_t>(replicas - old), 'N'))
         << seed << ": " << groups.steps();
-    EXPECT_EQ(groups.count(), replicas) << seed;
+    // Groups below the partition keep the surge.
+    const int kept = old > policy.max_surge ? policy.max_surge : std::max(0, old - policy.max_unavailable);
+    const int surge = policy.partition < replicas ? kept : 0;
+    EXPECT_EQ(groups.count(), replicas + surge) << seed << ": " << groups.steps() << done;
   }
 }
 

@@ -1,0 +1,169 @@
+// The events of plans: reasons, actions and messages as upstream's controller records them.
+#include "controllers/leaderworkerset/events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "tests/unit/controllers/leaderworkerset/world.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string text_of(const plan::EventIntent& event) {
+  const char* type = event.type == plan::EventType::kNormal ? "Normal" : "Warning";
+  return fmt::format("{} {} {}: {}", type, event.reason, event.action, event.message);
+}
+
+/// Events that are recorded if the plan succeeds.
+std::vector<std::string> events_of(const plan::Plan& plan) {
+  std::vector<std::string> out;
+  for (const plan::EventIntent& event : plan.events) {
+    EXPECT_FALSE(event.regarding) << "they are about the LeaderWorkerSet";
+    if (event.type == plan::EventType::kNormal) out.push_back(text_of(event));
+  }
+  return out;
+}
+
+/// Events that are recorded if all writes fail.
+std::vector<std::string> warnings_of(const plan::Plan& plan) {
+  std::vector<std::string> out;
+  for (const plan::EventIntent& event : plan.events) {
+    if (event.type == plan::EventType::kWarning) out.push_back(text_of(event));
+  }
+  return out;
+}
+
+plan::Plan first_plan() {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").replicas(2).size(2).object();
+  seen.now = kToday;
+  return plan_leaderworkerset(seen).value();
+}
+
+/// Sets replicas and partition of the live leader set, and the revision that its groups are to have.
+void set_rollout(World& world, int replicas, int partition, const std::string& key = {}) {
+  world.change_leader_set([&](StatefulSetView& set) {
+    set.settings["replicas"] = replicas;
+    set.settings["updateStrategy"]["rollingUpdate"]["partition"] = partition;
+    if (!key.empty()) set.labels[std::string(kRevisionKey)] = key;
+  });
+}
+
+TEST(LeaderWorkerSetEvents, NameWhatIsCreatedFirst) {
+  const plan::Plan plan = first_plan();
+  EXPECT_THAT(events_of(plan),
+              ElementsAre("Normal CreatingRevision Create: Creating revision with key 579d85486f for a newly created "
+                          "LeaderWorkerSet",
+                          "Normal GroupsProgressing Create: Created leader statefulset serve",
+                          "Normal GroupsProgressing Update: Replicas are progressing, with 0 groups ready of total 2 "
+                          "groups"));
+  EXPECT_THAT(warnings_of(plan),
+              ElementsAre("Warning FailedCreate Create: Failed to create ControllerRevision serve-579d85486f-1:",
+                          "Warning FailedCreate Create: Failed to create headless service for error:",
+                          "Warning FailedCreate Create: Failed to create leader statefulset serve:"));
+  EXPECT_EQ(plan.events.front().related->kind, "ControllerRevision");
+}
+
+TEST(LeaderWorkerSetEvents, NameTheLeaderOfANewWorkerSet) {
+  World serve = stable_world();
+  serve.drop_stateful_set("serve-1");
+  const plan::Plan plan = serve.plan();
+  EXPECT_THAT(events_of(plan),
+              Contains("Normal GroupsProgressing Create: Created worker statefulset for leader pod serve-1"));
+  EXPECT_THAT(warnings_of(plan), ElementsAre("Warning FailedCreate Create: Failed to create worker statefulset for "
+                                             "leader pod serve-1:"));
+  for (const plan::EventIntent& event : plan.events) {
+    if (!event.after) continue;
+    EXPECT_EQ(event.after_type, kStatefulSets) << "its service may have the same name";
+    EXPECT_EQ(event.related->uid, "uid-of-serve-1");
+  }
+}
+
+TEST(LeaderWorkerSetEvents, FollowTheConditions) {
+  World serve = stable_world();
+  serve.change_pod("serve-0", [](PodView& pod) { pod.ready = false; });
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal GroupsProgressing Update: Replicas are progressing, with 1 groups ready of total 2 "
+                          "groups"));
+  serve.change_pod("serve-1", [](PodView& pod) { pod.ready = false; });
+  EXPECT_THAT(events_of(serve.plan()), IsEmpty()) << "no condition changed";
+  for (const char* leader : {"serve-0", "serve-1"}) serve.change_pod(leader, [](PodView& pod) { pod.ready = true; });
+  const char* ready = "Normal AllGroupsReady Update: All replicas are ready, with 2 groups ready of total 2 groups";
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre(ready));
+  EXPECT_THAT(events_of(serve.plan()), IsEmpty());
+  serve.change_set("/metadata/generation", 2);
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre(ready));
+}
+
+TEST(LeaderWorkerSetEvents, NameTheGroupsThatAreUpdated) {
+  World serve(a_set("serve").replicas(4).size(1).rollout(2, 0));
+  static_cast<void>(serve.plan());
+  serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "second");
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal CreatingRevision Create: Creating revision with key 84c68db7b9 for updated LWS",
+                          "Normal GroupsUpdating Update: Rolling Upgrade is in progress, with 4 groups ready of total "
+                          "4 groups"));
+  const std::string second = serve.add_update("second");
+  set_rollout(serve, 4, 4, second);
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"));
+  set_rollout(serve, 4, 3, second);
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replica 2"));
+  set_rollout(serve, 4, 99, second);
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"))
+      << "there are no others";
+}
+
+TEST(LeaderWorkerSetEvents, NameTheSurgeGroupsThatAreDeleted) {
+  World serve = stable_world();
+  set_rollout(serve, 3, 0);
+  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsProgressing Delete: deleting surge replica serve-2"));
+  set_rollout(serve, 5, 0);
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal GroupsProgressing Delete: deleting surge replicas from serve-2 to serve-4"));
+}
+
+TEST(LeaderWorkerSetEvents, NameThePodThatFailedAndTheLeaderThatIsDeleted) {
+  World serve = stable_world();
+  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  const plan::Plan plan = serve.plan();
+  EXPECT_THAT(events_of(plan), ElementsAre("Normal RecreateGroup Delete: Worker pod serve-0-1 failed, deleted leader "
+                                           "pod serve-0 to recreate group 0"));
+  EXPECT_THAT(warnings_of(plan), Contains("Warning FailedUpdate Delete: Failed to delete Pod serve-0:"));
+  World replaced = stable_world();
+  replaced.change_pod("serve-0-1", [](PodView& pod) { pod.uid = "uid-of-another"; });
+  EXPECT_THAT(events_of(replaced.plan()), ElementsAre("Normal RecreateGroup Delete: Deleted leader pod serve-0 to "
+                                                      "recreate group 0: one of its pods was replaced"))
+      << "upstream does not restart the group";
+}
+
+TEST(LeaderWorkerSetEvents, NameARevisionThatWasDeleted) {
+  World serve = stable_world();
+  serve.seen().revisions.clear();
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal CreatingRevision Create: Creating missing revision with key 579d85486f for existing "
+                          "LeaderWorkerSet"));
+}
+
+TEST(LeaderWorkerSetEvents, NameTheWriteThatFailed) {
+  World serve = stable_world();
+  for (StatefulSetPtr& set : serve.seen().stateful_sets) {
+    StatefulSetView view = *set;
+    view.settings["replicas"] = 7;
+    set = std::make_shared<const StatefulSetView>(std::move(view));
+  }
+  EXPECT_THAT(warnings_of(serve.plan()),
+              ElementsAre("Warning FailedUpdate Update: Failed to update leader statefulset serve:",
+                          "Warning FailedUpdate Update: Failed to update StatefulSet serve-0:",
+                          "Warning FailedUpdate Update: Failed to update StatefulSet serve-1:"));
+}
+
+}  // namespace
+}  // namespace tpuslice::leaderworkerset
