@@ -71,8 +71,11 @@ EventIntent revision_created(const ObjectReference& revision, std::string_view k
 
 EventIntent leader_set_created(const LeaderWorkerSetSpec& spec, const ObjectReference& revision) {
   return after(spec.key, kStatefulSets,
-               related_to(revision, {EventType::kNormal, "GroupsProgressing", kCreate,
-                                     fmt::format("Created leader statefulset {}", spec.key.name), {}}));
+               related_to(revision, {EventType::kNormal,
+                                     "GroupsProgressing",
+                                     kCreate,
+                                     fmt::format("Created leader statefulset {}", spec.key.name),
+                                     {}}));
 }
 
 EventIntent groups_updating(const LeaderWorkerSetSpec& spec, std::int64_t first, std::int64_t last,
@@ -93,9 +96,9 @@ EventIntent surge_groups_deleted(const LeaderWorkerSetSpec& spec, std::int64_t f
 
 EventIntent worker_set_created(const PodView& leader) {
   std::string message = fmt::format("Created worker statefulset for leader pod {}", leader.key.name);
-  return after(leader.key, kStatefulSets,
-               related_to(reference(leader),
-                          {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message), {}}));
+  return after(
+      leader.key, kStatefulSets,
+      related_to(reference(leader), {EventType::kNormal, "GroupsProgressing", kCreate, std::move(message), {}}));
 }
 
 EventIntent group_recreated(const PodView& leader, int group, const GroupFailure& failure) {
@@ -109,8 +112,11 @@ EventIntent group_recreated(const PodView& leader, int group, const GroupFailure
 }
 
 EventIntent condition_changed(std::string_view reason, std::string_view message, int ready, int replicas) {
-  return {EventType::kNormal, std::string(reason), kUpdate,
-          fmt::format("{}, with {} groups ready of total {} groups", message, ready, replicas), {}};
+  return {EventType::kNormal,
+          std::string(reason),
+          kUpdate,
+          fmt::format("{}, with {} groups ready of total {} groups", message, ready, replicas),
+          {}};
 }
 
 EventIntent write_failed(const LeaderWorkerSetSpec& spec, const Action& action, const PodView* leader) {

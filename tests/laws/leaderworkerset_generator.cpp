@@ -112,13 +112,27 @@ void LeaderWorkerSetGenerator::inject_child_fault(SetWorld& world) {
     (*service)["spec"]["selector"]["stray"] = "x";
   } else if (kind < 75 && service != nullptr) {
     world.services().erase(string_at(*service, {"metadata", "name"}));
-  } else if (kind < 85) {
+  } else if (kind < 80) {
     if (Json* revision = any_of(world.revisions())) {
       world.revisions().erase(string_at(*revision, {"metadata", "name"}));
     }
+  } else if (kind < 85) {
+    repeat_revision(world);
   } else if (const auto leaders = world.stateful_sets().find(world.name()); leaders != world.stateful_sets().end()) {
     leaders->second["metadata"]["annotations"][std::string(kRestarts)] = chance(50) ? "not JSON" : "{\"0\":{}}";
   }
+}
+
+void LeaderWorkerSetGenerator::repeat_revision(SetWorld& world) {
+  const Json* revision = any_of(world.revisions());
+  if (revision == nullptr) return;
+  Json copy = *revision;
+  const std::string name = string_at(copy, {"metadata", "name"}) + "-copy";
+  copy["metadata"]["name"] = name;
+  copy["metadata"]["uid"] = "uid-" + name;
+  copy["metadata"]["labels"][std::string(kRevisionKey)] = name;
+  copy["revision"] = int_at(copy, {"revision"}) + below(3);
+  world.revisions()[name] = std::move(copy);
 }
 
 void LeaderWorkerSetGenerator::inject_fault(SetWorld& world) {

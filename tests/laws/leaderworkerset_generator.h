@@ -19,7 +19,7 @@ class LeaderWorkerSetGenerator final : public laws::Dice {
   [[nodiscard]] SetWorld world();
   /// A user's change: image, size, replicas or rollout.
   void edit(SetWorld& world);
-  /// A fault: pods fail, restart or are deleted; children are deleted, changed, or get another owner.
+  /// A fault: pods fail, restart or are deleted; children are deleted, changed, repeated, or get another owner.
   void inject_fault(SetWorld& world);
   /// A random step of the other controllers.
   void step(SetWorld& world);
@@ -29,6 +29,8 @@ class LeaderWorkerSetGenerator final : public laws::Dice {
   [[nodiscard]] Json* any_of(SetWorld::Objects& objects);
   void inject_pod_fault(SetWorld& world);
   void inject_child_fault(SetWorld& world);
+  /// Adds a revision with the data of another one and a key of its own.
+  void repeat_revision(SetWorld& world);
 };
 
 }  // namespace tpuslice::leaderworkerset

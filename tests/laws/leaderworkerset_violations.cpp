@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -297,6 +298,19 @@ int kept_surge(const Observation& observation, const std::string& revision) {
   return old > surge ? surge : std::max(0, old - rollout.max_unavailable);
 }
 
+/// Revisions that are not used, although another one has the same data.
+std::vector<std::string> repeated_revisions(const Observation& observation) {
+  std::set<std::string> used = {label_of(*observation.leader_set, kRevisionKey)};
+  for (const auto& [group, leader] : observation.leaders) used.insert(leader->label(kRevisionKey));
+  std::vector<std::string> out;
+  for (const Revision& revision : observation.revisions) {
+    if (used.contains(revision.key)) continue;
+    const auto equal = std::ranges::count(observation.revisions, revision.data, &Revision::data);
+    if (equal > 1) out.push_back(fmt::format("revision {} repeats another one", revision.key));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> plan_violations(const LeaderWorkerSetObserved& seen, const plan::Plan& plan) {
@@ -316,6 +330,7 @@ std::vector<std::string> settled_violations(const LeaderWorkerSetObserved& seen)
   if (observation.leader_set == nullptr) return {"the leader set does not exist"};
   const std::string revision = label_of(*observation.leader_set, kRevisionKey);
   if (find_revision(observation.revisions, revision) == nullptr) out.emplace_back("the revision does not exist");
+  std::ranges::move(repeated_revisions(observation), std::back_inserter(out));
   const int expected = observation.spec.replicas + kept_surge(observation, revision);
   if (static_cast<int>(observation.leaders.size()) != expected) {
     out.push_back(fmt::format("{} groups instead of {}", observation.leaders.size(), expected));

@@ -44,7 +44,7 @@ class NodeOutage : public ::testing::Test {
     ControlPlaneOptions options;
     options.pools = pools();
     options.crds = {"deploy/crds/jobset.x-k8s.io_jobsets.yaml"};
-    options.start_limit = 300s;
+    options.start_limit = 300s + slices_ * 1s;  // All nodes are Ready then.
     auto plane = ControlPlane::start(std::move(options));
     if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
     ASSERT_TRUE(plane.ok()) << plane.error().message();

@@ -113,11 +113,13 @@ TEST(LeaderWorkerSetEvents, NameTheGroupsThatAreUpdated) {
                           "4 groups"));
   const std::string second = serve.add_update("second");
   set_rollout(serve, 4, 4, second);
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"));
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"));
   set_rollout(serve, 4, 3, second);
   EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replica 2"));
   set_rollout(serve, 4, 99, second);
-  EXPECT_THAT(events_of(serve.plan()), ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"))
+  EXPECT_THAT(events_of(serve.plan()),
+              ElementsAre("Normal GroupsUpdating Update: Updating replicas 2 to 3 (inclusive)"))
       << "there are no others";
 }
 

@@ -83,8 +83,8 @@ void World::add_group(int index, const std::string& key) {
   set["status"] = {{"availableReplicas", spec.group.workers()}};
   observed_.stateful_sets.push_back(stored<StatefulSetView>(set, "uid-of-set-" + name));
   for (int i = 1; i < spec.group.size; ++i) {
-    observed_.pods.push_back(std::make_shared<const PodView>(
-        pod(fmt::format("{}-{}", name, i), key, "uid-of-set-" + name, name)));
+    observed_.pods.push_back(
+        std::make_shared<const PodView>(pod(fmt::format("{}-{}", name, i), key, "uid-of-set-" + name, name)));
   }
 }
 
