@@ -165,6 +165,7 @@ void read_pod_status(Value value, PodView& pod) {
     } else if (key == "conditions") {
       Conditions conditions = read_conditions(member);
       pod.ready = conditions.ready.is_true;
+      pod.not_ready = !conditions.ready.type.empty() && !pod.ready;
       pod.ready_reason = std::move(conditions.ready.reason);
       pod.ready_message = std::move(conditions.ready.message);
       if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);

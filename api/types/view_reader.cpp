@@ -23,6 +23,7 @@ void check_labels(const StringMap& labels) {
 }
 
 void read_owner(Value value, Metadata& metadata) {
+  metadata.has_owner = true;
   ControllerRef owner;
   bool controls = false;
   each_member(value, [&](std::string_view key, Value member) {

@@ -63,6 +63,7 @@ struct Metadata {
   StringMap labels;
   StringMap annotations;
   std::optional<ControllerRef> controller;
+  bool has_owner = false;
 };
 /// `keep`: prefixes of the annotations to keep; null: all.
 [[nodiscard]] Metadata read_metadata(Value value, const AnnotationPrefixes* keep = nullptr);
@@ -148,6 +149,7 @@ template <typename View>
   view.resource_version = std::move(metadata.resource_version);
   view.deletion = metadata.deletion;
   view.controller = std::move(metadata.controller);
+  if constexpr (requires { view.has_owner; }) view.has_owner = metadata.has_owner;
   if constexpr (requires { view.generation; }) view.generation = metadata.generation;
   if constexpr (requires { view.created; }) view.created = metadata.created;
   if constexpr (requires { view.labels; }) view.labels = std::move(metadata.labels);

@@ -53,6 +53,7 @@ struct PodView {
   StringMap labels;
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
+  bool has_owner = false;  ///< It has an owner reference, of a controller or not.
 
   std::string node_name;
   std::string hostname;
@@ -68,8 +69,9 @@ struct PodView {
   std::string unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
 
   PodPhase phase = PodPhase::kPending;
-  bool ready = false;  ///< The Ready condition is True.
-  std::string reason;  ///< status.reason, e.g. "Evicted".
+  bool ready = false;      ///< The Ready condition is True.
+  bool not_ready = false;  ///< There is a Ready condition, and it is not True. Virtual kubelets may set none.
+  std::string reason;      ///< status.reason, e.g. "Evicted".
   std::string message;
   std::string pod_ip;
   std::string ready_reason;  ///< Reason of the Ready condition.

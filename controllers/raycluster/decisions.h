@@ -6,6 +6,7 @@
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/services.h"
 #include "controllers/raycluster/suspend.h"
+#include "controllers/raycluster/upgrade.h"
 #include "controllers/raycluster/worker_groups.h"
 
 namespace tpuslice::raycluster {
@@ -13,6 +14,8 @@ namespace tpuslice::raycluster {
 struct Decisions {
   SuspendPhase phase = SuspendPhase::kRunning;
   std::vector<Service> services;
+  std::vector<PodPtr> adopted_pods;  ///< While there are some, no other pod is written.
+  UpgradeDecision upgrade;
   HeadDecision head;
   WorkerDecision workers;
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.

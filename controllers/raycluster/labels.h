@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/types/json.h"
+#include "api/types/resource_type.h"
 
 namespace tpuslice::raycluster {
 
@@ -14,6 +15,8 @@ inline constexpr std::string_view kIsRayNode = "ray.io/is-ray-node";
 inline constexpr std::string_view kIdentifier = "ray.io/identifier";
 inline constexpr std::string_view kCreatedBy = "app.kubernetes.io/created-by";
 inline constexpr std::string_view kHeadlessService = "ray.io/headless-worker-svc";
+inline constexpr std::string_view kOriginatedFromCrName = "ray.io/originated-from-cr-name";
+inline constexpr std::string_view kServe = "ray.io/serve";
 inline constexpr std::string_view kOverwriteCommand = "ray.io/overwrite-container-cmd";
 
 inline constexpr std::string_view kHeadNode = "head";
@@ -36,8 +39,12 @@ inline constexpr std::string_view kFailedDeleteHeadPod = "FailedDeleteHeadPod";
 inline constexpr std::string_view kFailedCreateHeadPod = "FailedCreateHeadPod";
 inline constexpr std::string_view kFailedDeleteWorkerPod = "FailedDeleteWorkerPod";
 inline constexpr std::string_view kFailedCreateWorkerPod = "FailedCreateWorkerPod";
+/// Ours: upstream does not adopt.
+inline constexpr std::string_view kFailedAdoptPods = "FailedAdoptPods";
 /// Ours: upstream reports a failed service only in its log.
 inline constexpr std::string_view kFailedService = "FailedService";
+
+inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
 // The controller watches the pods and services with these labels, which all its children have.
 inline constexpr std::string_view kPodSelector = "ray.io/node-type in (head,worker)";

@@ -43,6 +43,8 @@ std::string head_service_name(const RayClusterSpec& spec) {
   return name.empty() ? spec.key.name + "-head-svc" : name;
 }
 
+std::string serve_service_name(const RayClusterSpec& spec) { return spec.key.name + "-serve-svc"; }
+
 std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain) {
   return fmt::format("{}.{}.svc.{}", head_service_name(spec), spec.key.namespace_name, cluster_domain);
 }

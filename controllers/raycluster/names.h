@@ -15,6 +15,8 @@ namespace tpuslice::raycluster {
 
 /// headService.metadata.name, else "<cluster>-head-svc".
 [[nodiscard]] std::string head_service_name(const RayClusterSpec& spec);
+/// "<cluster>-serve-svc"
+[[nodiscard]] std::string serve_service_name(const RayClusterSpec& spec);
 /// "<service>.<namespace>.svc.<domain>": where workers find the head.
 [[nodiscard]] std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain);
 

@@ -12,7 +12,8 @@ namespace tpuslice::raycluster {
 
 struct RayClusterObserved {
   Object cluster;
-  std::vector<std::shared_ptr<const PodView>> pods;         ///< Controlled by `cluster`, by UID.
+  /// Controlled by `cluster`, by UID; and orphans with its labels (adoption.h).
+  std::vector<std::shared_ptr<const PodView>> pods;
   std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.
   Timestamp now;
   std::optional<plan::Failure> last_failure;

@@ -10,6 +10,7 @@
 #include "controllers/raycluster/pod_probes.h"
 #include "controllers/raycluster/pod_volumes.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 #include "webhook/rules/pod_mutator.h"
 
@@ -38,7 +39,7 @@ Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType typ
 }
 
 Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType type, std::string_view group_name,
-                  std::string name, const PodDefaults& defaults) {
+                  std::string name, const PodDefaults& defaults, const StringMap& hashes) {
   Json metadata = object_at(*group.pod_template, "metadata");
   for (const char* key : {"generateName", "uid", "resourceVersion", "creationTimestamp", "generation", "selfLink"}) {
     metadata.erase(key);
@@ -49,6 +50,7 @@ Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType t
   Json annotations = defaults.annotations;
   annotations.update(object_at(metadata, "annotations"));
   if (type == NodeType::kHead) set_label(annotations, kFaultTolerance, "false");
+  for (const auto& [key, value] : hashes) annotations[key] = value;
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
   return metadata;
@@ -98,6 +100,7 @@ struct PodParts {
   std::string_view group_name;
   std::string name;
   std::string path;  ///< Of the group in the cluster, for errors.
+  StringMap hashes;  ///< Annotations.
 };
 
 Status check_template(const RayClusterSpec& spec, const GroupSpec& group, const std::string& path) {
@@ -114,8 +117,8 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   const std::string address = fqdn + ":" + port;
   Json pod = {{"apiVersion", "v1"},
               {"kind", "Pod"},
-              {"metadata",
-               pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name), options.pod_defaults)},
+              {"metadata", pod_metadata(spec, group, parts.type, parts.group_name, std::move(parts.name),
+                                        options.pod_defaults, parts.hashes)},
               {"spec", object_at(*group.pod_template, "spec")}};
   Json& pod_spec = pod["spec"];
   const bool is_head = parts.type == NodeType::kHead;
@@ -144,15 +147,19 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
 }  // namespace
 
 Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options) {
-  ASSIGN_OR_RETURN(
-      Json pod,
-      build_pod(spec, spec.head, {NodeType::kHead, kHeadGroup, head_pod_name(spec), "spec.headGroupSpec"}, options));
+  PodParts parts{NodeType::kHead, kHeadGroup, head_pod_name(spec), "spec.headGroupSpec",
+                 hash_annotations(spec, nullptr)};
+  ASSIGN_OR_RETURN(Json pod, build_pod(spec, spec.head, std::move(parts), options));
   return Object(std::move(pod));
 }
 
 Result<WorkerPodBuilder> WorkerPodBuilder::create(const RayClusterSpec& spec, const WorkerGroup& group,
                                                   const Options& options) {
-  PodParts parts{NodeType::kWorker, group.name, {}, fmt::format("spec.workerGroupSpecs[groupName={}]", group.name)};
+  PodParts parts{NodeType::kWorker,
+                 group.name,
+                 {},
+                 fmt::format("spec.workerGroupSpecs[groupName={}]", group.name),
+                 hash_annotations(spec, &group)};
   WorkerPodBuilder out;
   ASSIGN_OR_RETURN(out.common_, build_pod(spec, group, std::move(parts), options));
   out.cluster_.key = spec.key;

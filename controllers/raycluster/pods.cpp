@@ -19,6 +19,8 @@ std::string terminal_reason(const PodView& pod, std::string_view ray_container) 
                      container->terminated_reason.empty() ? "no reason given" : container->terminated_reason);
 }
 
+bool is_available(const PodView& pod) { return pod.phase == PodPhase::kRunning && !pod.not_ready; }
+
 std::optional<int> index_label(const PodView& pod, std::string_view label) {
   const std::string& text = pod.label(label);
   const std::optional<int> index = parse_count(text);

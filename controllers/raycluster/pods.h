@@ -18,6 +18,9 @@ using PodPtr = std::shared_ptr<const PodView>;
 /// pod Running.
 [[nodiscard]] std::string terminal_reason(const PodView& pod, std::string_view ray_container);
 
+/// Running, and not reported as not ready: as upstream, a pod without a Ready condition counts.
+[[nodiscard]] bool is_available(const PodView& pod);
+
 /// A label that holds an index: 0, 1, ... Nothing for anything else.
 [[nodiscard]] std::optional<int> index_label(const PodView& pod, std::string_view label);
 

@@ -3,10 +3,24 @@
 #include <memory>
 #include <utility>
 
+#include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
+
+namespace {
+
+/// The cluster that controls the pod, or may adopt it.
+std::vector<ObjectKey> cluster_of_pod(const PodView& pod) {
+  if (const std::optional<ObjectKey> cluster = cluster_of_orphan(pod)) return {*cluster};
+  const auto& owner = pod.controller;
+  if (!owner || owner->kind != kRayClusters.kind || owner->api_version != kRayClusters.api_version()) return {};
+  return {{pod.key.namespace_name, owner->name}};
+}
+
+}  // namespace
 
 runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
                                     runtime::ControllerOptions controller_options, const std::string& namespace_name) {
@@ -16,18 +30,19 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   runtime::WatchScope service_scope;
   service_scope.namespace_name = namespace_name;
   service_scope.label_selector = kServiceSelector;
-  manager.keep_annotations({tpu::kAnnotationPrefix});
+  manager.keep_annotations({tpu::kAnnotationPrefix, kSpecHash, kSpecHashVersion});
   auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = namespace_name});
   auto& pods = manager.store<PodView>(kPods, pod_scope);
   auto& services = manager.store<ObjectView>(kServices, service_scope);
   runtime::Controller& controller =
       manager.add(std::make_unique<RayClusterReconciler>(
-                      RayClusterReconciler::Stores{clusters, pods.add_index(runtime::owner_uid<PodView>), services,
+                      RayClusterReconciler::Stores{clusters, pods.add_index(runtime::owner_uid<PodView>),
+                                                   pods.add_index(orphan_index), services,
                                                    services.add_index(runtime::owner_uid<ObjectView>)},
                       std::move(options)),
                   std::move(controller_options));
   controller.watches(clusters);
-  controller.watches(pods);
+  controller.watches<PodView>(pods, cluster_of_pod);
   controller.watches(services);
   return controller;
 }

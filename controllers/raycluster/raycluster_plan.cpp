@@ -1,5 +1,6 @@
 #include "controllers/raycluster/raycluster_plan.h"
 
+#include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/decisions.h"
 #include "controllers/raycluster/render.h"
 #include "webhook/rules/raycluster/validator.h"
@@ -13,9 +14,12 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
   Decisions out;
   out.phase = suspend_phase(spec, array_at(seen.cluster.json(), {"status", "conditions"}), !seen.pods.empty());
   out.services = decide_services(spec, seen, options);
+  out.adopted_pods = pods_to_adopt(seen.pods);
+  if (!out.adopted_pods.empty()) return out;
   if (out.phase == SuspendPhase::kRunning) {
-    // Pods would connect to a service of another owner.
-    const bool may_create = service_conflicts(out.services).empty();
+    out.upgrade = decide_upgrade(spec, pods);
+    if (out.upgrade.recreating) return out;
+    const bool may_create = pods_can_connect(out.services);
     out.head = decide_head(spec, pods.heads, may_create, options);
     out.workers = decide_workers(spec, pods.workers, may_create, options);
   }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "controllers/plan/reconciler.h"
+#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/options.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::raycluster {
 
-inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
+/// Index function: the cluster that may adopt the pod, as "<namespace>/<name>".
+[[nodiscard]] std::vector<std::string> orphan_index(const PodView& pod);
 
 /// Thread-safe. The stores outlive the reconciler.
 class RayClusterReconciler final : public plan::Reconciler {
@@ -15,6 +17,7 @@ class RayClusterReconciler final : public plan::Reconciler {
   struct Stores {
     const runtime::ObjectStore& clusters;
     runtime::Index<PodView> pods_by_owner;
+    runtime::Index<PodView> orphans;  ///< By orphan_index().
     const runtime::ObjectStore& services;
     runtime::Index<ObjectView> services_by_owner;
   };

@@ -17,7 +17,7 @@ using plan::EventType;
 constexpr std::size_t kMaxNamesInEvent = 8;
 
 /// Stages of the plan.
-enum class Step : std::uint8_t { kDeletes, kServices, kPods };
+enum class Step : std::uint8_t { kCheck, kPodPatches, kDeletes, kServices, kPods };
 
 void delete_pod(const PodView& pod, std::string_view failure_reason, Changes& changes) {
   Action action = Action::remove(kPods, pod.key, {.uid = pod.uid});
@@ -93,6 +93,54 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
              "Failed to create worker " + pods, keys.front(), changes);
 }
 
+void add_adoption(const RayClusterSpec& spec, const RayClusterObserved& seen, const std::vector<PodPtr>& pods,
+                  Changes& changes) {
+  if (pods.empty()) return;
+  // Changes nothing. It fails if the cluster has changed: pods that were adopted by a cluster that is being deleted
+  // with --cascade=orphan would be deleted as its dependents.
+  Action check = Action::patch(kRayClusters, spec.key, Json::object(),
+                               {.uid = spec.uid, .resource_version = seen.cluster.resource_version()});
+  check.subresource = "status";
+  check.failure_reason = kFailedAdoptPods;
+  changes.add(Step::kCheck, std::move(check));
+  std::vector<std::string> names;
+  for (const PodPtr& pod : pods) {
+    Action action = Action::patch(kPods, pod->key, {{"metadata", {{"ownerReferences", {spec.owner.to_json()}}}}},
+                                  {.uid = pod->uid, .resource_version = pod->resource_version});
+    action.failure_reason = kFailedAdoptPods;
+    changes.add(Step::kPodPatches, std::move(action));
+    names.push_back(pod->key.name);
+  }
+  changes.reasons.push_back(fmt::format("{} pods of an earlier cluster have no owner: adopting them", pods.size()));
+  const std::string described = plan::join_names(names, kMaxNamesInEvent);
+  add_events("AdoptedPod", "FailedToAdoptPod", "AdoptPod", "Adopted Pods of an earlier RayCluster: " + described,
+             pods.back()->key, "Failed to adopt Pods of an earlier RayCluster: " + described, pods.front()->key,
+             changes);
+}
+
+void add_upgrade(const RayClusterSpec& spec, const RayClusterObserved& seen, const UpgradeDecision& upgrade,
+                 Changes& changes) {
+  for (const UpgradeDecision::Record& record : upgrade.records) {
+    changes.add(Step::kPodPatches,
+                Action::patch(kPods, record.pod->key, {{"metadata", {{"annotations", record.annotations}}}},
+                              {.uid = record.pod->uid}));
+  }
+  if (!upgrade.records.empty()) {
+    changes.reasons.push_back(
+        fmt::format("{} pods do not say which spec they have: recording the present one", upgrade.records.size()));
+  }
+  const std::vector<PodPtr>& pods = upgrade.deletes;
+  if (pods.empty()) return;
+  for (const PodPtr& pod : pods) delete_pod(*pod, kFailedDeleteAllPods, changes);
+  changes.reasons.push_back(
+      fmt::format("the spec has changed and spec.upgradeStrategy is Recreate: deleting {} of {} pods", pods.size(),
+                  seen.pods.size()));
+  const std::string cause =
+      fmt::format("due to spec change with Recreate upgradeStrategy for RayCluster {}", spec.key.to_string());
+  add_events("DeletedPod", "FailedToDeletePodCollection", "DeletePod", "Deleted all Pods " + cause, pods.back()->key,
+             "Failed to delete all Pods " + cause, pods.front()->key, changes);
+}
+
 void add_suspension(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
                     Changes& changes) {
   if (decisions.phase == SuspendPhase::kRequested) {
@@ -123,6 +171,10 @@ void add_service(const Service& service, Changes& changes) {
   action.failure_reason = kFailedService;
   const ObjectKey key = action.key;
   changes.add(Step::kServices, std::move(action));
+  if (service.adopted) {
+    changes.reasons.push_back(fmt::format("service {} has no owner: adopting it", key.name));
+    return;
+  }
   if (decision.kind == kPatch) {
     changes.reasons.push_back(fmt::format("service {} drifted: restoring its ports, selector and labels", key.name));
     return;
@@ -161,6 +213,8 @@ std::string describe_status(const Json& status) {
 plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                   const Decisions& decisions) {
   Changes changes;
+  add_adoption(spec, seen, decisions.adopted_pods, changes);
+  add_upgrade(spec, seen, decisions.upgrade, changes);
   add_head(decisions.head, changes);
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
   for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);

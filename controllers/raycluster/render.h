@@ -7,7 +7,7 @@
 
 namespace tpuslice::raycluster {
 
-/// Stages: deletes; services; creates of all pods. Then the status, and events.
+/// Stages: patches of pods; deletes; services; creates of all pods. Then the status, and events.
 [[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                                 const Decisions& decisions);
 

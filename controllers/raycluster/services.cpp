@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/workloads/raycluster/labels.h"
+#include "controllers/plan/drift.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
@@ -24,30 +25,21 @@ Json service_metadata(const RayClusterSpec& spec, std::string name) {
           {"ownerReferences", Json::array({spec.owner.to_json()})}};
 }
 
-/// Ports of the head container, or Ray's defaults if it declares none; always with the metrics port. Sorted by name.
-Json head_ports(const RayClusterSpec& spec) {
-  std::map<std::string, std::int64_t> ports;
-  const Json* declared = spec.head.pod_template == nullptr
-                             ? nullptr
-                             : find_path(*spec.head.pod_template, {"spec", "containers", "0", "ports"});
-  if (declared != nullptr && declared->is_array()) {
-    for (const Json& port : *declared) {
-      const Json* number = find_path(port, {"containerPort"});
-      if (number == nullptr || !number->is_number_integer()) continue;
-      const auto value = number->get<std::int64_t>();
-      const std::string name = string_at(port, {"name"});
-      ports[name.empty() ? std::to_string(value) + "-port" : name] = value;
-    }
-  }
-  if (ports.empty()) {
-    ports = {{"client", kClientPort}, {"dashboard", kDashboardPort}, {"gcs-server", kGcsPort}, {"serve", kServePort}};
-  }
-  ports.try_emplace("metrics", kMetricsPort);
-  Json out = Json::array();
-  for (const auto& [name, port] : ports) out.push_back({{"name", name}, {"port", port}, {"appProtocol", "tcp"}});
-  return out;
+Object service_object(Json metadata, Json spec) {
+  return Object(
+      Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
 }
 
+/// "serve", "serve-grpc"
+bool is_serve_port(std::string_view name) { return name == "serve" || name.starts_with("serve-"); }
+
+Json service_ports(const RayClusterSpec& spec) {
+  Json out = Json::array();
+  for (const auto& [name, port] : head_ports(spec)) {
+    out.push_back({{"name", name}, {"port", port}, {"appProtocol", "tcp"}});
+  }
+  return out;
+}
 /// Selects the head pod. A label that its template overrides has the value of the template.
 Json head_selector(const RayClusterSpec& spec) {
   Json out = Json::object();
@@ -72,14 +64,14 @@ Object from_template(const RayClusterSpec& spec, const Json& service) {
   Json metadata = service_metadata(spec, head_service_name(spec));
   Json labels = object_at(service, {"metadata", "labels"});
   labels.update(head_selector(spec));
-  Json annotations = Json(spec.head_service_annotations);
-  annotations.update(object_at(service, {"metadata", "annotations"}));
+  Json annotations = object_at(service, {"metadata", "annotations"});
+  for (const auto& [key, value] : spec.head_service_annotations) annotations[key] = value;
   metadata["labels"] = std::move(labels);
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   Json service_spec = object_at(service, {"spec"});
   Json ports =
       service_spec.contains("ports") && service_spec["ports"].is_array() ? service_spec["ports"] : Json::array();
-  for (Json& port : head_ports(spec)) {
+  for (Json& port : service_ports(spec)) {
     const std::string name = string_at(port, {"name"});
     const bool declared = std::ranges::any_of(ports, [&](const Json& own) {
       return string_at(own, {"name"}) == name || (own.contains("port") && own["port"] == port["port"]);
@@ -89,7 +81,7 @@ Object from_template(const RayClusterSpec& spec, const Json& service) {
   service_spec["ports"] = std::move(ports);
   service_spec["selector"] = head_selector(spec);
   if (!service_spec.contains("type") && !spec.head.service_type.empty()) service_spec["type"] = spec.head.service_type;
-  return Object(Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", metadata}, {"spec", service_spec}});
+  return service_object(std::move(metadata), std::move(service_spec));
 }
 
 /// What a user can do about a service of another owner.
@@ -99,11 +91,27 @@ std::string remedy(const RayClusterSpec& spec, const std::string& service) {
              : "rename the RayCluster, or delete the service";
 }
 
+/// Left behind by an earlier cluster of this name that was deleted with --cascade=orphan.
+bool is_orphan(const Json& desired, const ObjectView& live) {
+  if (live.controller || live.deletion) return false;
+  const Json json = live.object().json();
+  const Json* owners = find_set(json, {"metadata", "ownerReferences"});
+  return (owners == nullptr || owners->empty()) &&
+         string_map_at(json, {"spec", "selector"}) == string_map_at(desired, {"spec", "selector"}) &&
+         plan::has_all(object_at(json, {"metadata", "labels"}), object_at(desired, {"metadata", "labels"}));
+}
+
 Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& seen, Object desired) {
   const ObjectKey key = desired.key();
   const auto found = std::ranges::find_if(seen.services, [&](const auto& service) { return service->key == key; });
   const ObjectView* live = found == seen.services.end() ? nullptr : found->get();
   Service out{std::move(desired), live == nullptr ? std::string() : live->uid, {}};
+  if (live != nullptr && is_orphan(out.desired.json(), *live)) {
+    const Json owners = *find_path(out.desired.json(), {"metadata", "ownerReferences"});
+    out.decision = {plan::ServiceDecision::Kind::kPatch, {{"metadata", {{"ownerReferences", owners}}}}};
+    out.adopted = true;
+    return out;
+  }
   out.decision = plan::decide_service(out.desired.json(), live);
   if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
     out.decision.conflict = fmt::format("{}, but RayCluster {} (uid {}) needs that name: {}", out.decision.conflict,
@@ -112,9 +120,10 @@ Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& see
   return out;
 }
 
-std::string_view describe(plan::ServiceDecision::Kind kind) {
+std::string_view progress_of(const Service& service) {
   using enum plan::ServiceDecision::Kind;
-  switch (kind) {
+  if (service.adopted) return "is being adopted";
+  switch (service.decision.kind) {
     case kCreate:
       return "is being created";
     case kPatch:
@@ -140,19 +149,40 @@ bool is_multislice(const WorkerGroup& group) {
 
 }  // namespace
 
+std::map<std::string, std::int64_t> head_ports(const RayClusterSpec& spec) {
+  std::map<std::string, std::int64_t> ports;
+  const Json* declared = spec.head.pod_template == nullptr
+                             ? nullptr
+                             : find_path(*spec.head.pod_template, {"spec", "containers", "0", "ports"});
+  if (declared != nullptr && declared->is_array()) {
+    for (const Json& port : *declared) {
+      const Json* number = find_path(port, {"containerPort"});
+      if (number == nullptr || !number->is_number_integer()) continue;
+      const auto value = number->get<std::int64_t>();
+      const std::string name = string_at(port, {"name"});
+      ports[name.empty() ? std::to_string(value) + "-port" : name] = value;
+    }
+  }
+  if (ports.empty()) {
+    ports = {{"client", kClientPort}, {"dashboard", kDashboardPort}, {"gcs-server", kGcsPort}, {"serve", kServePort}};
+  }
+  ports.try_emplace("metrics", kMetricsPort);
+  return ports;
+}
+
 Object build_head_service(const RayClusterSpec& spec, const Options& options) {
   if (spec.head.service != nullptr) return from_template(spec, *spec.head.service);
   Json metadata = service_metadata(spec, head_service_name(spec));
   metadata["labels"] = head_selector(spec);
   if (!spec.head_service_annotations.empty()) metadata["annotations"] = spec.head_service_annotations;
-  Json service_spec = {{"selector", head_selector(spec)}, {"ports", head_ports(spec)}};
+  Json service_spec = {{"selector", head_selector(spec)}, {"ports", service_ports(spec)}};
   const std::string& type = spec.head.service_type;
   if (!type.empty()) service_spec["type"] = type;
   if (!options.head_cluster_ip && (type.empty() || type == "ClusterIP")) {
     service_spec["clusterIP"] = "None";
     service_spec["publishNotReadyAddresses"] = true;
   }
-  return Object(Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", metadata}, {"spec", service_spec}});
+  return service_object(std::move(metadata), std::move(service_spec));
 }
 
 Object build_headless_service(const RayClusterSpec& spec) {
@@ -164,9 +194,28 @@ Object build_headless_service(const RayClusterSpec& spec) {
   Json selector = Json::object();
   set_label(selector, tpu::kRayCluster, spec.key.name);
   set_label(selector, tpu::kRayNodeType, kWorkerNode);
-  const Json service_spec = {
+  Json service_spec = {
       {"clusterIP", "None"}, {"type", "ClusterIP"}, {"publishNotReadyAddresses", true}, {"selector", selector}};
-  return Object(Json{{"apiVersion", "v1"}, {"kind", "Service"}, {"metadata", metadata}, {"spec", service_spec}});
+  return service_object(std::move(metadata), std::move(service_spec));
+}
+
+Object build_serve_service(const RayClusterSpec& spec) {
+  Json metadata = service_metadata(spec, serve_service_name(spec));
+  Json labels = Json::object();
+  set_label(labels, kOriginatedFromCrd, "RayCluster");
+  set_label(labels, kOriginatedFromCrName, spec.key.name);
+  set_label(labels, kServe, spec.key.name + "-serve");
+  set_label(labels, tpu::kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
+  metadata["labels"] = std::move(labels);
+  Json ports = Json::array();
+  for (const auto& [name, port] : head_ports(spec)) {
+    if (is_serve_port(name)) ports.push_back({{"name", name}, {"port", port}});
+  }
+  Json selector = Json::object();
+  set_label(selector, tpu::kRayCluster, spec.key.name);
+  Json service_spec = {{"selector", std::move(selector)}, {"ports", std::move(ports)}};
+  if (!spec.head.service_type.empty()) service_spec["type"] = spec.head.service_type;
+  return service_object(std::move(metadata), std::move(service_spec));
 }
 
 bool needs_headless_service(const RayClusterSpec& spec) {
@@ -177,6 +226,7 @@ bool needs_headless_service(const RayClusterSpec& spec) {
 std::vector<ObjectKey> service_keys(const RayClusterSpec& spec) {
   std::vector<ObjectKey> out{{spec.key.namespace_name, head_service_name(spec)}};
   if (needs_headless_service(spec)) out.push_back({spec.key.namespace_name, tpu::ray_headless_service(spec.key.name)});
+  if (spec.serve_service) out.push_back({spec.key.namespace_name, serve_service_name(spec)});
   return out;
 }
 
@@ -192,7 +242,17 @@ std::vector<Service> decide_services(const RayClusterSpec& spec, const RayCluste
                                      const Options& options) {
   std::vector<Service> out{decide_service(spec, seen, build_head_service(spec, options))};
   if (needs_headless_service(spec)) out.push_back(decide_service(spec, seen, build_headless_service(spec)));
+  if (spec.serve_service) {
+    out.push_back(decide_service(spec, seen, build_serve_service(spec)));
+    out.back().connects_pods = false;
+  }
   return out;
+}
+
+bool pods_can_connect(const std::vector<Service>& services) {
+  return std::ranges::all_of(services, [](const Service& service) {
+    return !service.connects_pods || service.decision.kind != plan::ServiceDecision::Kind::kConflict;
+  });
 }
 
 std::string service_conflicts(const std::vector<Service>& services) {
@@ -206,12 +266,12 @@ std::string service_conflicts(const std::vector<Service>& services) {
 
 Problem service_problem(const std::vector<Service>& services, const std::optional<plan::Failure>& last_failure) {
   if (std::string conflicts = service_conflicts(services); !conflicts.empty()) {
-    return {std::string(kServiceConflict), std::move(conflicts)};
+    return {std::string(pods_can_connect(services) ? kServeServiceConflict : kServiceConflict), std::move(conflicts)};
   }
   if (last_failure && last_failure->reason == kFailedService) return {last_failure->reason, last_failure->message};
   std::string pending;
   for (const Service& service : services) {
-    const std::string_view progress = describe(service.decision.kind);
+    const std::string_view progress = progress_of(service);
     if (progress.empty()) continue;
     pending += fmt::format("{}service {} {}", pending.empty() ? "" : "; ", service.desired.name(), progress);
   }

@@ -1,6 +1,9 @@
-// The services of a RayCluster: one for the head, one that gives the workers of multi-host groups their DNS names.
+// The services of a RayCluster: one for the head, one that gives the workers of multi-host groups their DNS names, and,
+// if the cluster has the annotation ray.io/enable-serve-service, one for clients of Ray Serve.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +16,14 @@
 
 namespace tpuslice::raycluster {
 
+/// Ports of the head container by name, or Ray's defaults if it declares none; always with the metrics port.
+[[nodiscard]] std::map<std::string, std::int64_t> head_ports(const RayClusterSpec& spec);
+
 [[nodiscard]] Object build_head_service(const RayClusterSpec& spec, const Options& options);
 /// Without ports: it exists for its DNS records, which are published before the pods are ready.
 [[nodiscard]] Object build_headless_service(const RayClusterSpec& spec);
+/// For the ports of the head named serve or serve-*; selects all pods of the cluster, as each may run a proxy.
+[[nodiscard]] Object build_serve_service(const RayClusterSpec& spec);
 /// True if some worker is addressed by name: a group has several hosts, or its slices form one multislice.
 [[nodiscard]] bool needs_headless_service(const RayClusterSpec& spec);
 
@@ -26,14 +34,22 @@ namespace tpuslice::raycluster {
 
 /// Reason of kServicesReady: a service of another owner has one of our names.
 inline constexpr std::string_view kServiceConflict = "ServiceConflict";
+/// The same, of the serve service only, which the pods do not need.
+inline constexpr std::string_view kServeServiceConflict = "ServeServiceConflict";
 
 struct Service {
   Object desired;
   std::string uid;  ///< Of the live service; empty without.
   plan::ServiceDecision decision;
+  bool connects_pods = true;  ///< Pods find each other by this service.
+  bool adopted = false;       ///< The decision makes an orphan a child.
 };
+/// A service with our labels and selector that has no owner is adopted.
 [[nodiscard]] std::vector<Service> decide_services(const RayClusterSpec& spec, const RayClusterObserved& seen,
                                                    const Options& options);
+
+/// False while a service by which pods find each other is owned by another object: they would connect to its pods.
+[[nodiscard]] bool pods_can_connect(const std::vector<Service>& services);
 
 /// Which services of other owners have our names, and what to do about it; empty if none.
 [[nodiscard]] std::string service_conflicts(const std::vector<Service>& services);

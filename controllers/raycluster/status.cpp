@@ -6,6 +6,7 @@
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/services.h"
 #include "controllers/raycluster/status_conditions.h"
 
@@ -37,7 +38,7 @@ void put(Json& status, const char* name, const std::string& value) {
 bool all_pods_running(const StatusInput& input, std::int32_t desired) {
   const auto& pods = input.seen.pods;
   return input.pods.heads.size() == 1 && pods.size() == static_cast<std::size_t>(desired) + 1 &&
-         std::ranges::all_of(pods, [](const PodPtr& pod) { return pod->phase == PodPhase::kRunning && pod->ready; });
+         std::ranges::all_of(pods, [](const PodPtr& pod) { return is_available(*pod); });
 }
 
 void put_counts(const StatusInput& input, const DesiredWorkers& desired, Json& status) {

@@ -9,6 +9,7 @@
 #include "api/workloads/limits.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/replicas.h"
+#include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -57,9 +58,44 @@ class GroupPlanner {
       if (replica->state == ReplicaState::kForming) complete(*replica);
     }
     create_missing(kept.size());
+    if (spec_.rolling) find_outdated(kept);
+  }
+
+  /// Every desired replica is complete, and available unless it is outdated.
+  [[nodiscard]] bool settled() const { return settled_; }
+  /// Complete replicas that were built from an earlier template, those that are not available first.
+  [[nodiscard]] const std::vector<const Replica*>& outdated() const { return outdated_; }
+  /// False, and nothing is deleted, if its pods could not be created again.
+  bool recreate(const Replica& replica) {
+    if (!may_create_ || !can_build(replica.index, {0, group_.hosts - 1})) return false;
+    tear_down(replica, "was built from an earlier template");
+    return true;
   }
 
  private:
+  static bool is_available(const Replica& replica) {
+    return std::ranges::all_of(replica.pods, [](const PodPtr& pod) { return raycluster::is_available(*pod); });
+  }
+
+  /// Whether some of its pods were built from another template.
+  bool is_outdated(const Replica& replica) {
+    if (template_hash_.empty()) template_hash_ = template_hash(spec_, group_);
+    return std::ranges::any_of(replica.pods,
+                               [&](const PodPtr& pod) { return has_other_template(*pod, template_hash_); });
+  }
+
+  void find_outdated(const std::vector<const Replica*>& kept) {
+    settled_ = kept.size() == static_cast<std::size_t>(group_.desired_replicas());
+    for (const Replica* replica : kept) {
+      if (replica->state == ReplicaState::kComplete && is_outdated(*replica)) {
+        outdated_.push_back(replica);
+      } else if (replica->state != ReplicaState::kComplete || !is_available(*replica)) {
+        settled_ = false;
+      }
+    }
+    std::ranges::stable_partition(outdated_, [](const Replica* replica) { return !is_available(*replica); });
+  }
+
   void delete_pods_without_index() {
     std::vector<PodPtr> pods = not_terminating(pods_.without_index);
     if (pods.empty()) return;
@@ -120,6 +156,13 @@ class GroupPlanner {
   }
 
   void complete(const Replica& replica) {
+    // The hosts of one slice run the same program. Nothing has started, so nothing is lost.
+    if (is_outdated(replica)) return tear_down(replica, "is incomplete and was built from an earlier template");
+    // Names and slice keys of an adopted replica are those of an earlier cluster.
+    const bool adopted = std::ranges::any_of(replica.pods, [&](const PodPtr& pod) {
+      return replica_of_worker_name(spec_, group_.name, pod->key.name) != replica.index;
+    });
+    if (adopted) return tear_down(replica, "is incomplete and has pods of an earlier cluster");
     const bool name_in_use = std::ranges::any_of(replica.missing_hosts, [&](int host) {
       return relabelled_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
     });
@@ -170,8 +213,19 @@ class GroupPlanner {
   const std::set<int> relabelled_replicas_;
   std::shared_ptr<const WorkerPodBuilder> builder_;  ///< Null until a pod is missing.
   int checked_replicas_ = 0;
+  std::string template_hash_;  ///< Empty until it is needed.
+  bool settled_ = true;
+  std::vector<const Replica*> outdated_;
   WorkerDecision& out_;
 };
+
+/// Recreates at most one outdated replica.
+void roll(std::vector<GroupPlanner>& groups) {
+  if (!std::ranges::all_of(groups, &GroupPlanner::settled)) return;
+  for (GroupPlanner& group : groups) {
+    if (!group.outdated().empty() && group.recreate(*group.outdated().front())) return;
+  }
+}
 
 }  // namespace
 
@@ -184,10 +238,13 @@ WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodP
     if (!is_labelled_as_named(spec, *pod)) relabelled.insert(pod->key.name);
   }
   WorkerDecision out;
+  std::vector<GroupPlanner> groups;
+  groups.reserve(spec.groups.size());
   for (const WorkerGroup& group : spec.groups) {
-    GroupPlanner(spec, group, by_group[group.name], relabelled, may_create, options, out).decide();
+    groups.emplace_back(spec, group, by_group[group.name], relabelled, may_create, options, out).decide();
     by_group.erase(group.name);
   }
+  if (spec.rolling) roll(groups);
   for (const auto& [name, pods] : by_group) {
     std::vector<PodPtr> deleted = not_terminating(pods);
     if (deleted.empty()) continue;

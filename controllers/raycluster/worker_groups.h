@@ -7,6 +7,13 @@
 //   complete ones, the highest index first.
 // - scaleStrategy.workersToDelete deletes the replica of each pod in it. Ray clears the list; until then the index of
 //   such a replica is not used again, because its pods would have the names in the list.
+// - With the annotation tpuslice.dev/upgrade: rolling, a replica that was built from an earlier template is recreated
+// as a
+//   whole: one at a time in the cluster, and only while all other replicas are complete and available. One that is not
+//   available itself goes first.
+// - An incomplete replica that was built from an earlier template is deleted, not completed: the hosts of a slice run
+// the
+//   same program.
 // - Pods of groups that the spec does not have, or without a replica index, are deleted.
 #pragma once
 
@@ -40,8 +47,8 @@ struct WorkerDecision {
   std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
 };
 
-/// `workers` are pods whose controller is this cluster by UID; no other pod is ever touched. Nothing is created unless
-/// `may_create`.
+/// `workers` are pods whose controller is this cluster by UID, and terminating orphans; no other pod is ever touched.
+/// Nothing is created unless `may_create`.
 [[nodiscard]] WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers,
                                             bool may_create, const Options& options);
 

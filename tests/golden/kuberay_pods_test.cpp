@@ -1,4 +1,5 @@
-// The pods of kuberay/specs.yaml are those that KubeRay makes (kuberay/pods.json), but for names and what the operator adds.
+// The pods of kuberay/specs.yaml are those that KubeRay makes (kuberay/pods.json), but for names and what the operator
+// adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +20,9 @@ using ::testing::IsEmpty;
 
 void erase_if_name(Json& list, const auto& condition) {
   if (!list.is_array()) return;
-  list.erase(std::remove_if(list.begin(), list.end(), [&](const Json& each) { return condition(string_at(each, {"name"})); }),
-             list.end());
+  list.erase(
+      std::remove_if(list.begin(), list.end(), [&](const Json& each) { return condition(string_at(each, {"name"})); }),
+      list.end());
 }
 
 void erase_keys(Json& map, const auto& condition) {
@@ -41,14 +43,16 @@ void erase_empty(Json& json) {
 /// What both make in the same way.
 Json comparable(Json pod) {
   Json& metadata = pod["metadata"];
-  for (const char* field : {"name", "generateName", "creationTimestamp", "ownerReferences", "namespace"}) metadata.erase(field);
+  for (const char* field : {"name", "generateName", "creationTimestamp", "ownerReferences", "namespace"})
+    metadata.erase(field);
   // Names of replicas are random upstream and derived here (ADR 2).
   metadata["labels"].erase("ray.io/worker-group-replica-name");
   erase_keys(metadata["labels"], [](const std::string& key) { return key.starts_with("tpuslice.dev/"); });
   if (metadata.contains("annotations")) {
-    // KubeRay's release, which ours is compatible with, and what the operator adds.
+    // What the operator adds, and the hash of the spec with the program that made it.
     erase_keys(metadata["annotations"], [](const std::string& key) {
-      return key.starts_with("tpuslice.dev/") || key == "ray.io/kuberay-version";
+      return key.starts_with("tpuslice.dev/") || key == "ray.io/kuberay-version" ||
+             key == "ray.io/upgrade-strategy-recreate-hash";
     });
   }
   Json& spec = pod["spec"];
@@ -105,7 +109,8 @@ TEST(KubeRayPods, AreMadeInTheSameWay) {
     for (std::size_t i = 0; i < pods.size(); ++i) {
       const Json expected = comparable(upstream[name][i]);
       const Json actual = comparable(pods[i]);
-      EXPECT_THAT(json_diff(expected, actual), IsEmpty()) << "expected " << expected.dump(1) << "\nactual " << actual.dump(1);
+      EXPECT_THAT(json_diff(expected, actual), IsEmpty())
+          << "expected " << expected.dump(1) << "\nactual " << actual.dump(1);
     }
   }
   EXPECT_EQ(seen.size(), recorded.size());

@@ -40,6 +40,12 @@ Json Generator::random_cluster() {
   const int groups = below(4);
   for (int i = 0; i < groups; ++i) cluster["spec"]["workerGroupSpecs"].push_back(random_group(i));
   if (chance(15)) cluster["spec"]["suspend"] = true;
+  if (chance(20)) cluster["metadata"]["annotations"]["ray.io/enable-serve-service"] = "true";
+  if (chance(25)) {
+    cluster["metadata"]["annotations"]["tpuslice.dev/upgrade"] = "rolling";
+  } else if (chance(25)) {
+    cluster["spec"]["upgradeStrategy"]["type"] = "Recreate";
+  }
   if (chance(10)) {
     const char* type = chance(50) ? "RayClusterSuspending" : "RayClusterSuspended";
     cluster["status"]["conditions"] = Json::array({{{"type", type},
@@ -72,6 +78,15 @@ Json Generator::distort(Json pod) {
   if (chance(2)) {  // Not with our name, which ends in a hash of our UID.
     metadata["ownerReferences"][0]["uid"] = "another-owner";
     metadata["name"] = fmt::format("not-owned-{}", below(1000));
+  } else if (chance(3)) {
+    metadata.erase("ownerReferences");
+    if (chance(50)) metadata["name"] = fmt::format("orphan-{}", below(1000));
+  }
+  if (chance(3)) {  // Of an earlier operator.
+    for (const char* key : {"ray.io/upgrade-strategy-recreate-hash", "ray.io/kuberay-version"}) {
+      metadata["annotations"].erase(key);
+    }
+    metadata["annotations"].erase("tpuslice.dev/template-hash");
   }
   return pod;
 }
@@ -124,6 +139,7 @@ World Generator::world() {
 void Generator::edit(World& world) {
   Json& groups = groups_of(world);
   if (chance(10)) world.cluster().mutable_json()["spec"]["suspend"] = chance(50);
+  if (chance(10)) world.cluster().mutable_json()["spec"]["rayVersion"] = chance(50) ? "2.49.1" : "2.50.0";
   if (chance(10)) groups.push_back(random_group(10 + below(5)));
   if (groups.size() > 1 && groups.back()["groupName"] == groups[groups.size() - 2]["groupName"])
     groups.erase(groups.size() - 1);
@@ -135,6 +151,9 @@ void Generator::edit(World& world) {
   Json& group = groups[static_cast<std::size_t>(below(static_cast<int>(groups.size())))];
   group["replicas"] = below(4);
   if (chance(10)) group["suspend"] = chance(50);
+  if (chance(30)) {
+    group["template"]["spec"]["containers"][0]["image"] = fmt::format("rayproject/ray:2.49.{}", below(3));
+  }
   const bool free_size = !group["template"]["spec"].contains("nodeSelector");
   if (free_size && chance(30)) group["numOfHosts"] = 1 + below(4);
   if (!chance(30)) return;

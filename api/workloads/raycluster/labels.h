@@ -13,6 +13,11 @@ inline constexpr std::string_view kOriginatedFromCrd = "ray.io/originated-from-c
 inline constexpr std::string_view kFaultTolerance = "ray.io/ft-enabled";
 inline constexpr std::string_view kServeService = "ray.io/enable-serve-service";
 
+/// Ours: annotation of a RayCluster: how pods are replaced when the template of their group changes.
+inline constexpr std::string_view kUpgrade = "tpuslice.dev/upgrade";
+/// One worker replica at a time.
+inline constexpr std::string_view kRollingUpgrade = "rolling";
+
 /// Default port of the GCS.
 inline constexpr int kGcsPort = 6379;
 

@@ -80,8 +80,12 @@ RayClusterSpec RayClusterSpec::read(const Json& cluster) {
   out.owner = {string_at(cluster, {"apiVersion"}), string_at(cluster, {"kind"}), out.key.name, out.uid};
   out.creator = string_at(cluster, {"metadata", "labels", kOriginatedFromCrd});
   if (out.creator.empty()) out.creator = "RayCluster";
+  out.serve_service = string_at(cluster, {"metadata", "annotations", kServeService}) == "true";
+  out.rolling = string_at(cluster, {"metadata", "annotations", kUpgrade}) == kRollingUpgrade;
   const Json* spec = find_set(cluster, {"spec"});
   if (spec == nullptr) return out;
+  out.source = spec;
+  out.recreate = string_at(*spec, {"upgradeStrategy", "type"}) == "Recreate";
   out.suspend = bool_at(*spec, {"suspend"});
   out.managed_by = string_at(*spec, {"managedBy"});
   out.ray_version = string_at(*spec, {"rayVersion"});

@@ -57,6 +57,10 @@ struct RayClusterSpec {
   std::string ray_version;
   std::string creator;  ///< Kind that created this cluster: RayCluster, RayJob or RayService.
   StringMap head_service_annotations;
+  bool serve_service = false;    ///< Annotation kServeService.
+  bool recreate = false;         ///< upgradeStrategy.type: Recreate
+  bool rolling = false;          ///< Annotation kUpgrade: kRollingUpgrade.
+  const Json* source = nullptr;  ///< .spec, borrowed; null if absent.
 
   [[nodiscard]] const WorkerGroup* group(std::string_view name) const;
   /// True if spec.managedBy assigns the cluster to another controller.

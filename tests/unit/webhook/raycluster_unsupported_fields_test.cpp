@@ -51,12 +51,23 @@ INSTANTIATE_TEST_SUITE_P(
                       UnsupportedCase{"/spec/networkPolicy", Json({{"mode", "DenyAll"}}), "spec.networkPolicy"},
                       UnsupportedCase{"/spec/tlsOptions", Json::object(), "spec.tlsOptions"},
                       UnsupportedCase{"/spec/historyServerOptions", Json::object(), "spec.historyServerOptions"},
-                      UnsupportedCase{"/spec/upgradeStrategy/type", "Recreate", "spec.upgradeStrategy.type"},
                       UnsupportedCase{"/spec/headGroupSpec/enableIngress", true, "spec.headGroupSpec.enableIngress"},
                       UnsupportedCase{"/metadata/annotations/ray.io~1ft-enabled", "true",
-                                      "metadata.annotations[ray.io/ft-enabled]"},
-                      UnsupportedCase{"/metadata/annotations/ray.io~1enable-serve-service", "true",
-                                      "metadata.annotations[ray.io/enable-serve-service]"}));
+                                      "metadata.annotations[ray.io/ft-enabled]"}));
+
+TEST(UnsupportedFields, OfUpstreamsAlphaFeaturesAreNamedAsSuch) {
+  Json cluster = tpu_cluster();
+  for (const char* field : {"networkPolicy", "tlsOptions", "historyServerOptions"}) {
+    cluster["spec"][field] = Json::object();
+  }
+  cluster["spec"]["gcsFaultToleranceOptions"] = {{"backend", "rocksdb"}};
+  std::vector<std::string> alpha;
+  for (const UnsupportedField& field : unsupported_fields(cluster)) {
+    if (field.reason.starts_with("alpha in KubeRay")) alpha.push_back(field.path);
+  }
+  EXPECT_THAT(alpha, ElementsAre("spec.networkPolicy", "spec.tlsOptions", "spec.historyServerOptions",
+                                 "spec.gcsFaultToleranceOptions.backend"));
+}
 
 TEST(UnsupportedFields, IncludeTheOptionsOfAnEnabledFeature) {
   Json cluster = with(tpu_cluster(), "/spec/autoscalerOptions", Json({{"version", "v2"}}));

@@ -163,5 +163,26 @@ TEST(WarnRayCluster, ShowsTheHostnamesOfAGroupWhoseNameIsNotADnsLabel) {
               ElementsAre(HasSubstr("the hostnames are tpu-")));
 }
 
+TEST(ValidateRayCluster, RefusesAnUpgradeThatIsUnknownOrAlsoRecreate) {
+  const std::string path = "metadata.annotations[tpuslice.dev/upgrade]";
+  Json cluster = with(tpu_cluster(), "/metadata/annotations/tpuslice.dev~1upgrade", "rolling");
+  EXPECT_THAT(paths_of(cluster), IsEmpty());
+  cluster["spec"]["upgradeStrategy"]["type"] = "Recreate";
+  EXPECT_THAT(paths_of(cluster), ElementsAre(path));
+  EXPECT_THAT(paths_of(with(tpu_cluster(), "/metadata/annotations/tpuslice.dev~1upgrade", "slowly")),
+              ElementsAre(path));
+}
+
+TEST(ValidateRayCluster, RefusesAServeServiceWithoutPorts) {
+  Json cluster = with(tpu_cluster(), "/metadata/annotations/ray.io~1enable-serve-service", "true");
+  Json& container = cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0];
+  container.erase("ports");
+  EXPECT_THAT(paths_of(cluster), IsEmpty()) << "Ray's default ports";
+  container["ports"] = {{{"name", "dashboard"}, {"containerPort", 8265}}};
+  EXPECT_THAT(paths_of(cluster), ElementsAre("spec.headGroupSpec.template.spec.containers[0].ports"));
+  container["ports"].push_back({{"name", "serve-grpc"}, {"containerPort", 9000}});
+  EXPECT_THAT(paths_of(cluster), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

@@ -25,18 +25,17 @@ void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
       {"gcsFaultToleranceOptions",
        "the state of the GCS is not stored outside the head; a lost head restarts the cluster"},
       {"authOptions", "no token is created or injected; protect the cluster with network policies"},
-      {"networkPolicy", "no network policy is created; apply your own"},
-      {"tlsOptions", "no certificates are created; Ray's traffic is not encrypted"},
-      {"historyServerOptions", "no history server is started; unset it"},
+      {"networkPolicy", "alpha in KubeRay: no network policy is created; apply your own"},
+      {"tlsOptions", "alpha in KubeRay: no certificates are created; Ray's traffic is not encrypted"},
+      {"historyServerOptions", "alpha in KubeRay: no history server is started; unset it"},
   };
   for (const Feature& feature : kFeatures) {
     if (find_set(spec, {feature.name}) == nullptr) continue;
     fields.push_back({fmt::format("spec.{}", feature.name), std::string(feature.reason)});
   }
-  if (string_at(spec, {"upgradeStrategy", "type"}) == "Recreate") {
-    fields.push_back(
-        {"spec.upgradeStrategy.type",
-         "pods are not recreated when a template changes; use None, and delete the pods or create a new cluster"});
+  if (string_at(spec, {"gcsFaultToleranceOptions", "backend"}) == "rocksdb") {
+    fields.push_back({"spec.gcsFaultToleranceOptions.backend",
+                      "alpha in KubeRay: no volume is created for the state of the GCS; use redis"});
   }
 }
 
@@ -52,10 +51,6 @@ void add_annotations(const Json& cluster, std::vector<UnsupportedField>& fields)
   if (string_at(cluster, {"metadata", "annotations", raycluster::kFaultTolerance}) == "true") {
     fields.push_back({fmt::format("metadata.annotations[{}]", raycluster::kFaultTolerance),
                       "the state of the GCS is not stored outside the head; a lost head restarts the cluster"});
-  }
-  if (string_at(cluster, {"metadata", "annotations", raycluster::kServeService}) == "true") {
-    fields.push_back({fmt::format("metadata.annotations[{}]", raycluster::kServeService),
-                      "no serve service is created; create one that selects pods with the label ray.io/serve"});
   }
 }
 

@@ -70,6 +70,32 @@ void check_upgrade(const Json& cluster, Errors& errors) {
   }
 }
 
+void check_upgrade_annotation(const Json& cluster, Errors& errors) {
+  const Json* mode = find_set(cluster, {"metadata", "annotations", raycluster::kUpgrade});
+  if (mode == nullptr) return;
+  const std::string path = fmt::format("metadata.annotations[{}]", raycluster::kUpgrade);
+  if (*mode != raycluster::kRollingUpgrade) {
+    errors.push_back(not_supported(path, *mode, {std::string(raycluster::kRollingUpgrade)}, kOurRule));
+  } else if (string_at(cluster, {"spec", "upgradeStrategy", "type"}) == "Recreate") {
+    errors.push_back(forbidden(path, "cannot be combined with spec.upgradeStrategy.type Recreate", kOurRule));
+  }
+}
+
+/// Upstream creates no pods of a cluster whose serve service would have no port.
+void check_serve_service(const Json& cluster, Errors& errors) {
+  if (!RayClusterSpec::read(cluster).serve_service) return;
+  const Json& ports = array_at(cluster, {"spec", "headGroupSpec", "template", "spec", "containers", "0", "ports"});
+  const bool serves = ports.empty() || std::ranges::any_of(ports, [](const Json& port) {
+                        const std::string name = string_at(port, {"name"});
+                        return name == "serve" || name.starts_with("serve-");
+                      });
+  if (serves) return;
+  errors.push_back(required_value(
+      "spec.headGroupSpec.template.spec.containers[0].ports",
+      fmt::format("with the annotation {}, one port is named serve, or begins with serve-", raycluster::kServeService),
+      kKubeRayRule));
+}
+
 /// Fields that the head group and worker groups have in common.
 void check_group_spec(const Json& group, const std::string& path, Errors& errors) {
   const Json* containers = find_set(group, {"template", "spec", "containers"});
@@ -195,6 +221,8 @@ Errors check_cluster(const Json& cluster, const Json* old) {
   }
   check_manager(cluster, old, errors);
   check_upgrade(cluster, errors);
+  check_upgrade_annotation(cluster, errors);
+  check_serve_service(cluster, errors);
   check_group_spec(*head, "spec.headGroupSpec", errors);
   const RayClusterSpec typed = RayClusterSpec::read(cluster);
   if (typed.groups.size() > workloads::kMaxGroups) {

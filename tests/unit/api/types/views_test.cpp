@@ -132,6 +132,29 @@ TEST(PodView, ReportsAContainerThatCannotStart) {
   EXPECT_EQ(stuck(waiting("main", "CrashLoopBackOff", "back-off 20s")), "container main: CrashLoopBackOff");
 }
 
+TEST(PodView, IsNeitherReadyNorNotReadyWithoutTheCondition) {
+  const auto decode = [](const std::string& conditions) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "status": {"conditions": [)" + conditions + "]}}")
+        .value();
+  };
+  EXPECT_FALSE(decode("").ready);
+  EXPECT_FALSE(decode("").not_ready);
+  EXPECT_FALSE(decode(R"({"type": "Initialized", "status": "False"})").not_ready);
+  EXPECT_TRUE(decode(R"({"type": "Ready", "status": "False"})").not_ready);
+  EXPECT_TRUE(decode(R"({"type": "Ready", "status": "Unknown"})").not_ready);
+  EXPECT_FALSE(decode(R"({"type": "Ready", "status": "True"})").not_ready);
+}
+
+TEST(PodView, HasAnOwnerThatIsNoController) {
+  const auto decode = [](const std::string& owners) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u", "ownerReferences": [)" + owners + "]}}").value();
+  };
+  EXPECT_FALSE(decode("").has_owner);
+  const PodView owned = decode(R"({"kind": "Set", "name": "s", "uid": "1"})");
+  EXPECT_TRUE(owned.has_owner);
+  EXPECT_FALSE(owned.controller);
+}
+
 TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
 
 TEST(PodView, KeepsStatus) {
@@ -139,6 +162,7 @@ TEST(PodView, KeepsStatus) {
   EXPECT_EQ(pod.phase, PodPhase::kRunning);
   EXPECT_FALSE(pod.finished());
   EXPECT_FALSE(pod.ready);
+  EXPECT_TRUE(pod.not_ready);
   EXPECT_EQ(pod.ready_reason, "ContainersNotReady");
   EXPECT_EQ(pod.ready_message, "side is not ready");
   EXPECT_EQ(pod.reason, "Evicted");

@@ -137,6 +137,7 @@ RayClusterObserved all_running(const Object& cluster) {
   }
   std::vector<Json> services{build_head_service(spec, {}).json()};
   if (needs_headless_service(spec)) services.push_back(build_headless_service(spec).json());
+  if (spec.serve_service) services.push_back(build_serve_service(spec).json());
   for (Json& service : services) {
     for (Json& port : service["spec"]["ports"]) port["targetPort"] = port["port"];
     seen.services.push_back(std::make_shared<const ObjectView>(decode_object(with_uid(service))));

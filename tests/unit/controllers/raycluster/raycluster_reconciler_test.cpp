@@ -24,7 +24,8 @@ class Reconciling : public testing::Test {
   runtime::ObjectStore clusters_{kRayClusters};
   runtime::PodStore pods_{kPods};
   runtime::ObjectStore services_{kServices};
-  const RayClusterReconciler reconciler_{{clusters_, pods_.add_index(runtime::owner_uid<PodView>), services_,
+  const RayClusterReconciler reconciler_{{clusters_, pods_.add_index(runtime::owner_uid<PodView>),
+                                          pods_.add_index(orphan_index), services_,
                                           services_.add_index(runtime::owner_uid<ObjectView>)}};
 };
 

@@ -83,6 +83,18 @@ TEST(HeadService, FromATemplateGetsOurSelectorAndTheMissingPorts) {
   EXPECT_EQ(service["spec"]["ports"][0]["targetPort"], 8265);
 }
 
+TEST(HeadService, TypeOfATemplateGoesBeforeServiceTypeAndItsAnnotationsBehindHeadServiceAnnotations) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["headServiceAnnotations"] = {{"a", "spec"}};
+  Json& head = cluster["spec"]["headGroupSpec"];
+  head["serviceType"] = "NodePort";
+  head["headService"] = Json::parse(R"({"metadata": {"annotations": {"a": "template", "b": "template"}}})");
+  EXPECT_EQ(head_service(cluster)["spec"]["type"], "NodePort");
+  EXPECT_EQ(head_service(cluster)["metadata"]["annotations"], Json({{"a", "spec"}, {"b", "template"}}));
+  head["headService"]["spec"]["type"] = "LoadBalancer";
+  EXPECT_EQ(head_service(cluster)["spec"]["type"], "LoadBalancer");
+}
+
 TEST(HeadService, FollowsTheLabelsOfTheHead) {
   Json cluster = tutorial_cluster();
   cluster["spec"]["headGroupSpec"]["template"]["metadata"]["labels"] = {{"app.kubernetes.io/name", "mine"}};
@@ -114,6 +126,58 @@ TEST(HeadlessService, ExistsForMultiHostGroupsAndMultislices) {
   multislice["spec"]["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["env"] =
       Json::array({{{"name", "MEGASCALE_NUM_SLICES"}, {"value", "2"}}});
   EXPECT_TRUE(needed(multislice));
+}
+
+Json serving_cluster() {
+  Json cluster = tutorial_cluster();
+  cluster["metadata"]["annotations"]["ray.io/enable-serve-service"] = "true";
+  cluster["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"] =
+      Json::parse(R"([{"name": "serve-grpc", "containerPort": 9000}, {"name": "server", "containerPort": 1},
+                      {"name": "serve", "containerPort": 8000}])");
+  return cluster;
+}
+
+TEST(ServeService, HasThePortsNamedServeAndSelectsAllPods) {
+  const Object cluster(serving_cluster());
+  const Json service = build_serve_service(RayClusterSpec::read(cluster)).json();
+  EXPECT_EQ(service["metadata"]["name"], "maxtext-tpu-cluster-serve-svc");
+  EXPECT_EQ(service["metadata"]["labels"], Json({{"ray.io/cluster", "maxtext-tpu-cluster"},
+                                                 {"ray.io/originated-from-crd", "RayCluster"},
+                                                 {"ray.io/originated-from-cr-name", "maxtext-tpu-cluster"},
+                                                 {"ray.io/serve", "maxtext-tpu-cluster-serve"}}));
+  EXPECT_EQ(service["spec"], Json::parse(R"({"selector": {"ray.io/cluster": "maxtext-tpu-cluster"},
+    "ports": [{"name": "serve", "port": 8000}, {"name": "serve-grpc", "port": 9000}]})"));
+}
+
+TEST(ServeService, HasTheDefaultPortAndTheTypeOfTheHeadService) {
+  Json json = a_cluster("c", {});
+  json["spec"]["headGroupSpec"]["serviceType"] = "NodePort";
+  const Object cluster(json);
+  const Json service = build_serve_service(RayClusterSpec::read(cluster)).json();
+  EXPECT_EQ(service["spec"]["ports"], Json::parse(R"([{"name": "serve", "port": 8000}])"));
+  EXPECT_EQ(service["spec"]["type"], "NodePort");
+}
+
+TEST(ServeService, OfAnotherOwnerIsReportedAndHoldsBackNoPod) {
+  RayClusterObserved seen = all_running(Object(serving_cluster()));
+  EXPECT_THAT(kinds(seen), ElementsAre(Kind::kNone, Kind::kNone, Kind::kNone));
+  change_service(seen, 2, Json::parse(R"({"metadata": {"ownerReferences": null, "labels": {"ray.io/serve": "x"}}})"));
+  EXPECT_THAT(kinds(seen), ElementsAre(Kind::kNone, Kind::kNone, Kind::kConflict));
+  EXPECT_TRUE(pods_can_connect(decide(seen)));
+  EXPECT_EQ(service_problem(decide(seen), std::nullopt).reason, "ServeServiceConflict");
+}
+
+TEST(DecideServices, AdoptsAServiceWithoutOwnerThatHasOurLabelsAndSelector) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change_service(seen, 0, Json::parse(R"({"metadata": {"ownerReferences": null}})"));
+  const Service head = decide(seen)[0];
+  EXPECT_EQ(head.decision.kind, Kind::kPatch);
+  EXPECT_TRUE(head.adopted);
+  EXPECT_EQ(head.decision.patch["metadata"]["ownerReferences"][0]["name"], "maxtext-tpu-cluster");
+  EXPECT_EQ(service_problem(decide(seen), std::nullopt).message,
+            "service maxtext-tpu-cluster-head-svc is being adopted");
+  change_service(seen, 0, Json::parse(R"({"spec": {"selector": {"mine": "x"}}})"));
+  EXPECT_EQ(decide(seen)[0].decision.kind, Kind::kConflict);
 }
 
 TEST(DecideServices, CreatesBothOnce) {

@@ -70,10 +70,19 @@ TEST(Status, UpdatesItsTimeWhenSomethingElseChanges) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   remember(seen, status(seen));
   seen.now += std::chrono::hours(1);
-  change(seen.pods[1], [](PodView& pod) { pod.ready = false; });
+  change(seen.pods[1], [](PodView& pod) { pod.ready = false, pod.not_ready = true; });
   const Json after = status(seen);
   EXPECT_EQ(after["lastUpdateTime"], "2026-01-01T01:00:00Z");
   EXPECT_EQ(after["readyWorkerReplicas"], 3);
+}
+
+TEST(Status, IsReadyIfAPodHasNoReadyCondition) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods[1], [](PodView& pod) { pod.ready = false; });
+  EXPECT_EQ(status(seen)["state"], "ready");
+  EXPECT_EQ(status(seen)["readyWorkerReplicas"], 3);
+  change(seen.pods[1], [](PodView& pod) { pod.not_ready = true; });
+  EXPECT_FALSE(status(seen).contains("state"));
 }
 
 TEST(Status, StaysReadyAsUpstream) {

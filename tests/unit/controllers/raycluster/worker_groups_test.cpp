@@ -297,5 +297,90 @@ TEST_F(WorkerGroups, CreateNoReplicaUnlessAllItsPodsCanBeBuilt) {
   EXPECT_THAT(out.errors, ElementsAre(HasSubstr("spec.hostname")));
 }
 
+class RollingUpgrade : public WorkerGroups {
+ protected:
+  // Three replicas of two hosts, built from the template before this one.
+  RollingUpgrade() {
+    Json json = a_cluster("c", {slice(3)});
+    json["metadata"]["annotations"]["tpuslice.dev/upgrade"] = "rolling";
+    use(json);
+    set_image("next");
+  }
+  void set_image(const std::string& image) { group()["template"]["spec"]["containers"][0]["image"] = image; }
+  /// Replaces a replica by one of the present template.
+  void update(int replica) {
+    for (int host = 0; host < 2; ++host) worker(replica, host) = share(a_worker(cluster_, "g", replica, host));
+  }
+  [[nodiscard]] std::vector<std::string> reasons() const {
+    std::vector<std::string> out;
+    for (const WorkerDecision::Deletion& deletion : decide().deletes) out.push_back(deletion.reason);
+    return out;
+  }
+};
+
+constexpr const char* kOutdated = "replica {} of group g was built from an earlier template: deleting its 2 pods";
+
+TEST_F(RollingUpgrade, RecreatesOneReplicaAfterAnother) {
+  EXPECT_THAT(reasons(), ElementsAre(fmt::format(fmt::runtime(kOutdated), 0)));
+  update(0);
+  EXPECT_THAT(reasons(), ElementsAre(fmt::format(fmt::runtime(kOutdated), 1)));
+  update(1);
+  update(2);
+  EXPECT_THAT(reasons(), IsEmpty());
+}
+
+TEST_F(RollingUpgrade, WaitsUntilThePreviousReplicaIsAvailable) {
+  update(0);
+  change(worker(0, 1), [](PodView& pod) { pod.not_ready = true; });
+  EXPECT_THAT(reasons(), IsEmpty());
+  change(worker(0, 1), [](PodView& pod) { pod.deletion = a_time(); });
+  EXPECT_THAT(reasons(), ElementsAre(HasSubstr("lost host 1")));
+}
+
+TEST_F(RollingUpgrade, BeginsWithTheReplicaThatIsNotAvailable) {
+  change(worker(2, 0), [](PodView& pod) { pod.not_ready = true; });
+  EXPECT_THAT(reasons(), ElementsAre(fmt::format(fmt::runtime(kOutdated), 2)));
+}
+
+TEST_F(RollingUpgrade, ReplacesAReplicaThatATemplateInBetweenHasBroken) {
+  update(0);
+  change(worker(0, 0), [](PodView& pod) { pod.not_ready = true; });
+  set_image("corrected");
+  EXPECT_THAT(reasons(), ElementsAre(fmt::format(fmt::runtime(kOutdated), 0)));
+}
+
+TEST_F(RollingUpgrade, DeletesNothingIfItsPodsCannotBeCreatedAgain) {
+  group()["template"]["spec"]["hostname"] = "mine";
+  EXPECT_THAT(reasons(), IsEmpty());
+  EXPECT_THAT(decide().errors, SizeIs(1));
+  EXPECT_THAT(decide(false).deletes, IsEmpty());
+}
+
+TEST_F(RollingUpgrade, CountsPodsOfAnEarlierOperatorAsCurrent) {
+  for (auto& pod : workers_) {
+    change(pod, [](PodView& view) { view.annotations.erase("tpuslice.dev/template-hash"); });
+  }
+  EXPECT_THAT(reasons(), IsEmpty());
+}
+
+TEST_F(RollingUpgrade, IsOnlyDoneWithTheAnnotation) {
+  cluster_.mutable_json()["metadata"].erase("annotations");
+  EXPECT_THAT(reasons(), IsEmpty());
+}
+
+TEST_F(WorkerGroups, AFormingReplicaOfAnEarlierTemplateOrClusterIsNotCompleted) {
+  change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kPending; });
+  remove(0, 0);
+  group()["template"]["spec"]["containers"][0]["image"] = "next";
+  EXPECT_THAT(decide().deletes[0].reason, HasSubstr("is incomplete and was built from an earlier template"));
+  use(cluster_.json());
+  change(worker(0, 1), [](PodView& pod) {
+    pod.phase = PodPhase::kPending;
+    pod.key.name = "c-g-worker-0-1-other";
+  });
+  remove(0, 0);
+  EXPECT_THAT(decide().deletes[0].reason, HasSubstr("is incomplete and has pods of an earlier cluster"));
+}
+
 }  // namespace
 }  // namespace tpuslice::raycluster

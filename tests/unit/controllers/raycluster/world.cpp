@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/types/patch.h"
+#include "controllers/raycluster/adoption.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -35,7 +36,8 @@ RayClusterObserved World::observed() const {
   for (const auto& [name, pod] : pods_) {
     std::shared_ptr<const PodView>& view = views_[name];
     if (view == nullptr) view = share(decode_pod(pod));
-    if (view->controller && view->controller->uid == cluster_.uid()) seen.pods.push_back(view);
+    const bool child = view->controller && view->controller->uid == cluster_.uid();
+    if (child || cluster_of_orphan(*view) == cluster_.key()) seen.pods.push_back(view);
   }
   for (const auto& [name, service] : services_) {
     seen.services.push_back(std::make_shared<const ObjectView>(decode_object(service)));
@@ -61,7 +63,8 @@ void World::check_host(const Json& pod) {
   const std::string host = host_of(pod);
   if (host.empty()) return;
   for (const auto& [name, other] : pods_) {
-    if (string_at(other, {"metadata", "ownerReferences", "0", "uid"}) != cluster_.uid()) continue;
+    const std::string owner = string_at(other, {"metadata", "ownerReferences", "0", "uid"});
+    if (!owner.empty() && owner != cluster_.uid()) continue;
     const std::string created = string_at(pod, {"metadata", "name"});
     if (host_of(other) == host) violations_.push_back(fmt::format("{} created beside {} for {}", created, name, host));
     if (slice_of(other) == slice_of(pod) && string_at(other, {"status", "phase"}) != "Pending") {

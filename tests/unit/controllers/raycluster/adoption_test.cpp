@@ -1,0 +1,101 @@
+#include "controllers/raycluster/adoption.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/raycluster/raycluster_plan.h"
+#include "tests/support/plan_matchers.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Adoption : public testing::Test {
+ protected:
+  Adoption() {
+    // The same cluster, created again.
+    seen_.cluster.mutable_json()["metadata"]["uid"] = "uid-of-second";
+    seen_.services.clear();
+    for (auto& pod : seen_.pods) {
+      change(pod, [](PodView& view) {
+        view.controller.reset();
+        view.has_owner = false;
+      });
+    }
+  }
+  plan::Plan plan() const {
+    Result<plan::Plan> out = plan_raycluster(seen_, {});
+    EXPECT_TRUE(out.ok());
+    return *std::move(out);
+  }
+  void adopt_all() {
+    for (auto& pod : seen_.pods) {
+      change(pod, [](PodView& view) {
+        view.controller = ControllerRef{"ray.io/v1", "RayCluster", "maxtext-tpu-cluster", "uid-of-second"};
+        view.has_owner = true;
+      });
+    }
+  }
+
+  RayClusterObserved seen_ = all_running(Object(tutorial_cluster()));
+};
+
+TEST_F(Adoption, ChecksTheClusterThenSetsTheOwnerOfEachPodAndCreatesNone) {
+  const plan::Plan out = plan();
+  ASSERT_THAT(out.stages, SizeIs(3));
+  ASSERT_THAT(out.stages[0].actions, SizeIs(1));
+  const plan::Action& check = out.stages[0].actions[0];
+  EXPECT_EQ(check.key.name, "maxtext-tpu-cluster");
+  EXPECT_EQ(check.subresource, "status");
+  EXPECT_EQ(check.preconditions, (plan::Preconditions{"uid-of-second", "1"}));
+  ASSERT_THAT(out.stages[1].actions, SizeIs(5));
+  for (const plan::Action& action : out.stages[1].actions) {
+    EXPECT_EQ(action.kind, plan::ActionKind::kPatch);
+    EXPECT_EQ(action.body.make().value()["metadata"]["ownerReferences"][0]["uid"], "uid-of-second");
+    EXPECT_FALSE(action.preconditions.uid.empty());
+  }
+  for (const plan::Action& action : out.stages[2].actions) EXPECT_EQ(action.type, kServices);
+  EXPECT_THAT(out, plan::HasEvent("AdoptedPod"));
+}
+
+TEST_F(Adoption, KeepsTheAdoptedPods) {
+  adopt_all();
+  for (const plan::Stage& stage : plan().stages) {
+    for (const plan::Action& action : stage.actions) EXPECT_EQ(action.type, kServices);
+  }
+}
+
+TEST_F(Adoption, WaitsForATerminatingPodBeforeItsHostIsCreatedAgain) {
+  seen_.pods.resize(2);
+  for (auto& pod : seen_.pods) change(pod, [](PodView& view) { view.deletion = a_time(); });
+  for (const plan::Stage& stage : plan().stages) {
+    for (const plan::Action& action : stage.actions) EXPECT_EQ(action.type, kServices) << action.key.name;
+  }
+}
+
+TEST_F(Adoption, IsNotDoneByAClusterThatIsBeingDeleted) {
+  seen_.cluster.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_THAT(plan().stages, IsEmpty());
+}
+
+TEST_F(Adoption, IsOfPodsWithTheLabelsOfTheClusterAndWithoutOwner) {
+  const auto cluster_of = [&](auto how) {
+    PodView pod = *seen_.pods[1];
+    how(pod);
+    return cluster_of_orphan(pod);
+  };
+  EXPECT_EQ(cluster_of([](PodView&) {}), (ObjectKey{"default", "maxtext-tpu-cluster"}));
+  EXPECT_EQ(cluster_of_orphan(*seen_.pods[0]), (ObjectKey{"default", "maxtext-tpu-cluster"}));
+  EXPECT_FALSE(cluster_of([](PodView& pod) { pod.has_owner = true; }));
+  for (const char* label : {"ray.io/cluster", "ray.io/node-type", "ray.io/group"}) {
+    EXPECT_FALSE(cluster_of([&](PodView& pod) { pod.labels.erase(label); })) << label;
+  }
+  EXPECT_FALSE(cluster_of([](PodView& pod) { pod.labels["ray.io/node-type"] = "head"; }));
+}
+
+}  // namespace
+}  // namespace tpuslice::raycluster
