@@ -180,8 +180,8 @@ void check_coordinator(const Json& jobset, const Json& coordinator, const JobSet
                                     "spec.coordinator.podIndex is one of this number of pods", kJobSetRule));
     return;
   }
-  valid = check_index(coordinator, "podIndex", *completions, fmt::format("{} has {} pods", job->path, *completions),
-                      errors) &&
+  valid = check_index(coordinator, "podIndex", *completions,
+                      fmt::format("{} has {} pod{}", job->path, *completions, *completions == 1 ? "" : "s"), errors) &&
           valid;
   const std::string jobset_name = longest_jobset_name(jobset);
   if (!valid || jobset_name.empty()) return;
