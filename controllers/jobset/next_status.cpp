@@ -36,9 +36,9 @@ class UpstreamConditions {
   void set_false(std::string_view type, const std::string& reason, const std::string& message) {
     if (find_condition(conditions_, type) != nullptr) set(type, "False", reason, message, EventType::kNormal);
   }
-  /// Keeps reason and message, without an event.
+  /// Keeps reason and message, without an event. A condition that is False already follows the generation.
   void end(std::string_view type) {
-    if (!is_condition_true(conditions_, type)) return;
+    if (find_condition(conditions_, type) == nullptr) return;
     const Json before = *find_condition(conditions_, type);
     set_condition(
         conditions_,

@@ -2,18 +2,15 @@
 //
 // - A broken replica is deleted as a whole, and created again only when its last pod is deleted: at no time do two live
 //   pods have one worker id. No group or replica waits for another.
-// - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: broken first, then forming,
-// then
-//   complete ones, the highest index first.
+// - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: first broken, then forming,
+//   then complete ones, the highest index first.
 // - scaleStrategy.workersToDelete deletes the replica of each pod in it. Ray clears the list; until then the index of
 //   such a replica is not used again, because its pods would have the names in the list.
-// - With the annotation tpuslice.dev/upgrade: rolling, a replica that was built from an earlier template is recreated
-// as a
-//   whole: one at a time in the cluster, and only while all other replicas are complete and available. One that is not
-//   available itself goes first.
-// - An incomplete replica that was built from an earlier template is deleted, not completed: the hosts of a slice run
-// the
-//   same program.
+// - With the annotation tpuslice.dev/upgrade: rolling, replicas that were built from an earlier template are recreated
+//   one at a time in the cluster, and only while all others are complete and available. One that is not available
+//   itself goes first.
+// - An incomplete replica that was built from an earlier template is deleted, not completed, since the hosts of a slice
+//   run the same program.
 // - Pods of groups that the spec does not have, or without a replica index, are deleted.
 #pragma once
 

@@ -25,10 +25,10 @@ bare=$(jq '.items[0] | {apiVersion: "v1", kind: "Pod",
     spec: (.spec | del(.nodeName, .affinity, .hostname, .subdomain, .tolerations,
                        .nodeSelector["cloud.google.com/gke-nodepool"])
       | .containers |= map(.env |= map(select(.name | test("^TPU_") | not))))}' <<<"$created")
-# The order of tolerations is ignored, since those of the API server come before the webhook's; so are the annotations
-# and the scheduling that the placement has added to the created pod.
+# The order of tolerations is ignored, since those of the API server come before the webhook's; so are the controller's hash
+# for upgrades, and what the placement has added to the created pod.
 essence='{labels: .metadata.labels,
-  annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"], .["tpuslice.dev/placed-in"])),
+  annotations: (.metadata.annotations | del(.["tpuslice.dev/slice-members"], .["tpuslice.dev/placed-at"], .["tpuslice.dev/placed-in"], .["tpuslice.dev/template-hash"])),
   spec: (.spec | del(.nodeName, .schedulingGates, .nodeSelector["cloud.google.com/gke-nodepool"], .affinity.nodeAffinity) | .tolerations |= sort)}'
 diff <(jq -S ".items[0] | $essence" <<<"$created") \
      <(kubectl create --dry-run=server -o json -f - <<<"$bare" | jq -S "$essence") ||

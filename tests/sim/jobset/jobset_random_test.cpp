@@ -165,7 +165,8 @@ TEST(JobSetRandomSchedule, AlwaysRecoversAndNeverDuplicatesAHost) {
     restarts += history.restarts();
     if (HasFailure()) return;
   }
-  if (only == 0) {
+  constexpr std::int64_t kEnough = 30;  // Few histories may have no restart.
+  if (only == 0 && count >= kEnough) {
     EXPECT_GE(restarts, count / 3) << "too few restarts";
   }
 }

@@ -90,6 +90,18 @@ TEST(StartupPolicy, InOrderIsCompleteWhenTheLastReplicatedJobIsReady) {
               ElementsAre("Normal InOrderStartupPolicyCompleted: in order startup policy has completed"));
 }
 
+// Regression: it kept the generation at which it had become False, so kubectl wait --for=condition=...=false hung.
+TEST(StartupPolicy, AFalseConditionFollowsTheGeneration) {
+  World world = three_in_order().everywhere(ready);
+  world.set("/status/conditions", Startup(three_in_order().world()).outcome.status.conditions);
+  world.set("/status/conditions", Startup(world).outcome.status.conditions).set("/metadata/generation", 7);
+  const Startup result(world);
+  for (const auto type : {kStartupInProgress, kStartupCompleted}) {
+    EXPECT_EQ(int_at(*find_condition(result.outcome.status.conditions, type), {"observedGeneration"}), 7) << type;
+  }
+  EXPECT_THAT(result.outcome.plan.events, IsEmpty());
+}
+
 TEST(StartupPolicy, InOrderStartsAgainWhenAJobIsMissing) {
   World world = three_in_order().everywhere(ready);
   world.set("/status/conditions", Startup(world).outcome.status.conditions).without_job("train-b-1");
