@@ -1,5 +1,6 @@
 #include "controllers/raycluster/render.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "controllers/plan/changes.h"
@@ -93,16 +94,20 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
              "Failed to create worker " + pods, keys.front(), changes);
 }
 
-void add_adoption(const RayClusterSpec& spec, const RayClusterObserved& seen, const std::vector<PodPtr>& pods,
-                  Changes& changes) {
-  if (pods.empty()) return;
-  // Changes nothing. It fails if the cluster has changed: pods that were adopted by a cluster that is being deleted
-  // with --cascade=orphan would be deleted as its dependents.
+/// Changes nothing. It fails if the cluster has changed: what is adopted by a cluster that is being deleted with
+/// --cascade=orphan would be deleted as its dependent.
+void add_adoption_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
+                        Changes& changes) {
+  if (decisions.adopted_pods.empty() && std::ranges::none_of(decisions.services, &Service::adopted)) return;
   Action check = Action::patch(kRayClusters, spec.key, Json::object(),
                                {.uid = spec.uid, .resource_version = seen.cluster.resource_version()});
   check.subresource = "status";
   check.failure_reason = kFailedAdoptPods;
   changes.add(Step::kCheck, std::move(check));
+}
+
+void add_adoption(const RayClusterSpec& spec, const std::vector<PodPtr>& pods, Changes& changes) {
+  if (pods.empty()) return;
   std::vector<std::string> names;
   for (const PodPtr& pod : pods) {
     Action action = Action::patch(kPods, pod->key, {{"metadata", {{"ownerReferences", {spec.owner.to_json()}}}}},
@@ -213,7 +218,8 @@ std::string describe_status(const Json& status) {
 plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                   const Decisions& decisions) {
   Changes changes;
-  add_adoption(spec, seen, decisions.adopted_pods, changes);
+  add_adoption_check(spec, seen, decisions, changes);
+  add_adoption(spec, decisions.adopted_pods, changes);
   add_upgrade(spec, seen, decisions.upgrade, changes);
   add_head(decisions.head, changes);
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);

@@ -7,7 +7,8 @@
 
 namespace tpuslice::raycluster {
 
-/// Stages: patches of pods; deletes; services; creates of all pods. Then the status, and events.
+/// Stages: a check before adoptions; patches of pods; deletes; services; creates of all pods. Then the status, and
+/// events.
 [[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                                 const Decisions& decisions);
 

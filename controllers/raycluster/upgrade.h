@@ -1,8 +1,7 @@
 // Upgrades: what happens to pods that were built from an earlier spec.
 //
 // - By default nothing, as upstream: a changed template only reaches pods that are created anyway.
-// - spec.upgradeStrategy.type Recreate, as upstream: a change of the spec deletes all pods, then they are created
-// again.
+// - spec.upgradeStrategy.type Recreate, as upstream: a change of the spec deletes all pods, which are created again.
 // - Annotation tpuslice.dev/upgrade: rolling, of ours: worker replicas are recreated one at a time (worker_groups.h).
 //   The head is not: without external storage for the GCS, a new head ends all that runs in the cluster.
 //

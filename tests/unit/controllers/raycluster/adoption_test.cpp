@@ -62,6 +62,17 @@ TEST_F(Adoption, ChecksTheClusterThenSetsTheOwnerOfEachPodAndCreatesNone) {
   EXPECT_THAT(out, plan::HasEvent("AdoptedPod"));
 }
 
+TEST_F(Adoption, OfAServiceAloneChecksTheClusterAsWell) {
+  adopt_all();
+  Json service = all_running(Object(tutorial_cluster())).services[0]->object().json();
+  service["metadata"].erase("ownerReferences");
+  seen_.services.push_back(std::make_shared<const ObjectView>(decode_object(service)));
+  const plan::Plan out = plan();
+  ASSERT_THAT(out.stages, SizeIs(2));
+  EXPECT_EQ(out.stages[0].actions[0].type, kRayClusters);
+  EXPECT_EQ(out.stages[0].actions[0].preconditions, (plan::Preconditions{"uid-of-second", "1"}));
+}
+
 TEST_F(Adoption, KeepsTheAdoptedPods) {
   adopt_all();
   for (const plan::Stage& stage : plan().stages) {
