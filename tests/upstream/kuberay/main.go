@@ -72,8 +72,8 @@ func read(path string) ([]rayv1.RayCluster, error) {
 	}
 }
 
-// print writes a line for each pod, so that a difference shows which one changed.
-func print(clusters []rayv1.RayCluster) error {
+// printPods writes a line for each pod, so that a difference shows which one changed.
+func printPods(clusters []rayv1.RayCluster) error {
 	separator := "["
 	for _, cluster := range clusters {
 		fmt.Printf("%s{\"name\": %q, \"pods\": [", separator, cluster.Name)
@@ -98,7 +98,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := print(clusters); err != nil {
+	if err := printPods(clusters); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
