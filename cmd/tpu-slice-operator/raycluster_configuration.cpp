@@ -53,7 +53,7 @@ constexpr std::array kShapes{
 };
 
 /// Fields of a container in Kubernetes. The API server drops others, so a misspelt one would have no effect.
-constexpr std::array<std::string_view, 23> kContainerFields{"args",
+constexpr std::array<std::string_view, 25> kContainerFields{"args",
                                                             "command",
                                                             "env",
                                                             "envFrom",
@@ -67,6 +67,7 @@ constexpr std::array<std::string_view, 23> kContainerFields{"args",
                                                             "resizePolicy",
                                                             "resources",
                                                             "restartPolicy",
+                                                            "restartPolicyRules",
                                                             "securityContext",
                                                             "startupProbe",
                                                             "stdin",
@@ -74,6 +75,7 @@ constexpr std::array<std::string_view, 23> kContainerFields{"args",
                                                             "terminationMessagePath",
                                                             "terminationMessagePolicy",
                                                             "tty",
+                                                            "volumeDevices",
                                                             "volumeMounts",
                                                             "workingDir"};
 

@@ -24,7 +24,7 @@ TEST(RayClusterConfiguration, SetsWhatAllRayClustersGet) {
   raycluster::Options options;
   const Json section = parse_yaml(R"(
 headSidecarContainers: [{name: logs, image: fluent-bit, resources: {limits: {cpu: 100m}}}]
-workerSidecarContainers: [{name: metrics, image: exporter}]
+workerSidecarContainers: [{name: metrics, image: exporter, volumeDevices: [{name: disk, devicePath: /dev/disk}]}]
 defaultContainerEnvs:
   - {name: REGION, value: europe-west4}
   - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
