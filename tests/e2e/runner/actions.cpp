@@ -14,6 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFieldManager = "kubectl";
+/// Of the operator. It renews it every 2 s and exits 10 s after the last renewal.
+const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
+constexpr Duration kLeaseTimeout = std::chrono::seconds(30);
 
 ObjectKey key_in(const ResourceType& type, const std::string& namespace_name, const std::string& name) {
   return {type.namespaced ? namespace_name : "", name};
@@ -102,14 +105,26 @@ Status ScenarioRunner::act(const Step&, const Control& control) {
   if (control.verb == "kill") return {};
   RETURN_IF_ERROR(world_.start_apiserver());
   apiserver_killed_ = false;
-  if (!operator_->running()) {
-    // It exits when it cannot renew its lease in time; the kubelet would restart it.
-    forbidden_before_ = 0;
-    return operator_ran ? operator_->restart() : Status();
-  }
+  if (operator_ran) RETURN_IF_ERROR(await_leader());
+  if (!operator_->running()) return {};
   // A starting API server forbids every request until it has read all roles.
   ASSIGN_OR_RETURN(forbidden_before_, operator_->metric(kRequestsMetric, {{"code", "403"}}));
   return {};
+}
+
+Status ScenarioRunner::await_leader() {
+  if (operator_paused_) return {};
+  const auto renew_time = [this] {
+    const auto lease = world_.client().get(kLeases, kLease);
+    return lease ? string_at(lease->json(), {"spec", "renewTime"}) : std::string();
+  };
+  const std::string before = renew_time();
+  RETURN_IF_ERROR(wait_until_empty(kLeaseTimeout, [&]() -> std::string {
+    if (!operator_->running()) return "";
+    const std::string now = renew_time();
+    return now.empty() || now == before ? "the operator has neither renewed its Lease nor exited" : "";
+  }));
+  return operator_->running() ? Status() : operator_->restart();
 }
 
 Status ScenarioRunner::control_operator(const std::string& verb) {

@@ -56,6 +56,9 @@ class ScenarioRunner {
   Status act(const Step& step, const Remember& remember);
   Status act(const Step& step, const Expect& expect);
   Status control_operator(const std::string& verb);
+  /// Waits until the operator has renewed its Lease. It is restarted, as by the kubelet, if it exits because the API
+  /// server was away for longer than its renew deadline.
+  Status await_leader();
   Status mark_node(const std::string& node, const Json& ready);
 
   struct CommandResult {
