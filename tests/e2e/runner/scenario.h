@@ -29,7 +29,7 @@
 //       of: pods -l role=worker
 //       field: .metadata.uid
 //     - expect: pods -l role=worker     # repeated until it is fulfilled
-//       within: 2m                      # the time-out; default: 60s
+//       within: 2m                      # the time-out; default: 120s
 //       count: 4                        # default: at least one
 //       fields:
 //         .status.phase: Running                                # of every object
@@ -105,7 +105,7 @@ struct Step {
   std::string title;  ///< "expect pods -l role=worker"
   std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, Run, Remember, Expect> action;
   std::optional<std::regex> refused = {};
-  Duration within = std::chrono::seconds(60);
+  Duration within = std::chrono::seconds(120);
 };
 
 /// An invariant: no two live objects have equal values in all of `fields`.

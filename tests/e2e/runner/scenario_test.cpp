@@ -59,7 +59,7 @@ steps:
   EXPECT_EQ(std::get<Delete>(scenario->steps[3].action).target.name, "train");
   EXPECT_EQ(std::get<FailPods>(scenario->steps[4].action).target.selector, "role=worker");
   EXPECT_EQ(scenario->steps[9].within, std::chrono::minutes(2));
-  EXPECT_EQ(scenario->steps[11].within, std::chrono::seconds(60));
+  EXPECT_EQ(scenario->steps[11].within, std::chrono::seconds(120));
   EXPECT_EQ(std::get<e2e::Run>(scenario->steps[9].action).command, "kubectl get pods");
   const Expectation& expected = std::get<Expect>(scenario->steps[11].action).expectation;
   EXPECT_EQ(expected.count, 4);
