@@ -22,6 +22,11 @@ std::optional<int> ordinal_after(std::string_view name, std::string_view prefix)
   return parse_count(name.substr(prefix.size() + 1));
 }
 
+/// By its name: "<set>-<group>" for a leader, "<set>-<group>-<worker>" for a worker.
+std::string leader_of(const std::string& pod, const std::string& set) {
+  return ordinal_after(pod, set) ? pod : pod.substr(0, pod.rfind('-'));
+}
+
 }  // namespace
 
 bool LwsGroup::shifted() const { return lws_leader_is_extra(size, subgroup_size); }
@@ -53,8 +58,9 @@ Result<std::optional<LwsGroup>> read_lws_group(const Json& pod) {
   const std::string name = string_at(pod, {"metadata", "name"});
   LwsGroup group;
   group.leader = lws_annotation(pod, kLwsLeaderName);
-  if (group.leader.empty()) {
-    group.leader = name;
+  const bool annotated = !group.leader.empty();
+  if (!annotated) group.leader = leader_of(name, set);
+  if (!annotated && group.leader == name) {
     group.leader_has_tpus = true;  // Only read for pods with TPUs.
   } else {
     const std::optional<int> worker = ordinal_after(name, group.leader);

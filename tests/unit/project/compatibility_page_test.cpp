@@ -45,8 +45,8 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-/// Rows of all tables with the column `tested by`; the table of limits has none. A row that lacks a cell is in it without
-/// cells.
+/// Rows of all tables with the column `tested by`; the table of limits has none. A row that lacks a cell is in it
+/// without cells.
 std::vector<Row> tested_rows() {
   std::vector<Row> rows;
   std::string section;

@@ -172,6 +172,14 @@ TEST(LwsIdentity, CountsTheLeaderOnlyIfItHasTpus) {
             "lws-1 1/4 1/1 lws-0-1.lws: lws-1-1.lws lws-1-2.lws lws-1-3.lws lws-1-4.lws");
 }
 
+/// Upstream's webhook does without it as well; its controller always writes it.
+TEST(LwsIdentity, OfAWorkerDoesNotNeedTheAnnotationOfItsLeader) {
+  const Json annotated = LwsPod{.worker = 2, .size = 5, .leader_has_tpus = false}.json();
+  Json pod = annotated;
+  pod["metadata"]["annotations"].erase("leaderworkerset.sigs.k8s.io/leader-name");
+  EXPECT_EQ(identity_of(pod), identity_of(annotated));
+}
+
 TEST(LwsIdentity, NeedsNoSelectors) {
   EXPECT_EQ(identity_of(LwsPod{.shape = {.accelerator = "", .topology = ""}, .size = 2}.json()),
             "lws-0 0/2 0/1 lws-0.lws: lws-0.lws lws-0-1.lws");

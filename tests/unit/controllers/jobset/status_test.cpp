@@ -11,6 +11,7 @@ namespace tpuslice::jobset {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 Json written(const Scene& scene) {
   JobSetStatus status = scene.state.status;
@@ -70,8 +71,9 @@ TEST(JobSetStatus, ListsAllReplicatedJobsOfANewJobSet) {
 TEST(JobSetStatus, CountsRestartsOfSingleJobs) {
   JobSetStatus status;
   status.counted_restarts = 2;
-  status.count_restart("workers", 1, 3, true);
   status.count_restart("workers", 1, 3, false);
+  EXPECT_THAT(status.jobs["workers"].counted_restarts, IsEmpty());
+  status.count_restart("workers", 1, 3, true);
   EXPECT_THAT(status.jobs["workers"].restarts, ElementsAre(0, 2, 0));
   EXPECT_THAT(status.jobs["workers"].counted_restarts, ElementsAre(0, 1, 0));
   EXPECT_EQ(status.restarts_of("workers", 1), 2);
