@@ -50,8 +50,9 @@ struct ShapeCheck {
     } else if (shape.max > 0 && value->size() > shape.max) {
       errors.push_back(too_many(path, value->size(), shape.max, source));
     } else if (!shape.values.empty()) {
-      const std::vector<std::string> supported = split(shape.values, '|');
+      std::vector<std::string> supported = split(shape.values, '|');
       if (std::ranges::count(supported, value->get_ref<const std::string&>()) > 0) return;
+      std::erase(supported, "");
       errors.push_back(not_supported(path, *value, supported, source));
     }
   }

@@ -18,7 +18,7 @@ struct FieldShape {
   std::string_view path;  ///< "spec.replicatedJobs.*.name": "*" stands for every element of a list.
   FieldType type = FieldType::kObject;
   bool required = false;         ///< If its parent is present.
-  std::string_view values = {};  ///< "All|Any": the supported strings; empty: any.
+  std::string_view values = {};  ///< "All|Any": the supported strings, "All|" also the empty one; empty: any.
   std::size_t max = 0;           ///< Elements of a list; 0 is unlimited.
   bool negative = true;          ///< A number may be below 0.
   std::string_view rule = {};    ///< Instead of the rule of the whole table.

@@ -42,6 +42,8 @@ TEST(ValidateLeaderWorkerSet, AcceptsAbsentAndNullFields) {
   EXPECT_THAT(set_errors(set), IsEmpty());
   EXPECT_THAT(set_errors(with(set, kRollout, Json({{"maxSurge", nullptr}, {"maxUnavailable", nullptr}}))), IsEmpty());
   EXPECT_THAT(set_errors(with(set, "/spec/networkConfig", Json::object())), IsEmpty());
+  // As typed clients send an absent strategy.
+  EXPECT_THAT(set_errors(with(set, "/spec/rolloutStrategy", Json({{"type", ""}}))), IsEmpty());
 }
 
 struct LwsCase {

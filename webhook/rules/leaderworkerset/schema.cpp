@@ -46,7 +46,8 @@ constexpr auto kLwsShapes = std::to_array<FieldShape>({
      .values = "Retain|Delete",
      .rule = kKubernetesRule},
     {.path = "spec.rolloutStrategy", .type = kObject},
-    {.path = "spec.rolloutStrategy.type", .type = kString, .values = "RollingUpdate"},
+    // Typed clients that leave the strategy out send an empty type.
+    {.path = "spec.rolloutStrategy.type", .type = kString, .values = "RollingUpdate|"},
     {.path = "spec.rolloutStrategy.rollingUpdateConfiguration", .type = kObject},
     {.path = "spec.startupPolicy", .type = kString, .values = "LeaderCreated|LeaderReady"},
     {.path = "spec.networkConfig", .type = kObject},
