@@ -88,19 +88,21 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
 Status WatchDecoder::feed(std::string_view bytes) {
   if (start_ > 0 && start_ == buffer_.size()) {
     buffer_.clear();
-    start_ = scanned_ = 0;
+    start_ = scanned_ = last_line_ = 0;
   } else if (start_ > buffer_.size() / 2) {
     buffer_.erase(0, start_);
     scanned_ -= start_;
+    last_line_ -= start_;
     start_ = 0;
   }
+  std::size_t newline = buffer_.size();
   buffer_.append(bytes);
-  // Only the last line can lack its end; what is before it may be many lines.
-  const auto newline = buffer_.rfind('\n');
-  const std::size_t tail = newline == std::string::npos || newline < start_ ? start_ : newline + 1;
-  if (buffer_.size() - tail > max_line_) {
-    return Error::internal("watch: an event is longer than {} bytes", max_line_);
-  }
+  do {
+    newline = buffer_.find('\n', newline);
+    const std::size_t end = std::min(newline, buffer_.size());
+    if (end - last_line_ > max_line_) return Error::internal("watch: an event is longer than {} bytes", max_line_);
+    if (newline != std::string::npos) last_line_ = ++newline;
+  } while (newline != std::string::npos);
   return {};
 }
 

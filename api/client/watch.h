@@ -39,13 +39,14 @@ class WatchDecoder {
   /// The next whole line, if there is one. Blank lines are skipped.
   [[nodiscard]] std::optional<std::string> next_line();
   /// Bytes of a line that has no end yet.
-  [[nodiscard]] std::size_t pending() const { return buffer_.size() - start_; }
+  [[nodiscard]] std::size_t pending() const { return buffer_.size() - last_line_; }
 
  private:
   const std::size_t max_line_;
   std::string buffer_;
-  std::size_t start_ = 0;    ///< Of the first line not yet handed out.
-  std::size_t scanned_ = 0;  ///< No newline in [start_, scanned_).
+  std::size_t start_ = 0;      ///< Of the first line not yet handed out.
+  std::size_t scanned_ = 0;    ///< No newline in [start_, scanned_).
+  std::size_t last_line_ = 0;  ///< Start of the line that has no end yet.
 };
 
 /// An open watch. One reader.

@@ -111,6 +111,16 @@ TEST(WatchDecoder, KeepsLinesUntilTheyAreRead) {
   EXPECT_EQ(decoder.pending(), 0U);
 }
 
+/// Regression: a line that was too long passed if its last chunk had the end of the line, too.
+TEST(WatchDecoder, LimitsALineThatEndsWithinItsChunk) {
+  WatchDecoder decoder(4);
+  EXPECT_TRUE(decoder.feed("abcd\nef").ok());
+  EXPECT_TRUE(decoder.feed("gh\n\nij").ok());
+  EXPECT_EQ(decoder.pending(), 2U);
+  EXPECT_FALSE(decoder.feed("klm\nn").ok());
+  EXPECT_FALSE(WatchDecoder(4).feed("abcde\n").ok());
+}
+
 TEST(WatchDecoder, LimitsTheLengthOfALine) {
   WatchDecoder decoder(100);
   EXPECT_TRUE(decoder.feed(std::string(60, 'a') + "\n").ok());
