@@ -33,6 +33,9 @@ inline constexpr ResourceType kStatefulSets{"apps", "v1", "StatefulSet", "statef
 inline constexpr ResourceType kNodes{"", "v1", "Node", "nodes", false};
 inline constexpr ResourceType kNamespaces{"", "v1", "Namespace", "namespaces", false};
 inline constexpr ResourceType kSecrets{"", "v1", "Secret", "secrets"};
+inline constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
+inline constexpr ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "Role", "roles"};
+inline constexpr ResourceType kRoleBindings{"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases"};
 inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "Event", "events"};
 

@@ -1,7 +1,6 @@
 #include "controllers/plan/service.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,24 +11,6 @@ namespace tpuslice::plan {
 namespace {
 
 using Kind = ServiceDecision::Kind;
-
-enum class Ownership : std::uint8_t { kOwned, kEarlierOwner, kOther };
-
-/// An earlier owner had the same kind and name, so its dependents are garbage.
-Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live) {
-  const std::optional<ControllerRef> owner = Object(desired).controller();
-  if (!live || !owner) return Ownership::kOther;
-  if (live->uid == owner->uid) return Ownership::kOwned;
-  const bool same_name =
-      live->kind == owner->kind && live->name == owner->name && live->api_version == owner->api_version;
-  return same_name ? Ownership::kEarlierOwner : Ownership::kOther;
-}
-
-std::string describe(const ObjectKey& key, const std::optional<ControllerRef>& controller) {
-  return fmt::format("service {} {}", key.to_string(),
-                     controller ? fmt::format("belongs to {} {}", controller->kind, controller->name)
-                                : std::string("has no controller"));
-}
 
 bool publishes_not_ready(const Json& service) {
   const Json* value = find_path(service, {"spec", "publishNotReadyAddresses"});
@@ -129,7 +110,7 @@ ServiceDecision decide_headless_service(const Json& desired, const ServiceView* 
   }
   const std::string reason = mismatch(desired, *live);
   if (reason.empty()) return {};
-  return {Kind::kConflict, {}, fmt::format("{} and {}", describe(live->key, live->controller), reason)};
+  return {Kind::kConflict, {}, fmt::format("{} and {}", describe_owner(desired, live->controller), reason)};
 }
 
 ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
@@ -143,7 +124,7 @@ ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
     case Ownership::kOther:
       break;
   }
-  return {Kind::kConflict, {}, describe(live->key, live->controller)};
+  return {Kind::kConflict, {}, describe_owner(desired, live->controller)};
 }
 
 }  // namespace tpuslice::plan

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/services.h"
 #include "controllers/raycluster/suspend.h"
@@ -13,6 +14,7 @@ namespace tpuslice::raycluster {
 
 struct Decisions {
   SuspendPhase phase = SuspendPhase::kRunning;
+  std::vector<Child> children;
   std::vector<Service> services;
   std::vector<PodPtr> adopted_pods;  ///< While there are some, no other pod is written.
   UpgradeDecision upgrade;

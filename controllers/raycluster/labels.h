@@ -46,9 +46,11 @@ inline constexpr std::string_view kFailedService = "FailedService";
 
 inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
-// The controller watches the pods and services with these labels, which all its children have.
+// The controller watches the objects with these labels, which all its children have.
 inline constexpr std::string_view kPodSelector = "ray.io/node-type in (head,worker)";
 inline constexpr std::string_view kServiceSelector = "ray.io/cluster";
+/// Upstream's labels of the other children: other roles and service accounts are not kept in memory.
+inline constexpr std::string_view kChildSelector = "ray.io/cluster,app.kubernetes.io/created-by=kuberay-operator";
 
 /// Sets one of an object's labels, annotations or selector terms.
 inline void set_label(Json& labels, std::string_view name, std::string_view value) {

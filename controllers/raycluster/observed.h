@@ -10,6 +10,20 @@
 
 namespace tpuslice::raycluster {
 
+/// The live objects with the names of the cluster's children other than pods and services, of any owner.
+struct ObservedChildren {
+  struct Child {
+    ResourceType type;
+    std::shared_ptr<const ObjectView> object;
+  };
+  std::vector<Child> objects;
+  std::vector<ResourceType> unwatched;  ///< Whose objects are unknown: their store is not synced.
+
+  /// Null if there is none.
+  [[nodiscard]] const ObjectView* find(const ResourceType& type, const ObjectKey& key) const;
+  [[nodiscard]] bool watches(const ResourceType& type) const;
+};
+
 struct RayClusterObserved {
   Object cluster;
   /// Controlled by `cluster`, by UID; and orphans with its labels (adoption.h).
@@ -17,6 +31,7 @@ struct RayClusterObserved {
   std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.
   Timestamp now;
   std::optional<plan::Failure> last_failure;
+  ObservedChildren children = {};
 };
 
 }  // namespace tpuslice::raycluster

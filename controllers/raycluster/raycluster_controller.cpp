@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "controllers/raycluster/adoption.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
@@ -34,16 +36,28 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = namespace_name});
   auto& pods = manager.store<PodView>(kPods, pod_scope);
   auto& services = manager.store<ObjectView>(kServices, service_scope);
+  runtime::WatchScope child_scope;
+  child_scope.namespace_name = namespace_name;
+  child_scope.label_selector = kChildSelector;
+  // Most clusters have no such children, and must not depend on permissions that only those of others need.
+  std::vector<runtime::ObjectStore*> children;
+  for (const ChildType& child : kChildTypes) {
+    children.push_back(&manager.optional_store<ObjectView>(child.type, child_scope));
+  }
   runtime::Controller& controller =
       manager.add(std::make_unique<RayClusterReconciler>(
-                      RayClusterReconciler::Stores{clusters, pods.add_index(runtime::owner_uid<PodView>),
-                                                   pods.add_index(orphan_index), services,
-                                                   services.add_index(runtime::owner_uid<ObjectView>)},
+                      RayClusterReconciler::Stores{clusters,
+                                                   pods.add_index(runtime::owner_uid<PodView>),
+                                                   pods.add_index(orphan_index),
+                                                   services,
+                                                   services.add_index(runtime::owner_uid<ObjectView>),
+                                                   {children.begin(), children.end()}},
                       std::move(options)),
                   std::move(controller_options));
   controller.watches(clusters);
   controller.watches<PodView>(pods, cluster_of_pod);
   controller.watches(services);
+  for (runtime::ObjectStore* store : children) controller.watches_optional(*store);
   return controller;
 }
 

@@ -13,13 +13,15 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
                  const Options& options) {
   Decisions out;
   out.phase = suspend_phase(spec, array_at(seen.cluster.json(), {"status", "conditions"}), !seen.pods.empty());
+  out.children = decide_children(spec, desired_children(spec), seen);
   out.services = decide_services(spec, seen, options);
   out.adopted_pods = pods_to_adopt(seen.pods);
   if (!out.adopted_pods.empty()) return out;
   if (out.phase == SuspendPhase::kRunning) {
     out.upgrade = decide_upgrade(spec, pods);
     if (out.upgrade.recreating) return out;
-    const bool may_create = pods_can_connect(out.services);
+    // Pods would connect to a service of another owner, or run without what they need.
+    const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
     out.head = decide_head(spec, pods.heads, may_create, options);
     out.workers = decide_workers(spec, pods.workers, may_create, options);
   }

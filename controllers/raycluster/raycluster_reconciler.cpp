@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/raycluster/adoption.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/services.h"
 
@@ -23,12 +24,29 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
   RayClusterObserved seen{cluster->object(), stores_.pods_by_owner.lookup(cluster->uid),
                           stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (auto& orphan : stores_.orphans.lookup(input.key.to_string())) seen.pods.push_back(std::move(orphan));
-  for (const ObjectKey& key : service_keys(RayClusterSpec::read(seen.cluster))) {
+  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+  for (const ObjectKey& key : service_keys(spec)) {
     const bool known = std::ranges::any_of(seen.services, [&](const auto& service) { return service->key == key; });
     if (known) continue;
     if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
   }
+  seen.children = observe_children(spec);
   return plan_raycluster(seen, options_);
+}
+
+ObservedChildren RayClusterReconciler::observe_children(const RayClusterSpec& spec) const {
+  ObservedChildren seen;
+  const std::vector<Object> desired = desired_children(spec);
+  for (const runtime::ObjectStore* store : stores_.children) {
+    if (!store->synced()) seen.unwatched.push_back(store->type());
+    for (const Object& child : desired) {
+      if (child.kind() != store->type().kind) continue;
+      if (runtime::ObjectStore::Ptr live = store->get(child.key())) {
+        seen.objects.push_back({store->type(), std::move(live)});
+      }
+    }
+  }
+  return seen;
 }
 
 }  // namespace tpuslice::raycluster

@@ -1,8 +1,12 @@
 // RayClusterReconciler: reads the stores and plans one RayCluster.
 #pragma once
 
+#include <vector>
+
+#include "api/workloads/raycluster/spec.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/options.h"
 #include "controllers/runtime/store.h"
 
@@ -20,6 +24,7 @@ class RayClusterReconciler final : public plan::Reconciler {
     runtime::Index<PodView> orphans;  ///< By orphan_index().
     const runtime::ObjectStore& services;
     runtime::Index<ObjectView> services_by_owner;
+    std::vector<const runtime::ObjectStore*> children = {};  ///< One for each type; they may be not synced.
   };
 
   explicit RayClusterReconciler(Stores stores, Options options = {});
@@ -29,6 +34,8 @@ class RayClusterReconciler final : public plan::Reconciler {
   [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
+  [[nodiscard]] ObservedChildren observe_children(const RayClusterSpec& spec) const;
+
   const Stores stores_;
   const Options options_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/strings.h"
 #include "controllers/plan/changes.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/labels.h"
@@ -18,7 +19,9 @@ using plan::EventType;
 constexpr std::size_t kMaxNamesInEvent = 8;
 
 /// Stages of the plan.
-enum class Step : std::uint8_t { kCheck, kPodPatches, kDeletes, kServices, kPods };
+///
+/// A role binding is written after its role: the API server looks up what it grants.
+enum class Step : std::uint8_t { kCheck, kPodPatches, kDeletes, kChildren, kRoleBindings, kServices, kPods };
 
 void delete_pod(const PodView& pod, std::string_view failure_reason, Changes& changes) {
   Action action = Action::remove(kPods, pod.key, {.uid = pod.uid});
@@ -98,7 +101,9 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
 /// --cascade=orphan would be deleted as its dependent.
 void add_adoption_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
                         Changes& changes) {
-  if (decisions.adopted_pods.empty() && std::ranges::none_of(decisions.services, &Service::adopted)) return;
+  const bool adopts = !decisions.adopted_pods.empty() || std::ranges::any_of(decisions.services, &Service::adopted) ||
+                      std::ranges::any_of(decisions.children, &Child::adopted);
+  if (!adopts) return;
   Action check = Action::patch(kRayClusters, spec.key, Json::object(),
                                {.uid = spec.uid, .resource_version = seen.cluster.resource_version()});
   check.subresource = "status";
@@ -190,6 +195,32 @@ void add_service(const Service& service, Changes& changes) {
              fmt::format("Failed to create service {}", key.to_string()), key, changes);
 }
 
+void add_child(const Child& child, Changes& changes) {
+  using enum plan::ChildDecision::Kind;
+  const ResourceType& type = child.type.type;
+  const plan::ChildDecision& decision = child.decision;
+  if (!child.watched) changes.requeue_within(kUnwatchedRetry);
+  if (decision.kind == kConflict) changes.reasons.push_back(decision.conflict);
+  if (decision.kind != kCreate && decision.kind != kPatch) return;
+  const ObjectKey key = child.desired.key();
+  Action action = decision.kind == kCreate ? Action::create(type, child.desired)
+                                           : Action::patch(type, key, decision.patch, {.uid = child.uid});
+  action.failure_reason = child.type.failure_reason;
+  changes.add(type == kRoleBindings ? Step::kRoleBindings : Step::kChildren, std::move(action));
+  const std::string name = fmt::format("{} {}", to_lower(type.kind), key.name);
+  if (decision.kind == kPatch) {
+    changes.reasons.push_back(name + (child.adopted ? " has no owner: adopting it" : " drifted: restoring it"));
+    return;
+  }
+  changes.reasons.push_back(name + " is missing: creating it");
+  const std::size_t first = changes.events.size();
+  add_events(child.type.created_reason, child.type.failed_reason, fmt::format("Create{}", type.kind),
+             fmt::format("{} {}", child.type.created, key.to_string()), key,
+             fmt::format("{} {}", child.type.failed, key.to_string()), key, changes);
+  // Children of several types have one name.
+  for (std::size_t i = first; i < changes.events.size(); ++i) changes.events[i].after_type = type;
+}
+
 /// A Warning with `message`, unless the condition said so already.
 void warn_once(const Json& before, const Json& after, std::string_view condition, plan::EventIntent event,
                Changes& changes) {
@@ -225,17 +256,23 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
   for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);
   add_suspension(spec, seen, decisions, changes);
+  for (const Child& child : decisions.children) add_child(child, changes);
   for (const Service& service : decisions.services) add_service(service, changes);
 
   const Problem refusal = template_errors(decisions);
   const std::string conflict = service_conflicts(decisions.services);
   const Json before = plan::status_of(seen.cluster);
-  Json status = build_status(
-      {spec, seen, pods, decisions.phase, refusal, service_problem(decisions.services, seen.last_failure)});
+  StatusInput input{spec, seen, pods, decisions.phase, refusal, service_problem(decisions.services, seen.last_failure),
+                    {}};
+  if (!decisions.children.empty()) input.children = child_problem(decisions.children, seen.last_failure);
+  Json status = build_status(input);
   warn_of_refusal(before, status, refusal, changes);
   warn_once(before, status, kServicesReady,
             {EventType::kWarning, "FailedToCreateService", "CreateService", conflict, std::nullopt}, changes);
-  if (!conflict.empty()) changes.requeue_within(plan::kConflictRetry);
+  const std::string taken = child_conflicts(decisions.children);
+  warn_once(before, status, kChildrenReady, {EventType::kWarning, "ChildConflict", "CreateChild", taken, std::nullopt},
+            changes);
+  if (!conflict.empty() || !taken.empty()) changes.requeue_within(plan::kConflictRetry);
   std::string status_reason = refusal ? refusal.message : describe_status(status);
   return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "api/workloads/raycluster/labels.h"
-#include "controllers/plan/drift.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
@@ -91,14 +90,9 @@ std::string remedy(const RayClusterSpec& spec, const std::string& service) {
              : "rename the RayCluster, or delete the service";
 }
 
-/// Left behind by an earlier cluster of this name that was deleted with --cascade=orphan.
-bool is_orphan(const Json& desired, const ObjectView& live) {
-  if (live.controller || live.deletion) return false;
-  const Json json = live.object().json();
-  const Json* owners = find_set(json, {"metadata", "ownerReferences"});
-  return (owners == nullptr || owners->empty()) &&
-         string_map_at(json, {"spec", "selector"}) == string_map_at(desired, {"spec", "selector"}) &&
-         plan::has_all(object_at(json, {"metadata", "labels"}), object_at(desired, {"metadata", "labels"}));
+bool is_orphan_service(const Json& desired, const ObjectView& live) {
+  return plan::is_orphan(desired, live) &&
+         string_map_at(live.object().json(), {"spec", "selector"}) == string_map_at(desired, {"spec", "selector"});
 }
 
 Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& seen, Object desired) {
@@ -106,9 +100,8 @@ Service decide_service(const RayClusterSpec& spec, const RayClusterObserved& see
   const auto found = std::ranges::find_if(seen.services, [&](const auto& service) { return service->key == key; });
   const ObjectView* live = found == seen.services.end() ? nullptr : found->get();
   Service out{std::move(desired), live == nullptr ? std::string() : live->uid, {}};
-  if (live != nullptr && is_orphan(out.desired.json(), *live)) {
-    const Json owners = *find_path(out.desired.json(), {"metadata", "ownerReferences"});
-    out.decision = {plan::ServiceDecision::Kind::kPatch, {{"metadata", {{"ownerReferences", owners}}}}};
+  if (live != nullptr && is_orphan_service(out.desired.json(), *live)) {
+    out.decision = plan::adopt(out.desired.json());
     out.adopted = true;
     return out;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/types/conditions.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
@@ -101,7 +102,9 @@ void put_head(const PodPtr& head, const ObjectView* service, Json& status) {
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
   std::string state = before;
-  if (all_running && !input.seen.last_failure && input.services.reason != kServiceConflict) {
+  const bool conflict =
+      input.services.reason == kServiceConflict || (input.children && input.children->reason == kChildConflict);
+  if (all_running && !input.seen.last_failure && !conflict) {
     state = "ready";
     status.erase("reason");
   }

@@ -1,6 +1,7 @@
 // The status of a RayCluster: upstream's fields, byte for byte, and conditions of ours.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "api/types/conditions.h"
@@ -21,8 +22,9 @@ struct StatusInput {
   const RayClusterObserved& seen;
   const PodsByType& pods;
   SuspendPhase phase = SuspendPhase::kRunning;
-  Problem refusal;   ///< For tpuslice.dev/Accepted.
-  Problem services;  ///< For kServicesReady.
+  Problem refusal;                       ///< For tpuslice.dev/Accepted.
+  Problem services;                      ///< For kServicesReady.
+  std::optional<Problem> children = {};  ///< For kChildrenReady; absent without such children.
 };
 
 /// The whole status. Equal to the cluster's present one unless something but the time changed.

@@ -5,6 +5,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
@@ -137,6 +138,12 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   const std::int64_t generation = input.seen.cluster.generation();
   plan::set_accepted(conditions, input.refusal, generation, input.seen.now);
   set_services_ready(conditions, input.services, generation, input.seen.now);
+  if (input.children) {
+    plan::set_own_condition(conditions, kChildrenReady, *input.children, "all children of the cluster exist",
+                            generation, input.seen.now);
+  } else {
+    all.remove(kChildrenReady);
+  }
   tpu::update_waiting_conditions(input.pods.workers, pod_progress(input), generation, input.seen.now, conditions);
 }
 

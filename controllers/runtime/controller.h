@@ -62,10 +62,15 @@ class Controller {
   template <typename View>
   void watches(Store<View>& store, KeyFunction<View> keys = {});
 
+  /// As watches(), for children of a type that only some objects have: the controller does not wait until the store is
+  /// synced.
+  template <typename View>
+  void watches_optional(Store<View>& store);
+
   [[nodiscard]] std::string name() const { return reconciler_->name(); }
   [[nodiscard]] const plan::Reconciler& reconciler() const { return *reconciler_; }
   [[nodiscard]] int workers() const { return options_.workers; }
-  /// All watched stores hold their first list.
+  /// All watched stores that are not optional hold their first list.
   [[nodiscard]] bool synced() const;
 
   /// Reconciles one key, if one is due. False if none was.
@@ -86,6 +91,9 @@ class Controller {
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;
+  /// Adds the keys to the queue when an object of the store changes, and the store to the write ledger.
+  template <typename View>
+  void listen(Store<View>& store, KeyFunction<View> keys);
   [[nodiscard]] std::optional<plan::Failure> last_failure(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
   void set_failure(const ObjectKey& key, std::optional<plan::Failure> failure) TPUSLICE_EXCLUDES(mutex_);
 
@@ -98,7 +106,7 @@ class Controller {
   const Logger log_;
   WorkQueue queue_;
   WriteLedger ledger_;
-  std::vector<const AnyStore*> stores_;
+  std::vector<const AnyStore*> stores_;                                 ///< Those that are not optional.
   std::function<std::optional<Target>(const ObjectKey&)> find_target_;  ///< In the store of the reconciled kind.
 
   mutable Mutex mutex_;
@@ -109,14 +117,7 @@ template <typename View>
 void Controller::watches(Store<View>& store, KeyFunction<View> keys) {
   const bool reconciled = store.type() == reconciler_->resource();
   if (!keys && reconciled) keys = [](const View& view) { return std::vector<ObjectKey>{view.key}; };
-  if (!keys) keys = [this](const View& view) { return owner_of(view.key, view.controller); };
-  store.add_listener([this, keys = std::move(keys)](const auto& before, const auto& after) {
-    for (const auto& view : {before, after}) {
-      if (!view) continue;
-      for (const ObjectKey& key : keys(*view)) queue_.add(key);
-    }
-  });
-  ledger_.add_store(store);
+  listen(store, std::move(keys));
   stores_.push_back(&store);
   if (reconciled && !find_target_) {
     find_target_ = [&store](const ObjectKey& key) -> std::optional<Target> {
@@ -125,6 +126,23 @@ void Controller::watches(Store<View>& store, KeyFunction<View> keys) {
       return target_of(store.type(), view);
     };
   }
+}
+
+template <typename View>
+void Controller::watches_optional(Store<View>& store) {
+  listen<View>(store, {});
+}
+
+template <typename View>
+void Controller::listen(Store<View>& store, KeyFunction<View> keys) {
+  if (!keys) keys = [this](const View& view) { return owner_of(view.key, view.controller); };
+  store.add_listener([this, keys = std::move(keys)](const auto& before, const auto& after) {
+    for (const auto& view : {before, after}) {
+      if (!view) continue;
+      for (const ObjectKey& key : keys(*view)) queue_.add(key);
+    }
+  });
+  ledger_.add_store(store);
 }
 
 }  // namespace tpuslice::runtime

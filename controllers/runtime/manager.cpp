@@ -234,8 +234,10 @@ void Manager::notify() {
 }
 
 bool Manager::ready() const {
-  return std::all_of(watches_.begin(), watches_.end(),
-                     [](const auto& watch) { return watch->synced() || watch->absent(); });
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    if (stores_[i].required && !watches_[i]->synced() && !watches_[i]->absent()) return false;
+  }
+  return true;
 }
 
 std::vector<std::string> Manager::broken_watches() const {

@@ -72,6 +72,11 @@ class Manager {
   /// objects, that one is returned: a store may hold more than was asked for.
   template <typename View>
   Store<View>& store(const ResourceType& type, const WatchScope& scope = {});
+  /// As store(), for a type that only some objects need: ready() does not wait for it, so that an operator without the
+  /// permission to watch it serves the others. Who reads the store checks synced() first. See
+  /// Controller::watches_optional().
+  template <typename View>
+  Store<View>& optional_store(const ResourceType& type, const WatchScope& scope = {});
   /// Stores that together hold the pods with `label` of all namespaces. Earlier stores of pods are used where their
   /// scope is all namespaces and one requirement on another label, alone or beside `label`; one more store holds the
   /// pods with `label` that they do not. They may hold pods without `label`, too.
@@ -92,7 +97,7 @@ class Manager {
   /// the lease was lost.
   Status run(const std::stop_token& stop);
 
-  /// Every store is synced, or its CRD is not installed.
+  /// Every store that is not optional is synced, or its CRD is not installed.
   [[nodiscard]] bool ready() const;
   /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
   [[nodiscard]] std::vector<std::string> broken_watches() const;
@@ -108,7 +113,10 @@ class Manager {
   struct WatchedStore {
     WatchScope scope;
     std::unique_ptr<AnyStore> store;
+    bool required = true;
   };
+  template <typename View>
+  Store<View>& find_or_add_store(const ResourceType& type, const WatchScope& scope, bool required);
   /// Records an event for an object that the store does not hold.
   void report_quarantined(const QuarantinedObject& object);
   /// One round; true if any work was done.
@@ -132,7 +140,7 @@ class Manager {
   std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
   AnnotationPrefixes annotations_;
   std::vector<WatchedStore> stores_;
-  std::vector<std::unique_ptr<WatchMachine>> watches_;
+  std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.
   std::vector<std::unique_ptr<Controller>> controllers_;
 
   Mutex mutex_;
@@ -143,14 +151,26 @@ class Manager {
 
 template <typename View>
 Store<View>& Manager::store(const ResourceType& type, const WatchScope& scope) {
-  for (const WatchedStore& known : stores_) {
+  return find_or_add_store<View>(type, scope, true);
+}
+
+template <typename View>
+Store<View>& Manager::optional_store(const ResourceType& type, const WatchScope& scope) {
+  return find_or_add_store<View>(type, scope, false);
+}
+
+template <typename View>
+Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchScope& scope, bool required) {
+  for (WatchedStore& known : stores_) {
     auto* const store = dynamic_cast<Store<View>*>(known.store.get());
-    if (store != nullptr && store->type() == type && (known.scope == scope || known.scope == WatchScope{}))
+    if (store != nullptr && store->type() == type && (known.scope == scope || known.scope == WatchScope{})) {
+      known.required = known.required || required;
       return *store;
+    }
   }
   auto created = std::make_unique<Store<View>>(type);
   Store<View>& store = *created;
-  stores_.push_back({scope, std::move(created)});
+  stores_.push_back({scope, std::move(created), required});
   watches_.push_back(std::make_unique<WatchMachine>(
       type, scope, std::make_unique<StoreSink<View>>(store, annotations_), options_.watch,
       WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));

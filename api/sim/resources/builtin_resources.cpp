@@ -37,6 +37,8 @@ constexpr std::array kRows = {
     Row{"coordination.k8s.io", "v1", "Lease", "leases", "lease", "", kNone, false},
     Row{"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", "", kNone, false},
     Row{"events.k8s.io", "v1", "Event", "events", "event", "ev", kNone, false},
+    Row{"rbac.authorization.k8s.io", "v1", "Role", "roles", "role", "", kNone, false},
+    Row{"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", "rolebinding", "", kNone, false},
     Row{kAdmission, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
         "mutatingwebhookconfiguration", "", kCluster, false},
     Row{kAdmission, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",

@@ -238,6 +238,43 @@ TEST(Manager, SendsNothingAfterItsLeaseExpiredDuringAPause) {
       << "no event about pods that another replica will create";
 }
 
+TEST(Manager, ServesWithoutThePermissionToWatchAnOptionalType) {
+  FakeApi api;
+  FakeClock clock;
+  Operator op(api, clock, "a");
+  ObjectStore& roles = op.manager.optional_store<ObjectView>(kRoles);
+  op.controller.watches_optional(roles);
+  api.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!(call.type == kRoles)) return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "cannot list roles");
+  };
+  api.put(kWidgets, widget("w", {{"replicas", 1}}));
+  op.manager.step(clock.now());
+  EXPECT_TRUE(op.manager.ready());
+  EXPECT_THAT(api.all(kPods), SizeIs(1));
+  EXPECT_FALSE(roles.synced());
+  api.fault = nullptr;
+  for (int i = 0; i < 5; ++i) {
+    clock.advance(1s);
+    op.manager.step(clock.now());
+  }
+  EXPECT_TRUE(roles.synced());
+}
+
+TEST(Manager, AnOptionalStoreThatAnotherControllerNeedsIsRequired) {
+  FakeApi api;
+  const FakeClock clock;
+  Operator op(api, clock, "a");
+  ObjectStore& roles = op.manager.optional_store<ObjectView>(kRoles);
+  EXPECT_EQ(&op.manager.store<ObjectView>(kRoles), &roles);
+  api.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!(call.type == kRoles)) return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "cannot list roles");
+  };
+  op.manager.step(clock.now());
+  EXPECT_FALSE(op.manager.ready());
+}
+
 TEST(Manager, IsReadyWhileAControllerWaitsForItsCrd) {
   FakeApi api;
   FakeClock clock;

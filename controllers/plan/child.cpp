@@ -1,0 +1,72 @@
+#include "controllers/plan/child.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/strings.h"
+#include "controllers/plan/drift.h"
+
+namespace tpuslice::plan {
+namespace {
+
+/// What of a desired object can drift: names, owners and times are the API server's.
+Json restorable(const Json& desired) {
+  Json out = desired;
+  for (const char* member : {"apiVersion", "kind", "status"}) out.erase(member);
+  Json metadata = Json::object();
+  for (const char* member : {"labels", "annotations"}) {
+    if (const Json* found = find_set(desired, {"metadata", member}); found != nullptr) metadata[member] = *found;
+  }
+  out["metadata"] = std::move(metadata);
+  return out;
+}
+
+}  // namespace
+
+Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live) {
+  const std::optional<ControllerRef> owner = Object(desired).controller();
+  if (!live || !owner) return Ownership::kOther;
+  if (live->uid == owner->uid) return Ownership::kOwned;
+  const bool same_name =
+      live->kind == owner->kind && live->name == owner->name && live->api_version == owner->api_version;
+  return same_name ? Ownership::kEarlierOwner : Ownership::kOther;
+}
+
+std::string describe_owner(const Json& desired, const std::optional<ControllerRef>& live) {
+  const Object object(desired);
+  return fmt::format("{} {} {}", to_lower(string_at(desired, {"kind"})), object.key().to_string(),
+                     live ? fmt::format("belongs to {} {}", live->kind, live->name) : std::string("has no controller"));
+}
+
+bool is_orphan(const Json& desired, const ObjectView& live) {
+  if (live.controller || live.deletion) return false;
+  const Json json = live.object().json();
+  const Json* owners = find_set(json, {"metadata", "ownerReferences"});
+  return (owners == nullptr || owners->empty()) &&
+         has_all(string_map_at(json, {"metadata", "labels"}), string_map_at(desired, {"metadata", "labels"}));
+}
+
+ChildDecision adopt(const Json& desired) {
+  return {ChildDecision::Kind::kPatch,
+          {{"metadata", {{"ownerReferences", *find_path(desired, {"metadata", "ownerReferences"})}}}}};
+}
+
+ChildDecision decide_child(const Json& desired, const ObjectView* live) {
+  using Kind = ChildDecision::Kind;
+  if (live == nullptr) return {Kind::kCreate};
+  if (live->deletion) return {Kind::kWait};
+  switch (ownership(desired, live->controller)) {
+    case Ownership::kOwned: {
+      Json patch = restore_patch(restorable(desired), live->object().json());
+      return patch.is_null() ? ChildDecision{} : ChildDecision{Kind::kPatch, std::move(patch)};
+    }
+    case Ownership::kEarlierOwner:
+      return {Kind::kWait};
+    case Ownership::kOther:
+      break;
+  }
+  return {Kind::kConflict, {}, describe_owner(desired, live->controller)};
+}
+
+}  // namespace tpuslice::plan

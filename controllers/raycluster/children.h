@@ -1,0 +1,72 @@
+// The children of a RayCluster other than pods and services: objects that its pods, or its users, need beside them.
+//
+// To add one, return it from desired_children(); its type is in kChildTypes.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types/conditions.h"
+#include "api/workloads/raycluster/spec.h"
+#include "controllers/plan/child.h"
+#include "controllers/raycluster/observed.h"
+
+namespace tpuslice::raycluster {
+
+/// A type of children, and the words of its events, which are upstream's.
+struct ChildType {
+  ResourceType type;
+  std::string_view created_reason;
+  std::string_view created;  ///< "Created role"
+  std::string_view failed_reason;
+  std::string_view failed;          ///< "Failed creating role"
+  std::string_view failure_reason;  ///< Of the failed action, and then of kChildrenReady.
+};
+inline constexpr std::array kChildTypes{
+    ChildType{kServiceAccounts, "CreatedServiceAccount", "Created service account", "FailedToCreateServiceAccount",
+              "Failed creating service account", "FailedServiceAccount"},
+    ChildType{kRoles, "CreatedRole", "Created role", "FailedToCreateRole", "Failed creating role", "FailedRole"},
+    ChildType{kRoleBindings, "CreatedRoleBinding", "Created role binding", "FailedToCreateRoleBinding",
+              "Failed creating role binding", "FailedRoleBinding"},
+};
+
+/// Ours, on clusters that have children other than pods and services: True while all of them exist, are owned by the
+/// cluster, and have not drifted.
+///
+/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, and failure_reason of kChildTypes.
+inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
+/// Reason of kChildrenReady: an object of another owner has one of our names.
+inline constexpr std::string_view kChildConflict = "ChildConflict";
+/// When to plan again while the objects of a type cannot be watched: no event follows.
+inline constexpr Duration kUnwatchedRetry = std::chrono::seconds(5);
+
+struct Child {
+  ChildType type;
+  Object desired;
+  plan::ChildDecision decision;
+  std::string uid = {};  ///< Of the live object; empty without.
+  bool watched = true;   ///< False: the live objects of the type are unknown.
+  bool adopted = false;  ///< The decision makes an orphan a child.
+};
+
+/// The children of `spec`, with the labels that our watches select by.
+[[nodiscard]] std::vector<Object> desired_children(const RayClusterSpec& spec);
+
+/// Decides about each of `desired`. An object with the labels of a child that has no owner is adopted. While a type is
+/// not watched, its child counts as present if kChildrenReady is True for the present generation.
+[[nodiscard]] std::vector<Child> decide_children(const RayClusterSpec& spec, std::vector<Object> desired,
+                                                 const RayClusterObserved& seen);
+
+/// Which objects of other owners have our names, and what to do about it; empty if none.
+[[nodiscard]] std::string child_conflicts(const std::vector<Child>& children);
+
+/// Whether pods may be created: all children exist, or are written before the pods.
+[[nodiscard]] bool are_usable(const std::vector<Child>& children);
+
+/// Why the children cannot be used yet: ChildConflict, a failure_reason of kChildTypes, or ChildrenPending.
+[[nodiscard]] Problem child_problem(const std::vector<Child>& children,
+                                    const std::optional<plan::Failure>& last_failure);
+
+}  // namespace tpuslice::raycluster
