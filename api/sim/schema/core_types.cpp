@@ -123,6 +123,35 @@ Secret
   stringData {string}
   type string
   immutable bool
+Ingress
+  spec IngressSpec
+  status any
+IngressSpec
+  ingressClassName string
+  defaultBackend IngressBackend
+  tls []IngressTLS
+  rules []IngressRule
+IngressTLS
+  hosts []string
+  secretName string
+IngressRule
+  host string
+  http HTTPIngressRuleValue
+HTTPIngressRuleValue
+  paths* []HTTPIngressPath
+HTTPIngressPath
+  path string
+  pathType* string
+  backend* IngressBackend
+IngressBackend
+  service IngressServiceBackend
+  resource any
+IngressServiceBackend
+  name* string
+  port ServiceBackendPort
+ServiceBackendPort
+  name string
+  number int
 ServiceAccount
   secrets []ObjectReference @name
   imagePullSecrets []LocalObjectReference

@@ -51,6 +51,26 @@ RuleWithOperations
 MatchCondition
   name* string
   expression* string
+Role
+  rules []PolicyRule
+PolicyRule
+  verbs* []string
+  apiGroups []string
+  resources []string
+  resourceNames []string
+  nonResourceURLs []string
+RoleBinding
+  subjects []Subject
+  roleRef* RoleRef ~atomic
+Subject
+  kind* string
+  apiGroup string
+  name* string
+  namespace string
+RoleRef
+  apiGroup* string
+  kind* string
+  name* string
 CustomResourceDefinition
   spec* CustomResourceDefinitionSpec
   status any
