@@ -36,6 +36,7 @@ inline constexpr ResourceType kSecrets{"", "v1", "Secret", "secrets"};
 inline constexpr ResourceType kServiceAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 inline constexpr ResourceType kRoles{"rbac.authorization.k8s.io", "v1", "Role", "roles"};
 inline constexpr ResourceType kRoleBindings{"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings"};
+inline constexpr ResourceType kIngresses{"networking.k8s.io", "v1", "Ingress", "ingresses"};
 inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "Lease", "leases"};
 inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "Event", "events"};
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "api/types/patch.h"
 #include "controllers/plan/drift.h"
 
 namespace tpuslice::plan {
@@ -20,6 +21,15 @@ Json restorable(const Json& desired) {
   }
   out["metadata"] = std::move(metadata);
   return out;
+}
+
+void restore_exactly(const Json& desired, const Json& live, Json& patch) {
+  for (const auto& [member, value] : desired.items()) {
+    if (member == "apiVersion" || member == "kind" || member == "metadata" || member == "status") continue;
+    const auto found = live.find(member);
+    if (found == live.end() || *found == value) continue;
+    patch[member] = value.is_object() && found->is_object() ? merge_diff(*found, value) : value;
+  }
 }
 
 }  // namespace
@@ -52,13 +62,15 @@ ChildDecision adopt(const Json& desired) {
           {{"metadata", {{"ownerReferences", *find_path(desired, {"metadata", "ownerReferences"})}}}}};
 }
 
-ChildDecision decide_child(const Json& desired, const ObjectView* live) {
+ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exact) {
   using Kind = ChildDecision::Kind;
   if (live == nullptr) return {Kind::kCreate};
   if (live->deletion) return {Kind::kWait};
   switch (ownership(desired, live->controller)) {
     case Ownership::kOwned: {
-      Json patch = restore_patch(restorable(desired), live->object().json());
+      const Json found = live->object().json();
+      Json patch = restore_patch(restorable(desired), found);
+      if (exact) restore_exactly(desired, found, patch);
       return patch.is_null() ? ChildDecision{} : ChildDecision{Kind::kPatch, std::move(patch)};
     }
     case Ownership::kEarlierOwner:

@@ -41,7 +41,8 @@ enum class Ownership : std::uint8_t {
 [[nodiscard]] ChildDecision adopt(const Json& desired);
 
 /// A child of any kind. Labels, annotations and all members beside the metadata are restored; an object of another
-/// owner is a conflict. `live`: the object of the same name, of any owner; null without.
-[[nodiscard]] ChildDecision decide_child(const Json& desired, const ObjectView* live);
+/// owner is a conflict. `live`: the object of the same name, of any owner; null without. `exact`: the API server adds
+/// no defaults to the members beside the metadata, so what others add to them is drift, too.
+[[nodiscard]] ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exact = false);
 
 }  // namespace tpuslice::plan

@@ -4,6 +4,10 @@
 #include <utility>
 
 #include "api/base/strings.h"
+#include "controllers/raycluster/autoscaler.h"
+#include "controllers/raycluster/ingress.h"
+#include "controllers/raycluster/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -56,9 +60,10 @@ Child decide_child(const RayClusterSpec& spec, Object desired, const RayClusterO
   }
   const ObjectView* live = seen.children.find(type.type, desired.key());
   if (live == nullptr) return {type, std::move(desired), {Kind::kCreate}};
+  if (type.type == kIngresses) keep_ingress_class(*live, desired);
   const Json& json = desired.json();
   const bool adopted = plan::is_orphan(json, *live);
-  plan::ChildDecision decision = adopted ? plan::adopt(json) : plan::decide_child(json, live);
+  plan::ChildDecision decision = adopted ? plan::adopt(json) : plan::decide_child(json, live, type.exact);
   if (!decision.conflict.empty()) {
     decision.conflict += fmt::format(", but RayCluster {} (uid {}) needs that name: delete or rename one of them",
                                      spec.key.to_string(), spec.uid);
@@ -68,7 +73,23 @@ Child decide_child(const RayClusterSpec& spec, Object desired, const RayClusterO
 
 }  // namespace
 
-std::vector<Object> desired_children(const RayClusterSpec& /*spec*/) { return {}; }
+Json child_metadata(const RayClusterSpec& spec, const std::string& name) {
+  Json labels = Json::object();
+  set_label(labels, tpu::kRayCluster, spec.key.name);
+  set_label(labels, tpu::kAppName, kApplication);
+  set_label(labels, kCreatedBy, kOperator);
+  return {{"name", name},
+          {"namespace", spec.key.namespace_name},
+          {"labels", std::move(labels)},
+          {"ownerReferences", Json::array({spec.owner.to_json()})}};
+}
+
+std::vector<Object> desired_children(const RayClusterSpec& spec) {
+  std::vector<Object> out;
+  if (spec.autoscaling.enabled) out = autoscaler_children(spec);
+  if (spec.head.ingress) out.push_back(build_ingress(spec));
+  return out;
+}
 
 std::vector<Child> decide_children(const RayClusterSpec& spec, std::vector<Object> desired,
                                    const RayClusterObserved& seen) {
@@ -85,13 +106,14 @@ std::string child_conflicts(const std::vector<Child>& children) {
 
 bool are_usable(const std::vector<Child>& children) {
   return std::ranges::none_of(children, [](const Child& child) {
+    if (!child.type.needed_by_pods) return false;
     return child.decision.kind == Kind::kWait || child.decision.kind == Kind::kConflict;
   });
 }
 
 Problem child_problem(const std::vector<Child>& children, const std::optional<plan::Failure>& last_failure) {
   if (std::string conflicts = child_conflicts(children); !conflicts.empty()) {
-    return {std::string(kChildConflict), std::move(conflicts)};
+    return {std::string(are_usable(children) ? kIngressConflict : kChildConflict), std::move(conflicts)};
   }
   const bool failed = last_failure && std::ranges::any_of(children, [&](const Child& child) {
                         return child.type.failure_reason == last_failure->reason;

@@ -18,27 +18,63 @@ namespace tpuslice::raycluster {
 /// A type of children, and the words of its events, which are upstream's.
 struct ChildType {
   ResourceType type;
+  std::string_view failure_reason;  ///< Of the failed action, and then of kChildrenReady.
   std::string_view created_reason;
   std::string_view created;  ///< "Created role"
   std::string_view failed_reason;
-  std::string_view failed;          ///< "Failed creating role"
-  std::string_view failure_reason;  ///< Of the failed action, and then of kChildrenReady.
+  std::string_view failed;  ///< "Failed creating role"
+  /// Likewise of an update; empty if upstream does not restore the type.
+  std::string_view updated_reason = {};
+  std::string_view updated = {};
+  std::string_view failed_update_reason = {};
+  std::string_view failed_update = {};
+  bool exact = false;          ///< The API server adds no defaults, so that all of the content can be compared.
+  bool needed_by_pods = true;  ///< Pods are not created without it.
 };
 inline constexpr std::array kChildTypes{
-    ChildType{kServiceAccounts, "CreatedServiceAccount", "Created service account", "FailedToCreateServiceAccount",
-              "Failed creating service account", "FailedServiceAccount"},
-    ChildType{kRoles, "CreatedRole", "Created role", "FailedToCreateRole", "Failed creating role", "FailedRole"},
-    ChildType{kRoleBindings, "CreatedRoleBinding", "Created role binding", "FailedToCreateRoleBinding",
-              "Failed creating role binding", "FailedRoleBinding"},
+    ChildType{.type = kServiceAccounts,
+              .failure_reason = "FailedServiceAccount",
+              .created_reason = "CreatedServiceAccount",
+              .created = "Created service account",
+              .failed_reason = "FailedToCreateServiceAccount",
+              .failed = "Failed creating service account"},
+    ChildType{.type = kRoles,
+              .failure_reason = "FailedRole",
+              .created_reason = "CreatedRole",
+              .created = "Created role",
+              .failed_reason = "FailedToCreateRole",
+              .failed = "Failed creating role",
+              .exact = true},
+    ChildType{.type = kRoleBindings,
+              .failure_reason = "FailedRoleBinding",
+              .created_reason = "CreatedRoleBinding",
+              .created = "Created role binding",
+              .failed_reason = "FailedToCreateRoleBinding",
+              .failed = "Failed creating role binding",
+              .exact = true},
+    ChildType{.type = kIngresses,
+              .failure_reason = "FailedIngress",
+              .created_reason = "CreatedIngress",
+              .created = "Created ingress",
+              .failed_reason = "FailedToCreateIngress",
+              .failed = "Failed creating ingress",
+              .updated_reason = "UpdatedIngress",
+              .updated = "Updated ingress",
+              .failed_update_reason = "FailedToUpdateIngress",
+              .failed_update = "Failed updating ingress",
+              .exact = true,
+              .needed_by_pods = false},
 };
 
 /// Ours, on clusters that have children other than pods and services: True while all of them exist, are owned by the
 /// cluster, and have not drifted.
 ///
-/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, and failure_reason of kChildTypes.
+/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, IngressConflict, and failure_reason of kChildTypes.
 inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 /// Reason of kChildrenReady: an object of another owner has one of our names.
 inline constexpr std::string_view kChildConflict = "ChildConflict";
+/// The same, of the ingress only, which the pods do not need.
+inline constexpr std::string_view kIngressConflict = "IngressConflict";
 /// When to plan again while the objects of a type cannot be watched: no event follows.
 inline constexpr Duration kUnwatchedRetry = std::chrono::seconds(5);
 
@@ -51,6 +87,9 @@ struct Child {
   bool adopted = false;  ///< The decision makes an orphan a child.
 };
 
+/// Metadata of a child other than a pod or service: upstream's labels, and the cluster as its owner.
+[[nodiscard]] Json child_metadata(const RayClusterSpec& spec, const std::string& name);
+
 /// The children of `spec`, with the labels that our watches select by.
 [[nodiscard]] std::vector<Object> desired_children(const RayClusterSpec& spec);
 
@@ -62,10 +101,10 @@ struct Child {
 /// Which objects of other owners have our names, and what to do about it; empty if none.
 [[nodiscard]] std::string child_conflicts(const std::vector<Child>& children);
 
-/// Whether pods may be created: all children exist, or are written before the pods.
+/// Whether pods may be created: the children that they need exist, or are written before the pods.
 [[nodiscard]] bool are_usable(const std::vector<Child>& children);
 
-/// Why the children cannot be used yet: ChildConflict, a failure_reason of kChildTypes, or ChildrenPending.
+/// Why the children cannot be used yet: a reason of kChildrenReady.
 [[nodiscard]] Problem child_problem(const std::vector<Child>& children,
                                     const std::optional<plan::Failure>& last_failure);
 

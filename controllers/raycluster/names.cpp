@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kMaxLength = 63;
 constexpr std::size_t kHashLength = 5;
 
-bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_alphanumeric(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
 /// The first `length` characters, without those at the end that are not alphanumeric.
 std::string cut(std::string text, std::size_t length) {
@@ -32,6 +33,14 @@ std::string as_dns_label(std::string text) {
   return text;
 }
 
+/// As upstream names such children: the last 50 characters; one that a name cannot begin with is replaced by r.
+std::string end_of(std::string text) {
+  constexpr std::size_t kMaxName = 50;
+  if (text.size() > kMaxName) text = text.substr(text.size() - kMaxName);
+  if (!text.empty() && !is_letter(text.front())) text.front() = 'r';
+  return text;
+}
+
 std::string with_suffix(const std::string& prefix, const std::string& suffix) {
   return cut(prefix, kMaxLength - suffix.size()) + suffix;
 }
@@ -44,6 +53,8 @@ std::string head_service_name(const RayClusterSpec& spec) {
 }
 
 std::string serve_service_name(const RayClusterSpec& spec) { return spec.key.name + "-serve-svc"; }
+
+std::string ingress_name(const RayClusterSpec& spec) { return end_of(spec.key.name + "-head-ingress"); }
 
 std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain) {
   return fmt::format("{}.{}.svc.{}", head_service_name(spec), spec.key.namespace_name, cluster_domain);
@@ -78,6 +89,18 @@ std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::strin
 std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica) {
   const std::string identity = fmt::format("{}/replica/{}/{}", spec.uid, group, replica);
   return with_suffix(std::string(group), "-" + short_hash(identity, kHashLength));
+}
+
+std::string autoscaler_name(const RayClusterSpec& spec) { return end_of(spec.key.name); }
+
+std::string own_service_account(const RayClusterSpec& spec) {
+  return spec.head.pod_template == nullptr ? std::string()
+                                           : string_at(*spec.head.pod_template, {"spec", "serviceAccountName"});
+}
+
+std::string head_service_account(const RayClusterSpec& spec) {
+  const std::string own = own_service_account(spec);
+  return own.empty() ? autoscaler_name(spec) : own;
 }
 
 std::string identifier(const RayClusterSpec& spec, std::string_view node_type) {

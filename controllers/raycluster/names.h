@@ -17,6 +17,8 @@ namespace tpuslice::raycluster {
 [[nodiscard]] std::string head_service_name(const RayClusterSpec& spec);
 /// "<cluster>-serve-svc"
 [[nodiscard]] std::string serve_service_name(const RayClusterSpec& spec);
+/// "<cluster>-head-ingress", cut as autoscaler_name().
+[[nodiscard]] std::string ingress_name(const RayClusterSpec& spec);
 /// "<service>.<namespace>.svc.<domain>": where workers find the head.
 [[nodiscard]] std::string head_service_fqdn(const RayClusterSpec& spec, std::string_view cluster_domain);
 
@@ -29,6 +31,13 @@ namespace tpuslice::raycluster {
                                                         std::string_view name);
 /// Value of the label ray.io/worker-group-replica-name: "<group>-<hash>"; at most 63 characters.
 [[nodiscard]] std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica);
+/// Of the autoscaler's Role and RoleBinding, and of its ServiceAccount unless the head template names one: the last 50
+/// characters of the cluster's name; one of them that cannot be the first is replaced by r.
+[[nodiscard]] std::string autoscaler_name(const RayClusterSpec& spec);
+/// serviceAccountName of the head template, else autoscaler_name().
+[[nodiscard]] std::string head_service_account(const RayClusterSpec& spec);
+/// serviceAccountName of the head template; empty without.
+[[nodiscard]] std::string own_service_account(const RayClusterSpec& spec);
 /// Value of the label ray.io/identifier: "<cluster>-<node type>"; at most 63 characters.
 [[nodiscard]] std::string identifier(const RayClusterSpec& spec, std::string_view node_type);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/workloads/raycluster/labels.h"
+#include "controllers/raycluster/autoscaler.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_environment.h"
@@ -122,6 +123,10 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
               {"spec", object_at(*group.pod_template, "spec")}};
   Json& pod_spec = pod["spec"];
   const bool is_head = parts.type == NodeType::kHead;
+  const bool autoscaled = is_head && spec.autoscaling.enabled;
+  if (autoscaled) add_autoscaler(spec, pod_spec);
+  // A worker that the autoscaler has drained must not come back.
+  if (spec.autoscaling.explicit_v2()) pod_spec["restartPolicy"] = "Never";
   add_sidecars(is_head ? options.pod_defaults.head_sidecars : options.pod_defaults.worker_sidecars,
                pod_spec["containers"]);
   Json& init_containers = pod_spec["initContainers"];
@@ -134,8 +139,11 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   if (init_containers.empty()) pod_spec.erase("initContainers");
 
   add_metrics_port(container);
-  const StringMap params = ray_start_params(group, parts.type, container, address);
+  StringMap params = ray_start_params(group, parts.type, container, address);
+  // The monitor of `ray start` runs an autoscaler that does not know Kubernetes.
+  if (autoscaled) params["no-monitor"] = "true";
   add_shared_memory(pod_spec, container, params);
+  if (autoscaled) share_logs_with_autoscaler(pod_spec);
   const std::string ray_start = ray_start_command(params, parts.type);
   const std::string keep = string_at(pod, {"metadata", "annotations", kOverwriteCommand});
   set_ray_command(container, ray_start, keep != "true" && keep != "True" && keep != "TRUE");

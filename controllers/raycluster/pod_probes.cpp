@@ -1,9 +1,9 @@
 #include "controllers/raycluster/pod_probes.h"
 
-#include <array>
 #include <optional>
 
 #include "api/base/strings.h"
+#include "api/workloads/raycluster/ray_version.h"
 #include "controllers/raycluster/labels.h"
 
 namespace tpuslice::raycluster {
@@ -14,20 +14,10 @@ int port_of(const StringMap& params, std::string_view name, int fallback) {
   return found == params.end() ? fallback : parse_integer<int>(found->second).value_or(fallback);
 }
 
-/// "2.53.0", "v2.54", "2.53.0-py312": numbers up to the first suffix.
 bool has_health_endpoint(std::string_view version) {
-  if (version.starts_with('v')) version.remove_prefix(1);
-  version = version.substr(0, version.find_first_of("-+"));
-  std::array<int, 3> parts{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t dot = version.find('.');
-    const std::optional<int> part = parse_integer<int>(version.substr(0, dot));
-    if (!part) return false;
-    parts.at(i) = *part;
-    if (dot == std::string_view::npos) return i > 0 && parts >= std::array<int, 3>{2, 53, 0};
-    version.remove_prefix(dot + 1);
-  }
-  return parts >= std::array<int, 3>{2, 53, 0};
+  constexpr RayVersion kFirst{2, 53, 0};
+  const std::optional<RayVersion> parsed = parse_ray_version(version);
+  return parsed && *parsed >= kFirst;
 }
 
 std::string wget(int timeout_seconds, int port, std::string_view path) {

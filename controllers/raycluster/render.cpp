@@ -7,6 +7,7 @@
 #include "controllers/plan/changes.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/status.h"
 
 namespace tpuslice::raycluster {
@@ -20,8 +21,18 @@ constexpr std::size_t kMaxNamesInEvent = 8;
 
 /// Stages of the plan.
 ///
-/// A role binding is written after its role: the API server looks up what it grants.
-enum class Step : std::uint8_t { kCheck, kPodPatches, kDeletes, kChildren, kRoleBindings, kServices, kPods };
+/// A role binding is written after its role: the API server looks up what it grants. An ingress comes last, so that
+/// one that cannot be written does not hold back pods.
+enum class Step : std::uint8_t {
+  kCheck,
+  kPodPatches,
+  kDeletes,
+  kChildren,
+  kRoleBindings,
+  kServices,
+  kPods,
+  kIngresses
+};
 
 void delete_pod(const PodView& pod, std::string_view failure_reason, Changes& changes) {
   Action action = Action::remove(kPods, pod.key, {.uid = pod.uid});
@@ -195,28 +206,36 @@ void add_service(const Service& service, Changes& changes) {
              fmt::format("Failed to create service {}", key.to_string()), key, changes);
 }
 
+Step step_of(const ChildType& child) {
+  if (!child.needed_by_pods) return Step::kIngresses;
+  return child.type == kRoleBindings ? Step::kRoleBindings : Step::kChildren;
+}
+
 void add_child(const Child& child, Changes& changes) {
   using enum plan::ChildDecision::Kind;
-  const ResourceType& type = child.type.type;
+  const ChildType& words = child.type;
+  const ResourceType& type = words.type;
   const plan::ChildDecision& decision = child.decision;
   if (!child.watched) changes.requeue_within(kUnwatchedRetry);
   if (decision.kind == kConflict) changes.reasons.push_back(decision.conflict);
   if (decision.kind != kCreate && decision.kind != kPatch) return;
+  const bool creates = decision.kind == kCreate;
   const ObjectKey key = child.desired.key();
-  Action action = decision.kind == kCreate ? Action::create(type, child.desired)
-                                           : Action::patch(type, key, decision.patch, {.uid = child.uid});
-  action.failure_reason = child.type.failure_reason;
-  changes.add(type == kRoleBindings ? Step::kRoleBindings : Step::kChildren, std::move(action));
-  const std::string name = fmt::format("{} {}", to_lower(type.kind), key.name);
-  if (decision.kind == kPatch) {
-    changes.reasons.push_back(name + (child.adopted ? " has no owner: adopting it" : " drifted: restoring it"));
-    return;
-  }
-  changes.reasons.push_back(name + " is missing: creating it");
+  Action action =
+      creates ? Action::create(type, child.desired) : Action::patch(type, key, decision.patch, {.uid = child.uid});
+  action.failure_reason = words.failure_reason;
+  changes.add(step_of(words), std::move(action));
+  const std::string_view why = creates         ? "is missing: creating it"
+                               : child.adopted ? "has no owner: adopting it"
+                                               : "drifted: restoring it";
+  changes.reasons.push_back(fmt::format("{} {} {}", to_lower(type.kind), key.name, why));
+  if (!creates && (child.adopted || words.updated_reason.empty())) return;
   const std::size_t first = changes.events.size();
-  add_events(child.type.created_reason, child.type.failed_reason, fmt::format("Create{}", type.kind),
-             fmt::format("{} {}", child.type.created, key.to_string()), key,
-             fmt::format("{} {}", child.type.failed, key.to_string()), key, changes);
+  add_events(creates ? words.created_reason : words.updated_reason,
+             creates ? words.failed_reason : words.failed_update_reason,
+             fmt::format("{}{}", creates ? "Create" : "Update", type.kind),
+             fmt::format("{} {}", creates ? words.created : words.updated, key.to_string()), key,
+             fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string()), key, changes);
   // Children of several types have one name.
   for (std::size_t i = first; i < changes.events.size(); ++i) changes.events[i].after_type = type;
 }
@@ -230,6 +249,22 @@ void warn_once(const Json& before, const Json& after, std::string_view condition
 void warn_of_refusal(const Json& before, const Json& after, const Problem& refusal, Changes& changes) {
   warn_once(before, after, plan::kAccepted,
             {EventType::kWarning, "InvalidRayClusterSpec", "Validate", refusal.message, std::nullopt}, changes);
+}
+
+/// The API server has refused the head pod because its service account does not exist; with the autoscaler, upstream
+/// has an event of its own for that.
+void warn_of_missing_service_account(const RayClusterSpec& spec, const std::optional<plan::Failure>& last_failure,
+                                     Changes& changes) {
+  const std::string name = own_service_account(spec);
+  if (!spec.autoscaling.enabled || name.empty() || !last_failure) return;
+  if (last_failure->reason != kFailedCreateHeadPod) return;
+  if (last_failure->message.find(fmt::format("serviceaccount \"{}\" not found", name)) == std::string::npos) return;
+  changes.events.push_back(
+      {EventType::kWarning, "AutoscalerServiceAccountNotFound", "Validate",
+       fmt::format("Failed to reconcile RayCluster {}. ServiceAccount {} of the head Pod is not found: create it, or "
+                   "remove serviceAccountName from headGroupSpec.template",
+                   spec.key.to_string(), name),
+       std::nullopt});
 }
 
 /// Templates from which no pod can be built.
@@ -269,10 +304,17 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   warn_of_refusal(before, status, refusal, changes);
   warn_once(before, status, kServicesReady,
             {EventType::kWarning, "FailedToCreateService", "CreateService", conflict, std::nullopt}, changes);
-  const std::string taken = child_conflicts(decisions.children);
-  warn_once(before, status, kChildrenReady, {EventType::kWarning, "ChildConflict", "CreateChild", taken, std::nullopt},
-            changes);
-  if (!conflict.empty() || !taken.empty()) changes.requeue_within(plan::kConflictRetry);
+  bool conflicts = !conflict.empty();
+  for (const Child& child : decisions.children) {
+    if (child.decision.conflict.empty()) continue;
+    conflicts = true;
+    warn_once(before, status, kChildrenReady,
+              {EventType::kWarning, std::string(child.type.failed_reason),
+               fmt::format("Create{}", child.type.type.kind), child.decision.conflict, std::nullopt},
+              changes);
+  }
+  warn_of_missing_service_account(spec, seen.last_failure, changes);
+  if (conflicts) changes.requeue_within(plan::kConflictRetry);
   std::string status_reason = refusal ? refusal.message : describe_status(status);
   return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
 }

@@ -84,6 +84,7 @@ std::string template_hash(const RayClusterSpec& spec, const WorkerGroup& group) 
                {"labels", group.labels},
                {"rayVersion", spec.ray_version}};
   if (group.pod_template != nullptr) json["template"] = *group.pod_template;
+  if (spec.autoscaling.explicit_v2()) json["restartPolicy"] = "Never";
   erase_queueing(json);
   return short_hash(normal_form(json).dump(), kHashLength);
 }

@@ -63,7 +63,8 @@ class GroupPlanner {
 
   /// Every desired replica is complete, and available unless it is outdated.
   [[nodiscard]] bool settled() const { return settled_; }
-  /// Complete replicas that were built from an earlier template, those that are not available first.
+  /// Complete replicas that were built from an earlier template, those that are not available first. None while Ray's
+  /// autoscaler is to remove some replica.
   [[nodiscard]] const std::vector<const Replica*>& outdated() const { return outdated_; }
   /// False, and nothing is deleted, if its pods could not be created again.
   bool recreate(const Replica& replica) {
@@ -93,6 +94,8 @@ class GroupPlanner {
         settled_ = false;
       }
     }
+    // One that is deleted would not be created again, as there are enough others.
+    if (has_surplus_) outdated_.clear();
     std::ranges::stable_partition(outdated_, [](const Replica* replica) { return !is_available(*replica); });
   }
 
@@ -126,6 +129,14 @@ class GroupPlanner {
       return a->state != b->state ? a->state > b->state : a->index < b->index;
     });
     for (std::size_t i = desired; i < kept.size(); ++i) {
+      if (spec_.autoscaling.enabled) {
+        if (kept[i]->state == ReplicaState::kBroken) {
+          tear_down(*kept[i], kept[i]->failure);
+        } else {
+          has_surplus_ = true;
+        }
+        continue;
+      }
       tear_down(*kept[i], group_.suspended
                               ? "is surplus, the group is suspended"
                               : fmt::format("is surplus, {} of {} replicas are desired", desired, kept.size()));
@@ -214,6 +225,7 @@ class GroupPlanner {
   std::shared_ptr<const WorkerPodBuilder> builder_;  ///< Null until a pod is missing.
   int checked_replicas_ = 0;
   std::string template_hash_;  ///< Empty until it is needed.
+  bool has_surplus_ = false;   ///< Replicas that Ray's autoscaler is to remove.
   bool settled_ = true;
   std::vector<const Replica*> outdated_;
   WorkerDecision& out_;

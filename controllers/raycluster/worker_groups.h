@@ -3,7 +3,8 @@
 // - A broken replica is deleted as a whole, and created again only when its last pod is deleted: at no time do two live
 //   pods have one worker id. No group or replica waits for another.
 // - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: first broken, then forming,
-//   then complete ones, the highest index first.
+//   then complete ones, the highest index first. With Ray's autoscaler only broken ones are: it alone knows which are
+//   idle, and lists them in scaleStrategy.workersToDelete.
 // - scaleStrategy.workersToDelete deletes the replica of each pod in it. Ray clears the list; until then the index of
 //   such a replica is not used again, because its pods would have the names in the list.
 // - With the annotation tpuslice.dev/upgrade: rolling, replicas that were built from an earlier template are recreated

@@ -1,5 +1,5 @@
-// The pods of kuberay/specs.yaml are those that KubeRay makes (kuberay/pods.json), but for names and what the operator
-// adds.
+// The pods and other children of kuberay/specs.yaml are those that KubeRay makes (kuberay/pods.json), but for names and
+// what the operator adds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "api/base/file.h"
 #include "api/types/patch.h"
 #include "api/types/yaml.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "tests/golden/cases.h"
 
@@ -92,22 +93,39 @@ std::vector<Json> pods_of(const Json& cluster) {
   return pods;
 }
 
+/// By kind, as recorded.
+Json children_of(const Json& cluster) {
+  Json out = Json::object();
+  for (const Object& child : desired_children(RayClusterSpec::read(cluster))) {
+    out[child.kind()] = child.json();
+    out[child.kind()]["metadata"].erase("ownerReferences");
+    for (const char* field : {"apiVersion", "kind"}) out[child.kind()].erase(field);
+  }
+  return out;
+}
+
 TEST(KubeRayPods, AreMadeInTheSameWay) {
   const Json recorded = parse_json(read_file("tests/golden/kuberay/pods.json").value()).value();
   const auto documents = parse_yaml_documents(read_file("tests/golden/kuberay/specs.yaml").value());
   ASSERT_TRUE(documents.ok()) << documents.error().message();
   std::map<std::string, Json> upstream;
-  for (const Json& cluster : recorded) upstream[string_at(cluster, {"name"})] = cluster["pods"];
+  for (const Json& cluster : recorded) upstream[string_at(cluster, {"name"})] = cluster;
   std::set<std::string> seen;
   for (const auto& document : *documents) {
     if (document.value.is_null()) continue;
     const std::string name = string_at(document.value, {"metadata", "name"});
     SCOPED_TRACE(name);
     seen.insert(name);
+    Json children = upstream[name]["children"];
+    for (Json& child : children) {
+      child.erase("status");
+      erase_empty(child);
+    }
+    EXPECT_THAT(json_diff(children, children_of(document.value)), IsEmpty());
     const std::vector<Json> pods = pods_of(document.value);
-    ASSERT_EQ(pods.size(), upstream[name].size());
+    ASSERT_EQ(pods.size(), upstream[name]["pods"].size());
     for (std::size_t i = 0; i < pods.size(); ++i) {
-      const Json expected = comparable(upstream[name][i]);
+      const Json expected = comparable(upstream[name]["pods"][i]);
       const Json actual = comparable(pods[i]);
       EXPECT_THAT(json_diff(expected, actual), IsEmpty())
           << "expected " << expected.dump(1) << "\nactual " << actual.dump(1);

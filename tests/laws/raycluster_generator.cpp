@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/services.h"
@@ -40,6 +41,11 @@ Json Generator::random_cluster() {
   const int groups = below(4);
   for (int i = 0; i < groups; ++i) cluster["spec"]["workerGroupSpecs"].push_back(random_group(i));
   if (chance(15)) cluster["spec"]["suspend"] = true;
+  if (chance(30)) {
+    cluster["spec"]["enableInTreeAutoscaling"] = true;
+    if (chance(60)) cluster["spec"]["autoscalerOptions"]["version"] = chance(50) ? "v1" : "v2";
+  }
+  if (chance(15)) cluster["spec"]["headGroupSpec"]["enableIngress"] = true;
   if (chance(20)) cluster["metadata"]["annotations"]["ray.io/enable-serve-service"] = "true";
   if (chance(25)) {
     cluster["metadata"]["annotations"]["tpuslice.dev/upgrade"] = "rolling";
@@ -132,6 +138,18 @@ World Generator::world() {
     if (chance(10)) json["spec"]["ports"] = Json::array();
     out.add_service(std::move(json));
   }
+  for (const Object& child : desired_children(spec)) {
+    if (chance(30)) continue;
+    Json json = child.json();
+    if (chance(10)) {
+      json["metadata"].erase("ownerReferences");
+    } else if (chance(10)) {
+      json["metadata"]["labels"]["app.kubernetes.io/name"] = "other";
+    } else if (chance(20) && json.contains("rules")) {
+      json["rules"][0]["resourceNames"] = {"a"};
+    }
+    out.add_child(std::move(json));
+  }
   if (chance(40)) edit(out);
   return out;
 }
@@ -150,7 +168,8 @@ void Generator::edit(World& world) {
   }
   Json& group = groups[static_cast<std::size_t>(below(static_cast<int>(groups.size())))];
   group["replicas"] = below(4);
-  if (chance(10)) group["suspend"] = chance(50);
+  const bool autoscaled = bool_at(world.cluster().json(), {"spec", "enableInTreeAutoscaling"});
+  if (!autoscaled && chance(10)) group["suspend"] = chance(50);
   if (chance(30)) {
     group["template"]["spec"]["containers"][0]["image"] = fmt::format("rayproject/ray:2.49.{}", below(3));
   }

@@ -13,7 +13,8 @@ class Generator final : public laws::Dice {
   explicit Generator(std::uint64_t seed) : Dice(seed) {}
 
   /// A random world: pods in any phase, missing, duplicate, terminating, with wrong labels or of another owner;
-  /// services missing or drifted; suspension in any phase; upgrades of either kind; pods without owner.
+  /// services and other children missing, drifted or without owner; suspension in any phase; upgrades of either kind;
+  /// autoscaling; pods without owner.
   [[nodiscard]] World world();
   /// A change that a user may make to a spec: scale, resize, suspend, drop or add a group, change a template.
   void edit(World& world);

@@ -7,6 +7,7 @@
 #include "api/types/conditions.h"
 #include "api/types/validation_names.h"
 #include "controllers/raycluster/adoption.h"
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/suspend.h"
@@ -92,13 +93,18 @@ std::vector<std::string> differences(const World& world) {
       out.push_back("of an earlier spec: " + pod->key.name);
     }
     const WorkerGroup* group = spec.group(pod->label(tpu::kRayGroup));
-    if (spec.rolling && group != nullptr && pod->annotation(kTemplateHash) != template_hash(spec, *group)) {
+    // The autoscaler alone removes surplus replicas.
+    const bool surplus = group != nullptr && spec.autoscaling.enabled &&
+                         hosts[group->name].size() > static_cast<std::size_t>(group->desired_replicas());
+    if (spec.rolling && group != nullptr && !surplus && pod->annotation(kTemplateHash) != template_hash(spec, *group)) {
       out.push_back("of an earlier template: " + pod->key.name);
     }
   }
   for (const WorkerGroup& group : spec.groups) {
     const auto& replicas = hosts[group.name];
-    if (replicas.size() != static_cast<std::size_t>(group.desired_replicas())) {
+    const auto desired = static_cast<std::size_t>(group.desired_replicas());
+    // The autoscaler alone removes replicas that run.
+    if (spec.autoscaling.enabled ? replicas.size() < desired : replicas.size() != desired) {
       out.push_back(
           fmt::format("group {} has {} replicas, not {}", group.name, replicas.size(), group.desired_replicas()));
     }
@@ -114,6 +120,11 @@ std::vector<std::string> differences(const World& world) {
   // As upstream, a service that is no longer needed is not deleted.
   const bool multi_host = std::ranges::any_of(spec.groups, [](const WorkerGroup& group) { return group.hosts > 1; });
   if (seen.services.size() < (multi_host ? 2U : 1U)) out.emplace_back("a service is missing");
+  for (const Child& child : decide_children(spec, desired_children(spec), seen)) {
+    if (child.decision.kind != plan::ChildDecision::Kind::kNone || child.uid.empty()) {
+      out.push_back("missing or drifted: " + child.desired.kind());
+    }
+  }
   return out;
 }
 
@@ -254,6 +265,37 @@ TEST_F(RayClusterLaws, ARollingUpgradeRecreatesOneAvailableReplicaAtATime) {
     }
     EXPECT_THAT(differences(world), IsEmpty());
     EXPECT_THAT(world.violations(), IsEmpty());
+  });
+}
+
+TEST_F(RayClusterLaws, TheAutoscalerAloneRemovesReplicasThatRun) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    Json& json = world.cluster().mutable_json();
+    json["spec"]["enableInTreeAutoscaling"] = true;
+    json["spec"]["suspend"] = false;
+    json["spec"].erase("upgradeStrategy");
+    json["metadata"].erase("annotations");
+    json.erase("status");
+    for (Json& group : json["spec"]["workerGroupSpecs"]) group.erase("suspend");
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    std::set<std::string> listed;
+    for (Json& group : json["spec"]["workerGroupSpecs"]) {
+      group["replicas"] = generator.below(4);
+      group["minReplicas"] = 0;
+      group.erase("scaleStrategy");
+      for (const auto& [name, pod] : world.pods()) {
+        if (pod["metadata"]["labels"]["ray.io/group"] != group["groupName"] || !generator.chance(15)) continue;
+        group["scaleStrategy"]["workersToDelete"].push_back(name);
+        listed.insert(slice_of(pod));
+      }
+    }
+    const Plan plan = plan_of(world);
+    ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << plan.reason;
+    for (const Action& action : actions_of(plan)) {
+      if (action.kind != plan::ActionKind::kDelete) continue;
+      EXPECT_TRUE(listed.contains(slice_of(world.pods().at(action.key.name)))) << plan.reason;
+    }
   });
 }
 

@@ -37,6 +37,7 @@ constexpr std::array kRows = {
     Row{"coordination.k8s.io", "v1", "Lease", "leases", "lease", "", kNone, false},
     Row{"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", "", kNone, false},
     Row{"events.k8s.io", "v1", "Event", "events", "event", "ev", kNone, false},
+    Row{"networking.k8s.io", "v1", "Ingress", "ingresses", "ingress", "ing", kStatus, false},
     Row{"rbac.authorization.k8s.io", "v1", "Role", "roles", "role", "", kNone, false},
     Row{"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", "rolebinding", "", kNone, false},
     Row{kAdmission, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations",
@@ -83,7 +84,7 @@ std::vector<Resource> builtin_resources() {
 
 bool has_generation(const Resource& resource) {
   if (resource.custom) return true;
-  for (const char* group : {"apps", "batch", "apiextensions.k8s.io", kAdmission}) {
+  for (const char* group : {"apps", "batch", "networking.k8s.io", "apiextensions.k8s.io", kAdmission}) {
     if (resource.group == group) return resource.kind != "ControllerRevision";
   }
   return resource.kind == "PriorityClass" || resource.id() == "pods";

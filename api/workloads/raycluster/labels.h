@@ -18,6 +18,13 @@ inline constexpr std::string_view kUpgrade = "tpuslice.dev/upgrade";
 /// One worker replica at a time.
 inline constexpr std::string_view kRollingUpgrade = "rolling";
 
+/// Name of the container of Ray's autoscaler in the head pod.
+inline constexpr std::string_view kAutoscalerContainer = "autoscaler";
+/// Environment variables: of the Ray container, whether Ray runs version 2 of its autoscaler;
+inline constexpr std::string_view kAutoscalerV2Variable = "RAY_enable_autoscaler_v2";
+/// and of the autoscaler, the command that starts it, for users who replace its arguments.
+inline constexpr std::string_view kAutoscalerCommandVariable = "KUBERAY_GEN_AUTOSCALER_START_CMD";
+
 /// Default port of the GCS.
 inline constexpr int kGcsPort = 6379;
 

@@ -82,11 +82,14 @@ RayClusterSpec RayClusterSpec::read(const Json& cluster) {
   if (out.creator.empty()) out.creator = "RayCluster";
   out.serve_service = string_at(cluster, {"metadata", "annotations", kServeService}) == "true";
   out.rolling = string_at(cluster, {"metadata", "annotations", kUpgrade}) == kRollingUpgrade;
+  out.annotations = string_map_at(cluster, {"metadata", "annotations"});
   const Json* spec = find_set(cluster, {"spec"});
   if (spec == nullptr) return out;
   out.source = spec;
   out.recreate = string_at(*spec, {"upgradeStrategy", "type"}) == "Recreate";
   out.suspend = bool_at(*spec, {"suspend"});
+  out.autoscaling = {bool_at(*spec, {"enableInTreeAutoscaling"}), string_at(*spec, {"autoscalerOptions", "version"}),
+                     find_set(*spec, {"autoscalerOptions"})};
   out.managed_by = string_at(*spec, {"managedBy"});
   out.ray_version = string_at(*spec, {"rayVersion"});
   out.head_service_annotations = parameters(*spec, "headServiceAnnotations");
@@ -94,6 +97,8 @@ RayClusterSpec RayClusterSpec::read(const Json& cluster) {
     read_group(*head, out.head);
     out.head.service_type = string_at(*head, {"serviceType"});
     out.head.service = find_set(*head, {"headService"});
+    out.head.ingress = bool_at(*head, {"enableIngress"});
+    out.head.ingress_options = find_set(*head, {"ingressOptions"});
   }
   for (const Json& group : array_at(*spec, {"workerGroupSpecs"})) out.groups.push_back(read_worker_group(group));
   return out;

@@ -25,6 +25,8 @@ struct GroupSpec {
 struct HeadGroup : GroupSpec {
   std::string service_type;
   const Json* service = nullptr;  ///< headService, borrowed; null if absent.
+  bool ingress = false;
+  const Json* ingress_options = nullptr;  ///< Borrowed; null if absent.
 
   /// Port of the GCS: rayStartParams.port, or the default.
   [[nodiscard]] std::string port() const;
@@ -45,6 +47,16 @@ struct WorkerGroup : GroupSpec {
   [[nodiscard]] std::int32_t desired_replicas() const { return suspended ? 0 : bounded_replicas(); }
 };
 
+/// Ray's autoscaler, which runs beside the head and sets the replicas of worker groups.
+struct Autoscaling {
+  bool enabled = false;           ///< spec.enableInTreeAutoscaling
+  std::string version;            ///< autoscalerOptions.version; empty: the Ray version decides.
+  const Json* options = nullptr;  ///< spec.autoscalerOptions, borrowed; null if absent.
+
+  /// Version v2 is asked for explicitly: its workers are not restarted.
+  [[nodiscard]] bool explicit_v2() const { return enabled && version == "v2"; }
+};
+
 /// Borrows from the document it was read from, which must outlive it.
 struct RayClusterSpec {
   ObjectKey key;
@@ -53,9 +65,11 @@ struct RayClusterSpec {
   HeadGroup head;
   std::vector<WorkerGroup> groups;  ///< As in spec.workerGroupSpecs; an element that is not an object has the defaults.
   bool suspend = false;
+  Autoscaling autoscaling;
   std::string managed_by;
   std::string ray_version;
-  std::string creator;  ///< Kind that created this cluster: RayCluster, RayJob or RayService.
+  std::string creator;    ///< Kind that created this cluster: RayCluster, RayJob or RayService.
+  StringMap annotations;  ///< Of the cluster itself.
   StringMap head_service_annotations;
   bool serve_service = false;    ///< Annotation kServeService.
   bool recreate = false;         ///< upgradeStrategy.type: Recreate

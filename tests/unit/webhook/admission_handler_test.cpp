@@ -114,14 +114,14 @@ TEST(ValidatePath, AllowsALegalCluster) {
 
 TEST(ValidatePath, RefusesWithAllErrors) {
   Json cluster = with(tpu_cluster(), "/spec/workerGroupSpecs/0/numOfHosts", 2);
-  cluster["spec"]["enableInTreeAutoscaling"] = true;
+  cluster["spec"]["networkPolicy"]["mode"] = "DenyAll";
   const Json response = validate(cluster);
   EXPECT_EQ(response["allowed"], false);
   EXPECT_EQ(response["status"]["code"], 422);
   const std::string message = response["status"]["message"].get<std::string>();
   EXPECT_THAT(message, HasSubstr("RayCluster.ray.io \"rc\" is invalid"));
   EXPECT_THAT(message, HasSubstr("set numOfHosts: 4"));
-  EXPECT_THAT(message, HasSubstr("spec.enableInTreeAutoscaling: Forbidden: is not supported by tpu-slice-operator"));
+  EXPECT_THAT(message, HasSubstr("spec.networkPolicy: Forbidden: is not supported by tpu-slice-operator"));
   EXPECT_EQ(response["status"]["details"]["causes"].size(), 2U);
 }
 
@@ -181,7 +181,7 @@ TEST(WorkloadPaths, ApplyTheRulesOfTheKind) {
 }
 
 TEST(WorkloadPaths, RefuseUnsupportedFieldsOfServedKindsOnly) {
-  const Json cluster = with(tpu_cluster(), "/spec/enableInTreeAutoscaling", true);
+  const Json cluster = with(tpu_cluster(), "/spec/networkPolicy/mode", "DenyAll");
   const auto allowed = [&](const MutationOptions& options) {
     const http::Request request =
         post("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster", "CREATE"));

@@ -24,7 +24,9 @@ TEST(UnsupportedFields, DoNotIncludeTheFieldsOfAnOrdinaryCluster) {
   cluster["spec"]["workerGroupSpecs"][0]["suspend"] = true;
   cluster["spec"]["workerGroupSpecs"][0]["scaleStrategy"] = {{"workersToDelete", {"a"}}};
   cluster["spec"]["upgradeStrategy"]["type"] = "None";
-  cluster["spec"]["enableInTreeAutoscaling"] = false;
+  cluster["spec"]["enableInTreeAutoscaling"] = true;
+  cluster["spec"]["autoscalerOptions"]["version"] = "v2";
+  cluster["spec"]["headGroupSpec"]["enableIngress"] = true;
   EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
 }
 
@@ -44,14 +46,12 @@ TEST_P(UnsupportedFieldCase, HasAPathAndAReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, UnsupportedFieldCase,
-    ::testing::Values(UnsupportedCase{"/spec/enableInTreeAutoscaling", true, "spec.enableInTreeAutoscaling"},
-                      UnsupportedCase{"/spec/gcsFaultToleranceOptions", Json({{"redisAddress", "r:1"}}),
+    ::testing::Values(UnsupportedCase{"/spec/gcsFaultToleranceOptions", Json({{"redisAddress", "r:1"}}),
                                       "spec.gcsFaultToleranceOptions"},
                       UnsupportedCase{"/spec/authOptions", Json::object(), "spec.authOptions"},
                       UnsupportedCase{"/spec/networkPolicy", Json({{"mode", "DenyAll"}}), "spec.networkPolicy"},
                       UnsupportedCase{"/spec/tlsOptions", Json::object(), "spec.tlsOptions"},
                       UnsupportedCase{"/spec/historyServerOptions", Json::object(), "spec.historyServerOptions"},
-                      UnsupportedCase{"/spec/headGroupSpec/enableIngress", true, "spec.headGroupSpec.enableIngress"},
                       UnsupportedCase{"/metadata/annotations/ray.io~1ft-enabled", "true",
                                       "metadata.annotations[ray.io/ft-enabled]"}));
 
@@ -69,19 +69,12 @@ TEST(UnsupportedFields, OfUpstreamsAlphaFeaturesAreNamedAsSuch) {
                                  "spec.gcsFaultToleranceOptions.backend"));
 }
 
-TEST(UnsupportedFields, IncludeTheOptionsOfAnEnabledFeature) {
-  Json cluster = with(tpu_cluster(), "/spec/autoscalerOptions", Json({{"version", "v2"}}));
-  EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
-  cluster["spec"]["enableInTreeAutoscaling"] = true;
-  EXPECT_THAT(unsupported_paths(cluster), ElementsAre("spec.enableInTreeAutoscaling", "spec.autoscalerOptions"));
-}
-
 TEST(UnsupportedFields, AreIgnoredInAClusterThatAnotherControllerManages) {
-  Json cluster = with(tpu_cluster(), "/spec/enableInTreeAutoscaling", true);
+  Json cluster = with(tpu_cluster(), "/spec/tlsOptions", Json::object());
   cluster["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
   EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
   cluster["spec"]["managedBy"] = "ray.io/kuberay-operator";
-  EXPECT_THAT(unsupported_paths(cluster), ElementsAre("spec.enableInTreeAutoscaling"));
+  EXPECT_THAT(unsupported_paths(cluster), ElementsAre("spec.tlsOptions"));
 }
 
 }  // namespace

@@ -88,7 +88,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"MinimumAboveMaximum", "/spec/workerGroupSpecs/0/minReplicas", 3, "spec.workerGroupSpecs[0].minReplicas"},
         Case{"IdleTimeoutWithoutAutoscaler", "/spec/workerGroupSpecs/0/idleTimeoutSeconds", 60,
              "spec.workerGroupSpecs[0].idleTimeoutSeconds"},
-        Case{"PriorityWithoutAutoscaler", "/spec/workerGroupSpecs/0/priority", 1, "spec.workerGroupSpecs[0].priority"}),
+        Case{"UnknownAutoscaler", "/spec/autoscalerOptions/version", "v3", "spec.autoscalerOptions.version"},
+        Case{"NegativeIdleTimeout", "/spec/autoscalerOptions/idleTimeoutSeconds", -1,
+             "spec.autoscalerOptions.idleTimeoutSeconds"},
+        Case{"CommandOfTheAutoscaler", "/spec/autoscalerOptions/env",
+             Json::array({{{"name", "KUBERAY_GEN_AUTOSCALER_START_CMD"}, {"value", "true"}}}),
+             "spec.autoscalerOptions.env[KUBERAY_GEN_AUTOSCALER_START_CMD]"},
+        Case{"VersionVariableWithoutAutoscaler", "/spec/headGroupSpec/template/spec/containers/0/env",
+             Json::array({{{"name", "RAY_enable_autoscaler_v2"}, {"value", "1"}}}),
+             "spec.headGroupSpec.template.spec.containers[0].env[RAY_enable_autoscaler_v2]"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(ValidateRayCluster, UsesTheWordsOfApimachinery) {
@@ -114,17 +122,6 @@ TEST(ValidateRayCluster, RefusesResourcesInTwoPlaces) {
   EXPECT_THAT(paths_of(cluster), IsEmpty());
   cluster = with(cluster, "/spec/workerGroupSpecs/0/rayStartParams/num-cpus", "4");
   EXPECT_THAT(paths_of(cluster), ElementsAre("spec.workerGroupSpecs[0].rayStartParams[num-cpus]"));
-}
-
-TEST(ValidateRayCluster, RefusesToSuspendAGroupThatIsAutoscaled) {
-  Json cluster = with(tpu_cluster(), "/spec/workerGroupSpecs/0/suspend", true);
-  EXPECT_THAT(paths_of(cluster), IsEmpty());
-  cluster["spec"]["enableInTreeAutoscaling"] = true;
-  EXPECT_THAT(paths_of(cluster), ElementsAre("spec.workerGroupSpecs[0].suspend"));
-}
-
-TEST(ValidateRayCluster, AcceptsTheDefaultPriority) {
-  EXPECT_THAT(paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs/0/priority", 0)), IsEmpty());
 }
 
 TEST(ValidateRayCluster, RefusesToChangeManagedBy) {

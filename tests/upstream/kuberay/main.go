@@ -1,4 +1,4 @@
-// Prints the pods that KubeRay makes of RayClusters: main.go SPECS.yaml. Built inside a checkout of KubeRay by record.sh.
+// Prints the pods and other children that KubeRay makes of RayClusters: main.go SPECS.yaml. Built inside a checkout of KubeRay by record.sh.
 package main
 
 import (
@@ -38,6 +38,41 @@ func podsOf(ctx context.Context, cluster rayv1.RayCluster) []corev1.Pod {
 	return pods
 }
 
+// childrenOf returns the children other than pods and services, by kind.
+func childrenOf(ctx context.Context, cluster rayv1.RayCluster) (map[string]any, error) {
+	children := map[string]any{}
+	if utils.IsAutoscalingEnabled(&cluster.Spec) {
+		role, err := common.BuildRole(&cluster)
+		if err != nil {
+			return nil, err
+		}
+		binding, err := common.BuildRoleBinding(&cluster)
+		if err != nil {
+			return nil, err
+		}
+		// As the reconciler names them.
+		role.Name = utils.CheckName(role.Name)
+		binding.Name = utils.CheckName(binding.Name)
+		children["Role"], children["RoleBinding"] = role, binding
+		if cluster.Spec.HeadGroupSpec.Template.Spec.ServiceAccountName == "" {
+			account, err := common.BuildServiceAccount(&cluster)
+			if err != nil {
+				return nil, err
+			}
+			account.Name = utils.CheckName(account.Name)
+			children["ServiceAccount"] = account
+		}
+	}
+	if enabled := cluster.Spec.HeadGroupSpec.EnableIngress; enabled != nil && *enabled {
+		ingress, err := common.BuildIngressForHeadService(ctx, cluster)
+		if err != nil {
+			return nil, err
+		}
+		children["Ingress"] = ingress
+	}
+	return children, nil
+}
+
 func read(path string) ([]rayv1.RayCluster, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -72,33 +107,43 @@ func read(path string) ([]rayv1.RayCluster, error) {
 	}
 }
 
-// printPods writes a line for each pod, so that a difference shows which one changed.
-func printPods(clusters []rayv1.RayCluster) error {
+// printAll writes a line for each pod, so that a difference shows which one changed.
+func printAll(out io.Writer, clusters []rayv1.RayCluster) error {
 	separator := "["
 	for _, cluster := range clusters {
-		fmt.Printf("%s{\"name\": %q, \"pods\": [", separator, cluster.Name)
+		children, err := childrenOf(context.Background(), cluster)
+		if err != nil {
+			return err
+		}
+		childrenText, err := json.Marshal(children)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s{\"name\": %q, \"children\": %s, \"pods\": [", separator, cluster.Name, childrenText)
 		separator = "\n"
 		for _, pod := range podsOf(context.Background(), cluster) {
 			text, err := json.Marshal(pod)
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%s%s", separator, text)
+			fmt.Fprintf(out, "%s%s", separator, text)
 			separator = ",\n"
 		}
-		fmt.Print("]}")
+		fmt.Fprint(out, "]}")
 	}
-	fmt.Println("]")
+	fmt.Fprintln(out, "]")
 	return nil
 }
 
 func main() {
+	out := os.Stdout
+	os.Stdout = os.Stderr // utils.CheckName prints there.
 	clusters, err := read(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := printPods(clusters); err != nil {
+	if err := printAll(out, clusters); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -29,6 +29,17 @@ void for_each_group(const Json& cluster, const raycluster::RayClusterSpec& spec,
   }
 }
 
+bool check_count(const Json& json, std::string_view field, const std::string& path, std::vector<FieldError>& errors) {
+  const Json* value = find_set(json, {field});
+  if (value == nullptr) return true;
+  const auto number = int32_at(json, {field});
+  if (number && *number >= 0) return true;
+  errors.push_back(invalid_value(
+      fmt::format("{}.{}", path, field), *value,
+      number ? "must be greater than or equal to 0" : "must be an integer from 0 to 2147483647", kKubeRayRule));
+  return false;
+}
+
 void check_group_slices(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors) {
   if (spec.head.pod_template != nullptr) check_head_slice(*spec.head.pod_template, errors);
   for_each_group(cluster, spec, [&](const Json& json, const raycluster::WorkerGroup& group, const std::string& path) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/workloads/raycluster/spec.h"
@@ -15,6 +16,9 @@ using GroupVisitor = std::function<void(const Json&, const raycluster::WorkerGro
 
 /// Calls `visit` for each worker group that is an object. `spec` was read from `cluster`.
 void for_each_group(const Json& cluster, const raycluster::RayClusterSpec& spec, const GroupVisitor& visit);
+
+/// False, with an error, if the field of an object at `path` is set to anything but an int32 from 0.
+bool check_count(const Json& json, std::string_view field, const std::string& path, std::vector<FieldError>& errors);
 
 /// Checks the TPU slices of the cluster's groups.
 void check_group_slices(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors);

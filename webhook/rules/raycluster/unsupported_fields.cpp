@@ -7,15 +7,6 @@
 namespace tpuslice::webhook {
 namespace {
 
-void add_autoscaling(const Json& spec, std::vector<UnsupportedField>& fields) {
-  if (!bool_at(spec, {"enableInTreeAutoscaling"})) return;
-  fields.push_back(
-      {"spec.enableInTreeAutoscaling", "Ray's autoscaler is not started; set replicas instead and unset this"});
-  if (find_set(spec, {"autoscalerOptions"}) != nullptr) {
-    fields.push_back({"spec.autoscalerOptions", "Ray's autoscaler is not started; remove its options"});
-  }
-}
-
 void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
   struct Feature {
     std::string_view name;
@@ -39,14 +30,6 @@ void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
   }
 }
 
-void add_ingress(const Json& spec, std::vector<UnsupportedField>& fields) {
-  if (!bool_at(spec, {"headGroupSpec", "enableIngress"})) return;
-  fields.push_back({"spec.headGroupSpec.enableIngress", "no Ingress is created; create one for the head service"});
-  if (find_set(spec, {"headGroupSpec", "ingressOptions"}) != nullptr) {
-    fields.push_back({"spec.headGroupSpec.ingressOptions", "no Ingress is created; remove its options"});
-  }
-}
-
 void add_annotations(const Json& cluster, std::vector<UnsupportedField>& fields) {
   if (string_at(cluster, {"metadata", "annotations", raycluster::kFaultTolerance}) == "true") {
     fields.push_back({fmt::format("metadata.annotations[{}]", raycluster::kFaultTolerance),
@@ -60,9 +43,7 @@ std::vector<UnsupportedField> unsupported_fields(const Json& cluster) {
   std::vector<UnsupportedField> fields;
   if (raycluster::RayClusterSpec::read(cluster).managed_by_other()) return fields;
   if (const Json* spec = find_set(cluster, {"spec"}); spec != nullptr) {
-    add_autoscaling(*spec, fields);
     add_features(*spec, fields);
-    add_ingress(*spec, fields);
   }
   add_annotations(cluster, fields);
   return fields;

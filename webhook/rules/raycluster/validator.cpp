@@ -11,6 +11,7 @@
 #include "api/workloads/raycluster/labels.h"
 #include "tpu/catalog.h"
 #include "tpu/naming.h"
+#include "webhook/rules/raycluster/autoscaling.h"
 #include "webhook/rules/raycluster/groups.h"
 #include "webhook/rules/tpu_rules.h"
 
@@ -142,16 +143,15 @@ void check_group_name(const std::string& name, const std::string& path, std::set
   }
 }
 
-/// False, with an error, if the field is set to anything but an int32 from 0.
-bool check_count(const Json& group, std::string_view field, const std::string& path, Errors& errors) {
-  const Json* value = find_set(group, {field});
-  if (value == nullptr) return true;
-  const auto number = int32_at(group, {field});
-  if (number && *number >= 0) return true;
-  errors.push_back(invalid_value(
-      fmt::format("{}.{}", path, field), *value,
-      number ? "must be greater than or equal to 0" : "must be an integer from 0 to 2147483647", kKubeRayRule));
-  return false;
+void check_group_counts(const Json& json, const WorkerGroup& group, const std::string& path, Errors& errors) {
+  for (const std::string_view field : {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}) {
+    check_count(json, field, path, errors);
+  }
+  if (group.min_replicas > group.max_replicas) {
+    errors.push_back(invalid_value(path + ".minReplicas", group.min_replicas,
+                                   fmt::format("must be less than or equal to maxReplicas, {}", group.max_replicas),
+                                   kKubeRayRule));
+  }
 }
 
 void check_hosts_limit(const WorkerGroup& group, const std::string& path, Errors& errors) {
@@ -174,34 +174,6 @@ void check_pods_limit(const RayClusterSpec& spec, Errors& errors) {
                                   pods, workloads::kMaxChildren),
                       kOurRule));
     return;
-  }
-}
-
-void check_group_counts(const Json& json, const WorkerGroup& group, const std::string& path, Errors& errors) {
-  for (const std::string_view field : {"replicas", "minReplicas", "maxReplicas", "numOfHosts"}) {
-    check_count(json, field, path, errors);
-  }
-  if (group.min_replicas > group.max_replicas) {
-    errors.push_back(invalid_value(path + ".minReplicas", group.min_replicas,
-                                   fmt::format("must be less than or equal to maxReplicas, {}", group.max_replicas),
-                                   kKubeRayRule));
-  }
-}
-
-void check_group_autoscaling(const Json& cluster, const Json& group, const std::string& path, Errors& errors) {
-  const bool autoscaling = bool_at(cluster, {"spec", "enableInTreeAutoscaling"});
-  const bool version_2 = autoscaling && string_at(cluster, {"spec", "autoscalerOptions", "version"}) == "v2";
-  if (autoscaling && bool_at(group, {"suspend"})) {
-    errors.push_back(
-        forbidden(path + ".suspend", "cannot be combined with spec.enableInTreeAutoscaling", kKubeRayRule));
-  }
-  for (const std::string_view field : {"idleTimeoutSeconds", "priority"}) {
-    if (find_set(group, {field}) == nullptr || !check_count(group, field, path, errors)) continue;
-    const bool crd_default = field == "priority" && int32_at(group, {field}) == 0;
-    if (version_2 || crd_default) continue;
-    errors.push_back(forbidden(fmt::format("{}.{}", path, field),
-                               "requires spec.enableInTreeAutoscaling and spec.autoscalerOptions.version v2",
-                               kKubeRayRule));
   }
 }
 
@@ -235,8 +207,8 @@ Errors check_cluster(const Json& cluster, const Json* old) {
     check_group_spec(json, path, errors);
     check_group_counts(json, group, path, errors);
     check_hosts_limit(group, path, errors);
-    check_group_autoscaling(cluster, json, path, errors);
   });
+  check_autoscaling(cluster, typed, errors);
   check_pods_limit(typed, errors);
   check_group_slices(cluster, typed, errors);
   return errors;
@@ -251,20 +223,20 @@ std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old
 }
 
 std::vector<std::string> warn_raycluster(const Json& cluster) {
-  std::vector<std::string> warnings;
-  for_each_group(
-      cluster, RayClusterSpec::read(cluster), [&](const Json&, const WorkerGroup& group, const std::string& path) {
-        if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
-          warnings.push_back(
-              fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run", path,
-                          group.replicas, group.min_replicas, group.max_replicas, group.bounded_replicas()));
-        }
-        const std::string hostname = tpu::ray_worker_hostnames(group.name, 0).of(0);
-        if (!group.name.empty() && has_named_hosts(group) && hostname != group.name + "-0-0") {
-          warnings.push_back(fmt::format("{}.groupName: {} is not valid in a DNS name: the hostnames are {} and so on",
-                                         path, group.name, hostname));
-        }
-      });
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  std::vector<std::string> warnings = warn_autoscaling(spec);
+  for_each_group(cluster, spec, [&](const Json&, const WorkerGroup& group, const std::string& path) {
+    if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
+      warnings.push_back(fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run",
+                                     path, group.replicas, group.min_replicas, group.max_replicas,
+                                     group.bounded_replicas()));
+    }
+    const std::string hostname = tpu::ray_worker_hostnames(group.name, 0).of(0);
+    if (!group.name.empty() && has_named_hosts(group) && hostname != group.name + "-0-0") {
+      warnings.push_back(fmt::format("{}.groupName: {} is not valid in a DNS name: the hostnames are {} and so on",
+                                     path, group.name, hostname));
+    }
+  });
   return warnings;
 }
 

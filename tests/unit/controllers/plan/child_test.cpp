@@ -50,6 +50,28 @@ TEST(Child, GetsContentBackThatWasRemoved) {
   EXPECT_EQ(decision(live).patch, (Json{{"rules", role()["rules"]}}));
 }
 
+TEST(Child, LosesWhatOthersAddIfItIsComparedExactly) {
+  Json live = role();
+  live["rules"][0]["resourceNames"] = {"only-this"};
+  EXPECT_EQ(decision(live).kind, Kind::kNone);
+  const ObjectView view = ObjectView::from_json(live).value();
+  const ChildDecision out = decide_child(role(), &view, true);
+  EXPECT_EQ(out.patch, (Json{{"rules", role()["rules"]}}));
+  live["rules"] = role()["rules"];
+  const ObjectView same = ObjectView::from_json(live).value();
+  EXPECT_EQ(decide_child(role(), &same, true).kind, Kind::kNone);
+}
+
+TEST(Child, IsAdoptedIfItHasItsLabelsAndNoOwner) {
+  Json live = role();
+  EXPECT_FALSE(is_orphan(role(), ObjectView::from_json(live).value()));
+  live["metadata"].erase("ownerReferences");
+  EXPECT_TRUE(is_orphan(role(), ObjectView::from_json(live).value()));
+  EXPECT_EQ(adopt(role()).patch, (Json{{"metadata", {{"ownerReferences", role()["metadata"]["ownerReferences"]}}}}));
+  live["metadata"]["labels"]["app"] = "other";
+  EXPECT_FALSE(is_orphan(role(), ObjectView::from_json(live).value()));
+}
+
 TEST(Child, IsWaitedForWhileItIsDeleted) {
   Json live = role();
   live["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";

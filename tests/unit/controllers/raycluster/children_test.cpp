@@ -96,7 +96,7 @@ TEST_F(Children, OfAnotherOwnerHoldBackThePodsAndAreReported) {
   EXPECT_THAT(plan.reason, HasSubstr("role default/maxtext-tpu-cluster belongs to ConfigMap other"));
   EXPECT_EQ(plan.requeue_after, plan::kConflictRetry);
   ASSERT_THAT(plan.events, SizeIs(1));
-  EXPECT_EQ(plan.events[0].reason, "ChildConflict");
+  EXPECT_EQ(plan.events[0].reason, "FailedToCreateRole");
   EXPECT_EQ(string_at(plan.status->status, {"state"}), "");
   const Json* condition = find_condition(plan.status->status["conditions"], kChildrenReady);
   ASSERT_NE(condition, nullptr);

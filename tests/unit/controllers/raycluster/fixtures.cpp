@@ -1,7 +1,9 @@
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "controllers/raycluster/children.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/services.h"
 
@@ -141,6 +143,12 @@ RayClusterObserved all_running(const Object& cluster) {
   for (Json& service : services) {
     for (Json& port : service["spec"]["ports"]) port["targetPort"] = port["port"];
     seen.services.push_back(std::make_shared<const ObjectView>(decode_object(with_uid(service))));
+  }
+  for (const Object& child : desired_children(spec)) {
+    const auto type =
+        std::ranges::find(kChildTypes, child.kind(), [](const ChildType& known) { return known.type.kind; });
+    seen.children.objects.push_back(
+        {type->type, std::make_shared<const ObjectView>(decode_object(with_uid(child.json())))});
   }
   return seen;
 }

@@ -32,7 +32,7 @@ struct GroupFixture {
 [[nodiscard]] PodView a_head(const Object& cluster);
 /// One observed worker, Running and ready.
 [[nodiscard]] PodView a_worker(const Object& cluster, const std::string& group, int replica, int host);
-/// All pods and services of `cluster`, Running and ready.
+/// All children of `cluster`; its pods are Running and ready.
 [[nodiscard]] RayClusterObserved all_running(const Object& cluster);
 /// The cluster without children.
 [[nodiscard]] RayClusterObserved nothing_yet(const Object& cluster);

@@ -68,6 +68,19 @@ TEST(Names, OfGroupsThatAreCutAlikeDiffer) {
   EXPECT_NE(worker_pod_name(spec, "group-a", 0, 0), worker_pod_name(spec, "group-b", 0, 0));
 }
 
+TEST(Names, OfTheAutoscalersObjectsAreTheEndOfTheClusters) {
+  const auto name_for = [](const std::string& cluster) {
+    const Object object(a_cluster(cluster, {}));
+    return autoscaler_name(RayClusterSpec::read(object));
+  };
+  EXPECT_EQ(name_for("train"), "train");
+  EXPECT_EQ(name_for("abc" + std::string(50, 'x')), std::string(50, 'x'));
+  EXPECT_EQ(name_for("abc7" + std::string(49, 'x')), "r" + std::string(49, 'x'));
+  EXPECT_EQ(name_for("abc-" + std::string(49, 'x')), "r" + std::string(49, 'x'));
+  const Object object(a_cluster("abc" + std::string(50, 'x'), {}));
+  EXPECT_EQ(ingress_name(RayClusterSpec::read(object)), std::string(37, 'x') + "-head-ingress");
+}
+
 TEST(Names, OfTheHeadServiceMayBeChosen) {
   Json json = tutorial_cluster();
   json["spec"]["headGroupSpec"]["headService"]["metadata"]["name"] = "mine";

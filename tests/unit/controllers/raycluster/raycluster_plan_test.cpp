@@ -53,12 +53,12 @@ TEST(RayClusterPlan, IsEmptyForAClusterThatIsBeingDeletedOrManagedElsewhere) {
 
 TEST(RayClusterPlan, RefusesAnUnsupportedFieldAndKeepsThePods) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["spec"]["enableInTreeAutoscaling"] = true;
+  seen.cluster.mutable_json()["spec"]["networkPolicy"]["mode"] = "DenyAll";
   seen.pods.pop_back();
   Plan out = plan(seen);
   EXPECT_THAT(out.stages, IsEmpty());
   EXPECT_EQ(accepted(out)["reason"], "UnsupportedField");
-  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("spec.enableInTreeAutoscaling"));
+  EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("spec.networkPolicy"));
   ASSERT_THAT(out.events, SizeIs(1));
   EXPECT_EQ(out.events[0].reason, "InvalidRayClusterSpec");
   seen.cluster.mutable_json()["status"] = out.status->status;
@@ -79,9 +79,9 @@ TEST(RayClusterPlan, RefusesAnInvalidSpecWithAllItsErrors) {
 
 TEST(RayClusterPlan, AcceptsTheSpecOnceItIsCorrected) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["spec"]["enableInTreeAutoscaling"] = true;
+  seen.cluster.mutable_json()["spec"]["networkPolicy"]["mode"] = "DenyAll";
   seen.cluster.mutable_json()["status"] = plan(seen).status->status;
-  seen.cluster.mutable_json()["spec"].erase("enableInTreeAutoscaling");
+  seen.cluster.mutable_json()["spec"].erase("networkPolicy");
   const Plan out = plan(seen);
   ASSERT_TRUE(out.status.has_value());
   EXPECT_EQ(accepted(out)["status"], "True");

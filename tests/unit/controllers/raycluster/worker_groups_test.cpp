@@ -222,6 +222,59 @@ TEST_F(WorkerGroups, IgnoreWorkersToDeleteThatAreNotOfTheGroup) {
   EXPECT_THAT(deleted(), IsEmpty());
 }
 
+TEST_F(WorkerGroups, NeverDeleteAPodOfAnotherGroupOrOwnerAsAWorkerToDelete) {
+  Json json = a_cluster("c", {slice(1)});
+  GroupFixture other = slice(1);
+  other.name = "other";
+  json["spec"]["workerGroupSpecs"].push_back(a_group(other));
+  use(json);
+  std::vector<std::string> names;
+  for (const auto& pod : workers_) {
+    if (pod->label("ray.io/group") == "other") names.push_back(pod->key.name);
+  }
+  ASSERT_THAT(names, SizeIs(2));
+  // Not among the pods of this cluster, although its name is that of a pod of the group.
+  names.push_back(worker_pod_name(RayClusterSpec::read(cluster_), "g", 1, 0));
+  group()["scaleStrategy"]["workersToDelete"] = names;
+  EXPECT_THAT(deleted(), IsEmpty());
+}
+
+class AutoscaledGroups : public WorkerGroups {
+ protected:
+  AutoscaledGroups() { cluster_.mutable_json()["spec"]["enableInTreeAutoscaling"] = true; }
+};
+
+TEST_F(AutoscaledGroups, KeepSurplusReplicasUntilTheAutoscalerListsThem) {
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), IsEmpty());
+  EXPECT_THAT(created(), IsEmpty());
+  group()["scaleStrategy"]["workersToDelete"] = Json::array({worker(0, 1)->key.name});
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1")) << "the whole replica, and not the one with the highest index";
+}
+
+TEST_F(AutoscaledGroups, NeitherDeleteNorCompleteASurplusReplicaThatIsForming) {
+  group()["replicas"] = 1;
+  remove(1, 0);
+  change(worker(1, 1), [](PodView& pod) { pod.phase = PodPhase::kPending; });
+  EXPECT_THAT(deleted(), IsEmpty());
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(AutoscaledGroups, AreNotUpgradedWhileTheyHaveSurplusReplicas) {
+  cluster_.mutable_json()["metadata"]["annotations"]["tpuslice.dev/upgrade"] = "rolling";
+  group()["template"]["spec"]["containers"][0]["image"] = "rayproject/ray:next";
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), IsEmpty()) << "the deleted replica would not be created again";
+}
+
+TEST_F(AutoscaledGroups, DeleteBrokenReplicas) {
+  change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
+}
+
 TEST_F(WorkerGroups, DeletePodsOfAGroupThatTheSpecLacks) {
   cluster_.mutable_json()["spec"]["workerGroupSpecs"] = Json::array();
   EXPECT_THAT(deleted(), SizeIs(4));

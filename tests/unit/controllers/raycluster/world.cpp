@@ -4,6 +4,7 @@
 
 #include "api/types/patch.h"
 #include "controllers/raycluster/adoption.h"
+#include "controllers/raycluster/children.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -42,7 +43,26 @@ RayClusterObserved World::observed() const {
   for (const auto& [name, service] : services_) {
     seen.services.push_back(std::make_shared<const ObjectView>(decode_object(service)));
   }
+  for (const ChildType& child : kChildTypes) {
+    const auto found = others_.find(std::string(child.type.kind));
+    if (found == others_.end()) continue;
+    for (const auto& [name, object] : found->second) {
+      seen.children.objects.push_back({child.type, std::make_shared<const ObjectView>(decode_object(object))});
+    }
+  }
   return seen;
+}
+
+void World::add_child(Json child) {
+  child["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
+  const std::string name = string_at(child, {"metadata", "name"});
+  auto& objects = others_[string_at(child, {"kind"})];
+  objects[name] = std::move(child);
+}
+
+std::map<std::string, Json>& World::objects_of(const ResourceType& type) {
+  if (type == kPods) return pods_;
+  return type == kServices ? services_ : others_[std::string(type.kind)];
 }
 
 void World::add_pod(Json pod) {
@@ -74,10 +94,10 @@ void World::check_host(const Json& pod) {
 }
 
 void World::create(const plan::Action& action) {
-  auto& objects = action.type == kPods ? pods_ : services_;
-  if (objects.contains(action.key.name)) return;
+  if (objects_of(action.type).contains(action.key.name)) return;
   Json body = action.body.make().value();
-  if (action.type != kPods) return add_service(std::move(body));
+  if (action.type == kServices) return add_service(std::move(body));
+  if (action.type != kPods) return add_child(std::move(body));
   check_host(body);
   body["metadata"]["creationTimestamp"] = format_rfc3339(now_);
   body["status"] = {{"phase", "Pending"}};
@@ -87,7 +107,7 @@ void World::create(const plan::Action& action) {
 void World::apply(const plan::Action& action) {
   ++writes_;
   if (action.kind == plan::ActionKind::kCreate) return create(action);
-  auto& objects = action.type == kPods ? pods_ : services_;
+  auto& objects = objects_of(action.type);
   const auto found = objects.find(action.key.name);
   if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
   if (action.kind == plan::ActionKind::kPatch) {
@@ -128,6 +148,9 @@ std::vector<std::string> World::children() const {
     if (!terminating(pod)) out.push_back("pod " + name);
   }
   for (const auto& [name, service] : services_) out.push_back("service " + name);
+  for (const auto& [kind, objects] : others_) {
+    for (const auto& [name, object] : objects) out.push_back(kind + " " + name);
+  }
   return out;
 }
 

@@ -25,11 +25,12 @@ class World {
   /// As kubelets: terminating pods are deleted, all others become running and ready.
   void advance();
 
-  /// Adds a pod or service and sets its uid.
+  /// Adds a pod, service or other child and sets its uid.
   void add_pod(Json pod);
   void add_service(Json service);
+  void add_child(Json child);
 
-  /// Names of all pods that are not terminating, and of all services, to compare two worlds.
+  /// Names of all pods that are not terminating, and of all other children, to compare two worlds.
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] const std::map<std::string, Json>& pods() const { return pods_; }
 
@@ -38,12 +39,14 @@ class World {
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
  private:
+  [[nodiscard]] std::map<std::string, Json>& objects_of(const ResourceType& type);
   void create(const plan::Action& action);
   void check_host(const Json& pod);
 
   Object cluster_;
   std::map<std::string, Json> pods_;
   std::map<std::string, Json> services_;
+  std::map<std::string, std::map<std::string, Json>> others_;            ///< By kind and name.
   mutable std::map<std::string, std::shared_ptr<const PodView>> views_;  ///< Decoded pods, until they change.
   Timestamp now_;
   std::size_t next_uid_ = 1;
