@@ -38,6 +38,7 @@ Json to_json(const Action& action) {
   if (action.grace_seconds) out["gracePeriodSeconds"] = *action.grace_seconds;
   if (action.propagation) out["propagationPolicy"] = to_string(*action.propagation);
   if (!action.failure_reason.empty()) out["failureReason"] = action.failure_reason;
+  if (!action.random_token.empty()) out["randomToken"] = action.random_token;
   return out;
 }
 

@@ -64,6 +64,9 @@ struct Action {
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
+  /// Create of a Secret only: the member of stringData to which the executor gives a random token, as a plan is never
+  /// random. The Secret is not read: one of that name that exists is used, whatever its owner.
+  std::string random_token = {};
 
   static Action create(const ResourceType& type, Object object);
   static Action create(const ResourceType& type, ObjectKey key, Body::Maker make);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "api/base/random_token.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::runtime {
@@ -159,11 +160,18 @@ ActionReport Executor::run(const plan::Action& action, const std::stop_token& st
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
   Result<Json> json = action.body.make();
   if (!json) return failed(json.error());
+  if (!action.random_token.empty()) {
+    Result<std::string> token = random_token();
+    if (!token) return failed(token.error());
+    (*json)["stringData"][action.random_token] = *std::move(token);
+  }
   const Object body(*std::move(json));
   const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kMetadataOnly}, stop);
   ActionReport report;
   if (created) {
     report = done(Outcome::kDone, write_of(action.type, action.key, *created));
+  } else if (created.error().code() == ErrorCode::kAlreadyExists && !action.random_token.empty()) {
+    report.outcome = Outcome::kAdopted;
   } else if (created.error().code() == ErrorCode::kAlreadyExists) {
     report = adopt(action, body, stop);
   } else {

@@ -27,7 +27,7 @@ struct Target {
 enum class Outcome : std::uint8_t {
   kSkipped,  ///< Not sent: an earlier action failed, or the controller stops.
   kDone,
-  kAdopted,   ///< A create whose object existed with the same controller owner.
+  kAdopted,   ///< A create whose object existed with the same controller owner; of a Secret with a random token, any.
   kNotFound,  ///< A delete whose object did not exist.
   kFailed,
 };
@@ -67,6 +67,7 @@ struct ExecutorOptions {
 ///
 /// A create that fails with AlreadyExists succeeds if the existing object has the same controller owner, so that a
 /// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.
+/// A Secret with a random token is created only if there is none of its name; it needs no permission to read Secrets.
 /// A delete of an object that does not exist or has another uid succeeds.
 ///
 /// Thread-safe.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 
 #include "tests/unit/controllers/runtime/widgets.h"
 
@@ -169,6 +170,37 @@ TEST_F(ExecutorTest, AdoptsAnObjectThatAnEarlierAttemptCreated) {
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted);
   EXPECT_THAT(report.writes, SizeIs(1));
+}
+
+plan::Action create_secret() {
+  plan::Action action = plan::Action::create(
+      kSecrets,
+      Object({{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "a"}, {"namespace", "default"}}}}));
+  action.random_token = "token";
+  return action;
+}
+
+TEST_F(ExecutorTest, GivesEachSecretATokenOfItsOwn) {
+  std::set<std::string> tokens;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(apply(plan_of({{{create_secret()}}})).ok());
+    const Object created = *api_.find(kSecrets, {"default", "a"});
+    tokens.insert(created.json()["stringData"]["token"].get<std::string>());
+    ASSERT_TRUE(api_.remove(kSecrets, created.key(), {}, {}).ok());
+  }
+  EXPECT_THAT(tokens, SizeIs(3));
+}
+
+TEST_F(ExecutorTest, UsesAnExistingSecretWithoutReadingIt) {
+  Object other({{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "a"}, {"namespace", "default"}}}});
+  other.mutable_json()["stringData"]["token"] = "old";
+  api_.put(kSecrets, other);
+  const ExecutionReport report = apply(plan_of({{{create_secret()}}}));
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(report.stages[0][0].outcome, Outcome::kAdopted);
+  EXPECT_THAT(report.writes, IsEmpty());
+  for (const FakeApi::Call& call : api_.calls()) EXPECT_EQ(call.verb, "create");
+  EXPECT_EQ(api_.find(kSecrets, {"default", "a"})->json()["stringData"]["token"], "old");
 }
 
 TEST_F(ExecutorTest, NamesTheOwnerOfAnExistingObject) {
