@@ -127,6 +127,13 @@ Status ScenarioRunner::await_leader() {
   return operator_->running() ? Status() : operator_->restart();
 }
 
+Status ScenarioRunner::act(const Step&, const ExpectForbidden&) {
+  ASSIGN_OR_RETURN(const double forbidden, operator_->metric(kRequestsMetric, {{"code", "403"}}));
+  if (forbidden == forbidden_before_) return Error::invalid_argument("no request of the operator was forbidden");
+  forbidden_before_ = forbidden;
+  return {};
+}
+
 Status ScenarioRunner::control_operator(const std::string& verb) {
   if (verb == "pause" || verb == "resume") {
     operator_paused_ = verb == "pause";

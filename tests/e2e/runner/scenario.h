@@ -22,6 +22,9 @@
 //     - return nodes: all               # all lost nodes send heartbeats again
 //     - operator: kill                  # SIGKILL; stop (SIGTERM), start, restart (both), pause, resume
 //     - apiserver: restart              # kill, start, or both
+//     - requests: forbidden             # since the last check, the API server has refused requests of the operator
+//     with 403;
+//                                       # without this step, such requests fail the scenario
 //     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace
 //       prints: train +4 +4 .* ready    # a regular expression of a line of its output; repeated until it matches
 //       within: 20s
@@ -85,6 +88,7 @@ struct Control {
   bool apiserver = false;  ///< Of the API server; otherwise of the operator.
   std::string verb;
 };
+struct ExpectForbidden {};
 struct Run {
   std::string command;
   std::optional<std::regex> prints;  ///< Absent: the exit status must be 0.
@@ -103,7 +107,8 @@ struct Expect {
 struct Step {
   std::string where;  ///< "tests/e2e/scenarios/tutorial.yaml:12"
   std::string title;  ///< "expect pods -l role=worker"
-  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, Run, Remember, Expect> action;
+  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, ExpectForbidden, Run, Remember, Expect>
+      action;
   std::optional<std::regex> refused = {};
   Duration within = std::chrono::seconds(120);
 };

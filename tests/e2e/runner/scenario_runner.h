@@ -52,6 +52,7 @@ class ScenarioRunner {
   Status act(const Step& step, const LoseNodes& lose);
   Status act(const Step& step, const ReturnNodes& all);
   Status act(const Step& step, const Control& control);
+  Status act(const Step& step, const ExpectForbidden& expected);
   Status act(const Step& step, const Run& run);
   Status act(const Step& step, const Remember& remember);
   Status act(const Step& step, const Expect& expect);

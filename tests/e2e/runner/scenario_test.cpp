@@ -39,6 +39,7 @@ steps:
   - {return nodes: all}
   - {operator: restart}
   - {apiserver: kill}
+  - {requests: forbidden}
   - {run: kubectl get pods, prints: a, within: 2m}
   - {remember: before, of: pods, field: .metadata.uid}
   - expect: pods -l role=worker
@@ -53,18 +54,18 @@ steps:
   ASSERT_THAT(scenario->always, SizeIs(1));
   EXPECT_THAT(scenario->always[0].fields, SizeIs(1));
   EXPECT_TRUE(scenario->always[0].except_with);
-  ASSERT_THAT(scenario->steps, SizeIs(12));
+  ASSERT_THAT(scenario->steps, SizeIs(13));
   EXPECT_THAT(std::get<Apply>(scenario->steps[0].action).objects, SizeIs(2));
   EXPECT_EQ(scenario->steps[1].title, "apply ConfigMap/m is refused");
   EXPECT_EQ(std::get<Delete>(scenario->steps[3].action).target.name, "train");
   EXPECT_EQ(std::get<FailPods>(scenario->steps[4].action).target.selector, "role=worker");
-  EXPECT_EQ(scenario->steps[9].within, std::chrono::minutes(2));
-  EXPECT_EQ(scenario->steps[11].within, std::chrono::seconds(120));
-  EXPECT_EQ(std::get<e2e::Run>(scenario->steps[9].action).command, "kubectl get pods");
-  const Expectation& expected = std::get<Expect>(scenario->steps[11].action).expectation;
+  EXPECT_EQ(scenario->steps[10].within, std::chrono::minutes(2));
+  EXPECT_EQ(scenario->steps[12].within, std::chrono::seconds(120));
+  EXPECT_EQ(std::get<e2e::Run>(scenario->steps[10].action).command, "kubectl get pods");
+  const Expectation& expected = std::get<Expect>(scenario->steps[12].action).expectation;
   EXPECT_EQ(expected.count, 4);
   EXPECT_THAT(expected.fields, SizeIs(4));
-  EXPECT_EQ(scenario->steps[11].where, "dir/x.yaml:22");
+  EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:23");
 }
 
 TEST(Scenario, UnknownKeysAreErrorsWithTheirLine) {

@@ -237,6 +237,13 @@ const std::vector<Verb>& verbs() {
        [](const Members& members, const YamlNode&, SavedNames&, Step& step) {
          return read_control(members, true, step);
        }},
+      {"requests",
+       {},
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         step.action = ExpectForbidden{};
+         const auto forbidden = object.one_of({"forbidden"});
+         return forbidden ? Status() : forbidden.error();
+       }},
       {"run",
        {"prints", "within"},
        [](const Members& members, const YamlNode&, SavedNames&, Step& step) -> Status {
