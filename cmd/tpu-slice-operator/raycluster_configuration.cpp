@@ -29,6 +29,7 @@ constexpr std::string_view kPodAnnotations = "defaultPodAnnotations";
 constexpr std::string_view kInjectProbes = "injectProbes";
 constexpr std::string_view kInjectWaitGcsReady = "injectWaitGcsReady";
 constexpr std::string_view kHeadClusterIp = "headServiceClusterIP";
+constexpr std::string_view kRedisCleanup = "redisCleanup";
 
 constexpr std::array kShapes{
     FieldShape{"rayCluster", FieldType::kObject},
@@ -50,6 +51,7 @@ constexpr std::array kShapes{
     FieldShape{"rayCluster.injectProbes", FieldType::kBoolean},
     FieldShape{"rayCluster.injectWaitGcsReady", FieldType::kBoolean},
     FieldShape{"rayCluster.headServiceClusterIP", FieldType::kBoolean},
+    FieldShape{"rayCluster.redisCleanup", FieldType::kBoolean},
 };
 
 /// Fields of a container in Kubernetes. The API server drops others, so a misspelt one would have no effect.
@@ -161,8 +163,8 @@ void check_map(const Json& section, std::string_view key, bool labels, Errors& e
 }
 
 void check_keys(const Json& section, Errors& errors) {
-  constexpr std::array kKeys{kHeadSidecars,   kWorkerSidecars, kContainerEnv,       kPodLabels,
-                             kPodAnnotations, kInjectProbes,   kInjectWaitGcsReady, kHeadClusterIp};
+  constexpr std::array kKeys{kHeadSidecars, kWorkerSidecars,     kContainerEnv,  kPodLabels,   kPodAnnotations,
+                             kInjectProbes, kInjectWaitGcsReady, kHeadClusterIp, kRedisCleanup};
   for (const auto& [key, value] : section.items()) {
     if (std::ranges::find(kKeys, key) != kKeys.end()) continue;
     errors.push_back(webhook::forbidden(
@@ -196,6 +198,7 @@ std::vector<FieldError> read_raycluster_configuration(const Json& section, raycl
   options.inject_probes = switch_at(section, kInjectProbes, options.inject_probes);
   options.wait_for_gcs = switch_at(section, kInjectWaitGcsReady, options.wait_for_gcs);
   options.head_cluster_ip = switch_at(section, kHeadClusterIp, options.head_cluster_ip);
+  options.redis_cleanup = switch_at(section, kRedisCleanup, options.redis_cleanup);
   return errors;
 }
 

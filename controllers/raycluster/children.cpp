@@ -115,9 +115,9 @@ Problem child_problem(const std::vector<Child>& children, const std::optional<pl
   if (std::string conflicts = child_conflicts(children); !conflicts.empty()) {
     return {std::string(are_usable(children) ? kIngressConflict : kChildConflict), std::move(conflicts)};
   }
-  const bool failed = last_failure && std::ranges::any_of(children, [&](const Child& child) {
-                        return child.type.failure_reason == last_failure->reason;
-                      });
+  const auto has_failed = [&](const Child& child) { return child.type.failure_reason == last_failure->reason; };
+  const bool failed =
+      last_failure && (last_failure->reason == kFailedSecret || std::ranges::any_of(children, has_failed));
   if (failed) return {last_failure->reason, last_failure->message};
   std::string pending;
   for (const Child& child : children) append(pending, progress(child));

@@ -69,7 +69,8 @@ inline constexpr std::array kChildTypes{
 /// Ours, on clusters that have children other than pods and services: True while all of them exist, are owned by the
 /// cluster, and have not drifted.
 ///
-/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, IngressConflict, and failure_reason of kChildTypes.
+/// Reasons: ChildrenReady; ChildrenPending, ChildConflict, IngressConflict, kFailedSecret, and failure_reason of
+/// kChildTypes. Secrets are not read: one that is missing is not reported here.
 inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 /// Reason of kChildrenReady: an object of another owner has one of our names.
 inline constexpr std::string_view kChildConflict = "ChildConflict";

@@ -1,8 +1,10 @@
 // Decisions: everything that a plan for one RayCluster decides. render() makes the Plan from them.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "controllers/plan/plan.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/services.h"
@@ -18,7 +20,9 @@ struct Decisions {
   std::vector<Service> services;
   std::vector<PodPtr> adopted_pods;  ///< While there are some, no other pod is written.
   UpgradeDecision upgrade;
+  bool add_finalizer = false;  ///< Of the cleanup of Redis.
   HeadDecision head;
+  std::optional<plan::Action> auth_secret;  ///< To create.
   WorkerDecision workers;
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
 };

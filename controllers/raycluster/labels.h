@@ -19,6 +19,9 @@ inline constexpr std::string_view kOriginatedFromCrName = "ray.io/originated-fro
 inline constexpr std::string_view kServe = "ray.io/serve";
 inline constexpr std::string_view kOverwriteCommand = "ray.io/overwrite-container-cmd";
 
+/// Init container of workers.
+inline constexpr std::string_view kWaitGcsReady = "wait-gcs-ready";
+
 inline constexpr std::string_view kHeadNode = "head";
 inline constexpr std::string_view kWorkerNode = "worker";
 inline constexpr std::string_view kHeadGroup = "headgroup";
@@ -43,11 +46,15 @@ inline constexpr std::string_view kFailedCreateWorkerPod = "FailedCreateWorkerPo
 inline constexpr std::string_view kFailedAdoptPods = "FailedAdoptPods";
 /// Ours: upstream reports a failed service only in its log.
 inline constexpr std::string_view kFailedService = "FailedService";
+/// Ours: the Secret with the cluster's token could not be created.
+inline constexpr std::string_view kFailedSecret = "FailedSecret";
 
 inline constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
 // The controller watches the objects with these labels, which all its children have.
 inline constexpr std::string_view kPodSelector = "ray.io/node-type in (head,worker)";
+/// Jobs that delete the state of a cluster from Redis.
+inline constexpr std::string_view kCleanupJobSelector = "ray.io/node-type=redis-cleanup";
 inline constexpr std::string_view kServiceSelector = "ray.io/cluster";
 /// Upstream's labels of the other children: other roles and service accounts are not kept in memory.
 inline constexpr std::string_view kChildSelector = "ray.io/cluster,app.kubernetes.io/created-by=kuberay-operator";

@@ -103,6 +103,15 @@ std::string head_service_account(const RayClusterSpec& spec) {
   return own.empty() ? autoscaler_name(spec) : own;
 }
 
+std::string auth_secret_name(const RayClusterSpec& spec) { return end_of(spec.key.name); }
+
+std::string redis_cleanup_job_name(const RayClusterSpec& spec) {
+  std::string name = spec.key.name + "-redis-cleanup";
+  if (name.size() > kMaxLength) name = name.substr(name.size() - kMaxLength);
+  if (!is_alphanumeric(name.front())) name.front() = 'r';
+  return name;
+}
+
 std::string identifier(const RayClusterSpec& spec, std::string_view node_type) {
   return cut(fmt::format("{}-{}", spec.key.name, node_type), kMaxLength);
 }

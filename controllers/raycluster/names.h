@@ -38,6 +38,11 @@ namespace tpuslice::raycluster {
 [[nodiscard]] std::string head_service_account(const RayClusterSpec& spec);
 /// serviceAccountName of the head template; empty without.
 [[nodiscard]] std::string own_service_account(const RayClusterSpec& spec);
+/// Of the Secret with the cluster's token: the last 50 characters of its name; one of them that cannot be the first is
+/// replaced by r.
+[[nodiscard]] std::string auth_secret_name(const RayClusterSpec& spec);
+/// "<cluster>-redis-cleanup"; the last 63 characters of it.
+[[nodiscard]] std::string redis_cleanup_job_name(const RayClusterSpec& spec);
 /// Value of the label ray.io/identifier: "<cluster>-<node type>"; at most 63 characters.
 [[nodiscard]] std::string identifier(const RayClusterSpec& spec, std::string_view node_type);
 

@@ -22,6 +22,7 @@ struct Options {
   bool wait_for_gcs = true;                      ///< Adds the init container wait-gcs-ready to workers.
   bool inject_probes = true;                     ///< Adds KubeRay's probes to Ray containers without probes.
   bool head_cluster_ip = false;                  ///< Gives the head service a cluster IP instead of making it headless.
+  bool redis_cleanup = true;                     ///< Deletes the state of deleted clusters from Redis.
   PodDefaults pod_defaults;
 };
 

@@ -5,12 +5,14 @@
 
 #include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/autoscaler.h"
+#include "controllers/raycluster/fault_tolerance.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_environment.h"
 #include "controllers/raycluster/pod_probes.h"
 #include "controllers/raycluster/pod_volumes.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/token_auth.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 #include "webhook/rules/pod_mutator.h"
@@ -50,7 +52,7 @@ Json pod_metadata(const RayClusterSpec& spec, const GroupSpec& group, NodeType t
   metadata["labels"] = pod_labels(spec, group, type, group_name, object_at(metadata, "labels"), defaults);
   Json annotations = defaults.annotations;
   annotations.update(object_at(metadata, "annotations"));
-  if (type == NodeType::kHead) set_label(annotations, kFaultTolerance, "false");
+  if (type == NodeType::kHead) annotate_fault_tolerance(spec, annotations);
   for (const auto& [key, value] : hashes) annotations[key] = value;
   if (!annotations.empty()) metadata["annotations"] = std::move(annotations);
   metadata["ownerReferences"] = Json::array({spec.owner.to_json()});
@@ -76,7 +78,7 @@ Json wait_for_gcs(const Json& ray_container, const std::string& address) {
       "done\n"
       "echo \"The GCS is ready.\"\n",
       address);
-  Json out = {{"name", "wait-gcs-ready"},
+  Json out = {{"name", kWaitGcsReady},
               {"command", {"/bin/bash", "-c", "--"}},
               {"args", Json::array({script})},
               {"resources", {{"limits", resources}, {"requests", resources}}}};
@@ -135,6 +137,8 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   if (parts.type == NodeType::kWorker && options.wait_for_gcs) {
     init_containers.push_back(wait_for_gcs(container, address));
   }
+  add_fault_tolerance(spec, parts.type, container);
+  if (spec.auth.token) add_pod_token_auth(spec, pod_spec);
   for (Json& init : init_containers) add_init_environment(init, fqdn);
   if (init_containers.empty()) pod_spec.erase("initContainers");
 
@@ -142,6 +146,7 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   StringMap params = ray_start_params(group, parts.type, container, address);
   // The monitor of `ray start` runs an autoscaler that does not know Kubernetes.
   if (autoscaled) params["no-monitor"] = "true";
+  if (is_head) add_redis_credentials(spec.fault_tolerance, params);
   add_shared_memory(pod_spec, container, params);
   if (autoscaled) share_logs_with_autoscaler(pod_spec);
   const std::string ray_start = ray_start_command(params, parts.type);

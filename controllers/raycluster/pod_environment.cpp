@@ -1,6 +1,7 @@
 #include "controllers/raycluster/pod_environment.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "controllers/raycluster/labels.h"
 #include "tpu/labels.h"
@@ -57,6 +58,13 @@ void add_ray_environment(Json& container, const RayEnvironment& environment, con
            fmt::format("kuberay_version={};kuberay_crd={}", kCompatibleRelease, environment.creator));
   }
   append_default(env, "RAY_DASHBOARD_ENABLE_K8S_DISK_USAGE", "1");
+}
+
+void add_variable(Json& container, Json variable) { env_of(container).push_back(std::move(variable)); }
+
+void add_default_variable(Json& container, Json variable) {
+  Json& env = env_of(container);
+  if (!declares(env, string_at(variable, {"name"}))) env.push_back(std::move(variable));
 }
 
 void add_init_environment(Json& init_container, const std::string& head_fqdn) {

@@ -19,6 +19,11 @@ struct RayEnvironment {
 /// Appends the variables of KubeRay to container 0, in its order. Does not override those that users may set.
 void add_ray_environment(Json& container, const RayEnvironment& environment, const Options& options);
 
+/// Appends an environment variable as the API has it: {"name": ..., "value": ...}.
+void add_variable(Json& container, Json variable);
+/// The same, unless the container has one of its name.
+void add_default_variable(Json& container, Json variable);
+
 /// Appends FQ_RAY_IP and RAY_IP, the address of the head.
 void add_init_environment(Json& init_container, const std::string& head_fqdn);
 

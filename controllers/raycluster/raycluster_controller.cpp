@@ -44,6 +44,8 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   for (const ChildType& child : kChildTypes) {
     children.push_back(&manager.optional_store<ObjectView>(child.type, child_scope));
   }
+  auto& cleanup_jobs = manager.optional_store<JobView>(
+      kJobs, {.namespace_name = namespace_name, .label_selector = std::string(kCleanupJobSelector)});
   runtime::Controller& controller =
       manager.add(std::make_unique<RayClusterReconciler>(
                       RayClusterReconciler::Stores{clusters,
@@ -51,13 +53,15 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
                                                    pods.add_index(orphan_index),
                                                    services,
                                                    services.add_index(runtime::owner_uid<ObjectView>),
-                                                   {children.begin(), children.end()}},
+                                                   {children.begin(), children.end()},
+                                                   &cleanup_jobs},
                       std::move(options)),
                   std::move(controller_options));
   controller.watches(clusters);
   controller.watches<PodView>(pods, cluster_of_pod);
   controller.watches(services);
   for (runtime::ObjectStore* store : children) controller.watches_optional(*store);
+  controller.watches_optional(cleanup_jobs);
   return controller;
 }
 

@@ -2,7 +2,9 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/decisions.h"
+#include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/render.h"
+#include "controllers/raycluster/token_auth.h"
 #include "webhook/rules/raycluster/validator.h"
 #include "webhook/rules/refusal.h"
 
@@ -15,6 +17,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
   out.phase = suspend_phase(spec, array_at(seen.cluster.json(), {"status", "conditions"}), !seen.pods.empty());
   out.children = decide_children(spec, desired_children(spec), seen);
   out.services = decide_services(spec, seen, options);
+  out.add_finalizer = needs_cleanup_finalizer(spec, seen.cluster, options);
   out.adopted_pods = pods_to_adopt(seen.pods);
   if (!out.adopted_pods.empty()) return out;
   if (out.phase == SuspendPhase::kRunning) {
@@ -23,6 +26,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     // Pods would connect to a service of another owner, or run without what they need.
     const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
     out.head = decide_head(spec, pods.heads, may_create, options);
+    out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
     out.workers = decide_workers(spec, pods.workers, may_create, options);
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
@@ -33,7 +37,8 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
 
 Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options) {
   const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
-  if (seen.cluster.deletion_timestamp() || spec.managed_by_other()) return plan::Plan{};
+  if (seen.cluster.deletion_timestamp()) return plan_deletion(spec, seen, options);
+  if (spec.managed_by_other()) return plan::Plan{};
   const Json& cluster = seen.cluster.json();
   if (const Problem refusal =
           webhook::refusal(webhook::validate_raycluster(cluster, nullptr), webhook::unsupported_fields(cluster))) {

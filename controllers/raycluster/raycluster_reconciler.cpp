@@ -5,6 +5,7 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
 #include "controllers/raycluster/services.h"
 
@@ -31,6 +32,10 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
     if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
   }
   seen.children = observe_children(spec);
+  seen.jobs_watched = stores_.cleanup_jobs != nullptr && stores_.cleanup_jobs->synced();
+  if (seen.jobs_watched && seen.cluster.deletion_timestamp()) {
+    seen.cleanup_job = stores_.cleanup_jobs->get({input.key.namespace_name, redis_cleanup_job_name(spec)});
+  }
   return plan_raycluster(seen, options_);
 }
 

@@ -25,6 +25,7 @@ class RayClusterReconciler final : public plan::Reconciler {
     const runtime::ObjectStore& services;
     runtime::Index<ObjectView> services_by_owner;
     std::vector<const runtime::ObjectStore*> children = {};  ///< One for each type; they may be not synced.
+    const runtime::JobStore* cleanup_jobs = nullptr;         ///< May be not synced, or null.
   };
 
   explicit RayClusterReconciler(Stores stores, Options options = {});

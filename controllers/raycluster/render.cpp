@@ -8,6 +8,7 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/status.h"
 
 namespace tpuslice::raycluster {
@@ -22,9 +23,11 @@ constexpr std::size_t kMaxNamesInEvent = 8;
 /// Stages of the plan.
 ///
 /// A role binding is written after its role: the API server looks up what it grants. An ingress comes last, so that
-/// one that cannot be written does not hold back pods.
+/// one that cannot be written does not hold back pods. The finalizer comes after the check, which it would fail, and
+/// before all pods.
 enum class Step : std::uint8_t {
   kCheck,
+  kFinalizer,
   kPodPatches,
   kDeletes,
   kChildren,
@@ -240,6 +243,20 @@ void add_child(const Child& child, Changes& changes) {
   for (std::size_t i = first; i < changes.events.size(); ++i) changes.events[i].after_type = type;
 }
 
+void add_finalizer(const RayClusterObserved& seen, Changes& changes) {
+  changes.add(Step::kFinalizer, add_cleanup_finalizer(seen.cluster));
+  changes.events.push_back(finalizer_failure(seen.cluster));
+  changes.reasons.emplace_back("the cluster is fault-tolerant: adding the finalizer of the cleanup of Redis");
+}
+
+void add_auth_secret(const Action& action, Changes& changes) {
+  changes.add(Step::kChildren, action);
+  changes.reasons.push_back(fmt::format("the head needs the token in secret {}: creating it", action.key.name));
+  changes.events.push_back({EventType::kWarning, "FailedToCreateSecret", "CreateSecret",
+                            fmt::format("Failed to create secret {}", action.key.to_string()), action.key});
+  changes.events.back().after_type = kSecrets;
+}
+
 /// A Warning with `message`, unless the condition said so already.
 void warn_once(const Json& before, const Json& after, std::string_view condition, plan::EventIntent event,
                Changes& changes) {
@@ -285,6 +302,7 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
                   const Decisions& decisions) {
   Changes changes;
   add_adoption_check(spec, seen, decisions, changes);
+  if (decisions.add_finalizer) add_finalizer(seen, changes);
   add_adoption(spec, decisions.adopted_pods, changes);
   add_upgrade(spec, seen, decisions.upgrade, changes);
   add_head(decisions.head, changes);
@@ -292,6 +310,7 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);
   add_suspension(spec, seen, decisions, changes);
   for (const Child& child : decisions.children) add_child(child, changes);
+  if (decisions.auth_secret) add_auth_secret(*decisions.auth_secret, changes);
   for (const Service& service : decisions.services) add_service(service, changes);
 
   const Problem refusal = template_errors(decisions);
@@ -299,7 +318,8 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   const Json before = plan::status_of(seen.cluster);
   StatusInput input{spec, seen, pods, decisions.phase, refusal, service_problem(decisions.services, seen.last_failure),
                     {}};
-  if (!decisions.children.empty()) input.children = child_problem(decisions.children, seen.last_failure);
+  const bool has_children = !decisions.children.empty() || spec.auth.creates_secret();
+  if (has_children) input.children = child_problem(decisions.children, seen.last_failure);
   Json status = build_status(input);
   warn_of_refusal(before, status, refusal, changes);
   warn_once(before, status, kServicesReady,

@@ -7,8 +7,8 @@
 
 namespace tpuslice::raycluster {
 
-/// Stages: a check before adoptions; patches of pods; deletes; other children, services; creates of all pods. Then the
-/// status, and events.
+/// Stages: a check before adoptions; the finalizer of the cluster; patches of pods; deletes; other children, services;
+/// creates of all pods. Then the status, and events.
 [[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                                 const Decisions& decisions);
 

@@ -52,6 +52,11 @@ Json Generator::random_cluster() {
   } else if (chance(25)) {
     cluster["spec"]["upgradeStrategy"]["type"] = "Recreate";
   }
+  if (chance(30)) cluster["spec"]["gcsFaultToleranceOptions"]["redisAddress"] = "redis:6379";
+  if (chance(20)) {
+    cluster["spec"]["rayVersion"] = "2.55.0";
+    cluster["spec"]["authOptions"]["mode"] = "token";
+  }
   if (chance(10)) {
     const char* type = chance(50) ? "RayClusterSuspending" : "RayClusterSuspended";
     cluster["status"]["conditions"] = Json::array({{{"type", type},
@@ -157,7 +162,7 @@ World Generator::world() {
 void Generator::edit(World& world) {
   Json& groups = groups_of(world);
   if (chance(10)) world.cluster().mutable_json()["spec"]["suspend"] = chance(50);
-  if (chance(10)) world.cluster().mutable_json()["spec"]["rayVersion"] = chance(50) ? "2.49.1" : "2.50.0";
+  if (chance(10)) world.cluster().mutable_json()["spec"]["rayVersion"] = chance(50) ? "2.53.0" : "2.54.0";
   if (chance(10)) groups.push_back(random_group(10 + below(5)));
   if (groups.size() > 1 && groups.back()["groupName"] == groups[groups.size() - 2]["groupName"])
     groups.erase(groups.size() - 1);

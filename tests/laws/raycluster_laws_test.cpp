@@ -235,6 +235,52 @@ TEST_F(RayClusterLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
   });
 }
 
+std::vector<std::string> finalizers_of(const World& world) {
+  std::vector<std::string> out;
+  for (const Json& each : array_at(world.cluster().json(), {"metadata", "finalizers"})) out.push_back(each);
+  return out;
+}
+
+TEST_F(RayClusterLaws, NoPodExistsBeforeTheFinalizerAndTheTokenThatItNeeds) {
+  for_many_worlds([](Generator& generator) {
+    World world(generator.world().cluster().json());
+    const RayClusterSpec spec = RayClusterSpec::read(world.cluster());
+    for (int round = 0; round < 4; ++round) {
+      const std::vector<Action> actions = actions_of(plan_of(world));
+      const int done = generator.below(static_cast<int>(actions.size()) + 1);
+      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
+      if (world.pods().empty()) continue;
+      EXPECT_EQ(finalizers_of(world).size(), spec.fault_tolerance.enabled ? 1U : 0U);
+      EXPECT_EQ(world.of_kind("Secret").size(), spec.auth.creates_secret() ? 1U : 0U);
+    }
+  });
+}
+
+TEST_F(RayClusterLaws, ADeletedClusterIsReleasedAndLeavesRedisCleanWhateverIsCut) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (int round = generator.below(3); round > 0; --round) apply_whole(plan_of(world), world);
+    const bool held = !finalizers_of(world).empty();
+    const bool orphans = !pods_to_adopt(world.observed().pods).empty();
+    world.delete_cluster();
+    bool cleaned = false;
+    for (int round = 0; round < kMaxRounds && !world.gone(); ++round) {
+      const Plan plan = plan_of(world);
+      EXPECT_FALSE(plan.status.has_value());
+      const std::vector<Action> actions = actions_of(plan);
+      const int done = generator.below(static_cast<int>(actions.size()) + 1);
+      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
+      cleaned = cleaned || !world.of_kind("Job").empty();
+      world.advance();
+    }
+    ASSERT_TRUE(world.gone()) << plan_of(world).reason;
+    // Orphans with the labels of the cluster run on, with their state in Redis.
+    EXPECT_TRUE(cleaned || !held || orphans);
+    EXPECT_THAT(world.violations(), IsEmpty());
+    EXPECT_TRUE(plan_of(world).empty());
+  });
+}
+
 TEST_F(RayClusterLaws, ARollingUpgradeRecreatesOneAvailableReplicaAtATime) {
   for_many_worlds([](Generator& generator) {
     World world = generator.world();

@@ -11,6 +11,8 @@ inline constexpr std::string_view kMultiKueueManager = "kueue.x-k8s.io/multikueu
 
 inline constexpr std::string_view kOriginatedFromCrd = "ray.io/originated-from-crd";
 inline constexpr std::string_view kFaultTolerance = "ray.io/ft-enabled";
+/// Annotation of a fault-tolerant cluster, unless its options say so: prefix of its keys in Redis.
+inline constexpr std::string_view kStorageNamespace = "ray.io/external-storage-namespace";
 inline constexpr std::string_view kServeService = "ray.io/enable-serve-service";
 
 /// Ours: annotation of a RayCluster: how pods are replaced when the template of their group changes.
@@ -24,6 +26,14 @@ inline constexpr std::string_view kAutoscalerContainer = "autoscaler";
 inline constexpr std::string_view kAutoscalerV2Variable = "RAY_enable_autoscaler_v2";
 /// and of the autoscaler, the command that starts it, for users who replace its arguments.
 inline constexpr std::string_view kAutoscalerCommandVariable = "KUBERAY_GEN_AUTOSCALER_START_CMD";
+/// Values of gcsFaultToleranceOptions.backend; the first is the default.
+inline constexpr std::string_view kRedis = "redis";
+inline constexpr std::string_view kRocksDb = "rocksdb";
+
+// Environment variables of Ray that users set themselves, or let the operator set.
+inline constexpr std::string_view kRedisAddressVariable = "RAY_REDIS_ADDRESS";
+inline constexpr std::string_view kRedisUsernameVariable = "REDIS_USERNAME";
+inline constexpr std::string_view kRedisPasswordVariable = "REDIS_PASSWORD";
 
 /// Default port of the GCS.
 inline constexpr int kGcsPort = 6379;

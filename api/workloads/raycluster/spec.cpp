@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/base/strings.h"
 #include "api/workloads/raycluster/labels.h"
 
 namespace tpuslice::raycluster {
@@ -51,6 +52,28 @@ WorkerGroup read_worker_group(const Json& json) {
   return group;
 }
 
+Authentication read_auth(const Json& spec) {
+  const Json* options = find_set(spec, {"authOptions"});
+  if (options == nullptr) return {};
+  return {string_at(*options, {"mode"}) == "token", bool_at(*options, {"enableK8sTokenAuth"}),
+          string_at(*options, {"secretName"})};
+}
+
+FaultTolerance read_fault_tolerance(const Json& cluster) {
+  FaultTolerance out;
+  out.options = find_set(cluster, {"spec", "gcsFaultToleranceOptions"});
+  out.enabled = out.options != nullptr ||
+                equals_ignoring_case(string_at(cluster, {"metadata", "annotations", kFaultTolerance}), "true");
+  out.storage_namespace = string_at(cluster, {"metadata", "uid"});
+  const Json* annotation = find_set(cluster, {"metadata", "annotations", kStorageNamespace});
+  if (annotation != nullptr) out.storage_namespace = string_at(*annotation, {});
+  if (out.options == nullptr) return out;
+  out.backend = string_at(*out.options, {"backend"});
+  const std::string chosen = string_at(*out.options, {"externalStorageNamespace"});
+  if (!chosen.empty()) out.storage_namespace = chosen;
+  return out;
+}
+
 }  // namespace
 
 std::string GroupSpec::ray_container() const {
@@ -83,6 +106,7 @@ RayClusterSpec RayClusterSpec::read(const Json& cluster) {
   out.serve_service = string_at(cluster, {"metadata", "annotations", kServeService}) == "true";
   out.rolling = string_at(cluster, {"metadata", "annotations", kUpgrade}) == kRollingUpgrade;
   out.annotations = string_map_at(cluster, {"metadata", "annotations"});
+  out.fault_tolerance = read_fault_tolerance(cluster);
   const Json* spec = find_set(cluster, {"spec"});
   if (spec == nullptr) return out;
   out.source = spec;
@@ -90,6 +114,7 @@ RayClusterSpec RayClusterSpec::read(const Json& cluster) {
   out.suspend = bool_at(*spec, {"suspend"});
   out.autoscaling = {bool_at(*spec, {"enableInTreeAutoscaling"}), string_at(*spec, {"autoscalerOptions", "version"}),
                      find_set(*spec, {"autoscalerOptions"})};
+  out.auth = read_auth(*spec);
   out.managed_by = string_at(*spec, {"managedBy"});
   out.ray_version = string_at(*spec, {"rayVersion"});
   out.head_service_annotations = parameters(*spec, "headServiceAnnotations");

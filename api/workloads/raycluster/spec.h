@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/types/object.h"
+#include "api/workloads/raycluster/labels.h"
 
 namespace tpuslice::raycluster {
 
@@ -57,6 +58,26 @@ struct Autoscaling {
   [[nodiscard]] bool explicit_v2() const { return enabled && version == "v2"; }
 };
 
+/// Authentication between Ray's processes and its clients: spec.authOptions.
+struct Authentication {
+  bool token = false;             ///< mode: token
+  bool service_accounts = false;  ///< enableK8sTokenAuth: tokens of service accounts, which the API server checks.
+  std::string secret;             ///< secretName: holds the token; empty: the operator creates one.
+
+  [[nodiscard]] bool creates_secret() const { return token && !service_accounts && secret.empty(); }
+};
+
+/// The state of the GCS is kept in Redis, so that a new head continues with it: spec.gcsFaultToleranceOptions, or the
+/// annotation kFaultTolerance and the user's environment variables.
+struct FaultTolerance {
+  bool enabled = false;
+  std::string backend;            ///< Empty: redis.
+  std::string storage_namespace;  ///< Prefix of the keys in Redis; the cluster's UID unless set.
+  const Json* options = nullptr;  ///< gcsFaultToleranceOptions, borrowed; null if absent.
+
+  [[nodiscard]] bool uses_redis() const { return enabled && (backend.empty() || backend == kRedis); }
+};
+
 /// Borrows from the document it was read from, which must outlive it.
 struct RayClusterSpec {
   ObjectKey key;
@@ -66,6 +87,8 @@ struct RayClusterSpec {
   std::vector<WorkerGroup> groups;  ///< As in spec.workerGroupSpecs; an element that is not an object has the defaults.
   bool suspend = false;
   Autoscaling autoscaling;
+  Authentication auth;
+  FaultTolerance fault_tolerance;
   std::string managed_by;
   std::string ray_version;
   std::string creator;    ///< Kind that created this cluster: RayCluster, RayJob or RayService.

@@ -94,7 +94,7 @@ TEST(OperatorOptions, AllErrorsOfAConfigurationFileAreReported) {
       "rayCluster and the flags in camel case, e.g. leaderElect; rayCluster.injectProbes: Invalid value: 1: must be "
       "true or false; rayCluster.sidecars: Forbidden: no such setting; the keys are headSidecarContainers, "
       "workerSidecarContainers, defaultContainerEnvs, defaultPodLabels, defaultPodAnnotations, injectProbes, "
-      "injectWaitGcsReady, headServiceClusterIP");
+      "injectWaitGcsReady, headServiceClusterIP, redisCleanup");
 }
 
 TEST(OperatorOptions, APortWithoutAHostListensOnAllAddresses) {

@@ -33,6 +33,7 @@ defaultPodAnnotations: {example.com/scrape: "true"}
 injectProbes: false
 injectWaitGcsReady: false
 headServiceClusterIP: true
+redisCleanup: false
 )")
                            .value();
   ASSERT_THAT(read_raycluster_configuration(section, options), IsEmpty());
@@ -44,6 +45,7 @@ headServiceClusterIP: true
   EXPECT_FALSE(options.inject_probes);
   EXPECT_FALSE(options.wait_for_gcs);
   EXPECT_TRUE(options.head_cluster_ip);
+  EXPECT_FALSE(options.redis_cleanup);
 }
 
 TEST(RayClusterConfiguration, KeepsTheDefaultsOfAbsentKeys) {
@@ -52,6 +54,7 @@ TEST(RayClusterConfiguration, KeepsTheDefaultsOfAbsentKeys) {
   EXPECT_TRUE(options.inject_probes);
   EXPECT_TRUE(options.wait_for_gcs);
   EXPECT_FALSE(options.head_cluster_ip);
+  EXPECT_TRUE(options.redis_cleanup);
   EXPECT_EQ(options.pod_defaults.head_sidecars, Json::array());
 }
 

@@ -27,6 +27,9 @@ TEST(UnsupportedFields, DoNotIncludeTheFieldsOfAnOrdinaryCluster) {
   cluster["spec"]["enableInTreeAutoscaling"] = true;
   cluster["spec"]["autoscalerOptions"]["version"] = "v2";
   cluster["spec"]["headGroupSpec"]["enableIngress"] = true;
+  cluster["spec"]["authOptions"]["mode"] = "token";
+  cluster["spec"]["gcsFaultToleranceOptions"]["redisAddress"] = "redis:6379";
+  cluster["metadata"]["annotations"]["ray.io/ft-enabled"] = "true";
   EXPECT_THAT(unsupported_paths(cluster), IsEmpty());
 }
 
@@ -46,14 +49,11 @@ TEST_P(UnsupportedFieldCase, HasAPathAndAReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, UnsupportedFieldCase,
-    ::testing::Values(UnsupportedCase{"/spec/gcsFaultToleranceOptions", Json({{"redisAddress", "r:1"}}),
-                                      "spec.gcsFaultToleranceOptions"},
-                      UnsupportedCase{"/spec/authOptions", Json::object(), "spec.authOptions"},
+    ::testing::Values(UnsupportedCase{"/spec/gcsFaultToleranceOptions", Json({{"backend", "rocksdb"}}),
+                                      "spec.gcsFaultToleranceOptions.backend"},
                       UnsupportedCase{"/spec/networkPolicy", Json({{"mode", "DenyAll"}}), "spec.networkPolicy"},
                       UnsupportedCase{"/spec/tlsOptions", Json::object(), "spec.tlsOptions"},
-                      UnsupportedCase{"/spec/historyServerOptions", Json::object(), "spec.historyServerOptions"},
-                      UnsupportedCase{"/metadata/annotations/ray.io~1ft-enabled", "true",
-                                      "metadata.annotations[ray.io/ft-enabled]"}));
+                      UnsupportedCase{"/spec/historyServerOptions", Json::object(), "spec.historyServerOptions"}));
 
 TEST(UnsupportedFields, OfUpstreamsAlphaFeaturesAreNamedAsSuch) {
   Json cluster = tpu_cluster();

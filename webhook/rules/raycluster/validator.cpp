@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,9 @@
 #include "tpu/catalog.h"
 #include "tpu/naming.h"
 #include "webhook/rules/raycluster/autoscaling.h"
+#include "webhook/rules/raycluster/fault_tolerance.h"
 #include "webhook/rules/raycluster/groups.h"
+#include "webhook/rules/raycluster/token_auth.h"
 #include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::webhook {
@@ -197,6 +200,8 @@ Errors check_cluster(const Json& cluster, const Json* old) {
   check_serve_service(cluster, errors);
   check_group_spec(*head, "spec.headGroupSpec", errors);
   const RayClusterSpec typed = RayClusterSpec::read(cluster);
+  check_token_auth(cluster, typed, errors);
+  check_fault_tolerance(cluster, old, typed, errors);
   if (typed.groups.size() > workloads::kMaxGroups) {
     errors.push_back(too_many("spec.workerGroupSpecs", typed.groups.size(), workloads::kMaxGroups, kOurRule));
     return errors;
@@ -225,6 +230,8 @@ std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old
 std::vector<std::string> warn_raycluster(const Json& cluster) {
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
   std::vector<std::string> warnings = warn_autoscaling(spec);
+  for (std::string& warning : warn_token_auth(cluster)) warnings.push_back(std::move(warning));
+  for (std::string& warning : warn_fault_tolerance(cluster)) warnings.push_back(std::move(warning));
   for_each_group(cluster, spec, [&](const Json&, const WorkerGroup& group, const std::string& path) {
     if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
       warnings.push_back(fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run",

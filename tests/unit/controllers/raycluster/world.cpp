@@ -5,6 +5,8 @@
 #include "api/types/patch.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/pods.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -50,19 +52,12 @@ RayClusterObserved World::observed() const {
       seen.children.objects.push_back({child.type, std::make_shared<const ObjectView>(decode_object(object))});
     }
   }
+  if (const auto jobs = others_.find("Job"); jobs != others_.end()) {
+    for (const auto& [name, job] : jobs->second) {
+      seen.cleanup_job = std::make_shared<const JobView>(JobView::from_json(job).value());
+    }
+  }
   return seen;
-}
-
-void World::add_child(Json child) {
-  child["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  const std::string name = string_at(child, {"metadata", "name"});
-  auto& objects = others_[string_at(child, {"kind"})];
-  objects[name] = std::move(child);
-}
-
-std::map<std::string, Json>& World::objects_of(const ResourceType& type) {
-  if (type == kPods) return pods_;
-  return type == kServices ? services_ : others_[std::string(type.kind)];
 }
 
 void World::add_pod(Json pod) {
@@ -79,6 +74,13 @@ void World::add_service(Json service) {
   services_[name] = std::move(service);
 }
 
+void World::add_child(Json child) {
+  child["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
+  const std::string name = string_at(child, {"metadata", "name"});
+  auto& objects = others_[string_at(child, {"kind"})];
+  objects[name] = std::move(child);
+}
+
 void World::check_host(const Json& pod) {
   const std::string host = host_of(pod);
   if (host.empty()) return;
@@ -93,11 +95,23 @@ void World::check_host(const Json& pod) {
   }
 }
 
+std::map<std::string, Json>& World::objects_of(const ResourceType& type) {
+  if (type == kPods) return pods_;
+  return type == kServices ? services_ : others_[std::string(type.kind)];
+}
+
 void World::create(const plan::Action& action) {
-  if (objects_of(action.type).contains(action.key.name)) return;
+  auto& objects = objects_of(action.type);
+  if (objects.contains(action.key.name)) return;
   Json body = action.body.make().value();
   if (action.type == kServices) return add_service(std::move(body));
-  if (action.type != kPods) return add_child(std::move(body));
+  if (action.type != kPods) {
+    const RayClusterObserved seen = observed();
+    if (action.type == kJobs && !by_type(seen.pods).heads.empty()) {
+      violations_.push_back("Redis is cleaned while a head exists");
+    }
+    return add_child(std::move(body));
+  }
   check_host(body);
   body["metadata"]["creationTimestamp"] = format_rfc3339(now_);
   body["status"] = {{"phase", "Pending"}};
@@ -107,6 +121,7 @@ void World::create(const plan::Action& action) {
 void World::apply(const plan::Action& action) {
   ++writes_;
   if (action.kind == plan::ActionKind::kCreate) return create(action);
+  if (action.type == kRayClusters) return patch_cluster(action);
   auto& objects = objects_of(action.type);
   const auto found = objects.find(action.key.name);
   if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
@@ -118,6 +133,21 @@ void World::apply(const plan::Action& action) {
   views_.erase(action.key.name);
 }
 
+void World::patch_cluster(const plan::Action& action) {
+  const plan::Preconditions& needed = action.preconditions;
+  if (gone() || needed.uid != cluster_.uid()) return;
+  if (!needed.resource_version.empty() && needed.resource_version != cluster_.resource_version()) return;
+  if (!action.subresource.empty()) return;
+  cluster_ = Object(apply_merge_patch(cluster_.json(), action.body.make().value()));
+  cluster_.mutable_json()["metadata"]["resourceVersion"] = fmt::format("{}", ++version_);
+}
+
+void World::delete_cluster() { cluster_.mutable_json()["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
+
+bool World::gone() const {
+  return cluster_.deletion_timestamp() && array_at(cluster_.json(), {"metadata", "finalizers"}).empty();
+}
+
 void World::apply(const plan::StatusPatch& status) {
   ++writes_;
   cluster_.mutable_json()["status"] = status.status;
@@ -125,6 +155,14 @@ void World::apply(const plan::StatusPatch& status) {
 
 void World::advance() {
   now_ += std::chrono::seconds(10);
+  for (auto& [name, job] : others_["Job"]) {
+    job["status"]["conditions"] = Json::array({{{"type", "Complete"}, {"status", "True"}}});
+  }
+  if (gone()) {
+    for (auto* objects : {&pods_, &services_}) objects->clear();
+    others_.clear();
+    views_.clear();
+  }
   for (auto pod = pods_.begin(); pod != pods_.end();) {
     if (terminating(pod->second)) {
       views_.erase(pod->first);

@@ -22,8 +22,13 @@ class World {
   /// terminating first.
   void apply(const plan::Action& action);
   void apply(const plan::StatusPatch& status);
-  /// As kubelets: terminating pods are deleted, all others become running and ready.
+  /// As kubelets: terminating pods are deleted, all others become running and ready. Jobs complete; if the cluster is
+  /// deleted and has no finalizer, its children are deleted.
   void advance();
+  /// As kubectl delete: the cluster is held by its finalizers.
+  void delete_cluster();
+  /// Deleted, and nothing holds it any more.
+  [[nodiscard]] bool gone() const;
 
   /// Adds a pod, service or other child and sets its uid.
   void add_pod(Json pod);
@@ -33,13 +38,20 @@ class World {
   /// Names of all pods that are not terminating, and of all other children, to compare two worlds.
   [[nodiscard]] std::vector<std::string> children() const;
   [[nodiscard]] const std::map<std::string, Json>& pods() const { return pods_; }
+  /// Children other than pods and services, by name: of_kind("Job").
+  [[nodiscard]] std::map<std::string, Json> of_kind(const std::string& kind) const {
+    const auto found = others_.find(kind);
+    return found == others_.end() ? std::map<std::string, Json>() : found->second;
+  }
 
-  /// Violations of safety so far: a pod created for a host that has one, or in a slice that is running.
+  /// Violations of safety so far: a pod created for a host that has one, or in a slice that is running; a cleanup of
+  /// Redis while a head exists.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   [[nodiscard]] std::size_t writes() const { return writes_; }
 
  private:
   [[nodiscard]] std::map<std::string, Json>& objects_of(const ResourceType& type);
+  void patch_cluster(const plan::Action& action);
   void create(const plan::Action& action);
   void check_host(const Json& pod);
 
@@ -50,6 +62,7 @@ class World {
   mutable std::map<std::string, std::shared_ptr<const PodView>> views_;  ///< Decoded pods, until they change.
   Timestamp now_;
   std::size_t next_uid_ = 1;
+  std::size_t version_ = 1;
   std::size_t writes_ = 0;
   std::vector<std::string> violations_;
 };

@@ -1,0 +1,190 @@
+#include "controllers/raycluster/redis_cleanup.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/base/strings.h"
+#include "controllers/plan/changes.h"
+#include "controllers/plan/child.h"
+#include "controllers/raycluster/children.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/names.h"
+#include "controllers/raycluster/pods.h"
+
+namespace tpuslice::raycluster {
+namespace {
+
+using plan::Action;
+using plan::Changes;
+using plan::EventType;
+
+constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
+constexpr std::string_view kFailedRedisCleanupJob = "FailedRedisCleanupJob";
+
+/// Stages of the plan.
+enum class Step : std::uint8_t { kPods, kJob, kFinalizer };
+
+bool has_finalizer(const Object& cluster, std::string_view name) {
+  const Json& finalizers = array_at(cluster.json(), {"metadata", "finalizers"});
+  return std::ranges::find(finalizers, Json(name)) != finalizers.end();
+}
+
+/// A merge patch replaces the list, so the cluster must be as observed.
+Action patch_finalizers(const Object& cluster, Json finalizers) {
+  Action action = Action::patch(kRayClusters, cluster.key(), {{"metadata", {{"finalizers", std::move(finalizers)}}}},
+                                {.uid = cluster.uid(), .resource_version = cluster.resource_version()});
+  action.failure_reason = kFailedFinalizer;
+  return action;
+}
+
+Action remove_finalizer(const Object& cluster) {
+  Json kept = Json::array();
+  for (const Json& each : array_at(cluster.json(), {"metadata", "finalizers"})) {
+    if (each != Json(kRedisCleanupFinalizer)) kept.push_back(each);
+  }
+  return patch_finalizers(cluster, std::move(kept));
+}
+
+/// Lets the deletion go on. `event` is sent if `message` is not empty.
+void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
+  changes.add(Step::kFinalizer, remove_finalizer(cluster));
+  changes.reasons.push_back(std::move(reason));
+  changes.events.push_back(finalizer_failure(cluster));
+  if (message.empty()) return;
+  changes.events.push_back({EventType::kWarning, std::string(event), "Cleanup", std::move(message), std::nullopt});
+}
+
+Duration deletion_timeout(const Object& cluster) {
+  const std::optional<int> seconds = parse_count(cluster.annotation(kDeletionTimeout));
+  return seconds && *seconds > 0 ? std::chrono::seconds(*seconds) : kDefaultDeletionTimeout;
+}
+
+/// The state stays in Redis.
+std::string remains(const RayClusterSpec& spec) {
+  return fmt::format("Redis storage namespace \"{}\" may need manual cleanup", spec.fault_tolerance.storage_namespace);
+}
+
+/// Why Redis is not cleaned at all; empty if it is.
+std::string reason_to_skip(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
+  if (spec.managed_by_other()) return fmt::format("spec.managedBy is {}", spec.managed_by);
+  if (!options.redis_cleanup) return "redisCleanup is false in the operator's configuration";
+  if (!spec.fault_tolerance.uses_redis()) return "the cluster is not fault-tolerant with Redis any more";
+  if (has_finalizer(seen.cluster, "orphan")) return "the cluster is deleted with --cascade=orphan, and its pods run on";
+  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedRedisCleanupJob &&
+                       seen.last_failure->message.find("because it is being terminated") != std::string::npos;
+  return refused ? "the namespace is being terminated" : "";
+}
+
+/// Not orphans, which --cascade=orphan has left for another cluster.
+void delete_pods(const RayClusterObserved& seen, Changes& changes) {
+  std::size_t deleted = 0;
+  for (const PodPtr& pod : not_terminating(seen.pods)) {
+    if (!pod->has_owner) continue;
+    changes.add(Step::kPods, Action::remove(kPods, pod->key, {.uid = pod->uid}));
+    ++deleted;
+  }
+  if (deleted > 0) changes.reasons.push_back(fmt::format("the cluster is being deleted: deleting {} pods", deleted));
+}
+
+void create_job(const RayClusterSpec& spec, Object job, Changes& changes) {
+  const ObjectKey key = job.key();
+  Action action = Action::create(kJobs, std::move(job));
+  action.failure_reason = kFailedRedisCleanupJob;
+  changes.add(Step::kJob, std::move(action));
+  changes.reasons.push_back(fmt::format("creating job {} to delete storage namespace {} from Redis", key.name,
+                                        spec.fault_tolerance.storage_namespace));
+  changes.events.push_back({EventType::kNormal, "CreatedRedisCleanupJob", "CreateRedisCleanupJob",
+                            fmt::format("Created Redis cleanup Job {}", key.to_string()), key});
+  changes.events.push_back({EventType::kWarning, "FailedToCreateRedisCleanupJob", "CreateRedisCleanupJob",
+                            fmt::format("Failed to create Redis cleanup Job {}", key.to_string()), key});
+}
+
+/// Releases the cluster if its Job has finished.
+void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, const JobView& job, Changes& changes) {
+  if (job.condition("Complete") != nullptr) {
+    return release(seen.cluster, fmt::format("job {} has deleted the state of the GCS from Redis", job.key.name), {},
+                   {}, changes);
+  }
+  // With a deadline, FailureTarget precedes Failed by the time that the pod takes to terminate.
+  for (const char* type : {"Failed", "FailureTarget"}) {
+    const JobCondition* failed = job.condition(type);
+    if (failed == nullptr) continue;
+    return release(seen.cluster, fmt::format("job {} has failed: {}", job.key.name, failed->reason),
+                   "RedisCleanupFailed",
+                   fmt::format("Redis cleanup Job {} failed ({}: {}); {}", job.key.to_string(), failed->reason,
+                               failed->message, remains(spec)),
+                   changes);
+  }
+}
+
+/// The head does not write to Redis any more: creates the Job, or follows it.
+void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options, Changes& changes) {
+  // Until its dependents are deleted, the garbage collector would delete the Job as one of them.
+  if (has_finalizer(seen.cluster, "foregroundDeletion")) return;
+  if (!seen.jobs_watched) return changes.requeue_within(kUnwatchedRetry);
+  Result<Object> desired = build_redis_cleanup_job(spec, options);
+  if (!desired) {
+    return release(seen.cluster, "the cleanup of Redis is skipped: " + desired.error().message(), "RedisCleanupSkipped",
+                   fmt::format("No Redis cleanup Job: {}; {}", desired.error().message(), remains(spec)), changes);
+  }
+  const JobView* live = seen.cleanup_job.get();
+  if (live == nullptr) return create_job(spec, *std::move(desired), changes);
+  if (plan::ownership(desired->json(), live->controller) == plan::Ownership::kOwned) {
+    if (!live->deleting()) follow_job(spec, seen, *live, changes);
+    return;
+  }
+  changes.reasons.push_back(plan::describe_owner(desired->json(), live->controller) + ": waiting until it is deleted");
+  changes.requeue_within(plan::kConflictRetry);
+}
+
+plan::Plan without_status(Changes changes, const Object& cluster) {
+  const Json status = plan::status_of(cluster);
+  return plan::to_plan(std::move(changes), status, status);
+}
+
+}  // namespace
+
+bool needs_cleanup_finalizer(const RayClusterSpec& spec, const Object& cluster, const Options& options) {
+  return options.redis_cleanup && spec.fault_tolerance.uses_redis() && !has_finalizer(cluster, kRedisCleanupFinalizer);
+}
+
+Action add_cleanup_finalizer(const Object& cluster) {
+  Json finalizers = array_at(cluster.json(), {"metadata", "finalizers"});
+  finalizers.push_back(Json(kRedisCleanupFinalizer));
+  return patch_finalizers(cluster, std::move(finalizers));
+}
+
+plan::EventIntent finalizer_failure(const Object& cluster) {
+  plan::EventIntent event{EventType::kWarning, "FailedToUpdateFinalizer", "UpdateFinalizer",
+                          fmt::format("Failed to update finalizer {}", kRedisCleanupFinalizer), cluster.key()};
+  event.after_type = kRayClusters;
+  return event;
+}
+
+plan::Plan plan_deletion(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
+  Changes changes;
+  if (!has_finalizer(seen.cluster, kRedisCleanupFinalizer)) return {};
+  if (const std::string skip = reason_to_skip(spec, seen, options); !skip.empty()) {
+    release(seen.cluster, fmt::format("the cleanup of Redis is skipped: {}", skip), "RedisCleanupSkipped",
+            fmt::format("No Redis cleanup Job: {}; {}", skip, remains(spec)), changes);
+    return without_status(std::move(changes), seen.cluster);
+  }
+  const Duration age = seen.now - seen.cluster.deletion_timestamp().value_or(seen.now);
+  const Duration timeout = deletion_timeout(seen.cluster);
+  if (age >= timeout) {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(age);
+    release(seen.cluster, "the cleanup of Redis takes too long: the cluster does not wait for it any more",
+            "ForceDeletedStuckCluster",
+            fmt::format("Force-removed GCS FT finalizer after {}s due to Redis cleanup timeout; {}", seconds.count(),
+                        remains(spec)),
+            changes);
+    return without_status(std::move(changes), seen.cluster);
+  }
+  changes.requeue_within(timeout - age);
+  delete_pods(seen, changes);
+  // A head that still terminates could write what was deleted.
+  if (by_type(seen.pods).heads.empty()) clean(spec, seen, options, changes);
+  return without_status(std::move(changes), seen.cluster);
+}
+
+}  // namespace tpuslice::raycluster
