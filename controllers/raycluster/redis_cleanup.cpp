@@ -22,7 +22,7 @@ constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
 constexpr std::string_view kFailedRedisCleanupJob = "FailedRedisCleanupJob";
 
 /// Stages of the plan.
-enum class Step : std::uint8_t { kPods, kJob, kFinalizer };
+enum class CleanupStep : std::uint8_t { kPods, kJob, kFinalizer };
 
 bool has_finalizer(const Object& cluster, std::string_view name) {
   const Json& finalizers = array_at(cluster.json(), {"metadata", "finalizers"});
@@ -47,7 +47,7 @@ Action remove_finalizer(const Object& cluster) {
 
 /// Lets the deletion go on. `event` is sent if `message` is not empty.
 void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
-  changes.add(Step::kFinalizer, remove_finalizer(cluster));
+  changes.add(CleanupStep::kFinalizer, remove_finalizer(cluster));
   changes.reasons.push_back(std::move(reason));
   changes.events.push_back(finalizer_failure(cluster));
   if (message.empty()) return;
@@ -80,7 +80,7 @@ void delete_pods(const RayClusterObserved& seen, Changes& changes) {
   std::size_t deleted = 0;
   for (const PodPtr& pod : not_terminating(seen.pods)) {
     if (!pod->has_owner) continue;
-    changes.add(Step::kPods, Action::remove(kPods, pod->key, {.uid = pod->uid}));
+    changes.add(CleanupStep::kPods, Action::remove(kPods, pod->key, {.uid = pod->uid}));
     ++deleted;
   }
   if (deleted > 0) changes.reasons.push_back(fmt::format("the cluster is being deleted: deleting {} pods", deleted));
@@ -90,7 +90,7 @@ void create_job(const RayClusterSpec& spec, Object job, Changes& changes) {
   const ObjectKey key = job.key();
   Action action = Action::create(kJobs, std::move(job));
   action.failure_reason = kFailedRedisCleanupJob;
-  changes.add(Step::kJob, std::move(action));
+  changes.add(CleanupStep::kJob, std::move(action));
   changes.reasons.push_back(fmt::format("creating job {} to delete storage namespace {} from Redis", key.name,
                                         spec.fault_tolerance.storage_namespace));
   changes.events.push_back({EventType::kNormal, "CreatedRedisCleanupJob", "CreateRedisCleanupJob",

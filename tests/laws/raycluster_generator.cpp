@@ -91,7 +91,9 @@ Json Generator::distort(Json pod) {
     metadata["name"] = fmt::format("not-owned-{}", below(1000));
   } else if (chance(3)) {
     metadata.erase("ownerReferences");
-    if (chance(50)) metadata["name"] = fmt::format("orphan-{}", below(1000));
+    // A head of another group is not adopted, so it cannot have the name of ours.
+    const bool adopted = metadata["labels"]["ray.io/group"] != "unknown";
+    if (!adopted || chance(50)) metadata["name"] = fmt::format("orphan-{}", below(1000));
   }
   if (chance(3)) {  // Of an earlier operator.
     for (const char* key : {"ray.io/upgrade-strategy-recreate-hash", "ray.io/kuberay-version"}) {

@@ -87,6 +87,9 @@ std::vector<std::string> differences(const World& world) {
       out.push_back(fmt::format("{} was created for {} hosts", pod->key.name, created_for->second));
     }
   }
+  // A rolling upgrade waits for a replica that is not available.
+  const bool unavailable =
+      std::ranges::any_of(pods.workers, [](const PodPtr& pod) { return pod->phase == PodPhase::kUnknown; });
   for (const PodPtr& pod : seen.pods) {
     if (!pod->controller) out.push_back("not adopted: " + pod->key.name);
     if (spec.recreate && pod->annotation(kSpecHash) != spec_hash(spec)) {
@@ -96,7 +99,8 @@ std::vector<std::string> differences(const World& world) {
     // The autoscaler alone removes surplus replicas.
     const bool surplus = group != nullptr && spec.autoscaling.enabled &&
                          hosts[group->name].size() > static_cast<std::size_t>(group->desired_replicas());
-    if (spec.rolling && group != nullptr && !surplus && pod->annotation(kTemplateHash) != template_hash(spec, *group)) {
+    if (spec.rolling && !unavailable && group != nullptr && !surplus &&
+        pod->annotation(kTemplateHash) != template_hash(spec, *group)) {
       out.push_back("of an earlier template: " + pod->key.name);
     }
   }
