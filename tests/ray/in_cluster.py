@@ -1,8 +1,9 @@
-"""Runs in the head pod: what Ray knows of the cluster, as JSON. in_cluster.py nodes|identities|slice"""
+"""Runs in the head pod: what Ray knows of the cluster, as JSON. in_cluster.py nodes|identities|slice|request|keep|release"""
 import json
 import sys
 
 import ray
+import ray.autoscaler.sdk
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 
@@ -44,6 +45,23 @@ def reserved_slice():
     return {"hosts": handle.num_hosts, "identities": ray.get(tasks, timeout=100)}
 
 
+def request():
+    """Asks for a slice that does not exist, and does not wait for it."""
+    ray.util.placement_group([{"TPU": 4}] * 4, strategy="STRICT_SPREAD", lifetime="detached", name="wanted")
+
+
+def keep():
+    """Frees the slice, and asks the autoscaler to keep it although it is idle."""
+    ray.autoscaler.sdk.request_resources(bundles=[{"TPU": 4}] * 4)
+    ray.util.remove_placement_group(ray.util.get_placement_group("wanted"))
+
+
+def release():
+    """Nothing needs the slice any more."""
+    ray.autoscaler.sdk.request_resources(bundles=[])
+
+
 if __name__ == "__main__":
-    ray.init(address="auto", logging_level="ERROR", log_to_driver=False)
-    print(json.dumps({"nodes": nodes, "identities": identities, "slice": reserved_slice}[sys.argv[1]]()))
+    ray.init(address="auto", namespace="test", logging_level="ERROR", log_to_driver=False)
+    print(json.dumps({"nodes": nodes, "identities": identities, "slice": reserved_slice,
+                      "request": request, "keep": keep, "release": release}[sys.argv[1]]()))

@@ -41,12 +41,16 @@ def forward(listen, target):
                 except OSError:
                     pass
 
+    def connect(client):
+        with client, socket.create_connection(target) as upstream:
+            back = threading.Thread(target=pump, args=(upstream, client), daemon=True)
+            back.start()
+            pump(client, upstream)
+            back.join()
+
     def serve():
         while True:
-            client, _ = server.accept()
-            upstream = socket.create_connection(target)
-            for pair in ((client, upstream), (upstream, client)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
+            threading.Thread(target=connect, args=(server.accept()[0],), daemon=True).start()
 
     server = socket.create_server(listen)
     threading.Thread(target=serve, daemon=True).start()
@@ -174,12 +178,16 @@ class RealRay(unittest.TestCase):
         cls.world.start()
         begin = time.monotonic()
         cls.world.kubectl("apply", "-f", f"{HERE}/cluster.yaml")
+        cls.world.wait_for("the head", lambda: cls.alive_nodes() == 1)
+        # The autoscaler in the head pod has the cluster create a slice.
+        cls.world.in_cluster("request")
         cls.world.wait_for("five Ray nodes", lambda: cls.alive_nodes() == 5)
+        cls.world.in_cluster("keep")
         print(f"five Ray nodes after {time.monotonic() - begin:.0f} s", file=sys.stderr)
 
     @classmethod
     def alive_nodes(cls):
-        if len(cls.world.runner.sandboxes) < 5:
+        if not cls.world.runner.sandboxes:
             return 0
         try:
             return len(cls.world.in_cluster("nodes"))
@@ -217,6 +225,15 @@ class RealRay(unittest.TestCase):
         self.assertEqual(reserved["hosts"], 4)
         self.assertEqual(sorted(identity["worker_id"] for identity in reserved["identities"]), [0, 1, 2, 3])
         self.assertEqual({identity["name"] for identity in reserved["identities"]}, {"tpu-group-0"})
+
+    def test_the_autoscaler_removes_an_idle_slice(self):  # The last one: tests run in the order of their names.
+        self.assertEqual(self.group()["replicas"], 1)
+        self.world.in_cluster("release")
+        self.world.wait_for("the end of the slice", lambda: not self.workers())
+        self.assertEqual(self.group()["replicas"], 0)
+
+    def group(self):
+        return self.world.get("raycluster", "train")["spec"]["workerGroupSpecs"][0]
 
 
 if __name__ == "__main__":
