@@ -27,6 +27,19 @@ const Scenario kDelete{"Delete",
                        [](RayWorld& world) { TPUSLICE_CHECK(world.cluster.remove(kRayClusters, kTutorial).ok()); },
                        [](RayWorld& world) { return world.ray_cluster().is_null(); }};
 
+const Scenario kDeleteFaultTolerant{"DeleteFaultTolerant",
+                                    [](RayWorld& world) {
+                                      world.make_tutorial_fault_tolerant();
+                                      TPUSLICE_CHECK(world.run_until([&] {
+                                        return !array_at(world.ray_cluster(), {"metadata", "finalizers"}).empty();
+                                      }));
+                                      TPUSLICE_CHECK(world.cluster.remove(kRayClusters, kTutorial).ok());
+                                    },
+                                    [](RayWorld& world) {
+                                      return world.ray_cluster().is_null() &&
+                                             world.cluster.storage().list("jobs.batch").empty();
+                                    }};
+
 struct Outcome {
   std::string digest;
   std::vector<std::string> violations;
@@ -77,7 +90,9 @@ TEST_P(Crash, AtAnyWriteReachesTheSameState) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Crash, ::testing::Combine(::testing::Values(kCreate, kRepair, kDelete), ::testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Of, Crash,
+                         ::testing::Combine(::testing::Values(kCreate, kRepair, kDelete, kDeleteFaultTolerant),
+                                            ::testing::Bool()),
                          [](const auto& test) {
                            return std::string(std::get<0>(test.param).name) +
                                   (std::get<1>(test.param) ? "BeforeTheServer" : "AfterTheServer");
@@ -86,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Crash, ::testing::Combine(::testing::Values(kCreate
 TEST(Crash, TestsEnoughWrites) {
   EXPECT_GE(play(kCreate, 0, false).writes, 8) << "head, services, four workers and the status";
   EXPECT_GE(play(kRepair, 0, false).writes, 8) << "four deletes and four creates";
+  EXPECT_GE(play(kDeleteFaultTolerant, 0, false).writes, 8) << "two patches of finalizers, five deletes and a Job";
 }
 
 }  // namespace

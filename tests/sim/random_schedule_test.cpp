@@ -67,6 +67,7 @@ void play(std::uint64_t seed) {
   std::string story;
   world.start_operator({.seed = seed, .faults = random_faults(random)});
   world.apply_tutorial();
+  if (seed % 3 == 0) world.make_tutorial_fault_tolerant();
   const int disturbances = random.uniform(1, 8);
   for (int i = 0; i < disturbances; ++i) {
     world.run_for(std::chrono::milliseconds(random.uniform(0, 20'000)));

@@ -71,6 +71,17 @@ class RayWorld final : public OperatorWorld {
     require(cluster.apply_yaml(read_file("deploy/samples/raycluster-maxtext-v6e-4x4.yaml").value()));
   }
 
+  /// The cluster is deleted with a Job that does not complete, so after 30 seconds.
+  void make_tutorial_fault_tolerant() {
+    Json manifest = ray_cluster();
+    manifest["metadata"] = {{"name", kTutorial.name},
+                            {"namespace", kTutorial.namespace_name},
+                            {"annotations", {{"ray.io/gcs-ft-deletion-timeout", "30"}}}};
+    manifest.erase("status");
+    manifest["spec"]["gcsFaultToleranceOptions"]["redisAddress"] = "redis:6379";
+    TPUSLICE_CHECK(cluster.apply(std::move(manifest)).ok());
+  }
+
   [[nodiscard]] Json ray_cluster(const ObjectKey& key = kTutorial) const {
     const sim::JsonPtr found = cluster.get(kRayClusters, key);
     return found == nullptr ? Json() : *found;
