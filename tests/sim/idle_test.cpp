@@ -36,6 +36,10 @@ TEST(Idle, HundredRayClustersWriteNothingForAnHour) {
   const auto key_of = [](int i) { return i == 0 ? kTutorial : ObjectKey{"default", fmt::format("copy-{}", i)}; };
   for (int i = 1; i < kClusters; ++i) {
     manifest["metadata"] = {{"name", key_of(i).name}, {"namespace", "default"}};
+    // With children of every type.
+    manifest["spec"]["enableInTreeAutoscaling"] = true;
+    manifest["spec"]["headGroupSpec"]["enableIngress"] = true;
+    manifest["spec"]["headGroupSpec"]["template"]["spec"].erase("serviceAccountName");
     ASSERT_TRUE(world.cluster.apply(manifest).ok());
   }
   const auto all_ready = [&] {
@@ -47,6 +51,8 @@ TEST(Idle, HundredRayClustersWriteNothingForAnHour) {
   ASSERT_TRUE(world.run_until(all_ready));
   // Event series are closed a few minutes after their last event.
   world.run_for(10min);
+  EXPECT_NE(world.cluster.get("roles.rbac.authorization.k8s.io", {"default", "copy-1"}), nullptr);
+  EXPECT_NE(world.cluster.get("ingresses.networking.k8s.io", {"default", "copy-1-head-ingress"}), nullptr);
   const std::int64_t writes = harness.faults().writes();
   const sim::Revision revision = world.cluster.storage().revision();
   world.run_for(60min);
