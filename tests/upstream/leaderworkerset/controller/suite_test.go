@@ -1,0 +1,41 @@
+// Set-up of LeaderWorkerSet's suite test/integration/controllers, in place of upstream's: its reconcilers do not run, our operator does.
+package controllers
+
+import (
+	"context"
+	"testing"
+
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	leaderworkerset "sigs.k8s.io/lws/api/leaderworkerset/v1"
+	"sigs.k8s.io/lws/internal/tpuslice/environment"
+	"sigs.k8s.io/lws/pkg/controllers"
+)
+
+// Used by the specs.
+var (
+	ctx           = context.Background()
+	k8sClient     client.Client
+	podController = &controllers.PodReconciler{} // Not started: specs about gang scheduling set its scheduler provider.
+)
+
+var running *environment.Environment
+
+func TestSpecs(t *testing.T) {
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	ginkgo.RunSpecs(t, "LeaderWorkerSet: test/integration/controllers")
+}
+
+var _ = ginkgo.BeforeSuite(func() {
+	gomega.Expect(leaderworkerset.AddToScheme(scheme.Scheme)).To(gomega.Succeed())
+	var err error
+	running, err = environment.Start()
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	k8sClient, err = client.New(running.Config, client.Options{Scheme: scheme.Scheme})
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+})
+
+var _ = ginkgo.AfterSuite(func() { gomega.Expect(running.Stop()).To(gomega.Succeed()) })
