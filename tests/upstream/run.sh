@@ -36,9 +36,9 @@ case $suite in # module: a folder of the checkout; package: a folder of the modu
   *) die "no suite $suite" ;;
 esac
 [ -f "$checkout/$module/$package/suite_test.go" ] || die "$checkout: no $module/$package/suite_test.go"
-operator=${OPERATOR:-$root/build/dev/bin/tpu-slice-operator}
+operator=$(realpath "${OPERATOR:-$root/build/dev/bin/tpu-slice-operator}")
 [ -x "$operator" ] || die "$operator: no such program (\`cmake --build build/dev --target tpu-slice-operator\`)"
-assets=$(dirname "$(locate kube-apiserver)") || die "no kube-apiserver (\`make controlplane\` builds it)"
+apiserver=$(locate kube-apiserver) || die "no kube-apiserver (\`make controlplane\` builds it)"
 go=$(command -v go || command -v /usr/local/go/bin/go) || die "Go is not installed"
 
 work=$(mktemp -d)
@@ -54,5 +54,5 @@ JSON
 log=$(mktemp --suffix=.log -t "upstream-$suite.XXXXXX")
 echo "log of the operator: $log"
 cd "$checkout/$module/$package" # Specs read files by relative paths.
-KUBEBUILDER_ASSETS=$assets TPUSLICE_DEPLOY=$root/deploy TPUSLICE_OPERATOR=$operator TPUSLICE_SETUP=$folder/$setup TPUSLICE_LOG=$log \
+KUBEBUILDER_ASSETS=${apiserver%/*} TPUSLICE_DEPLOY=$root/deploy TPUSLICE_OPERATOR=$operator TPUSLICE_SETUP=$folder/$setup TPUSLICE_LOG=$log \
   "$work/suite" "${flags[@]}" "$@"

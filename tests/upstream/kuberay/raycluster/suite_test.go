@@ -1,5 +1,5 @@
-// Set-up of KubeRay's suite controllers/ray, in place of upstream's: its reconcilers do not run, our operator does. run.sh selects the specs
-// of RayClusters.
+// Set-up of KubeRay's suite controllers/ray, in place of upstream's: its reconcilers do not run, our operator does. run.sh selects the
+// specs of RayClusters.
 package ray
 
 import (

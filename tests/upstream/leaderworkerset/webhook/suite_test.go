@@ -1,5 +1,5 @@
-// Set-up of LeaderWorkerSet's suite test/integration/webhooks, in place of upstream's: its webhooks are not installed, those of our operator
-// are.
+// Set-up of LeaderWorkerSet's suite test/integration/webhooks, in place of upstream's: its webhooks are not installed, those of our
+// operator are.
 package webhooks
 
 import (
