@@ -45,6 +45,13 @@ TEST(ValidateRayCluster, ReportsAMissingHeadForAnyOtherJson) {
   paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs", Json::array({1, nullptr, "x"})));
   paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs/0/template/spec/containers", "x"));
   paths_of(with(tpu_cluster(), "/spec/workerGroupSpecs/0/labels", 7));
+  for (const char* options : {"/spec/authOptions", "/spec/gcsFaultToleranceOptions"}) {
+    for (const Json& value : {Json(7), Json::array({1}), Json("x")}) {
+      paths_of(with(tpu_cluster(), options, value));
+      EXPECT_THAT(warn_raycluster(with(tpu_cluster(), options, value)), ::testing::SizeIs(1));
+    }
+  }
+  paths_of(with(tpu_cluster(), "/spec/headGroupSpec/template/spec/containers/0/env", Json::array({1, nullptr})));
 }
 
 struct Case {

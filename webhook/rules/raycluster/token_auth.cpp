@@ -56,7 +56,7 @@ void check_token_auth(const Json& cluster, const RayClusterSpec& spec, std::vect
 std::vector<std::string> warn_token_auth(const Json& cluster) {
   const bool has_options = find_set(cluster, {"spec", "authOptions"}) != nullptr;
   if (!has_options || !string_at(cluster, {"spec", "authOptions", "mode"}).empty()) return {};
-  return {"spec.authOptions.mode: is not set, so that Ray accepts everybody: set it to token, or to disabled"};
+  return {"spec.authOptions.mode: is not set, so that clients need no token: set it to token, or to disabled"};
 }
 
 }  // namespace tpuslice::webhook

@@ -57,6 +57,18 @@ TEST(RayClusterCrd, KeepsEverythingTheTutorialSays) {
   EXPECT_THAT(pruned, ElementsAre());
 }
 
+TEST(RayClusterCrd, KeepsWhatAuthenticationAndFaultToleranceNeed) {
+  const Json spec = Json::parse(R"({
+    "authOptions": {"mode": "token", "enableK8sTokenAuth": true, "secretName": "s"},
+    "gcsFaultToleranceOptions": {
+      "backend": "redis", "redisAddress": "redis:6379", "externalStorageNamespace": "n", "storage": {"size": "1Gi"},
+      "redisUsername": {"value": "ray"},
+      "redisPassword": {"valueFrom": {"secretKeyRef": {"name": "redis", "key": "password"}}}}})");
+  std::vector<std::string> pruned;
+  find_pruned(spec, schema()["properties"]["spec"], "spec", pruned);
+  EXPECT_THAT(pruned, ElementsAre());
+}
+
 TEST(RayClusterCrd, DefaultsAsUpstream) {
   const Json group = schema()["properties"]["spec"]["properties"]["workerGroupSpecs"]["items"];
   EXPECT_EQ(group["properties"]["replicas"]["default"], 0);

@@ -24,9 +24,14 @@ class Reconciling : public testing::Test {
   runtime::ObjectStore clusters_{kRayClusters};
   runtime::PodStore pods_{kPods};
   runtime::ObjectStore services_{kServices};
-  const RayClusterReconciler reconciler_{{clusters_, pods_.add_index(runtime::owner_uid<PodView>),
-                                          pods_.add_index(orphan_index), services_,
-                                          services_.add_index(runtime::owner_uid<ObjectView>)}};
+  runtime::JobStore cleanup_jobs_{kJobs};
+  const RayClusterReconciler reconciler_{{clusters_,
+                                          pods_.add_index(runtime::owner_uid<PodView>),
+                                          pods_.add_index(orphan_index),
+                                          services_,
+                                          services_.add_index(runtime::owner_uid<ObjectView>),
+                                          {},
+                                          &cleanup_jobs_}};
 };
 
 TEST_F(Reconciling, PlansNothingForAClusterThatDoesNotExist) { EXPECT_TRUE(plan().empty()); }
@@ -56,6 +61,23 @@ TEST_F(Reconciling, FindsAServiceOfAnotherOwnerWithOneOfItsNames) {
   other.controller.reset();
   services_.put(other);
   EXPECT_THAT(plan().reason, HasSubstr("service default/maxtext-tpu-cluster-head-svc has no controller"));
+}
+
+TEST_F(Reconciling, FindsTheCleanupJobOfADeletedClusterOnceJobsAreWatched) {
+  Json cluster = tutorial_cluster();
+  cluster["spec"]["gcsFaultToleranceOptions"]["redisAddress"] = "redis:6379";
+  cluster["metadata"]["finalizers"] = {"ray.io/gcs-ft-redis-cleanup-finalizer"};
+  cluster["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  clusters_.put(decode_object(cluster));
+  EXPECT_TRUE(plan().empty());
+  cleanup_jobs_.replace({}, 1);
+  ASSERT_THAT(plan().stages, SizeIs(1));
+  const plan::Action create = plan().stages[0].actions[0];
+  EXPECT_EQ(create.type, kJobs);
+  Json job = create.body.make().value();
+  job["metadata"]["uid"] = "uid-of-job";
+  cleanup_jobs_.put(JobView::from_json(job).value());
+  EXPECT_TRUE(plan().empty());
 }
 
 }  // namespace
