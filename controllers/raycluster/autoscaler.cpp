@@ -8,6 +8,7 @@
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_volumes.h"
+#include "controllers/raycluster/token_auth.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -73,6 +74,7 @@ Json rule(const char* group, const char* resource, std::initializer_list<const c
 void add_autoscaler(const RayClusterSpec& spec, Json& pod_spec) {
   Json& containers = pod_spec["containers"];
   Json autoscaler = default_container(containers[0]);
+  if (spec.auth.token) add_token_auth(spec, autoscaler);
   if (spec.autoscaling.options != nullptr) apply_options(*spec.autoscaling.options, autoscaler);
   set_version(spec.autoscaling.version, containers[0]);
   containers.push_back(std::move(autoscaler));

@@ -49,10 +49,12 @@ Json cleanup_container(Json container) {
 }  // namespace
 
 Result<Object> build_redis_cleanup_job(const RayClusterSpec& spec, const Options& options) {
-  // Redis does not ask for the cluster's token, and a deletion in the foreground deletes its Secret first.
-  RayClusterSpec without_token = spec;
-  without_token.auth = {};
-  ASSIGN_OR_RETURN(Object pod, build_head_pod(without_token, options));
+  // Redis asks neither for the cluster's token nor for the autoscaler, and a deletion in the foreground deletes their
+  // Secret and service account first.
+  RayClusterSpec head_alone = spec;
+  head_alone.auth = {};
+  head_alone.autoscaling = {};
+  ASSIGN_OR_RETURN(Object pod, build_head_pod(head_alone, options));
   Json& metadata = pod.mutable_json()["metadata"];
   set_label(metadata["labels"], tpu::kRayNodeType, kRedisCleanupNode);
   for (const std::string_view hash : {kSpecHash, kSpecHashVersion}) metadata["annotations"].erase(std::string(hash));
