@@ -23,6 +23,13 @@ class BodySink final : public concurrency::streams::details::streambuf_state_man
   pos_type seekoff(off_type, std::ios_base::seekdir, std::ios_base::openmode) override {
     return static_cast<pos_type>(traits::eof());
   }
+  /// After a failed write cpprestsdk waits for this on the thread that did the write. The base class would complete it
+  /// in a continuation on another of these threads: with as many failed writes as threads, none would be left to do so.
+  pplx::task<void> close(std::ios_base::openmode mode) override {
+    if ((mode & std::ios_base::out) != 0) m_stream_can_write = false;
+    return pplx::task_from_result();
+  }
+  using Base::close;
   bool acquire(std::uint8_t*&, std::size_t&) override { return false; }
   void release(std::uint8_t*, std::size_t) override {}
 
