@@ -1,9 +1,8 @@
-"""Runs in the head pod: what Ray knows of the cluster, as JSON. in_cluster.py nodes|identities|slice|request|keep|release"""
+"""Runs in the head pod: what Ray knows of the cluster, as JSON. in_cluster.py nodes|identities|slice|request|free"""
 import json
 import sys
 
 import ray
-import ray.autoscaler.sdk
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 
@@ -50,18 +49,12 @@ def request():
     ray.util.placement_group([{"TPU": 4}] * 4, strategy="STRICT_SPREAD", lifetime="detached", name="wanted")
 
 
-def keep():
-    """Frees the slice, and asks the autoscaler to keep it although it is idle."""
-    ray.autoscaler.sdk.request_resources(bundles=[{"TPU": 4}] * 4)
+def free():
+    """Takes the request back: the slice is idle then."""
     ray.util.remove_placement_group(ray.util.get_placement_group("wanted"))
-
-
-def release():
-    """Nothing needs the slice any more."""
-    ray.autoscaler.sdk.request_resources(bundles=[])
 
 
 if __name__ == "__main__":
     ray.init(address="auto", namespace="test", logging_level="ERROR", log_to_driver=False)
     print(json.dumps({"nodes": nodes, "identities": identities, "slice": reserved_slice,
-                      "request": request, "keep": keep, "release": release}[sys.argv[1]]()))
+                      "request": request, "free": free}[sys.argv[1]]()))

@@ -182,7 +182,9 @@ class RealRay(unittest.TestCase):
         # The autoscaler in the head pod has the cluster create a slice.
         cls.world.in_cluster("request")
         cls.world.wait_for("five Ray nodes", lambda: cls.alive_nodes() == 5)
-        cls.world.in_cluster("keep")
+        # It keeps the slice although it is idle then.
+        cls.set_min_replicas(1)
+        cls.world.in_cluster("free")
         print(f"five Ray nodes after {time.monotonic() - begin:.0f} s", file=sys.stderr)
 
     @classmethod
@@ -193,6 +195,11 @@ class RealRay(unittest.TestCase):
             return len(cls.world.in_cluster("nodes"))
         except (RuntimeError, StopIteration, subprocess.TimeoutExpired):
             return 0
+
+    @classmethod
+    def set_min_replicas(cls, number):
+        cls.world.kubectl("patch", "raycluster", "train", "--type=json", "-p", json.dumps(
+            [{"op": "replace", "path": "/spec/workerGroupSpecs/0/minReplicas", "value": number}]))
 
     def workers(self):
         return {pod["status"]["podIP"]: pod["metadata"]["labels"]
@@ -228,7 +235,7 @@ class RealRay(unittest.TestCase):
 
     def test_the_autoscaler_removes_an_idle_slice(self):  # The last one: tests run in the order of their names.
         self.assertEqual(self.group()["replicas"], 1)
-        self.world.in_cluster("release")
+        self.set_min_replicas(0)
         self.world.wait_for("the end of the slice", lambda: not self.workers())
         self.assertEqual(self.group()["replicas"], 0)
 
