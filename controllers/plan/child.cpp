@@ -62,15 +62,14 @@ ChildDecision adopt(const Json& desired) {
           {{"metadata", {{"ownerReferences", *find_path(desired, {"metadata", "ownerReferences"})}}}}};
 }
 
-ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exact) {
+ChildDecision decide_by_owner(const Json& desired, const ObjectView* live,
+                              const std::function<Json(const Json& live)>& restore) {
   using Kind = ChildDecision::Kind;
   if (live == nullptr) return {Kind::kCreate};
   if (live->deletion) return {Kind::kWait};
   switch (ownership(desired, live->controller)) {
     case Ownership::kOwned: {
-      const Json found = live->object().json();
-      Json patch = restore_patch(restorable(desired), found);
-      if (exact) restore_exactly(desired, found, patch);
+      Json patch = restore(live->object().json());
       return patch.is_null() ? ChildDecision{} : ChildDecision{Kind::kPatch, std::move(patch)};
     }
     case Ownership::kEarlierOwner:
@@ -79,6 +78,14 @@ ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exa
       break;
   }
   return {Kind::kConflict, {}, describe_owner(desired, live->controller)};
+}
+
+ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exact) {
+  return decide_by_owner(desired, live, [&](const Json& found) {
+    Json patch = restore_patch(restorable(desired), found);
+    if (exact) restore_exactly(desired, found, patch);
+    return patch;
+  });
 }
 
 }  // namespace tpuslice::plan

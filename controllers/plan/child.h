@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -40,9 +41,15 @@ enum class Ownership : std::uint8_t {
 /// Gives an orphan the owner of `desired`. Its content is restored once it has one.
 [[nodiscard]] ChildDecision adopt(const Json& desired);
 
-/// A child of any kind. Labels, annotations and all members beside the metadata are restored; an object of another
-/// owner is a conflict. `live`: the object of the same name, of any owner; null without. `exact`: the API server adds
-/// no defaults to the members beside the metadata, so what others add to them is drift, too.
+/// A child of any kind. `restore` is called for one that is owned, with the live object: a merge patch of what has
+/// drifted, null for nothing. An object of another owner is a conflict. `live`: the object of the same name, of any
+/// owner; null without.
+[[nodiscard]] ChildDecision decide_by_owner(const Json& desired, const ObjectView* live,
+                                            const std::function<Json(const Json& live)>& restore);
+
+/// The same for children without rules of their own. Labels, annotations and all members beside the metadata are
+/// restored. `exact`: the API server adds no defaults to the members beside the metadata, so what others add to them is
+/// drift, too.
 [[nodiscard]] ChildDecision decide_child(const Json& desired, const ObjectView* live, bool exact = false);
 
 }  // namespace tpuslice::plan

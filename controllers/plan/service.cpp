@@ -114,17 +114,7 @@ ServiceDecision decide_headless_service(const Json& desired, const ServiceView* 
 }
 
 ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
-  if (live == nullptr) return {Kind::kCreate};
-  if (live->deletion) return {Kind::kWait};
-  switch (ownership(desired, live->controller)) {
-    case Ownership::kOwned:
-      return patch_or_none(restore_service(desired, live->object().json()));
-    case Ownership::kEarlierOwner:
-      return {Kind::kWait};
-    case Ownership::kOther:
-      break;
-  }
-  return {Kind::kConflict, {}, describe_owner(desired, live->controller)};
+  return decide_by_owner(desired, live, [&](const Json& found) { return restore_service(desired, found); });
 }
 
 }  // namespace tpuslice::plan

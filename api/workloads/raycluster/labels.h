@@ -26,6 +26,7 @@ inline constexpr std::string_view kAutoscalerContainer = "autoscaler";
 inline constexpr std::string_view kAutoscalerV2Variable = "RAY_enable_autoscaler_v2";
 /// and of the autoscaler, the command that starts it, for users who replace its arguments.
 inline constexpr std::string_view kAutoscalerCommandVariable = "KUBERAY_GEN_AUTOSCALER_START_CMD";
+
 /// Values of gcsFaultToleranceOptions.backend; the first is the default.
 inline constexpr std::string_view kRedis = "redis";
 inline constexpr std::string_view kRocksDb = "rocksdb";

@@ -114,15 +114,14 @@ Status ScenarioRunner::act(const Step&, const Control& control) {
 
 Status ScenarioRunner::await_leader() {
   if (operator_paused_) return {};
-  const auto renew_time = [this] {
-    const auto lease = world_.client().get(kLeases, kLease);
-    return lease ? string_at(lease->json(), {"spec", "renewTime"}) : std::string();
-  };
-  const std::string before = renew_time();
+  std::string before;
   RETURN_IF_ERROR(wait_until_empty(kLeaseTimeout, [&]() -> std::string {
     if (!operator_->running()) return "";
-    const std::string now = renew_time();
-    return now.empty() || now == before ? "the operator has neither renewed its Lease nor exited" : "";
+    const auto lease = world_.client().get(kLeases, kLease);
+    if (!lease) return lease.error().message();
+    const std::string now = string_at(lease->json(), {"spec", "renewTime"});
+    if (before.empty()) before = now;
+    return now == before ? "the operator has neither renewed its Lease nor exited" : "";
   }));
   return operator_->running() ? Status() : operator_->restart();
 }

@@ -22,9 +22,8 @@
 //     - return nodes: all               # all lost nodes send heartbeats again
 //     - operator: kill                  # SIGKILL; stop (SIGTERM), start, restart (both), pause, resume
 //     - apiserver: restart              # kill, start, or both
-//     - requests: forbidden             # since the last check, the API server has refused requests of the operator
-//     with 403;
-//                                       # without this step, such requests fail the scenario
+//     - requests: forbidden             # the API server has answered the operator with 403 since the last check;
+//                                       # without this step, that fails the scenario
 //     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace
 //       prints: train +4 +4 .* ready    # a regular expression of a line of its output; repeated until it matches
 //       within: 20s
