@@ -177,6 +177,10 @@ const std::vector<Setting>& settings() {
        "bounds), for clusters whose device plugin sets none. Default: false",
        boolean(&O::device_env), true},
       {"--cluster-domain", "DNS domain of the cluster. Default: cluster.local", text(&O::cluster_domain)},
+      {"--ray-dashboard-address",
+       "Host and port to which requests to Ray's dashboards go, with the name of the cluster's head service as header "
+       "Host, for an operator outside of the cluster. Default: the head pod's",
+       text(&O::ray_dashboard_address)},
       {"--max-concurrent-reconciles", "Objects of a kind worked on at the same time. Default: 4",
        number(&O::max_concurrent_reconciles, 1, 64)},
       {"--kube-api-max-in-flight", "Requests to the API server under way at the same time. Default: 16",

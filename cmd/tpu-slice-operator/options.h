@@ -34,6 +34,7 @@ struct OperatorOptions {
   int shutdown_delay_seconds = 10;     ///< For which the webhook serves on after a stop is requested.
   bool device_env = false;             ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
+  std::string ray_dashboard_address;  ///< Connect to this instead of the head pods; empty: to them.
   int max_concurrent_reconciles = 4;
   int kube_api_max_in_flight = 16;
   std::string log_format = "json";

@@ -27,6 +27,7 @@ struct Changes {
   std::vector<Measurement> measurements;
   std::vector<std::string> reasons;  ///< One sentence each.
   std::optional<Duration> requeue_after;
+  std::vector<WorkloadRequest> requests;
 
   template <typename Step>
   requires std::is_enum_v<Step> Stage& stage(Step step) {

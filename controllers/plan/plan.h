@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/types/object.h"
+#include "controllers/plan/workload_request.h"
 
 namespace tpuslice::plan {
 
@@ -135,6 +136,9 @@ struct Plan {
   std::vector<EventIntent> events;
   std::vector<Measurement> measurements;
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
+  /// All requests to servers of the workload that are wanted now. After the writes, those that are new are sent; those
+  /// of the last plan that are not among them are not sent any more.
+  std::vector<WorkloadRequest> requests;
 
   /// Nothing to write.
   [[nodiscard]] bool empty() const { return stages.empty() && !status && events.empty(); }

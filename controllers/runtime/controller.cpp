@@ -55,6 +55,11 @@ std::vector<ObjectKey> Controller::owner_of(const ObjectKey& child,
   return {{type.namespaced ? child.namespace_name : "", controller->name}};
 }
 
+void Controller::sends_requests(WorkloadClient& client) {
+  workloads_ = &client;
+  client.on_answer(name(), [this](const ObjectKey& key) { queue_.add(key); });
+}
+
 bool Controller::synced() const {
   return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->synced(); });
 }
@@ -88,6 +93,7 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   } else {
     const ExecutionReport report = executor_.apply(*planned, seen, stop);
     ledger_.record(key, report.writes, clock_.now());
+    if (workloads_ != nullptr && report.ok()) workloads_->set({name(), key}, planned->requests);
     measure(*planned, report);
     settle(key, *planned, report, stop);
   }

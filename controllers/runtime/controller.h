@@ -16,6 +16,7 @@
 #include "controllers/runtime/metrics.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/work_queue.h"
+#include "controllers/runtime/workload_client.h"
 #include "controllers/runtime/write_ledger.h"
 
 namespace tpuslice::runtime {
@@ -67,6 +68,10 @@ class Controller {
   template <typename View>
   void watches_optional(Store<View>& store);
 
+  /// Sends the requests of plans through `client`, and reconciles an object when an answer to one of its requests
+  /// changes. `client` outlives the controller.
+  void sends_requests(WorkloadClient& client);
+
   [[nodiscard]] std::string name() const { return reconciler_->name(); }
   [[nodiscard]] const plan::Reconciler& reconciler() const { return *reconciler_; }
   [[nodiscard]] int workers() const { return options_.workers; }
@@ -107,6 +112,7 @@ class Controller {
   WorkQueue queue_;
   WriteLedger ledger_;
   std::vector<const AnyStore*> stores_;                                 ///< Those that are not optional.
+  WorkloadClient* workloads_ = nullptr;                                 ///< Null: plans have no requests.
   std::function<std::optional<Target>(const ObjectKey&)> find_target_;  ///< In the store of the reconciled kind.
 
   mutable Mutex mutex_;

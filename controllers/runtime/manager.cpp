@@ -109,6 +109,13 @@ Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, Controlle
   return *controllers_.back();
 }
 
+WorkloadClient& Manager::workload_client(SendToWorkload send) {
+  if (workload_client_ == nullptr) {
+    workload_client_ = std::make_unique<WorkloadClient>(std::move(send), api_.reader, clock_, metrics_);
+  }
+  return *workload_client_;
+}
+
 Instant Manager::step(Instant now) {
   for (int round = 0; round < kRoundsPerStep; ++round) {
     Instant due = kNever;
@@ -133,6 +140,10 @@ bool Manager::pass(Instant now, Instant& due) {
       busy = true;
     }
     if (leading()) stepped(controller->next_due());
+  }
+  if (workload_client_ != nullptr && leading()) {
+    while (workload_client_->step(now, never)) busy = true;
+    stepped(workload_client_->next_due());
   }
   stepped(events_.step(now, never));
   return busy;
@@ -187,6 +198,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
     for (const auto& controller : controllers_) {
       const bool runs = std::find(started.begin(), started.end(), controller.get()) != started.end();
       if (runs || !leading() || !controller->synced()) continue;
+      if (started.empty()) start_workload_client(halt.get_token(), workers);
       started.push_back(controller.get());
       log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
       start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
@@ -222,6 +234,13 @@ void Manager::start_workers(Controller& controller, const std::stop_token& halt,
       }
       changed_.notify_all();
     });
+  }
+}
+
+void Manager::start_workload_client(const std::stop_token& halt, std::vector<std::jthread>& workers) {
+  if (workload_client_ == nullptr) return;
+  for (int i = 0; i < workload_client_->workers(); ++i) {
+    workers.emplace_back([this, halt] { workload_client_->run(halt); });
   }
 }
 

@@ -33,6 +33,7 @@
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/watch_machine.h"
+#include "controllers/runtime/workload_client.h"
 
 namespace tpuslice::runtime {
 
@@ -87,6 +88,9 @@ class Manager {
   /// The caller adds the stores that the returned controller watches.
   Controller& add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options = {});
 
+  /// The client for servers in the pods of workloads, which all controllers share; `send` is that of the first call.
+  WorkloadClient& workload_client(SendToWorkload send);
+
   /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
   /// next work is due by the clock; a watch event may come sooner.
   Instant step(Instant now);
@@ -126,6 +130,7 @@ class Manager {
   void run_controllers(const std::stop_token& stop);
   void start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
                      std::vector<std::jthread>& workers) TPUSLICE_EXCLUDES(mutex_);
+  void start_workload_client(const std::stop_token& halt, std::vector<std::jthread>& workers);
 
   const Api api_;
   const Clock& clock_;
@@ -137,7 +142,8 @@ class Manager {
   const std::unique_ptr<Parallel> parallel_;
   FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
   const Executor executor_;
-  std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
+  std::unique_ptr<LeaderElector> elector_;           ///< Null without election.
+  std::unique_ptr<WorkloadClient> workload_client_;  ///< Null if no controller sends requests to workloads.
   AnnotationPrefixes annotations_;
   std::vector<WatchedStore> stores_;
   std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.

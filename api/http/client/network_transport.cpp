@@ -221,7 +221,10 @@ class NetworkTransport final : public Transport {
     if (breaks_lines(std::string_view(out).substr(0, out.size() - 2))) {
       return Error::invalid_argument("{}: a line break in the request line", describe(request));
     }
-    Headers headers = {{"Host", fmt::format("{}:{}", server_.host, server_.port)}};
+    Headers headers;
+    if (find_header(request.headers, "Host") == nullptr) {
+      headers.emplace_back("Host", fmt::format("{}:{}", server_.host, server_.port));
+    }
     if (find_header(request.headers, "User-Agent") == nullptr) headers.emplace_back("User-Agent", options_.user_agent);
     if (options_.gzip) headers.emplace_back("Accept-Encoding", "gzip");
     headers.insert(headers.end(), request.headers.begin(), request.headers.end());

@@ -31,6 +31,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controllers/runtime", {"controllers/plan", "api/client", "api/http", "api/types", "api/base"}},
       {"controllers/raycluster",
        {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
+      {"controllers/ray",
+       {"controllers/raycluster", "controllers/plan", "tpu", "api/workloads", "api/types", "api/base"}},
       {"controllers/jobset",
        {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
       {"controllers/leaderworkerset",
