@@ -45,13 +45,16 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
 
   Metrics metrics;
   client::MeteredTransport metered(*transport, metrics, clock, config.server);
-  ASSIGN_OR_RETURN(const auto program, Operator::start(options, {.api = metered,
-                                                                 .election_api = *election_transport,
-                                                                 .clock = clock,
-                                                                 .metrics = metrics,
-                                                                 .log = log,
-                                                                 .identity = replica_identity(),
-                                                                 .namespace_name = config.namespace_name}));
+  ASSIGN_OR_RETURN(
+      const auto program,
+      Operator::start(options, {.api = metered,
+                                .election_api = *election_transport,
+                                .clock = clock,
+                                .metrics = metrics,
+                                .log = log,
+                                .identity = replica_identity(),
+                                .namespace_name = config.namespace_name,
+                                .send_to_workload = runtime::send_over_network(options.ray_dashboard_address)}));
   log.info("started", {{"version", TPUSLICE_VERSION}, {"server", config.server}});
   const Status ended = program->run(signals.token());
   log.info("stopped");

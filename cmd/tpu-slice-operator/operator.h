@@ -27,8 +27,9 @@ struct OperatorDependencies {
   const Clock& clock;
   Metrics& metrics;
   Logger log;
-  std::string identity;        ///< Unique among the replicas: "<host>_<random>".
-  std::string namespace_name;  ///< Of the operator itself: where its Lease and its certificate are.
+  std::string identity;                      ///< Unique among the replicas: "<host>_<random>".
+  std::string namespace_name;                ///< Of the operator itself: where its Lease and its certificate are.
+  runtime::SendToWorkload send_to_workload;  ///< To the dashboards of Ray clusters.
 };
 
 /// start(), then run() once.

@@ -17,6 +17,8 @@ constexpr const char* kOperatorToken = "operator";  // Not a secret: the listene
 /// Maximum wait of the driver, and so the maximum delay of a change without a notification.
 constexpr Duration kNap = std::chrono::milliseconds(100);
 constexpr Duration kQuiet = std::chrono::milliseconds(1500);
+/// Of a job that is submitted to Ray.
+constexpr Duration kJobDuration = std::chrono::seconds(3);
 constexpr Duration kPoll = std::chrono::milliseconds(50);
 
 sim::UserInfo operator_user() {
@@ -42,6 +44,7 @@ Result<sim::ClusterOptions> cluster_options(const SimOptions& options) {
 Simulator::Simulator(sim::ClusterOptions options, Print print)
     : print_(std::move(print)),
       cluster_(clock_, std::move(options)),
+      dashboards_(clock_, kJobDuration),
       webhooks_(cluster_.storage(),
                 [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
       io_(http::start_io()),
@@ -110,7 +113,8 @@ Status Simulator::start_operator(const SimOptions& options) {
                                          .metrics = metrics_,
                                          .log = Logger({.level = level, .format = LogFormat::kText, .clock = &clock_}),
                                          .identity = "tpu-slice-sim",
-                                         .namespace_name = kNamespace}));
+                                         .namespace_name = kNamespace,
+                                         .send_to_workload = sim::in_process(dashboards_)}));
   webhook_connections_.set_port(operator_->webhook_port());
   operator_thread_ = std::jthread([this](const std::stop_token& stop) {
     Status ended = operator_->run(stop);

@@ -15,6 +15,7 @@
 #include "api/sim/admission/webhooks.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/timeline.h"
+#include "api/sim/ray/dashboards.h"
 #include "api/sim/server/https_listener.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-sim/options.h"
@@ -63,6 +64,7 @@ class Simulator {
   const RealClock clock_;
   const Print print_;
   sim::Cluster cluster_;
+  sim::RayDashboards dashboards_;
   WebhookConnections webhook_connections_;
   sim::WebhookAdmission webhooks_;
   std::unique_ptr<sim::HttpsListener> listener_;

@@ -24,12 +24,12 @@ struct TokenSource {
 using ResponseReader = Json (*)(int status, const std::string& body);
 
 struct WorkloadRequest {
-  std::string name;           ///< Unique within the object. One answer is kept for each name.
+  std::string name;  ///< Unique within the object. One answer is kept for each name.
   std::string method = "GET";
-  std::string address;        ///< Host and port to connect to: "10.0.1.7:8265".
-  std::string host = {};      ///< Header Host; empty: `address`.
-  std::string target;         ///< Path and query: "/api/jobs/train-x7k2p".
-  std::string body = {};      ///< JSON; empty: none.
+  std::string address;    ///< Host and port to connect to: "10.0.1.7:8265".
+  std::string host = {};  ///< Header Host; empty: `address`.
+  std::string target;     ///< Path and query: "/api/jobs/train-x7k2p".
+  std::string body = {};  ///< JSON; empty: none.
   std::optional<TokenSource> token = {};
   Duration interval = Duration::zero();  ///< Sent again this long after each answer; zero: sent once.
   /// A request that differs only in this is another one, and sent again.

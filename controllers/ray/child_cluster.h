@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/types/views.h"
 #include "api/types/object.h"
+#include "api/types/views.h"
 
 namespace tpuslice::ray {
 

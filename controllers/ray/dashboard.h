@@ -18,8 +18,8 @@ namespace tpuslice::ray {
 
 /// How the dashboard of a cluster is reached.
 struct Dashboard {
-  std::string address;                     ///< Of the head pod: "10.0.1.7:8265".
-  std::string host;                        ///< Name of the head service: "train-x7k2p-head-svc.default.svc.cluster.local".
+  std::string address;  ///< Of the head pod: "10.0.1.7:8265".
+  std::string host;     ///< Name of the head service: "train-x7k2p-head-svc.default.svc.cluster.local".
   std::optional<plan::TokenSource> token;  ///< Of a cluster with token authentication.
   friend bool operator==(const Dashboard&, const Dashboard&) = default;
 };
@@ -42,8 +42,8 @@ inline constexpr std::string_view kFailed = "FAILED";
 [[nodiscard]] bool is_terminal(std::string_view job_status);
 
 struct JobInfo {
-  std::string status;   ///< One of the above; empty if the answer has another one.
-  std::string message;  ///< At most kMaxMessage bytes.
+  std::string status;                      ///< One of the above; empty if the answer has another one.
+  std::string message;                     ///< At most kMaxMessage bytes.
   std::optional<std::int64_t> start_time;  ///< Milliseconds since 1970.
   std::optional<std::int64_t> end_time;
 };

@@ -45,9 +45,9 @@ std::string_view result_of(const plan::WorkloadAnswer& answer) {
 }  // namespace
 
 SendToWorkload send_over_network(std::string override_address) {
-  return [override_address = std::move(override_address)](
-             const std::string& address, const http::Request& request, Duration deadline,
-             const std::stop_token& stop) -> Result<http::Response> {
+  return [override_address = std::move(override_address)](const std::string& address, const http::Request& request,
+                                                          Duration deadline,
+                                                          const std::stop_token& stop) -> Result<http::Response> {
     if (override_address.empty() && is_local(host_of(address))) {
       return Error::invalid_argument("{}: not the address of a pod", address);
     }

@@ -37,11 +37,11 @@ using SendToWorkload = std::function<Result<http::Response>(const std::string& a
 [[nodiscard]] SendToWorkload send_over_network(std::string override_address = {});
 
 struct WorkloadClientOptions {
-  int workers = 16;                                   ///< Requests under way at a time,
-  int per_namespace = 4;                              ///< and of one namespace.
-  Duration timeout = std::chrono::seconds(5);         ///< Of one request.
-  Duration max_interval = std::chrono::seconds(30);   ///< Of repeated requests that fail, whose interval doubles.
-  std::size_t max_requests = 32;                      ///< Of one object; more are not sent.
+  int workers = 16;                                  ///< Requests under way at a time,
+  int per_namespace = 4;                             ///< and of one namespace.
+  Duration timeout = std::chrono::seconds(5);        ///< Of one request.
+  Duration max_interval = std::chrono::seconds(30);  ///< Of repeated requests that fail, whose interval doubles.
+  std::size_t max_requests = 32;                     ///< Of one object; more are not sent.
 };
 
 /// An object of a kind.
@@ -79,7 +79,7 @@ class WorkloadClient {
     std::optional<Instant> due;  ///< Its place in the schedule; absent: none.
     bool in_flight = false;
     bool waiting = false;  ///< In waiting_.
-    int failures = 0;  ///< In a row.
+    int failures = 0;      ///< In a row.
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };
   using Slots = std::map<std::string, Slot, std::less<>>;
@@ -109,7 +109,7 @@ class WorkloadClient {
   ConditionVariable changed_;
   std::map<WorkloadOwner, Slots> owners_ TPUSLICE_GUARDED_BY(mutex_);
   std::set<std::pair<Instant, SlotId>> schedule_ TPUSLICE_GUARDED_BY(mutex_);
-  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
+  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);               ///< By namespace.
   std::map<std::string, std::deque<SlotId>> waiting_ TPUSLICE_GUARDED_BY(mutex_);  ///< For their namespace's share.
 };
 

@@ -33,6 +33,7 @@ struct OperatorOptions {
   sim::Faults faults{};
   bool leader_worker_sets = false;                           ///< Also run the LeaderWorkerSet controller.
   std::function<void(runtime::Manager&)> add_controllers{};  ///< Adds controllers of a test.
+  sim::RayDashboards* dashboards = nullptr;                  ///< Of Ray clusters; null: they do not answer.
 };
 
 class OperatorHarness {

@@ -24,6 +24,17 @@
 //     - apiserver: restart              # kill, start, or both
 //     - requests: forbidden             # the API server has answered the operator with 403 since the last check;
 //                                       # without this step, that fails the scenario
+//     - ray job: rayjob/train           # Ray's dashboard, which is not real here, reports this for the job
+//       is: SUCCEEDED                   # PENDING, RUNNING, STOPPED or FAILED; lost: it does not know the job
+//       message: done
+//     - serve applications: rayservice/llm
+//       of: pending                     # its pending cluster, or active
+//       are: {app: DEPLOYING}           # without this step, deployed applications are RUNNING; lost: none are deployed
+//     - serve proxies: rayservice/llm   # healthy proxies run on the nodes of these pods
+//       of: pending
+//       on: pods -l ray.io/replica-host-index=0
+//     - dashboards: slow                # failing, invalid, wrong types, huge, none (as they should be)
+//     - dashboard request: POST .* /api/jobs/train-.*/stop   # has been received since the scenario began
 //     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace
 //       prints: train +4 +4 .* ready    # a regular expression of a line of its output; repeated until it matches
 //       within: 20s
@@ -47,11 +58,13 @@
 // namespace. An unknown key or a wrong type is an error with file and line.
 #pragma once
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/sim/ray/dashboards.h"
 #include "tests/e2e/runner/expectation.h"
 #include "tests/e2e/runner/yaml_file.h"
 
@@ -88,6 +101,31 @@ struct Control {
   std::string verb;
 };
 struct ExpectForbidden {};
+struct SetRayJob {
+  Target job;
+  std::string status;  ///< "lost": unknown to the dashboard.
+  std::string message;
+};
+/// The active or pending cluster of a RayService.
+struct ServeCluster {
+  Target service;
+  bool pending = false;
+};
+struct SetApplications {
+  ServeCluster cluster;
+  std::map<std::string, std::string> statuses;  ///< Empty: none are deployed.
+};
+struct SetProxies {
+  ServeCluster cluster;
+  Target pods;
+};
+struct SetDashboards {
+  sim::DashboardFault fault = sim::DashboardFault::kNone;
+};
+struct ExpectDashboardRequest {
+  std::regex pattern;
+  std::string text;
+};
 struct Run {
   std::string command;
   std::optional<std::regex> prints;  ///< Absent: the exit status must be 0.
@@ -106,7 +144,8 @@ struct Expect {
 struct Step {
   std::string where;  ///< "tests/e2e/scenarios/tutorial.yaml:12"
   std::string title;  ///< "expect pods -l role=worker"
-  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, ExpectForbidden, Run, Remember, Expect>
+  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, ExpectForbidden, SetRayJob,
+               SetApplications, SetProxies, SetDashboards, ExpectDashboardRequest, Run, Remember, Expect>
       action;
   std::optional<std::regex> refused = {};
   Duration within = std::chrono::seconds(120);

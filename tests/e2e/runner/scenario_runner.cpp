@@ -18,7 +18,8 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 }  // namespace
 
 Result<std::unique_ptr<ScenarioRunner>> ScenarioRunner::start(World& world, Print print) {
-  std::unique_ptr<ScenarioRunner> runner(new ScenarioRunner(world, std::move(print)));
+  ASSIGN_OR_RETURN(auto ray, RayServer::start());
+  std::unique_ptr<ScenarioRunner> runner(new ScenarioRunner(world, std::move(print), std::move(ray)));
   RETURN_IF_ERROR(runner->start_operator());
   return runner;
 }
@@ -26,9 +27,11 @@ Result<std::unique_ptr<ScenarioRunner>> ScenarioRunner::start(World& world, Prin
 Status ScenarioRunner::start_operator() {
   ASSIGN_OR_RETURN(const int port, testing::free_port());
   RETURN_IF_ERROR(testing::register_webhook(world_.client(), port));
-  ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start({.kubeconfig = world_.operator_kubeconfig(),
-                                                               .log = world_.dir() + "/operator.log",
-                                                               .webhook_port = port}));
+  ASSIGN_OR_RETURN(operator_,
+                   testing::OperatorProcess::start({.kubeconfig = world_.operator_kubeconfig(),
+                                                    .log = world_.dir() + "/operator.log",
+                                                    .webhook_port = port,
+                                                    .flags = {"--ray-dashboard-address=" + ray_->address()}}));
   return {};
 }
 
@@ -44,6 +47,9 @@ Status ScenarioRunner::run(const Scenario& scenario) {
 Status ScenarioRunner::set_up(const Scenario& scenario) {
   namespace_ = "e2e-" + scenario.name;
   saved_.clear();
+  ray_->dashboards().set_fault(sim::DashboardFault::kNone);
+  static_cast<void>(ray_->dashboards().take_requests());
+  dashboard_requests_.clear();
   ASSIGN_OR_RETURN(const std::string text, read_file(world_.kubeconfig()));
   ASSIGN_OR_RETURN(Json config, parse_yaml(text));
   for (Json& context : config["contexts"]) context["context"]["namespace"] = namespace_;

@@ -9,6 +9,7 @@
 
 #include "api/base/clock.h"
 #include "tests/e2e/runner/invariant_watch.h"
+#include "tests/e2e/runner/ray_server.h"
 #include "tests/e2e/runner/rest_mapper.h"
 #include "tests/e2e/runner/scenario.h"
 #include "tests/e2e/runner/world.h"
@@ -32,7 +33,8 @@ class ScenarioRunner {
   Status run(const Scenario& scenario);
 
  private:
-  ScenarioRunner(World& world, Print print) : world_(world), print_(std::move(print)), mapper_(world.client()) {}
+  ScenarioRunner(World& world, Print print, std::unique_ptr<RayServer> ray)
+      : world_(world), print_(std::move(print)), mapper_(world.client()), ray_(std::move(ray)) {}
 
   Status start_operator();
   Status set_up(const Scenario& scenario);
@@ -53,10 +55,19 @@ class ScenarioRunner {
   Status act(const Step& step, const ReturnNodes& all);
   Status act(const Step& step, const Control& control);
   Status act(const Step& step, const ExpectForbidden& expected);
+  Status act(const Step& step, const SetRayJob& set);
+  Status act(const Step& step, const SetApplications& set);
+  Status act(const Step& step, const SetProxies& set);
+  Status act(const Step& step, const SetDashboards& set);
+  Status act(const Step& step, const ExpectDashboardRequest& expected);
   Status act(const Step& step, const Run& run);
   Status act(const Step& step, const Remember& remember);
   Status act(const Step& step, const Expect& expect);
   Status control_operator(const std::string& verb);
+  /// Waits until the field of the one object of `target` is set.
+  [[nodiscard]] Result<std::string> await_field(const Target& target, const std::string& path, Duration limit);
+  /// "<head service>.<namespace>"
+  [[nodiscard]] Result<std::string> head_service_of(const ServeCluster& cluster, Duration limit);
   /// Waits until the operator has renewed its Lease. It is restarted, as by the kubelet, if it exits because the API
   /// server was away for longer than its renew deadline.
   Status await_leader();
@@ -77,6 +88,7 @@ class ScenarioRunner {
   const Print print_;
   const RealClock clock_;
   RestMapper mapper_;
+  const std::unique_ptr<RayServer> ray_;  ///< The dashboards that the operator asks.
   std::unique_ptr<testing::OperatorProcess> operator_;
   double forbidden_before_ = 0;  ///< The operator's counter at the start of the scenario.
   bool operator_paused_ = false;
@@ -87,6 +99,7 @@ class ScenarioRunner {
   std::string kubeconfig_;
   SavedValues saved_;
   std::set<std::string> lost_nodes_;
+  std::vector<std::string> dashboard_requests_;
   std::vector<std::unique_ptr<InvariantWatch>> invariants_;
 };
 

@@ -188,6 +188,46 @@ Status read_control(const Members& members, bool apiserver, Step& step) {
   return {};
 }
 
+Result<ServeCluster> read_serve_cluster(const Members& members, const YamlNode& service) {
+  ServeCluster cluster;
+  ASSIGN_OR_RETURN(cluster.service, read_target(service));
+  ASSIGN_OR_RETURN(const YamlNode of, members.at("of"));
+  ASSIGN_OR_RETURN(const std::string which, of.one_of({"active", "pending"}));
+  cluster.pending = which == "pending";
+  return cluster;
+}
+
+Result<SetRayJob> read_ray_job(const Members& members, const YamlNode& job) {
+  SetRayJob out;
+  ASSIGN_OR_RETURN(out.job, read_target(job));
+  ASSIGN_OR_RETURN(const YamlNode is, members.at("is"));
+  ASSIGN_OR_RETURN(out.status, is.one_of({"PENDING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED", "lost"}));
+  if (const YamlNode* const message = members.find("message")) {
+    ASSIGN_OR_RETURN(out.message, message->text());
+  }
+  return out;
+}
+
+Result<SetApplications> read_applications(const Members& members, const YamlNode& service) {
+  SetApplications out;
+  ASSIGN_OR_RETURN(out.cluster, read_serve_cluster(members, service));
+  ASSIGN_OR_RETURN(const YamlNode are, members.at("are"));
+  if (are.json() == "lost") return out;
+  ASSIGN_OR_RETURN(const auto entries, are.entries());
+  for (const auto& [name, status] : entries) {
+    ASSIGN_OR_RETURN(out.statuses[name], status.text());
+  }
+  return out;
+}
+
+Result<SetProxies> read_proxies(const Members& members, const YamlNode& service) {
+  SetProxies out;
+  ASSIGN_OR_RETURN(out.cluster, read_serve_cluster(members, service));
+  ASSIGN_OR_RETURN(const YamlNode on, members.at("on"));
+  ASSIGN_OR_RETURN(out.pods, read_target(on));
+  return out;
+}
+
 /// The main key of a step, its optional keys, and the function that reads them.
 struct Verb {
   std::string key;
@@ -243,6 +283,41 @@ const std::vector<Verb>& verbs() {
          step.action = ExpectForbidden{};
          const auto forbidden = object.one_of({"forbidden"});
          return forbidden ? Status() : forbidden.error();
+       }},
+      {"ray job",
+       {"is", "message", "within"},
+       [](const Members& members, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_ray_job(members, object));
+         return {};
+       }},
+      {"serve applications",
+       {"of", "are", "within"},
+       [](const Members& members, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_applications(members, object));
+         return {};
+       }},
+      {"serve proxies",
+       {"of", "on", "within"},
+       [](const Members& members, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(step.action, read_proxies(members, object));
+         return {};
+       }},
+      {"dashboards",
+       {},
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(const std::string text,
+                          object.one_of({"none", "slow", "failing", "invalid", "wrong types", "huge"}));
+         step.action = SetDashboards{*sim::parse_dashboard_fault(text)};
+         return {};
+       }},
+      {"dashboard request",
+       {"within"},
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ExpectDashboardRequest expected;
+         ASSIGN_OR_RETURN(expected.pattern, object.pattern());
+         ASSIGN_OR_RETURN(expected.text, object.text());
+         step.action = std::move(expected);
+         return {};
        }},
       {"run",
        {"prints", "within"},

@@ -45,6 +45,20 @@ TEST_P(CallReads, TheWholeReply) {
   EXPECT_EQ(response->body, GetParam().body);
 }
 
+TEST(Call, AnEndlessHeadIsNotReadOn) {
+  std::atomic<std::size_t> sent = 0;
+  RawServer server([&](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\n");
+    const std::string header = "X-Header: " + std::string(4096, 'x') + "\r\n";
+    while (sent < (64U << 20U) && ::send(fd, header.data(), header.size(), MSG_NOSIGNAL) > 0) sent += header.size();
+  });
+  const auto response = connect_to(server)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_LT(sent, 32U << 20U) << "what the buffers of the connection hold";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Replies, CallReads,
     ::testing::Values(

@@ -1,0 +1,231 @@
+#include "controllers/runtime/workload_client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/base64.h"
+#include "controllers/runtime/backoff.h"
+#include "tests/support/fake_api.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using plan::WorkloadRequest;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Json keep_body(int, const std::string& body) { return body; }
+
+WorkloadRequest get_status(std::string name = "job") {
+  WorkloadRequest out;
+  out.name = std::move(name);
+  out.address = "10.0.0.7:8265";
+  out.host = "train-head-svc.default.svc";
+  out.target = "/status";
+  out.interval = 3s;
+  out.read = keep_body;
+  return out;
+}
+
+WorkloadRequest post(std::int64_t attempt = 0) {
+  WorkloadRequest out = get_status("submit");
+  out.method = "POST";
+  out.body = "{}";
+  out.interval = {};
+  out.attempt = attempt;
+  return out;
+}
+
+class WorkloadClientTest : public ::testing::Test {
+ protected:
+  WorkloadClientTest() { make({}); }
+
+  void make(WorkloadClientOptions options) {
+    client_ = std::make_unique<WorkloadClient>(
+        [this](const std::string& address, const http::Request& request, Duration, const std::stop_token&) {
+          sent_.push_back(request.method + " " + address + request.target);
+          headers_ = request.headers;
+          if (during_) during_();
+          return reply_;
+        },
+        api_, clock_, metrics_, options);
+    client_->on_answer("jobs", [this](const ObjectKey& key) { news_.push_back(key.to_string()); });
+  }
+
+  /// Sends all that is due.
+  void settle() {
+    while (client_->step(clock_.now(), {})) {
+    }
+  }
+  [[nodiscard]] const plan::WorkloadAnswer* answer(const WorkloadRequest& request) {
+    answers_ = client_->answers(owner_);
+    return answers_.to(request);
+  }
+
+  FakeClock clock_;
+  const Instant start_ = clock_.now();
+  Metrics metrics_;
+  testing::FakeApi api_;
+  const WorkloadOwner owner_{"jobs", {"default", "train"}};
+  Result<http::Response> reply_ = http::Response{200, {}, "RUNNING"};
+  std::function<void()> during_;  ///< Called while a request is under way.
+  std::unique_ptr<WorkloadClient> client_;
+  std::vector<std::string> sent_;
+  http::Headers headers_;
+  std::vector<std::string> news_;
+  plan::WorkloadAnswers answers_;
+};
+
+TEST_F(WorkloadClientTest, SendsARequestOnce) {
+  client_->set(owner_, {post()});
+  settle();
+  clock_.advance(1h);
+  settle();
+  client_->set(owner_, {post()});
+  settle();
+  EXPECT_THAT(sent_, ElementsAre("POST 10.0.0.7:8265/status"));
+  ASSERT_NE(answer(post()), nullptr);
+  EXPECT_EQ(answer(post())->status, 200);
+  EXPECT_EQ(answer(post())->content, "RUNNING");
+  EXPECT_EQ(*http::find_header(headers_, "Host"), "train-head-svc.default.svc");
+}
+
+TEST_F(WorkloadClientTest, SendsAnotherAttempt) {
+  client_->set(owner_, {post()});
+  settle();
+  client_->set(owner_, {post(1)});
+  EXPECT_EQ(answer(post(1)), nullptr) << "the answer is that of the first attempt";
+  EXPECT_NE(answers_.last("submit"), nullptr);
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+  EXPECT_NE(answer(post(1)), nullptr);
+}
+
+TEST_F(WorkloadClientTest, RepeatsARequestAndReportsChangedAnswersOnly) {
+  client_->set(owner_, {get_status()});
+  settle();
+  EXPECT_THAT(news_, ElementsAre("default/train"));
+  clock_.advance(3s);
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+  EXPECT_EQ(news_.size(), 1U) << "the answer is the same";
+  EXPECT_EQ(answer(get_status())->received, clock_.wall());
+  reply_ = http::Response{200, {}, "SUCCEEDED"};
+  clock_.advance(3s);
+  settle();
+  EXPECT_EQ(news_.size(), 2U);
+}
+
+TEST_F(WorkloadClientTest, FailingRequestsAreRepeatedLessOften) {
+  reply_ = Error::unavailable("refused");
+  client_->set(owner_, {get_status()});
+  std::vector<std::size_t> sent;
+  for (const auto second : {0, 3, 6, 9, 21, 45, 75, 105}) {
+    clock_.advance(std::chrono::seconds(second) - (clock_.now() - start_));
+    settle();
+    sent.push_back(sent_.size());
+  }
+  // After 3, 6, 12, 24, 30 and 30 s.
+  EXPECT_THAT(sent, ElementsAre(1, 2, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(answer(get_status())->error, HasSubstr("refused"));
+  EXPECT_EQ(news_.size(), 1U);
+  reply_ = http::Response{200, {}, "RUNNING"};
+  clock_.advance(30s);
+  settle();
+  EXPECT_EQ(news_.size(), 2U);
+  EXPECT_EQ(client_->next_due(), clock_.now() + 3s);
+}
+
+TEST_F(WorkloadClientTest, WithdrawnRequestsAreForgotten) {
+  client_->set(owner_, {get_status(), post()});
+  settle();
+  client_->set(owner_, {post()});
+  EXPECT_EQ(answer(get_status()), nullptr);
+  EXPECT_NE(answer(post()), nullptr);
+  client_->set(owner_, {});
+  EXPECT_EQ(answer(post()), nullptr);
+  EXPECT_EQ(client_->next_due(), kNever);
+}
+
+TEST_F(WorkloadClientTest, ARequestThatIsReplacedMeanwhileIsSentAfterIt) {
+  client_->set(owner_, {post()});
+  during_ = [this] {
+    during_ = nullptr;
+    client_->set(owner_, {post(1)});
+    EXPECT_FALSE(client_->step(clock_.now(), {})) << "one at a time";
+  };
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+  EXPECT_NE(answer(post(1)), nullptr);
+  EXPECT_EQ(news_.size(), 1U) << "nobody asked for the first answer";
+}
+
+TEST_F(WorkloadClientTest, ANamespaceHasAShare) {
+  make({.per_namespace = 1});
+  const WorkloadOwner neighbour{"jobs", {"default", "eval"}};
+  const WorkloadOwner other{"jobs", {"other", "train"}};
+  client_->set(owner_, {post()});
+  client_->set(neighbour, {post()});
+  client_->set(other, {post()});
+  std::vector<std::string> meanwhile;
+  during_ = [&] {
+    during_ = nullptr;
+    settle();
+    for (const std::string& key : news_) meanwhile.push_back(key);
+  };
+  settle();
+  EXPECT_EQ(meanwhile.size(), 1U) << "only the other namespace is served";
+  EXPECT_EQ(sent_.size(), 3U);
+}
+
+TEST_F(WorkloadClientTest, ARequestThatWaitedForItsShareIsSentOnce) {
+  make({.per_namespace = 1});
+  const WorkloadOwner neighbour{"jobs", {"default", "eval"}};
+  client_->set(neighbour, {post()});
+  client_->set(owner_, {post()});
+  during_ = [this] {
+    during_ = nullptr;
+    EXPECT_FALSE(client_->step(clock_.now(), {}));
+    client_->set(owner_, {post(1)});
+    client_->set(WorkloadOwner{"jobs", {"default", "eval"}}, {post(1)});
+  };
+  settle();
+  EXPECT_EQ(sent_.size(), 3U) << "the first of one object, and the second attempt of both";
+}
+
+TEST_F(WorkloadClientTest, SendsTheTokenOfASecret) {
+  WorkloadRequest request = get_status();
+  request.token = {"train", "auth_token"};
+  client_->set(owner_, {request});
+  settle();
+  EXPECT_THAT(sent_, IsEmpty());
+  EXPECT_THAT(answer(request)->error, HasSubstr("train"));
+  api_.put(kSecrets, Object({{"apiVersion", "v1"},
+                             {"kind", "Secret"},
+                             {"metadata", {{"name", "train"}, {"namespace", "default"}}},
+                             {"data", {{"auth_token", encode_base64("s3cret")}}}}));
+  clock_.advance(3s);
+  settle();
+  ASSERT_EQ(sent_.size(), 1U);
+  EXPECT_EQ(*http::find_header(headers_, "Authorization"), "Bearer s3cret");
+}
+
+TEST_F(WorkloadClientTest, AnObjectHasAtMostSoManyRequests) {
+  make({.max_requests = 2});
+  client_->set(owner_, {get_status("a"), get_status("b"), get_status("c")});
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+}
+
+TEST(SendOverNetwork, ConnectsToNoLocalAddress) {
+  for (const char* address : {"127.0.0.1:80", "169.254.169.254:80", "localhost:80", "[::1]:80", "0.0.0.0:80"}) {
+    const auto response = send_over_network()(address, {}, 1s, {});
+    ASSERT_FALSE(response.ok()) << address;
+    EXPECT_THAT(response.error().message(), HasSubstr("not the address of a pod"));
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime
