@@ -68,6 +68,32 @@ steps:
   EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:23");
 }
 
+TEST(Scenario, HasStepsForRay) {
+  const auto scenario = parse_scenario("dir/x.yaml", R"(
+name: x
+description: d
+steps:
+  - {ray job: rayjob/train, is: FAILED, message: out of memory}
+  - {serve applications: rayservice/llm, of: pending, are: {app: DEPLOYING}}
+  - {serve applications: rayservice/llm, of: active, are: lost}
+  - {serve proxies: rayservice/llm, of: pending, on: pods -l role=worker}
+  - dashboards: wrong types
+  - dashboard request: POST .*/stop
+)");
+  ASSERT_TRUE(scenario.ok()) << scenario.error().message();
+  ASSERT_THAT(scenario->steps, SizeIs(6));
+  EXPECT_EQ(std::get<SetRayJob>(scenario->steps[0].action).message, "out of memory");
+  EXPECT_EQ(std::get<SetApplications>(scenario->steps[1].action).statuses.at("app"), "DEPLOYING");
+  EXPECT_TRUE(std::get<SetApplications>(scenario->steps[1].action).cluster.pending);
+  EXPECT_THAT(std::get<SetApplications>(scenario->steps[2].action).statuses, SizeIs(0));
+  EXPECT_EQ(std::get<SetProxies>(scenario->steps[3].action).pods.selector, "role=worker");
+  EXPECT_EQ(std::get<SetDashboards>(scenario->steps[4].action).fault, sim::DashboardFault::kWrongTypes);
+  EXPECT_TRUE(std::regex_search("POST a /api/jobs/b/stop",
+                                std::get<ExpectDashboardRequest>(scenario->steps[5].action).pattern));
+  EXPECT_THAT(error_of_steps("- {ray job: rayjob/train, is: done}\n"), HasSubstr("found \"done\", expected one of"));
+  EXPECT_THAT(error_of_steps("- dashboards: away\n"), HasSubstr("found \"away\", expected one of"));
+}
+
 TEST(Scenario, UnknownKeysAreErrorsWithTheirLine) {
   EXPECT_THAT(error_of("name: x\ndescription: d\nstep: []\n"), HasSubstr("dir/x.yaml:3: unknown key \"step\""));
   EXPECT_THAT(error_of_steps("- {apply: a.yaml,\n   within: 3s}\n"), HasSubstr("dir/x.yaml:5: unknown key \"within\""));

@@ -109,6 +109,43 @@ TEST_F(ControllerTest, DoesNotPlanBeforeTheStoresShowItsWrites) {
   EXPECT_THAT(api_.all(kPods), SizeIs(1));
 }
 
+TEST_F(ControllerTest, SendsTheRequestsOfAPlanAfterItsWrites) {
+  std::vector<std::string> sent;
+  WorkloadClient workloads(
+      [&](const std::string&, const http::Request& request, Duration, const std::stop_token&) {
+        sent.push_back(request.target);
+        return http::Response{200, {}, ""};
+      },
+      api_, clock_, metrics_);
+  controller_->sends_requests(workloads);
+  const auto settle_all = [&] {
+    settle();
+    while (workloads.step(clock_.now(), {})) {
+    }
+  };
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb == "create") return Error::unavailable("no quorum");
+    return std::nullopt;
+  };
+  show_widget({{"replicas", 1}, {"ask", "/a"}});
+  settle_all();
+  EXPECT_THAT(sent, IsEmpty()) << "the pod could not be created";
+  api_.fault = nullptr;
+  show_all();
+  clock_.advance(100ms);
+  settle_all();
+  EXPECT_THAT(sent, ElementsAre("/a"));
+  EXPECT_EQ(controller_->next_due(), Instant::min()) << "an answer is there: plan again";
+  show_all();
+  settle_all();
+  EXPECT_THAT(sent, ElementsAre("/a"));
+  clock_.advance(100ms);
+  settle_all();
+  widgets_.erase({"default", "w"}, 1000);
+  settle_all();
+  EXPECT_EQ(workloads.answers({"widget", {"default", "w"}}).last("ask"), nullptr) << "it is deleted";
+}
+
 TEST_F(ControllerTest, MapsAChildToAnOwnerOfItsKindOnly) {
   Object other = widget("w");
   other.mutable_json()["kind"] = "Gadget";
