@@ -76,6 +76,7 @@ class Sandbox:
     def __init__(self, pod, workdir, number, path, hosts, account, extra_env):
         self.name = pod["metadata"]["name"]
         self.pod = pod
+        self.reported = False  # Its end.
         self.dir = os.path.join(workdir, self.name)
         os.makedirs(self.dir)
         address = pod["status"]["podIP"]
@@ -166,12 +167,23 @@ class PodRunner(threading.Thread):
         hosts = self.hosts_of(list(live.values()))
         for sandbox in self.sandboxes.values():
             sandbox._write("hosts", hosts)  # pylint: disable=protected-access
+            self.report_end(sandbox)
         for uid, pod in live.items():
             if uid in self.sandboxes:
                 continue
             self.started += 1
             self.sandboxes[uid] = Sandbox(pod, self.workdir, self.started, self.path, hosts, self.account_of(pod),
                                           self.extra_env)
+
+    def report_end(self, sandbox):
+        """The kubelet of the control plane ends the pod of a Job as its containers have ended."""
+        status = sandbox.process.poll()
+        if status is None or sandbox.reported or sandbox.pod["metadata"]["ownerReferences"][0]["kind"] != "Job":
+            return
+        sandbox.reported = True
+        end = ["sim.tpuslice.dev/complete-after=1ms"] if status == 0 else [
+            f"sim.tpuslice.dev/exit-code={status}", "sim.tpuslice.dev/fail-after=1ms"]
+        self.kubectl("annotate", "pod", sandbox.name, *end)
 
     def sandbox_of(self, name_part):
         return next(box for box in self.sandboxes.values() if name_part in box.name)

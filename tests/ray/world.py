@@ -1,7 +1,6 @@
-"""Real Ray processes run the commands that the operator generates, in the environment that it injects.
+"""A control plane, the operator, and pods as processes; see pods.py.
 
-ray_test.py CONTROLPLANE OPERATOR VIRTUALENV: starts a Kubernetes control plane and the operator, applies cluster.yaml, and
-runs the containers of its pods as processes (pods.py). Run by ray_test.sh, in a network namespace of its own.
+<test>.py CONTROLPLANE OPERATOR VIRTUALENV, run by ray_test.sh, in a network namespace of its own.
 """
 import json
 import os
@@ -12,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
 import pods
 
@@ -77,7 +75,9 @@ class World:
         operator_config = self.config_with(config, token)
         self._spawn("operator", OPERATOR, "--kubeconfig", operator_config, "--device-env", "--webhook-bind-address=0",
                     "--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:0", "--log-format=text")
-        self.runner = pods.PodRunner(self.kubectl, self.workdir, PATH, self.hosts_of, self.account_of, NODE_ENV)
+        # Modules of the test are importable in every container, as if they were in its image.
+        env = {**NODE_ENV, "PYTHONPATH": f"{HERE}/image"}
+        self.runner = pods.PodRunner(self.kubectl, self.workdir, PATH, self.hosts_of, self.account_of, env)
         self.runner.start()
 
     def config_with(self, admin, token):
@@ -113,7 +113,7 @@ class World:
                 if not selector or not selector.items() <= labels.items():
                     continue
                 name = service["metadata"]["name"]
-                if labels["ray.io/node-type"] == "head":
+                if labels.get("ray.io/node-type") == "head":
                     lines.append(f"{address} {name} {name}.default.svc.cluster.local")
                 elif spec.get("subdomain") == name:
                     host = f"{spec['hostname']}.{name}"
@@ -167,81 +167,3 @@ class World:
         for process in reversed(self.processes):
             process.wait(timeout=60)
         shutil.rmtree(self.workdir)
-
-
-class RealRay(unittest.TestCase):
-    world = World()
-
-    @classmethod
-    def setUpClass(cls):
-        cls.addClassCleanup(cls.world.stop)
-        cls.world.start()
-        begin = time.monotonic()
-        cls.world.kubectl("apply", "-f", f"{HERE}/cluster.yaml")
-        cls.world.wait_for("the head", lambda: cls.alive_nodes() == 1)
-        # The autoscaler in the head pod has the cluster create a slice.
-        cls.world.in_cluster("request")
-        cls.world.wait_for("five Ray nodes", lambda: cls.alive_nodes() == 5)
-        # It keeps the slice although it is idle then.
-        cls.set_min_replicas(1)
-        cls.world.in_cluster("free")
-        print(f"five Ray nodes after {time.monotonic() - begin:.0f} s", file=sys.stderr)
-
-    @classmethod
-    def alive_nodes(cls):
-        if not cls.world.runner.sandboxes:
-            return 0
-        try:
-            return len(cls.world.in_cluster("nodes"))
-        except (RuntimeError, StopIteration, subprocess.TimeoutExpired):
-            return 0
-
-    @classmethod
-    def set_min_replicas(cls, number):
-        cls.world.kubectl("patch", "raycluster", "train", "--type=json", "-p", json.dumps(
-            [{"op": "replace", "path": "/spec/workerGroupSpecs/0/minReplicas", "value": number}]))
-
-    def workers(self):
-        return {pod["status"]["podIP"]: pod["metadata"]["labels"]
-                for pod in self.world.get("pods", "-l", "ray.io/node-type=worker")["items"]}
-
-    def test_nodes_have_the_resources_and_labels_of_a_slice(self):
-        nodes = {node["address"]: node for node in self.world.in_cluster("nodes")}
-        workers = self.workers()
-        self.assertEqual(sum(node["resources"].get("TPU", 0) for node in nodes.values()), 16)
-        for address, labels in workers.items():
-            host = labels["ray.io/replica-host-index"]
-            node = nodes[address]
-            self.assertEqual(node["resources"].get("TPU-v6e-16-head"), 1 if host == "0" else None)
-            self.assertEqual(node["labels"].get("ray.io/tpu-slice-name"), "tpu-group-0")
-            self.assertEqual(node["labels"].get("ray.io/tpu-worker-id"), host)
-            self.assertEqual(node["labels"].get("ray.io/tpu-topology"), "4x4")
-            self.assertEqual(node["labels"].get("ray.io/tpu-pod-type"), "v6e-16")
-
-    def test_ray_reads_its_identity_from_the_injected_environment(self):
-        workers = self.workers()
-        identities = self.world.in_cluster("identities")
-        self.assertEqual(len(identities), 4)
-        for identity in identities:
-            host = int(workers[identity["address"]]["ray.io/replica-host-index"])
-            self.assertEqual(identity, {"address": identity["address"], "name": "tpu-group-0", "worker_id": host, "workers": 4,
-                                        "topology": "4x4", "pod_type": "v6e-16", "chips": 4})
-
-    def test_a_placement_group_reserves_the_whole_slice(self):
-        reserved = self.world.in_cluster("slice")
-        self.assertEqual(reserved["hosts"], 4)
-        self.assertEqual(sorted(identity["worker_id"] for identity in reserved["identities"]), [0, 1, 2, 3])
-        self.assertEqual({identity["name"] for identity in reserved["identities"]}, {"tpu-group-0"})
-
-    def test_the_autoscaler_removes_an_idle_slice(self):  # The last one: tests run in the order of their names.
-        self.assertEqual(self.group()["replicas"], 1)
-        self.set_min_replicas(0)
-        self.world.wait_for("the end of the slice", lambda: not self.workers())
-        self.assertEqual(self.group()["replicas"], 0)
-
-    def group(self):
-        return self.world.get("raycluster", "train")["spec"]["workerGroupSpecs"][0]
-
-
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
