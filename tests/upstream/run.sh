@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh SUITE CHECKOUT [GINKGO FLAG...]: runs an integration suite of upstream against our operator.
 #
-#   SUITE     jobset, jobset-webhook, lws, lws-webhook, kuberay
+#   SUITE     jobset, jobset-webhook, lws, lws-webhook, kuberay, kuberay-rayjob, kuberay-rayservice
 #   CHECKOUT  a checkout of the project that the suite is from; it is not changed
 #   flags     such as --ginkgo.focus='startupPolicy'; --ginkgo.no-color
 #
@@ -18,7 +18,7 @@ source "$root/tests/controlplane/versions.sh"
 
 die() { echo "run.sh: $*" >&2; exit 2; }
 
-[ $# -ge 2 ] || die "usage: run.sh jobset|jobset-webhook|lws|lws-webhook|kuberay CHECKOUT [GINKGO FLAG...]"
+[ $# -ge 2 ] || die "usage: run.sh SUITE CHECKOUT [GINKGO FLAG...]"
 suite=$1
 checkout=$(cd "$2" && pwd)
 shift 2
@@ -28,10 +28,16 @@ case $suite in # module: a folder of the checkout; package: a folder of the modu
   jobset-webhook) module=. package=test/integration/webhook setup=jobset/webhook ;;
   lws) module=. package=test/integration/controllers setup=leaderworkerset/controller ;;
   lws-webhook) module=. package=test/integration/webhooks setup=leaderworkerset/webhook ;;
-  kuberay)
-    module=ray-operator package=controllers/ray setup=kuberay/raycluster
-    # The package has the suites of other kinds, and unit tests, too.
-    flags=(-test.run '^TestSpecs$' --ginkgo.focus-file=raycluster_controller_test.go)
+  kuberay | kuberay-*)
+    module=ray-operator package=controllers/ray setup=kuberay/controllers
+    # The package has the suites of all kinds, and unit tests, too.
+    case $suite in
+      kuberay) file='raycluster_controller_test.go' ;;
+      kuberay-rayjob) file='rayjob_controller(_suspended)?_test.go' ;;
+      kuberay-rayservice) file='rayservice_controller_test.go' ;;
+      *) die "no suite $suite" ;;
+    esac
+    flags=(-test.run '^TestSpecs$' "--ginkgo.focus-file=$file")
     ;;
   *) die "no suite $suite" ;;
 esac
