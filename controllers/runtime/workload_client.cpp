@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "api/base/backoff.h"
 #include "api/base/base64.h"
 #include "api/http/client/network_transport.h"
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {
 
 /// Bytes of a response: status of a job, or of all applications of a cluster.
 constexpr std::size_t kMaxResponse = 1U << 20U;
-constexpr Duration kMaxIdle = std::chrono::minutes(1);
 
 /// The host of "10.0.1.7:8265" and "[fd00::1]:8265".
 std::string_view host_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
@@ -21,6 +20,11 @@ std::string_view host_of(std::string_view address) { return address.substr(0, ad
 bool is_local(std::string_view host) {
   return host.starts_with("127.") || host.starts_with("169.254.") || host.starts_with("0.") || host == "localhost" ||
          host.starts_with("[::1]") || host.starts_with("[fe80:");
+}
+
+/// Names of objects have no slash.
+ObjectKey slot_key(const WorkloadOwner& owner, const std::string& request) {
+  return {owner.key.namespace_name, owner.controller + "/" + owner.key.name + "/" + request};
 }
 
 http::Request to_http(const plan::WorkloadRequest& request) {
@@ -62,7 +66,12 @@ SendToWorkload send_over_network(std::string override_address) {
 
 WorkloadClient::WorkloadClient(SendToWorkload send, client::Reader& reader, const Clock& clock, Metrics& metrics,
                                WorkloadClientOptions options)
-    : send_(std::move(send)), reader_(reader), clock_(clock), metrics_(metrics), options_(options) {}
+    : send_(std::move(send)),
+      reader_(reader),
+      clock_(clock),
+      metrics_(metrics),
+      options_(options),
+      queue_({.name = "workload_requests"}, clock, metrics) {}
 
 void WorkloadClient::on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener) {
   listeners_[controller] = std::move(listener);
@@ -70,158 +79,109 @@ void WorkloadClient::on_answer(const std::string& controller, std::function<void
 
 void WorkloadClient::set(const WorkloadOwner& owner, const std::vector<plan::WorkloadRequest>& requests) {
   const MutexLock lock(mutex_);
-  const auto found = owners_.find(owner);
-  if (requests.empty() && found == owners_.end()) return;
-  Slots before = found == owners_.end() ? Slots() : std::move(found->second);
-  Slots after;
-  const Instant now = clock_.now();
-  for (const plan::WorkloadRequest& request : requests) {
-    if (after.size() == options_.max_requests) break;
-    Slot slot;
-    if (const auto known = before.find(request.name); known != before.end()) {
-      slot = std::move(known->second);
-      before.erase(known);
-    }
-    const SlotId id{owner, request.name};
-    if (slot.request == nullptr || *slot.request != request) {
-      slot.request = std::make_shared<const plan::WorkloadRequest>(request);
-      slot.failures = 0;
-      schedule_locked(id, slot, now);
-    }
-    after.insert_or_assign(request.name, std::move(slot));
+  const auto known = owners_.find(owner);
+  if (requests.empty() && known == owners_.end()) return;
+  const std::size_t count = std::min(requests.size(), options_.max_requests);
+  std::vector<std::string> names;
+  for (const plan::WorkloadRequest& request : std::span(requests).first(count)) {
+    names.push_back(request.name);
+    const ObjectKey key = slot_key(owner, request.name);
+    Slot& slot = slots_[key];
+    if (slot.request != nullptr && *slot.request == request) continue;
+    slot.owner = owner;
+    slot.request = std::make_shared<const plan::WorkloadRequest>(request);
+    slot.due = clock_.now();
+    slot.failures = 0;
+    queue_.add(key);
   }
-  for (auto& [name, slot] : before) unschedule_locked({owner, name}, slot);
-  if (after.empty()) {
+  if (known != owners_.end()) {
+    for (const std::string& name : known->second) {
+      if (std::ranges::find(names, name) == names.end()) slots_.erase(slot_key(owner, name));
+    }
+  }
+  if (names.empty()) {
     owners_.erase(owner);
   } else {
-    owners_[owner] = std::move(after);
+    owners_[owner] = std::move(names);
   }
-  changed_.notify_all();
 }
 
 plan::WorkloadAnswers WorkloadClient::answers(const WorkloadOwner& owner) const {
   const MutexLock lock(mutex_);
-  const auto found = owners_.find(owner);
-  if (found == owners_.end()) return {};
+  const auto known = owners_.find(owner);
+  if (known == owners_.end()) return {};
   std::vector<std::shared_ptr<const plan::WorkloadAnswer>> out;
-  for (const auto& [name, slot] : found->second) {
+  for (const std::string& name : known->second) {
+    const Slot& slot = slots_.at(slot_key(owner, name));
     if (slot.answer != nullptr) out.push_back(slot.answer);
   }
   return plan::WorkloadAnswers(std::move(out));
 }
 
 bool WorkloadClient::step(Instant now, const std::stop_token& stop) {
-  std::optional<SlotId> id;
-  {
-    const MutexLock lock(mutex_);
-    id = take_locked(now);
-  }
-  if (!id) return false;
-  send(*id, stop);
+  const std::optional<ObjectKey> slot = queue_.pop(now);
+  if (!slot) return false;
+  send(*slot, stop);
+  queue_.done(*slot);
   return true;
 }
 
-Instant WorkloadClient::next_due() const {
-  const MutexLock lock(mutex_);
-  return schedule_.empty() ? kNever : schedule_.begin()->first;
-}
-
 void WorkloadClient::run(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    if (step(clock_.now(), stop)) continue;
+  while (const std::optional<ObjectKey> slot = queue_.wait_pop(stop)) {
+    send(*slot, stop);
+    queue_.done(*slot);
+  }
+}
+
+std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
+  const MutexLock lock(mutex_);
+  const auto found = slots_.find(slot);
+  if (found == slots_.end() || !found->second.due) return std::nullopt;
+  if (*found->second.due > clock_.now()) {
+    queue_.add_after(slot, *found->second.due - clock_.now());
+    return std::nullopt;
+  }
+  int& in_flight = in_flight_[slot.namespace_name];
+  if (in_flight >= options_.per_namespace) {
+    waiting_[slot.namespace_name].push_back(slot);
+    return std::nullopt;
+  }
+  ++in_flight;
+  found->second.due.reset();
+  return Job{found->second.owner, found->second.request};
+}
+
+void WorkloadClient::send(const ObjectKey& slot, const std::stop_token& stop) {
+  const std::optional<Job> job = take(slot);
+  if (!job) return;
+  plan::WorkloadAnswer answer = ask(*job, stop);
+  bool news = false;
+  {
     const MutexLock lock(mutex_);
-    const Instant now = clock_.now();
-    const Instant first = schedule_.empty() ? now + kMaxIdle : schedule_.begin()->first;
-    if (first <= now) continue;
-    changed_.wait_for(mutex_, stop, std::min(kMaxIdle, first - now), [&]() TPUSLICE_REQUIRES(mutex_) {
-      return !schedule_.empty() && schedule_.begin()->first < first;
-    });
+    if (!stop.stop_requested()) news = store_locked(slot, std::move(answer));
+    release_namespace_locked(slot.namespace_name);
   }
+  const auto listener = listeners_.find(job->owner.controller);
+  if (news && listener != listeners_.end()) listener->second(job->owner.key);
 }
 
-std::optional<WorkloadClient::SlotId> WorkloadClient::take_locked(Instant now) {
-  while (!schedule_.empty() && schedule_.begin()->first <= now) {
-    const SlotId id = schedule_.begin()->second;
-    Slot& slot = *find_locked(id);
-    unschedule_locked(id, slot);
-    const std::string& name = id.first.key.namespace_name;
-    int& in_flight = in_flight_[name];
-    if (in_flight >= options_.per_namespace) {
-      slot.waiting = true;
-      waiting_[name].push_back(id);
-      continue;
-    }
-    ++in_flight;
-    slot.in_flight = true;
-    return id;
-  }
-  return std::nullopt;
-}
-
-void WorkloadClient::schedule_locked(const SlotId& id, Slot& slot, Instant due) {
-  unschedule_locked(id, slot);
-  slot.waiting = false;
-  if (slot.in_flight) return;  // When its answer is there.
-  slot.due = due;
-  schedule_.emplace(due, id);
-}
-
-void WorkloadClient::unschedule_locked(const SlotId& id, Slot& slot) {
-  if (slot.due) schedule_.erase({*slot.due, id});
-  slot.due.reset();
-}
-
-void WorkloadClient::release_namespace_locked(const std::string& name, Instant now) {
+void WorkloadClient::release_namespace_locked(const std::string& name) {
   const auto count = in_flight_.find(name);
   if (--count->second == 0) in_flight_.erase(count);
-  const auto queue = waiting_.find(name);
-  if (queue == waiting_.end()) return;
-  while (!queue->second.empty()) {
-    const SlotId next = std::move(queue->second.front());
-    queue->second.pop_front();
-    Slot* slot = find_locked(next);
-    if (slot == nullptr || !slot->waiting) continue;
-    schedule_locked(next, *slot, now);
-    break;
-  }
-  if (queue->second.empty()) waiting_.erase(queue);
+  const auto waiting = waiting_.find(name);
+  if (waiting == waiting_.end()) return;
+  queue_.add(waiting->second.front());
+  waiting->second.pop_front();
+  if (waiting->second.empty()) waiting_.erase(waiting);
 }
 
-WorkloadClient::Slot* WorkloadClient::find_locked(const SlotId& id) {
-  const auto owner = owners_.find(id.first);
-  if (owner == owners_.end()) return nullptr;
-  const auto slot = owner->second.find(id.second);
-  return slot == owner->second.end() ? nullptr : &slot->second;
-}
-
-void WorkloadClient::send(const SlotId& id, const std::stop_token& stop) {
-  std::shared_ptr<const plan::WorkloadRequest> request;
-  {
-    const MutexLock lock(mutex_);
-    if (const Slot* slot = find_locked(id)) request = slot->request;
-  }
-  bool news = false;
-  std::optional<plan::WorkloadAnswer> answer;
-  if (request != nullptr) answer = ask(id.first, *request, stop);
-  {
-    const MutexLock lock(mutex_);
-    const Instant now = clock_.now();
-    if (answer && !stop.stop_requested()) news = store_locked(id, *std::move(answer), now);
-    release_namespace_locked(id.first.key.namespace_name, now);
-  }
-  changed_.notify_one();
-  if (!news) return;
-  const auto listener = listeners_.find(id.first.controller);
-  if (listener != listeners_.end()) listener->second(id.first.key);
-}
-
-plan::WorkloadAnswer WorkloadClient::ask(const WorkloadOwner& owner, const plan::WorkloadRequest& request,
-                                         const std::stop_token& stop) const {
+plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
+  const plan::WorkloadRequest& request = *job.request;
   plan::WorkloadAnswer out{request};
   http::Request message = to_http(request);
   Status problem;
   if (request.token) {
-    Result<std::string> found = token(owner.key.namespace_name, *request.token, stop);
+    Result<std::string> found = token(job.owner.key.namespace_name, *request.token, stop);
     if (found) {
       message.headers.emplace_back("Authorization", "Bearer " + *found);
     } else {
@@ -239,7 +199,7 @@ plan::WorkloadAnswer WorkloadClient::ask(const WorkloadOwner& owner, const plan:
   }
   if (!problem.ok()) out.error = problem.error().message();
   out.received = clock_.wall();
-  count(owner, out);
+  count(job.owner, out);
   return out;
 }
 
@@ -253,23 +213,21 @@ Result<std::string> WorkloadClient::token(const std::string& namespace_name, con
   return *text;
 }
 
-bool WorkloadClient::store_locked(const SlotId& id, plan::WorkloadAnswer answer, Instant now) {
-  Slot* slot = find_locked(id);
-  if (slot == nullptr) return false;
-  slot->in_flight = false;
-  if (*slot->request != answer.request) {
-    // Replaced meanwhile.
-    schedule_locked(id, *slot, now);
-    return false;
-  }
+bool WorkloadClient::store_locked(const ObjectKey& key, plan::WorkloadAnswer answer) {
+  const auto found = slots_.find(key);
+  if (found == slots_.end() || *found->second.request != answer.request) return false;  // Replaced meanwhile.
+  Slot& slot = found->second;
   const bool failed = answer.status == 0 || answer.status >= 500;
-  slot->failures = failed ? slot->failures + 1 : 0;
-  if (answer.request.interval > Duration::zero()) {
-    const Duration longer = exponential_backoff(slot->failures, answer.request.interval, options_.max_interval);
-    schedule_locked(id, *slot, now + std::max(answer.request.interval, longer));
+  slot.failures = failed ? slot.failures + 1 : 0;
+  const Duration interval = answer.request.interval;
+  if (interval > Duration::zero()) {
+    const Duration wait =
+        std::max(interval, exponential_backoff(slot.failures, interval, std::max(interval, options_.max_interval)));
+    slot.due = clock_.now() + wait;
+    queue_.add_after(key, wait);
   }
-  const bool news = is_news(slot->answer.get(), answer);
-  slot->answer = std::make_shared<const plan::WorkloadAnswer>(std::move(answer));
+  const bool news = is_news(slot.answer.get(), answer);
+  slot.answer = std::make_shared<const plan::WorkloadAnswer>(std::move(answer));
   return news;
 }
 

@@ -9,19 +9,17 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
-#include "api/base/random.h"
 #include "api/client/client.h"
 #include "api/http/transport.h"
 #include "controllers/plan/workload_request.h"
+#include "controllers/runtime/work_queue.h"
 
 namespace tpuslice::runtime {
 
@@ -65,37 +63,35 @@ class WorkloadClient {
   void set(const WorkloadOwner& owner, const std::vector<plan::WorkloadRequest>& requests) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] plan::WorkloadAnswers answers(const WorkloadOwner& owner) const TPUSLICE_EXCLUDES(mutex_);
 
-  /// Sends one request, if one is due, and waits for its answer. False if none was due.
-  bool step(Instant now, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] Instant next_due() const TPUSLICE_EXCLUDES(mutex_);
+  /// Sends at most one request, and waits for its answer. False if none was due.
+  bool step(Instant now, const std::stop_token& stop);
+  [[nodiscard]] Instant next_due() const { return queue_.next_due(); }
   /// One worker, until `stop`.
-  void run(const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
+  void run(const std::stop_token& stop);
   [[nodiscard]] int workers() const { return options_.workers; }
 
  private:
-  using SlotId = std::pair<WorkloadOwner, std::string>;  ///< Owner and name of the request.
   struct Slot {
+    WorkloadOwner owner;
     std::shared_ptr<const plan::WorkloadRequest> request;
-    std::optional<Instant> due;  ///< Its place in the schedule; absent: none.
-    bool in_flight = false;
-    bool waiting = false;  ///< In waiting_.
-    int failures = 0;      ///< In a row.
+    std::optional<Instant> due;  ///< When to send the request; absent: it was sent, or is under way.
+    int failures = 0;            ///< In a row.
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };
-  using Slots = std::map<std::string, Slot, std::less<>>;
+  struct Job {
+    WorkloadOwner owner;
+    std::shared_ptr<const plan::WorkloadRequest> request;
+  };
 
-  [[nodiscard]] std::optional<SlotId> take_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
-  void schedule_locked(const SlotId& id, Slot& slot, Instant due) TPUSLICE_REQUIRES(mutex_);
-  void unschedule_locked(const SlotId& id, Slot& slot) TPUSLICE_REQUIRES(mutex_);
-  void release_namespace_locked(const std::string& name, Instant now) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] Slot* find_locked(const SlotId& id) TPUSLICE_REQUIRES(mutex_);
-  void send(const SlotId& id, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
-  [[nodiscard]] plan::WorkloadAnswer ask(const WorkloadOwner& owner, const plan::WorkloadRequest& request,
-                                         const std::stop_token& stop) const;
+  /// The request of the slot, if it is due and its namespace has room.
+  [[nodiscard]] std::optional<Job> take(const ObjectKey& slot) TPUSLICE_EXCLUDES(mutex_);
+  void send(const ObjectKey& slot, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
+  void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] plan::WorkloadAnswer ask(const Job& job, const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,
                                           const std::stop_token& stop) const;
   /// True if the answer is news for the planner.
-  bool store_locked(const SlotId& id, plan::WorkloadAnswer answer, Instant now) TPUSLICE_REQUIRES(mutex_);
+  bool store_locked(const ObjectKey& slot, plan::WorkloadAnswer answer) TPUSLICE_REQUIRES(mutex_);
   void count(const WorkloadOwner& owner, const plan::WorkloadAnswer& answer) const;
 
   const SendToWorkload send_;
@@ -104,13 +100,14 @@ class WorkloadClient {
   Metrics& metrics_;
   const WorkloadClientOptions options_;
   std::map<std::string, std::function<void(const ObjectKey&)>, std::less<>> listeners_;
+  WorkQueue queue_;  ///< Slots that may be due.
 
   mutable Mutex mutex_;
-  ConditionVariable changed_;
-  std::map<WorkloadOwner, Slots> owners_ TPUSLICE_GUARDED_BY(mutex_);
-  std::set<std::pair<Instant, SlotId>> schedule_ TPUSLICE_GUARDED_BY(mutex_);
-  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);               ///< By namespace.
-  std::map<std::string, std::deque<SlotId>> waiting_ TPUSLICE_GUARDED_BY(mutex_);  ///< For their namespace's share.
+  std::map<WorkloadOwner, std::vector<std::string>> owners_ TPUSLICE_GUARDED_BY(mutex_);  ///< Names of their requests.
+  /// A slot is a name of a request of an owner. Its key is in the owner's namespace.
+  std::unordered_map<ObjectKey, Slot> slots_ TPUSLICE_GUARDED_BY(mutex_);
+  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);                  ///< By namespace.
+  std::map<std::string, std::deque<ObjectKey>> waiting_ TPUSLICE_GUARDED_BY(mutex_);  ///< For room in a namespace.
 };
 
 }  // namespace tpuslice::runtime

@@ -23,9 +23,7 @@ std::int64_t milliseconds(Timestamp time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-bool is_terminal(std::string_view status) {
-  return status == "STOPPED" || status == "SUCCEEDED" || status == "FAILED";
-}
+bool is_terminal(std::string_view status) { return status == "STOPPED" || status == "SUCCEEDED" || status == "FAILED"; }
 
 /// "<service>.<namespace>" of "<service>.<namespace>.svc.cluster.local".
 std::string service_of(const http::Request& request) {
@@ -52,9 +50,12 @@ http::Response faulty(DashboardFault fault) {
 
 std::optional<DashboardFault> parse_dashboard_fault(std::string_view text) {
   using enum DashboardFault;
-  constexpr std::array kNames{std::pair{"none", kNone},       std::pair{"slow", kSlow},
-                              std::pair{"failing", kFailing}, std::pair{"invalid", kInvalid},
-                              std::pair{"wrong types", kWrongTypes}, std::pair{"huge", kHuge}};
+  constexpr std::array kNames{std::pair{"none", kNone},
+                              std::pair{"slow", kSlow},
+                              std::pair{"failing", kFailing},
+                              std::pair{"invalid", kInvalid},
+                              std::pair{"wrong types", kWrongTypes},
+                              std::pair{"huge", kHuge}};
   for (const auto& [name, fault] : kNames) {
     if (text == name) return fault;
   }
@@ -99,7 +100,8 @@ http::Response RayDashboards::submit_locked(const Json& submission) {
   if (string_at(submission, {"entrypoint"}).empty()) return text_reply(400, "entrypoint: missing");
   if (jobs_.contains(id)) {
     return text_reply(500, fmt::format("Job with submission_id {} already exists. Please use a different "
-                                       "submission_id.", id));
+                                       "submission_id.",
+                                       id));
   }
   jobs_[id] = {"RUNNING", "Job is currently running.", clock_.wall(), {}};
   return reply(200, {{"job_id", id}, {"submission_id", id}});

@@ -23,11 +23,11 @@ namespace tpuslice::sim {
 /// How the dashboards misbehave.
 enum class DashboardFault : std::uint8_t {
   kNone,
-  kSlow,       ///< Acts on the request, but answers too late. See RayDashboards::handle().
-  kFailing,    ///< 500
-  kInvalid,    ///< 200 with a body that is not JSON
-  kWrongTypes, ///< 200 with JSON of other types
-  kHuge,       ///< 200 with a long body
+  kSlow,        ///< Acts on the request, but answers too late. See RayDashboards::handle().
+  kFailing,     ///< 500
+  kInvalid,     ///< 200 with a body that is not JSON
+  kWrongTypes,  ///< 200 with JSON of other types
+  kHuge,        ///< 200 with a long body
 };
 /// "slow"; "none" for kNone. Nothing for another text.
 [[nodiscard]] std::optional<DashboardFault> parse_dashboard_fault(std::string_view text);

@@ -61,10 +61,9 @@ TEST_F(DashboardTest, IsThatOfTheHeadPod) {
 }
 
 TEST_F(DashboardTest, HasThePortWithItsName) {
-  const Json cluster = a_cluster({{"containers",
-                                   Json::array({{{"name", "ray"},
-                                                 {"ports", Json::array({{{"name", "dashboard"},
-                                                                         {"containerPort", 9000}}})}}})}});
+  const Json cluster = a_cluster(
+      {{"containers",
+        Json::array({{{"name", "ray"}, {"ports", Json::array({{{"name", "dashboard"}, {"containerPort", 9000}}})}}})}});
   PodView head;
   head.pod_ip = "10.0.0.7";
   EXPECT_EQ(dashboard_of(raycluster::RayClusterSpec::read(cluster), head, "cluster.local")->address, "10.0.0.7:9000");
@@ -87,7 +86,8 @@ TEST_F(DashboardTest, RunsAJob) {
   const WorkloadRequest get = get_job(kDashboard, "train-1", 3s);
   EXPECT_EQ(ask(get).status, 404);
   EXPECT_FALSE(job_info(ask(get)));
-  const WorkloadRequest submit = submit_job(kDashboard, {{"entrypoint", "python x.py"}, {"submission_id", "train-1"}}, 0);
+  const WorkloadRequest submit =
+      submit_job(kDashboard, {{"entrypoint", "python x.py"}, {"submission_id", "train-1"}}, 0);
   EXPECT_TRUE(ask(submit).ok());
   EXPECT_EQ(ask(submit).status, 500) << "the id is in use";
   EXPECT_THAT(explain(ask(submit)), HasSubstr("Please use a different submission_id"));
@@ -97,8 +97,8 @@ TEST_F(DashboardTest, RunsAJob) {
   const auto stopped = job_info(ask(get));
   EXPECT_EQ(stopped->status, kStopped);
   EXPECT_TRUE(is_terminal(stopped->status));
-  EXPECT_EQ(stopped->end_time, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                   clock_.wall().time_since_epoch()).count());
+  EXPECT_EQ(stopped->end_time,
+            std::chrono::duration_cast<std::chrono::milliseconds>(clock_.wall().time_since_epoch()).count());
 }
 
 TEST_F(DashboardTest, EscapesIds) {
