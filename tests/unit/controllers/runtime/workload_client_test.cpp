@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "api/base/base64.h"
+#include "api/base/pause.h"
 #include "controllers/runtime/backoff.h"
+#include "tests/support/eventually.h"
 #include "tests/support/fake_api.h"
 
 namespace tpuslice::runtime {
@@ -220,6 +225,47 @@ TEST_F(WorkloadClientTest, AnObjectHasAtMostSoManyRequests) {
   client_->set(owner_, {get_status("a"), get_status("b"), get_status("c")});
   settle();
   EXPECT_EQ(sent_.size(), 2U);
+}
+
+TEST(WorkloadClientThreads, KeepToTheSharesAndSendEachAttemptOnce) {
+  constexpr int kObjects = 30;
+  constexpr int kAttempts = 20;
+  const RealClock clock;
+  Metrics metrics;
+  testing::FakeApi api;
+  std::atomic<int> under_way = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> sent = 0;
+  WorkloadClient client(
+      [&](const std::string&, const http::Request&, Duration, const std::stop_token&) {
+        const int now = ++under_way;
+        int before = most;
+        while (before < now && !most.compare_exchange_weak(before, now)) {
+        }
+        pause(1ms, {});
+        --under_way;
+        ++sent;
+        return http::Response{200, {}, ""};
+      },
+      api, clock, metrics, {.per_namespace = 2});
+  std::vector<std::jthread> workers;
+  for (int i = 0; i < 8; ++i) workers.emplace_back([&](const std::stop_token& stop) { client.run(stop); });
+  const auto owner = [](int i) { return WorkloadOwner{"jobs", {"default", "job-" + std::to_string(i)}}; };
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    for (int i = 0; i < kObjects; ++i) client.set(owner(i), {post(attempt)});
+    EXPECT_TRUE(testing::eventually(
+        [&] {
+          for (int i = 0; i < kObjects; ++i) {
+            if (client.answers(owner(i)).to(post(attempt)) == nullptr) return false;
+          }
+          return true;
+        },
+        20s));
+  }
+  for (int i = 0; i < kObjects; ++i) client.set(owner(i), {});
+  workers.clear();
+  EXPECT_EQ(sent, kObjects * kAttempts);
+  EXPECT_LE(most, 2) << "all are of one namespace";
 }
 
 TEST(SendOverNetwork, ConnectsToNoLocalAddress) {
