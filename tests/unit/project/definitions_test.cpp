@@ -17,6 +17,9 @@ using ::testing::IsEmpty;
 
 constexpr const char* kJobSetDefinition = "deploy/crds/jobset.x-k8s.io_jobsets.yaml";
 constexpr const char* kLwsDefinition = "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml";
+constexpr const char* kRayClusterDefinition = "deploy/crds/ray.io_rayclusters.yaml";
+constexpr const char* kRayJobDefinition = "deploy/crds/ray.io_rayjobs.yaml";
+constexpr const char* kRayServiceDefinition = "deploy/crds/ray.io_rayservices.yaml";
 
 Json only_version(const std::string& file) {
   return parse_yaml(read_file(file).value()).value()["spec"]["versions"][0];
@@ -41,6 +44,15 @@ void each_schema(const Json& schema, const std::string& path, const Visit& visit
     }
   }
   if (const Json* items = find_path(schema, {"items"})) each_schema(*items, path + "[]", visit);
+  if (const Json* values = find_path(schema, {"additionalProperties"})) each_schema(*values, path + "{}", visit);
+}
+
+/// The schema of a field, such as "spec.rayClusterSpec", without the description that the field has of its own.
+Json schema_at(const std::string& file, const std::vector<std::string>& field) {
+  Json schema = only_version(file)["schema"]["openAPIV3Schema"];
+  for (const std::string& name : field) schema = Json(schema["properties"][name]);
+  schema.erase("description");
+  return schema;
 }
 
 class Definition : public ::testing::TestWithParam<const char*> {};
@@ -61,9 +73,13 @@ TEST_P(Definition, DescribesEveryFieldOfSpecAndStatus) {
   EXPECT_THAT(silent, IsEmpty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ours, Definition, ::testing::Values(kJobSetDefinition, kLwsDefinition), [](const auto& file) {
-  return std::string(file.param == kJobSetDefinition ? "JobSet" : "LeaderWorkerSet");
-});
+INSTANTIATE_TEST_SUITE_P(Ours, Definition,
+                         ::testing::Values(kJobSetDefinition, kLwsDefinition, kRayClusterDefinition, kRayJobDefinition,
+                                           kRayServiceDefinition),
+                         [](const auto& file) {
+                           const Json crd = parse_yaml(read_file(file.param).value()).value();
+                           return string_at(crd, {"spec", "names", "kind"});
+                         });
 
 TEST(JobSetDefinition, PrintsTheColumnsOfUpstream) {
   EXPECT_THAT(columns_of(kJobSetDefinition),
@@ -76,6 +92,42 @@ TEST(LeaderWorkerSetDefinition, PrintsTheColumnsOfUpstream) {
   EXPECT_THAT(columns_of(kLwsDefinition),
               ElementsAre("Ready .status.readyReplicas", "Desired .spec.replicas", "Up-to-date .status.updatedReplicas",
                           "Age .metadata.creationTimestamp"));
+}
+
+TEST(RayJobDefinition, PrintsTheColumnsOfUpstream) {
+  EXPECT_THAT(columns_of(kRayJobDefinition),
+              ElementsAre("job status .status.jobStatus", "deployment status .status.jobDeploymentStatus",
+                          "ray cluster name .status.rayClusterName", "start time .status.startTime",
+                          "end time .status.endTime", "age .metadata.creationTimestamp"));
+}
+
+TEST(RayServiceDefinition, PrintsTheColumnsOfUpstream) {
+  EXPECT_THAT(columns_of(kRayServiceDefinition),
+              ElementsAre("service status .status.serviceStatus", "num serve endpoints .status.numServeEndpoints"));
+}
+
+TEST(RayDefinitions, EmbedTheSchemaOfRayClusters) {
+  const Json spec = schema_at(kRayClusterDefinition, {"spec"});
+  const Json status = schema_at(kRayClusterDefinition, {"status"});
+  ASSERT_TRUE(spec.contains("properties"));
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"spec", "rayClusterSpec"}), spec);
+  EXPECT_EQ(schema_at(kRayServiceDefinition, {"spec", "rayClusterConfig"}), spec);
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"status", "rayClusterStatus"}), status);
+  EXPECT_EQ(schema_at(kRayServiceDefinition, {"status", "activeServiceStatus", "rayClusterStatus"}), status);
+  EXPECT_EQ(schema_at(kRayServiceDefinition, {"status", "pendingServiceStatus", "rayClusterStatus"}), status);
+}
+
+TEST(RayServiceDefinition, DescribesBothClustersAlike) {
+  EXPECT_EQ(schema_at(kRayServiceDefinition, {"status", "activeServiceStatus"}),
+            schema_at(kRayServiceDefinition, {"status", "pendingServiceStatus"}));
+}
+
+TEST(RayJobDefinition, DefaultsAsUpstream) {
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"spec", "backoffLimit"})["default"], 0);
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"spec", "submissionMode"})["default"], "K8sJobMode");
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"spec", "ttlSecondsAfterFinished"})["default"], 0);
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"status", "succeeded"})["default"], 0);
+  EXPECT_EQ(schema_at(kRayJobDefinition, {"status", "failed"})["default"], 0);
 }
 
 TEST(LeaderWorkerSetDefinition, IsScaledByWhatUpstreamIs) {
