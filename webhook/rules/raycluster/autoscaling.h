@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 
 namespace tpuslice::webhook {
 
-/// `spec` was read from `cluster`.
-void check_autoscaling(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors);
+void check_autoscaling(const ClusterView& cluster, std::vector<FieldError>& errors);
 
 /// Restart policies that version 1 of the autoscaler does not expect.
-[[nodiscard]] std::vector<std::string> warn_autoscaling(const raycluster::RayClusterSpec& spec);
+[[nodiscard]] std::vector<std::string> warn_autoscaling(const ClusterView& cluster);
 
 }  // namespace tpuslice::webhook

@@ -5,16 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 
 namespace tpuslice::webhook {
 
-/// `spec` was read from `cluster`. `old` is the stored object on an update, else null.
-void check_fault_tolerance(const Json& cluster, const Json* old, const raycluster::RayClusterSpec& spec,
-                           std::vector<FieldError>& errors);
+/// `old` is the stored cluster on an update, else null.
+void check_fault_tolerance(const ClusterView& cluster, const Json* old, std::vector<FieldError>& errors);
 
 /// Warns of options without effect.
-[[nodiscard]] std::vector<std::string> warn_fault_tolerance(const Json& cluster);
+[[nodiscard]] std::vector<std::string> warn_fault_tolerance(const ClusterView& cluster);
 
 }  // namespace tpuslice::webhook

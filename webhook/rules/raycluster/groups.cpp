@@ -9,8 +9,7 @@ namespace tpuslice::webhook {
 namespace {
 
 /// The head is one pod whatever its fields are, so an error is one of its topology.
-void check_head_slice(const Json& pod, std::vector<FieldError>& errors) {
-  const std::string path = "spec.headGroupSpec.template";
+void check_head_slice(const Json& pod, const std::string& path, std::vector<FieldError>& errors) {
   HostsField hosts;
   hosts.path = fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel);
   hosts.found = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
@@ -20,11 +19,11 @@ void check_head_slice(const Json& pod, std::vector<FieldError>& errors) {
 
 }  // namespace
 
-void for_each_group(const Json& cluster, const raycluster::RayClusterSpec& spec, const GroupVisitor& visit) {
-  const Json& groups = array_at(cluster, {"spec", "workerGroupSpecs"});
+void for_each_group(const ClusterView& cluster, const GroupVisitor& visit) {
+  const Json& groups = array_at(cluster.json, {"spec", "workerGroupSpecs"});
   for (std::size_t index = 0; index < groups.size(); ++index) {
     if (groups[index].is_object()) {
-      visit(groups[index], spec.groups[index], fmt::format("spec.workerGroupSpecs[{}]", index));
+      visit(groups[index], cluster.spec.groups[index], cluster.at(fmt::format("workerGroupSpecs[{}]", index)));
     }
   }
 }
@@ -40,9 +39,11 @@ bool check_count(const Json& json, std::string_view field, const std::string& pa
   return false;
 }
 
-void check_group_slices(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors) {
-  if (spec.head.pod_template != nullptr) check_head_slice(*spec.head.pod_template, errors);
-  for_each_group(cluster, spec, [&](const Json& json, const raycluster::WorkerGroup& group, const std::string& path) {
+void check_group_slices(const ClusterView& cluster, std::vector<FieldError>& errors) {
+  if (const Json* head = cluster.spec.head.pod_template; head != nullptr) {
+    check_head_slice(*head, cluster.at("headGroupSpec.template"), errors);
+  }
+  for_each_group(cluster, [&](const Json& json, const raycluster::WorkerGroup& group, const std::string& path) {
     if (group.pod_template == nullptr) return;
     const Json* declared = find_set(json, {"numOfHosts"});
     HostsField hosts;

@@ -8,19 +8,20 @@
 
 #include "api/workloads/raycluster/spec.h"
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 
 namespace tpuslice::webhook {
 
 /// A worker group as JSON and typed, and its path: "spec.workerGroupSpecs[0]".
 using GroupVisitor = std::function<void(const Json&, const raycluster::WorkerGroup&, const std::string&)>;
 
-/// Calls `visit` for each worker group that is an object. `spec` was read from `cluster`.
-void for_each_group(const Json& cluster, const raycluster::RayClusterSpec& spec, const GroupVisitor& visit);
+/// Calls `visit` for each worker group that is an object.
+void for_each_group(const ClusterView& cluster, const GroupVisitor& visit);
 
 /// False, with an error, if the field of an object at `path` is set to anything but an int32 from 0.
 bool check_count(const Json& json, std::string_view field, const std::string& path, std::vector<FieldError>& errors);
 
 /// Checks the TPU slices of the cluster's groups.
-void check_group_slices(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors);
+void check_group_slices(const ClusterView& cluster, std::vector<FieldError>& errors);
 
 }  // namespace tpuslice::webhook

@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "webhook/rules/field_errors.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 
 namespace tpuslice::webhook {
 
-/// `spec` was read from `cluster`.
-void check_token_auth(const Json& cluster, const raycluster::RayClusterSpec& spec, std::vector<FieldError>& errors);
+void check_token_auth(const ClusterView& cluster, std::vector<FieldError>& errors);
 
 /// Warns of options that protect nothing.
-[[nodiscard]] std::vector<std::string> warn_token_auth(const Json& cluster);
+[[nodiscard]] std::vector<std::string> warn_token_auth(const ClusterView& cluster);
 
 }  // namespace tpuslice::webhook

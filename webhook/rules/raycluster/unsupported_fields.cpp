@@ -1,13 +1,11 @@
-#include <fmt/format.h>
-
 #include "api/workloads/raycluster/labels.h"
-#include "api/workloads/raycluster/spec.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 #include "webhook/rules/raycluster/validator.h"
 
 namespace tpuslice::webhook {
 namespace {
 
-void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
+void add_features(const ClusterView& cluster, const Json& spec, std::vector<UnsupportedField>& fields) {
   struct Feature {
     std::string_view name;
     std::string_view reason;
@@ -19,23 +17,25 @@ void add_features(const Json& spec, std::vector<UnsupportedField>& fields) {
   };
   for (const Feature& feature : kFeatures) {
     if (find_set(spec, {feature.name}) == nullptr) continue;
-    fields.push_back({fmt::format("spec.{}", feature.name), std::string(feature.reason)});
+    fields.push_back({cluster.at(feature.name), std::string(feature.reason)});
   }
   if (string_at(spec, {"gcsFaultToleranceOptions", "backend"}) == raycluster::kRocksDb) {
-    fields.push_back({"spec.gcsFaultToleranceOptions.backend",
+    fields.push_back({cluster.at("gcsFaultToleranceOptions.backend"),
                       "alpha in KubeRay: no volume is created for the state of the GCS; use redis"});
   }
 }
 
 }  // namespace
 
-std::vector<UnsupportedField> unsupported_fields(const Json& cluster) {
+std::vector<UnsupportedField> unsupported_cluster_fields(const ClusterView& cluster) {
   std::vector<UnsupportedField> fields;
-  if (raycluster::RayClusterSpec::read(cluster).managed_by_other()) return fields;
-  if (const Json* spec = find_set(cluster, {"spec"}); spec != nullptr) {
-    add_features(*spec, fields);
-  }
+  if (cluster.spec.managed_by_other()) return fields;
+  if (const Json* spec = cluster.spec.source; spec != nullptr) add_features(cluster, *spec, fields);
   return fields;
+}
+
+std::vector<UnsupportedField> unsupported_fields(const Json& cluster) {
+  return unsupported_cluster_fields(ClusterView(cluster));
 }
 
 }  // namespace tpuslice::webhook

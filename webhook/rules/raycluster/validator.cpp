@@ -13,6 +13,7 @@
 #include "tpu/catalog.h"
 #include "tpu/naming.h"
 #include "webhook/rules/raycluster/autoscaling.h"
+#include "webhook/rules/raycluster/cluster_view.h"
 #include "webhook/rules/raycluster/fault_tolerance.h"
 #include "webhook/rules/raycluster/groups.h"
 #include "webhook/rules/raycluster/token_auth.h"
@@ -23,7 +24,6 @@ namespace {
 
 /// "<name>-headless" and the names of the other children must be DNS labels.
 constexpr std::size_t kMaxNameLength = 53;
-using raycluster::RayClusterSpec;
 using raycluster::WorkerGroup;
 using Errors = std::vector<FieldError>;
 
@@ -43,59 +43,56 @@ void check_name(const Json& cluster, Errors& errors) {
   }
 }
 
-void check_manager(const Json& cluster, const Json* old, Errors& errors) {
-  const Json* manager = find_set(cluster, {"spec", "managedBy"});
+void check_manager(const ClusterView& cluster, const Json* old, Errors& errors) {
+  const Json* manager = find_set(cluster.json, {"spec", "managedBy"});
   if (manager == nullptr) return;
+  const std::string path = cluster.at("managedBy");
   if (*manager != raycluster::kKubeRayManager && *manager != raycluster::kMultiKueueManager) {
     errors.push_back(not_supported(
-        "spec.managedBy", *manager,
-        {std::string(raycluster::kKubeRayManager), std::string(raycluster::kMultiKueueManager)}, kKubeRayRule));
+        path, *manager, {std::string(raycluster::kKubeRayManager), std::string(raycluster::kMultiKueueManager)},
+        kKubeRayRule));
   }
   const Json* before = old == nullptr ? nullptr : find_set(*old, {"spec", "managedBy"});
   if (before != nullptr && *before != *manager) {
-    errors.push_back(immutable("spec.managedBy", *manager, *before, kKubeRayRule));
+    errors.push_back(immutable(path, *manager, *before, kKubeRayRule));
   }
 }
 
-void check_upgrade(const Json& cluster, Errors& errors) {
-  const Json* type = find_set(cluster, {"spec", "upgradeStrategy", "type"});
+void check_upgrade(const ClusterView& cluster, Errors& errors) {
+  const Json* type = find_set(cluster.json, {"spec", "upgradeStrategy", "type"});
   if (type == nullptr) return;
+  const std::string path = cluster.at("upgradeStrategy.type");
   if (*type != "Recreate" && *type != "None") {
-    errors.push_back(not_supported("spec.upgradeStrategy.type", *type, {"None", "Recreate"}, kKubeRayRule));
+    errors.push_back(not_supported(path, *type, {"None", "Recreate"}, kKubeRayRule));
   }
-  const Json* owners = find_set(cluster, {"metadata", "ownerReferences"});
+  const Json* owners = find_set(cluster.json, {"metadata", "ownerReferences"});
   if (owners == nullptr || !owners->is_array()) return;
   for (const Json& owner : *owners) {
     const std::string kind = string_at(owner, {"kind"});
     if (kind != "RayJob" && kind != "RayService") continue;
-    errors.push_back(forbidden(
-        "spec.upgradeStrategy.type",
-        fmt::format("unset it: the cluster is upgraded by {} {}", kind, string_at(owner, {"name"})), kKubeRayRule));
+    errors.push_back(
+        forbidden(path, fmt::format("unset it: the cluster is upgraded by {} {}", kind, string_at(owner, {"name"})),
+                  kKubeRayRule));
   }
 }
 
-void check_upgrade_annotation(const Json& cluster, Errors& errors) {
-  const Json* mode = find_set(cluster, {"metadata", "annotations", raycluster::kUpgrade});
+void check_upgrade_annotation(const ClusterView& cluster, Errors& errors) {
+  const Json* mode = find_set(cluster.json, {"metadata", "annotations", raycluster::kUpgrade});
   if (mode == nullptr) return;
   const std::string path = fmt::format("metadata.annotations[{}]", raycluster::kUpgrade);
   if (*mode != raycluster::kRollingUpgrade) {
     errors.push_back(not_supported(path, *mode, {std::string(raycluster::kRollingUpgrade)}, kOurRule));
-  } else if (string_at(cluster, {"spec", "upgradeStrategy", "type"}) == "Recreate") {
-    errors.push_back(forbidden(path, "cannot be combined with spec.upgradeStrategy.type Recreate", kOurRule));
+  } else if (cluster.spec.recreate) {
+    errors.push_back(forbidden(
+        path, fmt::format("cannot be combined with {} Recreate", cluster.at("upgradeStrategy.type")), kOurRule));
   }
 }
 
 /// Upstream creates no pods of a cluster whose serve service would have no port.
-void check_serve_service(const Json& cluster, Errors& errors) {
-  if (!RayClusterSpec::read(cluster).serve_service) return;
-  const Json& ports = array_at(cluster, {"spec", "headGroupSpec", "template", "spec", "containers", "0", "ports"});
-  const bool serves = ports.empty() || std::ranges::any_of(ports, [](const Json& port) {
-                        const std::string name = string_at(port, {"name"});
-                        return name == "serve" || name.starts_with("serve-");
-                      });
-  if (serves) return;
+void check_serve_service(const ClusterView& cluster, Errors& errors) {
+  if (!cluster.spec.serve_service || has_serve_port(cluster.json)) return;
   errors.push_back(required_value(
-      "spec.headGroupSpec.template.spec.containers[0].ports",
+      cluster.at("headGroupSpec.template.spec.containers[0].ports"),
       fmt::format("with the annotation {}, one port is named serve, or begins with serve-", raycluster::kServeService),
       kKubeRayRule));
 }
@@ -164,14 +161,14 @@ void check_hosts_limit(const WorkerGroup& group, const std::string& path, Errors
 }
 
 /// The worker pods of all groups together. Suspended groups count, as they may be resumed.
-void check_pods_limit(const RayClusterSpec& spec, Errors& errors) {
+void check_pods_limit(const ClusterView& cluster, Errors& errors) {
   std::int64_t pods = 0;
-  for (std::size_t index = 0; index < spec.groups.size(); ++index) {
-    const WorkerGroup& group = spec.groups[index];
+  for (std::size_t index = 0; index < cluster.spec.groups.size(); ++index) {
+    const WorkerGroup& group = cluster.spec.groups[index];
     pods += std::int64_t{group.bounded_replicas()} * group.hosts;
     if (pods <= workloads::kMaxChildren) continue;
     errors.push_back(
-        invalid_value(fmt::format("spec.workerGroupSpecs[{}].replicas", index), group.bounded_replicas(),
+        invalid_value(cluster.at(fmt::format("workerGroupSpecs[{}].replicas", index)), group.bounded_replicas(),
                       fmt::format("must be lower: with the groups before it, {} worker pods are desired, a "
                                   "RayCluster has no more than {}",
                                   pods, workloads::kMaxChildren),
@@ -185,54 +182,77 @@ bool has_named_hosts(const WorkerGroup& group) {
   return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
 }
 
-Errors check_cluster(const Json& cluster, const Json* old) {
+Errors errors_of(const Json& cluster, const Json* old) {
   Errors errors;
   check_name(cluster, errors);
-  const Json* spec = find_set(cluster, {"spec"});
-  const Json* head = find_set(cluster, {"spec", "headGroupSpec"});
-  if (spec == nullptr || head == nullptr || !head->is_object()) {
-    errors.push_back(required_value("spec.headGroupSpec", "a RayCluster has a head", kKubeRayRule));
-    return errors;
-  }
-  check_manager(cluster, old, errors);
-  check_upgrade(cluster, errors);
-  check_upgrade_annotation(cluster, errors);
-  check_serve_service(cluster, errors);
-  check_group_spec(*head, "spec.headGroupSpec", errors);
-  const RayClusterSpec typed = RayClusterSpec::read(cluster);
-  check_token_auth(cluster, typed, errors);
-  check_fault_tolerance(cluster, old, typed, errors);
-  if (typed.groups.size() > workloads::kMaxGroups) {
-    errors.push_back(too_many("spec.workerGroupSpecs", typed.groups.size(), workloads::kMaxGroups, kOurRule));
-    return errors;
-  }
-  std::set<std::string> names;
-  for_each_group(cluster, typed, [&](const Json& json, const WorkerGroup& group, const std::string& path) {
-    check_group_name(group.name, path, names, errors);
-    check_group_spec(json, path, errors);
-    check_group_counts(json, group, path, errors);
-    check_hosts_limit(group, path, errors);
-  });
-  check_autoscaling(cluster, typed, errors);
-  check_pods_limit(typed, errors);
-  check_group_slices(cluster, typed, errors);
+  check_cluster(ClusterView(cluster), old, errors);
   return errors;
 }
 
 }  // namespace
 
+Json embedded_cluster(const Json& owner, std::string_view field) {
+  const Json* spec = find_set(owner, {"spec", field});
+  if (spec == nullptr) return {};
+  Json cluster = {{"spec", *spec}};
+  Json& metadata = cluster["metadata"];
+  if (const Json* annotations = find_set(owner, {"metadata", "annotations"})) metadata["annotations"] = *annotations;
+  metadata["ownerReferences"] =
+      Json::array({Json{{"kind", string_at(owner, {"kind"})}, {"name", string_at(owner, {"metadata", "name"})}}});
+  return cluster;
+}
+
+bool has_serve_port(const Json& cluster) {
+  const Json& ports = array_at(cluster, {"spec", "headGroupSpec", "template", "spec", "containers", "0", "ports"});
+  return ports.empty() || std::ranges::any_of(ports, [](const Json& port) {
+           const std::string name = string_at(port, {"name"});
+           return name == "serve" || name.starts_with("serve-");
+         });
+}
+
+void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) {
+  const Json* head = find_set(cluster.json, {"spec", "headGroupSpec"});
+  if (head == nullptr || !head->is_object()) {
+    errors.push_back(required_value(cluster.at("headGroupSpec"), "a RayCluster has a head", kKubeRayRule));
+    return;
+  }
+  check_manager(cluster, old, errors);
+  check_upgrade(cluster, errors);
+  check_upgrade_annotation(cluster, errors);
+  check_serve_service(cluster, errors);
+  check_group_spec(*head, cluster.at("headGroupSpec"), errors);
+  check_token_auth(cluster, errors);
+  check_fault_tolerance(cluster, old, errors);
+  const std::size_t groups = cluster.spec.groups.size();
+  if (groups > workloads::kMaxGroups) {
+    errors.push_back(too_many(cluster.at("workerGroupSpecs"), groups, workloads::kMaxGroups, kOurRule));
+    return;
+  }
+  std::set<std::string> names;
+  for_each_group(cluster, [&](const Json& json, const WorkerGroup& group, const std::string& path) {
+    check_group_name(group.name, path, names, errors);
+    check_group_spec(json, path, errors);
+    check_group_counts(json, group, path, errors);
+    check_hosts_limit(group, path, errors);
+  });
+  check_autoscaling(cluster, errors);
+  check_pods_limit(cluster, errors);
+  check_group_slices(cluster, errors);
+}
+
 std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old) {
-  Errors errors = check_cluster(cluster, old);
-  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), check_cluster(*old, nullptr));
+  Errors errors = errors_of(cluster, old);
+  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), errors_of(*old, nullptr));
   return errors;
 }
 
-std::vector<std::string> warn_raycluster(const Json& cluster) {
-  const RayClusterSpec spec = RayClusterSpec::read(cluster);
-  std::vector<std::string> warnings = warn_autoscaling(spec);
+std::vector<std::string> warn_raycluster(const Json& cluster) { return warn_cluster(ClusterView(cluster)); }
+
+std::vector<std::string> warn_cluster(const ClusterView& cluster) {
+  std::vector<std::string> warnings = warn_autoscaling(cluster);
   for (std::string& warning : warn_token_auth(cluster)) warnings.push_back(std::move(warning));
   for (std::string& warning : warn_fault_tolerance(cluster)) warnings.push_back(std::move(warning));
-  for_each_group(cluster, spec, [&](const Json&, const WorkerGroup& group, const std::string& path) {
+  for_each_group(cluster, [&](const Json&, const WorkerGroup& group, const std::string& path) {
     if (group.min_replicas <= group.max_replicas && group.bounded_replicas() != group.replicas) {
       warnings.push_back(fmt::format("{}.replicas: {} is not between minReplicas {} and maxReplicas {}: {} will run",
                                      path, group.replicas, group.min_replicas, group.max_replicas,
