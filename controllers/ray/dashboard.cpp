@@ -18,12 +18,6 @@ namespace {
 constexpr JsonLimits kAnswerLimits{.bytes = 1U << 20U, .values = 50'000, .depth = 32};
 constexpr std::size_t kMaxName = 128;
 
-std::int64_t dashboard_port(const raycluster::RayClusterSpec& cluster) {
-  const auto ports = raycluster::head_ports(cluster);
-  const auto found = ports.find("dashboard");
-  return found == ports.end() ? raycluster::kDashboardPort : found->second;
-}
-
 /// Percent-encodes all but unreserved characters.
 std::string escape(std::string_view text) {
   std::string out;
@@ -123,6 +117,12 @@ std::optional<std::int64_t> time_at(const Json& job, std::string_view member) {
 }
 
 }  // namespace
+
+std::int64_t dashboard_port(const raycluster::RayClusterSpec& cluster) {
+  const auto ports = raycluster::head_ports(cluster);
+  const auto found = ports.find("dashboard");
+  return found == ports.end() ? raycluster::kDashboardPort : found->second;
+}
 
 std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster, const PodView& head,
                                       std::string_view cluster_domain) {

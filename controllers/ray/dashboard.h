@@ -24,7 +24,9 @@ struct Dashboard {
   friend bool operator==(const Dashboard&, const Dashboard&) = default;
 };
 
-/// Nothing while the head pod has no address. The port is that of the head container named dashboard, or 8265.
+/// That of the head container named dashboard, or 8265.
+[[nodiscard]] std::int64_t dashboard_port(const raycluster::RayClusterSpec& cluster);
+/// Nothing while the head pod has no address.
 [[nodiscard]] std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster, const PodView& head,
                                                     std::string_view cluster_domain);
 /// "http://train-x7k2p-head-svc.default.svc.cluster.local:8265", for users.

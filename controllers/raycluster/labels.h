@@ -19,6 +19,10 @@ inline constexpr std::string_view kOriginatedFromCrName = "ray.io/originated-fro
 inline constexpr std::string_view kServe = "ray.io/serve";
 inline constexpr std::string_view kOverwriteCommand = "ray.io/overwrite-container-cmd";
 
+/// Annotation of a RayCluster of a RayJob whose submitter is a container of the head pod: once all pods were ready, a
+/// head that is lost is not replaced, as a new one would submit the job again.
+inline constexpr std::string_view kDisableHeadRestart = "ray.io/disable-provisioned-head-restart";
+
 /// Init container of workers.
 inline constexpr std::string_view kWaitGcsReady = "wait-gcs-ready";
 

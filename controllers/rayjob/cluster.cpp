@@ -1,0 +1,199 @@
+#include "controllers/rayjob/cluster.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/hash.h"
+#include "controllers/plan/conditions.h"
+#include "controllers/ray/child_cluster.h"
+#include "controllers/ray/dashboard.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/submitter.h"
+
+namespace tpuslice::rayjob {
+namespace {
+
+using plan::EventType;
+
+constexpr std::string_view kClusterPending = "ClusterPending";
+constexpr std::string_view kClusterNotFound = "ClusterNotFound";
+
+/// Differs from that of all earlier attempts: each begins later than the one before, or counts one more failure.
+std::string attempt_number(const RayJobStatus& status) {
+  return fmt::format("{}/{}", status.failed, status.started ? format_rfc3339(*status.started) : "");
+}
+
+std::int64_t count_at(const Json& cluster_status, std::string_view member) {
+  return int_at(cluster_status, {member});
+}
+
+void set_problem(std::string_view reason, std::string message, Draft& draft) {
+  draft.cluster = {std::string(reason), std::move(message)};
+  draft.status.message = draft.cluster.message;
+}
+
+void report_missing_selection(const RayJobState& state, Draft& draft) {
+  const std::string name = ObjectKey{state.spec.key.namespace_name, state.status.cluster_name}.to_string();
+  set_problem(kClusterNotFound,
+              fmt::format("RayCluster {} set in the clusterSelector is not found. It must be created manually", name),
+              draft);
+  if (state.status.message != draft.status.message) {
+    draft.changes.event(EventType::kWarning, "RayClusterNotFound", draft.status.message);
+  }
+}
+
+void create_cluster(const RayJobState& state, Object desired, Draft& draft) {
+  const std::string name = desired.key().to_string();
+  set_problem(kClusterPending, fmt::format("RayCluster {} is being created", name), draft);
+  const auto& failure = state.seen.last_failure;
+  if (failure && failure->reason == kFailedRayCluster) draft.children = {failure->reason, failure->message};
+  draft.changes.reasons.push_back(fmt::format("RayCluster {} is missing: creating it", name));
+  add_action(Step::kCluster, plan::Action::create(raycluster::kRayClusters, std::move(desired)), kFailedRayCluster,
+             {"CreatedRayCluster", "FailedToCreateRayCluster", fmt::format("Created RayCluster {}", name),
+              fmt::format("Failed to create RayCluster {}", name)},
+             draft);
+}
+
+void ensure_own_cluster(const RayJobState& state, Draft& draft) {
+  if (state.usable_cluster() != nullptr) return;
+  if (state.seen.cluster == nullptr && state.refusal) {
+    return set_problem("NotAccepted", "the spec is refused, so no RayCluster is created", draft);
+  }
+  Result<Object> desired = build_cluster(state);
+  if (!desired) {
+    draft.children = {"InvalidSpec", desired.error().message()};
+    return set_problem("NotAccepted", desired.error().message(), draft);
+  }
+  using enum plan::ChildDecision::Kind;
+  const plan::ChildDecision decision =
+      plan::decide_by_owner(desired->json(), state.seen.cluster.get(), [](const Json&) { return Json(); });
+  switch (decision.kind) {
+    case kCreate:
+      return create_cluster(state, *std::move(desired), draft);
+    case kWait:
+      return set_problem(kClusterPending,
+                         fmt::format("RayCluster {} is being deleted, and is then created again", desired->name()),
+                         draft);
+    case kConflict:
+      draft.children = {"ChildConflict", fmt::format("{}: delete it", decision.conflict)};
+      draft.changes.reasons.push_back(draft.children.message);
+      draft.changes.requeue_within(plan::kConflictRetry);
+      return set_problem(kClusterPending, draft.children.message, draft);
+    case kNone:
+    case kPatch:
+      return;
+  }
+}
+
+/// The message of a condition of the cluster that is False, or True where that is the problem.
+std::string message_of(const Json& conditions, std::string_view type, std::string_view problem) {
+  const Json* found = find_condition(conditions, type);
+  if (found == nullptr || string_at(*found, {"status"}) != problem) return {};
+  const std::string message = string_at(*found, {"message"});
+  return message.empty() ? string_at(*found, {"reason"}) : message;
+}
+
+/// Pods that the cluster had before and has not now.
+bool lost_workers(const Json& before, const Json& after) {
+  return count_at(after, "availableWorkerReplicas") < count_at(before, "availableWorkerReplicas") &&
+         count_at(after, "desiredWorkerReplicas") >= count_at(before, "desiredWorkerReplicas");
+}
+
+bool lacks_workers(const Json& cluster_status) {
+  return count_at(cluster_status, "availableWorkerReplicas") < count_at(cluster_status, "desiredWorkerReplicas");
+}
+
+std::string describe_loss(const RayJobState& state, const Object& cluster, const Json& after) {
+  const bool has_tpus = string_at(after, {"desiredTPU"}, "0") != "0";
+  return fmt::format("RayCluster {} has {} of {} workers{}", cluster.name(),
+                     count_at(after, "availableWorkerReplicas"), count_at(after, "desiredWorkerReplicas"),
+                     has_tpus ? ": a slice that lost a host is rebuilt with all its hosts" : "") +
+         (state.spec.selects_cluster ? "" : fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed)));
+}
+
+}  // namespace
+
+std::string next_cluster_name(const RayJobState& state) {
+  if (state.spec.selects_cluster) return state.spec.selected_cluster;
+  return ray::child_cluster_name(state.seen.job, attempt_number(state.status));
+}
+
+std::string next_job_id(const RayJobState& state) {
+  if (state.spec.mode == SubmissionMode::kInteractive) return {};
+  if (!state.spec.job_id.empty()) return state.spec.job_id;
+  constexpr std::size_t kSuffix = 5;
+  const std::string identity = fmt::format("{}/job/{}", state.spec.uid, attempt_number(state.status));
+  return fmt::format("{}-{}", state.spec.key.name, short_hash(identity, kSuffix));
+}
+
+Result<Object> build_cluster(const RayJobState& state) {
+  const RayJobSpec& spec = state.spec;
+  Object out = ray::build_child_cluster(state.seen.job, state.status.cluster_name,
+                                        spec.cluster == nullptr ? Json::object() : *spec.cluster);
+  raycluster::set_label(out.mutable_json()["metadata"]["labels"], kSubmissionMode, to_string(spec.mode));
+  if (spec.mode == SubmissionMode::kSidecar) RETURN_IF_ERROR(add_sidecar_submitter(state, out));
+  return out;
+}
+
+std::string describe_wait(const Object& cluster) {
+  const Json& conditions = array_at(cluster.json(), {"status", "conditions"});
+  // The first cause comes first. Without one of ours, it is not our operator that reconciles the cluster.
+  struct Cause {
+    std::string_view type;
+    std::string_view problem = "False";
+  };
+  constexpr std::array kCauses{Cause{plan::kAccepted},
+                               Cause{"ReplicaFailure", "True"},
+                               Cause{"tpuslice.dev/ServicesReady"},
+                               Cause{"tpuslice.dev/ChildrenReady"},
+                               Cause{"tpuslice.dev/SlicesPlaced"},
+                               Cause{"tpuslice.dev/ContainersStarted"},
+                               Cause{"HeadPodReady"}};
+  for (const Cause& cause : kCauses) {
+    if (std::string message = message_of(conditions, cause.type, cause.problem); !message.empty()) {
+      return fmt::format("RayCluster {}: {}", cluster.name(), message);
+    }
+  }
+  const Json status = plan::status_of(cluster);
+  if (string_at(status, {"state"}) == "suspended") return fmt::format("RayCluster {} is suspended", cluster.name());
+  return fmt::format("RayCluster {} has {} of {} workers ready", cluster.name(),
+                     count_at(status, "readyWorkerReplicas"), count_at(status, "desiredWorkerReplicas"));
+}
+
+bool ensure_cluster(const RayJobState& state, Draft& draft) {
+  if (!state.spec.selects_cluster) ensure_own_cluster(state, draft);
+  const ObjectView* live = state.usable_cluster();
+  if (live == nullptr) {
+    if (state.spec.selects_cluster) report_missing_selection(state, draft);
+    return false;
+  }
+  const Object cluster = live->object();
+  draft.status.cluster = plan::status_of(cluster);
+  if (string_at(draft.status.cluster, {"state"}) != "ready") {
+    set_problem(kClusterPending, describe_wait(cluster), draft);
+    return false;
+  }
+  draft.status.message.clear();
+  draft.status.dashboard_url =
+      ray::dashboard_url(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);
+  return true;
+}
+
+void follow_cluster(const RayJobState& state, Draft& draft) {
+  const Object cluster = state.usable_cluster()->object();
+  const Json before = state.status.cluster.is_object() ? state.status.cluster : Json::object();
+  const Json after = plan::status_of(cluster);
+  draft.status.cluster = after;
+  const Json* condition = find_condition(state.status.conditions, kClusterReady);
+  const bool were_lost = condition != nullptr && string_at(*condition, {"reason"}) == kWorkersLost;
+  if (!lacks_workers(after) || (!were_lost && !lost_workers(before, after))) return;
+  draft.cluster = {std::string(kWorkersLost), describe_loss(state, cluster, after)};
+  if (were_lost) return;
+  draft.changes.event(EventType::kWarning, kWorkersLost, draft.cluster.message);
+  draft.changes.reasons.push_back(draft.cluster.message);
+}
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,26 @@
+#include "controllers/rayjob/head.h"
+
+#include <algorithm>
+
+#include "controllers/raycluster/labels.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::rayjob {
+
+const PodView* find_head(const RayJobObserved& seen) {
+  const auto found = std::ranges::find_if(seen.pods, [&](const auto& pod) {
+    return pod->label(tpu::kRayNodeType) == raycluster::kHeadNode && !pod->terminating() && seen.cluster != nullptr &&
+           pod->controller && pod->controller->uid == seen.cluster->uid;
+  });
+  return found == seen.pods.end() ? nullptr : found->get();
+}
+
+std::optional<ray::Dashboard> find_dashboard(const RayJobState& state) {
+  const ObjectView* live = state.usable_cluster();
+  const PodView* head = find_head(state.seen);
+  if (live == nullptr || head == nullptr) return std::nullopt;
+  const Object cluster = live->object();
+  return ray::dashboard_of(raycluster::RayClusterSpec::read(cluster), *head, state.options.cluster_domain);
+}
+
+}  // namespace tpuslice::rayjob

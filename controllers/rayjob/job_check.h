@@ -1,0 +1,34 @@
+// What the dashboard says about the Ray job.
+#pragma once
+
+#include <string>
+
+#include "controllers/ray/dashboard.h"
+#include "controllers/rayjob/rayjob_state.h"
+#include "controllers/rayjob/submitter.h"
+
+namespace tpuslice::rayjob {
+
+/// The result of the last GET. An answer that is older than what the plan depends on does not count: a request made
+/// before the job was seen, the submitter ended or a submission was answered differs from the one made after.
+struct JobCheck {
+  enum class Kind : std::uint8_t {
+    kNoAnswer,     ///< Not yet: an answer comes, or the lack of one.
+    kUnreachable,  ///< See `problem`.
+    kNotFound,     ///< Ray does not know the job.
+    kFound,
+  };
+  Kind kind = Kind::kNoAnswer;
+  std::string problem = {};
+  ray::JobInfo info = {};
+};
+
+/// Adds the GET to the requests of the plan, and returns its result. `submissions`: answered POSTs.
+[[nodiscard]] JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, std::int64_t submissions,
+                                 Draft& draft);
+
+/// Writes status, message and times of the job into the status. A job does not go back to an earlier status, and its
+/// last one is final, whatever the dashboard answers: a user's pod must not cause a write with each answer.
+void record(const ray::JobInfo& info, Timestamp now, RayJobStatus& status);
+
+}  // namespace tpuslice::rayjob

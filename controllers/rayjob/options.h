@@ -1,0 +1,22 @@
+// Options of the RayJob controller.
+#pragma once
+
+#include <string>
+
+#include "api/base/clock.h"
+
+namespace tpuslice::rayjob {
+
+struct Options {
+  std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
+  bool head_cluster_ip = false;                  ///< As raycluster::Options::head_cluster_ip.
+  Duration poll = std::chrono::seconds(3);       ///< How often the dashboard is asked for the job's status.
+  /// How long the dashboard may not answer before the RayJob fails.
+  Duration status_check_timeout = std::chrono::minutes(5);
+  /// How long a RayJob whose Ray job has ended waits for its submitter, which still reads the log.
+  Duration submitter_grace = std::chrono::minutes(5);
+  /// How long the deletion of a RayJob waits for its Ray job to be stopped.
+  Duration stop_timeout = std::chrono::seconds(30);
+};
+
+}  // namespace tpuslice::rayjob

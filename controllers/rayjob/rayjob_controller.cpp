@@ -1,0 +1,61 @@
+#include "controllers/rayjob/rayjob_controller.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "controllers/raycluster/labels.h"
+#include "controllers/rayjob/labels.h"
+
+namespace tpuslice::rayjob {
+namespace {
+
+/// Otherwise a RayJob would be planned for each pod of its cluster that changes.
+constexpr Duration kPace = std::chrono::milliseconds(100);
+
+using JobsByCluster = runtime::Index<ObjectView>;
+
+/// The RayJobs that use the cluster: its owner, and those that select it.
+std::vector<ObjectKey> jobs_of(const JobsByCluster& jobs, const std::string& cluster) {
+  std::vector<ObjectKey> out;
+  for (const auto& job : jobs.lookup(cluster)) out.push_back(job->key);
+  return out;
+}
+
+}  // namespace
+
+runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorkload send, Options options,
+                                runtime::ControllerOptions controller_options, const std::string& namespace_name) {
+  const auto scope = [&](std::string_view selector) {
+    return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
+  };
+  auto& jobs = manager.store<ObjectView>(kRayJobs, scope({}));
+  auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
+  auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));
+  auto& submitters = manager.store<JobView>(kJobs, scope(kSubmitterSelector));
+  auto& services = manager.store<ObjectView>(kServices, scope(raycluster::kServiceSelector));
+  runtime::WorkloadClient& dashboards = manager.workload_client(std::move(send));
+  const JobsByCluster by_cluster = jobs.add_index(index_cluster);
+  controller_options.queue.pace = kPace;
+  runtime::Controller& controller =
+      manager.add(std::make_unique<RayJobReconciler>(
+                      RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod), submitters,
+                                               services, dashboards},
+                      std::move(options)),
+                  std::move(controller_options));
+  controller.watches(jobs);
+  controller.watches<ObjectView>(clusters, [by_cluster](const ObjectView& cluster) {
+    return jobs_of(by_cluster, cluster.key.to_string());
+  });
+  controller.watches<PodView>(pods, [by_cluster](const PodView& pod) {
+    std::vector<ObjectKey> out;
+    for (const std::string& cluster : index_cluster_of_pod(pod)) out = jobs_of(by_cluster, cluster);
+    return out;
+  });
+  controller.watches(submitters);
+  controller.watches(services);
+  controller.sends_requests(dashboards);
+  return controller;
+}
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,17 @@
+// The RayJob controller, wired into a Manager.
+#pragma once
+
+#include <string>
+
+#include "controllers/rayjob/rayjob_reconciler.h"
+#include "controllers/runtime/manager.h"
+
+namespace tpuslice::rayjob {
+
+/// Adds the controller and its watches: RayJobs, RayClusters and their pods, submitter Jobs and services, only those of
+/// `namespace_name` (all if empty). Requests to dashboards are sent with `send`.
+runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorkload send, Options options = {},
+                                runtime::ControllerOptions controller_options = {},
+                                const std::string& namespace_name = {});
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,18 @@
+// The plan of a RayJob. Pure.
+#pragma once
+
+#include "controllers/plan/plan.h"
+#include "controllers/rayjob/observed.h"
+#include "controllers/rayjob/options.h"
+
+namespace tpuslice::rayjob {
+
+/// One function for each state (status.jobDeploymentStatus). A state changes by what was observed, never by what the
+/// plan is about to do, so a plan that fails half-way is repeated in its state.
+///
+/// Empty for a RayJob that spec.managedBy assigns to another controller. An invalid spec is not begun: the state is
+/// ValidationFailed until it is corrected. A RayJob that has begun is followed to its end, whatever its spec says now;
+/// for an invalid one no child is created.
+[[nodiscard]] Result<plan::Plan> plan_rayjob(const RayJobObserved& seen, const Options& options);
+
+}  // namespace tpuslice::rayjob

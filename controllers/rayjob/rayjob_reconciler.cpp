@@ -1,0 +1,45 @@
+#include "controllers/rayjob/rayjob_reconciler.h"
+
+#include <utility>
+
+#include "controllers/rayjob/head_service.h"
+#include "controllers/rayjob/rayjob_plan.h"
+#include "controllers/rayjob/status.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::rayjob {
+
+std::vector<std::string> index_cluster(const ObjectView& job) {
+  const std::string cluster = RayJobStatus::read(job.object()).cluster_name;
+  if (cluster.empty()) return {};
+  return {ObjectKey{job.key.namespace_name, cluster}.to_string()};
+}
+
+std::vector<std::string> index_cluster_of_pod(const PodView& pod) {
+  const std::string& cluster = pod.label(tpu::kRayCluster);
+  if (cluster.empty()) return {};
+  return {ObjectKey{pod.key.namespace_name, cluster}.to_string()};
+}
+
+RayJobReconciler::RayJobReconciler(Stores stores, Options options)
+    : stores_(std::move(stores)), options_(std::move(options)) {}
+
+Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) const {
+  const runtime::ObjectStore::Ptr job = stores_.jobs.get(input.key);
+  if (job == nullptr) return plan::Plan{};
+  RayJobObserved seen;
+  seen.job = job->object();
+  seen.now = input.now;
+  seen.last_failure = input.last_failure;
+  const std::string& space = input.key.namespace_name;
+  if (const std::string cluster = RayJobStatus::read(seen.job).cluster_name; !cluster.empty()) {
+    seen.cluster = stores_.clusters.get({space, cluster});
+    seen.pods = stores_.pods_by_cluster.lookup(ObjectKey{space, cluster}.to_string());
+  }
+  seen.submitter = stores_.submitters.get(input.key);
+  seen.service = stores_.services.get({space, head_service_name(RayJobSpec::read(seen.job))});
+  seen.answers = stores_.dashboards.answers({name(), input.key});
+  return plan_rayjob(seen, options_);
+}
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,43 @@
+// RayJobReconciler: plans a RayJob from the stores and the answers of its dashboard.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/workloads/rayjob/spec.h"
+#include "controllers/plan/reconciler.h"
+#include "controllers/rayjob/options.h"
+#include "controllers/runtime/store.h"
+#include "controllers/runtime/workload_client.h"
+
+namespace tpuslice::rayjob {
+
+/// Index function: "<namespace>/<cluster>" of the RayCluster of a RayJob's present attempt.
+[[nodiscard]] std::vector<std::string> index_cluster(const ObjectView& job);
+/// Index function: "<namespace>/<cluster>" of the RayCluster of a pod.
+[[nodiscard]] std::vector<std::string> index_cluster_of_pod(const PodView& pod);
+
+/// Thread-safe. The stores and the client outlive the reconciler.
+class RayJobReconciler final : public plan::Reconciler {
+ public:
+  struct Stores {
+    const runtime::ObjectStore& jobs;
+    const runtime::ObjectStore& clusters;
+    runtime::Index<PodView> pods_by_cluster;
+    const runtime::JobStore& submitters;
+    const runtime::ObjectStore& services;
+    const runtime::WorkloadClient& dashboards;
+  };
+
+  explicit RayJobReconciler(Stores stores, Options options = {});
+
+  [[nodiscard]] std::string name() const override { return "rayjob"; }
+  [[nodiscard]] ResourceType resource() const override { return kRayJobs; }
+  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
+
+ private:
+  const Stores stores_;
+  const Options options_;
+};
+
+}  // namespace tpuslice::rayjob

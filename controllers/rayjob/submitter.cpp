@@ -1,0 +1,187 @@
+#include "controllers/rayjob/submitter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/ray/dashboard.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/token_auth.h"
+#include "controllers/rayjob/head.h"
+#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/submission.h"
+#include "controllers/rayjob/submitter_script.h"
+
+namespace tpuslice::rayjob {
+namespace {
+
+using raycluster::RayClusterSpec;
+
+/// Kubernetes expands "$(NAME)" in values of variables, and "$$" is a dollar sign.
+std::string without_expansion(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '$') out += c;
+  }
+  return out;
+}
+
+Result<Json> default_container(const RayClusterSpec& cluster) {
+  const std::string image = cluster.head.pod_template == nullptr
+                                ? std::string()
+                                : string_at(*cluster.head.pod_template, {"spec", "containers", "0", "image"});
+  if (image.empty()) return Error::invalid_argument("the head of RayCluster {} has no image", cluster.key.name);
+  return Json{{"name", kSubmitterContainer},
+              {"image", image},
+              {"resources",
+               {{"requests", {{"cpu", "500m"}, {"memory", "200Mi"}}}, {"limits", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
+}
+
+bool has_command(const Json& container) { return !array_at(container, {"command"}).empty(); }
+
+/// Adds command and environment. Names and values of the variables that upstream has are upstream's.
+Status complete_container(const RayJobState& state, const RayClusterSpec& cluster, const std::string& address,
+                          Json& container) {
+  if (!has_command(container)) {
+    ASSIGN_OR_RETURN(const Json submission, build_submission(state.spec, state.status.job_id));
+    container["command"] = {"python", "-c", kSubmitterScript};
+    container.erase("args");
+    raycluster::add_variable(container,
+                             {{"name", kSubmissionVariable}, {"value", without_expansion(submission.dump())}});
+  }
+  raycluster::add_variable(container, {{"name", "PYTHONUNBUFFERED"}, {"value", "1"}});
+  raycluster::add_variable(container, {{"name", "RAY_DASHBOARD_ADDRESS"}, {"value", address}});
+  raycluster::add_variable(container, {{"name", "RAY_JOB_SUBMISSION_ID"}, {"value", state.status.job_id}});
+  if (cluster.auth.token && !cluster.auth.service_accounts) raycluster::add_token_auth(cluster, container);
+  return {};
+}
+
+Json origin_labels(const RayJobSpec& spec) {
+  Json labels = Json::object();
+  raycluster::set_label(labels, raycluster::kOriginatedFromCrName, spec.key.name);
+  raycluster::set_label(labels, raycluster::kOriginatedFromCrd, kRayJobs.kind);
+  raycluster::set_label(labels, raycluster::kCreatedBy, raycluster::kOperator);
+  return labels;
+}
+
+Result<Json> pod_template(const RayJobState& state, const RayClusterSpec& cluster) {
+  Json pod = state.spec.submitter_template == nullptr ? Json::object() : *state.spec.submitter_template;
+  const Json labels = origin_labels(state.spec);
+  for (const auto& [key, value] : labels.items()) pod["metadata"]["labels"][key] = value;
+  if (array_at(pod, {"spec", "containers"}).empty()) {
+    ASSIGN_OR_RETURN(Json container, default_container(cluster));
+    pod["spec"]["containers"] = Json::array({std::move(container)});
+  }
+  if (string_at(pod, {"spec", "restartPolicy"}).empty()) pod["spec"]["restartPolicy"] = "Never";
+  return pod;
+}
+
+SubmitterState job_state(const RayJobState& state) {
+  using Kind = SubmitterState::Kind;
+  if (!state.owns_submitter()) return {Kind::kMissing};
+  const JobView& job = *state.seen.submitter;
+  if (job.condition("Complete") != nullptr) return {Kind::kSucceeded};
+  if (const JobCondition* failed = job.condition("Failed"); failed != nullptr) {
+    return {Kind::kAborted, fmt::format("Reason: {}. Message: {}", failed->reason, failed->message)};
+  }
+  return {job.deleting() ? Kind::kMissing : Kind::kActive};
+}
+
+SubmitterState sidecar_state(const RayJobState& state) {
+  using Kind = SubmitterState::Kind;
+  const PodView* head = find_head(state.seen);
+  if (head == nullptr) return {Kind::kHeadLost};
+  const auto found = std::ranges::find(head->containers, kSubmitterContainer, &ContainerView::name);
+  if (found == head->containers.end() || !found->terminated) {
+    return {head->finished() ? Kind::kHeadLost : Kind::kActive};
+  }
+  if (found->terminated_reason == "Completed") return {Kind::kSucceeded};
+  return {Kind::kAborted, fmt::format("container {} of pod {} terminated: {} {}", kSubmitterContainer, head->key.name,
+                                     found->terminated_reason, found->terminated_message)};
+}
+
+}  // namespace
+
+Result<Object> build_submitter(const RayJobState& state, const Object& cluster) {
+  const RayClusterSpec cluster_spec = RayClusterSpec::read(cluster);
+  ASSIGN_OR_RETURN(Json pod, pod_template(state, cluster_spec));
+  Json& container = pod["spec"]["containers"][0];
+  const bool is_ours = !has_command(container);
+  RETURN_IF_ERROR(complete_container(state, cluster_spec,
+                                     ray::dashboard_url(cluster_spec, state.options.cluster_domain), container));
+  Json job = {{"backoffLimit", state.spec.submitter_retries}};
+  if (is_ours && pod["spec"]["restartPolicy"] == "Never") {
+    // Another pod would submit a lost job again, and report a failed one as failed again.
+    const Json codes = {{"containerName", string_at(container, {"name"})},
+                        {"operator", "In"},
+                        {"values", Json::array({kJobNotSucceeded})}};
+    job["podFailurePolicy"]["rules"] = Json::array({{{"action", "FailJob"}, {"onExitCodes", codes}}});
+  }
+  job["template"] = std::move(pod);
+  return Object({{"apiVersion", kJobs.api_version()},
+                 {"kind", kJobs.kind},
+                 {"metadata",
+                  {{"name", state.spec.key.name},
+                   {"namespace", state.spec.key.namespace_name},
+                   {"labels", origin_labels(state.spec)},
+                   {"ownerReferences", Json::array({state.spec.owner.to_json()})}}},
+                 {"spec", std::move(job)}});
+}
+
+Status add_sidecar_submitter(const RayJobState& state, Object& cluster) {
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  ASSIGN_OR_RETURN(Json container, default_container(spec));
+  RETURN_IF_ERROR(complete_container(state, spec, fmt::format("http://127.0.0.1:{}", ray::dashboard_port(spec)),
+                                     container));
+  raycluster::set_label(cluster.mutable_json()["metadata"]["annotations"], raycluster::kDisableHeadRestart, "true");
+  Json& pod = cluster.mutable_json()["spec"]["headGroupSpec"]["template"]["spec"];
+  pod["containers"].push_back(std::move(container));
+  pod["restartPolicy"] = "Never";
+  return {};
+}
+
+SubmitterState submitter_state(const RayJobState& state) {
+  if (state.spec.mode == SubmissionMode::kK8sJob) return job_state(state);
+  if (state.spec.mode == SubmissionMode::kSidecar) return sidecar_state(state);
+  return {};
+}
+
+bool ensure_submitter(const RayJobState& state, Draft& draft) {
+  if (state.seen.submitter == nullptr && state.refusal) return false;
+  const Result<Object> desired = build_submitter(state, state.usable_cluster()->object());
+  if (!desired) {
+    draft.children = {"InvalidSpec", desired.error().message()};
+    draft.status.message = draft.children.message;
+    return false;
+  }
+  const std::string name = desired->key().to_string();
+  if (state.owns_submitter()) {
+    if (!state.seen.submitter->deleting()) return true;
+    draft.children = {"SubmitterPending", fmt::format("job {} is being deleted, and is then created again", name)};
+  } else if (state.seen.submitter == nullptr) {
+    const auto& failure = state.seen.last_failure;
+    const bool failed = failure && failure->reason == kFailedSubmitter;
+    draft.children = {failed ? failure->reason : "SubmitterPending",
+                      failed ? failure->message : fmt::format("job {} is being created", name)};
+    draft.changes.reasons.push_back(fmt::format("job {} is missing: creating it, to submit the Ray job", name));
+    add_action(Step::kSubmitter, plan::Action::create(kJobs, *desired), kFailedSubmitter,
+               {"CreatedRayJobSubmitter", "FailedToCreateRayJobSubmitter",
+                fmt::format("Created Kubernetes Job {}", name), fmt::format("Failed to create Kubernetes Job {}", name)},
+               draft);
+  } else if (plan::ownership(desired->json(), state.seen.submitter->controller) == plan::Ownership::kOther) {
+    draft.children = {"ChildConflict",
+                      fmt::format("{}: delete it, or rename the RayJob",
+                                  plan::describe_owner(desired->json(), state.seen.submitter->controller))};
+    draft.changes.reasons.push_back(draft.children.message);
+    draft.changes.requeue_within(plan::kConflictRetry);
+  } else {
+    draft.children = {"SubmitterPending", fmt::format("job {} of an earlier RayJob is being deleted", name)};
+  }
+  draft.status.message = draft.children.message;
+  return false;
+}
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,41 @@
+// The submitter: a container that submits the Ray job and copies its log, of a Job (K8sJobMode) or of the head pod
+// (SidecarMode).
+#pragma once
+
+#include "controllers/rayjob/rayjob_state.h"
+
+namespace tpuslice::rayjob {
+
+/// The Job; `cluster`: the RayCluster, with uid. The container 0 of spec.submitterPodTemplate gets our command only if
+/// it has none.
+///
+/// Errors: build_submission()'s; InvalidArgument if there is no container to take the image from.
+[[nodiscard]] Result<Object> build_submitter(const RayJobState& state, const Object& cluster);
+
+/// Adds the submitter to the head pod of `cluster`, whose containers are then not restarted.
+///
+/// Errors: as build_submitter().
+[[nodiscard]] Status add_sidecar_submitter(const RayJobState& state, Object& cluster);
+
+/// What became of the submitter.
+struct SubmitterState {
+  enum class Kind : std::uint8_t {
+    kNone,  ///< The mode has none.
+    kMissing,
+    kActive,
+    kSucceeded,
+    kAborted,   ///< Its Job has failed, or its container exited with another status than 0.
+    kHeadLost,  ///< SidecarMode: there is no head pod.
+  };
+  Kind kind = Kind::kNone;
+  std::string problem = {};  ///< kAborted: "Reason: BackoffLimitExceeded. Message: ...".
+
+  /// It does not run, and will not run again.
+  [[nodiscard]] bool done() const { return kind != Kind::kActive; }
+};
+[[nodiscard]] SubmitterState submitter_state(const RayJobState& state);
+
+/// Creates the Job if there is none. True if there is one.
+bool ensure_submitter(const RayJobState& state, Draft& draft);
+
+}  // namespace tpuslice::rayjob

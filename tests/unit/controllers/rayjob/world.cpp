@@ -1,0 +1,353 @@
+#include "tests/unit/controllers/rayjob/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/check.h"
+#include "api/types/conditions.h"
+#include "api/types/patch.h"
+#include "api/workloads/rayjob/spec.h"
+#include "controllers/ray/dashboard.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rayjob_plan.h"
+#include "tests/unit/controllers/raycluster/fixtures.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::rayjob {
+namespace {
+
+template <typename View>
+std::shared_ptr<const View> view_of(const Json& json) {
+  return json.is_null() ? nullptr : std::make_shared<const View>(View::from_json(json).value());
+}
+
+std::string uid_of(const Json& json) { return string_at(json, {"metadata", "uid"}); }
+
+bool is_due(const plan::WorkloadRequest& request, const plan::WorkloadAnswer* answer, Timestamp now) {
+  if (answer == nullptr || answer->request != request) return true;
+  return request.interval > Duration::zero() && now >= answer->received + request.interval;
+}
+
+}  // namespace
+
+Json a_rayjob(const Json& spec) {
+  const Json cluster = raycluster::a_cluster("unused", {{}});
+  Json job = {{"apiVersion", "ray.io/v1"},
+              {"kind", "RayJob"},
+              {"metadata",
+               {{"name", "train"},
+                {"namespace", "default"},
+                {"uid", "uid-of-train"},
+                {"generation", 1},
+                {"resourceVersion", "1"},
+                {"labels", {{"team", "a"}}}}},
+              {"spec", {{"entrypoint", "python train.py"}, {"rayClusterSpec", cluster["spec"]}}}};
+  job["spec"] = apply_merge_patch(job["spec"], spec);
+  return job;
+}
+
+FakeRay::Response FakeRay::act(const plan::WorkloadRequest& request, Timestamp now) {
+  constexpr std::string_view kJobs = "/api/jobs/";
+  if (request.target == kJobs) {
+    if (fault == Fault::kRefusing) return {400, "bad runtime_env"};
+    const std::string id = string_at(parse_json(request.body).value(), {"submission_id"});
+    if (jobs.contains(id)) return {500, "Please use a different submission_id"};
+    jobs[id] = {"RUNNING", "it runs"};
+    ++submissions[id];
+    return {200, "{}"};
+  }
+  std::string id = request.target.substr(kJobs.size());
+  const bool stops = id.ends_with("/stop");
+  if (stops) id.resize(id.size() - 5);
+  const auto found = jobs.find(id);
+  if (found == jobs.end()) return {404, "unknown job"};
+  if (stops) {
+    found->second.status = "STOPPED";
+    return {200, R"({"stopped": true})"};
+  }
+  const std::int64_t milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+  const Json job = {{"status", found->second.status},
+                    {"message", found->second.message},
+                    {"start_time", milliseconds},
+                    {"end_time", ray::is_terminal(found->second.status) ? Json(milliseconds) : Json()}};
+  return {200, job.dump()};
+}
+
+FakeRay::Response FakeRay::handle(const plan::WorkloadRequest& request, Timestamp now) {
+  switch (fault) {
+    case Fault::kFailing:
+      return {500, "internal error"};
+    case Fault::kInvalid:
+      return {200, "<html>"};
+    case Fault::kWrongTypes:
+      return {200, R"({"status": ["SUCCEEDED"], "message": 7, "end_time": "soon"})"};
+    case Fault::kSlow:
+      (void)act(request, now);
+      return {};
+    case Fault::kNone:
+    case Fault::kRefusing:
+      break;
+  }
+  return act(request, now);
+}
+
+World::World(Json job) : now(raycluster::a_time()), job_(std::move(job)) {}
+
+RayJobObserved World::observed() const {
+  RayJobObserved seen;
+  seen.job = Object(job_);
+  seen.now = now;
+  seen.last_failure = failure_;
+  const std::string name = status("rayClusterName");
+  if (!cluster_.is_null() && cluster_["metadata"]["name"] == name) seen.cluster = view_of<ObjectView>(cluster_);
+  for (const auto& [pod_name, pod] : pods_) {
+    if (string_at(pod, {"metadata", "labels", tpu::kRayCluster}) == name) seen.pods.push_back(view_of<PodView>(pod));
+  }
+  seen.submitter = view_of<JobView>(submitter_);
+  seen.service = view_of<ObjectView>(service_);
+  std::vector<std::shared_ptr<const plan::WorkloadAnswer>> answers;
+  for (const auto& [request, answer] : answers_) answers.push_back(answer);
+  seen.answers = plan::WorkloadAnswers(std::move(answers));
+  return seen;
+}
+
+plan::Plan World::plan() const { return plan_rayjob(observed(), options).value(); }
+
+plan::Plan World::step(std::size_t actions) {
+  plan::Plan out = plan();
+  apply(out, actions);
+  return out;
+}
+
+void World::apply(const plan::Plan& plan, std::size_t actions) {
+  std::size_t done = 0;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (done++ == actions) return;
+      ++writes_;
+      if (action.kind == plan::ActionKind::kCreate) create(action);
+      if (action.kind == plan::ActionKind::kPatch) patch(action);
+      if (action.kind == plan::ActionKind::kDelete) remove(action);
+    }
+  }
+  if (plan.status) {
+    ++writes_;
+    job_["status"] = plan.status->status;
+    job_["metadata"]["resourceVersion"] = std::to_string(++next_uid_);
+  }
+  events_.insert(events_.end(), plan.events.begin(), plan.events.end());
+  requests_ = plan.requests;
+  std::erase_if(answers_, [&](const auto& answer) {
+    return std::ranges::find(requests_, answer.first, &plan::WorkloadRequest::name) == requests_.end();
+  });
+}
+
+void World::answer() {
+  for (const plan::WorkloadRequest& request : requests_) {
+    const auto known = answers_.find(request.name);
+    if (!is_due(request, known == answers_.end() ? nullptr : known->second.get(), now)) continue;
+    sent_.push_back(request.method + " " + request.target);
+    plan::WorkloadAnswer answer{request};
+    const bool up = std::ranges::any_of(pods_, [&](const auto& pod) {
+      return request.address.starts_with(string_at(pod.second, {"status", "podIP"}) + ":");
+    });
+    const FakeRay::Response response = up ? ray.handle(request, now) : FakeRay::Response{};
+    if (response.status != 0) {
+      answer.status = response.status;
+      if (request.read != nullptr) answer.content = request.read(response.status, response.body);
+    } else {
+      answer.error = "no answer in time";
+    }
+    answer.received = now;
+    answers_[request.name] = std::make_shared<const plan::WorkloadAnswer>(std::move(answer));
+  }
+}
+
+void World::run() {
+  for (int round = 0; round < 30; ++round) {
+    const Json before = job_;
+    const auto answers = answers_;
+    const plan::Plan plan = step();
+    answer();
+    if (plan.empty() && job_ == before && answers == answers_) return;
+  }
+  TPUSLICE_CHECK_MSG(false, "no rest: " + plan().reason);
+}
+
+Json World::with_uid(Json object) {
+  object["metadata"]["uid"] = fmt::format("uid-{}", next_uid_);
+  object["metadata"]["resourceVersion"] = std::to_string(next_uid_++);
+  object["metadata"]["generation"] = 1;
+  return object;
+}
+
+Json* World::object_of(const plan::Action& action) {
+  if (action.type == kRayJobs) return &job_;
+  if (action.type == kJobs) return &submitter_;
+  return action.type == kServices ? &service_ : &cluster_;
+}
+
+void World::create(const plan::Action& action) {
+  Json* object = object_of(action);
+  if (!object->is_null()) return;
+  *object = with_uid(action.body.make().value());
+  if (object != &cluster_) return;
+  if (!pods_.empty()) violations_.push_back("a cluster is created while pods of an earlier one exist");
+  if (!cluster_names_.insert(action.key.name).second) violations_.push_back("two attempts have one cluster name");
+}
+
+void World::patch(const plan::Action& action) {
+  Json* object = object_of(action);
+  if (object->is_null() || uid_of(*object) != action.preconditions.uid) return;
+  const std::string& version = action.preconditions.resource_version;
+  if (!version.empty() && (*object)["metadata"]["resourceVersion"] != version) return;
+  *object = apply_merge_patch(*object, action.body.make().value());
+  (*object)["metadata"]["resourceVersion"] = std::to_string(++next_uid_);
+}
+
+void World::remove(const plan::Action& action) {
+  if (object_of(action)->is_null() || uid_of(*object_of(action)) != action.preconditions.uid) return;
+  if (action.type == kRayJobs) return delete_job();
+  if (action.type == kJobs) return delete_submitter();
+  delete_cluster();
+}
+
+void World::add_head(const std::string& address) {
+  const std::string name = status("rayClusterName") + "-head";
+  pods_[name] = with_uid({{"apiVersion", "v1"},
+                          {"kind", "Pod"},
+                          {"metadata",
+                           {{"name", name},
+                            {"namespace", "default"},
+                            {"labels", {{"ray.io/cluster", status("rayClusterName")}, {"ray.io/node-type", "head"}}},
+                            {"ownerReferences", Json::array({Object(cluster_).as_controller().to_json()})}}},
+                          {"spec", {{"containers", Json::array({Json{{"name", "ray-head"}}})}}},
+                          {"status", {{"phase", "Running"}, {"podIP", address}}}});
+}
+
+void World::start_cluster(int workers) {
+  TPUSLICE_CHECK(!cluster_.is_null());
+  cluster_["status"] = {{"state", "ready"},
+                        {"desiredWorkerReplicas", workers},
+                        {"availableWorkerReplicas", workers},
+                        {"readyWorkerReplicas", workers},
+                        {"desiredTPU", std::to_string(4 * workers)}};
+  replace_head();
+}
+
+void World::set_workers(int available) {
+  set_cluster_status({{"availableWorkerReplicas", available}, {"readyWorkerReplicas", available}});
+}
+
+void World::set_cluster_status(const Json& patch) {
+  cluster_["status"] = apply_merge_patch(cluster_.value("status", Json::object()), patch);
+}
+
+void World::set_cluster_condition(const std::string& type, const std::string& status, const std::string& message) {
+  tpuslice::set_condition(cluster_["status"]["conditions"], {type, status, "Reason", message, 1}, now);
+}
+
+void World::lose_head() { pods_.erase(status("rayClusterName") + "-head"); }
+
+void World::replace_head() { add_head(fmt::format("10.0.0.{}", ++heads_)); }
+
+void World::delete_cluster() {
+  cluster_ = Json();
+  for (auto& [name, pod] : pods_) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now);
+}
+
+void World::end_submitter(const std::string& condition) {
+  submitter_["status"]["conditions"] = Json::array({{{"type", condition},
+                                                     {"status", "True"},
+                                                     {"reason", "BackoffLimitExceeded"},
+                                                     {"message", "it failed"},
+                                                     {"lastTransitionTime", format_rfc3339(now)}}});
+}
+
+void World::add_foreign_submitter() {
+  submitter_ = with_uid({{"apiVersion", "batch/v1"},
+                         {"kind", "Job"},
+                         {"metadata", {{"name", "train"}, {"namespace", "default"}}}});
+}
+
+void World::add_foreign_cluster(const std::string& name) {
+  cluster_ = with_uid({{"apiVersion", "ray.io/v1"},
+                       {"kind", "RayCluster"},
+                       {"metadata", {{"name", name}, {"namespace", "default"}}},
+                       {"spec", a_rayjob()["spec"]["rayClusterSpec"]}});
+}
+
+void World::add_foreign_service() {
+  service_ = with_uid({{"apiVersion", "v1"},
+                       {"kind", "Service"},
+                       {"metadata", {{"name", "train-head-svc"}, {"namespace", "default"}}}});
+}
+
+void World::end_sidecar(const std::string& reason) {
+  pods_.begin()->second["status"]["containerStatuses"] =
+      Json::array({Json{{"name", kSubmitterContainer}, {"state", {{"terminated", {{"reason", reason}, {"exitCode", 1}}}}}}});
+}
+
+void World::patch_spec(const Json& patch) {
+  job_["spec"] = apply_merge_patch(job_["spec"], patch);
+  job_["metadata"]["generation"] = job_["metadata"]["generation"].get<int>() + 1;
+}
+
+void World::delete_job() {
+  if (!job_["metadata"].contains("deletionTimestamp")) {
+    job_["metadata"]["deletionTimestamp"] = format_rfc3339(now);
+  }
+}
+
+void World::restart_operator() {
+  requests_.clear();
+  answers_.clear();
+}
+
+bool World::gone() const {
+  return job_["metadata"].contains("deletionTimestamp") && array_at(job_, {"metadata", "finalizers"}).empty();
+}
+
+Json World::status() const { return plan::status_of(Object(job_)); }
+
+std::string World::status(std::string_view field) const { return string_at(job_, {"status", field}); }
+
+std::string World::state() const {
+  std::string out = status("jobDeploymentStatus");
+  for (const char* field : {"jobStatus", "reason"}) {
+    if (!status(field).empty()) out += " " + status(field);
+  }
+  return out;
+}
+
+std::string World::condition(std::string_view type) const {
+  const Json* found = find_condition(array_at(job_, {"status", "conditions"}), type);
+  if (found == nullptr) return "absent";
+  return fmt::format("{} {}: {}", string_at(*found, {"status"}), string_at(*found, {"reason"}),
+                     string_at(*found, {"message"}));
+}
+
+std::vector<std::string> World::take_requests() { return std::exchange(sent_, {}); }
+
+std::vector<std::string> World::take_events() {
+  std::vector<std::string> out;
+  for (; taken_events_ < events_.size(); ++taken_events_) {
+    const plan::EventIntent& event = events_[taken_events_];
+    // A Warning of an action that was carried out is not sent.
+    if (event.after && event.type == plan::EventType::kWarning) continue;
+    out.push_back(event.reason);
+  }
+  return out;
+}
+
+std::string World::last_message(std::string_view event) const {
+  const auto found = std::find_if(events_.rbegin(), events_.rend(),
+                                  [&](const plan::EventIntent& each) { return each.reason == event; });
+  return found == events_.rend() ? "(no event)" : found->message;
+}
+
+}  // namespace tpuslice::rayjob

@@ -1,0 +1,145 @@
+// World: one RayJob, its children and its Ray cluster in memory. Applies plans as an API server would, and answers their
+// requests as the client for workloads does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "controllers/plan/plan.h"
+#include "controllers/rayjob/observed.h"
+#include "controllers/rayjob/options.h"
+
+namespace tpuslice::rayjob {
+
+/// default/train: "python train.py" on a v6e 4x4 slice. `spec`: a merge patch of its spec.
+[[nodiscard]] Json a_rayjob(const Json& spec = Json::object());
+
+/// A dashboard with jobs, as Ray 2.60 answers. A value, so that worlds can be copied.
+class FakeRay {
+ public:
+  enum class Fault : std::uint8_t {
+    kNone,
+    kSlow,        ///< Acts on the request, but does not answer.
+    kFailing,     ///< 500, without acting on it.
+    kInvalid,     ///< 200 with a body that is not JSON.
+    kWrongTypes,  ///< 200 with JSON of other types.
+    kRefusing,    ///< 400 for submissions.
+  };
+  struct Job {
+    std::string status;
+    std::string message;
+  };
+  struct Response {
+    int status = 0;  ///< 0: no answer.
+    std::string body;
+  };
+
+  [[nodiscard]] Response handle(const plan::WorkloadRequest& request, Timestamp now);
+  void set_job(const std::string& id, std::string status, std::string message) { jobs[id] = {status, message}; }
+  void forget_job(const std::string& id) { jobs.erase(id); }
+  void set_fault(Fault chosen) { fault = chosen; }
+
+  std::map<std::string, Job> jobs;
+  std::map<std::string, int> submissions;  ///< Jobs that were started over HTTP, by id.
+  Fault fault = Fault::kNone;
+
+ private:
+  [[nodiscard]] Response act(const plan::WorkloadRequest& request, Timestamp now);
+};
+
+class World {
+ public:
+  explicit World(Json job);
+
+  [[nodiscard]] RayJobObserved observed() const;
+  [[nodiscard]] plan::Plan plan() const;
+  /// The first `actions` of the plan; status and requests only with all of them. Returns the plan.
+  plan::Plan step(std::size_t actions = SIZE_MAX);
+  void apply(const plan::Plan& plan, std::size_t actions = SIZE_MAX);
+  /// Answers all requests that are due.
+  void answer();
+  /// Plans and answers until nothing changes; collects the events.
+  void run();
+
+  // What others do.
+  /// All pods of the cluster run: a head, and the status of `workers` workers.
+  void start_cluster(int workers = 4);
+  void set_workers(int available);
+  void set_cluster_status(const Json& patch);
+  void set_cluster_condition(const std::string& type, const std::string& status, const std::string& message);
+  void lose_head();
+  void replace_head();
+  void delete_cluster();
+  void delete_pods() { pods_.clear(); }
+  /// "Complete" or "Failed".
+  void end_submitter(const std::string& condition);
+  void delete_submitter() { submitter_ = Json(); }
+  /// Of another owner.
+  void add_foreign_submitter();
+  void add_foreign_cluster(const std::string& name);
+  void add_foreign_service();
+  void end_sidecar(const std::string& reason);
+  void patch_spec(const Json& patch);
+  void delete_job();
+  /// A new operator has no answers.
+  void restart_operator();
+  void fail(std::string reason, std::string message) { failure_ = {std::move(reason), std::move(message)}; }
+
+  [[nodiscard]] bool gone() const;
+  [[nodiscard]] const Json& job() const { return job_; }
+  [[nodiscard]] Json status() const;
+  [[nodiscard]] std::string status(std::string_view field) const;
+  /// "Initializing", "Running SUCCEEDED", "Failed AppFailed": deployment and job status, reason.
+  [[nodiscard]] std::string state() const;
+  /// "False ClusterPending: message"
+  [[nodiscard]] std::string condition(std::string_view type) const;
+  [[nodiscard]] const Json& cluster() const { return cluster_; }
+  [[nodiscard]] const Json& submitter() const { return submitter_; }
+  [[nodiscard]] const Json& service() const { return service_; }
+  [[nodiscard]] std::string job_id() const { return status("jobId"); }
+  /// "POST /api/jobs/" as sent since the last call.
+  std::vector<std::string> take_requests();
+  std::vector<std::string> take_events();
+  [[nodiscard]] std::string last_message(std::string_view event) const;
+  [[nodiscard]] const std::set<std::string>& cluster_names() const { return cluster_names_; }
+  /// Names of clusters created while pods of an earlier one existed; jobs submitted twice over HTTP.
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+  [[nodiscard]] std::size_t writes() const { return writes_; }
+
+  void advance(Duration by) { now += by; }
+
+  Timestamp now;  ///< 2026-01-01T00:00:00Z at first.
+  FakeRay ray;
+  Options options;
+
+ private:
+  void create(const plan::Action& action);
+  void patch(const plan::Action& action);
+  void remove(const plan::Action& action);
+  Json* object_of(const plan::Action& action);
+  Json with_uid(Json object);
+  void add_head(const std::string& address);
+
+  Json job_;
+  Json cluster_;
+  Json submitter_;
+  Json service_;
+  std::map<std::string, Json> pods_;
+  std::vector<plan::WorkloadRequest> requests_;
+  std::map<std::string, std::shared_ptr<const plan::WorkloadAnswer>> answers_;
+  std::optional<plan::Failure> failure_;
+  std::vector<std::string> sent_;
+  std::vector<plan::EventIntent> events_;
+  std::set<std::string> cluster_names_;
+  std::vector<std::string> violations_;
+  std::size_t writes_ = 0;
+  std::size_t taken_events_ = 0;
+  int next_uid_ = 1;
+  int heads_ = 0;
+};
+
+}  // namespace tpuslice::rayjob
