@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "api/types/conditions.h"
+#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pod_builder.h"
 
 namespace tpuslice::raycluster {
@@ -16,6 +18,12 @@ PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads)
   };
   const auto best = std::ranges::min_element(heads, {}, rank);
   return best == heads.end() ? nullptr : *best;
+}
+
+bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster) {
+  const auto annotation = spec.annotations.find(kDisableHeadRestart);
+  return annotation != spec.annotations.end() && annotation->second == "true" &&
+         is_condition_true(array_at(cluster.json(), {"status", "conditions"}), "RayClusterProvisioned");
 }
 
 HeadDecision decide_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads, bool may_create,

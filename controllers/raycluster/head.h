@@ -24,6 +24,9 @@ struct HeadDecision {
 /// The head pod that is kept: one that may still run before a terminal one, then the oldest. Null without pods.
 [[nodiscard]] PodPtr choose_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads);
 
+/// The cluster has the annotation kDisableHeadRestart, and all its pods were ready once.
+[[nodiscard]] bool keeps_lost_head(const RayClusterSpec& spec, const Object& cluster);
+
 /// Deletes terminal heads, and all but one of several. A head is created, if `may_create`, once there is none. Workers
 /// are not touched: they reconnect, or fail and are recreated themselves.
 [[nodiscard]] HeadDecision decide_head(const RayClusterSpec& spec, const std::vector<PodPtr>& heads, bool may_create,

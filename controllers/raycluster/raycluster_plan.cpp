@@ -25,7 +25,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     if (out.upgrade.recreating) return out;
     // Pods would connect to a service of another owner, or run without what they need.
     const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
-    out.head = decide_head(spec, pods.heads, may_create, options);
+    if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
     out.workers = decide_workers(spec, pods.workers, may_create, options);
   }

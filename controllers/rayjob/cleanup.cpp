@@ -53,16 +53,18 @@ void delete_workers(const RayJobState& state, Draft& draft) {
   }
   if (groups == before) return;
   const std::string name = live.key.to_string();
-  draft.changes.reasons.push_back(fmt::format("the RayJob has finished: suspending the workers of RayCluster {}", name));
+  draft.changes.reasons.push_back(
+      fmt::format("the RayJob has finished: suspending the workers of RayCluster {}", name));
   // A merge patch replaces the list, so the cluster must be as observed.
-  add_action(Step::kCluster,
-             plan::Action::patch(raycluster::kRayClusters, live.key, {{"spec", {{"workerGroupSpecs", std::move(groups)}}}},
-                                 {.uid = live.uid, .resource_version = live.resource_version}),
-             kFailedRayCluster,
-             {"UpdatedRayCluster", "FailedToUpdateRayCluster",
-              fmt::format("Set the `suspend` field to true for all worker groups in cluster {}", name),
-              fmt::format("Failed to suspend worker groups in cluster {}", name)},
-             draft);
+  add_action(
+      Step::kCluster,
+      plan::Action::patch(raycluster::kRayClusters, live.key, {{"spec", {{"workerGroupSpecs", std::move(groups)}}}},
+                          {.uid = live.uid, .resource_version = live.resource_version}),
+      kFailedRayCluster,
+      {"UpdatedRayCluster", "FailedToUpdateRayCluster",
+       fmt::format("Set the `suspend` field to true for all worker groups in cluster {}", name),
+       fmt::format("Failed to suspend worker groups in cluster {}", name)},
+      draft);
 }
 
 void delete_self(const RayJobState& state, Draft& draft) {

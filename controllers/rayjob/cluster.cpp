@@ -26,9 +26,7 @@ std::string attempt_number(const RayJobStatus& status) {
   return fmt::format("{}/{}", status.failed, status.started ? format_rfc3339(*status.started) : "");
 }
 
-std::int64_t count_at(const Json& cluster_status, std::string_view member) {
-  return int_at(cluster_status, {member});
-}
+std::int64_t count_at(const Json& cluster_status, std::string_view member) { return int_at(cluster_status, {member}); }
 
 void set_problem(std::string_view reason, std::string message, Draft& draft) {
   draft.cluster = {std::string(reason), std::move(message)};
@@ -108,8 +106,8 @@ bool lacks_workers(const Json& cluster_status) {
 
 std::string describe_loss(const RayJobState& state, const Object& cluster, const Json& after) {
   const bool has_tpus = string_at(after, {"desiredTPU"}, "0") != "0";
-  return fmt::format("RayCluster {} has {} of {} workers{}", cluster.name(),
-                     count_at(after, "availableWorkerReplicas"), count_at(after, "desiredWorkerReplicas"),
+  return fmt::format("RayCluster {} has {} of {} workers{}", cluster.name(), count_at(after, "availableWorkerReplicas"),
+                     count_at(after, "desiredWorkerReplicas"),
                      has_tpus ? ": a slice that lost a host is rebuilt with all its hosts" : "") +
          (state.spec.selects_cluster ? "" : fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed)));
 }

@@ -13,10 +13,10 @@ class Conditions {
   Conditions(const RayJobState& state, Draft& draft) : state_(state), conditions_(draft.status.conditions) {}
 
   void set(std::string_view type, bool value, std::string_view reason, std::string message) {
-    set_condition(conditions_,
-                  {std::string(type), value ? "True" : "False", std::string(reason), std::move(message),
-                   state_.spec.generation},
-                  state_.seen.now);
+    set_condition(
+        conditions_,
+        {std::string(type), value ? "True" : "False", std::string(reason), std::move(message), state_.spec.generation},
+        state_.seen.now);
   }
   void set_own(std::string_view type, const Problem& problem, std::string_view message) {
     plan::set_own_condition(conditions_, type, problem, message, state_.spec.generation, state_.seen.now);
@@ -52,7 +52,8 @@ void set_conditions(const RayJobState& state, Draft& draft) {
   const std::string& deployment = draft.status.deployment;
   Conditions all(state, draft);
   if (!state.status.finished()) {
-    const bool changed = plan::set_accepted(draft.status.conditions, state.refusal, state.spec.generation, state.seen.now);
+    const bool changed =
+        plan::set_accepted(draft.status.conditions, state.refusal, state.spec.generation, state.seen.now);
     if (changed && state.refusal) {
       draft.changes.event(plan::EventType::kWarning, "InvalidRayJobSpec", state.refusal.message);
     }

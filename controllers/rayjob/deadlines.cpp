@@ -18,9 +18,9 @@ bool check(const RayJobState& state, const std::optional<Duration>& limit, std::
     draft.changes.requeue_within(due - state.seen.now);
     return false;
   }
-  std::string message = fmt::format("The RayJob has passed the {}. StartTime: {}. {}: {}", field,
-                                    format_rfc3339(*state.status.started), title,
-                                    std::chrono::duration_cast<std::chrono::seconds>(*limit).count());
+  std::string message =
+      fmt::format("The RayJob has passed the {}. StartTime: {}. {}: {}", field, format_rfc3339(*state.status.started),
+                  title, std::chrono::duration_cast<std::chrono::seconds>(*limit).count());
   // Before it runs, the message of the status says what the RayJob waits for.
   if (state.status.deployment == kInitializing && !state.status.message.empty()) {
     message += ". " + state.status.message;

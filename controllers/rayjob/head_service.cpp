@@ -59,13 +59,12 @@ void ensure_head_service(const RayJobState& state, Draft& draft) {
     case kPatch:
       draft.changes.reasons.push_back(
           fmt::format("service {} does not select the head of {}: updating it", name, live->key.name));
-      return add_action(
-          Step::kService,
-          plan::Action::patch(kServices, desired.key(), decision.patch, {.uid = state.seen.service->uid}),
-          kFailedService,
-          {"UpdatedService", "FailedToUpdateService", fmt::format("Updated the service {}", name),
-           fmt::format("Failed to update the service {}", name)},
-          draft);
+      return add_action(Step::kService,
+                        plan::Action::patch(kServices, desired.key(), decision.patch, {.uid = state.seen.service->uid}),
+                        kFailedService,
+                        {"UpdatedService", "FailedToUpdateService", fmt::format("Updated the service {}", name),
+                         fmt::format("Failed to update the service {}", name)},
+                        draft);
     case kConflict:
       draft.children = {"ChildConflict", fmt::format("{}: delete it", decision.conflict)};
       return draft.changes.requeue_within(plan::kConflictRetry);

@@ -1,7 +1,7 @@
 // HTTPMode: the operator submits the job itself.
 //
-// The POST is sent only after Ray has said that it does not know the job, and repeated only after Ray has said so again:
-// a POST without an answer may have been carried out.
+// The POST is sent only after Ray has said that it does not know the job, and repeated only after Ray has said so
+// again: a POST without an answer may have been carried out.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace tpuslice::rayjob {
 
 struct HttpSubmission {
-  std::int64_t answered = 0;                    ///< Attempt of the last POST that has an answer; 0 without.
+  std::int64_t answered = 0;                     ///< Attempt of the last POST that has an answer; 0 without.
   const plan::WorkloadAnswer* answer = nullptr;  ///< To that POST.
 };
 /// None in other modes, and once the job was seen.

@@ -29,8 +29,7 @@ JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, st
   using Kind = JobCheck::Kind;
   const std::optional<ray::Dashboard> dashboard = find_dashboard(state);
   if (!dashboard) {
-    return {Kind::kUnreachable,
-            fmt::format("the head pod of RayCluster {} has no address", state.status.cluster_name)};
+    return {Kind::kUnreachable, fmt::format("the head pod of RayCluster {} has no address", state.status.cluster_name)};
   }
   plan::WorkloadRequest request = ray::get_job(*dashboard, state.status.job_id, state.options.poll);
   // Differs whenever what an answer is judged by has changed.

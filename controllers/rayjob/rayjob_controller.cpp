@@ -37,16 +37,14 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
   runtime::WorkloadClient& dashboards = manager.workload_client(std::move(send));
   const JobsByCluster by_cluster = jobs.add_index(index_cluster);
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller =
-      manager.add(std::make_unique<RayJobReconciler>(
-                      RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod), submitters,
-                                               services, dashboards},
-                      std::move(options)),
-                  std::move(controller_options));
+  runtime::Controller& controller = manager.add(
+      std::make_unique<RayJobReconciler>(RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod),
+                                                                  submitters, services, dashboards},
+                                         std::move(options)),
+      std::move(controller_options));
   controller.watches(jobs);
-  controller.watches<ObjectView>(clusters, [by_cluster](const ObjectView& cluster) {
-    return jobs_of(by_cluster, cluster.key.to_string());
-  });
+  controller.watches<ObjectView>(
+      clusters, [by_cluster](const ObjectView& cluster) { return jobs_of(by_cluster, cluster.key.to_string()); });
   controller.watches<PodView>(pods, [by_cluster](const PodView& pod) {
     std::vector<ObjectKey> out;
     for (const std::string& cluster : index_cluster_of_pod(pod)) out = jobs_of(by_cluster, cluster);

@@ -48,8 +48,8 @@ void start(const RayJobState& state, Draft& draft) {
   if (status.cluster_name.empty()) status.cluster_name = next_cluster_name(state);
   status.started = state.seen.now;
   status.ended.reset();
-  draft.changes.reasons.push_back(fmt::format("starting attempt {} with RayCluster {}", state.status.failed + 1,
-                                              status.cluster_name));
+  draft.changes.reasons.push_back(
+      fmt::format("starting attempt {} with RayCluster {}", state.status.failed + 1, status.cluster_name));
 }
 
 void plan_initializing(const RayJobState& state, Draft& draft) {

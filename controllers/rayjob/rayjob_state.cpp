@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/rayjob/labels.h"
 #include "controllers/ray/dashboard.h"
+#include "controllers/rayjob/labels.h"
 #include "controllers/rayjob/validation.h"
 
 namespace tpuslice::rayjob {
@@ -39,7 +39,9 @@ RayJobState::RayJobState(const RayJobObserved& observed, const Options& all_opti
       // A finished RayJob is only cleaned up, so its spec may be from before a rule.
       refusal(status.finished() ? Problem{} : validate(observed.job)) {}
 
-bool RayJobState::owns_cluster() const { return seen.cluster != nullptr && is_owned_by(spec, seen.cluster->controller); }
+bool RayJobState::owns_cluster() const {
+  return seen.cluster != nullptr && is_owned_by(spec, seen.cluster->controller);
+}
 
 bool RayJobState::owns_submitter() const {
   return seen.submitter != nullptr && is_owned_by(spec, seen.submitter->controller);

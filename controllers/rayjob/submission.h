@@ -7,8 +7,8 @@
 
 namespace tpuslice::rayjob {
 
-/// Errors: InvalidArgument if spec.runtimeEnvYAML is not the YAML of an object, or spec.entrypointResources not the JSON
-/// of one.
+/// Errors: InvalidArgument if spec.runtimeEnvYAML is not the YAML of an object, or spec.entrypointResources not the
+/// JSON of one.
 [[nodiscard]] Result<Json> build_submission(const RayJobSpec& spec, const std::string& submission_id);
 
 }  // namespace tpuslice::rayjob

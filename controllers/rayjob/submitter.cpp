@@ -100,7 +100,7 @@ SubmitterState sidecar_state(const RayJobState& state) {
   }
   if (found->terminated_reason == "Completed") return {Kind::kSucceeded};
   return {Kind::kAborted, fmt::format("container {} of pod {} terminated: {} {}", kSubmitterContainer, head->key.name,
-                                     found->terminated_reason, found->terminated_message)};
+                                      found->terminated_reason, found->terminated_message)};
 }
 
 }  // namespace
@@ -134,8 +134,8 @@ Result<Object> build_submitter(const RayJobState& state, const Object& cluster) 
 Status add_sidecar_submitter(const RayJobState& state, Object& cluster) {
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
   ASSIGN_OR_RETURN(Json container, default_container(spec));
-  RETURN_IF_ERROR(complete_container(state, spec, fmt::format("http://127.0.0.1:{}", ray::dashboard_port(spec)),
-                                     container));
+  RETURN_IF_ERROR(
+      complete_container(state, spec, fmt::format("http://127.0.0.1:{}", ray::dashboard_port(spec)), container));
   raycluster::set_label(cluster.mutable_json()["metadata"]["annotations"], raycluster::kDisableHeadRestart, "true");
   Json& pod = cluster.mutable_json()["spec"]["headGroupSpec"]["template"]["spec"];
   pod["containers"].push_back(std::move(container));
@@ -167,10 +167,11 @@ bool ensure_submitter(const RayJobState& state, Draft& draft) {
     draft.children = {failed ? failure->reason : "SubmitterPending",
                       failed ? failure->message : fmt::format("job {} is being created", name)};
     draft.changes.reasons.push_back(fmt::format("job {} is missing: creating it, to submit the Ray job", name));
-    add_action(Step::kSubmitter, plan::Action::create(kJobs, *desired), kFailedSubmitter,
-               {"CreatedRayJobSubmitter", "FailedToCreateRayJobSubmitter",
-                fmt::format("Created Kubernetes Job {}", name), fmt::format("Failed to create Kubernetes Job {}", name)},
-               draft);
+    add_action(
+        Step::kSubmitter, plan::Action::create(kJobs, *desired), kFailedSubmitter,
+        {"CreatedRayJobSubmitter", "FailedToCreateRayJobSubmitter", fmt::format("Created Kubernetes Job {}", name),
+         fmt::format("Failed to create Kubernetes Job {}", name)},
+        draft);
   } else if (plan::ownership(desired->json(), state.seen.submitter->controller) == plan::Ownership::kOther) {
     draft.children = {"ChildConflict",
                       fmt::format("{}: delete it, or rename the RayJob",

@@ -18,10 +18,11 @@ void delete_submitter(const RayJobState& state, std::string_view why, Draft& dra
   action.propagation = plan::Propagation::kBackground;
   const std::string name = job.key.to_string();
   draft.changes.reasons.push_back(fmt::format("deleting job {}: {}", name, why));
-  add_action(Step::kDeletes, std::move(action), kFailedSubmitter,
-             {"DeletedRayJobSubmitter", "FailedToDeleteRayJobSubmitter", fmt::format("Deleted submitter K8s Job {}", name),
-              fmt::format("Failed to delete submitter K8s Job {}", name)},
-             draft);
+  add_action(
+      Step::kDeletes, std::move(action), kFailedSubmitter,
+      {"DeletedRayJobSubmitter", "FailedToDeleteRayJobSubmitter", fmt::format("Deleted submitter K8s Job {}", name),
+       fmt::format("Failed to delete submitter K8s Job {}", name)},
+      draft);
 }
 
 /// Names of what is left of the attempt.
@@ -68,8 +69,8 @@ bool tear_down(const RayJobState& state, Draft& draft) {
     draft.status.clear_attempt();
     return true;
   }
-  draft.cluster = {std::string(state.status.deployment), fmt::format("waiting until {} are deleted",
-                                                                     plan::join_names(left))};
+  draft.cluster = {std::string(state.status.deployment),
+                   fmt::format("waiting until {} are deleted", plan::join_names(left))};
   return false;
 }
 

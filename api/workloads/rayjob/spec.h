@@ -48,26 +48,26 @@ struct RayJobSpec {
   ObjectKey key;
   std::string uid;
   std::int64_t generation = 0;
-  ControllerRef owner;                  ///< The owner reference of children.
-  const Json* cluster = nullptr;        ///< rayClusterSpec; null if absent.
-  bool selects_cluster = false;         ///< clusterSelector is set: a cluster that exists is used.
-  std::string selected_cluster;         ///< Its name.
+  ControllerRef owner;            ///< The owner reference of children.
+  const Json* cluster = nullptr;  ///< rayClusterSpec; null if absent.
+  bool selects_cluster = false;   ///< clusterSelector is set: a cluster that exists is used.
+  std::string selected_cluster;   ///< Its name.
   SubmissionMode mode = SubmissionMode::kK8sJob;
   std::string entrypoint;
-  std::string job_id;                   ///< Empty: one is derived.
-  std::string runtime_env;              ///< runtimeEnvYAML
-  StringMap metadata;                   ///< Of the Ray job.
-  const Json* entrypoint_cpus = nullptr;   ///< entrypointNumCpus; null if absent.
-  const Json* entrypoint_gpus = nullptr;   ///< entrypointNumGpus; null if absent.
-  std::string entrypoint_resources;        ///< JSON.
+  std::string job_id;                        ///< Empty: one is derived.
+  std::string runtime_env;                   ///< runtimeEnvYAML
+  StringMap metadata;                        ///< Of the Ray job.
+  const Json* entrypoint_cpus = nullptr;     ///< entrypointNumCpus; null if absent.
+  const Json* entrypoint_gpus = nullptr;     ///< entrypointNumGpus; null if absent.
+  std::string entrypoint_resources;          ///< JSON.
   const Json* submitter_template = nullptr;  ///< submitterPodTemplate; null if absent.
   std::int64_t submitter_retries = 2;        ///< submitterConfig.backoffLimit
   std::int64_t backoff_limit = 0;
   std::optional<Duration> active_deadline;
   std::optional<Duration> pre_running_deadline;
-  bool shutdown = false;                  ///< shutdownAfterJobFinishes
-  Duration ttl = Duration::zero();        ///< ttlSecondsAfterFinished
-  std::vector<DeletionRule> deletion;     ///< Of deletionStrategy, in either form.
+  bool shutdown = false;               ///< shutdownAfterJobFinishes
+  Duration ttl = Duration::zero();     ///< ttlSecondsAfterFinished
+  std::vector<DeletionRule> deletion;  ///< Of deletionStrategy, in either form.
   bool has_deletion_strategy = false;
   bool suspend = false;
   std::string managed_by;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/raycluster/raycluster_plan.h"
+#include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {
@@ -64,6 +66,15 @@ TEST_F(Head, IsTheRunningOneBesideAnOlderTerminalOne) {
   terminal.phase = PodPhase::kFailed;
   heads_.push_back(share(terminal));
   EXPECT_THAT(deleted(), testing::ElementsAre("terminal"));
+}
+
+TEST_F(Head, IsNotReplacedOnceProvisionedIfItsContainerSubmitsARayJob) {
+  cluster_.mutable_json()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"] = "true";
+  RayClusterObserved seen = nothing_yet(cluster_);
+  EXPECT_THAT(plan_raycluster(seen, {}).value(), plan::HasEvent("CreatedHeadPod"));
+  seen.cluster.mutable_json()["status"]["conditions"] =
+      Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
+  EXPECT_THAT(plan_raycluster(seen, {}).value(), testing::Not(plan::HasEvent("CreatedHeadPod")));
 }
 
 TEST_F(Head, HasAnErrorIfItsPodCannotBeBuilt) {

@@ -180,8 +180,7 @@ TEST(RayJobPlan, ASubmitterThatFailedBeforeTheJobExistedIsAFailure) {
   world.end_submitter("Failed");
   world.run();
   EXPECT_EQ(world.state(), "Failed SubmissionFailed");
-  EXPECT_EQ(world.status("message"),
-            "Job submission has failed. Reason: BackoffLimitExceeded. Message: it failed");
+  EXPECT_EQ(world.status("message"), "Job submission has failed. Reason: BackoffLimitExceeded. Message: it failed");
 }
 
 TEST(RayJobPlan, ASubmitterThatEndedWithoutAJobIsAFailure) {
@@ -243,8 +242,7 @@ TEST(RayJobPlan, RetriesWithANewClusterOnceThePodsOfTheOldOneAreGone) {
   report(world, "FAILED", "exit code 1");
   EXPECT_EQ(world.state(), "Retrying FAILED AppFailed") << "pods of the old cluster are terminating";
   EXPECT_THAT(world.condition(kClusterReady), HasSubstr("waiting until pod " + first));
-  EXPECT_THAT(world.take_events(),
-              ElementsAre("Retrying", "DeletedRayCluster", "DeletedRayJobSubmitter"));
+  EXPECT_THAT(world.take_events(), ElementsAre("Retrying", "DeletedRayCluster", "DeletedRayJobSubmitter"));
   EXPECT_EQ(world.last_message("Retrying"),
             "AppFailed: exit code 1; it is retried with a new RayCluster, attempt 2 of 2");
   EXPECT_TRUE(world.cluster().is_null());

@@ -196,9 +196,7 @@ TEST(DeletedRayJob, WithoutAJobThatRunsIsNotHeld) {
   EXPECT_THAT(ended.take_requests(), IsEmpty());
 }
 
-Json selecting() {
-  return {{"rayClusterSpec", nullptr}, {"clusterSelector", {{"ray.io/cluster", "shared"}}}};
-}
+Json selecting() { return {{"rayClusterSpec", nullptr}, {"clusterSelector", {{"ray.io/cluster", "shared"}}}}; }
 
 TEST(SelectingRayJob, WaitsForTheClusterThatItNames) {
   World world(a_rayjob(selecting()));

@@ -247,6 +247,10 @@ void World::set_cluster_status(const Json& patch) {
   cluster_["status"] = apply_merge_patch(cluster_.value("status", Json::object()), patch);
 }
 
+void World::set_head_image(const std::string& image) {
+  cluster_["spec"]["headGroupSpec"]["template"]["spec"]["containers"][0]["image"] = image;
+}
+
 void World::set_cluster_condition(const std::string& type, const std::string& status, const std::string& message) {
   tpuslice::set_condition(cluster_["status"]["conditions"], {type, status, "Reason", message, 1}, now);
 }
@@ -269,9 +273,8 @@ void World::end_submitter(const std::string& condition) {
 }
 
 void World::add_foreign_submitter() {
-  submitter_ = with_uid({{"apiVersion", "batch/v1"},
-                         {"kind", "Job"},
-                         {"metadata", {{"name", "train"}, {"namespace", "default"}}}});
+  submitter_ = with_uid(
+      {{"apiVersion", "batch/v1"}, {"kind", "Job"}, {"metadata", {{"name", "train"}, {"namespace", "default"}}}});
 }
 
 void World::add_foreign_cluster(const std::string& name) {
@@ -288,8 +291,8 @@ void World::add_foreign_service() {
 }
 
 void World::end_sidecar(const std::string& reason) {
-  pods_.begin()->second["status"]["containerStatuses"] =
-      Json::array({Json{{"name", kSubmitterContainer}, {"state", {{"terminated", {{"reason", reason}, {"exitCode", 1}}}}}}});
+  pods_.begin()->second["status"]["containerStatuses"] = Json::array(
+      {Json{{"name", kSubmitterContainer}, {"state", {{"terminated", {{"reason", reason}, {"exitCode", 1}}}}}}});
 }
 
 void World::patch_spec(const Json& patch) {

@@ -1,5 +1,5 @@
-// World: one RayJob, its children and its Ray cluster in memory. Applies plans as an API server would, and answers their
-// requests as the client for workloads does.
+// World: one RayJob, its children and its Ray cluster in memory. Applies plans as an API server would, and answers
+// their requests as the client for workloads does.
 #pragma once
 
 #include <map>
@@ -70,6 +70,7 @@ class World {
   void start_cluster(int workers = 4);
   void set_workers(int available);
   void set_cluster_status(const Json& patch);
+  void set_head_image(const std::string& image);
   void set_cluster_condition(const std::string& type, const std::string& status, const std::string& message);
   void lose_head();
   void replace_head();

@@ -1,0 +1,174 @@
+#include "controllers/rayjob/submitter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/submitter_script.h"
+#include "tests/support/plan_matchers.h"
+#include "tests/unit/controllers/rayjob/world.h"
+
+namespace tpuslice::rayjob {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using namespace std::chrono_literals;
+
+/// With a ready cluster, and so a submitter.
+World with_submitter(const Json& spec = Json::object(), const Json& options = Json::object()) {
+  World world(a_rayjob(spec));
+  if (!options.empty()) world.patch_spec({{"rayClusterSpec", options}});
+  world.run();
+  world.start_cluster();
+  world.run();
+  return world;
+}
+
+const Json& pod_of(const World& world) { return world.submitter()["spec"]["template"]; }
+const Json& container_of(const World& world) { return pod_of(world)["spec"]["containers"][0]; }
+
+std::string variable(const Json& container, std::string_view name) {
+  for (const Json& each : array_at(container, {"env"})) {
+    if (string_at(each, {"name"}) == name) return each.contains("value") ? string_at(each, {"value"}) : each.dump();
+  }
+  return "absent";
+}
+
+TEST(Submitter, IsAJobWithTheImageOfTheHeadAndNoShell) {
+  const World world = with_submitter();
+  const Json& job = world.submitter();
+  EXPECT_EQ(job["metadata"]["name"], "train");
+  EXPECT_EQ(job["metadata"]["labels"]["ray.io/originated-from-crd"], "RayJob");
+  EXPECT_EQ(job["spec"]["backoffLimit"], 2);
+  const Json& head = world.job()["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0];
+  const Json& container = container_of(world);
+  EXPECT_EQ(container["name"], "ray-job-submitter");
+  EXPECT_EQ(container["image"], head["image"]);
+  EXPECT_EQ(container["command"], Json({"python", "-c", kSubmitterScript}));
+  EXPECT_EQ(container["resources"]["requests"], Json({{"cpu", "500m"}, {"memory", "200Mi"}}));
+  EXPECT_EQ(container["resources"]["limits"], Json({{"cpu", "1"}, {"memory", "1Gi"}}));
+  EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), world.status("dashboardURL"));
+  EXPECT_EQ(variable(container, "RAY_JOB_SUBMISSION_ID"), world.job_id());
+  EXPECT_EQ(variable(container, "PYTHONUNBUFFERED"), "1");
+  EXPECT_EQ(pod_of(world)["spec"]["restartPolicy"], "Never");
+}
+
+TEST(Submitter, IsNotRunAgainForAJobThatFailed) {
+  const World world = with_submitter();
+  EXPECT_EQ(world.submitter()["spec"]["podFailurePolicy"]["rules"],
+            Json::parse(R"([{"action": "FailJob", "onExitCodes": {"containerName": "ray-job-submitter",
+                             "operator": "In", "values": [10]}}])"));
+}
+
+TEST(Submitter, HasTheSubmissionAsKubernetesDoesNotChangeIt) {
+  const World world = with_submitter({{"entrypoint", "echo $(RAY_JOB_SUBMISSION_ID) '$HOME' && python -c \"x\""}});
+  const std::string value = variable(container_of(world), kSubmissionVariable);
+  EXPECT_THAT(value, HasSubstr("echo $$(RAY_JOB_SUBMISSION_ID) '$$HOME' && python"));
+  EXPECT_THAT(std::string(kSubmitterScript), Not(HasSubstr("$")));
+  EXPECT_THAT(std::string(kSubmitterScript), HasSubstr(std::string(kSubmissionVariable)));
+  EXPECT_THAT(std::string(kSubmitterScript), HasSubstr(fmt::format("JOB_NOT_SUCCEEDED = {}", kJobNotSucceeded)));
+}
+
+TEST(Submitter, OfTheUserKeepsItsCommandAndGetsARestartPolicy) {
+  const World world = with_submitter(
+      {{"submitterConfig", {{"backoffLimit", 0}}},
+       {"submitterPodTemplate",
+        {{"metadata", {{"labels", {{"a", "b"}}}}},
+         {"spec", {{"containers", Json::array({{{"name", "mine"}, {"image", "i"}, {"command", {"run"}}}})}}}}}});
+  EXPECT_EQ(world.submitter()["spec"]["backoffLimit"], 0);
+  EXPECT_FALSE(world.submitter()["spec"].contains("podFailurePolicy"));
+  EXPECT_EQ(pod_of(world)["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(pod_of(world)["metadata"]["labels"]["a"], "b");
+  EXPECT_EQ(pod_of(world)["metadata"]["labels"]["ray.io/originated-from-cr-name"], "train");
+  EXPECT_EQ(container_of(world)["command"], Json({"run"}));
+  EXPECT_EQ(variable(container_of(world), kSubmissionVariable), "absent");
+  EXPECT_EQ(variable(container_of(world), "RAY_JOB_SUBMISSION_ID"), world.job_id());
+}
+
+TEST(Submitter, OfTheUserWithoutCommandGetsOurs) {
+  const World world = with_submitter(
+      {{"submitterPodTemplate",
+        {{"spec",
+          {{"restartPolicy", "OnFailure"}, {"containers", Json::array({{{"name", "mine"}, {"image", "i"}}})}}}}}});
+  EXPECT_EQ(container_of(world)["command"][0], "python");
+  EXPECT_EQ(pod_of(world)["spec"]["restartPolicy"], "OnFailure");
+  EXPECT_FALSE(world.submitter()["spec"].contains("podFailurePolicy")) << "needs Never";
+}
+
+TEST(Submitter, HasTheTokenOfItsCluster) {
+  const World world = with_submitter(Json::object(), {{"rayVersion", "2.52.0"}, {"authOptions", {{"mode", "token"}}}});
+  EXPECT_EQ(variable(container_of(world), "RAY_AUTH_MODE"), "token");
+  EXPECT_THAT(variable(container_of(world), "RAY_AUTH_TOKEN"), HasSubstr(world.status("rayClusterName")));
+}
+
+TEST(Submitter, CannotBeMadeWithoutAnImage) {
+  World world(a_rayjob());
+  world.run();
+  world.start_cluster();
+  world.set_head_image("");
+  world.run();
+  EXPECT_EQ(world.state(), "Initializing");
+  EXPECT_THAT(world.condition(kChildrenReady), HasSubstr("has no image"));
+}
+
+TEST(SidecarSubmitter, IsAContainerOfTheHeadThatIsNotReplaced) {
+  World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
+  world.run();
+  EXPECT_EQ(world.cluster()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"], "true");
+  const Json& pod = world.cluster()["spec"]["headGroupSpec"]["template"]["spec"];
+  EXPECT_EQ(pod["restartPolicy"], "Never");
+  const Json& container = pod["containers"].back();
+  EXPECT_EQ(container["name"], "ray-job-submitter");
+  EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), "http://127.0.0.1:8265");
+  EXPECT_EQ(variable(container, "RAY_JOB_SUBMISSION_ID"), world.job_id());
+  world.start_cluster();
+  world.run();
+  EXPECT_EQ(world.state(), "Running");
+  EXPECT_TRUE(world.submitter().is_null());
+}
+
+struct SidecarEnd {
+  const char* name;
+  const char* job;        ///< By Ray; empty: unknown.
+  const char* container;  ///< Reason of its end; empty: it runs.
+  const char* state;
+};
+class SidecarEnds : public testing::TestWithParam<SidecarEnd> {};
+
+TEST_P(SidecarEnds, AsRaySays) {
+  World world(a_rayjob({{"submissionMode", "SidecarMode"}}));
+  world.run();
+  world.start_cluster();
+  world.run();
+  const auto& [name, job, container, state] = GetParam();
+  if (*job != '\0') world.ray.set_job(world.job_id(), job, "");
+  if (*container != '\0') world.end_sidecar(container);
+  world.advance(3s);
+  world.run();
+  EXPECT_EQ(world.state(), state);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, SidecarEnds,
+                         testing::Values(SidecarEnd{"Succeeded", "SUCCEEDED", "Completed", "Complete SUCCEEDED"},
+                                         SidecarEnd{"CopiesTheLog", "SUCCEEDED", "", "Running SUCCEEDED"},
+                                         SidecarEnd{"Failed", "FAILED", "Error", "Failed FAILED AppFailed"},
+                                         SidecarEnd{"LogEndedEarly", "RUNNING", "Error", "Running RUNNING"},
+                                         SidecarEnd{"NotSubmitted", "", "Error", "Failed SubmissionFailed"}),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(SidecarSubmitter, IsLostWithTheHead) {
+  World world(a_rayjob({{"submissionMode", "SidecarMode"}, {"backoffLimit", 1}}));
+  world.run();
+  world.start_cluster();
+  world.run();
+  world.lose_head();
+  world.step();
+  EXPECT_EQ(world.state(), "Retrying JobLost");
+}
+
+}  // namespace
+}  // namespace tpuslice::rayjob
