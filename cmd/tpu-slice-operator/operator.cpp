@@ -10,6 +10,7 @@
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/slice/slice_controller.h"
 
 namespace tpuslice {
@@ -99,6 +100,13 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     ray.mutation = mutation_options(options);
     raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
                                options.watch_namespace);
+  }
+  if (options.enables("rayjob")) {
+    rayjob::Options ray;
+    ray.cluster_domain = options.cluster_domain;
+    ray.head_cluster_ip = options.raycluster.head_cluster_ip;
+    rayjob::add_rayjob(result->manager_, result->dependencies_.send_to_workload, ray,
+                       {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
   }
   if (options.enables("jobset")) {
     jobset::Options jobs;

@@ -15,7 +15,8 @@ inline constexpr std::string_view kSubmissionVariable = "TPUSLICE_RAY_SUBMISSION
 /// Submits the job unless Ray knows it, copies its log, and ends as the job does: 0 for SUCCEEDED only. It asks for the
 /// job before each attempt to submit, since a request without an answer may have been carried out. Ends with 1 if the
 /// dashboard does not answer for five minutes.
-inline constexpr std::string_view kSubmitterScript = R"python(import asyncio, json, os, sys, time
+inline constexpr std::string_view kSubmitterScript = R"python(import asyncio, json, os, sys
+from time import monotonic, sleep as pause
 from ray.job_submission import JobStatus, JobSubmissionClient
 
 ADDRESS = os.environ["RAY_DASHBOARD_ADDRESS"]
@@ -31,17 +32,17 @@ def say(text):
 
 def status():
     """Of the job; None if Ray does not know it. Asks again while there is no answer."""
-    give_up = time.monotonic() + PATIENCE
+    give_up = monotonic() + PATIENCE
     while True:
         try:
             return JobSubmissionClient(ADDRESS).get_job_status(JOB)
         except Exception as error:
             if "status code 404" in str(error):
                 return None
-            if time.monotonic() > give_up:
+            if monotonic() > give_up:
                 say(f"no answer from {ADDRESS} for {PATIENCE} s: {error}")
                 sys.exit(1)
-            time.sleep(2)
+            pause(2)
 
 def submit():
     for attempt in range(5):
@@ -54,7 +55,7 @@ def submit():
             return status()
         except Exception as error:
             say(f"submission of {JOB}: {error}")
-        time.sleep(1)
+        pause(1)
     say(f"{JOB} was not accepted")
     sys.exit(1)
 
@@ -76,7 +77,7 @@ while found is not None and (printed == 0 or not found.is_terminal()):
         say(f"log stream ended: {error!r}")
     if found.is_terminal():
         break
-    time.sleep(1)
+    pause(1)
     found = status()
 say(f"{JOB} is {found.value if found else 'lost: Ray does not know it any more'}")
 sys.exit(0 if found == JobStatus.SUCCEEDED else JOB_NOT_SUCCEEDED)

@@ -18,6 +18,7 @@
 #include "api/client/client.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/fault_transport.h"
+#include "api/sim/ray/dashboards.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"

@@ -50,22 +50,23 @@ TEST_P(Cleanup, IsDue) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, Cleanup,
-    testing::Values(
-        CleanupCase{"KeepsAll", "{}", "SUCCEEDED", "Complete", DeletionPolicy::kNone},
-        CleanupCase{"ShutdownAfterTtl", kShutdown, "FAILED", "Failed", DeletionPolicy::kNone, 30s},
-        CleanupCase{"RuleForSuccess", kRules, "SUCCEEDED", "Complete", DeletionPolicy::kSelf},
-        CleanupCase{"RuleForFailure", kRules, "FAILED", "Failed", DeletionPolicy::kWorkers, 30s},
-        CleanupCase{"StoppedCountsAsFailure", kRules, "STOPPED", "Complete", DeletionPolicy::kWorkers, 30s},
-        CleanupCase{"DeadlineCountsAsFailure", kRules, "RUNNING", "Failed", DeletionPolicy::kWorkers, 30s},
-        CleanupCase{"DeploymentFailed", kDeploymentRule, "RUNNING", "Failed", DeletionPolicy::kCluster},
-        CleanupCase{"DeploymentComplete", kDeploymentRule, "SUCCEEDED", "Complete", DeletionPolicy::kNone},
-        CleanupCase{"LegacySuccess", kLegacy, "SUCCEEDED", "Complete", DeletionPolicy::kCluster},
-        CleanupCase{"LegacyFailure", kLegacy, "STOPPED", "Complete", DeletionPolicy::kNone},
-        CleanupCase{"EmptyRulesAreNone", R"({"shutdownAfterJobFinishes": true, "deletionStrategy": {"deletionRules": []}})",
-                    "SUCCEEDED", "Complete", DeletionPolicy::kCluster},
-        CleanupCase{"SelectedClusterIsKept",
-                    R"({"shutdownAfterJobFinishes": true, "clusterSelector": {"ray.io/cluster": "shared"}})",
-                    "SUCCEEDED", "Complete", DeletionPolicy::kNone}),
+    testing::Values(CleanupCase{"KeepsAll", "{}", "SUCCEEDED", "Complete", DeletionPolicy::kNone},
+                    CleanupCase{"ShutdownAfterTtl", kShutdown, "FAILED", "Failed", DeletionPolicy::kNone, 30s},
+                    CleanupCase{"RuleForSuccess", kRules, "SUCCEEDED", "Complete", DeletionPolicy::kSelf},
+                    CleanupCase{"RuleForFailure", kRules, "FAILED", "Failed", DeletionPolicy::kWorkers, 30s},
+                    CleanupCase{"StoppedCountsAsFailure", kRules, "STOPPED", "Complete", DeletionPolicy::kWorkers, 30s},
+                    CleanupCase{"DeadlineCountsAsFailure", kRules, "RUNNING", "Failed", DeletionPolicy::kWorkers, 30s},
+                    CleanupCase{"DeploymentFailed", kDeploymentRule, "RUNNING", "Failed", DeletionPolicy::kCluster},
+                    CleanupCase{"DeploymentComplete", kDeploymentRule, "SUCCEEDED", "Complete", DeletionPolicy::kNone},
+                    CleanupCase{"LegacySuccess", kLegacy, "SUCCEEDED", "Complete", DeletionPolicy::kCluster},
+                    CleanupCase{"LegacyFailure", kLegacy, "STOPPED", "Complete", DeletionPolicy::kNone},
+                    CleanupCase{"EmptyRulesAreNone",
+                                R"({"shutdownAfterJobFinishes": true, "deletionStrategy": {"deletionRules": []}})",
+                                "SUCCEEDED", "Complete", DeletionPolicy::kCluster},
+                    CleanupCase{
+                        "SelectedClusterIsKept",
+                        R"({"shutdownAfterJobFinishes": true, "clusterSelector": {"ray.io/cluster": "shared"}})",
+                        "SUCCEEDED", "Complete", DeletionPolicy::kNone}),
     [](const auto& test) { return std::string(test.param.name); });
 
 World finished(const Json& spec) {
@@ -98,18 +99,19 @@ TEST(FinishedRayJob, DeletesItsClusterAndKeepsTheSubmitterWithTheLog) {
 }
 
 TEST(FinishedRayJob, SuspendsTheWorkersOnce) {
-  World world = finished({{"deletionStrategy",
-                           {{"deletionRules", Json::array({{{"policy", "DeleteWorkers"},
-                                                           {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
+  World world =
+      finished({{"deletionStrategy",
+                 {{"deletionRules",
+                   Json::array({{{"policy", "DeleteWorkers"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
   world.run();
   EXPECT_EQ(world.cluster()["spec"]["workerGroupSpecs"][0]["suspend"], true);
   EXPECT_THAT(world.take_events(), ElementsAre("UpdatedRayCluster"));
 }
 
 TEST(FinishedRayJob, DeletesItself) {
-  World world = finished({{"deletionStrategy",
-                           {{"deletionRules", Json::array({{{"policy", "DeleteSelf"},
-                                                           {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
+  World world = finished(
+      {{"deletionStrategy",
+        {{"deletionRules", Json::array({{{"policy", "DeleteSelf"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}})}}}});
   world.run();
   EXPECT_TRUE(world.gone());
 }
