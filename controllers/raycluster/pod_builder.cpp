@@ -98,12 +98,21 @@ void add_sidecars(const Json& sidecars, Json& containers) {
   }
 }
 
+/// Selection by the serve service. The proxy of a single-host worker counts for its readiness. In a slice of several
+/// hosts, only those with replicas of an application have a proxy, and the head must be ready before it has one: of
+/// these the RayService controller sets the label.
+void add_serving(Json& pod, bool single_host, bool add_probe, const StringMap& ray_start_params) {
+  set_label(pod["metadata"]["labels"], kServe, single_host ? "true" : "false");
+  if (single_host && add_probe) probe_serve_proxy(pod["spec"]["containers"][0], ray_start_params);
+}
+
 struct PodParts {
   NodeType type = NodeType::kWorker;
   std::string_view group_name;
   std::string name;
   std::string path;  ///< Of the group in the cluster, for errors.
   StringMap hashes;  ///< Annotations.
+  bool single_host = false;
 };
 
 Status check_template(const RayClusterSpec& spec, const GroupSpec& group, const std::string& path) {
@@ -149,11 +158,13 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   if (is_head) add_redis_credentials(spec.fault_tolerance, params);
   add_shared_memory(pod_spec, container, params);
   if (autoscaled) share_logs_with_autoscaler(pod_spec);
+  const bool probed = container.contains("readinessProbe");
   const std::string ray_start = ray_start_command(params, parts.type);
   const std::string keep = string_at(pod, {"metadata", "annotations", kOverwriteCommand});
   set_ray_command(container, ray_start, keep != "true" && keep != "True" && keep != "TRUE");
   add_ray_environment(container, {parts.type, fqdn, port, ray_start, spec.creator}, options);
   if (options.inject_probes) add_probes(container, parts.type, params, spec.ray_version);
+  if (spec.serves()) add_serving(pod, parts.single_host, options.inject_probes && !probed, params);
   return pod;
 }
 
@@ -172,7 +183,8 @@ Result<WorkerPodBuilder> WorkerPodBuilder::create(const RayClusterSpec& spec, co
                  group.name,
                  {},
                  fmt::format("spec.workerGroupSpecs[groupName={}]", group.name),
-                 hash_annotations(spec, &group)};
+                 hash_annotations(spec, &group),
+                 group.hosts == 1};
   WorkerPodBuilder out;
   ASSIGN_OR_RETURN(out.common_, build_pod(spec, group, std::move(parts), options));
   out.cluster_.key = spec.key;

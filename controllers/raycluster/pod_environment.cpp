@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/labels.h"
 #include "tpu/labels.h"
 
@@ -51,6 +52,11 @@ void add_ray_environment(Json& container, const RayEnvironment& environment, con
   append_field(env, "RAY_NODE_TYPE_NAME", fmt::format("metadata.labels['{}']", tpu::kRayGroup));
   append(env, "KUBERAY_GEN_RAY_START_CMD", environment.ray_start);
   append_default(env, "RAY_PORT", environment.head_port);
+  if (environment.creator == kRayServiceCrd) {
+    append_default(env, "RAY_timeout_ms_task_wait_for_death_info", "0");
+    append_default(env, "RAY_gcs_server_request_timeout_seconds", "5");
+    append_default(env, "RAY_SERVE_KV_TIMEOUT_S", "5");
+  }
   append_default(env, "RAY_ADDRESS", (head ? "127.0.0.1" : environment.head_fqdn) + ":" + environment.head_port);
   append_default(env, "RAY_USAGE_STATS_KUBERAY_IN_USE", "1");
   if (head) {

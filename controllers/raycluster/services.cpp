@@ -163,6 +163,14 @@ std::map<std::string, std::int64_t> head_ports(const RayClusterSpec& spec) {
   return ports;
 }
 
+Json serve_ports(const RayClusterSpec& spec) {
+  Json out = Json::array();
+  for (const auto& [name, port] : head_ports(spec)) {
+    if (is_serve_port(name)) out.push_back({{"name", name}, {"port", port}});
+  }
+  return out;
+}
+
 Object build_head_service(const RayClusterSpec& spec, const Options& options) {
   if (spec.head.service != nullptr) return from_template(spec, *spec.head.service);
   Json metadata = service_metadata(spec, head_service_name(spec));
@@ -200,13 +208,9 @@ Object build_serve_service(const RayClusterSpec& spec) {
   set_label(labels, kServe, spec.key.name + "-serve");
   set_label(labels, tpu::kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
   metadata["labels"] = std::move(labels);
-  Json ports = Json::array();
-  for (const auto& [name, port] : head_ports(spec)) {
-    if (is_serve_port(name)) ports.push_back({{"name", name}, {"port", port}});
-  }
   Json selector = Json::object();
   set_label(selector, tpu::kRayCluster, spec.key.name);
-  Json service_spec = {{"selector", std::move(selector)}, {"ports", std::move(ports)}};
+  Json service_spec = {{"selector", std::move(selector)}, {"ports", serve_ports(spec)}};
   if (!spec.head.service_type.empty()) service_spec["type"] = spec.head.service_type;
   return service_object(std::move(metadata), std::move(service_spec));
 }

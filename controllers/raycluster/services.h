@@ -19,6 +19,9 @@ namespace tpuslice::raycluster {
 /// Ports of the head container by name, or Ray's defaults if it declares none; always with the metrics port.
 [[nodiscard]] std::map<std::string, std::int64_t> head_ports(const RayClusterSpec& spec);
 
+/// Ports of a service for those of the head named serve or serve-*.
+[[nodiscard]] Json serve_ports(const RayClusterSpec& spec);
+
 [[nodiscard]] Object build_head_service(const RayClusterSpec& spec, const Options& options);
 /// Without ports: it exists for its DNS records, which are published before the pods are ready.
 [[nodiscard]] Object build_headless_service(const RayClusterSpec& spec);

@@ -11,8 +11,6 @@
 namespace tpuslice::raycluster {
 namespace {
 
-/// Changes when the input of spec_hash() does. Not a release of KubeRay: it would take our hash for its own.
-constexpr std::string_view kHashVersion = "tpu-slice-operator-1";
 constexpr std::size_t kHashLength = 13;
 
 /// Without what has no effect: null, and the empty objects that Go's typed clients add.

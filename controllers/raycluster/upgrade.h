@@ -22,6 +22,8 @@ namespace tpuslice::raycluster {
 inline constexpr std::string_view kSpecHash = "ray.io/upgrade-strategy-recreate-hash";
 /// Upstream's: which operator made kSpecHash. An operator does not compare the hash of another one.
 inline constexpr std::string_view kSpecHashVersion = "ray.io/kuberay-version";
+/// Changes when the input of spec_hash() does. Not a release of KubeRay: it would take our hash for its own.
+inline constexpr std::string_view kHashVersion = "tpu-slice-operator-1";
 /// Ours, on workers: hash of what their group says about its pods.
 inline constexpr std::string_view kTemplateHash = "tpuslice.dev/template-hash";
 

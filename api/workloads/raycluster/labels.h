@@ -10,6 +10,8 @@ inline constexpr std::string_view kKubeRayManager = "ray.io/kuberay-operator";
 inline constexpr std::string_view kMultiKueueManager = "kueue.x-k8s.io/multikueue";
 
 inline constexpr std::string_view kOriginatedFromCrd = "ray.io/originated-from-crd";
+/// Value of kOriginatedFromCrd: the clusters of RayServices.
+inline constexpr std::string_view kRayServiceCrd = "RayService";
 inline constexpr std::string_view kFaultTolerance = "ray.io/ft-enabled";
 /// Annotation of a fault-tolerant cluster, unless its options say so: prefix of its keys in Redis.
 inline constexpr std::string_view kStorageNamespace = "ray.io/external-storage-namespace";

@@ -100,6 +100,8 @@ struct RayClusterSpec {
   const Json* source = nullptr;  ///< .spec, borrowed; null if absent.
 
   [[nodiscard]] const WorkerGroup* group(std::string_view name) const;
+  /// True if the cluster is one of a RayService.
+  [[nodiscard]] bool serves() const { return creator == kRayServiceCrd; }
   /// True if spec.managedBy assigns the cluster to another controller.
   [[nodiscard]] bool managed_by_other() const;
 
