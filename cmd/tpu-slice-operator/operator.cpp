@@ -11,6 +11,7 @@
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayjob/rayjob_controller.h"
+#include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/slice/slice_controller.h"
 
 namespace tpuslice {
@@ -107,6 +108,13 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     ray.head_cluster_ip = options.raycluster.head_cluster_ip;
     rayjob::add_rayjob(result->manager_, result->dependencies_.send_to_workload, ray,
                        {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
+  }
+  if (options.enables("rayservice")) {
+    rayservice::Options services;
+    services.cluster_domain = options.cluster_domain;
+    services.head_cluster_ip = options.raycluster.head_cluster_ip;
+    rayservice::add_rayservice(result->manager_, result->dependencies_.send_to_workload, services,
+                               {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
   }
   if (options.enables("jobset")) {
     jobset::Options jobs;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr std::string_view kControllers[] = {"raycluster", "rayjob", "jobset", "leaderworkerset", "slice"};
+constexpr std::string_view kControllers[] = {"raycluster", "rayjob", "rayservice", "jobset", "leaderworkerset", "slice"};
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -117,7 +117,7 @@ const std::vector<Setting>& settings() {
        text(&O::kubeconfig)},
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
-       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-rayjob\", \"-jobset\" or "
+       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-rayjob\", \"-rayservice\", \"-jobset\" or "
        "\"-leaderworkerset\" "
        "leaves that kind to another operator while the webhook still serves their pods, \"-slice\" leaves slices to "
        "the "

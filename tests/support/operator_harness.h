@@ -22,6 +22,7 @@
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/runtime/manager.h"
 #include "controllers/slice/slice_controller.h"
 
@@ -33,6 +34,7 @@ struct OperatorOptions {
   std::uint64_t seed = 1;
   sim::Faults faults{};
   bool leader_worker_sets = false;                           ///< Also run the LeaderWorkerSet controller.
+  bool ray_services = false;                                 ///< Also run the RayService controller.
   std::function<void(runtime::Manager&)> add_controllers{};  ///< Adds controllers of a test.
   sim::RayDashboards* dashboards = nullptr;                  ///< Of Ray clusters; null: they do not answer.
 };
@@ -50,6 +52,7 @@ class OperatorHarness {
     raycluster::add_raycluster(manager_, {.mutation = {.gate = true}});
     jobset::add_jobset(manager_, {.mutation = {.gate = true}});
     if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
+    if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
     slice::add_slices(manager_, {.node_timeout = std::chrono::seconds(40)});
   }
@@ -67,6 +70,12 @@ class OperatorHarness {
   [[nodiscard]] runtime::Manager& manager() { return manager_; }
 
  private:
+  static runtime::SendToWorkload send_to(sim::RayDashboards* dashboards) {
+    if (dashboards != nullptr) return sim::in_process(*dashboards);
+    return
+        [](const std::string& address, const http::Request&, Duration,
+           const std::stop_token&) -> Result<http::Response> { return Error::unavailable("{}: no answer", address); };
+  }
   static runtime::ManagerOptions manager_options(const OperatorOptions& options) {
     runtime::ManagerOptions out;
     out.leader_elect = options.leader_elect;

@@ -1,0 +1,118 @@
+#include "controllers/rayservice/cluster_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/types/patch.h"
+#include "controllers/ray/child_cluster.h"
+#include "controllers/raycluster/upgrade.h"
+#include "controllers/rayservice/labels.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+Json config_annotations(const ConfigHash& config) {
+  Json out = Json::object();
+  out[std::string(kClusterHash)] = config.whole();
+  out[std::string(kNumberOfGroups)] = std::to_string(config.groups());
+  out[std::string(kHashMaker)] = raycluster::kHashVersion;
+  out[std::string(kReplicas)] = config.replicas().dump();
+  return out;
+}
+
+void copy_member(const Json& from, const char* member, Json& to) {
+  const auto found = from.find(member);
+  if (found != from.end()) {
+    to[member] = *found;
+  } else {
+    to.erase(member);
+  }
+}
+
+const Json* find_group(const Json& spec, const std::string& name) {
+  const Json& groups = array_at(spec, {"workerGroupSpecs"});
+  const auto found =
+      std::ranges::find_if(groups, [&](const Json& group) { return string_at(group, {"groupName"}) == name; });
+  return found == groups.end() ? nullptr : &*found;
+}
+
+/// The config with what others than the RayService decide about the live cluster.
+Json take_over(const Json& live, Json config) {
+  copy_member(live, "suspend", config);
+  const auto groups = config.find("workerGroupSpecs");
+  if (groups == config.end() || !groups->is_array()) return config;
+  for (Json& group : *groups) {
+    const Json* of_live = find_group(live, string_at(group, {"groupName"}));
+    if (of_live == nullptr || !group.is_object()) continue;
+    copy_member(*of_live, "scaleStrategy", group);
+    if (bool_at(config, {"enableInTreeAutoscaling"})) copy_member(*of_live, "replicas", group);
+  }
+  return config;
+}
+
+Json append_groups(Json live, const Json& config) {
+  const Json& groups = array_at(config, {"workerGroupSpecs"});
+  Json& list = live["workerGroupSpecs"];
+  if (!list.is_array()) list = Json::array();
+  for (std::size_t i = list.size(); i < groups.size(); ++i) list.push_back(groups[i]);
+  return live;
+}
+
+/// Those of groups for which the RayService has other numbers than it had.
+Json set_replicas(Json live, const Json& config, const Json& numbers, const Json& applied) {
+  const bool autoscaled = bool_at(config, {"enableInTreeAutoscaling"});
+  const auto groups = live.find("workerGroupSpecs");
+  if (groups == live.end() || !groups->is_array()) return live;
+  for (Json& group : *groups) {
+    const std::string name = string_at(group, {"groupName"});
+    const Json* wanted = find_group(config, name);
+    if (wanted == nullptr || applied.value(name, Json()) == numbers.value(name, Json())) continue;
+    for (const char* member : {"minReplicas", "maxReplicas", "replicas"}) {
+      if (!autoscaled || std::string_view(member) != "replicas") copy_member(*wanted, member, group);
+    }
+  }
+  return live;
+}
+
+}  // namespace
+
+Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config) {
+  Object cluster = ray::build_child_cluster(state.seen.service, std::move(name), *state.spec.cluster_config);
+  Json& annotations = cluster.mutable_json()["metadata"]["annotations"];
+  if (!annotations.is_object()) annotations = Json::object();
+  annotations.update(config_annotations(config));
+  return cluster;
+}
+
+ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluster, const ConfigHash& config) {
+  const Json& wanted = *state.spec.cluster_config;
+  const Json* found = find_set(cluster.object.json(), {"spec"});
+  const Json live = found == nullptr ? Json::object() : *found;
+  Json spec = live;
+  ClusterUpdate out;
+  Json annotations = Json::object();
+  if (is_of_other_operator(cluster)) {
+    out.reason = "another operator made it";
+    spec = take_over(live, wanted);
+    annotations = config_annotations(config);
+  } else {
+    if (config.appends_groups(cluster)) {
+      out.reason = "worker groups are added";
+      spec = append_groups(std::move(spec), wanted);
+      annotations = config_annotations(config);
+    }
+    const Result<Json> recorded = parse_json(cluster.annotation(kReplicas));
+    const Json applied = recorded && recorded->is_object() ? *recorded : Json::object();
+    if (applied != config.replicas()) {
+      if (out.reason.empty()) out.reason = "numbers of replicas have changed";
+      spec = set_replicas(std::move(spec), wanted, config.replicas(), applied);
+      annotations[std::string(kReplicas)] = config.replicas().dump();
+    }
+  }
+  if (annotations.empty()) return out;
+  out.patch = {{"metadata", {{"annotations", std::move(annotations)}}}};
+  if (Json difference = merge_diff(live, spec); !difference.empty()) out.patch["spec"] = std::move(difference);
+  return out;
+}
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,28 @@
+// The RayClusters of a RayService: as they are made, and what is changed in place.
+#pragma once
+
+#include <string>
+
+#include "controllers/rayservice/config_hash.h"
+#include "controllers/rayservice/rayservice_state.h"
+
+namespace tpuslice::rayservice {
+
+[[nodiscard]] Object build_cluster(const RayServiceState& state, std::string name, const ConfigHash& config);
+
+struct ClusterUpdate {
+  Json patch;          ///< A merge patch; null: the cluster is up to date.
+  std::string reason;  ///< "worker groups are added".
+};
+/// What brings the cluster up to date in place:
+///
+/// - worker groups that were added at the end;
+/// - numbers of replicas, once for each change of them in the RayService, so that the autoscaler and others may change
+///   those of the cluster; with the autoscaler only the limits;
+/// - everything but `suspend`, and replicas that the autoscaler set, for a cluster that another operator made.
+///
+/// The patch replaces lists, so the cluster must be as observed.
+[[nodiscard]] ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluster,
+                                           const ConfigHash& config);
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,36 @@
+#include "controllers/rayservice/cluster_patches.h"
+
+#include <utility>
+
+#include "controllers/raycluster/labels.h"
+#include "controllers/rayservice/labels.h"
+
+namespace tpuslice::rayservice {
+
+void ClusterPatches::add(const Cluster& cluster, const Json& merge_patch, bool exact) {
+  Patch& patch = patches_[cluster.name()];
+  patch.cluster = &cluster;
+  patch.body.update(merge_patch, true);
+  patch.exact = patch.exact || exact;
+}
+
+void ClusterPatches::annotate(const Cluster& cluster, std::string_view key, const Json& value) {
+  Json annotations = Json::object();
+  annotations[std::string(key)] = value;
+  add(cluster, {{"metadata", {{"annotations", std::move(annotations)}}}});
+}
+
+std::vector<plan::Action> ClusterPatches::actions() const {
+  std::vector<plan::Action> out;
+  for (const auto& [name, patch] : patches_) {
+    plan::Preconditions preconditions{.uid = patch.cluster->spec.uid};
+    if (patch.exact) preconditions.resource_version = patch.cluster->object.resource_version();
+    plan::Action action = plan::Action::patch(raycluster::kRayClusters, patch.cluster->spec.key, patch.body,
+                                              std::move(preconditions));
+    action.failure_reason = kFailedRayCluster;
+    out.push_back(std::move(action));
+  }
+  return out;
+}
+
+}  // namespace tpuslice::rayservice

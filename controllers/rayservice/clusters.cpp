@@ -1,0 +1,45 @@
+#include "controllers/rayservice/clusters.h"
+
+#include <algorithm>
+
+#include "controllers/raycluster/head.h"
+#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/pods.h"
+
+namespace tpuslice::rayservice {
+
+int serve_endpoints(const Cluster& cluster) {
+  return static_cast<int>(std::ranges::count_if(cluster.pods, [](const PodPtr& pod) {
+    return pod->label(raycluster::kServe) == "true" && pod->phase == PodPhase::kRunning && pod->ready &&
+           !pod->terminating() && !pod->pod_ip.empty();
+  }));
+}
+
+Clusters::Clusters(const RayServiceObserved& seen) {
+  all_.reserve(seen.clusters.size());
+  for (const ObjectPtr& view : seen.clusters) {
+    Cluster& cluster = all_.emplace_back();
+    cluster.object = view->object();
+    for (const PodPtr& pod : seen.pods) {
+      if (pod->controller && pod->controller->uid == view->uid) cluster.pods.push_back(pod);
+    }
+  }
+  std::ranges::sort(all_, {}, [](const Cluster& cluster) { return cluster.object.name(); });
+  for (Cluster& cluster : all_) {
+    cluster.spec = raycluster::RayClusterSpec::read(cluster.object);
+    cluster.head = raycluster::choose_head(
+        cluster.spec, raycluster::not_terminating(raycluster::by_type(cluster.pods).heads));
+  }
+}
+
+const Cluster* Clusters::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(all_, [&](const Cluster& cluster) { return cluster.name() == name; });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+const Cluster* Clusters::find_alive(std::string_view name) const {
+  const Cluster* found = find(name);
+  return found == nullptr || found->terminating() ? nullptr : found;
+}
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,21 @@
+// Options of the RayService controller.
+#pragma once
+
+#include <string>
+
+#include "api/base/clock.h"
+
+namespace tpuslice::rayservice {
+
+struct Options {
+  std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
+  bool head_cluster_ip = false;                  ///< As raycluster::Options::head_cluster_ip.
+  /// How long the slices of a new cluster wait for nodes until there counts as being no room for it.
+  Duration room_timeout = std::chrono::seconds(60);
+  /// Until a Serve configuration that got no answer, or an error of the server, is sent again,
+  Duration serve_retry = std::chrono::seconds(10);
+  /// and one that was refused.
+  Duration refused_retry = std::chrono::seconds(60);
+};
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,39 @@
+#include "controllers/rayservice/rayservice_reconciler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "api/workloads/rayservice/spec.h"
+#include "controllers/rayservice/rayservice_plan.h"
+#include "controllers/rayservice/services.h"
+
+namespace tpuslice::rayservice {
+
+RayServiceReconciler::RayServiceReconciler(Stores stores, const runtime::WorkloadClient& workloads, Options options)
+    : stores_(std::move(stores)), workloads_(workloads), options_(std::move(options)) {}
+
+ResourceType RayServiceReconciler::resource() const { return kRayServices; }
+
+Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input) const {
+  const runtime::ObjectStore::Ptr service = stores_.rayservices.get(input.key);
+  if (service == nullptr) return plan::Plan{};
+  RayServiceObserved seen{service->object(),
+                          stores_.clusters_by_owner.lookup(service->uid),
+                          {},
+                          stores_.services_by_owner.lookup(service->uid),
+                          workloads_.answers({name(), input.key}),
+                          input.now,
+                          input.last_failure};
+  for (const ObjectPtr& cluster : seen.clusters) {
+    std::ranges::move(stores_.pods_by_owner.lookup(cluster->uid), std::back_inserter(seen.pods));
+  }
+  for (const ObjectKey& key : service_keys(RayServiceSpec::read(seen.service))) {
+    const bool known = std::ranges::any_of(seen.services, [&](const ObjectPtr& each) { return each->key == key; });
+    if (known) continue;
+    if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
+  }
+  return plan_rayservice(seen, options_);
+}
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,28 @@
+// Retirement: RayClusters that are not used any more are deleted.
+//
+// One that served stays for rayClusterDeletionDelaySeconds, so that requests that are under way end; the time of its
+// deletion is recorded on it. One that did not serve is deleted at once: it only occupies nodes.
+#pragma once
+
+#include <vector>
+
+#include "controllers/rayservice/upgrade.h"
+
+namespace tpuslice::rayservice {
+
+struct RetirementDecision {
+  struct Schedule {
+    const Cluster* cluster = nullptr;
+    std::string time;  ///< For kDeleteAfter.
+  };
+  std::vector<const Cluster*> deletes;
+  std::vector<Schedule> schedules;
+  std::vector<const Cluster*> reprieves;  ///< Used again: the recorded time is removed.
+  std::optional<Duration> requeue_after;
+};
+
+/// `active` and `pending` name the clusters in use.
+[[nodiscard]] RetirementDecision decide_retirement(const RayServiceState& state, std::string_view active,
+                                                   std::string_view pending);
+
+}  // namespace tpuslice::rayservice

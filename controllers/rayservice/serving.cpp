@@ -1,0 +1,197 @@
+#include "controllers/rayservice/serving.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/rayservice/labels.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+using plan::WorkloadAnswer;
+using plan::WorkloadAnswers;
+using plan::WorkloadRequest;
+
+ServeRecord record_of(const Cluster& cluster) { return ServeRecord::parse(cluster.annotation(kServeConfig)); }
+
+std::optional<ray::Dashboard> dashboard_of(const Cluster& cluster, const Options& options) {
+  if (!cluster.head_ready()) return std::nullopt;
+  return ray::dashboard_of(cluster.spec, *cluster.head, options.cluster_domain);
+}
+
+/// A request of its own for each state of the record, so that its answer is from after it.
+WorkloadRequest status_request(const Cluster& cluster, const ray::Dashboard& dashboard) {
+  const ServeRecord record = record_of(cluster);
+  WorkloadRequest out = ray::get_applications(dashboard, "applications/" + cluster.name(), kPollInterval);
+  out.attempt = 2 * record.attempt + (record.accepted ? 1 : 0);
+  return out;
+}
+
+/// Sends the configuration and follows its answer.
+class ConfigSender {
+ public:
+  ConfigSender(const Cluster& cluster, const ray::Dashboard& dashboard, const ServeConfig& config,
+               const WorkloadAnswers& answers, Timestamp now, const Options& options, Serving& out)
+      : cluster_(cluster),
+        dashboard_(dashboard),
+        config_(config),
+        answers_(answers),
+        now_(now),
+        options_(options),
+        record_(record_of(cluster)),
+        out_(out) {}
+
+  /// `status`: the answer to the present GET; null without.
+  void run(const WorkloadAnswer* status) {
+    const bool same = record_.hash == config_.hash;
+    if (same && !record_.accepted) return follow(status);
+    const bool empty = out_.current && out_.info->applications.empty();
+    if (same) return empty && config_.has_applications ? send_again() : await_applications();
+    if (!out_.current) return explain_status(status);
+    const bool nothing_to_remove = !config_.has_applications && record_.hash.empty() && empty;
+    if (nothing_to_remove) return;
+    out_.problem = config_pending();
+    send_next();
+  }
+
+ private:
+  [[nodiscard]] WorkloadRequest request(std::int64_t attempt) const {
+    return ray::put_applications(dashboard_, "config/" + cluster_.name(), config_.json, attempt);
+  }
+
+  [[nodiscard]] Problem config_pending() const {
+    return {"ConfigPending", fmt::format("RayCluster {} is given serveConfigV2", cluster_.name())};
+  }
+
+  /// Until applications show, the answer says when the configuration was accepted.
+  void await_applications() {
+    if (out_.current) return;
+    if (const WorkloadAnswer* answer = answers_.to(request(record_.attempt))) {
+      out_.requests.push_back(answer->request);
+    }
+  }
+
+  /// Those of a cluster that has accepted the configuration are gone.
+  void send_again() {
+    out_.problem = {"ApplicationsLost",
+                    fmt::format("RayCluster {} has no applications any more, as after the loss of its head: it is given "
+                                "serveConfigV2 again",
+                                cluster_.name())};
+    // One that was accepted a moment ago may not show yet.
+    const WorkloadAnswer* answer = answers_.to(request(record_.attempt));
+    if (answer != nullptr && !is_due(*answer, options_.serve_retry)) return keep(*answer);
+    send_next();
+  }
+
+  /// What was sent has no answer that is recorded.
+  void follow(const WorkloadAnswer* status) {
+    const WorkloadRequest sent = request(record_.attempt);
+    out_.problem = config_pending();
+    const WorkloadAnswer* answer = answers_.to(sent);
+    if (answer == nullptr) {
+      // An operator that was restarted asks for the applications first: it may have been sent.
+      const WorkloadAnswer* asked = answers_.last("applications/" + cluster_.name());
+      if (asked != nullptr && asked->ok()) out_.requests.push_back(sent);
+      return;
+    }
+    if (answer->ok()) {
+      out_.requests.push_back(sent);
+      out_.record = ServeRecord{record_.hash, record_.attempt, true};
+      out_.problem = {};
+      return;
+    }
+    const bool refused = answer->status / 100 == 4;
+    out_.problem = {refused ? "ConfigRefused" : "DashboardFailing",
+                    fmt::format("RayCluster {} did not accept serveConfigV2: {}", cluster_.name(),
+                                ray::explain(*answer))};
+    const bool asked_since = out_.current && status->received > answer->received;
+    if (asked_since && is_due(*answer, refused ? options_.refused_retry : options_.serve_retry)) return send_next();
+    keep(*answer);
+  }
+
+  /// Keeps the answer until the next attempt.
+  void keep(const WorkloadAnswer& answer) {
+    out_.requests.push_back(answer.request);
+    const bool refused = answer.status / 100 == 4;
+    const Duration retry = refused ? options_.refused_retry : options_.serve_retry;
+    out_.requeue_after = std::max<Duration>(answer.received + retry - now_, kPollInterval);
+  }
+
+  [[nodiscard]] bool is_due(const WorkloadAnswer& answer, Duration retry) const {
+    return now_ >= answer.received + retry;
+  }
+
+  void send_next() {
+    out_.record = ServeRecord{config_.hash, record_.attempt + 1, false};
+    out_.requests.push_back(request(record_.attempt + 1));
+  }
+
+  void explain_status(const WorkloadAnswer* status) {
+    if (status == nullptr) {
+      out_.problem = {"DashboardPending",
+                      fmt::format("the dashboard of RayCluster {} is asked for its applications", cluster_.name())};
+      return;
+    }
+    out_.problem = {"DashboardFailing", fmt::format("the dashboard of RayCluster {} does not report its applications: {}",
+                                                    cluster_.name(), ray::explain(*status))};
+  }
+
+  const Cluster& cluster_;
+  const ray::Dashboard& dashboard_;
+  const ServeConfig& config_;
+  const WorkloadAnswers& answers_;
+  const Timestamp now_;
+  const Options& options_;
+  const ServeRecord record_;
+  Serving& out_;
+};
+
+Serving observe(const Cluster& cluster, const ray::Dashboard& dashboard, const WorkloadAnswers& answers) {
+  Serving out;
+  const WorkloadRequest request = status_request(cluster, dashboard);
+  out.requests.push_back(request);
+  const WorkloadAnswer* answer = answers.to(request);
+  if (answer != nullptr) out.info = ray::serve_info(*answer);
+  out.current = out.info.has_value();
+  if (const WorkloadAnswer* last = answers.last(request.name); answer == nullptr && last != nullptr) {
+    out.info = ray::serve_info(*last);
+  }
+  return out;
+}
+
+Problem head_not_ready(const Cluster& cluster) {
+  return {"HeadNotReady", fmt::format("the head of RayCluster {} is not ready", cluster.name())};
+}
+
+}  // namespace
+
+bool Serving::ready() const {
+  return current && !problem && !record && !info->applications.empty() &&
+         std::ranges::all_of(info->applications, [](const auto& each) { return each.second.status == "RUNNING"; });
+}
+
+Serving observe_serving(const Cluster& cluster, const WorkloadAnswers& answers, const Options& options) {
+  const std::optional<ray::Dashboard> dashboard = dashboard_of(cluster, options);
+  if (!dashboard) {
+    Serving out;
+    out.problem = head_not_ready(cluster);
+    return out;
+  }
+  return observe(cluster, *dashboard, answers);
+}
+
+Serving apply_serve_config(const Cluster& cluster, const ServeConfig& config, const WorkloadAnswers& answers,
+                           Timestamp now, const Options& options) {
+  const std::optional<ray::Dashboard> dashboard = dashboard_of(cluster, options);
+  if (!dashboard) {
+    Serving out = observe_serving(cluster, answers, options);
+    const ServeRecord record = record_of(cluster);
+    if (record.accepted && record.hash == config.hash) out.problem = {};
+    return out;
+  }
+  Serving out = observe(cluster, *dashboard, answers);
+  ConfigSender(cluster, *dashboard, config, answers, now, options, out).run(answers.to(out.requests.front()));
+  return out;
+}
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,228 @@
+#include "controllers/rayservice/status_conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "controllers/plan/conditions.h"
+#include "controllers/raycluster/children.h"
+#include "controllers/rayservice/labels.h"
+#include "tpu/waiting_conditions.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+using plan::Changes;
+using plan::EventType;
+
+constexpr std::string_view kSuspendInProgress = "SuspendInProgress";
+constexpr std::string_view kSuspendComplete = "SuspendComplete";
+/// Ours, which every RayService has.
+constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, tpu::kSlicesPlaced, raycluster::kChildrenReady};
+
+/// Sets upstream's conditions.
+class ServiceConditions {
+ public:
+  ServiceConditions(const RayServiceState& state, Json& conditions) : state_(state), conditions_(conditions) {}
+
+  void set(std::string_view type, std::string_view status, std::string_view reason, std::string message) {
+    set_condition(conditions_,
+                  {std::string(type), std::string(status), std::string(reason), std::move(message),
+                   state_.seen.service.generation()},
+                  state_.seen.now);
+  }
+  /// The time of its transition is now.
+  void begin(std::string_view type, std::string_view status, std::string_view reason, std::string message) {
+    remove_condition(conditions_, type);
+    set(type, status, reason, std::move(message));
+  }
+  [[nodiscard]] bool is_true(std::string_view type) const { return is_condition_true(conditions_, type); }
+  [[nodiscard]] const Json* find(std::string_view type) const { return find_condition(conditions_, type); }
+  [[nodiscard]] std::string reason(std::string_view type) const {
+    const Json* found = find(type);
+    return found == nullptr ? std::string() : string_at(*found, {"reason"});
+  }
+
+ private:
+  const RayServiceState& state_;
+  Json& conditions_;
+};
+
+std::string seconds_text(Duration time) {
+  return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(time).count());
+}
+
+/// Ends the initialization if it takes too long; otherwise requeues at that time.
+void check_timeout(const RayServiceState& state, ServiceConditions& conditions, Changes& changes) {
+  const std::optional<Duration>& timeout = state.spec.initializing_timeout;
+  if (!timeout || conditions.reason(kReady) != kInitializing) return;
+  const auto since = parse_rfc3339(string_at(*conditions.find(kReady), {"lastTransitionTime"}));
+  if (!since) return;
+  const Duration spent = state.seen.now - *since;
+  if (spent < *timeout) return changes.requeue_within(*timeout - spent);
+  conditions.set(kReady, "False", kInitializingTimedOut,
+                 fmt::format("RayService failed to become ready within the configured timeout of {}. Time spent "
+                             "initializing: {}",
+                             seconds_text(*timeout), seconds_text(spent)));
+  changes.event(EventType::kWarning, "RayServiceInitializingTimeout",
+                fmt::format("RayService initializing timeout exceeded after {} (configured timeout: {})",
+                            seconds_text(spent), seconds_text(*timeout)));
+}
+
+void update_ready(const ConditionInput& input, ServiceConditions& conditions, Changes& changes) {
+  constexpr std::string_view kMessage = "RayService is initializing";
+  if (conditions.find(kReady) == nullptr) {
+    conditions.set(kReady, "False", kInitializing, std::string(kMessage));
+    conditions.set(kUpgradeInProgress, "False", kInitializing, std::string(kMessage));
+  }
+  if (input.endpoints > 0) {
+    conditions.set(kReady, "True", "NonZeroServeEndpoints", "Number of serve endpoints is greater than 0");
+  } else if (conditions.is_true(kReady)) {
+    conditions.set(kReady, "False", "ZeroServeEndpoints", "Number of serve endpoints dropped to 0");
+  } else if (input.refusal) {
+    conditions.set(kReady, "False", kValidationFailed, input.refusal.message);
+  } else {
+    if (conditions.reason(kReady) == kValidationFailed) {
+      conditions.begin(kReady, "False", kInitializing, std::string(kMessage));
+    }
+    check_timeout(input.state, conditions, changes);
+  }
+}
+
+void update_upgrade(const ConditionInput& input, ServiceConditions& conditions) {
+  if (!input.active_name.empty() && !input.pending_name.empty()) {
+    return conditions.set(kUpgradeInProgress, "True", "BothActivePendingClustersExist",
+                          "Both active and pending Ray clusters exist");
+  }
+  if (!input.active_name.empty()) {
+    return conditions.set(kUpgradeInProgress, "False", "NoPendingCluster",
+                          "Active Ray cluster exists and no pending Ray cluster");
+  }
+  const std::string reason = conditions.reason(kUpgradeInProgress);
+  if (reason != kInitializing && reason != kInitializingTimedOut) {
+    conditions.set(kUpgradeInProgress, "Unknown", "NoActiveCluster", "No active Ray cluster exists");
+  }
+}
+
+Problem up_to_date_problem(const ConditionInput& input) {
+  if (input.refusal) return {"NotAccepted", "the spec is refused"};
+  if (!input.decisions.choice.outdated) return {};
+  const Cluster& cluster = *input.decisions.choice.newest();
+  return {"UpgradeDisabled",
+          fmt::format("spec.rayClusterConfig has changed, but RayCluster {} keeps its own, since "
+                      "spec.upgradeStrategy.type is None: set it to NewCluster, or delete that RayCluster",
+                      cluster.name())};
+}
+
+Problem serve_problem(const ConditionInput& input) {
+  if (input.refusal) return {"NotAccepted", "the spec is refused"};
+  const std::optional<Serving>& serving = input.decisions.newest();
+  if (!serving) return {"HeadNotReady", "the RayCluster is being created"};
+  if (serving->record && serving->record->accepted) return {};
+  return serving->problem;
+}
+
+std::string_view service_progress(plan::ServiceDecision::Kind kind) {
+  using enum plan::ServiceDecision::Kind;
+  switch (kind) {
+    case kCreate:
+      return "is being created";
+    case kPatch:
+      return "is being updated";
+    case kWait:
+      return "is being deleted, and is then created again";
+    case kNone:
+    case kConflict:
+      break;
+  }
+  return {};
+}
+
+Problem children_problem(const ConditionInput& input) {
+  std::string conflicts;
+  std::string pending;
+  const auto append = [](std::string& list, const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
+  for (const Service& service : input.decisions.services) {
+    if (!service.decision.conflict.empty()) append(conflicts, service.decision.conflict);
+    const std::string_view progress = service_progress(service.decision.kind);
+    if (!progress.empty()) append(pending, fmt::format("service {} {}", service.desired.name(), progress));
+  }
+  if (!conflicts.empty()) return {std::string(kServiceConflict), conflicts};
+  const auto& failure = input.state.seen.last_failure;
+  if (failure && (failure->reason == kFailedRayCluster || failure->reason == kFailedService)) {
+    return {failure->reason, failure->message};
+  }
+  if (input.decisions.create) pending = fmt::format("RayCluster {} is being created", input.decisions.create->name());
+  if (pending.empty() && input.active_name.empty()) pending = "the services are created when the RayCluster serves";
+  return pending.empty() ? Problem{} : Problem{"ChildrenPending", std::move(pending)};
+}
+
+/// Sets a condition of ours. A Warning with `event` reports a problem once; empty: no event.
+void set_own(const ConditionInput& input, std::string_view type, const Problem& problem, std::string_view message,
+             std::string_view event, Json& conditions, Changes& changes) {
+  const bool changed = plan::set_own_condition(conditions, type, problem, message,
+                                               input.state.seen.service.generation(), input.state.seen.now);
+  if (changed && problem && !event.empty()) changes.event(EventType::kWarning, event, problem.message);
+}
+
+}  // namespace
+
+void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
+  ServiceConditions upstream(input.state, conditions);
+  update_ready(input, upstream, changes);
+  update_upgrade(input, upstream);
+  set_own(input, plan::kAccepted, input.refusal, "the spec is valid", "InvalidRayServiceSpec", conditions, changes);
+  set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
+          input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
+  const Problem serve = serve_problem(input);
+  const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
+  set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
+          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
+  const Problem& room = input.decisions.room.problem;
+  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
+          room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
+  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
+          conditions, changes);
+}
+
+void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
+  ServiceConditions upstream(state, conditions);
+  const auto set_all = [&](std::string_view reason, std::string ready) {
+    upstream.set(kReady, "False", reason, std::move(ready));
+    upstream.set(kUpgradeInProgress, "False", reason, "No upgrade in progress.");
+    upstream.set(kRollbackInProgress, "False", reason, "No rollback in progress.");
+  };
+  switch (phase) {
+    case SuspendPhase::kRunning:
+    case SuspendPhase::kSuspended:
+      return;
+    case SuspendPhase::kRequested:
+      upstream.set(kSuspendingCondition, "True", "SuspendRequested",
+                   "Spec.Suspend is true; will delete all Kubernetes resources owned by this RayService.");
+      set_all(kSuspendInProgress, "RayService is suspending.");
+      for (const std::string_view type : kOwnConditions) {
+        plan::set_own_condition(conditions, type, {"Suspended", "the RayService is suspended"}, {},
+                                state.seen.service.generation(), state.seen.now);
+      }
+      return;
+    case SuspendPhase::kDeleting:
+      if (upstream.is_true(kSuspendedCondition)) return;
+      upstream.set(kSuspendingCondition, "True", kSuspendInProgress,
+                   "Waiting for all Kubernetes resources owned by this RayService to be deleted.");
+      return;
+    case SuspendPhase::kDeleted:
+      upstream.set(kSuspendingCondition, "False", kSuspendComplete, "All owned resources have been deleted.");
+      upstream.set(kSuspendedCondition, "True", kSuspendComplete, "All owned resources have been deleted.");
+      set_all(kSuspendComplete, "RayService is suspended.");
+      return;
+    case SuspendPhase::kResumed:
+      constexpr std::string_view kMessage = "RayService is initializing after resuming from suspend.";
+      upstream.set(kSuspendedCondition, "False", "RayServiceResumed", "Spec.Suspend is false; RayService has resumed.");
+      upstream.begin(kReady, "False", kInitializing, std::string(kMessage));
+      upstream.begin(kUpgradeInProgress, "False", kInitializing, std::string(kMessage));
+      return;
+  }
+}
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,27 @@
+// The conditions of a RayService: upstream's, and ours.
+#pragma once
+
+#include <string>
+
+#include "controllers/plan/changes.h"
+#include "controllers/rayservice/decisions.h"
+#include "controllers/rayservice/suspension.h"
+
+namespace tpuslice::rayservice {
+
+struct ConditionInput {
+  const RayServiceState& state;
+  const Decisions& decisions;
+  const Problem& refusal;
+  std::string active_name;   ///< After a promotion,
+  std::string pending_name;  ///< as in the status.
+  int endpoints = 0;         ///< Of the serve service.
+};
+
+/// Adds the events of conditions that change.
+void update_conditions(const ConditionInput& input, Json& conditions, plan::Changes& changes);
+
+/// In a phase other than kRunning.
+void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions);
+
+}  // namespace tpuslice::rayservice

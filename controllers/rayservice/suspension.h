@@ -1,0 +1,24 @@
+// Suspension: spec.suspend deletes all clusters and services; without it they are created again.
+//
+// Progress is recorded in conditions, as in upstream: Suspending is written before the first deletion, Suspended after the
+// last. A suspension that has begun is completed even if spec.suspend is unset meanwhile.
+#pragma once
+
+#include "controllers/rayservice/rayservice_state.h"
+
+namespace tpuslice::rayservice {
+
+enum class SuspendPhase : std::uint8_t {
+  kRunning,    ///< Not suspended.
+  kRequested,  ///< To be suspended: Suspending is written, and nothing else.
+  kDeleting,   ///< Suspending is written: clusters and services are deleted.
+  kDeleted,    ///< All are deleted: Suspended is written.
+  kSuspended,
+  kResumed,  ///< Suspended is removed, and nothing else.
+};
+[[nodiscard]] SuspendPhase suspend_phase(const RayServiceState& state);
+
+/// Clusters and services that are to be deleted, or are being deleted.
+[[nodiscard]] bool has_children(const RayServiceState& state);
+
+}  // namespace tpuslice::rayservice

@@ -1,0 +1,33 @@
+// Upgrades: which RayCluster serves, and which one is to take its place.
+//
+// The active cluster is the one that the serve service selects. A cluster fits a rayClusterConfig if it was made from it,
+// or can be brought up to date in place: worker groups are added at the end, or another operator made it. If the active
+// cluster does not fit, a pending cluster is made, unless upgradeStrategy.type is None. If it fits again, the pending
+// cluster is given up. The first cluster is pending until it serves.
+#pragma once
+
+#include <string>
+
+#include "controllers/rayservice/config_hash.h"
+#include "controllers/rayservice/rayservice_state.h"
+
+namespace tpuslice::rayservice {
+
+struct ClusterChoice {
+  const Cluster* active = nullptr;   ///< Null if there is none, or it is deleted or terminating.
+  const Cluster* pending = nullptr;  ///< The same.
+  std::string active_name = {};      ///< For the status. Stays until another cluster is active.
+  std::string pending_name = {};     ///< For the status.
+  bool create = false;               ///< A cluster with the pending name is to be made.
+  bool outdated = false;             ///< upgradeStrategy.type None: the newest cluster has another config.
+
+  /// The newest cluster, which has, or is to get, the present specification; null until it is made.
+  [[nodiscard]] const Cluster* newest() const { return pending != nullptr || create ? pending : active; }
+};
+
+[[nodiscard]] ClusterChoice choose_clusters(const RayServiceState& state, const ConfigHash& config);
+
+/// The clusters of the status as they are: while the spec is refused.
+[[nodiscard]] ClusterChoice present_clusters(const RayServiceState& state);
+
+}  // namespace tpuslice::rayservice

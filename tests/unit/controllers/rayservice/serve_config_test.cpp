@@ -1,0 +1,57 @@
+#include "controllers/rayservice/serve_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/controllers/rayservice/world.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ServeConfig, IsTheJsonOfTheYaml) {
+  const ServeConfig config = parse_serve_config(a_serve_config("a")).value();
+  EXPECT_EQ(config.json["applications"][0]["import_path"], "serve:app");
+  EXPECT_TRUE(config.has_applications);
+  EXPECT_EQ(config.hash.size(), 10U);
+}
+
+TEST(ServeConfig, HasTheSameHashHoweverItIsWritten) {
+  EXPECT_EQ(parse_serve_config("applications: [{name: a}]").value().hash,
+            parse_serve_config("applications:\n- name: \"a\"  # The model.\n").value().hash);
+  EXPECT_NE(parse_serve_config("applications: [{name: a}]").value().hash,
+            parse_serve_config("applications: [{name: b}]").value().hash);
+}
+
+TEST(ServeConfig, WithoutTextHasNoApplications) {
+  const ServeConfig config = parse_serve_config("").value();
+  EXPECT_EQ(config.json, Json::parse(R"({"applications": []})"));
+  EXPECT_FALSE(config.has_applications);
+}
+
+TEST(ServeConfig, IsRefusedUnlessItIsAMapping) {
+  EXPECT_THAT(parse_serve_config("- a").error().message(), HasSubstr("spec.serveConfigV2: found array"));
+  EXPECT_THAT(parse_serve_config("a: [").error().message(), HasSubstr("spec.serveConfigV2"));
+}
+
+TEST(ServeConfig, AliasesDoNotMultiplyIt) {
+  std::string yaml = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
+  for (int i = 1; i < 8; ++i) yaml += fmt::format("a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
+  EXPECT_FALSE(parse_serve_config(yaml).ok());
+}
+
+TEST(ServeRecord, IsReadAsItIsWritten) {
+  for (const char* text : {"k8x2.1", "k8x2.12.sent"}) EXPECT_EQ(ServeRecord::parse(text).to_string(), text);
+  EXPECT_TRUE(ServeRecord::parse("k8x2.1").accepted);
+  EXPECT_FALSE(ServeRecord::parse("k8x2.1.sent").accepted);
+}
+
+TEST(ServeRecord, CountsAsNothingInAnyOtherForm) {
+  for (const char* text : {"", "k8x2", "k8x2.", "k8x2.x", "k8x2.-1", ".1", "k8x2.1.lost", "k8x2.1.sent.", "a.b.c.d"}) {
+    EXPECT_EQ(ServeRecord::parse(text).hash, "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace tpuslice::rayservice

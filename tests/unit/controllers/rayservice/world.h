@@ -1,0 +1,101 @@
+// World: one RayService, its children and its Ray clusters in memory. Applies actions as an API server would, and answers
+// requests as Ray's dashboards would.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/plan/plan.h"
+#include "controllers/rayservice/observed.h"
+#include "controllers/rayservice/options.h"
+
+namespace tpuslice::rayservice {
+
+/// A RayService with a head and one group of single-host CPU workers, and one application.
+[[nodiscard]] Json a_service();
+/// The same with a group of four-host TPU slices.
+[[nodiscard]] Json a_multi_host_service();
+/// serveConfigV2 with one application of this name.
+[[nodiscard]] std::string a_serve_config(const std::string& application);
+
+class World {
+ public:
+  explicit World(Json service);
+
+  [[nodiscard]] RayServiceObserved observed() const;
+  /// Of observed().
+  [[nodiscard]] plan::Plan plan() const;
+  /// Applies the plan as a whole; returns it.
+  plan::Plan reconcile();
+  /// reconcile() and advance() until a plan is empty; the number of plans, or one more than `limit`.
+  int settle(int limit = 40);
+
+  void apply(const plan::Action& action);
+  void apply(const plan::StatusPatch& status);
+  void set_requests(std::vector<plan::WorkloadRequest> requests);
+  /// Five seconds pass. Terminating objects are gone, pods of clusters are created and run, requests are answered.
+  void advance();
+  /// As kubectl delete: the object is held by its finalizer.
+  void delete_service();
+  [[nodiscard]] bool gone() const;
+  /// The operator is another process: it has no answers.
+  void restart_operator() { answers_.clear(); }
+
+  [[nodiscard]] Json& service() { return service_; }
+  [[nodiscard]] Json& config() { return service_["spec"]["rayClusterConfig"]; }
+  [[nodiscard]] std::string active() const;   ///< Name in the status.
+  [[nodiscard]] std::string pending() const;  ///< Name in the status.
+  /// Status of a condition, and ": <reason>".
+  [[nodiscard]] std::string condition(std::string_view type) const;
+  [[nodiscard]] std::map<std::string, Json>& clusters() { return clusters_; }
+  [[nodiscard]] std::map<std::string, Json>& services() { return services_; }
+  [[nodiscard]] std::map<std::string, Json>& pods() { return pods_; }
+  /// Cluster that a service selects.
+  [[nodiscard]] std::string selected(const std::string& service) const;
+  /// Name of the pod, "head" or "<replica>-<host>" of a worker, of a cluster.
+  [[nodiscard]] std::string pod_of(const std::string& cluster, const std::string& which) const;
+  void add_service(Json service);
+  void add_cluster(Json cluster);
+
+  /// What the dashboard of a cluster does; by name.
+  struct Ray {
+    Json config;                              ///< Accepted; null: nothing.
+    std::map<std::string, std::string> statuses;  ///< Of applications; otherwise RUNNING.
+    std::vector<std::string> proxies;         ///< Pods with a healthy proxy, beside the head.
+    int answer_status = 200;                  ///< 0: no answer.
+    int put_status = 200;                     ///< If answer_status is 200.
+    int puts = 0;
+  };
+  [[nodiscard]] Ray& ray(const std::string& cluster) { return ray_[cluster]; }
+  bool places_slices = true;  ///< False: slices of new clusters wait.
+  /// Requests that changed something, in order: "config/llm-x 1".
+  [[nodiscard]] const std::vector<std::string>& sent() const { return sent_; }
+  [[nodiscard]] std::size_t writes() const { return writes_; }
+  [[nodiscard]] Timestamp now() const { return now_; }
+  Options options;
+
+ private:
+  void start_pods(const std::string& name, Json& cluster);
+  void add_pod(Json pod);
+  void remove_terminating();
+  [[nodiscard]] plan::WorkloadAnswer answer(const plan::WorkloadRequest& request);
+  [[nodiscard]] Json applications_of(const std::string& cluster) const;
+
+  Json service_;
+  std::map<std::string, Json> clusters_;
+  std::map<std::string, Json> services_;
+  std::map<std::string, Json> pods_;
+  std::map<std::string, Ray> ray_;
+  std::vector<plan::WorkloadRequest> requests_;
+  std::map<std::string, std::shared_ptr<const plan::WorkloadAnswer>> answers_;  ///< By name of the request.
+  std::vector<std::string> sent_;
+  Timestamp now_;
+  std::size_t next_uid_ = 1;
+  std::size_t version_ = 1;
+  std::size_t writes_ = 0;
+};
+
+}  // namespace tpuslice::rayservice
