@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr std::string_view kControllers[] = {"raycluster", "rayjob", "rayservice", "jobset", "leaderworkerset", "slice"};
+constexpr std::string_view kControllers[] = {"raycluster", "rayjob",          "rayservice",
+                                             "jobset",     "leaderworkerset", "slice"};
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -117,10 +118,9 @@ const std::vector<Setting>& settings() {
        text(&O::kubeconfig)},
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
-       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-rayjob\", \"-rayservice\", \"-jobset\" or "
-       "\"-leaderworkerset\" "
-       "leaves that kind to another operator while the webhook still serves their pods, \"-slice\" leaves slices to "
-       "the "
+       "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-jobset\" or \"-leaderworkerset\" "
+       "leaves that kind to another operator while the webhook still serves their pods; \"-rayjob\" and "
+       "\"-rayservice\" follow from \"-raycluster\" unless they are named after it. \"-slice\" leaves slices to the "
        "scheduler: their pods are not gated. Default: *",
        set_controllers},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
@@ -222,10 +222,13 @@ Status set_from_file(const std::string& key, const Json& value, OperatorOptions&
 }  // namespace
 
 bool OperatorOptions::enables(std::string_view name) const {
+  // An operator that serves RayClusters serves RayJobs and RayServices, too: two would work on the same objects.
+  const bool follows_raycluster = name == "rayjob" || name == "rayservice";
   bool enabled = false;
   for (const std::string& entry : controllers) {
+    const std::string_view left_out = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view();
     if (entry == "*" || entry == name) enabled = true;
-    if (entry.starts_with('-') && std::string_view(entry).substr(1) == name) enabled = false;
+    if (left_out == name || (follows_raycluster && left_out == "raycluster")) enabled = false;
   }
   return enabled;
 }

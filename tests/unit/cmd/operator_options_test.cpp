@@ -42,6 +42,11 @@ TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({})->options.enables("raycluster"));
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));
   EXPECT_TRUE(parse({"--controllers=raycluster"})->options.enables("raycluster"));
+  // KubeRay serves the three kinds together.
+  EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("rayjob"));
+  EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("rayservice"));
+  EXPECT_TRUE(parse({"--controllers=*,-raycluster,rayjob"})->options.enables("rayjob"));
+  EXPECT_TRUE(parse({"--controllers=*,-rayjob"})->options.enables("raycluster"));
 }
 
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {

@@ -45,13 +45,14 @@ const std::map<std::string, std::set<std::string>>& arrows() {
        {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator",
-       {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob", "controllers/rayservice",
-        "controllers/slice", "controllers/runtime", "controllers/plan", "webhook", "webhook/rules", "tpu",
-        "api/workloads", "api/client", "api/http", "api/types", "api/base"}},
+       {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
+        "controllers/rayservice", "controllers/slice", "controllers/runtime", "controllers/plan", "webhook",
+        "webhook/rules", "tpu", "api/workloads", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-sim",
        {"cmd/tpu-slice-operator", "controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster",
-        "controllers/rayjob", "controllers/rayservice", "controllers/slice", "controllers/runtime", "controllers/plan", "webhook",
-        "webhook/rules", "tpu", "api/workloads", "api/sim", "api/client", "api/http", "api/types", "api/base"}},
+        "controllers/rayjob", "controllers/rayservice", "controllers/slice", "controllers/runtime", "controllers/plan",
+        "webhook", "webhook/rules", "tpu", "api/workloads", "api/sim", "api/client", "api/http", "api/types",
+        "api/base"}},
   };
   return kArrows;
 }

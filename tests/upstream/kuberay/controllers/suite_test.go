@@ -52,7 +52,8 @@ var _ = ginkgo.BeforeSuite(func() {
 	gomega.Expect(rayv1.AddToScheme(scheme.Scheme)).To(gomega.Succeed())
 	testRayCluster = &rayv1.RayCluster{} // A spec reads this fixture of the unit tests, which do not run.
 	fakeRayDashboardClient = prepareFakeRayDashboardClient()
-	fakeRayHttpProxyClient = &utils.FakeRayHttpProxyClient{}
+	// Specs create EndpointSlices, which our operator does not read: it counts the ready pods with a healthy proxy.
+	fakeRayHttpProxyClient = &utils.FakeRayHttpProxyClient{IsHealthy: true}
 	dashboard = httptest.NewServer(http.HandlerFunc(serveDashboard))
 	var err error
 	running, err = environment.Start("--config="+filepath.Join(os.Getenv("TPUSLICE_SETUP"), "configuration.yaml"),
