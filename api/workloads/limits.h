@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "api/types/yaml.h"
+
 namespace tpuslice::workloads {
 
 /// Objects that a controller creates for one workload: worker pods of a RayCluster, Jobs of a JobSet, groups of a
@@ -21,5 +23,9 @@ inline constexpr std::size_t kMaxGroups = 256;
 
 /// Children that one plan creates; the next plan creates more.
 inline constexpr std::size_t kMaxCreatesPerPlan = 1000;
+
+/// YAML in a string of a workload: runtimeEnvYAML of a RayJob, serveConfigV2 of a RayService. Aliases are counted
+/// expanded.
+inline constexpr YamlLimits kUserYaml{.bytes = 1U << 20U, .depth = 32, .nodes = 50'000};
 
 }  // namespace tpuslice::workloads

@@ -11,6 +11,8 @@
 #include "webhook/rules/leaderworkerset/group_member.h"
 #include "webhook/rules/leaderworkerset/validator.h"
 #include "webhook/rules/raycluster/validator.h"
+#include "webhook/rules/rayjob/validator.h"
+#include "webhook/rules/rayservice/validator.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -57,6 +59,20 @@ constexpr auto kWorkloadKinds = std::to_array<WorkloadKind>({
      .pod_label = tpu::kRayCluster,
      .identify = tpu::identify_ray_cluster_pod,
      .indexes_missing = "Turn on KubeRay's feature gate RayMultiHostIndexing"},
+    {.kind = "RayJob",
+     .group = "ray.io",
+     .version = "v1",
+     .path = "/validate-ray-io-v1-rayjob",
+     .validate = validate_rayjob,
+     .unsupported_fields = unsupported_rayjob_fields,
+     .warn = warn_rayjob},
+    {.kind = "RayService",
+     .group = "ray.io",
+     .version = "v1",
+     .path = "/validate-ray-io-v1-rayservice",
+     .validate = validate_rayservice,
+     .unsupported_fields = unsupported_rayservice_fields,
+     .warn = warn_rayservice},
     {.kind = "JobSet",
      .group = "jobset.x-k8s.io",
      .version = "v1alpha2",
@@ -97,6 +113,7 @@ std::span<const WorkloadKind> workload_kinds() { return kWorkloadKinds; }
 
 const WorkloadKind* kind_of_pod(const Json& pod) {
   const auto found = std::ranges::find_if(kWorkloadKinds, [&](const WorkloadKind& kind) {
+    if (kind.identify == nullptr) return false;
     return kind.pod_label.empty() ? is_controlled_by(pod, kind, {}) : !pod_label(pod, kind.pod_label).empty();
   });
   return found == kWorkloadKinds.end() ? nullptr : &*found;

@@ -39,12 +39,12 @@ struct WorkloadKind {
   std::vector<UnsupportedField> (*unsupported_fields)(const Json& object) = nullptr;  ///< Null: all are supported.
   std::vector<std::string> (*warn)(const Json& object, const Json* old) = nullptr;
 
-  // Pods.
+  // Pods. Kinds whose pods belong to their children have none of this: those of a RayJob are pods of its RayCluster.
   std::string_view pod_label = {};  ///< Its value is the workload's name; empty: pods are found by their controller.
   std::string_view uid_label = {};  ///< Its value is the workload's uid; empty: pods have no such label.
   bool uid_in_template = false;     ///< Our controller annotates its pod templates with tpuslice.dev/workload-uid.
-  Result<std::optional<tpu::SliceIdentity>> (*identify)(const Json& pod) = nullptr;
-  const PodSteps* steps = nullptr;        ///< Null: none.
+  Result<std::optional<tpu::SliceIdentity>> (*identify)(const Json& pod) = nullptr;  ///< Null: no pods of its own.
+  const PodSteps* steps = nullptr;                                                   ///< Null: none.
   bool injects_init_containers = false;   ///< They are read and changed, too.
   std::string_view indexes_missing = {};  ///< Advice if pods have no indexes; empty: kNumberedKinds.
 };

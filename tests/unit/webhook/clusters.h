@@ -1,4 +1,4 @@
-// RayClusters for tests.
+// RayClusters, RayJobs and RayServices for tests.
 #pragma once
 
 #include <string>
@@ -20,6 +20,27 @@ inline Json tpu_cluster() {
                            "cloud.google.com/gke-tpu-topology": "4x4"},
           "containers": [{"name": "worker", "resources": {"limits": {"google.com/tpu": "4"},
                                                           "requests": {"google.com/tpu": "4"}}}]}}}]}})");
+}
+
+/// A legal job that trains on that cluster.
+inline Json tpu_rayjob() {
+  return {{"apiVersion", "ray.io/v1"},
+          {"kind", "RayJob"},
+          {"metadata", {{"name", "train"}, {"namespace", "default"}}},
+          {"spec",
+           {{"entrypoint", "python train.py"},
+            {"shutdownAfterJobFinishes", true},
+            {"rayClusterSpec", tpu_cluster()["spec"]}}}};
+}
+
+/// A legal service that runs on that cluster.
+inline Json tpu_rayservice() {
+  return {{"apiVersion", "ray.io/v1"},
+          {"kind", "RayService"},
+          {"metadata", {{"name", "llm"}, {"namespace", "default"}}},
+          {"spec",
+           {{"serveConfigV2", "applications:\n- {name: llm, import_path: 'serve:app', route_prefix: /}\n"},
+            {"rayClusterConfig", tpu_cluster()["spec"]}}}};
 }
 
 inline Json with(Json cluster, const std::string& pointer, Json value) {

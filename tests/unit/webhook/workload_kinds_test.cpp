@@ -35,7 +35,7 @@ TEST(WorkloadKinds, HaveDistinctNamesPathsAndLabels) {
     EXPECT_TRUE(seen.insert(kind.kind).second) << kind.kind;
     EXPECT_TRUE(kind.path.empty() || seen.insert(kind.path).second) << kind.path;
     EXPECT_TRUE(kind.pod_label.empty() || seen.insert(kind.pod_label).second) << kind.pod_label;
-    EXPECT_NE(kind.identify, nullptr) << kind.kind;
+    EXPECT_TRUE(kind.identify != nullptr || kind.pod_label.empty()) << kind.kind;
     EXPECT_EQ(kind.validate == nullptr, kind.path.empty()) << kind.kind;
     EXPECT_EQ(kind.warn == nullptr, kind.path.empty()) << kind.kind;
   }
@@ -48,6 +48,16 @@ TEST(KindOfPod, IsFoundByLabelOrController) {
   EXPECT_EQ(kind_name(StatefulSetPod{}.json()), "StatefulSet");
   EXPECT_EQ(kind_name(LwsPod{}.json()), "LeaderWorkerSet") << "although a StatefulSet controls it";
   EXPECT_EQ(kind_name(tpu::testing::pod_of({}, "notebook")), "");
+}
+
+TEST(KindOfPod, IsNotAKindWithoutPodsOfItsOwn) {
+  for (const char* kind : {"RayJob", "RayService"}) {
+    Json pod = tpu::testing::pod_of({}, "p");
+    pod["metadata"]["ownerReferences"] =
+        Json::array({Json{{"apiVersion", "ray.io/v1"}, {"kind", kind}, {"name", "r"}, {"controller", true}}});
+    EXPECT_EQ(kind_name(pod), "");
+    EXPECT_FALSE(identify_pod(pod)->has_value());
+  }
 }
 
 TEST(IdentifyPod, RefusesAMalformedQuantityInPodsOfNoKind) {

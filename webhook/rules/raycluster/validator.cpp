@@ -16,6 +16,7 @@
 #include "webhook/rules/raycluster/cluster_view.h"
 #include "webhook/rules/raycluster/fault_tolerance.h"
 #include "webhook/rules/raycluster/groups.h"
+#include "webhook/rules/raycluster/ray_rules.h"
 #include "webhook/rules/raycluster/token_auth.h"
 #include "webhook/rules/tpu_rules.h"
 
@@ -26,37 +27,6 @@ namespace {
 constexpr std::size_t kMaxNameLength = 53;
 using raycluster::WorkerGroup;
 using Errors = std::vector<FieldError>;
-
-void check_name(const Json& cluster, Errors& errors) {
-  const std::string name = string_at(cluster, {"metadata", "name"});
-  if (name.empty()) return;  // metadata.generateName: the API server sets the name after admission.
-  if (name.size() > kMaxNameLength) {
-    errors.push_back(
-        invalid_value("metadata.name", name,
-                      fmt::format("must be no more than {} characters, because names of services are derived from it",
-                                  kMaxNameLength),
-                      kKubeRayRule));
-    return;
-  }
-  for (const std::string& error : check_dns1035_label(name)) {
-    errors.push_back(invalid_value("metadata.name", name, error, kKubeRayRule));
-  }
-}
-
-void check_manager(const ClusterView& cluster, const Json* old, Errors& errors) {
-  const Json* manager = find_set(cluster.json, {"spec", "managedBy"});
-  if (manager == nullptr) return;
-  const std::string path = cluster.at("managedBy");
-  if (*manager != raycluster::kKubeRayManager && *manager != raycluster::kMultiKueueManager) {
-    errors.push_back(not_supported(
-        path, *manager, {std::string(raycluster::kKubeRayManager), std::string(raycluster::kMultiKueueManager)},
-        kKubeRayRule));
-  }
-  const Json* before = old == nullptr ? nullptr : find_set(*old, {"spec", "managedBy"});
-  if (before != nullptr && *before != *manager) {
-    errors.push_back(immutable(path, *manager, *before, kKubeRayRule));
-  }
-}
 
 void check_upgrade(const ClusterView& cluster, Errors& errors) {
   const Json* type = find_set(cluster.json, {"spec", "upgradeStrategy", "type"});
@@ -184,7 +154,7 @@ bool has_named_hosts(const WorkerGroup& group) {
 
 Errors errors_of(const Json& cluster, const Json* old) {
   Errors errors;
-  check_name(cluster, errors);
+  check_ray_name(cluster, kMaxNameLength, "services", errors);
   check_cluster(ClusterView(cluster), old, errors);
   return errors;
 }
@@ -216,7 +186,8 @@ void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) 
     errors.push_back(required_value(cluster.at("headGroupSpec"), "a RayCluster has a head", kKubeRayRule));
     return;
   }
-  check_manager(cluster, old, errors);
+  check_ray_manager(*cluster.spec.source, old == nullptr ? nullptr : find_set(*old, {"spec"}), cluster.at("managedBy"),
+                    errors);
   check_upgrade(cluster, errors);
   check_upgrade_annotation(cluster, errors);
   check_serve_service(cluster, errors);

@@ -1,0 +1,88 @@
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "api/base/strings.h"
+#include "webhook/rules/field_changes.h"
+#include "webhook/rules/raycluster/cluster_view.h"
+#include "webhook/rules/rayjob/rules.h"
+#include "webhook/rules/rayjob/validator.h"
+#include "webhook/rules/tpu_rules.h"
+
+namespace tpuslice::webhook {
+namespace {
+
+using Warnings = std::vector<std::string>;
+
+constexpr std::size_t kMaxRayJobWarning = 252;  // Plus "...": the API server cuts at 256.
+
+/// Read when an attempt starts.
+constexpr auto kAttemptFields = std::to_array<std::string_view>(
+    {"rayClusterSpec", "clusterSelector", "entrypoint", "entrypointNumCpus", "entrypointNumGpus", "entrypointResources",
+     "metadata", "runtimeEnvYAML", "submissionMode", "submitterConfig", "submitterPodTemplate"});
+
+/// Whether an attempt runs, or was the last one.
+bool has_started(const Json& job) {
+  const std::string state = string_at(job, {"status", "jobDeploymentStatus"});
+  return !state.empty() && state != "Suspended" && state != "ValidationFailed";
+}
+
+bool has_ended(const Json& job) {
+  const std::string state = string_at(job, {"status", "jobDeploymentStatus"});
+  return state == "Complete" || state == "Failed";
+}
+
+void warn_changes(const Json& job, const Json& old, Warnings& warnings) {
+  if (!has_started(old)) return;
+  const auto changed = [&](std::string_view field) {
+    const Json* before = find_set(old, {"spec", field});
+    const Json* after = find_set(job, {"spec", field});
+    return !field_changes(before == nullptr ? Json() : *before, after == nullptr ? Json() : *after, "").empty();
+  };
+  for (const std::string_view field : kAttemptFields) {
+    if (!changed(field)) continue;
+    warnings.push_back(has_ended(old)
+                           ? fmt::format("spec.{}: the change has no effect, the job has ended", field)
+                           : fmt::format("spec.{}: the change has no effect on the current attempt, only on a retry or "
+                                         "after a suspension",
+                                         field));
+  }
+}
+
+/// TPU slices that nobody deletes after the job.
+void warn_kept_slices(const ClusterView& cluster, const Json& job, Warnings& warnings) {
+  if (bool_at(job, {"spec", "shutdownAfterJobFinishes"}) || find_set(job, {"spec", "deletionStrategy"}) != nullptr)
+    return;
+  const bool tpus = std::ranges::any_of(cluster.spec.groups, [](const raycluster::WorkerGroup& group) {
+    return group.pod_template != nullptr && asks_for_tpus(*group.pod_template);
+  });
+  if (!tpus) return;
+  warnings.emplace_back(
+      "spec.shutdownAfterJobFinishes: is not set, so that the RayCluster keeps its TPU slices after the job has ended");
+}
+
+}  // namespace
+
+Warnings warn_rayjob(const Json& job, const Json* old) {
+  Warnings warnings;
+  if (find_set(job, {"spec", "deletionStrategy", "onSuccess"}) != nullptr) {
+    warnings.emplace_back("spec.deletionStrategy: onSuccess and onFailure are deprecated; use deletionRules");
+  }
+  const Json cluster = embedded_cluster(job, "rayClusterSpec");
+  if (cluster.is_object()) {
+    const ClusterView view(cluster, "spec.rayClusterSpec");
+    if (selects_cluster(job)) {
+      warnings.emplace_back("spec.rayClusterSpec: has no effect, as spec.clusterSelector is set");
+    } else {
+      for (std::string& warning : warn_cluster(view)) warnings.push_back(std::move(warning));
+      if (old == nullptr) warn_kept_slices(view, job, warnings);
+    }
+  }
+  if (old != nullptr) warn_changes(job, *old, warnings);
+  for (std::string& warning : warnings) warning = clip(std::move(warning), kMaxRayJobWarning);
+  return warnings;
+}
+
+}  // namespace tpuslice::webhook
