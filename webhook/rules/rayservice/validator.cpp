@@ -5,9 +5,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "api/workloads/raycluster/labels.h"
+#include "api/workloads/rayservice/spec.h"
 #include "webhook/rules/field_shapes.h"
 #include "webhook/rules/raycluster/cluster_view.h"
 #include "webhook/rules/raycluster/ray_rules.h"
@@ -21,8 +21,7 @@ using Errors = std::vector<FieldError>;
 constexpr std::size_t kMaxRayServiceName = 47;
 
 constexpr std::string_view kConfigField = "rayClusterConfig";
-constexpr std::string_view kInitializingTimeout = "ray.io/initializing-timeout";
-constexpr std::string_view kIncremental = "NewClusterWithIncrementalUpgrade";
+using rayservice::kIncrementalUpgrade;
 
 constexpr auto kRayServiceShapes = [] {
   using enum FieldType;
@@ -51,28 +50,33 @@ constexpr auto kRayServiceShapes = [] {
   };
 }();
 
-/// Seconds or a Go duration, and positive: one of its digits is not 0.
-void check_timeout(const Json& service, Errors& errors) {
-  static const RE2 kSecondsOrDuration("\\+?([0-9]+|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)");
-  const std::string timeout = string_at(service, {"metadata", "annotations", kInitializingTimeout});
-  if (timeout.empty()) return;
-  const bool positive = timeout.find_first_of("123456789") != std::string::npos;
-  if (positive && RE2::FullMatch(timeout, kSecondsOrDuration)) return;
-  errors.push_back(invalid_value(fmt::format("metadata.annotations[{}]", kInitializingTimeout), timeout,
-                                 "must be a positive number of seconds, or a duration such as 5m", kKubeRayRule));
+void check_annotations(const Json& service, Errors& errors) {
+  const std::string timeout = string_at(service, {"metadata", "annotations", rayservice::kInitializingTimeout});
+  if (!timeout.empty() && !rayservice::parse_timeout(timeout)) {
+    errors.push_back(invalid_value(fmt::format("metadata.annotations[{}]", rayservice::kInitializingTimeout), timeout,
+                                   "must be a positive number of seconds, or a duration such as 5m", kKubeRayRule));
+  }
+  const Json* without_room = find_set(service, {"metadata", "annotations", rayservice::kUpgradeWithoutRoom});
+  if (without_room == nullptr || *without_room == rayservice::kWaitForRoom ||
+      *without_room == rayservice::kReplaceWithoutRoom) {
+    return;
+  }
+  errors.push_back(
+      not_supported(fmt::format("metadata.annotations[{}]", rayservice::kUpgradeWithoutRoom), *without_room,
+                    {std::string(rayservice::kWaitForRoom), std::string(rayservice::kReplaceWithoutRoom)}, kOurRule));
 }
 
 /// NewClusterWithIncrementalUpgrade moves the traffic step by step.
 void check_incremental(const Json& service, Errors& errors) {
-  if (string_at(service, {"spec", "upgradeStrategy", "type"}) != kIncremental) return;
+  if (string_at(service, {"spec", "upgradeStrategy", "type"}) != kIncrementalUpgrade) return;
   if (!bool_at(service, {"spec", kConfigField, "enableInTreeAutoscaling"})) {
     errors.push_back(required_value("spec.rayClusterConfig.enableInTreeAutoscaling",
-                                    fmt::format("{} requires Ray's autoscaler", kIncremental), kKubeRayRule));
+                                    fmt::format("{} requires Ray's autoscaler", kIncrementalUpgrade), kKubeRayRule));
   }
   const std::string path = "spec.upgradeStrategy.clusterUpgradeOptions";
   const Json* options = find_set(service, {"spec", "upgradeStrategy", "clusterUpgradeOptions"});
   if (options == nullptr || !options->is_object()) {
-    errors.push_back(required_value(path, fmt::format("{} requires it", kIncremental), kKubeRayRule));
+    errors.push_back(required_value(path, fmt::format("{} requires it", kIncrementalUpgrade), kKubeRayRule));
     return;
   }
   const std::int64_t surge = int_at(*options, {"maxSurgePercent"}, 100);
@@ -107,7 +111,7 @@ void check_services(const Json& service, const Json& cluster, Errors& errors) {
 Errors errors_of_service(const Json& service, const Json* old) {
   Errors errors;
   check_ray_name(service, kMaxRayServiceName, "RayClusters", errors);
-  check_timeout(service, errors);
+  check_annotations(service, errors);
   check_shapes(service, kRayServiceShapes, kKubeRayRule, errors);
   const Json* spec = find_set(service, {"spec"});
   if (spec == nullptr || !spec->is_object()) return errors;
@@ -135,11 +139,11 @@ std::vector<UnsupportedField> unsupported_rayservice_fields(const Json& service)
   std::vector<UnsupportedField> fields;
   const std::string manager = string_at(service, {"spec", "managedBy"});
   if (!manager.empty() && manager != raycluster::kKubeRayManager) return fields;
-  if (string_at(service, {"spec", "upgradeStrategy", "type"}) == kIncremental) {
+  if (string_at(service, {"spec", "upgradeStrategy", "type"}) == kIncrementalUpgrade) {
     fields.push_back({"spec.upgradeStrategy.type",
                       fmt::format("{} moves the traffic step by step with a Gateway; NewCluster moves all traffic when "
                                   "the new cluster is ready",
-                                  kIncremental)});
+                                  kIncrementalUpgrade)});
   }
   const Json cluster = embedded_cluster(service, kConfigField);
   if (cluster.is_null()) return fields;
