@@ -1,5 +1,6 @@
 #include "controllers/rayservice/render.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "controllers/plan/changes.h"
@@ -159,7 +160,9 @@ void add_service(const Service& service, Changes& changes) {
 
 /// Services of an earlier service of this name are the garbage collector's.
 void delete_services(const RayServiceState& state, Changes& changes) {
-  for (const ObjectPtr& service : state.seen.services) {
+  std::vector<ObjectPtr> services = state.seen.services;
+  std::ranges::sort(services, {}, [](const ObjectPtr& service) { return service->key; });
+  for (const ObjectPtr& service : services) {
     if (service->deletion || !service->controller || service->controller->uid != state.spec.uid) continue;
     const ObjectKey& key = service->key;
     Action action = Action::remove(kServices, key, {.uid = service->uid});

@@ -259,6 +259,14 @@ plan::WorkloadAnswer World::answer(const plan::WorkloadRequest& request) {
   return out;
 }
 
+void World::heal_ray() {
+  for (auto& [name, ray] : ray_) {
+    ray.answer_status = 200;
+    ray.put_status = 200;
+    ray.statuses.clear();
+  }
+}
+
 void World::delete_service() { service_["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
 
 bool World::gone() const {

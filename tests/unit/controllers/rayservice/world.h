@@ -70,6 +70,8 @@ class World {
     int puts = 0;
   };
   [[nodiscard]] Ray& ray(const std::string& cluster) { return ray_[cluster]; }
+  /// All dashboards answer, and all applications that are deployed run.
+  void heal_ray();
   bool places_slices = true;  ///< False: slices of new clusters wait.
   /// Requests that changed something, in order: "config/llm-x 1".
   [[nodiscard]] const std::vector<std::string>& sent() const { return sent_; }

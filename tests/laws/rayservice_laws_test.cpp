@@ -1,0 +1,230 @@
+// The four laws for RayServices, over generated observations: deterministic, fixpoint, safety, crash anywhere.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "controllers/raycluster/labels.h"
+#include "controllers/rayservice/clusters.h"
+#include "controllers/rayservice/config_hash.h"
+#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rayservice_plan.h"
+#include "controllers/rayservice/rayservice_state.h"
+#include "controllers/rayservice/serve_config.h"
+#include "controllers/rayservice/services.h"
+#include "controllers/rayservice/suspension.h"
+#include "tests/laws/laws.h"
+#include "tests/laws/rayservice_generator.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+using plan::Action;
+using plan::Plan;
+using testing::IsEmpty;
+
+// An upgrade, its retry, and the delay of the deletion.
+constexpr int kMaxRounds = 120;
+
+class RayServiceLaws : public laws::Laws<Generator, 300, 10'000> {};
+
+Plan plan_of(const World& world) {
+  ++RayServiceLaws::seen();
+  return world.plan();
+}
+
+std::vector<Action> actions_of(const Plan& plan) {
+  std::vector<Action> out;
+  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
+  return out;
+}
+
+void apply_whole(const Plan& plan, World& world) {
+  for (const Action& action : actions_of(plan)) world.apply(action);
+  if (plan.status) world.apply(*plan.status);
+  world.set_requests(plan.requests);
+}
+
+/// Reconciles until only one cluster is left and nothing is written any more; the number of plans.
+int settle(World& world) {
+  for (int round = 1; round <= kMaxRounds; ++round) {
+    const Plan plan = plan_of(world);
+    apply_whole(plan, world);
+    world.advance();
+    const bool waits = plan.requeue_after.has_value() || world.clusters().size() > 1;
+    if (plan.empty() && !waits && plan_of(world).empty()) return round;
+  }
+  return kMaxRounds + 1;
+}
+
+/// Differences of a settled world from a service that is ready and up to date.
+std::vector<std::string> differences(World& world) {
+  std::vector<std::string> out;
+  const RayServiceObserved seen = world.observed();
+  const Clusters clusters(seen);
+  if (clusters.all().size() != 1) return {fmt::format("{} clusters", clusters.all().size())};
+  const Cluster& cluster = clusters.all().front();
+  if (!ConfigHash(world.config()).matches(cluster)) out.emplace_back("the cluster has another config");
+  if (world.active() != cluster.name()) out.emplace_back("active is " + world.active());
+  if (!world.pending().empty()) out.emplace_back("pending is " + world.pending());
+  for (const char* service : {"llm-serve-svc", "llm-head-svc"}) {
+    if (world.selected(service) != cluster.name()) out.push_back(fmt::format("{} selects {}", service, world.selected(service)));
+  }
+  if (world.condition(kReady) != "True: NonZeroServeEndpoints") out.push_back("Ready is " + world.condition(kReady));
+  if (world.ray(cluster.name()).config.is_null()) out.emplace_back("no Serve configuration");
+  if (!cluster.annotation(kDeleteAfter).empty()) out.emplace_back("the cluster is to be deleted");
+  return out;
+}
+
+/// Writes that end what serves, touch what others own, or lack a precondition.
+std::vector<std::string> wrong_writes(World& world, const Plan& plan) {
+  std::vector<std::string> out;
+  const RayServiceObserved seen = world.observed();
+  const RayServiceState state(seen);
+  const Cluster* serving = state.clusters.find_alive(selected_cluster(state));
+  const bool ends = suspend_phase(state) == SuspendPhase::kDeleting || state.spec.replace_without_room;
+  std::string moved_to;
+  for (const Action& action : actions_of(plan)) {
+    if (action.kind == plan::ActionKind::kCreate) continue;
+    if (action.preconditions.uid.empty()) out.push_back("no uid as precondition: " + action.key.name);
+    if (action.kind == plan::ActionKind::kPatch && action.type == kServices) {
+      const Json body = action.body.make().value();
+      const std::string selected = string_at(body, {"spec", "selector", "ray.io/cluster"});
+      if (action.key.name == "llm-serve-svc" && !selected.empty()) moved_to = selected;
+    }
+  }
+  if (!moved_to.empty() && serving != nullptr && serving->name() != moved_to) {
+    const Cluster* next = state.clusters.find_alive(moved_to);
+    if (next == nullptr) {
+      out.push_back("the services select a cluster that does not exist");
+    } else if (serve_endpoints(*serving) > 0 && serve_endpoints(*next) == 0) {
+      out.push_back("the services leave endpoints for none");
+    }
+  }
+  for (const Action& action : actions_of(plan)) {
+    const bool deletes = action.kind == plan::ActionKind::kDelete && action.type == raycluster::kRayClusters;
+    if (!deletes || ends || serving == nullptr || action.key.name != serving->name()) continue;
+    if (moved_to.empty() || moved_to == serving->name()) out.push_back("the cluster that serves is deleted");
+  }
+  return out;
+}
+
+/// A configuration is sent only to a cluster whose record says so.
+std::vector<std::string> wrong_requests(const Plan& plan, World& world) {
+  std::vector<std::string> out;
+  std::set<std::string> names;
+  int puts = 0;
+  for (const plan::WorkloadRequest& request : plan.requests) {
+    if (!names.insert(request.name).second) out.push_back("two requests of one name: " + request.name);
+    if (request.method != "PUT") continue;
+    ++puts;
+    const std::string cluster = request.name.substr(request.name.find('/') + 1);
+    const ServeRecord record =
+        ServeRecord::parse(string_at(world.clusters()[cluster], {"metadata", "annotations", kServeConfig}));
+    if (record.attempt != request.attempt) out.push_back(fmt::format("attempt {} is not recorded", request.attempt));
+  }
+  if (puts > 1) out.emplace_back("two clusters get a configuration");
+  if (plan.requests.size() > 8) out.emplace_back("too many requests");
+  return out;
+}
+
+TEST_F(RayServiceLaws, EqualObservationsHaveEqualPlans) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 4; ++round) {
+      RayServiceObserved reversed = world.observed();
+      std::ranges::reverse(reversed.clusters);
+      std::ranges::reverse(reversed.services);
+      const Plan plan = plan_of(world);
+      EXPECT_EQ(to_json(plan).dump(), to_json(*plan_rayservice(reversed, {})).dump());
+      apply_whole(plan, world);
+      world.advance();
+    }
+  });
+}
+
+TEST_F(RayServiceLaws, EveryWorldThatHealsSettlesAndThenNothingIsWritten) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    generator.heal(world);
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    EXPECT_THAT(differences(world), IsEmpty());
+    const std::size_t writes = world.writes();
+    const std::size_t sent = world.sent().size();
+    for (int round = 0; round < 3; ++round) {
+      const Plan plan = plan_of(world);
+      EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
+      apply_whole(plan, world);
+      world.advance();
+    }
+    EXPECT_EQ(world.writes(), writes);
+    EXPECT_EQ(world.sent().size(), sent);
+  });
+}
+
+TEST_F(RayServiceLaws, WhatServesIsNotEndedWhateverHappens) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    for (int round = 0; round < 30; ++round) {
+      const Plan plan = plan_of(world);
+      ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << to_json(plan).dump(2);
+      std::vector<Action> actions = actions_of(plan);
+      const int done = generator.chance(80) ? static_cast<int>(actions.size())
+                                            : generator.below(static_cast<int>(actions.size()) + 1);
+      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
+      if (done == static_cast<int>(actions.size())) {
+        if (plan.status) world.apply(*plan.status);
+        ASSERT_THAT(wrong_requests(plan, world), IsEmpty()) << to_json(plan).dump(2);
+        world.set_requests(plan.requests);
+      } else {
+        world.restart_operator();
+      }
+      if (generator.chance(10)) generator.edit(world);
+      if (generator.chance(15)) generator.disturb(world);
+      if (generator.chance(70)) world.advance();
+    }
+    generator.heal(world);
+    ASSERT_LE(settle(world), kMaxRounds) << plan_of(world).reason;
+    EXPECT_THAT(differences(world), IsEmpty());
+  });
+}
+
+TEST_F(RayServiceLaws, ACrashAfterAnyActionChangesNothingInTheEnd) {
+  for_many_worlds([](Generator& generator) {
+    World cut = generator.world();
+    generator.heal(cut);
+    for (int round = generator.below(12); round > 0; --round) {
+      apply_whole(plan_of(cut), cut);
+      cut.advance();
+    }
+    World whole = cut;
+    const std::vector<Action> actions = actions_of(plan_of(cut));
+    const int done = generator.below(static_cast<int>(actions.size()) + 1);
+    for (int i = 0; i < done; ++i) cut.apply(actions[static_cast<std::size_t>(i)]);
+    cut.restart_operator();
+    ASSERT_LE(settle(cut), kMaxRounds) << plan_of(cut).reason;
+    ASSERT_LE(settle(whole), kMaxRounds) << plan_of(whole).reason;
+    EXPECT_THAT(differences(cut), IsEmpty());
+    EXPECT_EQ(cut.active(), whole.active());
+  });
+}
+
+TEST_F(RayServiceLaws, ADeletedServiceIsReleasedWhateverIsCut) {
+  for_many_worlds([](Generator& generator) {
+    World world = generator.world();
+    world.delete_service();
+    for (int round = 0; round < kMaxRounds && !world.gone(); ++round) {
+      const std::vector<Action> actions = actions_of(plan_of(world));
+      const int done = generator.below(static_cast<int>(actions.size()) + 1);
+      for (int i = 0; i < done; ++i) world.apply(actions[static_cast<std::size_t>(i)]);
+      world.advance();
+    }
+    ASSERT_TRUE(world.gone()) << plan_of(world).reason;
+    EXPECT_THAT(world.clusters(), IsEmpty());
+    EXPECT_TRUE(plan_of(world).empty());
+  });
+}
+
+}  // namespace
+}  // namespace tpuslice::rayservice
