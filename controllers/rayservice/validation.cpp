@@ -2,19 +2,19 @@
 
 #include "api/workloads/rayservice/spec.h"
 #include "controllers/rayservice/serve_config.h"
+#include "webhook/rules/rayservice/validator.h"
+#include "webhook/rules/refusal.h"
 
 namespace tpuslice::rayservice {
 
 Problem check_spec(const Object& service) {
-  const RayServiceSpec spec = RayServiceSpec::read(service);
-  if (spec.cluster_config == nullptr || !spec.cluster_config->is_object()) {
-    return {"InvalidSpec", "spec.rayClusterConfig: missing"};
+  const Json& json = service.json();
+  if (Problem refusal = webhook::refusal(webhook::validate_rayservice(json, nullptr),
+                                         webhook::unsupported_rayservice_fields(json))) {
+    return refusal;
   }
-  if (spec.upgrade_type == kIncrementalUpgrade) {
-    return {"UnsupportedField", fmt::format("spec.upgradeStrategy.type: {} is not supported; use {} or {}",
-                                            kIncrementalUpgrade, kNewCluster, kNone)};
-  }
-  const Result<ServeConfig> config = parse_serve_config(spec.serve_config);
+  // It may be valid YAML, but too large.
+  const Result<ServeConfig> config = parse_serve_config(RayServiceSpec::read(service).serve_config);
   return config ? Problem{} : Problem{"InvalidSpec", config.error().message()};
 }
 

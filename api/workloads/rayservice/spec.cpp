@@ -22,8 +22,15 @@ std::optional<Duration> positive(double seconds) {
 
 /// Takes "1.5h" from the front of `text`: its seconds.
 std::optional<double> take_term(std::string_view& text) {
-  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits{
-      {{"ns", 1e-9}, {"us", 1e-6}, {"\u00b5s", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}}};
+  // Of microseconds, u, the micro sign and the Greek letter.
+  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{{"ns", 1e-9},
+                                                                       {"us", 1e-6},
+                                                                       {"\u00b5s", 1e-6},
+                                                                       {"\u03bcs", 1e-6},
+                                                                       {"ms", 1e-3},
+                                                                       {"s", 1},
+                                                                       {"m", 60},
+                                                                       {"h", 3600}}};
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stopped, problem] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
@@ -38,6 +45,7 @@ std::optional<double> take_term(std::string_view& text) {
 }  // namespace
 
 std::optional<Duration> parse_timeout(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
   if (const auto seconds = parse_integer<std::int64_t>(text)) return positive(static_cast<double>(*seconds));
   if (text.empty()) return std::nullopt;
   double total = 0;

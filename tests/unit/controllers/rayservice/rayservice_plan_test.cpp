@@ -99,7 +99,7 @@ TEST_F(RayServicePlan, ARefusedServiceCreatesNothingAndRecovers) {
 
 TEST_F(RayServicePlan, ClustersAndServicesGoOnWhileAnEditIsRefused) {
   ASSERT_LE(world_.settle(), 40);
-  world_.service()["spec"]["upgradeStrategy"]["type"] = "NewClusterWithIncrementalUpgrade";
+  world_.config()["networkPolicy"]["mode"] = "DenyAll";
   ASSERT_LE(world_.settle(), 40);
   EXPECT_EQ(world_.condition(plan::kAccepted), "False: UnsupportedField");
   EXPECT_EQ(world_.condition(kReady), "True: NonZeroServeEndpoints");

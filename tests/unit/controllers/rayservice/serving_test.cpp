@@ -197,6 +197,7 @@ TEST_F(ServeConfigOfCluster, AClusterIsNotReadyWhileOneApplicationDoesNotRun) {
 
 TEST_F(ServeConfigOfCluster, WithATokenTheRequestsHaveIt) {
   world_.config()["authOptions"]["mode"] = "token";
+  world_.config()["rayVersion"] = "2.52.0";
   rounds(2);
   ASSERT_THAT(plans_.back().requests, SizeIs(1));
   EXPECT_EQ(plans_.back().requests[0].token->key, "auth_token");

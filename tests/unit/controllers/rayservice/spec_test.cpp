@@ -48,6 +48,8 @@ TEST(InitializingTimeout, IsAGoDurationOrSeconds) {
   EXPECT_EQ(parse_timeout("1h30m"), seconds(5400));
   EXPECT_EQ(parse_timeout("1.5s"), milliseconds(1500));
   EXPECT_EQ(parse_timeout("250ms"), milliseconds(250));
+  EXPECT_EQ(parse_timeout("+.5s"), milliseconds(500));
+  EXPECT_EQ(parse_timeout("1500\u03bcs"), std::chrono::microseconds(1500));
   for (const char* text : {"", "0", "-5", "0s", "5 m", "m", "5x", "1h-3m", "1e9h", "99999999999999999999"}) {
     EXPECT_FALSE(parse_timeout(text).has_value()) << text;
   }
