@@ -138,8 +138,8 @@ std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster,
   return out;
 }
 
-std::string dashboard_url(const raycluster::RayClusterSpec& cluster, std::string_view cluster_domain) {
-  return fmt::format("http://{}:{}", raycluster::head_service_fqdn(cluster, cluster_domain), dashboard_port(cluster));
+std::string dashboard_host_port(const raycluster::RayClusterSpec& cluster, std::string_view cluster_domain) {
+  return fmt::format("{}:{}", raycluster::head_service_fqdn(cluster, cluster_domain), dashboard_port(cluster));
 }
 
 bool is_terminal(std::string_view job_status) {

@@ -29,8 +29,10 @@ struct Dashboard {
 /// Nothing while the head pod has no address.
 [[nodiscard]] std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster, const PodView& head,
                                                     std::string_view cluster_domain);
-/// "http://train-x7k2p-head-svc.default.svc.cluster.local:8265", for users.
-[[nodiscard]] std::string dashboard_url(const raycluster::RayClusterSpec& cluster, std::string_view cluster_domain);
+/// "train-x7k2p-head-svc.default.svc.cluster.local:8265", for users: without scheme, as upstream has it in status and
+/// RAY_DASHBOARD_ADDRESS.
+[[nodiscard]] std::string dashboard_host_port(const raycluster::RayClusterSpec& cluster,
+                                              std::string_view cluster_domain);
 
 // Jobs.
 

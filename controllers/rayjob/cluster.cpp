@@ -176,7 +176,7 @@ bool ensure_cluster(const RayJobState& state, Draft& draft) {
   }
   draft.status.message.clear();
   draft.status.dashboard_url =
-      ray::dashboard_url(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);
+      ray::dashboard_host_port(raycluster::RayClusterSpec::read(cluster), state.options.cluster_domain);
   return true;
 }
 

@@ -29,15 +29,30 @@ std::string without_expansion(std::string_view text) {
   return out;
 }
 
+Json head_pod(const RayClusterSpec& cluster) {
+  return cluster.head.pod_template == nullptr ? Json::object() : *cluster.head.pod_template;
+}
+
 Result<Json> default_container(const RayClusterSpec& cluster) {
-  const std::string image = cluster.head.pod_template == nullptr
-                                ? std::string()
-                                : string_at(*cluster.head.pod_template, {"spec", "containers", "0", "image"});
+  const Json head = head_pod(cluster);
+  const std::string image = string_at(head, {"spec", "containers", "0", "image"});
   if (image.empty()) return Error::invalid_argument("the head of RayCluster {} has no image", cluster.key.name);
-  return Json{{"name", kSubmitterContainer},
+  Json out = {{"name", kSubmitterContainer},
               {"image", image},
               {"resources",
                {{"requests", {{"cpu", "500m"}, {"memory", "200Mi"}}}, {"limits", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
+  const std::string policy = string_at(head, {"spec", "containers", "0", "imagePullPolicy"});
+  if (!policy.empty()) out["imagePullPolicy"] = policy;
+  return out;
+}
+
+Json default_pod(const RayClusterSpec& cluster) {
+  Json out = Json::object();
+  // The image may be from a private registry.
+  const Json head = head_pod(cluster);
+  const Json& secrets = array_at(head, {"spec", "imagePullSecrets"});
+  if (!secrets.empty()) out["spec"]["imagePullSecrets"] = secrets;
+  return out;
 }
 
 bool has_command(const Json& container) { return !array_at(container, {"command"}).empty(); }
@@ -68,7 +83,7 @@ Json origin_labels(const RayJobSpec& spec) {
 }
 
 Result<Json> pod_template(const RayJobState& state, const RayClusterSpec& cluster) {
-  Json pod = state.spec.submitter_template == nullptr ? Json::object() : *state.spec.submitter_template;
+  Json pod = state.spec.submitter_template == nullptr ? default_pod(cluster) : *state.spec.submitter_template;
   const Json labels = origin_labels(state.spec);
   for (const auto& [key, value] : labels.items()) pod["metadata"]["labels"][key] = value;
   if (array_at(pod, {"spec", "containers"}).empty()) {
@@ -111,7 +126,7 @@ Result<Object> build_submitter(const RayJobState& state, const Object& cluster) 
   Json& container = pod["spec"]["containers"][0];
   const bool is_ours = !has_command(container);
   RETURN_IF_ERROR(complete_container(state, cluster_spec,
-                                     ray::dashboard_url(cluster_spec, state.options.cluster_domain), container));
+                                     ray::dashboard_host_port(cluster_spec, state.options.cluster_domain), container));
   Json job = {{"backoffLimit", state.spec.submitter_retries}};
   if (is_ours && pod["spec"]["restartPolicy"] == "Never") {
     // Another pod would submit a lost job again, and report a failed one as failed again.
@@ -134,8 +149,7 @@ Result<Object> build_submitter(const RayJobState& state, const Object& cluster) 
 Status add_sidecar_submitter(const RayJobState& state, Object& cluster) {
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
   ASSIGN_OR_RETURN(Json container, default_container(spec));
-  RETURN_IF_ERROR(
-      complete_container(state, spec, fmt::format("http://127.0.0.1:{}", ray::dashboard_port(spec)), container));
+  RETURN_IF_ERROR(complete_container(state, spec, fmt::format("127.0.0.1:{}", ray::dashboard_port(spec)), container));
   raycluster::set_label(cluster.mutable_json()["metadata"]["annotations"], raycluster::kDisableHeadRestart, "true");
   Json& pod = cluster.mutable_json()["spec"]["headGroupSpec"]["template"]["spec"];
   pod["containers"].push_back(std::move(container));

@@ -19,7 +19,7 @@ inline constexpr std::string_view kSubmitterScript = R"python(import asyncio, js
 from time import monotonic, sleep as pause
 from ray.job_submission import JobStatus, JobSubmissionClient
 
-ADDRESS = os.environ["RAY_DASHBOARD_ADDRESS"]
+ADDRESS = "http://" + os.environ["RAY_DASHBOARD_ADDRESS"]
 SUBMISSION = json.loads(os.environ["TPUSLICE_RAY_SUBMISSION"])
 JOB = SUBMISSION["submission_id"]
 PATIENCE = 300  # seconds

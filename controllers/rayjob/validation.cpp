@@ -1,17 +1,13 @@
 #include "controllers/rayjob/validation.h"
 
+#include "webhook/rules/rayjob/validator.h"
+#include "webhook/rules/refusal.h"
+
 namespace tpuslice::rayjob {
 
 Problem validate(const Object& job) {
-  // Replaced by webhook::validate_rayjob when it is there.
-  const Json& spec = *find_path(job.json(), {"spec"});
-  if (!spec.contains("rayClusterSpec") && !spec.contains("clusterSelector")) {
-    return {"InvalidSpec", "spec.rayClusterSpec: Required value: set it, or spec.clusterSelector"};
-  }
-  if (string_at(spec, {"submissionMode"}) == "Unknown") {
-    return {"InvalidSpec", "spec.submissionMode: Unsupported value: \"Unknown\""};
-  }
-  return {};
+  return webhook::refusal(webhook::validate_rayjob(job.json(), nullptr),
+                          webhook::unsupported_rayjob_fields(job.json()));
 }
 
 }  // namespace tpuslice::rayjob

@@ -25,8 +25,8 @@ std::vector<plan::Action> ClusterPatches::actions() const {
   for (const auto& [name, patch] : patches_) {
     plan::Preconditions preconditions{.uid = patch.cluster->spec.uid};
     if (patch.exact) preconditions.resource_version = patch.cluster->object.resource_version();
-    plan::Action action = plan::Action::patch(raycluster::kRayClusters, patch.cluster->spec.key, patch.body,
-                                              std::move(preconditions));
+    plan::Action action =
+        plan::Action::patch(raycluster::kRayClusters, patch.cluster->spec.key, patch.body, std::move(preconditions));
     action.failure_reason = kFailedRayCluster;
     out.push_back(std::move(action));
   }

@@ -27,8 +27,8 @@ Clusters::Clusters(const RayServiceObserved& seen) {
   std::ranges::sort(all_, {}, [](const Cluster& cluster) { return cluster.object.name(); });
   for (Cluster& cluster : all_) {
     cluster.spec = raycluster::RayClusterSpec::read(cluster.object);
-    cluster.head = raycluster::choose_head(
-        cluster.spec, raycluster::not_terminating(raycluster::by_type(cluster.pods).heads));
+    cluster.head =
+        raycluster::choose_head(cluster.spec, raycluster::not_terminating(raycluster::by_type(cluster.pods).heads));
   }
 }
 

@@ -28,8 +28,7 @@ Json numbers_of(const Json& config) {
 
 }  // namespace
 
-ConfigHash::ConfigHash(const Json& config)
-    : config_(config), whole_(hash_of(config)), replicas_(numbers_of(config)) {}
+ConfigHash::ConfigHash(const Json& config) : config_(config), whole_(hash_of(config)), replicas_(numbers_of(config)) {}
 
 std::size_t ConfigHash::groups() const { return array_at(config_, {"workerGroupSpecs"}).size(); }
 
@@ -52,8 +51,6 @@ bool ConfigHash::appends_groups(const Cluster& cluster) const {
   return hash_of(shorter) == hash;
 }
 
-bool is_of_other_operator(const Cluster& cluster) {
-  return cluster.annotation(kHashMaker) != raycluster::kHashVersion;
-}
+bool is_of_other_operator(const Cluster& cluster) { return cluster.annotation(kHashMaker) != raycluster::kHashVersion; }
 
 }  // namespace tpuslice::rayservice

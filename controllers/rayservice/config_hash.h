@@ -1,7 +1,7 @@
 // Hashes of rayClusterConfig: whether a RayCluster has it, can be brought up to date, or must be replaced.
 //
-// As upstream, numbers of replicas, workersToDelete, the upgrade strategy, `suspend`, tolerations and scheduling gates do
-// not count: raycluster::spec_hash(). The hash is our own, so it is compared only with those of clusters whose
+// As upstream, numbers of replicas, workersToDelete, the upgrade strategy, `suspend`, tolerations and scheduling gates
+// do not count: raycluster::spec_hash(). The hash is our own, so it is compared only with those of clusters whose
 // annotation kHashMaker says that it is. A cluster of another operator is brought up to date in place.
 #pragma once
 

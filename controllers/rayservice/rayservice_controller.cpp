@@ -41,13 +41,13 @@ runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWo
   auto& services = manager.store<ObjectView>(kServices, scope(kServiceSelector));
   runtime::WorkloadClient& workloads = manager.workload_client(std::move(send));
   controller_options.queue.pace = kPace;
-  runtime::Controller& controller = manager.add(
-      std::make_unique<RayServiceReconciler>(
-          RayServiceReconciler::Stores{rayservices, clusters.add_index(runtime::owner_uid<ObjectView>),
-                                       pods.add_index(runtime::owner_uid<PodView>), services,
-                                       services.add_index(runtime::owner_uid<ObjectView>)},
-          workloads, std::move(options)),
-      std::move(controller_options));
+  runtime::Controller& controller =
+      manager.add(std::make_unique<RayServiceReconciler>(
+                      RayServiceReconciler::Stores{rayservices, clusters.add_index(runtime::owner_uid<ObjectView>),
+                                                   pods.add_index(runtime::owner_uid<PodView>), services,
+                                                   services.add_index(runtime::owner_uid<ObjectView>)},
+                      workloads, std::move(options)),
+                  std::move(controller_options));
   controller.watches(rayservices);
   controller.watches(clusters);
   controller.watches<PodView>(pods, [&clusters](const PodView& pod) { return service_of_pod(pod, clusters); });

@@ -11,8 +11,9 @@ namespace tpuslice::rayservice {
 /// Stages: finalizer; changes of clusters; new cluster; labels of pods; services; deletions. The status is as observed
 /// before these writes, but for the names of the clusters.
 ///
-/// Empty for a RayService that spec.managedBy assigns to another controller. While a spec is invalid or has an unsupported
-/// field, a condition and a Warning event report it, and the clusters and services of the last valid one stay.
+/// Empty for a RayService that spec.managedBy assigns to another controller. While a spec is invalid or has an
+/// unsupported field, a condition and a Warning event report it, and the clusters and services of the last valid one
+/// stay.
 [[nodiscard]] Result<plan::Plan> plan_rayservice(const RayServiceObserved& seen, const Options& options);
 
 }  // namespace tpuslice::rayservice

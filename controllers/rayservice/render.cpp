@@ -62,9 +62,9 @@ void add_new_cluster(const Decisions& decisions, Changes& changes) {
   changes.reasons.push_back(decisions.choice.active == nullptr
                                 ? fmt::format("creating RayCluster {}", key.name)
                                 : fmt::format("rayClusterConfig has changed: creating RayCluster {}", key.name));
-  add_result_events(kRayClusters, key, "CreatedRayCluster",
-                    fmt::format("Created the RayCluster {}", key.to_string()), "FailedToCreateRayCluster",
-                    fmt::format("Failed to create the RayCluster {}", key.to_string()), changes);
+  add_result_events(kRayClusters, key, "CreatedRayCluster", fmt::format("Created the RayCluster {}", key.to_string()),
+                    "FailedToCreateRayCluster", fmt::format("Failed to create the RayCluster {}", key.to_string()),
+                    changes);
 }
 
 void add_update(const Decisions& decisions, ClusterPatches& patches, Changes& changes) {
@@ -98,7 +98,8 @@ void add_record(const Decisions& decisions, ClusterPatches& patches, Changes& ch
 void add_retirement_times(const RetirementDecision& retirement, ClusterPatches& patches, Changes& changes) {
   for (const auto& [cluster, time] : retirement.schedules) {
     patches.annotate(*cluster, kDeleteAfter, time);
-    changes.reasons.push_back(fmt::format("RayCluster {} is not used any more: it is deleted after {}", cluster->name(), time));
+    changes.reasons.push_back(
+        fmt::format("RayCluster {} is not used any more: it is deleted after {}", cluster->name(), time));
   }
   for (const Cluster* cluster : retirement.reprieves) {
     patches.annotate(*cluster, kDeleteAfter, nullptr);
@@ -111,17 +112,16 @@ void add_label(const ServeLabel& label, const Cluster* head_of, Changes& changes
   const ObjectKey& key = label.pod->key;
   Json labels = Json::object();
   labels[std::string(raycluster::kServe)] = value;
-  Action action =
-      Action::patch(kPods, key, {{"metadata", {{"labels", std::move(labels)}}}}, {.uid = label.pod->uid});
+  Action action = Action::patch(kPods, key, {{"metadata", {{"labels", std::move(labels)}}}}, {.uid = label.pod->uid});
   action.failure_reason = kFailedServeLabel;
   changes.add(Step::kPodLabels, std::move(action));
   changes.reasons.push_back(fmt::format("pod {} {}", key.name, label.serves ? "serves" : "does not serve"));
   if (head_of == nullptr) return;
-  add_result_events(kPods, key, "UpdatedHeadPodServeLabel",
-                    fmt::format("Updated the serve label to \"{}\" for the Head Pod {}", value, key.to_string()),
-                    "FailedToUpdateHeadPodServeLabel",
-                    fmt::format("Failed to update the serve label to \"{}\" for the Head Pod {}", value, key.to_string()),
-                    changes);
+  add_result_events(
+      kPods, key, "UpdatedHeadPodServeLabel",
+      fmt::format("Updated the serve label to \"{}\" for the Head Pod {}", value, key.to_string()),
+      "FailedToUpdateHeadPodServeLabel",
+      fmt::format("Failed to update the serve label to \"{}\" for the Head Pod {}", value, key.to_string()), changes);
 }
 
 void add_labels(const Decisions& decisions, Changes& changes) {
@@ -176,7 +176,8 @@ void delete_services(const RayServiceState& state, Changes& changes) {
 }
 
 std::string reason_of_deletion(const Decisions& decisions, const Cluster& cluster) {
-  if (!decisions.promote && &cluster == decisions.choice.active) return "there are no nodes for its successor beside it";
+  if (!decisions.promote && &cluster == decisions.choice.active)
+    return "there are no nodes for its successor beside it";
   return cluster.annotation(kDeleteAfter).empty() ? "it is not used any more" : "the delay of its deletion has passed";
 }
 
@@ -187,7 +188,8 @@ plan::Plan render(const RayServiceState& state, const Decisions& decisions, cons
   if (refusal) changes.reasons.push_back("the spec is refused: " + refusal.message);
   add_missing_finalizer(state, changes);
   if (decisions.promote) {
-    changes.reasons.push_back(fmt::format("RayCluster {} is ready: the services select it", decisions.choice.pending_name));
+    changes.reasons.push_back(
+        fmt::format("RayCluster {} is ready: the services select it", decisions.choice.pending_name));
   }
   ClusterPatches patches;
   add_update(decisions, patches, changes);
@@ -212,8 +214,10 @@ plan::Plan render(const RayServiceState& state, const Decisions& decisions, cons
 
 plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase) {
   Changes changes;
-  if (phase == SuspendPhase::kRequested) changes.reasons.emplace_back("spec.suspend is true: suspending the RayService");
-  if (phase == SuspendPhase::kDeleted) changes.reasons.emplace_back("all children are deleted: the RayService is suspended");
+  if (phase == SuspendPhase::kRequested)
+    changes.reasons.emplace_back("spec.suspend is true: suspending the RayService");
+  if (phase == SuspendPhase::kDeleted)
+    changes.reasons.emplace_back("all children are deleted: the RayService is suspended");
   if (phase == SuspendPhase::kResumed) changes.reasons.emplace_back("spec.suspend is false: resuming the RayService");
   if (phase == SuspendPhase::kDeleting) {
     changes.stage(Step::kDeletes).independent = true;

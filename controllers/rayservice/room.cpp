@@ -32,8 +32,7 @@ RoomDecision decide_room(const RayServiceState& state, const ClusterChoice& choi
     out.problem = {"ClusterPending", "the RayCluster is being created"};
     return out;
   }
-  const Json* condition =
-      find_condition(array_at(newest->object.json(), {"status", "conditions"}), tpu::kSlicesPlaced);
+  const Json* condition = find_condition(array_at(newest->object.json(), {"status", "conditions"}), tpu::kSlicesPlaced);
   if (condition == nullptr) {
     out.problem = {"PodsPending", fmt::format("RayCluster {} has no pods yet", newest->name())};
     return out;

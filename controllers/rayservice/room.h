@@ -1,5 +1,5 @@
-// Room for an upgrade: both clusters have their slices at a time. What happens if there are no nodes for those of the new
-// one is the user's choice (kUpgradeWithoutRoom).
+// Room for an upgrade: both clusters have their slices at a time. What happens if there are no nodes for those of the
+// new one is the user's choice (kUpgradeWithoutRoom).
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Label ray.io/serve of pods: whether the serve service selects them.
 //
-// A single-host worker is always selected: its readiness includes that of its proxy. Of the others the controller sets the
-// label:
+// A single-host worker is always selected: its readiness includes that of its proxy. Of the others the controller sets
+// the label:
 //
 // - the head: its proxy is asked, since it must be ready before there is one;
 // - hosts of a slice of several: Serve runs proxies only on nodes with replicas, so the others would never be ready if

@@ -74,8 +74,7 @@ Object build_serve(const RayServiceSpec& spec, const Cluster& cluster) {
     }
   }
   service["spec"]["selector"] = std::move(selector);
-  service["spec"]["ports"] =
-      merge_ports(raycluster::serve_ports(cluster.spec), array_at(service, {"spec", "ports"}));
+  service["spec"]["ports"] = merge_ports(raycluster::serve_ports(cluster.spec), array_at(service, {"spec", "ports"}));
   const std::string& type = cluster.spec.head.service_type;
   if (!service["spec"].contains("type") && !type.empty()) service["spec"]["type"] = type;
   service["metadata"] = metadata_of(spec, serve_service_name(spec), std::move(labels));
@@ -93,8 +92,8 @@ Service decide(const RayServiceState& state, Object desired) {
   Service out{std::move(desired), {}, live == nullptr ? std::string() : live->uid};
   out.decision = plan::decide_service(out.desired.json(), live);
   if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
-    out.decision.conflict += fmt::format(", but RayService {} needs that name: delete or rename one of them",
-                                         state.spec.key.to_string());
+    out.decision.conflict +=
+        fmt::format(", but RayService {} needs that name: delete or rename one of them", state.spec.key.to_string());
   }
   return out;
 }

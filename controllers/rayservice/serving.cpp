@@ -73,10 +73,11 @@ class ConfigSender {
 
   /// Those of a cluster that has accepted the configuration are gone.
   void send_again() {
-    out_.problem = {"ApplicationsLost",
-                    fmt::format("RayCluster {} has no applications any more, as after the loss of its head: it is given "
-                                "serveConfigV2 again",
-                                cluster_.name())};
+    out_.problem = {
+        "ApplicationsLost",
+        fmt::format("RayCluster {} has no applications any more, as after the loss of its head: it is given "
+                    "serveConfigV2 again",
+                    cluster_.name())};
     // One that was accepted a moment ago may not show yet.
     const WorkloadAnswer* answer = answers_.to(request(record_.attempt));
     if (answer != nullptr && !is_due(*answer, options_.serve_retry)) return keep(*answer);
@@ -101,9 +102,9 @@ class ConfigSender {
       return;
     }
     const bool refused = answer->status / 100 == 4;
-    out_.problem = {refused ? "ConfigRefused" : "DashboardFailing",
-                    fmt::format("RayCluster {} did not accept serveConfigV2: {}", cluster_.name(),
-                                ray::explain(*answer))};
+    out_.problem = {
+        refused ? "ConfigRefused" : "DashboardFailing",
+        fmt::format("RayCluster {} did not accept serveConfigV2: {}", cluster_.name(), ray::explain(*answer))};
     const bool asked_since = out_.current && status->received > answer->received;
     if (asked_since && is_due(*answer, refused ? options_.refused_retry : options_.serve_retry)) return send_next();
     keep(*answer);
@@ -132,8 +133,9 @@ class ConfigSender {
                       fmt::format("the dashboard of RayCluster {} is asked for its applications", cluster_.name())};
       return;
     }
-    out_.problem = {"DashboardFailing", fmt::format("the dashboard of RayCluster {} does not report its applications: {}",
-                                                    cluster_.name(), ray::explain(*status))};
+    out_.problem = {"DashboardFailing",
+                    fmt::format("the dashboard of RayCluster {} does not report its applications: {}", cluster_.name(),
+                                ray::explain(*status))};
   }
 
   const Cluster& cluster_;

@@ -1,7 +1,8 @@
 // Serving: what Ray Serve reports about a cluster, and giving it the Serve configuration.
 //
 // 1. GET the applications.
-// 2. If the cluster has not accepted the configuration, or has lost its applications: record that it is sent (ServeRecord),
+// 2. If the cluster has not accepted the configuration, or has lost its applications: record that it is sent
+// (ServeRecord),
 //    then PUT it.
 // 3. When it is accepted, record that. Without an answer it may have taken effect: it is sent again only after another
 //    GET.
@@ -24,7 +25,7 @@ struct Serving {
   std::vector<plan::WorkloadRequest> requests;
   /// As reported last; nothing while unknown, such as after a restart of the operator.
   std::optional<ray::ServeInfo> info;
-  bool current = false;  ///< `info` is what the cluster reports now, after the last configuration.
+  bool current = false;               ///< `info` is what the cluster reports now, after the last configuration.
   std::optional<ServeRecord> record;  ///< To write.
   Problem problem;                    ///< Why the configuration is not applied: for kServeConfigApplied.
   std::optional<Duration> requeue_after;

@@ -98,8 +98,7 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
   update_conditions(input, status["conditions"], changes);
   const bool timed_out = string_at(*find_condition(status["conditions"], kReady), {"reason"}) == kInitializingTimedOut;
   const std::optional<Serving>& active = decisions.promote ? decisions.pending : decisions.active;
-  put_member(status, "activeServiceStatus",
-             timed_out ? Json() : cluster_status(state, input.active_name, active));
+  put_member(status, "activeServiceStatus", timed_out ? Json() : cluster_status(state, input.active_name, active));
   put_member(status, "pendingServiceStatus",
              timed_out ? Json() : cluster_status(state, input.pending_name, decisions.pending));
   put_member(status, "numServeEndpoints", input.endpoints);
@@ -111,7 +110,8 @@ Json suspension_status(const RayServiceState& state, SuspendPhase phase) {
   Json status = with_observed_generation(state);
   update_suspension(state, phase, status["conditions"]);
   if (phase == SuspendPhase::kRequested) {
-    for (const char* member : {"activeServiceStatus", "pendingServiceStatus", "numServeEndpoints"}) status.erase(member);
+    for (const char* member : {"activeServiceStatus", "pendingServiceStatus", "numServeEndpoints"})
+      status.erase(member);
   }
   put_service_status(status);
   return with_time(state, std::move(status));

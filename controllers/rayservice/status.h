@@ -9,8 +9,8 @@
 
 namespace tpuslice::rayservice {
 
-/// The whole status after the decisions. Equal to the present one unless something but the time changed. Adds the events
-/// of conditions that change.
+/// The whole status after the decisions. Equal to the present one unless something but the time changed. Adds the
+/// events of conditions that change.
 [[nodiscard]] Json next_status(const RayServiceState& state, const Decisions& decisions, const Problem& refusal,
                                plan::Changes& changes);
 

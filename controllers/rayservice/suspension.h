@@ -1,7 +1,7 @@
 // Suspension: spec.suspend deletes all clusters and services; without it they are created again.
 //
-// Progress is recorded in conditions, as in upstream: Suspending is written before the first deletion, Suspended after the
-// last. A suspension that has begun is completed even if spec.suspend is unset meanwhile.
+// Progress is recorded in conditions, as in upstream: Suspending is written before the first deletion, Suspended after
+// the last. A suspension that has begun is completed even if spec.suspend is unset meanwhile.
 #pragma once
 
 #include "controllers/rayservice/rayservice_state.h"

@@ -13,8 +13,8 @@ bool has_config(const Cluster& cluster, const ConfigHash& config) {
   return config.matches(cluster) || config.appends_groups(cluster);
 }
 
-/// A cluster of this config that is not in use, such as one whose creation was not recorded any more, or that an upgrade
-/// replaced just now.
+/// A cluster of this config that is not in use, such as one whose creation was not recorded any more, or that an
+/// upgrade replaced just now.
 const Cluster* find_unused(const RayServiceState& state, const ClusterChoice& choice, const ConfigHash& config) {
   const auto found = std::ranges::find_if(state.clusters.all(), [&](const Cluster& cluster) {
     return !cluster.terminating() && &cluster != choice.active && &cluster != choice.pending && config.matches(cluster);
@@ -22,8 +22,8 @@ const Cluster* find_unused(const RayServiceState& state, const ClusterChoice& ch
   return found == state.clusters.all().end() ? nullptr : &*found;
 }
 
-/// Derived, so that the create can be repeated. A cluster that still has the name, from the same config, is terminating,
-/// or was brought up to date since.
+/// Derived, so that the create can be repeated. A cluster that still has the name, from the same config, is
+/// terminating, or was brought up to date since.
 std::string new_name(const RayServiceState& state, const ConfigHash& config) {
   std::string name;
   for (std::size_t i = 0; i <= state.clusters.all().size(); ++i) {

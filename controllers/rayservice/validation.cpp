@@ -9,8 +9,8 @@ namespace tpuslice::rayservice {
 
 Problem check_spec(const Object& service) {
   const Json& json = service.json();
-  if (Problem refusal = webhook::refusal(webhook::validate_rayservice(json, nullptr),
-                                         webhook::unsupported_rayservice_fields(json))) {
+  if (Problem refusal =
+          webhook::refusal(webhook::validate_rayservice(json, nullptr), webhook::unsupported_rayservice_fields(json))) {
     return refusal;
   }
   // It may be valid YAML, but too large.

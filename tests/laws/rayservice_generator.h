@@ -14,8 +14,8 @@ class Generator final : public laws::Dice {
 
   /// A world after some random plans, edits and disturbances.
   [[nodiscard]] World world();
-  /// A change that a user may make: another image, serve configuration, number of replicas, group, strategy; suspension;
-  /// an invalid spec.
+  /// A change that a user may make: another image, serve configuration, number of replicas, group, strategy;
+  /// suspension; an invalid spec.
   void edit(World& world);
   /// Dashboards fail, applications change their status, proxies move; pods, clusters and services are deleted or
   /// changed by others; slices find no nodes; the operator is restarted.

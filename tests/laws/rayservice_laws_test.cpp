@@ -69,7 +69,8 @@ std::vector<std::string> differences(World& world) {
   if (world.active() != cluster.name()) out.emplace_back("active is " + world.active());
   if (!world.pending().empty()) out.emplace_back("pending is " + world.pending());
   for (const char* service : {"llm-serve-svc", "llm-head-svc"}) {
-    if (world.selected(service) != cluster.name()) out.push_back(fmt::format("{} selects {}", service, world.selected(service)));
+    if (world.selected(service) != cluster.name())
+      out.push_back(fmt::format("{} selects {}", service, world.selected(service)));
   }
   if (world.condition(kReady) != "True: NonZeroServeEndpoints") out.push_back("Ready is " + world.condition(kReady));
   if (world.ray(cluster.name()).config.is_null()) out.emplace_back("no Serve configuration");

@@ -81,10 +81,9 @@ class RayServiceWorld final : public OperatorWorld {
       for (const sim::JsonPtr& object : cluster.storage().list(resource, kService.namespace_name)) {
         const auto label = [&](const char* name) { return string_at(*object, {"metadata", "labels", name}); };
         const bool pod = std::string_view(resource) == "pods";
-        lines.insert(fmt::format("{} {} {} {} {}\n", resource,
-                                 pod ? label("ray.io/cluster") : string_at(*object, {"metadata", "name"}),
-                                 label("ray.io/node-type"), label("ray.io/serve"),
-                                 string_at(*object, {"status", "serviceStatus"})));
+        lines.insert(fmt::format(
+            "{} {} {} {} {}\n", resource, pod ? label("ray.io/cluster") : string_at(*object, {"metadata", "name"}),
+            label("ray.io/node-type"), label("ray.io/serve"), string_at(*object, {"status", "serviceStatus"})));
       }
     }
     return fmt::format("{}", fmt::join(lines, ""));

@@ -38,13 +38,13 @@ inline constexpr std::int64_t kDefaultDeletionDelaySeconds = 60;
 struct RayServiceSpec {
   ObjectKey key;
   std::string uid;
-  ControllerRef owner;                     ///< For children.
-  const Json* cluster_config = nullptr;    ///< rayClusterConfig; null if absent.
-  const Json* serve_service = nullptr;     ///< serveService; null if absent.
-  std::string serve_config;                ///< serveConfigV2: YAML.
-  std::string upgrade_type;                ///< As written, or NewCluster.
-  Duration deletion_delay;                 ///< rayClusterDeletionDelaySeconds
-  bool exclude_head = false;               ///< excludeHeadPodFromServeSvc
+  ControllerRef owner;                   ///< For children.
+  const Json* cluster_config = nullptr;  ///< rayClusterConfig; null if absent.
+  const Json* serve_service = nullptr;   ///< serveService; null if absent.
+  std::string serve_config;              ///< serveConfigV2: YAML.
+  std::string upgrade_type;              ///< As written, or NewCluster.
+  Duration deletion_delay;               ///< rayClusterDeletionDelaySeconds
+  bool exclude_head = false;             ///< excludeHeadPodFromServeSvc
   bool suspend = false;
   std::string managed_by;
   std::optional<Duration> initializing_timeout;  ///< kInitializingTimeout; nothing without.

@@ -62,7 +62,8 @@ ServiceOutcome play_service(const ServiceScenario& scenario, std::int64_t die_at
   if (die_at == 0) outcome.writes = world.operators.front()->faults().writes();
   outcome.digest = world.digest();
   outcome.violations = world.violations;
-  for (const std::string& request : world.dashboards.take_requests()) outcome.puts += request.starts_with("PUT") ? 1 : 0;
+  for (const std::string& request : world.dashboards.take_requests())
+    outcome.puts += request.starts_with("PUT") ? 1 : 0;
   return outcome;
 }
 

@@ -51,7 +51,7 @@ void warn_changes(const Json& job, const Json& old, Warnings& warnings) {
   }
 }
 
-/// TPU slices that nobody deletes after the job.
+/// TPU slices that are not deleted after the job.
 void warn_kept_slices(const ClusterView& cluster, const Json& job, Warnings& warnings) {
   if (bool_at(job, {"spec", "shutdownAfterJobFinishes"}) || find_set(job, {"spec", "deletionStrategy"}) != nullptr)
     return;

@@ -57,7 +57,7 @@ TEST_F(DashboardTest, IsThatOfTheHeadPod) {
   EXPECT_EQ(dashboard_of(spec, head, "cluster.local"), kDashboard);
   head.pod_ip = "fd00::7";
   EXPECT_EQ(dashboard_of(spec, head, "cluster.local")->address, "[fd00::7]:8265");
-  EXPECT_EQ(dashboard_url(spec, "cluster.local"), "http://train-head-svc.default.svc.cluster.local:8265");
+  EXPECT_EQ(dashboard_host_port(spec, "cluster.local"), "train-head-svc.default.svc.cluster.local:8265");
 }
 
 TEST_F(DashboardTest, HasThePortWithItsName) {

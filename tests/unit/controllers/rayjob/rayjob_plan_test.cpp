@@ -16,6 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 using namespace std::chrono_literals;
@@ -96,7 +97,7 @@ TEST(RayJobPlan, RunsOnceTheClusterIsReadyAndTheSubmitterExists) {
   const plan::Plan plan = world.step();
   EXPECT_THAT(plan::writes_of(plan), ElementsAre("create Job train"));
   EXPECT_EQ(world.state(), "Initializing") << "the Job was not observed yet";
-  EXPECT_THAT(world.status("dashboardURL"), HasSubstr("-head-svc.default.svc.cluster.local:8265"));
+  EXPECT_THAT(world.status("dashboardURL"), MatchesRegex("train-.*-head-svc.default.svc.cluster.local:8265"));
   world.run();
   EXPECT_EQ(world.state(), "Running");
   EXPECT_EQ(world.service()["metadata"]["name"], "train-head-svc");

@@ -57,6 +57,16 @@ TEST(Submitter, IsAJobWithTheImageOfTheHeadAndNoShell) {
   EXPECT_EQ(pod_of(world)["spec"]["restartPolicy"], "Never");
 }
 
+TEST(Submitter, PullsItsImageAsTheHeadDoes) {
+  Json cluster = a_rayjob()["spec"]["rayClusterSpec"];
+  Json& head = cluster["headGroupSpec"]["template"]["spec"];
+  head["imagePullSecrets"] = Json::array({{{"name", "registry"}}});
+  head["containers"][0]["imagePullPolicy"] = "Always";
+  const World world = with_submitter({{"rayClusterSpec", cluster}});
+  EXPECT_EQ(pod_of(world)["spec"]["imagePullSecrets"], head["imagePullSecrets"]);
+  EXPECT_EQ(container_of(world)["imagePullPolicy"], "Always");
+}
+
 TEST(Submitter, IsNotRunAgainForAJobThatFailed) {
   const World world = with_submitter();
   EXPECT_EQ(world.submitter()["spec"]["podFailurePolicy"]["rules"],
@@ -123,7 +133,7 @@ TEST(SidecarSubmitter, IsAContainerOfTheHeadThatIsNotReplaced) {
   EXPECT_EQ(pod["restartPolicy"], "Never");
   const Json& container = pod["containers"].back();
   EXPECT_EQ(container["name"], "ray-job-submitter");
-  EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), "http://127.0.0.1:8265");
+  EXPECT_EQ(variable(container, "RAY_DASHBOARD_ADDRESS"), "127.0.0.1:8265");
   EXPECT_EQ(variable(container, "RAY_JOB_SUBMISSION_ID"), world.job_id());
   world.start_cluster();
   world.run();

@@ -32,7 +32,7 @@ World with_running_job(const Json& spec = Json::object()) {
 }
 
 TEST(SuspendedRayJob, HasNoClusterAndStartsWhenItIsResumed) {
-  World world(a_rayjob({{"suspend", true}}));
+  World world(a_rayjob({{"suspend", true}, {"shutdownAfterJobFinishes", true}}));
   world.run();
   EXPECT_EQ(world.state(), "Suspended");
   EXPECT_EQ(world.status("rayClusterName"), "");
@@ -46,7 +46,7 @@ TEST(SuspendedRayJob, HasNoClusterAndStartsWhenItIsResumed) {
 }
 
 TEST(SuspendedRayJob, ReleasesEverythingBeforeItIsSuspendedWhateverTheSpecSaysMeanwhile) {
-  World world = with_running_job();
+  World world = with_running_job({{"shutdownAfterJobFinishes", true}});
   const std::string first = world.status("rayClusterName");
   world.patch_spec({{"suspend", true}});
   world.run();
@@ -69,7 +69,7 @@ TEST(SuspendedRayJob, ReleasesEverythingBeforeItIsSuspendedWhateverTheSpecSaysMe
 }
 
 TEST(SuspendedRayJob, MayBeWaitingForItsId) {
-  World world(a_rayjob({{"submissionMode", "InteractiveMode"}}));
+  World world(a_rayjob({{"submissionMode", "InteractiveMode"}, {"shutdownAfterJobFinishes", true}}));
   world.run();
   world.start_cluster();
   world.run();
@@ -81,7 +81,7 @@ TEST(SuspendedRayJob, MayBeWaitingForItsId) {
 }
 
 TEST(SuspendedRayJob, InARetryIsSuspendedInsteadOfStarted) {
-  World world = with_running_job({{"backoffLimit", 1}});
+  World world = with_running_job({{"backoffLimit", 1}, {"shutdownAfterJobFinishes", true}});
   world.end_submitter("Failed");
   world.ray.set_job(world.job_id(), "FAILED", "");
   world.advance(3s);
@@ -210,8 +210,7 @@ TEST(SelectingRayJob, WaitsForTheClusterThatItNames) {
 
 TEST(SelectingRayJob, NeverDeletesTheCluster) {
   Json spec = selecting();
-  spec["deletionStrategy"]["deletionRules"] =
-      Json::array({{{"policy", "DeleteCluster"}, {"condition", {{"jobStatus", "SUCCEEDED"}}}}});
+  spec["shutdownAfterJobFinishes"] = true;
   World world(a_rayjob(spec));
   world.run();
   world.add_foreign_cluster("shared");

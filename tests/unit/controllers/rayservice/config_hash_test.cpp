@@ -40,11 +40,10 @@ INSTANTIATE_TEST_SUITE_P(
                      config["headGroupSpec"]["template"]["spec"]["tolerations"] = Json::array({{{"key", "a"}}});
                    }},
         ConfigEdit{"Hosts", [](Json& config) { config["workerGroupSpecs"][0]["numOfHosts"] = 2; }, true},
-        ConfigEdit{"Image",
-                   [](Json& config) {
-                     config["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["image"] = "next";
-                   },
-                   true},
+        ConfigEdit{
+            "Image",
+            [](Json& config) { config["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["image"] = "next"; },
+            true},
         ConfigEdit{"RayVersion", [](Json& config) { config["rayVersion"] = "2.60.0"; }, true}),
     [](const auto& test) { return test.param.name; });
 

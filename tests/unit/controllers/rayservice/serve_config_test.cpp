@@ -37,7 +37,8 @@ TEST(ServeConfig, IsRefusedUnlessItIsAMapping) {
 
 TEST(ServeConfig, AliasesDoNotMultiplyIt) {
   std::string yaml = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
-  for (int i = 1; i < 8; ++i) yaml += fmt::format("a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
+  for (int i = 1; i < 8; ++i)
+    yaml += fmt::format("a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
   EXPECT_FALSE(parse_serve_config(yaml).ok());
 }
 

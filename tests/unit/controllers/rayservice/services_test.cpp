@@ -31,8 +31,7 @@ TEST_F(RayServiceServices, AreThoseOfUpstream) {
   const Json& serve = world_.services().at("llm-serve-svc");
   EXPECT_EQ(serve["metadata"]["labels"], Json::parse(R"({"ray.io/originated-from-cr-name": "llm",
     "ray.io/originated-from-crd": "RayService", "ray.io/serve": "llm-serve"})"));
-  EXPECT_EQ(serve["spec"]["selector"],
-            Json({{"ray.io/cluster", world_.active()}, {"ray.io/serve", "true"}}));
+  EXPECT_EQ(serve["spec"]["selector"], Json({{"ray.io/cluster", world_.active()}, {"ray.io/serve", "true"}}));
   EXPECT_EQ(serve["spec"]["ports"], Json::parse(R"([{"name": "serve", "port": 8000}])"));
 }
 

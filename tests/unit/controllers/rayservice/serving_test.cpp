@@ -151,7 +151,9 @@ TEST_F(ServeConfigOfCluster, ThatIsRefusedIsReportedOnceAndSentAgainSeldom) {
   int refusals = 0;
   for (int i = 0; i < 30; ++i) {
     const plan::Plan plan = world_.reconcile();
-    if (std::ranges::any_of(plan.events, [](const auto& event) { return event.reason == "FailedToUpdateServeApplications"; })) ++refusals;
+    if (std::ranges::any_of(plan.events,
+                            [](const auto& event) { return event.reason == "FailedToUpdateServeApplications"; }))
+      ++refusals;
     world_.advance();
   }
   EXPECT_LE(ray().puts, 4);
@@ -180,8 +182,9 @@ TEST_F(ServeConfigOfCluster, DuringAnUpgradeGoesToThePendingClusterOnly) {
   const Json& status = world_.service()["status"];
   EXPECT_EQ(status["activeServiceStatus"]["applicationStatuses"]["app"]["status"], "RUNNING");
   EXPECT_EQ(status["pendingServiceStatus"]["applicationStatuses"]["other"]["status"], "DEPLOYING");
-  EXPECT_EQ(status["pendingServiceStatus"]["applicationStatuses"]["other"]["serveDeploymentStatuses"]["model"]["status"],
-            "HEALTHY");
+  EXPECT_EQ(
+      status["pendingServiceStatus"]["applicationStatuses"]["other"]["serveDeploymentStatuses"]["model"]["status"],
+      "HEALTHY");
 }
 
 TEST_F(ServeConfigOfCluster, AClusterIsNotReadyWhileOneApplicationDoesNotRun) {

@@ -41,7 +41,9 @@ class RayServiceUpgrade : public testing::Test {
     }
     return condition();
   }
-  [[nodiscard]] Json& groups_of(const std::string& cluster) { return world_.clusters().at(cluster)["spec"]["workerGroupSpecs"]; }
+  [[nodiscard]] Json& groups_of(const std::string& cluster) {
+    return world_.clusters().at(cluster)["spec"]["workerGroupSpecs"];
+  }
 
   World world_;
   std::string first_;
@@ -234,7 +236,8 @@ TEST_F(RayServiceUpgrade, AnUpgradeOfAnotherOperatorGoesOn) {
   set_image("next");
   world_.reconcile();
   const std::string second = world_.pending();
-  for (auto& [name, cluster] : world_.clusters()) cluster["metadata"]["annotations"][std::string(kHashMaker)] = "v1.6.0";
+  for (auto& [name, cluster] : world_.clusters())
+    cluster["metadata"]["annotations"][std::string(kHashMaker)] = "v1.6.0";
   world_.advance();
   ASSERT_LE(world_.settle(), kSettled);
   EXPECT_EQ(world_.active(), second);

@@ -22,15 +22,12 @@ bool is_terminating(const Json& object) { return object["metadata"].contains("de
 Json with_config(Json config) {
   config["headGroupSpec"]["template"]["spec"]["containers"][0]["ports"] =
       Json::array({{{"name", "serve"}, {"containerPort", 8000}}, {{"name", "dashboard"}, {"containerPort", 8265}}});
-  return {{"apiVersion", "ray.io/v1"},
-          {"kind", "RayService"},
-          {"metadata",
-           {{"name", "llm"},
-            {"namespace", "default"},
-            {"uid", "uid-llm"},
-            {"resourceVersion", "1"},
-            {"generation", 1}}},
-          {"spec", {{"rayClusterConfig", std::move(config)}, {"serveConfigV2", a_serve_config("app")}}}};
+  return {
+      {"apiVersion", "ray.io/v1"},
+      {"kind", "RayService"},
+      {"metadata",
+       {{"name", "llm"}, {"namespace", "default"}, {"uid", "uid-llm"}, {"resourceVersion", "1"}, {"generation", 1}}},
+      {"spec", {{"rayClusterConfig", std::move(config)}, {"serveConfigV2", a_serve_config("app")}}}};
 }
 
 ObjectPtr view_of(const Json& object) {
@@ -269,17 +266,14 @@ void World::heal_ray() {
 
 void World::delete_service() { service_["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
 
-bool World::gone() const {
-  return is_terminating(service_) && array_at(service_, {"metadata", "finalizers"}).empty();
-}
+bool World::gone() const { return is_terminating(service_) && array_at(service_, {"metadata", "finalizers"}).empty(); }
 
 std::string World::active() const { return string_at(service_, {"status", "activeServiceStatus", "rayClusterName"}); }
 std::string World::pending() const { return string_at(service_, {"status", "pendingServiceStatus", "rayClusterName"}); }
 
 std::string World::condition(std::string_view type) const {
   const Json* found = find_condition(array_at(service_, {"status", "conditions"}), type);
-  return found == nullptr ? ""
-                          : fmt::format("{}: {}", string_at(*found, {"status"}), string_at(*found, {"reason"}));
+  return found == nullptr ? "" : fmt::format("{}: {}", string_at(*found, {"status"}), string_at(*found, {"reason"}));
 }
 
 std::string World::selected(const std::string& service) const {

@@ -1,5 +1,5 @@
-// World: one RayService, its children and its Ray clusters in memory. Applies actions as an API server would, and answers
-// requests as Ray's dashboards would.
+// World: one RayService, its children and its Ray clusters in memory. Applies actions as an API server would, and
+// answers requests as Ray's dashboards would.
 #pragma once
 
 #include <functional>
@@ -62,11 +62,11 @@ class World {
 
   /// What the dashboard of a cluster does; by name.
   struct Ray {
-    Json config;                              ///< Accepted; null: nothing.
+    Json config;                                  ///< Accepted; null: nothing.
     std::map<std::string, std::string> statuses;  ///< Of applications; otherwise RUNNING.
-    std::vector<std::string> proxies;         ///< Pods with a healthy proxy, beside the head.
-    int answer_status = 200;                  ///< 0: no answer.
-    int put_status = 200;                     ///< If answer_status is 200.
+    std::vector<std::string> proxies;             ///< Pods with a healthy proxy, beside the head.
+    int answer_status = 200;                      ///< 0: no answer.
+    int put_status = 200;                         ///< If answer_status is 200.
     int puts = 0;
   };
   [[nodiscard]] Ray& ray(const std::string& cluster) { return ray_[cluster]; }

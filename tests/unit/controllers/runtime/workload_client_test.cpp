@@ -166,7 +166,7 @@ TEST_F(WorkloadClientTest, ARequestThatIsReplacedMeanwhileIsSentAfterIt) {
   settle();
   EXPECT_EQ(sent_.size(), 2U);
   EXPECT_NE(answer(post(1)), nullptr);
-  EXPECT_EQ(news_.size(), 1U) << "nobody asked for the first answer";
+  EXPECT_EQ(news_.size(), 1U) << "the first answer was not asked for";
 }
 
 TEST_F(WorkloadClientTest, ANamespaceHasAShare) {

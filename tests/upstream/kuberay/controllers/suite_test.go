@@ -18,6 +18,7 @@ import (
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -92,7 +93,11 @@ func serveDashboard(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		info, err := fakeRayDashboardClient.GetJobInfo(r.Context(), filepath.Base(r.URL.Path))
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
+			status := http.StatusInternalServerError
+			if apierrors.IsBadRequest(err) { // KubeRay's client turns a 404 into this error.
+				status = http.StatusNotFound
+			}
+			http.Error(w, err.Error(), status)
 			return
 		}
 		answer(w, info)
