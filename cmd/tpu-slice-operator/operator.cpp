@@ -49,8 +49,11 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   result.topology_keys = topology_keys(options);
   result.device_env = options.device_env;
   result.gate = options.enables("slice");  // Only the slice controller removes the gate.
-  const std::pair<const char*, const char*> kinds[] = {
-      {"raycluster", "RayCluster"}, {"jobset", "JobSet"}, {"leaderworkerset", "LeaderWorkerSet"}};
+  const std::pair<const char*, const char*> kinds[] = {{"raycluster", "RayCluster"},
+                                                       {"rayjob", "RayJob"},
+                                                       {"rayservice", "RayService"},
+                                                       {"jobset", "JobSet"},
+                                                       {"leaderworkerset", "LeaderWorkerSet"}};
   for (const auto& [controller, kind] : kinds) {
     if (options.enables(controller)) result.served_kinds.insert(kind);
   }

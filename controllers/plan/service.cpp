@@ -1,6 +1,7 @@
 #include "controllers/plan/service.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -89,6 +90,34 @@ Json restore_service(const Json& desired, const Json& live) {
   return patch;
 }
 
+/// The API server leaves such a value out.
+bool is_zero(const Json& value) {
+  return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
+}
+
+/// Cluster IPs, IP families and the class of a load balancer are immutable.
+constexpr auto kMutableMembers = std::to_array<std::string_view>(
+    {"externalIPs", "externalTrafficPolicy", "internalTrafficPolicy", "loadBalancerSourceRanges",
+     "publishNotReadyAddresses", "sessionAffinity", "sessionAffinityConfig", "type"});
+
+Json restore_described_service(const Json& desired, const Json& live) {
+  Json patch = restore_service(desired, live);
+  for (const std::string_view member : kMutableMembers) {
+    const Json* value = find_set(desired, {"spec", member});
+    if (value == nullptr) continue;
+    const Json* found = find_set(live, {"spec", member});
+    if (found == nullptr && is_zero(*value)) continue;
+    if (Json change = restore_patch(*value, found == nullptr ? Json() : *found); !change.is_null()) {
+      patch["spec"][std::string(member)] = std::move(change);
+    }
+  }
+  const Json annotations = string_map_at(desired, {"metadata", "annotations"});
+  if (Json missing = restore_patch(annotations, string_map_at(live, {"metadata", "annotations"})); !missing.is_null()) {
+    patch["metadata"]["annotations"] = std::move(missing);
+  }
+  return patch;
+}
+
 ServiceDecision patch_or_none(Json patch) {
   return patch.is_null() ? ServiceDecision{} : ServiceDecision{Kind::kPatch, std::move(patch)};
 }
@@ -115,6 +144,10 @@ ServiceDecision decide_headless_service(const Json& desired, const ServiceView* 
 
 ServiceDecision decide_service(const Json& desired, const ObjectView* live) {
   return decide_by_owner(desired, live, [&](const Json& found) { return restore_service(desired, found); });
+}
+
+ServiceDecision decide_described_service(const Json& desired, const ObjectView* live) {
+  return decide_by_owner(desired, live, [&](const Json& found) { return restore_described_service(desired, found); });
 }
 
 }  // namespace tpuslice::plan

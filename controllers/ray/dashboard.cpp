@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
 #include "api/types/utf8.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
@@ -16,7 +17,6 @@ namespace {
 
 /// Of a user's document: one application takes a few hundred values.
 constexpr JsonLimits kAnswerLimits{.bytes = 1U << 20U, .values = 50'000, .depth = 32};
-constexpr std::size_t kMaxName = 128;
 
 /// Percent-encodes all but unreserved characters.
 std::string escape(std::string_view text) {
@@ -55,7 +55,7 @@ std::string text_at(const Json& json, std::string_view member, std::size_t limit
 /// What is kept of an answer that is not 200: {"text"}.
 Json keep_text(const std::string& body) {
   if (!is_utf8(body)) return Json::object();
-  return {{"text", clip(body.substr(0, 4 * kMaxMessage), kMaxMessage)}};
+  return {{"text", clip(trimmed(std::string_view(body).substr(0, 4 * kMaxMessage)), kMaxMessage)}};
 }
 
 Json read_text(int /*status*/, const std::string& body) { return keep_text(body); }

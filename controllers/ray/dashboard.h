@@ -75,6 +75,8 @@ inline constexpr std::string_view kApplicationRunning = "RUNNING";
 inline constexpr std::size_t kMaxApplications = 64;
 inline constexpr std::size_t kMaxDeployments = 64;
 inline constexpr std::size_t kMaxProxies = 1024;
+/// Bytes of a name or status that is kept.
+inline constexpr std::size_t kMaxName = 128;
 
 struct DeploymentInfo {
   std::string status;

@@ -82,7 +82,9 @@ void fail(const RayJobState& state, std::string_view reason, std::string message
   status.reason = reason;
   status.message = message;
   ++status.failed;
-  std::string text = fmt::format("{}: {}; {}", reason, message.empty() ? "no message" : message, retry);
+  std::string_view cause = message.empty() ? std::string_view("no message") : std::string_view(message);
+  while (cause.ends_with('.')) cause.remove_suffix(1);
+  std::string text = fmt::format("{}: {}; {}", reason, cause, retry);
   draft.changes.event(EventType::kWarning, retries ? kRetrying : kFailed, text);
   draft.changes.reasons.push_back(std::move(text));
   if (retries) return;

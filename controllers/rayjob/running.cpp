@@ -68,7 +68,9 @@ void handle_unknown_job(const RayJobState& state, const SubmitterState& submitte
 void check_status_timeout(const RayJobState& state, std::string_view problem, Draft& draft) {
   if (!draft.status.check_failing_since) {
     draft.status.check_failing_since = state.seen.now;
-    draft.changes.reasons.push_back(fmt::format("the status of the Ray job is unknown: {}", problem));
+    std::string text = fmt::format("the status of the Ray job is unknown: {}", problem);
+    draft.changes.event(plan::EventType::kWarning, "JobStatusCheckFailed", text);
+    draft.changes.reasons.push_back(std::move(text));
   }
   const Timestamp due = *draft.status.check_failing_since + state.options.status_check_timeout;
   if (state.seen.now < due) return draft.changes.requeue_within(due - state.seen.now);

@@ -1,19 +1,22 @@
 #include "controllers/rayservice/serve_config.h"
 
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
 #include "api/base/strings.h"
+#include "api/types/utf8.h"
 #include "api/types/yaml.h"
+#include "controllers/ray/dashboard.h"
 
 namespace tpuslice::rayservice {
 namespace {
 
 constexpr std::size_t kHashLength = 10;
 constexpr std::string_view kSent = "sent";
+/// Ray's name of an application without one.
+constexpr std::string_view kDefaultApplication = "default";
 /// Aliases can multiply a small text.
 constexpr YamlLimits kConfigLimits{.bytes = 1U << 20U, .depth = 32, .nodes = 50'000};
 
@@ -29,7 +32,9 @@ Result<ServeConfig> parse_serve_config(std::string_view yaml) {
     return Error::invalid_argument("spec.serveConfigV2: found {}, expected a mapping with applications",
                                    out.json.type_name());
   }
-  out.has_applications = !array_at(out.json, {"applications"}).empty();
+  for (const Json& application : array_at(out.json, {"applications"})) {
+    out.applications.push_back(clip(string_at(application, {"name"}, kDefaultApplication), ray::kMaxName));
+  }
   out.hash = short_hash(out.json.dump(), kHashLength);
   return out;
 }

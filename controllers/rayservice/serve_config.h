@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/base/result.h"
 #include "api/types/json.h"
@@ -13,7 +14,7 @@ namespace tpuslice::rayservice {
 struct ServeConfig {
   Json json;         ///< Body of the request; without serveConfigV2 a configuration without applications.
   std::string hash;  ///< Of it.
-  bool has_applications = false;
+  std::vector<std::string> applications;  ///< Names, as the dashboard reports them.
 };
 /// `yaml`: spec.serveConfigV2. Errors: InvalidArgument unless it is a mapping.
 [[nodiscard]] Result<ServeConfig> parse_serve_config(std::string_view yaml);

@@ -87,10 +87,11 @@ const ObjectView* find_service(const RayServiceObserved& seen, const std::string
   return found == seen.services.end() ? nullptr : found->get();
 }
 
-Service decide(const RayServiceState& state, Object desired) {
+template <typename Decide>
+Service decide(const RayServiceState& state, Object desired, const Decide& decide_by_live) {
   const ObjectView* live = find_service(state.seen, desired.name());
   Service out{std::move(desired), {}, live == nullptr ? std::string() : live->uid};
-  out.decision = plan::decide_service(out.desired.json(), live);
+  out.decision = decide_by_live(out.desired.json(), live);
   if (out.decision.kind == plan::ServiceDecision::Kind::kConflict) {
     out.decision.conflict +=
         fmt::format(", but RayService {} needs that name: delete or rename one of them", state.spec.key.to_string());
@@ -119,10 +120,12 @@ std::string selected_cluster(const RayServiceState& state) {
 }
 
 std::vector<Service> decide_services(const RayServiceState& state, const Cluster& cluster, const Options& options) {
-  std::vector<Service> out{decide(state, build_head(state.spec, cluster, options))};
+  std::vector<Service> out{decide(state, build_head(state.spec, cluster, options), plan::decide_service)};
   Object serve = build_serve(state.spec, cluster);
   // The API server refuses a service without ports.
-  if (!array_at(serve.json(), {"spec", "ports"}).empty()) out.push_back(decide(state, std::move(serve)));
+  if (!array_at(serve.json(), {"spec", "ports"}).empty()) {
+    out.push_back(decide(state, std::move(serve), plan::decide_described_service));
+  }
   return out;
 }
 

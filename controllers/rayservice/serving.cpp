@@ -46,9 +46,9 @@ class ConfigSender {
     const bool same = record_.hash == config_.hash;
     if (same && !record_.accepted) return follow(status);
     const bool empty = out_.current && out_.info->applications.empty();
-    if (same) return empty && config_.has_applications ? send_again() : await_applications();
+    if (same) return lacks_applications() ? send_again() : await_applications();
     if (!out_.current) return explain_status(status);
-    const bool nothing_to_remove = !config_.has_applications && record_.hash.empty() && empty;
+    const bool nothing_to_remove = config_.applications.empty() && record_.hash.empty() && empty;
     if (nothing_to_remove) return;
     out_.problem = config_pending();
     send_next();
@@ -63,6 +63,14 @@ class ConfigSender {
     return {"ConfigPending", fmt::format("RayCluster {} is given serveConfigV2", cluster_.name())};
   }
 
+  /// The cluster does not report what it has accepted, such as after the loss of its head.
+  [[nodiscard]] bool lacks_applications() const {
+    if (!out_.current) return false;
+    const auto& reported = out_.info->applications;
+    if (reported.size() >= ray::kMaxApplications) return false;  // Others may be left out.
+    return !std::ranges::all_of(config_.applications, [&](const std::string& name) { return reported.contains(name); });
+  }
+
   /// Until applications show, the answer says when the configuration was accepted.
   void await_applications() {
     if (out_.current) return;
@@ -71,11 +79,10 @@ class ConfigSender {
     }
   }
 
-  /// Those of a cluster that has accepted the configuration are gone.
   void send_again() {
     out_.problem = {
         "ApplicationsLost",
-        fmt::format("RayCluster {} has no applications any more, as after the loss of its head: it is given "
+        fmt::format("RayCluster {} does not report all applications, as after the loss of its head: it is given "
                     "serveConfigV2 again",
                     cluster_.name())};
     // One that was accepted a moment ago may not show yet.

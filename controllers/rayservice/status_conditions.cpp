@@ -70,6 +70,23 @@ void check_timeout(const RayServiceState& state, ServiceConditions& conditions, 
                             seconds_text(spent), seconds_text(*timeout)));
 }
 
+/// Why no pod serves, the first cause first.
+std::string describe_wait(const ConditionInput& input) {
+  const Cluster* newest = input.decisions.choice.newest();
+  if (newest == nullptr) return "its RayCluster is being created";
+  if (input.decisions.room.problem) return input.decisions.room.problem.message;
+  const std::optional<Serving>& serving = input.decisions.newest();
+  if (serving && serving->problem) return serving->problem.message;
+  if (serving && serving->info) {
+    for (const auto& [name, application] : serving->info->applications) {
+      if (application.status == ray::kApplicationRunning) continue;
+      return fmt::format("application {} of RayCluster {} is {}", name, newest->name(),
+                         application.status.empty() ? "not reported" : application.status);
+    }
+  }
+  return fmt::format("no pod of RayCluster {} is ready and has a healthy Serve proxy", newest->name());
+}
+
 void update_ready(const ConditionInput& input, ServiceConditions& conditions, Changes& changes) {
   constexpr std::string_view kMessage = "RayService is initializing";
   if (conditions.find(kReady) == nullptr) {
@@ -85,6 +102,9 @@ void update_ready(const ConditionInput& input, ServiceConditions& conditions, Ch
   } else {
     if (conditions.reason(kReady) == kValidationFailed) {
       conditions.begin(kReady, "False", kInitializing, std::string(kMessage));
+    }
+    if (conditions.reason(kReady) == kInitializing) {
+      conditions.set(kReady, "False", kInitializing, fmt::format("{}: {}", kMessage, describe_wait(input)));
     }
     check_timeout(input.state, conditions, changes);
   }
@@ -154,7 +174,10 @@ Problem children_problem(const ConditionInput& input) {
     return {failure->reason, failure->message};
   }
   if (input.decisions.create) pending = fmt::format("RayCluster {} is being created", input.decisions.create->name());
-  if (pending.empty() && input.active_name.empty()) pending = "the services are created when the RayCluster serves";
+  if (pending.empty() && input.active_name.empty()) {
+    if (input.refusal) return {"NotAccepted", "the spec is refused"};
+    pending = "the services are created when the RayCluster serves";
+  }
   return pending.empty() ? Problem{} : Problem{"ChildrenPending", std::move(pending)};
 }
 
@@ -179,7 +202,8 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
   const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
   set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
           failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
-  const Problem& room = input.decisions.room.problem;
+  Problem room = input.decisions.room.problem;
+  if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
   set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
   set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",

@@ -321,6 +321,25 @@ TEST(WarnRayJob, AboutWhatIsProbablyNotIntended) {
               ElementsAre(HasSubstr("spec.rayClusterSpec.authOptions.mode: is not set")));
 }
 
+TEST(WarnRayJob, AboutFieldsOfOtherModes) {
+  EXPECT_THAT(warn_rayjob(patched_rayjob(R"({"submissionMode": "HTTPMode", "submitterConfig": {"backoffLimit": 1},
+                                             "submitterPodTemplate": {"spec": {"containers": []}}})"),
+                          nullptr),
+              ElementsAre("spec.submitterPodTemplate: has no effect with spec.submissionMode HTTPMode",
+                          "spec.submitterConfig: has no effect with spec.submissionMode HTTPMode"));
+  EXPECT_THAT(warn_rayjob(patched_rayjob(R"({"submissionMode": "InteractiveMode"})"), nullptr),
+              ElementsAre("spec.entrypoint: has no effect with spec.submissionMode InteractiveMode"));
+  EXPECT_THAT(
+      warn_rayjob(patched_rayjob(R"({"submitterPodTemplate": {"spec": {"containers":
+                                             [{"name": "a", "image": "i", "command": ["run"]}]}}})"),
+                  nullptr),
+      ElementsAre("spec.entrypoint: has no effect as the container of spec.submitterPodTemplate has a command"));
+  EXPECT_THAT(warn_rayjob(patched_rayjob(R"({"rayClusterSpec": null,
+                                             "clusterSelector": {"ray.io/cluster": "rc", "team": "a"}})"),
+                          nullptr),
+              ElementsAre("spec.clusterSelector: only the key ray.io/cluster has an effect"));
+}
+
 TEST(WarnRayJob, AboutChangesThatComeTooLate) {
   const Json waiting = tpu_rayjob();
   Json job = waiting;

@@ -222,6 +222,20 @@ TEST(WarnRayService, AboutFieldsWithoutEffect) {
                           HasSubstr("spec.rayClusterConfig.authOptions.mode: is not set")));
 }
 
+TEST(WarnRayService, AboutChangesThatAreNotApplied) {
+  const Json old = tpu_rayservice();
+  Json service = old;
+  Json& group = service["spec"]["rayClusterConfig"]["workerGroupSpecs"][0];
+  group["template"]["spec"]["tolerations"] = Json::array({{{"operator", "Exists"}}});
+  EXPECT_THAT(warn_rayservice(service, &old),
+              ElementsAre("spec.rayClusterConfig.workerGroupSpecs[0].template.spec.tolerations: a change of this field "
+                          "alone is not applied to the existing RayCluster"));
+  group["replicas"] = 2;
+  EXPECT_THAT(warn_rayservice(service, &old), IsEmpty()) << "the cluster is updated with both";
+  EXPECT_THAT(warn_rayservice(with(old, "/spec/rayClusterConfig/suspend", true), &old),
+              ElementsAre(HasSubstr("spec.rayClusterConfig.suspend: a change of this field alone")));
+}
+
 TEST(WarnRayService, AboutChangesThatStartNoUpgrade) {
   const Json old = patched_rayservice(R"({"upgradeStrategy": {"type": "None"}})");
   Json service = old;

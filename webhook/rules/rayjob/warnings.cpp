@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "tpu/labels.h"
 #include "webhook/rules/field_changes.h"
 #include "webhook/rules/raycluster/cluster_view.h"
 #include "webhook/rules/rayjob/rules.h"
@@ -22,6 +23,37 @@ constexpr std::size_t kMaxRayJobWarning = 252;  // Plus "...": the API server cu
 constexpr auto kAttemptFields = std::to_array<std::string_view>(
     {"rayClusterSpec", "clusterSelector", "entrypoint", "entrypointNumCpus", "entrypointNumGpus", "entrypointResources",
      "metadata", "runtimeEnvYAML", "submissionMode", "submitterConfig", "submitterPodTemplate"});
+
+/// Read by the submitter that the operator makes, or by the operator as submitter.
+constexpr auto kSubmissionFields = std::to_array<std::string_view>(
+    {"entrypoint", "entrypointNumCpus", "entrypointNumGpus", "entrypointResources", "metadata", "runtimeEnvYAML"});
+
+void warn_without_effect(const Json& job, std::string_view field, std::string_view why, Warnings& warnings) {
+  if (find_set(job, {"spec", field}) == nullptr) return;
+  warnings.push_back(fmt::format("spec.{}: has no effect {}", field, why));
+}
+
+/// Fields of another submission mode than the job's.
+void warn_unused(const Json& job, Warnings& warnings) {
+  const std::string mode = string_at(job, {"spec", "submissionMode"}, "K8sJobMode");
+  if (mode == "HTTPMode" || mode == "InteractiveMode") {
+    for (const std::string_view field : {"submitterPodTemplate", "submitterConfig"}) {
+      warn_without_effect(job, field, fmt::format("with spec.submissionMode {}", mode), warnings);
+    }
+  }
+  const Json& command = array_at(job, {"spec", "submitterPodTemplate", "spec", "containers", "0", "command"});
+  for (const std::string_view field : kSubmissionFields) {
+    if (mode == "InteractiveMode")
+      warn_without_effect(job, field, "with spec.submissionMode InteractiveMode", warnings);
+    if (mode == "K8sJobMode" && !command.empty()) {
+      warn_without_effect(job, field, "as the container of spec.submitterPodTemplate has a command", warnings);
+    }
+  }
+  const Json* selector = find_set(job, {"spec", "clusterSelector"});
+  if (selector != nullptr && selector->is_object() && selector->size() > 1 && selector->contains(tpu::kRayCluster)) {
+    warnings.push_back(fmt::format("spec.clusterSelector: only the key {} has an effect", tpu::kRayCluster));
+  }
+}
 
 /// Whether an attempt runs, or was the last one.
 bool has_started(const Json& job) {
@@ -70,6 +102,7 @@ Warnings warn_rayjob(const Json& job, const Json* old) {
   if (find_set(job, {"spec", "deletionStrategy", "onSuccess"}) != nullptr) {
     warnings.emplace_back("spec.deletionStrategy: onSuccess and onFailure are deprecated; use deletionRules");
   }
+  warn_unused(job, warnings);
   const Json cluster = embedded_cluster(job, "rayClusterSpec");
   if (cluster.is_object()) {
     const ClusterView view(cluster, "spec.rayClusterSpec");

@@ -13,19 +13,37 @@ namespace {
 
 constexpr std::size_t kMaxRayServiceWarning = 252;  // Plus "...": the API server cuts at 256.
 
-/// Applied to the existing cluster, without an upgrade.
-bool is_scaling(const FieldChange& change) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{".replicas", ".minReplicas", ".maxReplicas", ".scaleStrategy"},
-      [&](std::string_view field) { return change.path.find(field) != std::string::npos; });
+bool names(const FieldChange& change, std::initializer_list<std::string_view> fields) {
+  return std::ranges::any_of(fields,
+                             [&](std::string_view field) { return change.path.find(field) != std::string::npos; });
 }
 
-/// Whether the change of the cluster needs a new cluster.
-bool needs_upgrade(const Json& service, const Json& old) {
+/// Applied to the existing cluster, without an upgrade.
+bool is_scaling(const FieldChange& change) { return names(change, {".replicas", ".minReplicas", ".maxReplicas"}); }
+
+/// Not part of the hash of the cluster, and so applied only together with other changes.
+bool is_not_compared(const FieldChange& change) {
+  return names(change, {".scaleStrategy", ".tolerations", ".schedulingGates", "rayClusterConfig.suspend",
+                        "rayClusterConfig.upgradeStrategy"});
+}
+
+void warn_config_changes(const Json& service, const Json& old, std::vector<std::string>& warnings) {
   const Json* before = find_set(old, {"spec", "rayClusterConfig"});
   const Json* after = find_set(service, {"spec", "rayClusterConfig"});
-  if (before == nullptr || after == nullptr) return false;
-  return !std::ranges::all_of(field_changes(*before, *after, "spec.rayClusterConfig"), is_scaling);
+  if (before == nullptr || after == nullptr) return;
+  const std::vector<FieldChange> changes = field_changes(*before, *after, "spec.rayClusterConfig");
+  if (!changes.empty() && std::ranges::all_of(changes, is_not_compared)) {
+    warnings.push_back(fmt::format("{}: a change of this field alone is not applied to the existing RayCluster",
+                                   changes.front().path));
+    return;
+  }
+  const bool needs_upgrade = std::ranges::any_of(
+      changes, [](const FieldChange& change) { return !is_scaling(change) && !is_not_compared(change); });
+  if (needs_upgrade && string_at(service, {"spec", "upgradeStrategy", "type"}) == "None") {
+    warnings.emplace_back(
+        "spec.rayClusterConfig: the change has no effect while spec.upgradeStrategy.type is None: no new cluster is "
+        "created");
+  }
 }
 
 }  // namespace
@@ -42,11 +60,7 @@ std::vector<std::string> warn_rayservice(const Json& service, const Json* old) {
     warnings.emplace_back(
         "spec.upgradeStrategy.clusterUpgradeOptions: has no effect without type NewClusterWithIncrementalUpgrade");
   }
-  if (type == "None" && old != nullptr && needs_upgrade(service, *old)) {
-    warnings.emplace_back(
-        "spec.rayClusterConfig: the change has no effect while spec.upgradeStrategy.type is None: no new cluster is "
-        "created");
-  }
+  if (old != nullptr) warn_config_changes(service, *old, warnings);
   const Json cluster = embedded_cluster(service, "rayClusterConfig");
   if (cluster.is_object()) {
     for (std::string& warning : warn_cluster(ClusterView(cluster, "spec.rayClusterConfig"))) {

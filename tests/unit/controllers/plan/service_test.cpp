@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/types/patch.h"
+
 namespace tpuslice::plan {
 namespace {
 
@@ -84,6 +86,25 @@ TEST(Service, GetsPortsAndLabelsBackAndKeepsNodePorts) {
   EXPECT_EQ(out.kind, Kind::kPatch);
   EXPECT_EQ(out.patch, Json::parse(R"({"metadata": {"labels": {"app": "train"}},
     "spec": {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 2, "nodePort": 30002}]}})"));
+}
+
+TEST(DescribedService, GetsAnnotationsAndMutableMembersBack) {
+  const Json desired = apply_merge_patch(headless(), Json::parse(R"({"metadata": {"annotations": {"a": "1"}},
+                                  "spec": {"clusterIP": "None", "type": "LoadBalancer", "sessionAffinity": "None",
+                                           "loadBalancerSourceRanges": ["10.0.0.0/8"],
+                                           "publishNotReadyAddresses": false}})"));
+  const Json live =
+      apply_merge_patch(headless(), Json::parse(R"({"metadata": {"annotations": {"a": "0", "others": "x"}},
+                                  "spec": {"clusterIP": "10.0.0.7", "type": "ClusterIP", "sessionAffinity": "None",
+                                           "publishNotReadyAddresses": null,
+                                           "externalIPs": ["192.0.2.1"]}})"));
+  const ObjectView view = ObjectView::from_json(live).value();
+  const ServiceDecision out = decide_described_service(desired, &view);
+  EXPECT_EQ(out.patch, Json::parse(R"({"metadata": {"annotations": {"a": "1"}},
+                                       "spec": {"type": "LoadBalancer", "loadBalancerSourceRanges": ["10.0.0.0/8"]}})"));
+  const ObjectView same = ObjectView::from_json(apply_merge_patch(live, out.patch)).value();
+  EXPECT_EQ(decide_described_service(desired, &same).kind, Kind::kNone);
+  EXPECT_EQ(decide_service(desired, &view).kind, Kind::kNone) << "of a service that is not described";
 }
 
 TEST(Service, OfAnotherOwnerIsAConflict) {

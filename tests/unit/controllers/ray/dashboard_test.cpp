@@ -142,6 +142,7 @@ TEST_F(DashboardTest, KeepsLittleOfALongAnswer) {
   EXPECT_LE(info->message.size(), kMaxMessage + 3);
   EXPECT_LE(explain(answered(get, 500, std::string(1U << 19U, 'x'))).size(), kMaxMessage + 20);
   EXPECT_EQ(explain(answered(get, 500, "\xff\xfe")), "HTTP status 500");
+  EXPECT_EQ(explain(answered(get, 500, "connection refused\n")), "500: connection refused");
 
   Json serve = {{"applications", Json::object()}, {"proxies", Json::object()}};
   for (int i = 0; i < 500; ++i) {

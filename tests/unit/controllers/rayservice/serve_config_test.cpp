@@ -8,12 +8,14 @@
 namespace tpuslice::rayservice {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(ServeConfig, IsTheJsonOfTheYaml) {
   const ServeConfig config = parse_serve_config(a_serve_config("a")).value();
   EXPECT_EQ(config.json["applications"][0]["import_path"], "serve:app");
-  EXPECT_TRUE(config.has_applications);
+  EXPECT_THAT(config.applications, ElementsAre("a"));
   EXPECT_EQ(config.hash.size(), 10U);
 }
 
@@ -27,7 +29,12 @@ TEST(ServeConfig, HasTheSameHashHoweverItIsWritten) {
 TEST(ServeConfig, WithoutTextHasNoApplications) {
   const ServeConfig config = parse_serve_config("").value();
   EXPECT_EQ(config.json, Json::parse(R"({"applications": []})"));
-  EXPECT_FALSE(config.has_applications);
+  EXPECT_THAT(config.applications, IsEmpty());
+}
+
+TEST(ServeConfig, HasRaysNameOfAnApplicationWithoutOne) {
+  EXPECT_THAT(parse_serve_config("applications: [{import_path: 'serve:app'}]").value().applications,
+              ElementsAre("default"));
 }
 
 TEST(ServeConfig, IsRefusedUnlessItIsAMapping) {

@@ -115,6 +115,17 @@ TEST_F(ServeConfigOfCluster, IsSentAgainWhenTheHeadHasLostItsApplications) {
   EXPECT_EQ(world_.condition(kServeConfigApplied), "True: ServeConfigApplied");
 }
 
+TEST_F(ServeConfigOfCluster, IsSentAgainWhenTheClusterReportsOtherApplications) {
+  settle();
+  ray().config["applications"][0]["name"] = "other";
+  rounds(2);
+  EXPECT_EQ(world_.condition(kServeConfigApplied), "False: ApplicationsLost");
+  settle();
+  EXPECT_EQ(ray().puts, 2);
+  EXPECT_EQ(ray().config["applications"][0]["name"], "app");
+  EXPECT_EQ(world_.condition(kServeConfigApplied), "True: ServeConfigApplied");
+}
+
 TEST_F(ServeConfigOfCluster, WithoutApplicationsIsNotSent) {
   world_.service()["spec"].erase("serveConfigV2");
   settle();
