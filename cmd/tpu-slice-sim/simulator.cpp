@@ -45,6 +45,7 @@ Simulator::Simulator(sim::ClusterOptions options, Print print)
     : print_(std::move(print)),
       cluster_(clock_, std::move(options)),
       dashboards_(clock_, kJobDuration),
+      ray_pods_(cluster_, dashboards_, clock_, kJobDuration),
       webhooks_(cluster_.storage(),
                 [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
       io_(http::start_io()),
@@ -63,6 +64,7 @@ Result<std::unique_ptr<Simulator>> Simulator::start(const SimOptions& options, P
   std::unique_ptr<Simulator> simulator(new Simulator(std::move(cluster), std::move(print)));
   RETURN_IF_ERROR(simulator->install_assets());
   RETURN_IF_ERROR(simulator->listen(options.listen));
+  simulator->own_operator_ = !options.no_operator;
   simulator->driver_ = std::jthread([self = simulator.get()](const std::stop_token& stop) { self->drive(stop); });
   if (options.no_operator) {
     simulator->webhook_connections_.set_port(static_cast<std::uint16_t>(options.webhook_port));
@@ -131,6 +133,7 @@ void Simulator::drive(const std::stop_token& stop) {
     const sim::Revision seen = cluster_.storage().revision();
     while (cluster_.step() && !stop.stop_requested()) {
     }
+    if (own_operator_) ray_pods_.step();  // An operator of the user's does not use these dashboards.
     const std::vector<std::string> lines = timeline.take(clock_.now());
     for (const std::string& line : lines) print_(line);
     if (!lines.empty()) {

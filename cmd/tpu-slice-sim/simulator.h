@@ -19,6 +19,7 @@
 #include "api/sim/server/https_listener.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-sim/options.h"
+#include "cmd/tpu-slice-sim/ray_pods.h"
 #include "cmd/tpu-slice-sim/webhook_connections.h"
 
 namespace tpuslice {
@@ -65,6 +66,8 @@ class Simulator {
   const Print print_;
   sim::Cluster cluster_;
   sim::RayDashboards dashboards_;
+  RayPods ray_pods_;
+  bool own_operator_ = false;  ///< Set before the driver's thread starts.
   WebhookConnections webhook_connections_;
   sim::WebhookAdmission webhooks_;
   std::unique_ptr<sim::HttpsListener> listener_;

@@ -157,6 +157,11 @@ RayDashboards::Job* RayDashboards::find_locked(const std::string& id) {
   return &job;
 }
 
+void RayDashboards::submit(const Json& submission) {
+  const MutexLock lock(mutex_);
+  (void)submit_locked(submission);
+}
+
 void RayDashboards::set_fault(DashboardFault fault) {
   const MutexLock lock(mutex_);
   fault_ = fault;

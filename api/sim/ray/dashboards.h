@@ -42,6 +42,8 @@ class RayDashboards {
   /// Nothing for a request that gets no answer in time (kSlow).
   [[nodiscard]] std::optional<http::Response> handle(const http::Request& request) TPUSLICE_EXCLUDES(mutex_);
 
+  /// As POST /api/jobs/ does.
+  void submit(const Json& submission) TPUSLICE_EXCLUDES(mutex_);
   void set_fault(DashboardFault fault) TPUSLICE_EXCLUDES(mutex_);
   /// Of the job with this submission id, whether or not it was submitted: a submitter in a pod does not run here.
   void set_job(const std::string& id, const std::string& status, const std::string& message) TPUSLICE_EXCLUDES(mutex_);
