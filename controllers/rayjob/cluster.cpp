@@ -104,12 +104,11 @@ bool lacks_workers(const Json& cluster_status) {
   return count_at(cluster_status, "availableWorkerReplicas") < count_at(cluster_status, "desiredWorkerReplicas");
 }
 
-std::string describe_loss(const RayJobState& state, const Object& cluster, const Json& after) {
+std::string describe_loss(const Object& cluster, const Json& after) {
   const bool has_tpus = string_at(after, {"desiredTPU"}, "0") != "0";
   return fmt::format("RayCluster {} has {} of {} workers{}", cluster.name(), count_at(after, "availableWorkerReplicas"),
                      count_at(after, "desiredWorkerReplicas"),
-                     has_tpus ? ": a slice that lost a host is rebuilt with all its hosts" : "") +
-         (state.spec.selects_cluster ? "" : fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed)));
+                     has_tpus ? ": a slice that lost a host is rebuilt with all its hosts" : "");
 }
 
 }  // namespace
@@ -188,7 +187,11 @@ void follow_cluster(const RayJobState& state, Draft& draft) {
   const Json* condition = find_condition(state.status.conditions, kClusterReady);
   const bool were_lost = condition != nullptr && string_at(*condition, {"reason"}) == kWorkersLost;
   if (!lacks_workers(after) || (!were_lost && !lost_workers(before, after))) return;
-  draft.cluster = {std::string(kWorkersLost), describe_loss(state, cluster, after)};
+  draft.lost_workers = describe_loss(cluster, after);
+  draft.cluster = {std::string(kWorkersLost), draft.lost_workers};
+  if (!state.spec.selects_cluster) {
+    draft.cluster.message += fmt::format("; if the job fails, {}", describe_retry(state, kAppFailed));
+  }
   if (were_lost) return;
   draft.changes.event(EventType::kWarning, kWorkersLost, draft.cluster.message);
   draft.changes.reasons.push_back(draft.cluster.message);

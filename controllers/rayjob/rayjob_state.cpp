@@ -96,8 +96,8 @@ void end_by_ray(const RayJobState& state, std::string_view reason, Draft& draft)
   RayJobStatus& status = draft.status;
   if (status.job == ray::kFailed) {
     std::string message = status.message;
-    if (draft.cluster.reason == kWorkersLost) {
-      message = fmt::format("{}{}{}", message, message.empty() ? "" : "; ", draft.cluster.message);
+    if (!draft.lost_workers.empty()) {
+      message = fmt::format("{}{}{}", message, message.empty() ? "" : "; ", draft.lost_workers);
     }
     return fail(state, reason.empty() ? kAppFailed : reason, std::move(message), draft);
   }

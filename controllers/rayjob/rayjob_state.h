@@ -41,8 +41,9 @@ struct Draft {
 
   RayJobStatus status;
   plan::Changes changes;
-  Problem cluster;   ///< Why the cluster is not ready.
-  Problem children;  ///< Why a child does not exist.
+  Problem cluster;           ///< Why the cluster is not ready.
+  std::string lost_workers;  ///< What is missing of a cluster that was complete when the job began; empty if nothing.
+  Problem children;          ///< Why a child does not exist.
 };
 
 /// Adds an action with its events: `done` once it has succeeded, `failed` if it did not.

@@ -70,7 +70,7 @@ bool tear_down(const RayJobState& state, Draft& draft) {
     return true;
   }
   draft.cluster = {std::string(state.status.deployment),
-                   fmt::format("waiting until {} are deleted", plan::join_names(left))};
+                   fmt::format("waiting for the deletion of {}", plan::join_names(left))};
   return false;
 }
 

@@ -242,7 +242,7 @@ TEST(RayJobPlan, RetriesWithANewClusterOnceThePodsOfTheOldOneAreGone) {
   world.end_submitter("Failed");
   report(world, "FAILED", "exit code 1");
   EXPECT_EQ(world.state(), "Retrying FAILED AppFailed") << "pods of the old cluster are terminating";
-  EXPECT_THAT(world.condition(kClusterReady), HasSubstr("waiting until pod " + first));
+  EXPECT_THAT(world.condition(kClusterReady), HasSubstr("waiting for the deletion of pod " + first));
   EXPECT_THAT(world.take_events(), ElementsAre("Retrying", "DeletedRayCluster", "DeletedRayJobSubmitter"));
   EXPECT_EQ(world.last_message("Retrying"),
             "AppFailed: exit code 1; it is retried with a new RayCluster, attempt 2 of 2");
