@@ -60,5 +60,5 @@ JSON
 log=$(mktemp --suffix=.log -t "upstream-$suite.XXXXXX")
 echo "log of the operator: $log"
 cd "$checkout/$module/$package" # Specs read files by relative paths.
-KUBEBUILDER_ASSETS=${apiserver%/*} TPUSLICE_DEPLOY=$root/deploy TPUSLICE_OPERATOR=$operator TPUSLICE_SETUP=$folder/$setup TPUSLICE_LOG=$log \
+KUBEBUILDER_ASSETS=${apiserver%/*} TPUSLICE_DEPLOY=$root/deploy TPUSLICE_OPERATOR=$operator TPUSLICE_SETUP=$folder/$setup TPUSLICE_SUITE=$suite TPUSLICE_LOG=$log \
   "$work/suite" "${flags[@]}" "$@"
