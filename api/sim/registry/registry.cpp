@@ -6,6 +6,7 @@
 #include "api/sim/registry/kinds.h"
 #include "api/sim/registry/object_checks.h"
 #include "api/sim/registry/registry_write.h"
+#include "api/sim/registry/service_addresses.h"
 #include "api/sim/resources/api_errors.h"
 #include "api/sim/resources/builtin_resources.h"
 #include "api/sim/resources/conversion.h"
@@ -239,6 +240,8 @@ Result<Object> Registry::create_named(const Resource& resource, Json object, con
   object["metadata"]["creationTimestamp"] = now;
   if (has_generation(resource)) object["metadata"]["generation"] = 1;
   const Write write{resource, "CREATE", {}, nullptr, options};
+  const bool service = resource.id() == "services";
+  const Json asked = service ? object : Json();
   RETURN_IF_ERROR(prepare_create(resource, object, {storage_, now}));
   ASSIGN_OR_RETURN(object, admit(write, std::move(object)));
   RETURN_IF_ERROR(validate(resource, object, nullptr));
@@ -258,8 +261,20 @@ Result<Object> Registry::create_named(const Resource& resource, Json object, con
     RETURN_IF_ERROR(resources_.add_crd(object));
   }
   ASSIGN_OR_RETURN(const JsonPtr stored,
-                   storage_.create(storage_id(resource), key, to_stored(resource, std::move(object))));
+                   service ? store_new_service(resource, key, asked, std::move(object))
+                           : storage_.create(storage_id(resource), key, to_stored(resource, std::move(object))));
   return Object(*to_served(resource, stored));
+}
+
+Result<JsonPtr> Registry::store_new_service(const Resource& resource, const ObjectKey& key, const Json& asked,
+                                            Json service) {
+  const MutexLock lock(services_mutex_);
+  // The addresses were free before admission; another request may have got the same since.
+  if (!assign_addresses(resource, service, storage_)) {
+    restore_addresses(service, asked);
+    RETURN_IF_ERROR(assign_addresses(resource, service, storage_));
+  }
+  return storage_.create(storage_id(resource), key, to_stored(resource, std::move(service)));
 }
 
 }  // namespace tpuslice::sim

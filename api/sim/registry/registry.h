@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/base/mutex.h"
 #include "api/sim/registry/ids.h"
 #include "api/sim/resources/resources.h"
 #include "api/sim/storage/storage.h"
@@ -108,6 +109,9 @@ class Registry {
   Status check_admitted(const Write& write, const Json& object) const;
   Status validate(const Resource& resource, const Json& object, const Json* old) const;
   Result<Object> create_named(const Resource& resource, Json object, const WriteOptions& options);
+  /// `asked`: as the client sent it.
+  Result<JsonPtr> store_new_service(const Resource& resource, const ObjectKey& key, const Json& asked, Json service)
+      TPUSLICE_EXCLUDES(services_mutex_);
   Result<Object> update_once(const Write& write, const Json& wanted);
   Result<Object> store(const Write& write, Json next);
   Result<Object> remove_once(const Resource& resource, const JsonPtr& current, const DeleteOptions& options);
@@ -123,6 +127,7 @@ class Registry {
   Admission admission_;
   AdmissionCheck admission_check_;
   Ids ids_;
+  Mutex services_mutex_;  ///< Held while a new service's addresses are compared with those stored, and stored.
 };
 
 }  // namespace tpuslice::sim

@@ -127,6 +127,23 @@ Status assign_addresses(const Resource& resource, Json& service, const Storage& 
   return {};
 }
 
+void restore_addresses(Json& service, const Json& asked) {
+  Json& spec = service["spec"];
+  for (const char* field : {"clusterIP", "clusterIPs"}) {
+    const Json* value = find_path(asked, {"spec", field});
+    if (value == nullptr) {
+      spec.erase(field);
+    } else {
+      spec[field] = *value;
+    }
+  }
+  if (!spec.contains("ports") || !spec["ports"].is_array()) return;
+  for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
+    if (find_path(asked, {"spec", "ports", std::to_string(i), "nodePort"}) == nullptr)
+      spec["ports"][i].erase("nodePort");
+  }
+}
+
 void keep_addresses(Json& service, const Json& old) {
   const Json* had = find_path(old, {"spec"});
   if (had == nullptr || string_at(service, {"spec", "type"}) == "ExternalName") return;

@@ -11,6 +11,9 @@ namespace tpuslice::sim {
 /// Errors: Invalid for an address or port that is out of range or allocated to another service.
 [[nodiscard]] Status assign_addresses(const Resource& resource, Json& service, const Storage& storage);
 
+/// Undoes assign_addresses(): the addresses are those of `asked`, the service as the client sent it.
+void restore_addresses(Json& service, const Json& asked);
+
 /// Copies addresses that an update omits from the stored service.
 void keep_addresses(Json& service, const Json& old);
 

@@ -288,6 +288,27 @@ TEST(Registry, AllocatesAddressesForServices) {
   EXPECT_EQ(api.send("POST", path, service("c", {{"clusterIP", "10.96.0.2"}, {"ports", ports}})).status, 422);
 }
 
+TEST(Registry, AllocatesDifferentAddressesForServicesThatAreCreatedAtTheSameTime) {
+  TestServer api;
+  const std::string path = "/api/v1/namespaces/default/services";
+  const auto service = [](const char* name) -> Json {
+    return {{"apiVersion", "v1"},
+            {"kind", "Service"},
+            {"metadata", {{"name", name}}},
+            {"spec", {{"type", "NodePort"}, {"ports", Json::array({{{"port", 80}}})}}}};
+  };
+  Json second;
+  api.registry.set_admission([&](const AdmissionRequest& request) -> Result<Json> {
+    if (request.key.name == "a") second = api.json("POST", path, service("b"));
+    return request.object;
+  });
+  const Json first = api.json("POST", path, service("a"));
+  EXPECT_EQ(string_at(second, {"spec", "clusterIP"}), "10.96.0.2");
+  EXPECT_EQ(string_at(first, {"spec", "clusterIP"}), "10.96.0.3");
+  EXPECT_EQ(int_at(second, {"spec", "ports", "0", "nodePort"}), 30000);
+  EXPECT_EQ(int_at(first, {"spec", "ports", "0", "nodePort"}), 30001);
+}
+
 TEST(Registry, DefaultsThePortNamesOfEndpointSlices) {
   TestServer api;
   const Json slice = {{"apiVersion", "discovery.k8s.io/v1"}, {"kind", "EndpointSlice"},
