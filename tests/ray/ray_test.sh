@@ -10,4 +10,5 @@ skip() { echo "skipped: $*" >&2; exit 77; }
 environment=$("$here/install.sh") || skip "Ray is not installed"
 unshare --net --mount --pid --fork true 2>/dev/null || skip "this user may not create network namespaces"
 command -v ip >/dev/null || skip "the program ip is missing (package iproute2)"
+export PYTHONDONTWRITEBYTECODE=1
 exec unshare --net --mount --pid --fork --kill-child --mount-proc python3 "$here/$test.py" "$@" "$environment"

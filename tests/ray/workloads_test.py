@@ -33,7 +33,7 @@ def service(word, marker):
                      "rayClusterConfig": {**CLUSTER, "headGroupSpec": head}}}
 
 
-def http_get(url, timeout=5):
+def http_get(url, timeout=30):
     with urllib.request.urlopen(url, timeout=timeout) as response:
         return response.read().decode()
 

@@ -50,8 +50,9 @@ TEST(OperatorOptions, TheLastEntryForAControllerWins) {
 }
 
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
-  EXPECT_THAT(error_of({"--controllers=rayclusters"}), AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
-                                                             HasSubstr("raycluster, jobset, leaderworkerset, slice")));
+  EXPECT_THAT(error_of({"--controllers=rayclusters"}),
+              AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),
+                    HasSubstr("raycluster, rayjob, rayservice, jobset, leaderworkerset, slice")));
   EXPECT_THAT(error_of({"--max-concurrent-reconciles=0"}),
               AllOf(HasSubstr("--max-concurrent-reconciles"), HasSubstr("\"0\""), HasSubstr("1 to 64")));
   EXPECT_THAT(error_of({"--log-format=xml"}), AllOf(HasSubstr("--log-format"), HasSubstr("json, text")));
