@@ -79,8 +79,11 @@ void stop_failed_job(const RayJobState& state, Draft& draft) {
   const RayJobStatus& status = state.status;
   if (status.deployment != kFailed || ray::is_terminal(status.job) || status.job_id.empty()) return;
   if (!status.ended || state.seen.now >= *status.ended + kStopWindow) return;
+  draft.changes.requeue_within(*status.ended + kStopWindow - state.seen.now);
   if (const auto dashboard = find_dashboard(state)) {
-    draft.changes.requests.push_back(ray::stop_job(*dashboard, status.job_id));
+    plan::WorkloadRequest request = ray::stop_job(*dashboard, status.job_id);
+    request.interval = state.options.poll;  // A request may get no answer; stopping twice does no harm.
+    draft.changes.requests.push_back(std::move(request));
   }
 }
 

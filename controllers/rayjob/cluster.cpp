@@ -21,9 +21,12 @@ using plan::EventType;
 constexpr std::string_view kClusterPending = "ClusterPending";
 constexpr std::string_view kClusterNotFound = "ClusterNotFound";
 
-/// Differs from that of all earlier attempts: each begins later than the one before, or counts one more failure.
-std::string attempt_number(const RayJobStatus& status) {
-  return fmt::format("{}/{}", status.failed, status.started ? format_rfc3339(*status.started) : "");
+/// Differs from that of all earlier attempts: each counts one more failure, or follows a change of spec.suspend. The
+/// times alone may be equal, as they are in seconds.
+std::string attempt_number(const RayJobState& state) {
+  const RayJobStatus& status = state.status;
+  if (!status.started) return fmt::format("{}/", status.failed);
+  return fmt::format("{}/{}/{}", status.failed, format_rfc3339(*status.started), state.spec.generation);
 }
 
 std::int64_t count_at(const Json& cluster_status, std::string_view member) { return int_at(cluster_status, {member}); }
@@ -45,9 +48,13 @@ void report_missing_selection(const RayJobState& state, Draft& draft) {
 
 void create_cluster(const RayJobState& state, Object desired, Draft& draft) {
   const std::string name = desired.key().to_string();
-  set_problem(kClusterPending, fmt::format("RayCluster {} is being created", name), draft);
   const auto& failure = state.seen.last_failure;
-  if (failure && failure->reason == kFailedRayCluster) draft.children = {failure->reason, failure->message};
+  if (failure && failure->reason == kFailedRayCluster) {
+    draft.children = {failure->reason, failure->message};
+    set_problem(kClusterPending, fmt::format("RayCluster {} could not be created: {}", name, failure->message), draft);
+  } else {
+    set_problem(kClusterPending, fmt::format("RayCluster {} is being created", name), draft);
+  }
   draft.changes.reasons.push_back(fmt::format("RayCluster {} is missing: creating it", name));
   add_action(Step::kCluster, plan::Action::create(raycluster::kRayClusters, std::move(desired)), kFailedRayCluster,
              {"CreatedRayCluster", "FailedToCreateRayCluster", fmt::format("Created RayCluster {}", name),
@@ -115,14 +122,14 @@ std::string describe_loss(const Object& cluster, const Json& after) {
 
 std::string next_cluster_name(const RayJobState& state) {
   if (state.spec.selects_cluster) return state.spec.selected_cluster;
-  return ray::child_cluster_name(state.seen.job, attempt_number(state.status));
+  return ray::child_cluster_name(state.seen.job, attempt_number(state));
 }
 
 std::string next_job_id(const RayJobState& state) {
   if (state.spec.mode == SubmissionMode::kInteractive) return {};
   if (!state.spec.job_id.empty()) return state.spec.job_id;
   constexpr std::size_t kSuffix = 5;
-  const std::string identity = fmt::format("{}/job/{}", state.spec.uid, attempt_number(state.status));
+  const std::string identity = fmt::format("{}/job/{}", state.spec.uid, attempt_number(state));
   return fmt::format("{}-{}", state.spec.key.name, short_hash(identity, kSuffix));
 }
 

@@ -42,7 +42,7 @@ Problem cluster_problem(const RayJobState& state, const Draft& draft) {
   if (deployment != state.status.deployment && deployment == kInitializing) {
     return {"ClusterPending", "the RayCluster is not created yet"};
   }
-  if (deployment == kRetrying || deployment == kSuspending) return {deployment, "the RayCluster is deleted"};
+  if (deployment == kRetrying || deployment == kSuspending) return {deployment, "the RayCluster is being deleted"};
   return {};
 }
 

@@ -27,6 +27,8 @@ void start(const RayJobState& state, Draft& draft) {
     status.deployment = kValidationFailed;
     status.reason = kValidationFailed;
     status.message = state.refusal.message;
+    if (state.status.deployment == kValidationFailed) return;
+    draft.changes.reasons.push_back("the spec is refused: " + state.refusal.message);
     return;
   }
   if (state.spec.suspend) {

@@ -133,8 +133,16 @@ World Generator::world() {
   return out;
 }
 
+bool has_ended_in_ray(const World& world) {
+  const auto found = world.ray.jobs.find(world.job_id());
+  return found != world.ray.jobs.end() && ray::is_terminal(found->second.status);
+}
+
 void Generator::advance(World& world) {
-  if (chance(75)) progress(world, pick(*this, {"", "", "", "", "SUCCEEDED", "FAILED", "FAILED", "STOPPED"}));
+  // Submitters take a while to copy the log.
+  if (chance(has_ended_in_ray(world) ? 25 : 75)) {
+    progress(world, pick(*this, {"", "", "", "", "SUCCEEDED", "FAILED", "FAILED", "STOPPED"}));
+  }
   world.advance(chance(90) ? std::chrono::seconds(below(5)) : std::chrono::seconds(40));
 }
 

@@ -37,4 +37,7 @@ class Generator final : public laws::Dice {
 /// one ends with the status `end` (empty: it goes on), then its submitter.
 void progress(World& world, const std::string& end = "SUCCEEDED");
 
+/// Ray's status of the present Ray job is a last one, whether or not the operator has seen it.
+[[nodiscard]] bool has_ended_in_ray(const World& world);
+
 }  // namespace tpuslice::rayjob

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/types/conditions.h"
+#include "api/workloads/rayjob/spec.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/rayjob/labels.h"
 #include "controllers/rayjob/rayjob_plan.h"
@@ -204,6 +205,62 @@ TEST_F(RayJobLaws, NoPlanViolatesAnInvariantWhateverHappens) {
   });
 }
 
+TEST_F(RayJobLaws, NothingIsSubmittedWhileTheOutcomeOfASubmissionIsUnknown) {
+  int submitted = 0;
+  for_many_worlds([&](Generator& generator) {
+    using enum FakeRay::Fault;
+    const bool http = generator.chance(60);
+    World world(a_rayjob({{"submissionMode", http ? "HTTPMode" : "K8sJobMode"}}));
+    SubmissionRecord submissions;
+    for (int round = 0; round < 40 && !is_finished(world); ++round) {
+      const Plan plan = plan_of(world);
+      ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
+      ASSERT_THAT(submissions.check(world, plan), IsEmpty());
+      world.apply(plan);
+      world.ray.set_fault(generator.chance(60) ? kNone : generator.chance(60) ? kSlow : kFailing);
+      ASSERT_THAT(submissions.answer(world), IsEmpty()) << plan.reason;
+      world.ray.set_fault(kNone);
+      // A new submitter has not submitted before the next plan.
+      const bool created = !actions_of(plan).empty();
+      if (!created && generator.chance(40)) progress(world, {});
+      if (!created && generator.chance(20)) world.delete_submitter();
+      if (generator.chance(10)) world.restart_operator();
+      world.advance(std::chrono::seconds(generator.below(4)));
+    }
+    for (const auto& [id, count] : world.ray.submissions) {
+      EXPECT_TRUE(!http || count == 1) << id;
+      ++submitted;
+    }
+  });
+  EXPECT_GT(submitted, kWorlds / 2);
+}
+
+TEST_F(RayJobLaws, ObjectsOfOtherOwnersThatHaveTheNamesOfChildrenStay) {
+  for_many_worlds([](Generator& generator) {
+    World world(generator.job());
+    world.patch_spec({{"suspend", false}, {"activeDeadlineSeconds", 60}});
+    world.step();
+    const bool selects = RayJobSpec::read(world.job()).selects_cluster;
+    if (!selects && generator.chance(60)) world.add_foreign_cluster(world.status("rayClusterName"));
+    if (generator.chance(60)) world.add_foreign_submitter();
+    if (generator.chance(60)) world.add_foreign_service();
+    const Json cluster = world.cluster();
+    const Json submitter = world.submitter();
+    const Json service = world.service();
+    for (int round = 0; round < 30 && !world.gone(); ++round) {
+      const Plan plan = plan_of(world);
+      ASSERT_THAT(violations(world, plan), IsEmpty()) << to_json(plan).dump(2);
+      world.apply(plan);
+      world.answer();
+      if (generator.chance(10)) generator.edit(world);
+      generator.advance(world);
+    }
+    EXPECT_TRUE(cluster.is_null() || world.cluster() == cluster) << world.cluster().dump(1);
+    EXPECT_TRUE(submitter.is_null() || world.submitter() == submitter) << world.submitter().dump(1);
+    EXPECT_TRUE(service.is_null() || world.service() == service) << world.service().dump(1);
+  });
+}
+
 TEST_F(RayJobLaws, AStatusThatIsFinalStaysWhateverRaySays) {
   int ended = 0;
   for_many_worlds([&](Generator& generator) {
@@ -212,10 +269,10 @@ TEST_F(RayJobLaws, AStatusThatIsFinalStaysWhateverRaySays) {
     for (int round = 0; round < kMaxRounds && !is_ended(world); ++round) {
       world.step();
       world.answer();
-      if (!is_ended(world)) progress(world, generator.chance(50) ? "FAILED" : "STOPPED");
+      if (!has_ended_in_ray(world)) progress(world, generator.chance(50) ? "FAILED" : "STOPPED");
       world.advance(3s);
     }
-    ended += is_finished(world) ? 0 : 1;
+    ended += world.status("jobDeploymentStatus") == kRunning ? 1 : 0;
     for (int round = 0; round < 12 && !world.gone(); ++round) {
       const std::string id = world.job_id();
       if (!id.empty()) world.ray.set_job(id, generator.chance(50) ? "RUNNING" : "SUCCEEDED", "changed");

@@ -26,21 +26,22 @@ struct JobStep {
 
 struct JobScenario {
   const char* name;
-  std::vector<std::string> ends;  ///< Of the Ray jobs of the attempts.
+  std::vector<std::string> ends = {};  ///< Of the Ray jobs of the attempts.
   std::vector<JobStep> steps;
+  std::size_t settled = 0;  ///< Steps before the operator with the fault starts.
   std::size_t attempts = 1;
   int stops = 0;  ///< Requests to stop a Ray job, at least.
 };
 
 void PrintTo(const JobScenario& scenario, std::ostream* out) { *out << scenario.name; }
 
-JobStep create(Json spec, std::string state) {
+JobStep create(Json spec) {
   return {[spec = std::move(spec)](RayJobWorld& world, const Json& mode) {
             Json patch = spec;
             patch.update(mode);
             world.apply_job(patch);
           },
-          [state = std::move(state)](RayJobWorld& world) { return world.state() == state; }};
+          [](RayJobWorld& world) { return world.state() == "Running RUNNING"; }};
 }
 
 JobStep suspend(bool suspended, std::string state) {
@@ -48,36 +49,42 @@ JobStep suspend(bool suspended, std::string state) {
           [state = std::move(state)](RayJobWorld& world) { return world.state() == state; }};
 }
 
+JobStep wait(std::function<bool(RayJobWorld&)> done) {
+  return {[](RayJobWorld&, const Json&) {}, std::move(done)};
+}
+
+bool is_complete(RayJobWorld& world) { return world.state() == "Complete SUCCEEDED"; }
+bool is_gone(RayJobWorld& world) {
+  return world.job().is_null() && world.count("pods") == 0 && world.count("services") == 0;
+}
+
 const JobScenario kSucceeds{
-    "Succeeds",
-    {"SUCCEEDED"},
-    {create({{"shutdownAfterJobFinishes", true}, {"ttlSecondsAfterFinished", 5}}, "Complete SUCCEEDED"),
-     {[](RayJobWorld&, const Json&) {}, [](RayJobWorld& world) { return world.count(RayJobWorld::kClusters) == 0; }}}};
-const JobScenario kRetries{
-    "FailsAndRetries", {"FAILED", "SUCCEEDED"}, {create({{"backoffLimit", 1}}, "Complete SUCCEEDED")}, 2};
-const JobScenario kSuspends{"SuspendsAndResumes",
-                            {},
-                            {create({{"shutdownAfterJobFinishes", true}}, "Running RUNNING"),
-                             suspend(true, "Suspended"), suspend(false, "Running RUNNING")},
-                            2};
-const JobScenario kDeletes{"Deletes",
-                           {},
-                           {create(Json::object(), "Running RUNNING"),
-                            {[](RayJobWorld& world, const Json&) { world.remove_job(); },
-                             [](RayJobWorld& world) {
-                               return world.job().is_null() && world.count("pods") == 0 && world.count("services") == 0;
-                             }}},
-                           1,
-                           1};
-const JobScenario kDeletesItself{
-    "DeletesItself",
-    {"SUCCEEDED"},
-    {create(Json::parse(R"({"deletionStrategy": {"deletionRules": [
+    .name = "Succeeds",
+    .ends = {"SUCCEEDED"},
+    .steps = {create({{"shutdownAfterJobFinishes", true}, {"ttlSecondsAfterFinished", 5}}), wait(is_complete),
+              wait([](RayJobWorld& world) { return world.count(RayJobWorld::kClusters) == 0; })}};
+const JobScenario kRetries{.name = "FailsAndRetries",
+                           .ends = {"FAILED", "SUCCEEDED"},
+                           .steps = {create({{"backoffLimit", 1}}), wait(is_complete)},
+                           .settled = 1,
+                           .attempts = 2};
+const JobScenario kSuspends{.name = "SuspendsAndResumes",
+                            .steps = {create({{"shutdownAfterJobFinishes", true}}), suspend(true, "Suspended"),
+                                      suspend(false, "Running RUNNING")},
+                            .settled = 1,
+                            .attempts = 2};
+const JobScenario kDeletes{
+    .name = "Deletes",
+    .steps = {create(Json::object()), {[](RayJobWorld& world, const Json&) { world.remove_job(); }, is_gone}},
+    .settled = 1,
+    .stops = 1};
+const JobScenario kDeletesItself{.name = "DeletesItself",
+                                 .ends = {"SUCCEEDED"},
+                                 .steps = {create(Json::parse(R"({"deletionStrategy": {"deletionRules": [
               {"policy": "DeleteWorkers", "condition": {"jobStatus": "SUCCEEDED"}},
-              {"policy": "DeleteSelf", "condition": {"jobStatus": "SUCCEEDED", "ttlSeconds": 10}}]}})"),
-            "Complete SUCCEEDED"),
-     {[](RayJobWorld&, const Json&) {},
-      [](RayJobWorld& world) { return world.job().is_null() && world.count("pods") == 0; }}}};
+              {"policy": "DeleteSelf", "condition": {"jobStatus": "SUCCEEDED", "ttlSeconds": 10}}]}})")),
+                                           wait(is_complete), wait(is_gone)},
+                                 .settled = 1};
 
 struct JobOutcome {
   std::string digest;
@@ -93,13 +100,17 @@ struct JobOutcome {
 /// `die_at` 0: no fault.
 JobOutcome play_job(const JobScenario& scenario, const std::string& mode, std::int64_t die_at, bool before_server) {
   RayJobWorld world;
-  OperatorOptions options = world.operator_options();
-  options.faults.die_at_write = die_at;
-  options.faults.die_before_server = before_server;
+  OperatorOptions faulty = world.operator_options();
+  faulty.faults.die_at_write = die_at;
+  faulty.faults.die_before_server = before_server;
   world.ends = scenario.ends;
-  world.start_operator(options);
   JobOutcome outcome;
-  for (const JobStep& step : scenario.steps) {
+  for (std::size_t i = 0; i < scenario.steps.size(); ++i) {
+    const JobStep& step = scenario.steps[i];
+    if (i == 0 || i == scenario.settled) {
+      world.kill_operators();
+      world.start_operator(i == scenario.settled ? faulty : world.operator_options());
+    }
     step.act(world, {{"submissionMode", mode}});
     outcome.done = outcome.done && world.run_until([&] { return step.done(world); }, 5min);
   }
@@ -122,7 +133,6 @@ TEST_P(JobCrash, AtAnyWriteReachesTheSameStateWithOneRayJobForEachAttempt) {
   const JobOutcome whole = play_job(scenario, mode, 0, before_server);
   ASSERT_TRUE(whole.done) << whole.digest;
   ASSERT_THAT(whole.violations, IsEmpty());
-  EXPECT_GE(whole.writes, 10) << "RayCluster, pods, services, statuses";
   for (std::int64_t n = 0; n <= whole.writes; ++n) {
     SCOPED_TRACE(fmt::format("killed at write {} of {}", n, whole.writes));
     const JobOutcome cut = n == 0 ? whole : play_job(scenario, mode, n, before_server);
@@ -143,6 +153,15 @@ INSTANTIATE_TEST_SUITE_P(All, JobCrash,
                            return fmt::format("{}{}{}", std::get<0>(test.param).name, std::get<1>(test.param),
                                               std::get<2>(test.param) ? "BeforeServer" : "AfterServer");
                          });
+
+TEST(JobCrashes, AreTestedAtEnoughWrites) {
+  const auto writes = [](const JobScenario& scenario) { return play_job(scenario, "K8sJobMode", 0, false).writes; };
+  EXPECT_GE(writes(kSucceeds), 15) << "finalizer, RayCluster, pods, services, submitter, statuses, events";
+  EXPECT_GE(writes(kRetries), 20) << "two deletes, and a second attempt";
+  EXPECT_GE(writes(kSuspends), 20);
+  EXPECT_GE(writes(kDeletes), 1) << "the finalizer";
+  EXPECT_GE(writes(kDeletesItself), 5) << "statuses, events, the workers, itself";
+}
 
 TEST(IdleRayJobs, WriteNothingForAnHour) {
   for (const char* mode : {"K8sJobMode", "HTTPMode"}) {
