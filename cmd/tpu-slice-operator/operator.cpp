@@ -7,12 +7,14 @@
 #include <fmt/ranges.h>
 
 #include "api/base/pause.h"
+#include "api/base/strings.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/slice/slice_controller.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice {
 namespace {
@@ -49,13 +51,9 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   result.topology_keys = topology_keys(options);
   result.device_env = options.device_env;
   result.gate = options.enables("slice");  // Only the slice controller removes the gate.
-  const std::pair<const char*, const char*> kinds[] = {{"raycluster", "RayCluster"},
-                                                       {"rayjob", "RayJob"},
-                                                       {"rayservice", "RayService"},
-                                                       {"jobset", "JobSet"},
-                                                       {"leaderworkerset", "LeaderWorkerSet"}};
-  for (const auto& [controller, kind] : kinds) {
-    if (options.enables(controller)) result.served_kinds.insert(kind);
+  for (const webhook::WorkloadKind& each : webhook::workload_kinds()) {
+    const bool ours = !each.path.empty();  // Kubernetes' own kinds have other controllers.
+    if (ours && options.enables(to_lower(each.kind))) result.served_kinds.emplace(each.kind);
   }
   return result;
 }

@@ -268,12 +268,6 @@ class InvariantChecker {
 
 }  // namespace
 
-std::vector<Action> actions_of(const plan::Plan& plan) {
-  std::vector<Action> out;
-  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
-  return out;
-}
-
 bool is_not_reconciled(const JobSetObserved& seen) {
   if (seen.jobset.deletion_timestamp() || JobSetSpec::read(seen.jobset).managed_elsewhere()) return true;
   const bool finished = JobSetStatus::read(seen.jobset).finished();

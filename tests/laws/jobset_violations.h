@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/laws/laws.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
 
-[[nodiscard]] std::vector<plan::Action> actions_of(const plan::Plan& plan);
+using laws::actions_of;
 
 /// Being deleted, managed by another controller, or refused.
 [[nodiscard]] bool is_not_reconciled(const JobSetObserved& seen);

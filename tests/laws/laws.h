@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/plan.h"
+
 namespace tpuslice::laws {
 
 /// Random choices of a generator.
@@ -28,6 +30,13 @@ class Dice {
  private:
   std::mt19937_64 random_;
 };
+
+/// Of all stages, in order.
+[[nodiscard]] inline std::vector<plan::Action> actions_of(const plan::Plan& plan) {
+  std::vector<plan::Action> out;
+  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
+  return out;
+}
 
 /// The environment variable TPUSLICE_SEED, or 1.
 [[nodiscard]] inline std::uint64_t first_seed() {

@@ -20,6 +20,7 @@
 namespace tpuslice::raycluster {
 namespace {
 
+using laws::actions_of;
 using plan::Action;
 using plan::Plan;
 using testing::IsEmpty;
@@ -34,12 +35,6 @@ Plan plan_of(const World& world) {
   Result<Plan> plan = plan_raycluster(world.observed(), {});
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);
-}
-
-std::vector<Action> actions_of(const Plan& plan) {
-  std::vector<Action> out;
-  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
-  return out;
 }
 
 void apply_whole(const Plan& plan, World& world) {

@@ -230,12 +230,6 @@ class RayJobChecker {
 
 }  // namespace
 
-std::vector<Action> actions_of(const plan::Plan& plan) {
-  std::vector<Action> out;
-  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
-  return out;
-}
-
 std::vector<std::string> violations(const World& world, const plan::Plan& plan) {
   return RayJobChecker(world, plan).check();
 }

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/laws/laws.h"
 #include "tests/unit/controllers/rayjob/world.h"
 
 namespace tpuslice::rayjob {
 
-[[nodiscard]] std::vector<plan::Action> actions_of(const plan::Plan& plan);
+using laws::actions_of;
 
 /// One sentence for each invariant that `plan` violates in `world`: writes to objects of others, or without a
 /// precondition; children of a state, attempt or spec that has none; requests; changes of the status that go back.

@@ -20,6 +20,7 @@
 namespace tpuslice::rayservice {
 namespace {
 
+using laws::actions_of;
 using plan::Action;
 using plan::Plan;
 using testing::IsEmpty;
@@ -32,12 +33,6 @@ class RayServiceLaws : public laws::Laws<Generator, 300, 10'000> {};
 Plan plan_of(const World& world) {
   ++RayServiceLaws::seen();
   return world.plan();
-}
-
-std::vector<Action> actions_of(const Plan& plan) {
-  std::vector<Action> out;
-  for (const plan::Stage& stage : plan.stages) out.insert(out.end(), stage.actions.begin(), stage.actions.end());
-  return out;
 }
 
 void apply_whole(const Plan& plan, World& world) {
