@@ -10,7 +10,6 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::int64_t kMaxEdge = 256;  // In chips; xpk's generator stops at 64 cubes in a row.
-constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
 std::vector<Accelerator> make_accelerators() {
   using enum Generation;

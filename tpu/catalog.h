@@ -17,6 +17,7 @@ namespace tpuslice::tpu {
 
 /// In chips: 3D slices consist of cubes of 4x4x4 chips.
 inline constexpr std::int64_t kCubeEdge = 4;
+inline constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 
 /// Hosts of a slice, and TPU processes of a slice: the largest slice, of tpu7x, has 9,216 chips. No shape of the
 /// catalog exceeds it; it limits the sizes that users write.

@@ -27,10 +27,11 @@ struct SliceIdentity {
   bool sets_hostname = false;  ///< Admission gives the pod its hostname and subdomain, as its controller does not.
   std::string subdomain;       ///< Headless service that gives the hosts their DNS names.
   std::string topology_key;    ///< Node label whose values are whole slices, if the workload names one.
-  std::string_view start;      ///< kFirstHostFirst or kFirstHostAlone (labels.h), or empty.
-  const Accelerator* accelerator = nullptr;   ///< Into the catalog; null if the pod selects none (LeaderWorkerSet).
-  std::optional<Topology> topology;           ///< Set if `accelerator` is.
-  std::vector<TpuContainer> containers;       ///< With chips.
+  std::string_view start;      ///< kFirstHostFirst, kFirstHostAlone or kHostByHost (labels.h), or empty.
+  const Accelerator* accelerator =
+      nullptr;                           ///< Into the catalog; null if the pod selects no known one (LeaderWorkerSet).
+  std::optional<Topology> topology;      ///< Set if `accelerator` is.
+  std::vector<TpuContainer> containers;  ///< With chips.
   std::vector<TpuContainer> init_containers;  ///< With chips, if the kind injects them too (LeaderWorkerSet).
   EnvConvention env;
 
@@ -48,11 +49,12 @@ struct SliceIdentity {
 /// - StatefulSet with a service: likewise by ordinals, which start at 0.
 /// Each pod of a single-host topology is a slice, of any kind.
 ///
-/// Nothing for a pod without chips, one without indexes, or (except for a RayCluster's, whose indexes imply a slice)
-/// one without accelerator and topology in its node selector.
+/// Nothing for a pod without chips, one without indexes, one whose accelerator the catalog does not know (except for a
+/// LeaderWorkerSet's, whose size is then the number of hosts), or (except for a RayCluster's, whose indexes imply a
+/// slice) one without accelerator and topology in its node selector.
 ///
-/// Errors: InvalidArgument naming the field: an index that is not a number or beyond the slice; accelerator or topology
-/// unknown or not of each other; chips that do not divide the topology; a split host on an older generation.
+/// Errors: InvalidArgument naming the field: an index that is not a number or beyond the slice; a topology that its
+/// accelerator does not have; chips that do not divide the topology; a split host on an older generation.
 /// Source: KubeRay's multi-host indexing labels; hosts as kuberay-tpu-webhook counts them; GKE's webhook for Indexed
 /// Jobs; LeaderWorkerSet's pod webhook, whose ids repeat in uneven subgroups and here do not.
 [[nodiscard]] Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod);

@@ -41,7 +41,8 @@ Status set_job_set_slice(SliceIdentity& identity, const Json& pod, const std::st
   if (!one_slice) return {};  // A multislice job of single hosts stays within the Job.
   identity.slice_name = job;
   identity.slice_index = job_index.value_or(0);
-  identity.slices = replicas.value_or(1);
+  // Replicas of single hosts serve independently unless a container declares MEGASCALE_NUM_SLICES, as in RayClusters.
+  if (identity.multi_host()) identity.slices = replicas.value_or(1);
   identity.coordinator = fmt::format("{}-0-0.{}", job_set_prefix(pod), identity.subdomain);
   return {};
 }
@@ -84,7 +85,10 @@ Result<std::optional<SliceIdentity>> identify_stateful_set_pod(const Json& pod) 
   for (const Json& owner : array_at(pod, {"metadata", "ownerReferences"})) {
     if (bool_at(owner, {"controller"})) set = string_at(owner, {"name"});
   }
-  return identify_numbered_pod(pod, set, index_label(pod, kPodIndex));
+  ASSIGN_OR_RETURN(MaybeIdentity identity, identify_numbered_pod(pod, set, index_label(pod, kPodIndex)));
+  // With podManagementPolicy OrderedReady, which pods do not show, a pod is created once the one before it is ready.
+  if (identity && identity->multi_host()) identity->start = kHostByHost;
+  return identity;
 }
 
 }  // namespace tpuslice::tpu

@@ -49,7 +49,7 @@ Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod) {
   identity.sets_hostname = true;
   identity.containers = std::move(containers);
   ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
-  if (!shape) return missing_shape(pod);
+  if (!shape) return unknown_accelerator(pod).empty() ? Result<MaybeIdentity>(missing_shape(pod)) : MaybeIdentity();
   ASSIGN_OR_RETURN(identity.hosts, set_shape(identity, *shape));
   ASSIGN_OR_RETURN(identity.host_index, ray_host_index(pod, identity));
   const std::string uid = controller_uid(pod);

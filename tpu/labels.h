@@ -9,6 +9,7 @@ inline constexpr std::string_view kTpuResource = "google.com/tpu";
 inline constexpr std::string_view kAcceleratorLabel = "cloud.google.com/gke-tpu-accelerator";
 inline constexpr std::string_view kTopologyLabel = "cloud.google.com/gke-tpu-topology";
 inline constexpr std::string_view kNodePoolLabel = "cloud.google.com/gke-nodepool";
+inline constexpr std::string_view kHostnameLabel = "kubernetes.io/hostname";
 /// Of a node: "false" turns off routing around failed links in slices of whole cubes.
 inline constexpr std::string_view kIciResiliencyLabel = "cloud.google.com/gke-tpu-ici-resiliency";
 /// Annotation of a pod that uses a sub-slice or a dynamic slice: its topology instead of its nodes'.
@@ -81,6 +82,8 @@ inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 inline constexpr std::string_view kFirstHostFirst =
     "first-host-first";  ///< Its controller creates the others after host 0.
 inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may do so.
+/// Its controller may do so with each host, but recreates all that are lost: a StatefulSet.
+inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";
 
@@ -97,7 +100,18 @@ inline constexpr std::string_view kTopologyKey =
 inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
+/// Whether and how the cluster autoscaler is asked for nodes: "auto", "scout", "provisioning-request" or "off"; absent:
+/// as
+/// --scale-up.
+inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
+
 /// Ours: annotations that the slice controller writes.
+/// Of a scout pod: "<namespace>/<slice key>".
+inline constexpr std::string_view kScoutFor = "tpuslice.dev/scout-for";
+/// Of a provisioning request and its PodTemplate: the accelerator.
+inline constexpr std::string_view kScoutAccelerator = "tpuslice.dev/scout-accelerator";
+/// Of a scout pod: the domains that its affinity excludes, separated by commas.
+inline constexpr std::string_view kScoutAvoids = "tpuslice.dev/scout-avoids";
 inline constexpr std::string_view kSliceMembers =
     "tpuslice.dev/slice-members";  ///< Hash of the pods that were placed together.
 inline constexpr std::string_view kPlacedAt = "tpuslice.dev/placed-at";  ///< RFC 3339.
@@ -105,6 +119,8 @@ inline constexpr std::string_view kPlacedIn =
     "tpuslice.dev/placed-in";  ///< The domain; absent if released without one.
 /// On host 0: the nodes of the hosts, by host index, separated by commas; absent: any node of the domain.
 inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
+/// Of a slice: how many others were ended for it, and when the last: "2 2026-01-01T00:00:00Z".
+inline constexpr std::string_view kPreempted = "tpuslice.dev/preempted";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
 
 }  // namespace tpuslice::tpu

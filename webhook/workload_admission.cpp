@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "webhook/rules/accelerator_warnings.h"
+
 namespace tpuslice::webhook {
 namespace {
 
@@ -32,6 +34,9 @@ AdmissionResponse admit_workload(const AdmissionRequest& request, const Workload
   }
   if (!errors.empty()) response = refuse(request, std::move(errors));
   response.warnings = kind.warn(request.object, old);
+  for (std::string& warning : warn_unknown_accelerators(request.object)) {
+    response.warnings.push_back(std::move(warning));
+  }
   return response;
 }
 

@@ -46,6 +46,8 @@ std::string_view content_type_of(PatchType patch) {
   switch (patch) {
     case PatchType::kMerge:
       return "application/merge-patch+json";
+    case PatchType::kStrategic:
+      return "application/strategic-merge-patch+json";
     case PatchType::kJson:
       return "application/json-patch+json";
     case PatchType::kApply:
@@ -57,7 +59,7 @@ std::string_view content_type_of(PatchType patch) {
 /// The server answers Conflict if the object differs in what a merge patch says of its metadata.
 Status add_preconditions(Json& body, PatchType patch, const PatchOptions& options, const ObjectKey& key) {
   if (options.uid.empty() && options.resource_version.empty()) return {};
-  if (patch != PatchType::kMerge) {
+  if (patch != PatchType::kMerge && patch != PatchType::kStrategic) {
     return Error::invalid_argument("patch {}: only a merge patch can have a precondition", key.to_string());
   }
   Json& metadata = body["metadata"];
@@ -158,7 +160,7 @@ http::Request create_request(const ResourceType& type, std::string_view namespac
 
 Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& key, PatchType patch, Json body,
                                     const PatchOptions& options) {
-  if (patch == PatchType::kMerge && !body.is_object()) {
+  if ((patch == PatchType::kMerge || patch == PatchType::kStrategic) && !body.is_object()) {
     return Error::invalid_argument("patch {}: a merge patch is an object, not {}", key.to_string(), body.type_name());
   }
   RETURN_IF_ERROR(add_preconditions(body, patch, options, key));

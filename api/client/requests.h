@@ -43,15 +43,15 @@ enum class Answer : std::uint8_t {
                   ///< rest.
 };
 
-enum class PatchType : std::uint8_t { kMerge, kJson, kApply };
+enum class PatchType : std::uint8_t { kMerge, kStrategic, kJson, kApply };
 
 struct PatchOptions {
   std::string subresource = {};    ///< "status", "scale"
   bool force = false;              ///< Apply only: take over fields of other managers.
   std::string field_manager = {};  ///< Empty: the client's.
   bool dry_run = false;
-  std::string uid = {};               ///< Precondition, merge patches only; Conflict if the object has another.
-  std::string resource_version = {};  ///< Precondition, merge patches only.
+  std::string uid = {};  ///< Precondition, merge and strategic merge patches only; Conflict if the object has another.
+  std::string resource_version = {};  ///< Precondition, likewise.
   Answer answer = Answer::kWhole;
   std::function<bool()> may_send = {};  ///< As of http::Request.
 };

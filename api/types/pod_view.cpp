@@ -47,6 +47,7 @@ void drop_node_choice(PodView& pod) {
   pod.tolerations = {};
   pod.node_affinity = {};
   pod.unschedulable = {};
+  pod.nominated = false;
 }
 
 /// Of the node choice of a pod without a node, which is kept and compared. Far more than any workload needs.
@@ -71,6 +72,10 @@ void read_pod_spec(Value value, PodView& pod) {
       pod.node_name = text_of(member);
     } else if (key == "priority") {
       pod.priority = int32_of(member, key);
+    } else if (key == "preemptionPolicy") {
+      pod.never_preempts = text_of(member) == "Never";
+    } else if (key == "activeDeadlineSeconds") {
+      pod.active_deadline_seconds = number_of(member);
     } else if (key == "nodeSelector") {
       pod.node_selector = strings_of(member);
     } else if (key == "affinity") {
@@ -160,6 +165,8 @@ void read_pod_status(Value value, PodView& pod) {
       pod.reason = text_of(member);
     } else if (key == "message") {
       pod.message = text_of(member);
+    } else if (key == "nominatedNodeName") {
+      pod.nominated = !text_of(member).empty();
     } else if (key == "podIP") {
       pod.pod_ip = text_of(member);
     } else if (key == "conditions") {

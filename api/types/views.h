@@ -61,12 +61,15 @@ struct PodView {
   std::vector<std::string> scheduling_gates;
   std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
   std::int32_t priority = 0;
+  bool never_preempts = false;  ///< preemptionPolicy: Never
+  std::optional<std::int64_t> active_deadline_seconds;
   StringMap node_selector;
 
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
   std::string node_affinity;  ///< JSON of the required node selector; empty without one.
   std::string unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
+  bool nominated = false;     ///< kube-scheduler preempts other pods for it.
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;      ///< The Ready condition is True.

@@ -9,6 +9,7 @@
 #include "api/client/metered_transport.h"
 #include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
+#include "cmd/tpu-slice-operator/drain/command.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/signals.h"
@@ -29,26 +30,43 @@ std::string replica_identity() {
   return fmt::format("{}_{:08x}{:08x}", host, random(), random());
 }
 
-Status run(const OperatorOptions& options, StopOnSignal& signals) {
-  const RealClock clock;
+Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {
   ASSIGN_OR_RETURN(const LogLevel level, parse_log_level(options.log_level));
   ASSIGN_OR_RETURN(const LogFormat format, parse_log_format(options.log_format));
-  const Logger log({.level = level, .format = format, .clock = &clock});
+  return Logger({.level = level, .format = format, .clock = &clock});
+}
 
+/// To the API server. The election has connections of its own.
+struct Connection {
+  client::ClientConfig config;
+  std::unique_ptr<http::Transport> transport;
+  std::unique_ptr<http::Transport> election_transport;
+};
+
+Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
+  Connection connection;
+  ASSIGN_OR_RETURN(connection.config, client::find_config(options.kubeconfig, options.context));
+  ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(connection.config, clock));
+  transport.max_parallel = options.kube_api_max_in_flight;
+  transport.max_response = kMaxResponse;
+  ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(transport));
+  ASSIGN_OR_RETURN(connection.election_transport, http::make_network_transport(transport));
+  return connection;
+}
+
+Status run(const OperatorOptions& options, StopOnSignal& signals) {
+  const RealClock clock;
+  ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
   const auto io = http::start_io();
-  ASSIGN_OR_RETURN(const client::ClientConfig config, client::find_config(options.kubeconfig, options.context));
-  ASSIGN_OR_RETURN(http::TransportOptions transport_options, client::transport_options(config, clock));
-  transport_options.max_parallel = options.kube_api_max_in_flight;
-  transport_options.max_response = kMaxResponse;
-  ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(transport_options));
-  ASSIGN_OR_RETURN(const auto election_transport, http::make_network_transport(transport_options));
+  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
+  const client::ClientConfig& config = connection.config;
 
   Metrics metrics;
-  client::MeteredTransport metered(*transport, metrics, clock, config.server);
+  client::MeteredTransport metered(*connection.transport, metrics, clock, config.server);
   ASSIGN_OR_RETURN(
       const auto program,
       Operator::start(options, {.api = metered,
-                                .election_api = *election_transport,
+                                .election_api = *connection.election_transport,
                                 .clock = clock,
                                 .metrics = metrics,
                                 .log = log,
@@ -59,6 +77,36 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
   const Status ended = program->run(signals.token());
   log.info("stopped");
   return ended;
+}
+
+/// True if nothing is left that the operator holds.
+Result<bool> drain_cluster(const CommandLine& command_line, StopOnSignal& signals) {
+  const OperatorOptions& options = command_line.options;
+  const RealClock clock;
+  ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
+  const auto io = http::start_io();
+  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
+  Metrics metrics;
+  client::MeteredTransport metered(*connection.transport, metrics, clock, connection.config.server);
+  ASSIGN_OR_RETURN(const drain::Report report, drain::run_drain(options, command_line.dry_run,
+                                                                {.api = metered,
+                                                                 .election_api = *connection.election_transport,
+                                                                 .clock = clock,
+                                                                 .metrics = metrics,
+                                                                 .log = log,
+                                                                 .identity = replica_identity(),
+                                                                 .namespace_name = connection.config.namespace_name},
+                                                                signals.token()));
+  log.debug("drained", {{"metrics", metrics.scrape()}});
+  fmt::print("{}", report.to_string());
+  return report.complete();
+}
+
+/// The exit code of --drain.
+int drain_with_result(const CommandLine& command_line, StopOnSignal& signals) {
+  const Result<bool> complete = drain_cluster(command_line, signals);
+  if (!complete) fmt::print(stderr, "tpu-slice-operator: {}\n", complete.error().message());
+  return complete && *complete ? 0 : 1;
 }
 
 int main_with_result(int argc, const char* const* argv) {
@@ -72,6 +120,7 @@ int main_with_result(int argc, const char* const* argv) {
     return 0;
   }
   StopOnSignal signals;
+  if (command_line->drain) return drain_with_result(*command_line, signals);
   if (const Status ended = run(command_line->options, signals); !ended) {
     fmt::print(stderr, "tpu-slice-operator: {}\n", ended.error().message());
     return 1;

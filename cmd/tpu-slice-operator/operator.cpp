@@ -58,6 +58,20 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   return result;
 }
 
+slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
+  slice::ScaleUpOptions result;
+  if (options.scale_up == "off") result.mode = slice::ScaleUp::kOff;
+  if (options.scale_up == "auto") result.mode = slice::ScaleUp::kAuto;
+  if (options.scale_up == "scout") result.mode = slice::ScaleUp::kScout;
+  if (options.scale_up == "provisioning-request") result.mode = slice::ScaleUp::kProvisioningRequest;
+  result.provisioning_class = options.provisioning_class;
+  result.namespace_name = namespace_name;
+  result.image = options.scout_image;
+  result.max_scouts = static_cast<std::size_t>(options.max_scouts);
+  result.timeout = std::chrono::seconds(options.scale_up_timeout_seconds);
+  return result;
+}
+
 /// For health probes and metrics, which have no bodies.
 http::ServerOptions small_server(const std::string& address) {
   http::ServerOptions options;
@@ -135,7 +149,10 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
-    slices.no_capacity = options.no_capacity == "release" ? slice::NoCapacity::kRelease : slice::NoCapacity::kWait;
+    slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
+    slices.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
+    slices.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
+    slices.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
     slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
   }
   RETURN_IF_ERROR(result->start_webhook(options));

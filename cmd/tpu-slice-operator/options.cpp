@@ -155,11 +155,42 @@ const std::vector<Setting>& settings() {
        "Node labels, separated by commas, that workloads may name instead of --topology-key. Default: "
        "cloud.google.com/gke-nodepool",
        set_topology_keys},
-      {"--no-capacity",
-       "What becomes of a slice for which no whole set of nodes is free: \"wait\" keeps its pods gated; \"release\" "
-       "lets "
-       "them go, one slice at a time, so that a cluster autoscaler sees them. Default: wait",
-       one_of(&O::no_capacity, {"wait", "release"})},
+      {"--scale-up",
+       "How the cluster autoscaler is asked for nodes when slices have no free ones: \"scout\": by scout pods; "
+       "\"provisioning-request\": by ProvisioningRequests of --provisioning-class; \"auto\": by scout pods if the "
+       "ConfigMap "
+       "kube-system/cluster-autoscaler-status is there; \"off\": not at all. Default: auto",
+       one_of(&O::scale_up, {"auto", "scout", "provisioning-request", "off"})},
+      {"--provisioning-class",
+       "Class of ProvisioningRequests, such as check-capacity.autoscaling.x-k8s.io, "
+       "best-effort-atomic-scale-up.autoscaling.x-k8s.io or queued-provisioning.gke.io. Default: none, none are made",
+       text(&O::provisioning_class)},
+      {"--scout-image", "Image of scout pods, which do nothing. Default: registry.k8s.io/pause:3.10.1",
+       text(&O::scout_image)},
+      {"--max-scouts", "Scout pods with the same node requirements, and of one namespace. Default: 50",
+       number(&O::max_scouts, 1, 1000)},
+      {"--scale-up-timeout",
+       "Seconds after which a scout pod without a node does not hold up those of other slices. Default: 900",
+       number(&O::scale_up_timeout_seconds, 60, 86'400)},
+      {"--scheduling-timeout",
+       "Seconds after which a placed slice is torn down, and waits again, if kube-scheduler refuses one of its pods "
+       "for "
+       "a reason that concerns its nodes; 0: never. Default: 120",
+       number(&O::scheduling_timeout_seconds, 0, 86'400)},
+      {"--reservation-timeout",
+       "Seconds for which free nodes are reserved for slices that start together and need more; then younger slices "
+       "may "
+       "use them for the same time, and so on; 0: none are reserved. Default: 1800",
+       number(&O::reservation_timeout_seconds, 0, 7 * 86'400)},
+      {"--reservation-percent",
+       "Share of an accelerator's nodes that may be reserved while they are idle; those of the first in the queue do "
+       "not "
+       "count. Default: 50",
+       number(&O::reservation_percent, 0, 100)},
+      {"--max-preemptions-per-hour",
+       "Slices of lower priority that may be ended within an hour, for each accelerator, so that slices of higher "
+       "priority start. Default: 0, priorities decide the order of waiting slices only; Kueue preempts whole workloads",
+       number(&O::max_preemptions_per_hour, 0, 100'000)},
       {"--show-other-namespaces",
        "Waiting reasons name the workloads of other namespaces that use or reserve nodes. Default: false",
        boolean(&O::show_other_namespaces), true},
@@ -282,6 +313,13 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   app.add_option("--config", result.options.config,
                  "Configuration file (YAML, " + std::string(kConfigVersion) + " " + std::string(kConfigKind) +
                      ") with the same settings in camel case; flags win.");
+  CLI::Option* const drain =
+      app.add_flag("--drain", result.drain,
+                   "Instead of running, release what the operator holds, before it is uninstalled: delete its webhook "
+                   "configurations, remove its scheduling gate from all pods, and its finalizers. The operator must be "
+                   "stopped. Exits with 0 if nothing is left; docs/install.md");
+  app.add_flag("--dry-run", result.dry_run, "With --drain: print what would be done, and change nothing.")
+      ->needs(drain);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

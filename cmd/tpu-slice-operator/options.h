@@ -26,13 +26,22 @@ struct OperatorOptions {
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
   std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< That workloads may name, too.
-  std::string no_capacity = "wait";    ///< What becomes of a slice without free nodes: "wait" or "release".
-  bool show_other_namespaces = false;  ///< Waiting reasons name workloads of other namespaces.
-  int node_timeout_seconds = 300;      ///< A TPU node that is not Ready for this long is lost.
-  int disrupted_nodes = 2;             ///< While more TPU nodes than these,
-  int disrupted_percent = 55;          ///< and at least this share of all, are not Ready, none is lost.
-  int shutdown_delay_seconds = 10;     ///< For which the webhook serves on after a stop is requested.
-  bool device_env = false;             ///< TPU pods get what GKE's device plugin would set.
+  std::string scale_up = "auto";   ///< "auto", "scout", "provisioning-request" or "off".
+  std::string provisioning_class;  ///< Of provisioning requests.
+  std::string scout_image = "registry.k8s.io/pause:3.10.1";
+  int max_scouts = 50;                 ///< With equivalent node requirements, and of one namespace.
+  int scale_up_timeout_seconds = 900;  ///< A scout without a node for this long gives way to others.
+  int scheduling_timeout_seconds =
+      120;  ///< A placed slice is torn down if kube-scheduler refuses its domain; 0: never.
+  int reservation_timeout_seconds = 1800;  ///< For which domains are reserved for a waiting gang; 0: none are.
+  int reservation_percent = 50;            ///< Of all nodes, reserved for gangs but the first.
+  int max_preemptions_per_hour = 0;        ///< Slices ended for slices of higher priority.
+  bool show_other_namespaces = false;      ///< Waiting reasons name workloads of other namespaces.
+  int node_timeout_seconds = 300;          ///< A TPU node that is not Ready for this long is lost.
+  int disrupted_nodes = 2;                 ///< While more TPU nodes than these,
+  int disrupted_percent = 55;              ///< and at least this share of all, are not Ready, none is lost.
+  int shutdown_delay_seconds = 10;         ///< For which the webhook serves on after a stop is requested.
+  bool device_env = false;                 ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   std::string ray_dashboard_address;  ///< Connect to this instead of the head pods; empty: to them.
   int max_concurrent_reconciles = 4;
@@ -48,7 +57,9 @@ struct OperatorOptions {
 /// What the command line asked for.
 struct CommandLine {
   OperatorOptions options;
-  std::string output;  ///< The text to print and exit with, for --help and --version.
+  std::string output;    ///< The text to print and exit with, for --help and --version.
+  bool drain = false;    ///< Do not run: release what the operator holds (drain/command.h).
+  bool dry_run = false;  ///< Of the drain.
 };
 
 /// Flags override the configuration file, which overrides the defaults.

@@ -61,7 +61,9 @@ struct Action {
   ObjectKey key;
   Body body;  ///< Create: the object. Patch: a JSON merge patch. Delete: null.
   Preconditions preconditions;
-  std::string subresource = {};                    ///< Patch only: "status"; empty: the object itself.
+  std::string subresource = {};  ///< Patch only: "status"; empty: the object itself.
+  bool strategic = false;        ///< Patch only: the body is a strategic merge patch; not for custom resources.
+  bool optional = false;         ///< If it fails, the plan goes on as if it had succeeded.
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
@@ -80,6 +82,8 @@ struct Stage {
   std::vector<Action> actions;
   /// Each action is about something else: one that fails holds back the next stages, but none of its own.
   bool independent = false;
+  /// One that fails does not hold back the next stages either.
+  bool continue_on_failure = false;
 };
 
 enum class EventType : std::uint8_t { kNormal, kWarning };

@@ -66,7 +66,7 @@ class Controller {
   /// As watches(), for children of a type that only some objects have: the controller does not wait until the store is
   /// synced.
   template <typename View>
-  void watches_optional(Store<View>& store);
+  void watches_optional(Store<View>& store, KeyFunction<View> keys = {});
 
   /// Sends the requests of plans through `client`, and reconciles an object when an answer to one of its requests
   /// changes. `client` outlives the controller.
@@ -135,8 +135,8 @@ void Controller::watches(Store<View>& store, KeyFunction<View> keys) {
 }
 
 template <typename View>
-void Controller::watches_optional(Store<View>& store) {
-  listen<View>(store, {});
+void Controller::watches_optional(Store<View>& store, KeyFunction<View> keys) {
+  listen<View>(store, std::move(keys));
 }
 
 template <typename View>

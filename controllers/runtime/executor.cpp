@@ -65,7 +65,8 @@ bool is_on(const plan::Action& action, const ObjectKey& key, const std::optional
 const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, const plan::EventIntent& event) {
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-      if (!is_on(plan.stages[i].actions[j], *event.after, event.after_type)) continue;
+      const plan::Action& written = plan.stages[i].actions[j];
+      if (written.optional || !is_on(written, *event.after, event.after_type)) continue;
       const ActionReport& action = report.stages[i][j];
       if (action.error && is_failure(*action.error)) return &*action.error;
     }
@@ -80,7 +81,8 @@ bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
   bool any = false;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     for (std::size_t j = 0; j < plan.stages[i].actions.size(); ++j) {
-      if (!is_on(plan.stages[i].actions[j], key, type)) continue;
+      const plan::Action& written = plan.stages[i].actions[j];
+      if (written.optional || !is_on(written, key, type)) continue;
       if (!runtime::succeeded(stages[i][j].outcome)) return false;
       any = true;
     }
@@ -95,18 +97,22 @@ Executor::Executor(client::Reader& reader, client::Writer& writer, Parallel& par
 ExecutionReport Executor::apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const {
   ExecutionReport report;
   for (const plan::Stage& stage : plan.stages) report.stages.emplace_back(stage.actions.size());
-  for (std::size_t i = 0; i < plan.stages.size() && report.ok(); ++i) {
+  bool failing = false;
+  for (std::size_t i = 0; i < plan.stages.size() && !failing; ++i) {
     const plan::Stage& stage = plan.stages[i];
     run_stage(stage, report.stages[i], stop);
     for (std::size_t j = 0; j < stage.actions.size(); ++j) {
       const ActionReport& action = report.stages[i][j];
       if (action.write) report.writes.push_back(*action.write);
-      if (action.error) note_error(report, *action.error, stage.actions[j].failure_reason);
+      if (!action.error || stage.actions[j].optional) continue;
+      note_error(report, *action.error, stage.actions[j].failure_reason);
+      failing = failing || !stage.continue_on_failure;
     }
     if (report.ok() && stop.stop_requested()) {
       report.error =
           Error::of(ErrorCode::kCancelled, "{}: stopped before the plan was complete", target.object.key.to_string());
     }
+    failing = failing || stop.stop_requested();
   }
   if (report.ok() && plan.status) write_status(*plan.status, target, stop, report);
   emit(plan, target, report);
@@ -140,7 +146,8 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
       std::size_t before = largest;
       while (before < report.bytes && !largest.compare_exchange_weak(before, report.bytes)) {
       }
-      if (report.outcome == Outcome::kFailed && !stage.independent) failing = true;
+      const bool fatal = !stage.independent && !stage.actions[start + i].optional;
+      if (report.outcome == Outcome::kFailed && fatal) failing = true;
     });
   }
 }
@@ -225,8 +232,8 @@ ActionReport Executor::run_patch(const plan::Action& action, const std::stop_tok
   options.uid = action.preconditions.uid;
   options.resource_version = action.preconditions.resource_version;
   options.answer = client::Answer::kMetadataOnly;
-  const Result<Object> patched =
-      writer_.patch(action.type, action.key, client::PatchType::kMerge, *body, options, stop);
+  const client::PatchType patch_type = action.strategic ? client::PatchType::kStrategic : client::PatchType::kMerge;
+  const Result<Object> patched = writer_.patch(action.type, action.key, patch_type, *body, options, stop);
   if (patched) return done(Outcome::kDone, write_of(action.type, action.key, *patched));
   if (patched.error().code() == ErrorCode::kNotFound || is_other_object(patched.error())) {
     return failed(Error::conflict("{} has changed: {}", describe(action), patched.error().message()));

@@ -3,157 +3,32 @@
 #include <algorithm>
 #include <list>
 #include <map>
+#include <ranges>
+#include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "controllers/slice/candidates.h"
+#include "controllers/slice/chosen_nodes.h"
 
 namespace tpuslice::slice {
 namespace {
 
 /// For this many gangs at the head of the queue the waiting reason lists domains.
 constexpr std::size_t kMaxDetailedGangs = 20;
-constexpr std::size_t kMaxDomainsInReason = 6;
 /// Different node requirements of one namespace that are compared with all domains in one plan. Slices with further
 /// ones wait, so that one namespace does not hold up the others.
 constexpr std::size_t kMaxRequirementsOfNamespace = 32;
 
-/// Slices that start together; most gangs are one slice.
-struct Gang {
-  std::vector<const Slice*> slices;
-
-  [[nodiscard]] auto rank() const {
-    const auto priority =
-        std::ranges::max(slices, {}, [](const Slice* slice) { return slice->priority(); })->priority();
-    const auto created =
-        std::ranges::min(slices, {}, [](const Slice* slice) { return slice->first_created(); })->first_created();
-    return std::tuple(-std::int64_t{priority}, created, slices.front()->key);
-  }
-  /// Number of its slices that are ready or placed.
-  [[nodiscard]] std::size_t size(const GangCounts& placed_gangs) const {
-    const auto placed = placed_gangs.find({slices.front()->key.namespace_name, slices.front()->gang});
-    return slices.size() + (placed == placed_gangs.end() ? 0 : placed->second);
-  }
-};
-
-std::vector<Gang> gangs_in_order(const std::vector<Slice>& ready) {
-  std::map<std::tuple<std::string, std::string, std::string>, Gang> by_name;
-  for (const Slice& slice : ready) {
-    const std::string own_name = slice.gang.empty() ? slice.key.name : std::string();
-    by_name[{slice.key.namespace_name, slice.gang, own_name}].slices.push_back(&slice);
-  }
-  std::vector<std::pair<decltype(std::declval<Gang>().rank()), Gang>> ranked;
-  for (auto& [name, gang] : by_name) {
-    auto rank = gang.rank();
-    ranked.emplace_back(std::move(rank), std::move(gang));
-  }
-  std::ranges::sort(ranked, {}, [](const auto& entry) { return entry.first; });
-  std::vector<Gang> gangs;
-  for (auto& [rank, gang] : ranked) gangs.push_back(std::move(gang));
-  return gangs;
-}
-
-/// The domains for all slices with equivalent node requirements, checked once, when they are first needed.
-class Candidates {
- public:
-  Candidates(Inventory& inventory, NodeRequirements requirements, const DomainFailures& failures)
-      : inventory_(inventory), requirements_(std::move(requirements)), failures_(failures) {}
-
-  [[nodiscard]] const NodeRequirements& requirements() const { return requirements_; }
-  /// A slice with these requirements that was released and is not scheduled yet; empty if there is none.
-  [[nodiscard]] const std::string& released() const { return released_; }
-  void set_released(std::string name) { released_ = std::move(name); }
-
-  /// Removes and returns the best free domain; empty if there is none.
-  std::string take_free() {
-    check_domains();
-    while (!free_.empty()) {
-      const std::string domain = std::move(free_.back());
-      free_.pop_back();
-      if (inventory_.check(requirements_, domain).obstacle == Obstacle::kNone) return domain;
-    }
-    return {};
-  }
-  void put_back(std::string domain) { free_.push_back(std::move(domain)); }
-  /// Removes and returns the occupied domain that is likely to become free first; empty if there is none.
-  std::string take_occupied() {
-    check_domains();
-    if (occupied_.empty()) return {};
-    std::string domain = std::move(occupied_.back());
-    occupied_.pop_back();
-    return domain;
-  }
-  /// Number of domains that would be free in an empty cluster.
-  [[nodiscard]] std::size_t usable() {
-    check_domains();
-    return usable_;
-  }
-
-  /// The waiting reason if fewer than `needed` domains are free, for `viewer`, a namespace.
-  [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer) {
-    if (requirements_.too_many) {
-      return fmt::format(
-          "its pods have more than {} different node selectors, affinities, tolerations or numbers of "
-          "chips",
-          kMaxRequirementsOfSlice);
-    }
-    std::vector<std::string> texts;
-    std::size_t count = 0;
-    std::size_t free = 0;
-    for (const std::string& domain : inventory_.domains(requirements_.topology_key)) {
-      const Fit fit = inventory_.check(requirements_, domain, viewer);
-      if (fit.obstacle == Obstacle::kMismatch) continue;
-      ++count;
-      if (fit.obstacle == Obstacle::kNone) ++free;
-      if (texts.size() < kMaxDomainsInReason) texts.push_back(fit.text.empty() ? domain + " is free" : fit.text);
-    }
-    if (count == 0) {
-      return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(requirements_.topology_key));
-    }
-    const std::string more = count > texts.size() ? fmt::format("; and {} more", count - texts.size()) : "";
-    const std::string enough = needed == 1 ? "none is free" : fmt::format("{} free at once, {} needed", free, needed);
-    return fmt::format("{} {} would match, {}: {}{}", count, domain_noun(requirements_.topology_key, count), enough,
-                       fmt::join(texts, "; "), more);
-  }
-
- private:
-  void check_domains() {
-    if (std::exchange(checked_, true)) return;
-    for (std::string& domain : inventory_.domains(requirements_.topology_key)) {
-      const Obstacle obstacle = inventory_.check(requirements_, domain).obstacle;
-      if (obstacle == Obstacle::kNone) {
-        free_.push_back(std::move(domain));
-      } else if (obstacle == Obstacle::kOccupied) {
-        occupied_.push_back(std::move(domain));
-      }
-    }
-    usable_ = free_.size() + occupied_.size();
-    std::ranges::stable_sort(free_, {}, [&](const std::string& domain) {
-      const auto found = failures_.find({requirements_.topology_key, domain});
-      return found == failures_.end() ? 0 : found->second;
-    });
-    std::ranges::reverse(free_);
-    // The domain with the fewest nodes in use is likely to become free first.
-    std::ranges::stable_sort(occupied_, {}, [&](const std::string& domain) {
-      return inventory_.free_nodes(requirements_.topology_key, domain);
-    });
-  }
-
-  Inventory& inventory_;
-  const NodeRequirements requirements_;
-  const DomainFailures& failures_;
-  std::string released_;
-  bool checked_ = false;
-  std::vector<std::string> free_;      ///< The best is last.
-  std::vector<std::string> occupied_;  ///< The best is last.
-  std::size_t usable_ = 0;
-};
-
 class Assigner {
  public:
   Assigner(const PlacementRequest& request, Inventory& inventory) : request_(request), inventory_(inventory) {
-    for (const Slice& slice : request.released) set_released(slice);
+    for (const auto& [slice, node] : request.scouts) {
+      if (!node.empty()) scout_nodes_.insert(node);
+    }
   }
 
   void assign(const Gang& gang) {
@@ -161,100 +36,326 @@ class Assigner {
     if (const std::size_t size = gang.size(request_.placed_gangs); size < wanted) {
       return wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
     }
-    std::vector<Candidates*> candidates;
+    // Before one slice of the gang holds a domain that it may have to give up.
     for (const Slice* slice : gang.slices) {
-      candidates.push_back(candidates_for(*slice));
-      if (candidates.back() == nullptr) {
-        return wait(gang, fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
-                                      kMaxRequirementsOfNamespace, slice->key.namespace_name));
-      }
-      if (const std::string& other = candidates.back()->released(); !other.empty()) {
-        return wait(gang, fmt::format("{} was released before it and is not scheduled yet",
-                                      visible_name(other, viewer_of(gang))));
-      }
+      if (gang.slices.size() == 1) break;
+      NodeRequirements requirements = node_requirements(*slice);
+      if (!requirements.hostnames.empty()) continue;
+      if (Candidates* candidates = candidates_for(*slice, std::move(requirements))) candidates->check_domains();
     }
     std::vector<Found> found;
-    for (std::size_t i = 0; i < gang.slices.size(); ++i) {
-      std::string domain = candidates[i]->take_free();
-      if (domain.empty()) continue;
-      inventory_.occupy(candidates[i]->requirements().topology_key, domain, display_name(*gang.slices[i]));
-      found.push_back({gang.slices[i], candidates[i], std::move(domain)});
+    bool any_chosen = false;
+    for (const Slice* slice : gang.slices) {
+      NodeRequirements requirements = node_requirements(*slice);
+      const bool chosen = !requirements.hostnames.empty();
+      any_chosen = any_chosen || chosen;
+      std::optional<Found> one =
+          chosen ? find_chosen(gang, *slice, requirements) : find_free(gang, *slice, std::move(requirements));
+      if (!one) {
+        put_back(found);
+        return;
+      }
+      if (!one->domain.empty()) found.push_back(*std::move(one));
     }
     if (found.size() == gang.slices.size()) {
       for (Found& each : found) {
-        std::vector<std::string> nodes = inventory_.nodes_by_host(each.candidates->requirements(), each.domain);
-        out_.placements.push_back({each.slice, std::move(each.domain), std::move(nodes)});
+        out_.placements.push_back({each.slice, std::move(each.domain), std::move(each.nodes)});
       }
       return;
     }
     put_back(found);
-    if (request_.no_capacity == NoCapacity::kRelease) {
-      release_without_domain(gang);
-    } else {
-      wait_for_domains(gang);
-    }
+    if (any_chosen)
+      return wait(gang, "nodes are chosen for some of the slices that start together, and none is free for others");
+    wait_for_domains(gang);
   }
 
   Assignment take() { return std::move(out_); }
 
  private:
-  /// Empty: may see all.
-  [[nodiscard]] std::string_view viewer_of(const Gang& gang) const {
-    return request_.show_other_namespaces ? std::string_view() : gang.slices.front()->key.namespace_name;
-  }
-
+  /// A free domain for a slice.
   struct Found {
-    const Slice* slice;
-    Candidates* candidates;
-    std::string domain;
+    const Slice* slice = nullptr;
+    std::string topology_key;
+    std::string domain;  ///< Empty: none is free.
+    std::vector<std::string> nodes;
+    Candidates* candidates = nullptr;  ///< Null for chosen nodes.
   };
 
-  void put_back(const std::vector<Found>& found) {
-    for (const Found& each : found) {
-      inventory_.release(each.candidates->requirements().topology_key, each.domain, display_name(*each.slice));
-      each.candidates->put_back(each.domain);
+  /// Absent if the gang waits for another reason than a lack of domains.
+  std::optional<Found> find_free(const Gang& gang, const Slice& slice, NodeRequirements requirements) {
+    Candidates* candidates = candidates_for(slice, std::move(requirements));
+    if (candidates == nullptr) {
+      wait(gang, fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
+                             kMaxRequirementsOfNamespace, slice.key.namespace_name));
+      return std::nullopt;
     }
+    Found found{
+        &slice, candidates->requirements().topology_key, candidates->take_free(scout_domain(slice)), {}, candidates};
+    if (found.domain.empty()) found.domain = take_backfill(gang, *candidates);
+    if (found.domain.empty()) return found;
+    found.nodes = inventory_.nodes_by_host(candidates->requirements(), found.domain);
+    inventory_.occupy(found.topology_key, found.domain, display_name(slice));
+    return found;
   }
 
-  void release_without_domain(const Gang& gang) {
-    for (const Slice* slice : gang.slices) {
-      out_.placements.push_back({slice, {}, {}});
-      set_released(*slice);
+  std::optional<Found> find_chosen(const Gang& gang, const Slice& slice, const NodeRequirements& requirements) {
+    Result<ChosenNodes> chosen = chosen_nodes(requirements, inventory_, viewer_of(gang));
+    if (!chosen) {
+      wait(gang, chosen.error().message());
+      return std::nullopt;
     }
+    inventory_.occupy(requirements.topology_key, chosen->domain, display_name(slice));
+    return Found{&slice, requirements.topology_key, std::move(chosen->domain), std::move(chosen->nodes)};
+  }
+
+  /// Empty: may see all.
+  [[nodiscard]] std::string_view viewer_of(const Gang& gang) const {
+    return request_.show_other_namespaces ? std::string_view() : gang.namespace_name();
+  }
+
+  /// The domain in which the slice's scout pod runs; empty if there is none.
+  std::string scout_domain(const Slice& slice) {
+    const auto scout = request_.scouts.find(slice.key);
+    if (scout == request_.scouts.end() || scout->second.empty()) return {};
+    const NodeUse* use = inventory_.use_of(scout->second);
+    return use == nullptr ? std::string() : domain_of_node(*use->node, slice.topology_key);
+  }
+
+  void put_back(const std::vector<Found>& found) {
+    if (found.empty()) return;
+    for (const Found& each : std::views::reverse(found)) {
+      inventory_.release(each.topology_key, each.domain, display_name(*each.slice));
+      if (each.candidates != nullptr) {
+        each.candidates->put_back(each.domain);
+      }
+    }
+    for (Candidates& each : candidates_) each.restore_skipped();
+  }
+
+  /// A reserved domain that is not needed before the gang ends; empty if there is none.
+  std::string take_backfill(const Gang& gang, Candidates& candidates) {
+    if (backfill_.empty() || gang.slices.size() > 1) return {};
+    const std::optional<Timestamp> end = gang.ends_by(request_.now);
+    if (!end) return {};
+    const std::string& key = candidates.requirements().topology_key;
+    for (const DomainName& domain : backfill_) {
+      if (domain.first != key) continue;
+      const bool ends_before = std::ranges::all_of(inventory_.uses(key, domain.second), [&](const NodeUse* use) {
+        return use->user.empty() || (use->reserved && use->backfill_until && *end <= *use->backfill_until);
+      });
+      if (!ends_before || inventory_.check(candidates.requirements(), domain.second).obstacle != Obstacle::kOccupied) {
+        continue;
+      }
+      inventory_.cancel_reservations(key, domain.second);
+      return domain.second;
+    }
+    return {};
   }
 
   void wait_for_domains(const Gang& gang) {
-    if (detailed_gangs_ < kMaxDetailedGangs) {
-      for (const Slice* slice : gang.slices) {
-        out_.waiting.push_back({slice, candidates_for(*slice)->explain(gang.slices.size(), viewer_of(gang))});
-      }
-      ++detailed_gangs_;
-    } else {
-      wait(gang, fmt::format("at least {} slices are older or have higher priority", kMaxDetailedGangs));
+    const bool detailed = detailed_gangs_ < kMaxDetailedGangs;
+    if (detailed) ++detailed_gangs_;
+    std::vector<std::string> reasons;
+    for (const Slice* slice : gang.slices) {
+      reasons.push_back(detailed
+                            ? by_slice_.at(slice)->explain(gang.slices.size(), viewer_of(gang))
+                            : fmt::format("at least {} slices are older or have higher priority", kMaxDetailedGangs));
     }
-    if (fits_empty_cluster(gang)) reserve_domains(gang);
+    std::map<Candidates*, std::size_t> free;
+    for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
+    for (auto& [candidates, count] : free) count = candidates->count_free();
+    const Claim claim = preempt(gang, free);
+    const std::string text = claim.text + (claim.domains.empty() ? reserve_domains(gang) : reserve_claim(gang, claim));
+    for (std::size_t i = 0; i < gang.slices.size(); ++i) {
+      if (detailed) reasons[i] += text;
+      Candidates& candidates = *by_slice_.at(gang.slices[i]);
+      WaitingSlice waiting{gang.slices[i], std::move(reasons[i])};
+      std::size_t& left = free[&candidates];
+      if (left > 0) {
+        --left;
+      } else if (claim.domains.empty() && !candidates.requirements().too_many) {
+        waiting.lacks = candidates.shared_requirements();
+      }
+      out_.waiting.push_back(std::move(waiting));
+    }
   }
 
+  /// Its domains that are free, or become so, are enough in an empty cluster.
   bool fits_empty_cluster(const Gang& gang) {
     std::map<Candidates*, std::size_t> needed;
-    for (const Slice* slice : gang.slices) ++needed[candidates_for(*slice)];
-    return std::ranges::all_of(needed, [](const auto& entry) { return entry.second <= entry.first->usable(); });
+    std::map<Candidates*, std::size_t> asked;
+    for (const Slice* slice : gang.slices) {
+      ++needed[by_slice_.at(slice)];
+      if (request_.scouts.contains(slice->key)) ++asked[by_slice_.at(slice)];
+    }
+    return std::ranges::all_of(
+        needed, [&](const auto& entry) { return entry.second <= entry.first->usable() + asked[entry.first]; });
   }
 
-  void reserve_domains(const Gang& gang) {
+  // Reservations.
+
+  using CandidateDomain = std::pair<Candidates*, std::string>;
+
+  /// What the waiting reason says about reservations.
+  std::string reserve_domains(const Gang& gang) {
+    const Duration timeout = request_.reservation.timeout;
+    if (timeout <= Duration::zero() || !fits_empty_cluster(gang)) return {};
+    const std::int64_t window = std::max<std::int64_t>((request_.now - gang.created()) / timeout, 0);
+    const Timestamp window_end = gang.created() + (window + 1) * timeout;
+    const bool yields = window % 2 == 1;
+    std::vector<CandidateDomain> free;
+    std::vector<CandidateDomain> awaited;
     for (const Slice* slice : gang.slices) {
-      Candidates& candidates = *candidates_for(*slice);
-      std::string domain = candidates.take_free();
-      if (domain.empty()) domain = candidates.take_occupied();
-      if (domain.empty()) continue;
-      inventory_.reserve(candidates.requirements().topology_key, domain, display_name(*slice));
+      Candidates& candidates = *by_slice_.at(slice);
+      if (std::string domain = candidates.take_free(); !domain.empty()) {
+        free.emplace_back(&candidates, std::move(domain));
+      } else if (!yields && !(domain = candidates.take_occupied()).empty()) {
+        awaited.emplace_back(&candidates, std::move(domain));
+      }
     }
+    if (!free.empty()) set_earlier(window_end);
+    if (yields) {
+      for (auto& [candidates, domain] : std::views::reverse(free)) candidates->put_back(std::move(domain));
+      if (free.empty()) return {};
+      return fmt::format("; until {} younger slices may use those that are free, as some were reserved for {} minutes",
+                         format_rfc3339(window_end), std::chrono::duration_cast<std::chrono::minutes>(timeout).count());
+    }
+    const std::optional<Timestamp> backfill_until = last_end(awaited, window_end);
+    std::size_t reserved = 0;
+    const std::size_t reserved_before = reserved_nodes_;
+    for (const CandidateDomain& domain : awaited) reserve(gang, domain, backfill_until);
+    std::vector<CandidateDomain> refused;
+    for (CandidateDomain& domain : free) {
+      if (reserve(gang, domain, backfill_until)) {
+        ++reserved;
+      } else {
+        refused.push_back(std::move(domain));
+      }
+    }
+    for (auto& [candidates, domain] : std::views::reverse(refused)) candidates->put_back(std::move(domain));
+    if (reserved_nodes_ > reserved_before) set_earlier(window_end);
+    return reserved == 0 ? "" : fmt::format("; {} reserved for it until {}", reserved, format_rfc3339(window_end));
+  }
+
+  /// Reserves the free nodes of the domain; false if the limits do not allow it.
+  bool reserve(const Gang& gang, const CandidateDomain& domain, std::optional<Timestamp> backfill_until) {
+    const std::string& key = domain.first->requirements().topology_key;
+    const std::size_t nodes = inventory_.free_nodes(key, domain.second);
+    if (nodes == 0) return true;
+    const Gang*& of_namespace = reserving_gangs_.try_emplace(gang.namespace_name(), &gang).first->second;
+    const bool within_share =
+        (reserved_nodes_ + nodes) * 100 <= inventory_.size() * static_cast<std::size_t>(request_.reservation.percent);
+    if (of_namespace != &gang || (!within_share && reserving_gangs_.size() > 1)) return false;
+    reserved_nodes_ += nodes;
+    inventory_.reserve(key, domain.second, display_name(*gang.slices.front()), backfill_until);
+    if (backfill_until) backfill_.emplace_back(key, domain.second);
+    return true;
+  }
+
+  /// When the last slice of these domains has ended, or `window_end` if that is earlier; absent if it is unknown.
+  std::optional<Timestamp> last_end(const std::vector<CandidateDomain>& domains, Timestamp window_end) {
+    std::optional<Timestamp> last;
+    for (const auto& [candidates, domain] : domains) {
+      for (const NodeUse* use : inventory_.uses(candidates->requirements().topology_key, domain)) {
+        if (use->user.empty() || use->reserved) continue;
+        const auto slice = request_.running.find(use->slice);
+        if (slice == request_.running.end()) return std::nullopt;
+        const std::optional<Timestamp> end = ends_by(*slice->second, placed_at(*slice->second));
+        if (!end) return std::nullopt;
+        last = std::max(last.value_or(*end), *end);
+      }
+    }
+    if (!last) return std::nullopt;
+    return std::min(*last, window_end);
+  }
+
+  void set_earlier(Timestamp when) { out_.changes_at = std::min(out_.changes_at.value_or(when), when); }
+
+  // Preemption.
+
+  /// What a gang gets soon: domains whose slices end, some of them for it.
+  struct Claim {
+    std::string text;  ///< For the waiting reason.
+    std::vector<CandidateDomain> domains;
+  };
+
+  /// Claims domains whose slices are ending, and ends slices of lower priority, if that makes room for the whole gang.
+  /// `free`: number of free domains.
+  Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free) {
+    Claim claim;
+    std::vector<std::pair<const Slice*, DomainVictims>> chosen;
+    std::set<DomainName> claimed = claimed_;
+    std::set<const Slice*> victims;
+    // Domains of different keys may overlap.
+    const bool one_key = std::ranges::all_of(
+        gang.slices, [&](const Slice* slice) { return slice->topology_key == gang.slices.front()->topology_key; });
+    const bool may_end = one_key && request_.max_preemptions > 0 && may_preempt(gang);
+    for (const Slice* slice : gang.slices) {
+      Candidates& candidates = *by_slice_.at(slice);
+      const std::string& key = candidates.requirements().topology_key;
+      if (std::size_t& left = free.at(&candidates); left > 0) {
+        --left;
+        continue;
+      }
+      if (std::string ending = find_ending(candidates, claimed); !ending.empty()) {
+        claimed.emplace(key, ending);
+        claim.domains.emplace_back(&candidates, std::move(ending));
+        continue;
+      }
+      std::optional<DomainVictims> cheapest;
+      if (may_end) cheapest = cheapest_victims(candidates, inventory_, request_.running, gang.priority(), claimed);
+      if (!cheapest) return {};
+      claimed.emplace(key, cheapest->domain);
+      claim.domains.emplace_back(&candidates, cheapest->domain);
+      victims.insert(cheapest->slices.begin(), cheapest->slices.end());
+      chosen.emplace_back(slice, *std::move(cheapest));
+    }
+    if (victims.size() + out_.preemptions.size() > request_.max_preemptions && !victims.empty()) {
+      return {fmt::format("; {} slices of lower priority would be ended for it, but too many have been within an hour",
+                          victims.size()),
+              {}};
+    }
+    claimed_ = std::move(claimed);
+    for (const auto& [slice, victim] : chosen) {
+      for (const Slice* each : victim.slices) {
+        if (victims.erase(each) > 0) out_.preemptions.push_back({each, slice, victim.domain});
+      }
+    }
+    if (!chosen.empty()) claim.text = "; slices of lower priority are ended for it";
+    return claim;
+  }
+
+  /// All domains that the gang gets soon, whatever the limits of reservations: slices may have been ended for it.
+  std::string reserve_claim(const Gang& gang, const Claim& claim) {
+    const std::string user = display_name(*gang.slices.front());
+    for (const auto& [candidates, domain] : claim.domains) {
+      candidates->remove_occupied(domain);
+      inventory_.reserve(candidates->requirements().topology_key, domain, user);
+    }
+    std::size_t more = gang.slices.size() - claim.domains.size();
+    for (const Slice* slice : gang.slices) {
+      if (more == 0) break;
+      Candidates& candidates = *by_slice_.at(slice);
+      const std::string domain = candidates.take_free();
+      if (domain.empty()) continue;
+      inventory_.reserve(candidates.requirements().topology_key, domain, user);
+      --more;
+    }
+    return {};
+  }
+
+  std::string find_ending(Candidates& candidates, const std::set<DomainName>& claimed) {
+    const std::string& key = candidates.requirements().topology_key;
+    for (const std::string& domain : candidates.occupied()) {
+      if (!claimed.contains({key, domain}) && is_ending(inventory_, key, domain)) return domain;
+    }
+    return {};
   }
 
   /// Null if the namespace has too many different requirements.
-  Candidates* candidates_for(const Slice& slice) {
+  Candidates* candidates_for(const Slice& slice, NodeRequirements requirements) {
     const auto [entry, is_new] = by_slice_.try_emplace(&slice, nullptr);
-    if (is_new) entry->second = find_candidates(node_requirements(slice), slice.key.namespace_name);
+    if (is_new) entry->second = find_candidates(std::move(requirements), slice.key.namespace_name);
     return entry->second;
   }
 
@@ -265,12 +366,7 @@ class Assigner {
     std::size_t& count = by_namespace_[namespace_name];
     if (count == kMaxRequirementsOfNamespace) return nullptr;
     ++count;
-    return &candidates_.emplace_back(inventory_, std::move(requirements), request_.domain_failures);
-  }
-
-  void set_released(const Slice& slice) {
-    Candidates* candidates = candidates_for(slice);
-    if (candidates != nullptr && candidates->released().empty()) candidates->set_released(display_name(slice));
+    return &candidates_.emplace_back(inventory_, std::move(requirements), request_.domain_failures, scout_nodes_);
   }
 
   void wait(const Gang& gang, const std::string& reason) {
@@ -279,10 +375,15 @@ class Assigner {
 
   const PlacementRequest& request_;
   Inventory& inventory_;
+  std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
   std::map<const Slice*, Candidates*> by_slice_;
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` that it was the first to need.
   std::size_t detailed_gangs_ = 0;
+  std::map<std::string, const Gang*> reserving_gangs_;  ///< By namespace.
+  std::size_t reserved_nodes_ = 0;
+  std::vector<DomainName> backfill_;  ///< Reserved domains that slices may use which end soon.
+  std::set<DomainName> claimed_;      ///< Occupied domains that gangs with higher priority get.
   Assignment out_;
 };
 

@@ -1,60 +1,82 @@
 // Assignment: which waiting slice gets which whole, free domain, and why the others get none.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "controllers/slice/gang.h"
 #include "controllers/slice/inventory.h"
+#include "controllers/slice/preemption.h"
 
 namespace tpuslice::slice {
 
-/// What happens to a slice for which no domain is free.
-enum class NoCapacity : std::uint8_t {
-  kWait,     ///< It stays gated.
-  kRelease,  ///< It is released without a domain, so that an autoscaler sees its pods; one slice at a time.
-};
-
 struct Placement {
   const Slice* slice = nullptr;
-  std::string domain;              ///< Empty: released without a domain.
+  std::string domain;
   std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
 };
 
 struct WaitingSlice {
   const Slice* slice = nullptr;
   std::string reason;
+  /// Set if it lacks a free domain, so that new nodes would help: what they must be like. Equal for slices with
+  /// equivalent requirements. Of a gang, as many slices lack one as there are too few.
+  std::shared_ptr<const NodeRequirements> lacks = {};
+};
+
+/// A slice that is ended so that one of higher priority can be placed.
+struct Preemption {
+  const Slice* victim = nullptr;
+  const Slice* preemptor = nullptr;
+  std::string domain;
 };
 
 struct Assignment {
   std::vector<Placement> placements;
   std::vector<WaitingSlice> waiting;
+  std::vector<Preemption> preemptions;
+  std::optional<Timestamp> changes_at;  ///< When it would be another one without any event.
 };
 
-/// Number of placed slices of each gang, by namespace and gang name.
-using GangCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
+/// Free domains are reserved for a gang that waits for further ones. Without bounds, a large gang could keep all nodes
+/// idle.
+struct ReservationLimits {
+  /// For this time after its creation a gang reserves domains; for the same time after that younger slices get them;
+  /// and so on.
+  Duration timeout = std::chrono::minutes(30);
+  /// Of all nodes of the accelerator, in percent, for all gangs but the first in the queue.
+  std::int64_t percent = 50;
+};
 
 /// The slices that wait for nodes of one accelerator, and what else decides the order.
 struct PlacementRequest {
   std::vector<Slice> ready;  ///< All pods exist and wait for nodes only.
-  /// Released without a domain, and some pods are not scheduled yet. No slice with equivalent node requirements is
-  /// placed or released meanwhile: the two could each get half of a domain.
-  std::vector<Slice> released = {};
   GangCounts placed_gangs = {};
   DomainFailures domain_failures = {};  ///< A free domain with fewer failures is preferred.
-  NoCapacity no_capacity = NoCapacity::kWait;
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;
+  Timestamp now = {};
+  ReservationLimits reservation = {};
+  RunningSlices running = {};
+  std::size_t max_preemptions = 0;  ///< Slices that may be ended now.
+  /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
+  std::map<ObjectKey, std::string> scouts = {};
 };
 
-/// Marks the assigned domains as occupied in `inventory`. The assignment points into `request.ready`.
+/// Marks the assigned domains as occupied in `inventory`. The assignment points into `request`.
 ///
-/// Slices are ordered by priority, then age. A gang has the highest priority and the greatest age of its slices, and
-/// either all of its slices get a domain or none; slices of a gang that was placed before (one slice was torn down, or
-/// a crash interrupted the placement) count as placed. A slice without a domain reserves one that it could use later,
-/// so that younger slices with overlapping domains cannot starve it. Nothing is reserved for a gang that would not fit
-/// into an empty cluster.
+/// Slices are ordered as gangs_in_order() says. Either all slices of a gang get a domain or none; slices of a gang that
+/// was placed before (one slice was torn down, or a crash interrupted the placement) count as placed.
+///
+/// - A slice without a domain reserves one that it could use later, within ReservationLimits, so that younger slices
+///   with overlapping domains cannot starve it. One gang of each namespace does, if it would fit into an empty cluster,
+///   counting the nodes that its scouts ask for. A younger slice may use a reserved domain if it ends before the gang
+///   could start (backfill): both are known from activeDeadlineSeconds.
+/// - A slice whose pods select kubernetes.io/hostname, as Kueue's Topology Aware Scheduling makes them, gets these
+/// nodes
+///   if they are a whole free domain, and no others.
+/// - For a gang without enough free domains slices of lower priority are ended, all that are needed or none.
 [[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
 
 }  // namespace tpuslice::slice

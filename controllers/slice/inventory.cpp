@@ -21,6 +21,7 @@ const std::string& label_of(const NodeView& node, std::string_view label) {
 std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
   const std::string& name = node.key.name;
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
+  if (const std::string ending = removal_reason(node); !ending.empty()) return fmt::format("node {} {}", name, ending);
   if (node.tpu_chips == 0) return fmt::format("node {} advertises no TPU chips", name);
   if (requirements.chips > node.tpu_chips || node.tpu_chips % requirements.chips != 0) {
     return fmt::format("node {} has {} chips, a pod asks for {}", name, node.tpu_chips, requirements.chips);
@@ -34,12 +35,24 @@ std::string unusable_reason(const NodeRequirements& requirements, const NodeView
 
 bool is_ready(const NodeView& node) { return node.ready && !node.deletion; }
 
+void add_hostname(NodeRequirements& requirements, const PodView& pod) {
+  const auto hostname = pod.node_selector.find(tpu::kHostnameLabel);
+  const std::optional<int> host = host_index(pod);
+  if (hostname == pod.node_selector.end() || !host) return;
+  requirements.hostnames.resize(static_cast<std::size_t>(requirements.hosts));
+  requirements.hostnames[static_cast<std::size_t>(*host)] = hostname->second;
+}
+
 }  // namespace
 
 std::string domain_noun(const std::string& topology_key, std::size_t count) {
   const char* plural = count == 1 ? "" : "s";
   if (topology_key == tpu::kNodePoolLabel) return fmt::format("node pool{}", plural);
   return fmt::format("value{} of {}", plural, topology_key);
+}
+
+const std::string& domain_of_node(const NodeView& node, const std::string& topology_key) {
+  return label_of(node, topology_key);
 }
 
 std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node) {
@@ -54,12 +67,13 @@ NodeRequirements node_requirements(const Slice& slice) {
   for (const PodPtr& pod : slice.hosts) {
     if (!pod->node_name.empty()) continue;  // A bound pod needs no other node.
     requirements.chips = pod->tpu_chips;
+    add_hostname(requirements, *pod);
+    if (requirements.too_many) continue;
     const bool known = std::ranges::any_of(
         requirements.pods, [&](const PodRequirements& other) { return have_same_requirements(*pod, *other.pod); });
     if (known) continue;
     requirements.too_many = requirements.pods.size() == kMaxRequirementsOfSlice;
-    if (requirements.too_many) break;
-    requirements.pods.emplace_back(pod);
+    if (!requirements.too_many) requirements.pods.emplace_back(pod);
   }
   return requirements;
 }
@@ -73,7 +87,7 @@ bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
 
 Inventory::Inventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods,
                      const std::vector<Slice>& slices) {
-  for (const NodePtr& node : nodes) nodes_[node->key.name] = {node, {}, false};
+  for (const NodePtr& node : nodes) nodes_[node->key.name].node = node;
   std::vector<PodPtr> with_tpus;
   std::ranges::copy_if(pods, std::back_inserter(with_tpus), [](const PodPtr& pod) { return pod->tpu_chips > 0; });
   add_users(with_tpus);
@@ -84,7 +98,11 @@ void Inventory::add_users(const std::vector<PodPtr>& pods) {
   for (const PodPtr& pod : pods) {
     if (pod->node_name.empty() || pod->finished()) continue;
     const auto found = nodes_.find(pod->node_name);
-    if (found != nodes_.end() && found->second.user.empty()) found->second.user = display_name(*pod);
+    if (found == nodes_.end() || !found->second.user.empty()) continue;
+    NodeUse& use = found->second;
+    use.user = display_name(*pod);
+    use.ending = pod->terminating();
+    if (in_slice(*pod)) use.slice = slice_key(*pod);
   }
 }
 
@@ -98,7 +116,7 @@ void Inventory::occupy_domains_of(const Slice& slice) {
     const std::string domain =
         domain_of(*pod, slice.topology_key, found == nodes_.end() ? nullptr : found->second.node.get());
     if (domain.empty() || domain == occupied) continue;
-    occupy(slice.topology_key, domain, display_name(slice));
+    set_use(slice.topology_key, domain, {.user = display_name(slice), .slice = slice.key});
     occupied = domain;
   }
 }
@@ -142,28 +160,51 @@ std::size_t Inventory::free_nodes(const std::string& topology_key, const std::st
       std::ranges::count_if(nodes_of(topology_key, domain), [](const NodeUse* use) { return use->user.empty(); }));
 }
 
+std::vector<const NodeUse*> Inventory::uses(const std::string& topology_key, const std::string& domain) {
+  const NodeUses& nodes = nodes_of(topology_key, domain);
+  return {nodes.begin(), nodes.end()};
+}
+
+const NodeUse* Inventory::use_of(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const NodeView* Inventory::node_by_hostname(const std::string& hostname) {
+  if (hostnames_.empty()) {
+    for (const auto& [name, use] : nodes_) hostnames_.emplace(label_of(*use.node, tpu::kHostnameLabel), use.node.get());
+  }
+  const auto found = hostnames_.find(hostname);
+  return found == hostnames_.end() ? nullptr : found->second;
+}
+
 void Inventory::occupy(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  set_user(topology_key, domain, user, false);
+  set_use(topology_key, domain, {.user = user});
 }
 
-void Inventory::reserve(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  set_user(topology_key, domain, user, true);
+void Inventory::reserve(const std::string& topology_key, const std::string& domain, const std::string& user,
+                        std::optional<Timestamp> backfill_until) {
+  set_use(topology_key, domain, {.user = user, .reserved = true, .backfill_until = backfill_until});
 }
 
-void Inventory::set_user(const std::string& topology_key, const std::string& domain, const std::string& user,
-                         bool reserved) {
+void Inventory::set_use(const std::string& topology_key, const std::string& domain, const NodeUse& use) {
+  for (NodeUse* each : nodes_of(topology_key, domain)) {
+    if (!each->user.empty()) continue;
+    NodePtr node = std::move(each->node);
+    *each = use;
+    each->node = std::move(node);
+  }
+}
+
+void Inventory::cancel_reservations(const std::string& topology_key, const std::string& domain) {
   for (NodeUse* use : nodes_of(topology_key, domain)) {
-    if (!use->user.empty()) continue;
-    use->user = user;
-    use->reserved = reserved;
+    if (use->reserved) *use = {.node = use->node};
   }
 }
 
 void Inventory::release(const std::string& topology_key, const std::string& domain, const std::string& user) {
   for (NodeUse* use : nodes_of(topology_key, domain)) {
-    if (use->user != user) continue;
-    use->user.clear();
-    use->reserved = false;
+    if (use->user == user) *use = {.node = use->node};
   }
 }
 

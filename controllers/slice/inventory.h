@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,10 +44,24 @@ struct NodeRequirements {
   std::string topology_key;
   std::int64_t chips = 0;  ///< Of one pod.
   std::int64_t hosts = 0;
+  /// kubernetes.io/hostname in the node selectors, by host index, "" without one; empty if no pod has one. The other
+  /// members do not depend on it.
+  std::vector<std::string> hostnames;
 };
 [[nodiscard]] NodeRequirements node_requirements(const Slice& slice);
 /// Inventory::check() returns the same for both.
 [[nodiscard]] bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b);
+
+/// A node and what uses it.
+struct NodeUse {
+  NodePtr node;
+  std::string user;       ///< Slice or pod that uses the node or has reserved it; empty for a free node.
+  bool reserved = false;  ///< `user` does not use it yet.
+  /// Of a reserved node: slices that end before may use it.
+  std::optional<Timestamp> backfill_until;
+  ObjectKey slice;      ///< Of a node in use: the slice; empty for a pod without one.
+  bool ending = false;  ///< Of a node in use: the pod on it is terminating.
+};
 
 /// Not thread-safe.
 class Inventory {
@@ -67,20 +82,24 @@ class Inventory {
   [[nodiscard]] std::vector<std::string> nodes_by_host(const NodeRequirements& requirements, const std::string& domain);
   /// Number of nodes of the domain that are free.
   [[nodiscard]] std::size_t free_nodes(const std::string& topology_key, const std::string& domain);
+  [[nodiscard]] std::vector<const NodeUse*> uses(const std::string& topology_key, const std::string& domain);
+  /// Null if it is unknown.
+  [[nodiscard]] const NodeUse* use_of(const std::string& node) const;
+  /// The node with this value of kubernetes.io/hostname; null if there is none.
+  [[nodiscard]] const NodeView* node_by_hostname(const std::string& hostname);
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 
   /// Marks the free nodes of the domain as used by `user`, such as "default/train-0".
   void occupy(const std::string& topology_key, const std::string& domain, const std::string& user);
   /// Marks the free nodes of the domain as reserved for `user`.
-  void reserve(const std::string& topology_key, const std::string& domain, const std::string& user);
+  void reserve(const std::string& topology_key, const std::string& domain, const std::string& user,
+               std::optional<Timestamp> backfill_until = {});
+  /// Undoes reserve() for all users of the domain.
+  void cancel_reservations(const std::string& topology_key, const std::string& domain);
   /// Undoes occupy() or reserve().
   void release(const std::string& topology_key, const std::string& domain, const std::string& user);
 
  private:
-  struct NodeUse {
-    NodePtr node;
-    std::string user;       ///< Slice or pod that uses the node or has reserved it; empty for a free node.
-    bool reserved = false;  ///< `user` does not use it yet.
-  };
   using NodeUses = std::vector<NodeUse*>;
   using Domains = std::map<std::string, NodeUses>;
 
@@ -89,15 +108,20 @@ class Inventory {
   const Domains& domains_of(const std::string& topology_key);
   const NodeUses& nodes_of(const std::string& topology_key, const std::string& domain);
   void occupy_domains_of(const Slice& slice);
-  void set_user(const std::string& topology_key, const std::string& domain, const std::string& user, bool reserved);
+  /// Of the free nodes of the domain.
+  void set_use(const std::string& topology_key, const std::string& domain, const NodeUse& use);
 
-  std::map<std::string, NodeUse> nodes_;  ///< By node name.
+  std::map<std::string, NodeUse> nodes_;              ///< By node name.
+  std::map<std::string, const NodeView*> hostnames_;  ///< Filled when it is first needed.
   std::map<std::string, Domains> by_key_;
 };
 
 /// The domain of an ungated host of a multi-host slice: that of its node, or the one it was placed in. Empty if it was
 /// released without a domain and has no node yet.
 [[nodiscard]] std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node);
+
+/// The value of the topology key; empty without one.
+[[nodiscard]] const std::string& domain_of_node(const NodeView& node, const std::string& topology_key);
 
 /// "node pool" for GKE's label, else "value of <label>"; plural unless `count` is 1.
 [[nodiscard]] std::string domain_noun(const std::string& topology_key, std::size_t count = 1);

@@ -7,11 +7,15 @@
 
 #include "api/base/clock.h"
 #include "controllers/slice/assignment.h"
+#include "controllers/slice/scale_up.h"
 
 namespace tpuslice::slice {
 
 struct Options {
-  NoCapacity no_capacity = NoCapacity::kWait;
+  ScaleUpOptions scale_up = {};
+  ReservationLimits reservation = {};
+  /// Slices that may be ended within an hour so that slices of higher priority can be placed, for each accelerator.
+  std::size_t max_preemptions_per_hour = 0;
   /// A node that is not Ready for this long is lost, with its pods. Kubernetes marks a silent node after 50 s and
   /// evicts its pods after further 300 s (the default toleration of node.kubernetes.io/unreachable); Kueue replaces a
   /// node of a running workload after 30 s.

@@ -11,6 +11,7 @@
 #include "controllers/slice/slice_state.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
+#include "tpu/topology_key.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -24,14 +25,6 @@ struct Classified {
   std::vector<WaitingSlice> incomplete;
   std::optional<Timestamp> changes_at;
 };
-
-/// Released without a domain, and not all its pods are scheduled.
-bool is_released(const Slice& slice) {
-  const std::vector<PodPtr> live = slice.live();
-  const bool without_domain = std::ranges::any_of(
-      live, [&](const PodPtr& pod) { return !is_gated(*pod) && pod->annotation(tpu::kPlacedIn).empty(); });
-  return without_domain && std::ranges::any_of(live, [](const PodPtr& pod) { return pod->node_name.empty(); });
-}
 
 /// Some of its pods were created without a gate, so the gated ones cannot be placed.
 bool is_partly_gated(const Slice& slice, Phase phase) {
@@ -54,7 +47,7 @@ Classified classify(const std::vector<Slice>& slices, Timestamp now, const Optio
       out.request.ready.push_back(slice);
     } else if (state.phase == Phase::kPlaced) {
       if (!slice.gang.empty()) ++out.request.placed_gangs[{slice.key.namespace_name, slice.gang}];
-      if (is_released(slice)) out.request.released.push_back(slice);
+      out.request.running.emplace(slice.key, &slice);
     } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
       const Timestamp due = slice.last_created() + options.waiting_reason_delay;
       if (now < due) {
@@ -93,9 +86,7 @@ class PlanBuilder {
     writes_.push_back(release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
                 std::move(members), seen_.now}));
-    const std::string how = placement.domain.empty()
-                                ? "released without a domain"
-                                : fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
+    const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = seen_.now - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
     notes_.push_back(what);
@@ -105,7 +96,7 @@ class PlanBuilder {
                       host0.key});
     add_event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
                       fmt::format("Slice {} cannot be {}", short_name(slice), how), host0.key});
-    count(placement.domain.empty() ? "released" : "placed", host0.key);
+    count("tpuslice_slices_placed_total", "Number of slices placed in a domain.", host0.key);
     plan_.measurements.push_back({Measurement::Kind::kDuration,
                                   "tpuslice_slice_placement_seconds",
                                   "Time from the creation of a slice's last pod to its placement.",
@@ -130,6 +121,40 @@ class PlanBuilder {
     }
   }
 
+  /// Ends the slice. The pods that its controller recreates wait like those of a new slice.
+  void add(const Preemption& preemption) {
+    const Slice& victim = *preemption.victim;
+    const Slice& preemptor = *preemption.preemptor;
+    const std::vector<PodPtr> started = victim.started();
+    const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
+                                        domain_noun(victim.topology_key), preemption.domain);
+    for (const PodPtr& pod : started) {
+      preparations_.push_back(set_disruption_target(*pod, "PreemptionBySliceController", why, seen_.now));
+      deletes_.push_back(delete_pod(*pod));
+    }
+    notes_.push_back(fmt::format("slice {} of priority {} is ended: {}", short_name(victim), victim.priority(), why));
+    add_event(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice",
+                       fmt::format("Slice {} of priority {} is ended: {}", short_name(victim), victim.priority(), why),
+                       started.front()->key});
+    count("tpuslice_slices_preempted_total", "Number of slices ended for slices of higher priority.",
+          started.front()->key);
+    ++preempted_[&preemptor];
+  }
+
+  void add(ScoutPlan scouts) {
+    for (plan::Action& action : scouts.creates) {
+      if (action.type != kPodTemplates) {
+        count("tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.", action.key);
+      }
+      notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
+      writes_.push_back(std::move(action));
+    }
+    for (plan::Action& action : scouts.deletes) {
+      notes_.push_back(fmt::format("{} {} is deleted", action.type.kind, action.key.to_string()));
+      writes_.push_back(std::move(action));
+    }
+  }
+
   void set_waiting_count(const std::string& reason, std::size_t slices) {
     plan_.measurements.push_back({Measurement::Kind::kLevel,
                                   "tpuslice_slices_waiting",
@@ -140,8 +165,13 @@ class PlanBuilder {
   }
 
   plan::Plan take(std::optional<Timestamp> changes_at) {
-    // Independent: a failed write must not hold back other slices.
-    if (!writes_.empty()) plan_.stages.push_back({std::move(writes_), true});
+    for (const auto& [preemptor, victims] : preempted_) {
+      preparations_.push_back(record_preemptions(*preemptor->host0(), victims, seen_.now));
+    }
+    // A failed write must not hold back other slices.
+    for (auto* const writes : {&writes_, &preparations_, &deletes_}) {
+      if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, true});
+    }
     plan_.reason = plan::summary(notes_);
     if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - seen_.now);
     return std::move(plan_);
@@ -152,53 +182,98 @@ class PlanBuilder {
     intent.regarding = workload_of(*slice.any_pod());
     plan_.events.push_back(std::move(intent));
   }
-  void count(const std::string& how, const ObjectKey& after) {
-    plan_.measurements.push_back({Measurement::Kind::kCount,
-                                  "tpuslice_slices_placed_total",
-                                  "Number of slices placed in a domain, or released without one.",
-                                  {{"accelerator", accelerator_}, {"how", how}},
-                                  1,
-                                  after});
+  void count(const std::string& name, const std::string& help, const ObjectKey& after) {
+    plan_.measurements.push_back({Measurement::Kind::kCount, name, help, {{"accelerator", accelerator_}}, 1, after});
   }
 
   const PlacementObserved& seen_;
   const std::string accelerator_;
   plan::Plan plan_;
   std::vector<plan::Action> writes_;
+  std::vector<plan::Action> preparations_;  ///< Of preemptions.
+  std::vector<plan::Action> deletes_;
+  std::map<const Slice*, std::size_t> preempted_;  ///< Number of slices ended for each.
   std::vector<std::string> notes_;
 };
+
+/// How many slices may be ended now, after those of the last kPreemptionPeriod; `renewed`: when there may be more.
+std::size_t preemption_budget(const std::vector<PodPtr>& pods, Timestamp now, const Options& options,
+                              std::optional<Timestamp>& renewed) {
+  std::size_t used = 0;
+  for (const PodPtr& pod : pods) {
+    const auto record = recorded_preemptions(*pod);
+    if (!record || now >= record->when + kPreemptionPeriod) continue;
+    used += record->count;
+    set_earlier(renewed, record->when + kPreemptionPeriod);
+  }
+  return options.max_preemptions_per_hour - std::min(used, options.max_preemptions_per_hour);
+}
+
+/// Separates the scouts from the pods of workloads.
+std::vector<PodPtr> take_scouts(std::vector<PodPtr>& pods, const ScaleUpOptions& options) {
+  const auto scouts = std::ranges::stable_partition(pods, [&](const PodPtr& pod) { return !is_scout(*pod, options); });
+  std::vector<PodPtr> out(scouts.begin(), scouts.end());
+  pods.erase(scouts.begin(), scouts.end());
+  return out;
+}
 
 }  // namespace
 
 plan::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
-  std::vector<Slice> slices = read_slices(seen.pods);
+  std::vector<PodPtr> pods = seen.pods;
+  const std::vector<PodPtr> scouts = take_scouts(pods, options.scale_up);
+  std::vector<Slice> slices = read_slices(pods, seen.removed_hosts);
   for (Slice& slice : slices) {
-    const bool allowed = options.topology_keys.empty() || options.topology_keys.contains(slice.topology_key);
+    const std::string& key = slice.topology_key;
+    const bool allowed =
+        options.topology_keys.empty() || options.topology_keys.contains(key) || tpu::is_gke_topology_key(key);
     if (!allowed) slice.topology_key.clear();
   }
   Classified classified = classify(slices, seen.now, options);
-  classified.request.domain_failures = seen.domain_failures;
-  classified.request.no_capacity = options.no_capacity;
-  classified.request.show_other_namespaces = options.show_other_namespaces;
-  PlanBuilder builder(seen);
-  Assignment assignment;
-  if (!classified.request.ready.empty()) {
-    Inventory inventory(seen.nodes, seen.pods, slices);
-    inventory.add_users(others_than(classified.request.ready, seen.pods_without_tpus));
-    assignment = assign(classified.request, inventory);
+  PlacementRequest& request = classified.request;
+  request.domain_failures = seen.domain_failures;
+  request.show_other_namespaces = options.show_other_namespaces;
+  request.now = seen.now;
+  request.reservation = options.reservation;
+  std::optional<Timestamp> budget_renewed;
+  request.max_preemptions = preemption_budget(pods, seen.now, options, budget_renewed);
+  const bool may_preempt_later = options.max_preemptions_per_hour > 0 && !request.ready.empty();
+  if (budget_renewed && may_preempt_later) set_earlier(classified.changes_at, *budget_renewed);
+  for (const PodPtr& scout : scouts) {
+    if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
   }
-  for (const Placement& placement : assignment.placements) builder.add(placement);
-  for (const WaitingSlice& waiting : assignment.waiting) {
-    // The reasons of many new slices would change with each placement.
-    const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;
-    if (seen.now < due) {
-      set_earlier(classified.changes_at, due);
-    } else {
+  PlanBuilder builder(seen);
+  const bool asks = !scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
+  if (!request.ready.empty() || asks) {
+    Inventory inventory(seen.nodes, pods, slices);
+    inventory.add_users(others_than(request.ready, seen.pods_without_tpus));
+    Assignment assignment = assign(request, inventory);
+    if (assignment.changes_at) set_earlier(classified.changes_at, *assignment.changes_at);
+    ScoutPlan scout_plan =
+        plan_scouts(assignment.waiting, scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
+    if (scout_plan.changes_at) set_earlier(classified.changes_at, *scout_plan.changes_at);
+    ScoutPlan requests =
+        plan_provisioning_requests(assignment.waiting, seen.provisioning, seen.accelerator, seen.now, options.scale_up);
+    if (requests.changes_at) set_earlier(classified.changes_at, *requests.changes_at);
+    for (const Placement& placement : assignment.placements) builder.add(placement);
+    for (const Preemption& preemption : assignment.preemptions) builder.add(preemption);
+    for (WaitingSlice& waiting : assignment.waiting) {
+      // The reasons of many new slices would change with each placement.
+      const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;
+      if (seen.now < due) {
+        set_earlier(classified.changes_at, due);
+        continue;
+      }
+      waiting.reason += scout_plan.notes[waiting.slice] + requests.notes[waiting.slice];
       builder.add(waiting);
     }
+    builder.add(std::move(scout_plan));
+    builder.add(std::move(requests));
+    builder.set_waiting_count("no free nodes", assignment.waiting.size());
+  } else {
+    builder.set_waiting_count("no free nodes", 0);
   }
   for (const WaitingSlice& waiting : classified.incomplete) builder.add(waiting);
-  builder.set_waiting_count("no free nodes", assignment.waiting.size());
   builder.set_waiting_count("incomplete", classified.incomplete.size());
   return builder.take(classified.changes_at);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controllers/slice/options.h"
+#include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
@@ -16,11 +17,15 @@ struct PlacementObserved {
   /// All others with the slice label that are on a node. No slice fits beside them, as kube-scheduler sees it.
   std::vector<PodPtr> pods_without_tpus = {};
   DomainFailures domain_failures;
+  RemovedHosts removed_hosts = {};
+  bool has_autoscaler = false;  ///< autoscaler_status.h
+  ProvisioningState provisioning = {};
   Timestamp now;
 };
 
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
-/// other hosts. Writes a waiting reason on host 0 of the other slices.
+/// other hosts. Writes a waiting reason on host 0 of the other slices, creates and deletes scouts (scale_up.h), and
+/// ends slices of lower priority (preemption.h), if the options allow it.
 ///
 /// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
 /// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'

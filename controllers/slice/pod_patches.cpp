@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/strings.h"
+
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -52,8 +54,44 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
 }
 
 plan::Action set_waiting_reason(const PodView& pod, const std::string& reason) {
-  Json patch = {{"metadata", {{"annotations", {{tpu::kWaiting, reason}}}}}};
+  Json patch = {{"metadata", {{"annotations", {{tpu::kWaiting, reason.empty() ? Json() : Json(reason)}}}}}};
   return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+}
+
+plan::Action set_members(const PodView& pod, const std::string& members) {
+  Json patch = {{"metadata", {{"annotations", {{tpu::kSliceMembers, members}}}}}};
+  return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+}
+
+std::optional<PreemptionRecord> recorded_preemptions(const PodView& pod) {
+  const std::vector<std::string> parts = split(pod.annotation(tpu::kPreempted), ' ');
+  if (parts.size() != 2) return std::nullopt;
+  const std::optional<int> count = parse_count(parts[0]);
+  const std::optional<Timestamp> when = parse_rfc3339(parts[1]);
+  if (!count || !when) return std::nullopt;
+  return PreemptionRecord{*when, static_cast<std::size_t>(*count)};
+}
+
+plan::Action record_preemptions(const PodView& pod, std::size_t count, Timestamp now) {
+  const std::optional<PreemptionRecord> before = recorded_preemptions(pod);
+  if (before && now < before->when + kPreemptionPeriod) count += before->count;
+  Json patch = {{"metadata", {{"annotations", {{tpu::kPreempted, fmt::format("{} {}", count, format_rfc3339(now))}}}}}};
+  return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+}
+
+plan::Action set_disruption_target(const PodView& pod, std::string_view reason, const std::string& message,
+                                   Timestamp now) {
+  Json condition = {{"type", "DisruptionTarget"},
+                    {"status", "True"},
+                    {"reason", reason},
+                    {"message", message},
+                    {"lastTransitionTime", format_rfc3339(now)}};
+  Json patch = {{"status", {{"conditions", Json::array({std::move(condition)})}}}};
+  plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+  action.subresource = "status";
+  action.strategic = true;
+  action.optional = true;
+  return action;
 }
 
 plan::Action delete_pod(const PodView& pod) {

@@ -16,8 +16,6 @@ std::string accelerator_of(const StringMap& labels) {
 
 bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
 
-bool in_slice(const PodView& pod) { return is_labelled(pod) && pod.label(tpu::kSlice) != tpu::kNoSlice; }
-
 // Index functions.
 
 std::vector<std::string> pod_accelerator(const PodView& pod) {
@@ -25,8 +23,9 @@ std::vector<std::string> pod_accelerator(const PodView& pod) {
   return {accelerator_of(pod.node_selector)};
 }
 
-std::vector<std::string> gated_pod_accelerator(const PodView& pod) {
-  return is_gated(pod) && is_live(pod) ? pod_accelerator(pod) : std::vector<std::string>();
+std::vector<std::string> waiting_pod_accelerator(const PodView& pod) {
+  const bool gated = is_gated(pod) && is_live(pod);
+  return gated || !pod.annotation(tpu::kScoutFor).empty() ? pod_accelerator(pod) : std::vector<std::string>();
 }
 
 std::vector<std::string> bound_pod_without_tpus(const PodView& pod) {
@@ -41,7 +40,7 @@ std::vector<std::string> pod_node(const PodView& pod) {
 
 std::vector<std::string> pod_slice(const PodView& pod) {
   if (!in_slice(pod)) return {};
-  return {ObjectKey{pod.key.namespace_name, pod.label(tpu::kSlice)}.to_string()};
+  return {slice_key(pod).to_string()};
 }
 
 std::vector<std::string> node_accelerator(const NodeView& node) {
@@ -52,9 +51,21 @@ std::vector<std::string> node_accelerator(const NodeView& node) {
 
 }  // namespace
 
+std::vector<std::string> request_accelerator(const ProvisioningRequestView& request) {
+  std::string accelerator = accelerator_of_request(request.annotations);
+  if (accelerator.empty()) return {};
+  return {std::move(accelerator)};
+}
+
+std::vector<std::string> template_accelerator(const MetadataView& pod_template) {
+  std::string accelerator = accelerator_of_request(pod_template.annotations);
+  if (accelerator.empty()) return {};
+  return {std::move(accelerator)};
+}
+
 Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)
     : pods_by_accelerator(pods.add_index(pod_accelerator)),
-      gated_pods_by_accelerator(pods.add_index(gated_pod_accelerator)),
+      waiting_pods_by_accelerator(pods.add_index(waiting_pod_accelerator)),
       bound_pods_without_tpus(pods.add_index(bound_pod_without_tpus)),
       pods_by_node(pods.add_index(pod_node)),
       pods_by_slice(pods.add_index(pod_slice)),
@@ -76,7 +87,7 @@ std::vector<ObjectKey> accelerator_of_node(const NodeView& node) {
 
 std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
   if (!in_slice(pod)) return {};
-  return {{pod.key.namespace_name, pod.label(tpu::kSlice)}};
+  return {slice_key(pod)};
 }
 
 std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node) {
@@ -91,14 +102,18 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   PlacementObserved seen;
   seen.accelerator = input.key.name;
   seen.now = input.now;
-  // Without a gated pod there is nothing to decide; large clusters are not read for nothing.
-  if (!indexes_.gated_pods_by_accelerator.lookup(input.key.name).empty()) {
+  // Without a gated pod or a scout there is nothing to decide; large clusters are not read for nothing.
+  if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(input.key.name);
+  if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(input.key.name);
+  if (!indexes_.waiting_pods_by_accelerator.lookup(input.key.name).empty()) {
     seen.pods = indexes_.pods_by_accelerator.lookup(input.key.name);
     std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
     seen.pods.insert(seen.pods.end(), without_accelerator.begin(), without_accelerator.end());
     seen.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
     seen.nodes = indexes_.nodes_by_accelerator.lookup(input.key.name);
-    seen.domain_failures = failure_history_->recent(input.now);
+    seen.domain_failures = histories_.failures->recent(input.now);
+    seen.removed_hosts = histories_.removed_hosts->all();
+    seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
   }
   return plan_placement(seen, options_);
 }
@@ -108,7 +123,8 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      indexes_.pods_by_slice.lookup(input.key.to_string()),
                      {},
                      input.now,
-                     node_health_->healthy_since(input.now)};
+                     node_health_->healthy_since(input.now),
+                     removed_hosts_->of(input.key)};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

@@ -9,9 +9,12 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
+#include "controllers/slice/autoscaler_status.h"
 #include "controllers/slice/failure_history.h"
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/options.h"
+#include "controllers/slice/provisioning_request.h"
+#include "controllers/slice/removed_hosts.h"
 
 namespace tpuslice::slice {
 
@@ -21,15 +24,31 @@ inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 
 /// Indexes that both reconcilers read. They skip pods without the slice label and nodes without TPUs.
 struct Indexes {
-  runtime::PodIndex pods_by_accelerator;        ///< TPU pods, by the accelerator of their node selector.
-  runtime::PodIndex gated_pods_by_accelerator;  ///< Those that are gated.
-  runtime::PodIndex bound_pods_without_tpus;    ///< All under the key "".
+  runtime::PodIndex pods_by_accelerator;          ///< TPU pods, by the accelerator of their node selector.
+  runtime::PodIndex waiting_pods_by_accelerator;  ///< Those that are gated, and scouts.
+  runtime::PodIndex bound_pods_without_tpus;      ///< All under the key "".
   runtime::PodIndex pods_by_node;
   runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"
   runtime::Index<NodeView> nodes_by_accelerator;
 
   Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes);
 };
+
+/// What placement remembers of earlier changes.
+struct Histories {
+  std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
+  std::shared_ptr<const RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
+};
+
+/// What is read of the cluster autoscaler; what is not used is null.
+struct AutoscalerStores {
+  const ConfigMapStore* status = nullptr;
+  std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator; likewise:
+  std::optional<runtime::Index<MetadataView>> templates = {};
+};
+/// Index functions of the last two.
+[[nodiscard]] std::vector<std::string> request_accelerator(const ProvisioningRequestView& request);
+[[nodiscard]] std::vector<std::string> template_accelerator(const MetadataView& pod_template);
 
 /// The keys that depend on a pod or a node.
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);
@@ -40,8 +59,11 @@ struct Indexes {
 /// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(Indexes indexes, std::shared_ptr<const FailureHistory> failure_history, Options options = {})
-      : indexes_(std::move(indexes)), failure_history_(std::move(failure_history)), options_(options) {}
+  PlacementReconciler(Indexes indexes, Histories histories, AutoscalerStores autoscaler, Options options = {})
+      : indexes_(std::move(indexes)),
+        histories_(std::move(histories)),
+        autoscaler_(std::move(autoscaler)),
+        options_(std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
   [[nodiscard]] ResourceType resource() const override { return kAccelerators; }
@@ -49,7 +71,8 @@ class PlacementReconciler final : public plan::Reconciler {
 
  private:
   const Indexes indexes_;
-  const std::shared_ptr<const FailureHistory> failure_history_;
+  const Histories histories_;
+  const AutoscalerStores autoscaler_;
   const Options options_;
 };
 
@@ -57,8 +80,12 @@ class PlacementReconciler final : public plan::Reconciler {
 class SliceReconciler final : public plan::Reconciler {
  public:
   SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const NodeHealth> node_health,
-                  Options options = {})
-      : indexes_(std::move(indexes)), nodes_(nodes), node_health_(std::move(node_health)), options_(options) {}
+                  std::shared_ptr<const RemovedHostHistory> removed_hosts, Options options = {})
+      : indexes_(std::move(indexes)),
+        nodes_(nodes),
+        node_health_(std::move(node_health)),
+        removed_hosts_(std::move(removed_hosts)),
+        options_(std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
   [[nodiscard]] ResourceType resource() const override { return kSlices; }
@@ -68,6 +95,7 @@ class SliceReconciler final : public plan::Reconciler {
   const Indexes indexes_;
   const runtime::NodeStore& nodes_;
   const std::shared_ptr<const NodeHealth> node_health_;
+  const std::shared_ptr<const RemovedHostHistory> removed_hosts_;
   const Options options_;
 };
 

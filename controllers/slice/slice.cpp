@@ -61,6 +61,7 @@ void add_pod(Slice& slice, HostsByIndex& hosts, const PodPtr& pod) {
 Start start_of(const std::string& text) {
   if (text == tpu::kFirstHostFirst) return Start::kFirstHostFirst;
   if (text == tpu::kFirstHostAlone) return Start::kFirstHostAlone;
+  if (text == tpu::kHostByHost) return Start::kHostByHost;
   return Start::kTogether;
 }
 
@@ -84,6 +85,13 @@ void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
 
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
+bool in_slice(const PodView& pod) {
+  const std::string& slice = pod.label(tpu::kSlice);
+  return !slice.empty() && slice != tpu::kNoSlice;
+}
+
+ObjectKey slice_key(const PodView& pod) { return {pod.key.namespace_name, pod.label(tpu::kSlice)}; }
+
 std::optional<int> host_index(const PodView& pod) {
   if (const std::string& host = pod.annotation(tpu::kSliceHost); !host.empty()) return parse_host_count(host);
   const bool mutated_by_template = pod.annotation(tpu::kMutatedBy) == tpu::kMutatedByJobTemplate;
@@ -93,9 +101,8 @@ std::optional<int> host_index(const PodView& pod) {
 bool is_gated(const PodView& pod) { return std::ranges::count(pod.scheduling_gates, tpu::kSliceGate) > 0; }
 
 std::string display_name(const PodView& pod) {
-  const std::string& slice = pod.label(tpu::kSlice);
-  if (slice.empty() || slice == tpu::kNoSlice) return pod.key.to_string();
-  return fmt::format("{} ({})", workload_of(pod).key.to_string(), tpu::name_in_slice_key(slice));
+  if (!in_slice(pod)) return pod.key.to_string();
+  return fmt::format("{} ({})", workload_of(pod).key.to_string(), tpu::name_in_slice_key(pod.label(tpu::kSlice)));
 }
 
 std::string display_name(const Slice& slice) {
@@ -110,17 +117,25 @@ std::string visible_name(const std::string& name, std::string_view viewer) {
 
 std::string short_name(const Slice& slice) { return std::string(tpu::name_in_slice_key(slice.key.name)); }
 
-Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods) {
+Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed) {
   Slice slice;
   slice.key = key;
   read_annotations(slice, pods);
   HostsByIndex hosts;
   for (const PodPtr& pod : pods) add_pod(slice, hosts, pod);
+  const bool any_started = std::ranges::any_of(
+      hosts, [](const auto& entry) { return !entry.second->finished() && !is_gated(*entry.second); });
+  // A later attempt has none.
+  if (const auto found = removed.find(key); found != removed.end() && any_started) {
+    for (const auto& [index, uid] : found->second) {
+      if (index < slice.size && !hosts.contains(index)) slice.removed.emplace(index, uid);
+    }
+  }
   for (auto& [index, pod] : hosts) slice.hosts.push_back(std::move(pod));
   return slice;
 }
 
-std::vector<Slice> read_slices(const std::vector<PodPtr>& pods) {
+std::vector<Slice> read_slices(const std::vector<PodPtr>& pods, const RemovedHosts& removed) {
   std::map<ObjectKey, std::vector<PodPtr>> by_slice;
   // Sorted by name, so most pods of a slice follow each other.
   auto latest = by_slice.end();
@@ -134,7 +149,7 @@ std::vector<Slice> read_slices(const std::vector<PodPtr>& pods) {
     latest->second.push_back(pod);
   }
   std::vector<Slice> slices;
-  for (const auto& [key, members] : by_slice) slices.push_back(read_slice(key, members));
+  for (const auto& [key, members] : by_slice) slices.push_back(read_slice(key, members, removed));
   return slices;
 }
 
@@ -183,8 +198,10 @@ Timestamp Slice::last_created() const {
 
 std::string members_of(const Slice& slice) {
   if (!slice.has_all_hosts()) return std::string(kOpenMembers);
+  std::map<int, std::string> by_index = slice.removed;
+  for (const PodPtr& pod : slice.hosts) by_index[host_index(*pod).value_or(0)] = pod->uid;
   std::string uids;
-  for (const PodPtr& pod : slice.hosts) uids += pod->uid + "/";
+  for (const auto& [index, uid] : by_index) uids += uid + "/";
   return short_hash(uids, kMembersLength);
 }
 

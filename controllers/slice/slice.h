@@ -1,6 +1,7 @@
 // Slice: the pods of one TPU slice, grouped by the labels and annotations that admission wrote.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,11 +16,16 @@ namespace tpuslice::slice {
 using PodPtr = std::shared_ptr<const PodView>;
 using NodePtr = std::shared_ptr<const NodeView>;
 
+/// By slice and host index, the uid of each pod that had succeeded before it was deleted, while other hosts run on
+/// (removed_hosts.h).
+using RemovedHosts = std::map<ObjectKey, std::map<int, std::string>>;
+
 /// When host 0 may be placed before the other hosts exist.
 enum class Start : std::uint8_t {
   kTogether,        ///< Never.
   kFirstHostFirst,  ///< At once: the slice's controller creates the others once host 0 has a node.
   kFirstHostAlone,  ///< If no other host is created for a while: their controller may wait for host 0.
+  kHostByHost,      ///< Likewise; once all hosts exist, the slice is torn down like one that was placed whole.
 };
 
 struct Slice {
@@ -30,14 +36,15 @@ struct Slice {
   int gang_slices = 1;  ///< Number of slices of the gang.
   int size = 0;         ///< Number of hosts.
 
-  std::vector<PodPtr> hosts;        ///< Live or succeeded; at most one for each host index, ordered by it.
-  std::vector<PodPtr> companions;   ///< Live pods without TPUs that start with the slice.
-  std::vector<PodPtr> terminating;  ///< With TPUs.
-  std::vector<PodPtr> failed;       ///< With TPUs.
-  std::vector<PodPtr> surplus;      ///< Live pods with a duplicate host index, or one beyond the slice.
+  std::vector<PodPtr> hosts;           ///< Live or succeeded; at most one for each host index, ordered by it.
+  std::map<int, std::string> removed;  ///< Hosts that were deleted after they had succeeded, by index: their uids.
+  std::vector<PodPtr> companions;      ///< Live pods without TPUs that start with the slice.
+  std::vector<PodPtr> terminating;     ///< With TPUs.
+  std::vector<PodPtr> failed;          ///< With TPUs.
+  std::vector<PodPtr> surplus;         ///< Live pods with a duplicate host index, or one beyond the slice.
 
-  /// All hosts exist.
-  [[nodiscard]] bool has_all_hosts() const { return std::cmp_equal(hosts.size(), size); }
+  /// All hosts exist, or have succeeded.
+  [[nodiscard]] bool has_all_hosts() const { return std::cmp_equal(hosts.size() + removed.size(), size); }
   /// Null if host 0 does not exist.
   [[nodiscard]] PodPtr host0() const;
   [[nodiscard]] std::int32_t priority() const;
@@ -54,13 +61,17 @@ struct Slice {
 };
 
 /// `pods` have the label `key.name` and are in the namespace.
-[[nodiscard]] Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods);
+[[nodiscard]] Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed = {});
 
 /// The slices of these pods, by key. Pods without a slice are skipped.
-[[nodiscard]] std::vector<Slice> read_slices(const std::vector<PodPtr>& pods);
+[[nodiscard]] std::vector<Slice> read_slices(const std::vector<PodPtr>& pods, const RemovedHosts& removed = {});
 
 /// Neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);
+/// Belongs to a slice.
+[[nodiscard]] bool in_slice(const PodView& pod);
+/// The key of its slice.
+[[nodiscard]] ObjectKey slice_key(const PodView& pod);
 /// Has our scheduling gate.
 [[nodiscard]] bool is_gated(const PodView& pod);
 /// Absent without TPUs. It is the completion index for a pod mutated by the Job template (tpuslice.dev/mutated-by).

@@ -1,7 +1,10 @@
 #include "controllers/slice/slice_controller.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "controllers/slice/reconcilers.h"
 #include "tpu/labels.h"
@@ -24,7 +27,16 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
 
   // Added before the controllers, so that a plan after a change sees its failure.
   const auto failures = std::make_shared<FailureHistory>();
+  const auto removed_hosts = std::make_shared<RemovedHostHistory>();
   for (runtime::PodStore* store : pods) {
+    store->add_listener([removed_hosts, indexes](const PodPtr& before, const PodPtr& after) {
+      if (!is_removal_of_succeeded_host(before, after)) return;
+      const ObjectKey slice = slice_key(*before);
+      // A slice that has finished is not planned again.
+      const auto live = indexes.pods_by_slice.lookup(slice.to_string());
+      if (std::ranges::none_of(live, [](const PodPtr& pod) { return is_live(*pod); })) return;
+      removed_hosts->record(slice, *host_index(*before), before->uid);
+    });
     store->add_listener([failures, &nodes, &clock = manager.clock()](const PodPtr& before, const PodPtr& after) {
       failures->record(failed_domain(nodes, before, after), clock.wall());
     });
@@ -40,16 +52,40 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     }
   });
 
-  runtime::Controller& placement =
-      manager.add(std::make_unique<PlacementReconciler>(indexes, failures, options),
-                  {.workers = controller_options.workers, .queue = {.pace = kPlacementPace}});
+  AutoscalerStores autoscaler;
+  autoscaler.status = &manager.optional_store<MetadataView>(
+      kConfigMaps, {.namespace_name = std::string(kAutoscalerNamespace),
+                    .field_selector = fmt::format("metadata.name={}", kAutoscalerConfigMap)});
+  runtime::Store<ProvisioningRequestView>* requests = nullptr;
+  runtime::Store<MetadataView>* templates = nullptr;
+  if (!options.scale_up.provisioning_class.empty()) {
+    const runtime::WatchScope own{.namespace_name = options.scale_up.namespace_name};
+    requests = &manager.optional_store<ProvisioningRequestView>(kProvisioningRequests, own);
+    templates = &manager.optional_store<MetadataView>(kPodTemplates, own);
+    autoscaler.requests = requests->add_index(request_accelerator);
+    autoscaler.templates = templates->add_index(template_accelerator);
+  }
+  runtime::Controller& placement = manager.add(
+      std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler, options),
+      {.workers = controller_options.workers, .queue = {.pace = kPlacementPace}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
   placement.watches<NodeView>(nodes, accelerator_of_node);
+  const auto to_keys = [](const std::vector<std::string>& accelerators) {
+    std::vector<ObjectKey> keys;
+    for (const std::string& each : accelerators) keys.push_back({"", each});
+    return keys;
+  };
+  if (requests != nullptr) {
+    placement.watches_optional<ProvisioningRequestView>(
+        *requests, [to_keys](const auto& request) { return to_keys(request_accelerator(request)); });
+    placement.watches_optional<MetadataView>(
+        *templates, [to_keys](const auto& each) { return to_keys(template_accelerator(each)); });
+  }
 
-  runtime::Controller& slices =
-      manager.add(std::make_unique<SliceReconciler>(indexes, nodes, health, options), std::move(controller_options));
+  runtime::Controller& slices = manager.add(
+      std::make_unique<SliceReconciler>(indexes, nodes, health, removed_hosts, options), std::move(controller_options));
   for (runtime::PodStore* store : pods) slices.watches<PodView>(*store, slice_of_pod);
   slices.watches<NodeView>(nodes, [indexes](const NodeView& node) { return slices_on_node(indexes, node); });
 }

@@ -6,7 +6,9 @@
 
 #include "api/base/strings.h"
 #include "controllers/slice/pod_patches.h"
+#include "controllers/slice/preemption.h"
 #include "controllers/slice/slice_state.h"
+#include "controllers/slice/unschedulable.h"
 #include "tpu/labels.h"
 #include "tpu/workload_ref.h"
 
@@ -25,7 +27,7 @@ struct Failure {
 class SlicePlanner {
  public:
   SlicePlanner(const SliceObserved& seen, const Options& options)
-      : seen_(seen), options_(options), slice_(read_slice(seen.key, seen.pods)) {}
+      : seen_(seen), options_(options), slice_(read_slice(seen.key, seen.pods, seen.removed_hosts)) {}
 
   plan::Plan plan() {
     force_delete_lost_pods();
@@ -39,6 +41,8 @@ class SlicePlanner {
           tear_down(*failure);
         } else {
           release_other_pods();
+          complete_members();
+          update_waiting_reason();
         }
         break;
       case Phase::kIdle:
@@ -83,21 +87,21 @@ class SlicePlanner {
     return std::nullopt;
   }
 
-  /// Pods that were not tried by kube-scheduler yet do not count. Another pod that our stores do not show may use the
-  /// domain, or it may lack something other than chips.
+  /// Pods that were not tried by kube-scheduler yet do not count, nor those that wait for something else than the
+  /// domain (unschedulable.h). Another pod that our stores do not show may use the domain.
   std::optional<Failure> find_unscheduled_pod() {
+    if (options_.scheduling_timeout <= Duration::zero()) return std::nullopt;
     std::size_t without_node = 0;
     PodPtr unschedulable;
-    Timestamp placed = Timestamp::min();
     for (const PodPtr& pod : slice_.started()) {
-      placed = std::max(placed, parse_rfc3339(pod->annotation(tpu::kPlacedAt)).value_or(Timestamp::min()));
       if (pod->annotation(tpu::kPlacedIn).empty() || !pod->node_name.empty()) continue;
       ++without_node;
-      if (!pod->unschedulable.empty()) unschedulable = pod;
+      if (!pod->unschedulable.empty() && !read_unschedulable(*pod).temporary) unschedulable = pod;
     }
     if (unschedulable == nullptr) return std::nullopt;
-    if (seen_.now < placed + options_.scheduling_timeout) {
-      requeue_at(placed + options_.scheduling_timeout);
+    const Timestamp due = placed_at(slice_) + options_.scheduling_timeout;
+    if (seen_.now < due) {
+      requeue_at(due);
       return std::nullopt;
     }
     return Failure{"not scheduled", fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
@@ -130,15 +134,20 @@ class SlicePlanner {
   }
 
   void tear_down(const Failure& failure) {
-    plan::Stage stage;
-    for (const PodPtr& pod : slice_.started()) stage.actions.push_back(delete_pod(*pod));
-    if (stage.actions.empty()) return;
-    const ObjectKey last = stage.actions.back().key;
+    plan::Stage conditions;
+    plan::Stage deletes;
+    for (const PodPtr& pod : slice_.started()) {
+      conditions.actions.push_back(
+          set_disruption_target(*pod, "DeletionBySliceController", failure.message, seen_.now));
+      deletes.actions.push_back(delete_pod(*pod));
+    }
+    if (deletes.actions.empty()) return;
+    const ObjectKey last = deletes.actions.back().key;
     plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), failure.message);
     add_event({failure.reason == "pod deleted" ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
                "TearDownSlice",
                fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_),
-                           stage.actions.size(), slice_.size, failure.message),
+                           deletes.actions.size(), slice_.size, failure.message),
                std::nullopt});
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_torn_down_total",
@@ -146,7 +155,8 @@ class SlicePlanner {
                                   {{"reason", failure.reason}},
                                   1,
                                   last});
-    plan_.stages.push_back(std::move(stage));
+    plan_.stages.push_back(std::move(conditions));
+    plan_.stages.push_back(std::move(deletes));
   }
 
   /// Releases the gated pods of a placed slice to where its first started host was placed.
@@ -162,6 +172,43 @@ class SlicePlanner {
     plan_.reason =
         fmt::format("{} other pod{} of slice {} {} released {}", count, count == 1 ? "" : "s", short_name(slice_),
                     count == 1 ? "is" : "are", domain.empty() ? "without a domain" : "to " + domain);
+  }
+
+  /// Of a slice that was placed host by host: once all hosts exist, the loss of one is the loss of the slice.
+  void complete_members() {
+    if (slice_.start != Start::kHostByHost || !slice_.has_all_hosts()) return;
+    const std::string members = members_of(slice_);
+    for (const PodPtr& pod : slice_.started()) {
+      if (pod->annotation(tpu::kSliceMembers) != kOpenMembers) continue;
+      write(set_members(*pod, members));
+      plan_.reason = fmt::format("all hosts of slice {} exist", short_name(slice_));
+    }
+  }
+
+  /// Of a placed slice: why kube-scheduler has not found a node for a pod, on the first such pod.
+  void update_waiting_reason() {
+    const Timestamp due = placed_at(slice_) + options_.waiting_reason_delay;
+    bool first = true;
+    for (const PodPtr& pod : slice_.started()) {
+      const bool waits = pod->node_name.empty() && !pod->unschedulable.empty();
+      std::string reason;
+      if (waits && first) {
+        first = false;
+        if (seen_.now < due) {
+          requeue_at(due);
+          continue;
+        }
+        const std::string& domain = pod->annotation(tpu::kPlacedIn);
+        reason = fmt::format("pod {} has no node{} yet: {}", pod->key.name, domain.empty() ? "" : " in " + domain,
+                             read_unschedulable(*pod).reasons);
+      }
+      if (pod->annotation(tpu::kWaiting) == reason) continue;
+      write(set_waiting_reason(*pod, reason));
+      if (plan_.reason.empty()) {
+        plan_.reason = reason.empty() ? fmt::format("pod {} has a node", pod->key.name)
+                                      : fmt::format("slice {} waits: {}", short_name(slice_), reason);
+      }
+    }
   }
 
   /// Nodes by host index, as recorded on host 0; empty if the placement chose no nodes.

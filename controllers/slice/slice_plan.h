@@ -17,11 +17,12 @@ struct SliceObserved {
   Timestamp now;
   /// Before it, nodes may have been not Ready without a fault of theirs (node_health.h).
   Timestamp nodes_healthy_since = {};
+  RemovedHosts removed_hosts = {};
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
 /// to
-///   the domain of host 0.
+///   the domain of host 0. A pod that kube-scheduler cannot place yet gets a waiting reason.
 /// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain: all
 ///   started hosts are deleted. The slice's controller recreates them under its own policy and budget, and they wait
 ///   for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once.

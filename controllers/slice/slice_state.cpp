@@ -14,13 +14,13 @@ constexpr std::size_t kMaxHostIndexes = 8;
 
 std::string missing_hosts(const Slice& slice) {
   if (slice.has_all_hosts()) return {};
-  const auto missing = static_cast<std::size_t>(slice.size) - slice.hosts.size();
+  const auto missing = static_cast<std::size_t>(slice.size) - slice.hosts.size() - slice.removed.size();
   std::vector<int> listed;
   auto host = slice.hosts.begin();
   for (int index = 0; index < slice.size && listed.size() < kMaxHostIndexes; ++index) {
     if (host != slice.hosts.end() && host_index(**host) == index) {
       ++host;
-    } else {
+    } else if (!slice.removed.contains(index)) {
       listed.push_back(index);
     }
   }

@@ -22,6 +22,7 @@ constexpr const char* kAdmissionGroup = "admissionregistration.k8s.io";
 constexpr std::array kInstalled = {
     kNamespaces,
     ResourceType{"apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", false},
+    ResourceType{"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false},
     ResourceType{"", "v1", "ServiceAccount", "serviceaccounts"},
     ResourceType{kRbacGroup, "v1", "ClusterRole", "clusterroles", false},
     ResourceType{kRbacGroup, "v1", "ClusterRoleBinding", "clusterrolebindings", false},
@@ -82,6 +83,7 @@ Status install_operator(client::Client& client) {
     RETURN_IF_ERROR(apply_manifest(client, entry.path()));
   }
   RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/namespace.yaml")));
+  RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/scouts.yaml")));
   RETURN_IF_ERROR(apply_manifest(client, deploy_file("rbac/rbac.yaml")));
   return apply_manifest(client, deploy_file("webhook/policy.yaml"));
 }

@@ -11,8 +11,10 @@
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 #include "tpu/slice_shape.h"
+#include "tpu/topology_key.h"
 #include "tpu/worker_env.h"
 #include "tpu/workload_ref.h"
+#include "webhook/rules/accelerator_warnings.h"
 #include "webhook/rules/pod_draft.h"
 #include "webhook/rules/tpu_rules.h"
 #include "webhook/rules/workload_kinds.h"
@@ -94,6 +96,14 @@ Status annotate(PodDraft& pod, const SliceIdentity& identity, const std::string&
   return {};
 }
 
+/// Whether something else decides when and where the pod starts: another scheduler, or the gang scheduling of
+/// kube-scheduler (workloadRef in Kubernetes 1.35).
+bool has_other_scheduling(const Json& pod) {
+  const std::string scheduler = string_at(pod, {"spec", "schedulerName"});
+  return (!scheduler.empty() && scheduler != "default-scheduler") ||
+         find_set(pod, {"spec", "schedulingGroup"}) != nullptr || find_set(pod, {"spec", "workloadRef"}) != nullptr;
+}
+
 Status add_gate(PodDraft& pod, const SliceIdentity& identity) {
   const std::string gating = string_at(pod.json, {"metadata", "annotations", tpu::kGating});
   if (!gating.empty() && gating != "on" && gating != "off") {
@@ -103,7 +113,7 @@ Status add_gate(PodDraft& pod, const SliceIdentity& identity) {
   // Without an accelerator the nodes to wait for are unknown; init containers alone do not occupy a node; a bound pod
   // waits for no node.
   if (gating == "off" || identity.accelerator == nullptr || identity.containers.empty()) return {};
-  if (!string_at(pod.json, {"spec", "nodeName"}).empty()) return {};
+  if (!string_at(pod.json, {"spec", "nodeName"}).empty() || has_other_scheduling(pod.json)) return {};
   Json& gates = pod.spec("schedulingGates");
   const Json gate = {{"name", tpu::kSliceGate}};
   if (gates.is_null()) gates = Json::array();
@@ -118,22 +128,35 @@ Status set_slice_label(PodDraft& pod, const std::string& slice) {
 
 Status check_topology_key(const std::string& key, const MutationOptions& options) {
   if (options.topology_keys.empty() || key == options.topology_key || options.topology_keys.contains(key)) return {};
+  if (tpu::is_gke_topology_key(key)) return {};
   return Error::invalid_argument(
-      "metadata.annotations[{}]: Unsupported value: \"{}\": supported values: \"{}\"; the exclusive-topology "
-      "annotation "
-      "of a JobSet or LeaderWorkerSet sets it, too; an administrator adds keys with --topology-keys",
+      "metadata.annotations[{}]: Unsupported value: \"{}\": supported values: \"{}\", and GKE's labels of dynamic "
+      "slices and sub-slices; the exclusive-topology annotation of a JobSet or LeaderWorkerSet sets it, too; an "
+      "administrator adds keys with --topology-keys",
       tpu::kTopologyKey, key.substr(0, 128), fmt::join(options.topology_keys, "\", \""));
+}
+
+std::string topology_key_of(const Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
+  std::string key = string_at(pod, {"metadata", "annotations", tpu::kTopologyKey});
+  if (key.empty()) key = identity.topology_key;
+  if (key.empty()) key = tpu::gke_topology_key(pod);
+  return key.empty() ? options.topology_key : key;
+}
+
+/// Pods of an unknown accelerator (LeaderWorkerSet) stay together only where the user says so: its slices may be
+/// anything.
+bool needs_affinity(const Json& pod, const SliceIdentity& identity, bool is_default_key) {
+  if (!identity.multi_host()) return false;
+  return tpu::unknown_accelerator(pod).empty() || !identity.topology_key.empty() || !is_default_key;
 }
 
 Status add_placement(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
   const std::string key = tpu::slice_key(identity);
-  std::string topology_key = string_at(pod.json, {"metadata", "annotations", tpu::kTopologyKey});
-  if (topology_key.empty()) topology_key = identity.topology_key;
-  if (topology_key.empty()) topology_key = options.topology_key;
+  const std::string topology_key = topology_key_of(pod.json, identity, options);
   if (identity.multi_host()) RETURN_IF_ERROR(check_topology_key(topology_key, options));
   RETURN_IF_ERROR(set_slice_label(pod, key));
   RETURN_IF_ERROR(annotate(pod, identity, topology_key));
-  if (!identity.multi_host()) return {};
+  if (!needs_affinity(pod.json, identity, topology_key == options.topology_key)) return {};
   tpu::add_slice_affinity(pod.spec("affinity"), key, topology_key);
   return options.gate ? add_gate(pod, identity) : Status();
 }
@@ -238,7 +261,7 @@ Result<Json> patch_pod(Json& pod, const MutationOptions& options) {
 }
 
 std::vector<std::string> warn_pod(const Json& pod) {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = warn_unknown_accelerators(pod);
   const int hosts = tpu::selected_hosts(pod).value_or(1);
   if (hosts == 1) return warnings;
   const auto identity = identify_pod(pod);

@@ -16,11 +16,11 @@ namespace tpuslice::webhook {
 struct MutationOptions {
   /// Node label whose values are whole slices; pods may name another with the annotation tpuslice.dev/topology-key.
   std::string topology_key = "cloud.google.com/gke-nodepool";
-  /// Other keys that pods of multi-host slices may name; empty: any. A slice occupies all nodes that have the value of
-  /// its nodes for its key, so a key with few values would occupy a cluster.
+  /// Other keys that pods of multi-host slices may name, besides those of GKE (tpu/topology_key.h); empty: any. A slice
+  /// occupies all nodes that have the value of its nodes for its key, so a key with few values would occupy a cluster.
   std::set<std::string, std::less<>> topology_keys = {};
   /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
-  /// annotation tpuslice.dev/gating: off.
+  /// annotation tpuslice.dev/gating: off, another schedulerName, or a schedulingGroup.
   bool gate = false;
   /// Also injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets
   /// none.
@@ -42,8 +42,8 @@ struct MutationOptions {
 /// partly changed.
 [[nodiscard]] Result<Json> patch_pod(Json& pod, const MutationOptions& options);
 
-/// Warnings about a TPU pod that is accepted but will probably not work: a host of a multi-host slice without identity,
-/// host network without the cluster's DNS.
+/// Warnings about a TPU pod that is accepted but will probably not work: an unknown accelerator, a host of a multi-host
+/// slice without identity, host network without the cluster's DNS.
 [[nodiscard]] std::vector<std::string> warn_pod(const Json& pod);
 
 }  // namespace tpuslice::webhook

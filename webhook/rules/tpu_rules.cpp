@@ -24,7 +24,8 @@ std::string chips_path(const std::string& pod_path, std::size_t position, std::s
   return fmt::format("{}.spec.containers[{}].resources.{}[{}]", pod_path, position, kind, tpu::kTpuResource);
 }
 
-/// As tpu::selected_shape(), but appends all errors, with paths in the template; both labels are required.
+/// As tpu::selected_shape(), but appends all errors, with paths in the template; both labels are required. Nothing for
+/// an unknown accelerator.
 std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, std::vector<FieldError>& errors) {
   const auto selector = [&](std::string_view label) {
     return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
@@ -39,9 +40,7 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
                                     kGkeRule));
   }
   const auto accelerator = tpu::find_accelerator(label);
-  if (!label.empty() && !accelerator) {
-    errors.push_back(invalid_value(selector(tpu::kAcceleratorLabel), label, accelerator.error().message(), kGkeRule));
-  }
+  if (!label.empty() && !accelerator) return std::nullopt;  // warn_unknown_accelerators() warns.
   if (selected.empty() && annotated.empty()) {
     errors.push_back(required_value(
         selector(tpu::kTopologyLabel),
@@ -60,7 +59,7 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
     return std::nullopt;
   }
   return SliceShape{*accelerator,
-                    selected.empty() ? *topology : tpu::effective_topology(**accelerator, *topology, annotated)};
+                    selected.empty() ? *topology : tpu::annotated_topology(**accelerator, *topology, annotated)};
 }
 
 /// Kubernetes requires a limit for extended resources, and a request to equal it.

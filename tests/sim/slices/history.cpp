@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kMaxRounds = 20000;
+constexpr int kMaxQueueRounds = 2000;
 
 std::string pool_of(const std::string& node) { return node.substr(0, node.rfind('-')); }
 
@@ -23,7 +24,11 @@ class History {
   History(std::uint64_t seed, bool with_timeline)
       : random_(seed), hosts_(random_.uniform(2, 4)), world_(seed * 2 + 1, random_.uniform(2, 6), hosts_) {
     world_.with_timeline = with_timeline;
-    leader_.emplace(world_, "leader", slice::Options{.node_timeout = std::chrono::seconds(40)});
+    leader_.emplace(world_, "leader", options_);
+    if (!autoscaled_) return;
+    for (const auto& [pool, nodes] : world_.pools()) {
+      if (random_.uniform(0, 1) == 0) world_.remove_unused_pool(pool);
+    }
   }
 
   HistoryResult run() {
@@ -45,9 +50,15 @@ class History {
     world_.advance(random_.uniform(0, 9) == 0 ? Duration(15s) : Duration(100ms));
     leader_->observe(random_.uniform<std::size_t>(0, 4));
     if (rival_) rival_->observe(random_.uniform<std::size_t>(0, 4));
-    switch (random_.uniform(0, 6)) {
+    switch (random_.uniform(0, 8)) {
       case 0:
         world_.scheduler_step();
+        break;
+      case 7:
+        if (autoscaled_) world_.autoscaler_step();
+        break;
+      case 8:
+        world_.queue_step();
         break;
       case 1:
         world_.kubelets_step();
@@ -78,7 +89,7 @@ class History {
       return std::next(world_.pods().begin(), random_.uniform<std::ptrdiff_t>(0, std::ssize(world_.pods()) - 1))
           ->second;
     };
-    switch (random_.uniform(0, 19)) {
+    switch (random_.uniform(0, 20)) {
       case 0:
         if (const PodPtr pod = some_pod()) world_.fail_pod(pod);
         break;
@@ -112,11 +123,11 @@ class History {
         break;
       case 11:
         world_.note("the leader dies; another starts");
-        leader_.emplace(world_, "next leader", slice::Options{.node_timeout = std::chrono::seconds(40)});
+        leader_.emplace(world_, "next leader", options_);
         break;
       case 12:
         world_.note("a second leader starts");
-        rival_.emplace(world_, "rival", slice::Options{.node_timeout = std::chrono::seconds(40)});
+        rival_.emplace(world_, "rival", options_);
         rivalry_ = true;
         break;
       case 13:
@@ -132,6 +143,9 @@ class History {
           desired.deleted = true;
         }
         break;
+      case 15:
+        if (autoscaled_) world_.remove_unused_pool(pool_of(some_node()));
+        break;
       default:
         add_slices();
     }
@@ -144,6 +158,7 @@ class History {
     desired.owner = static_cast<Owner>(random_.uniform(0, 3));
     desired.hosts = hosts_;
     desired.priority = random_.uniform(0, 4) == 0 ? 10 : 0;
+    if (random_.uniform(0, 3) == 0) desired.deadline_seconds = random_.uniform(10, 4000);
     if (random_.uniform(0, 4) == 0) {
       desired.topology_key = kDoublePool;
       desired.hosts = 2 * hosts_;
@@ -155,6 +170,9 @@ class History {
       DesiredSlice second = desired;
       second.name = fmt::format("slice-{}", world_.desired().size() + 1);
       world_.add_slice(std::move(second));
+    } else if (desired.topology_key == kPool && random_.uniform(0, 5) == 0) {
+      desired.queued = true;
+      desired.owner = random_.uniform(0, 1) == 0 ? Owner::kReplica : Owner::kJob;
     }
     world_.add_slice(std::move(desired));
   }
@@ -187,11 +205,56 @@ class History {
     }
   }
 
+  [[nodiscard]] std::set<std::string> placed_slices() const {
+    std::set<std::string> names;
+    for (const auto& [key, pod] : world_.pods()) {
+      if (slice::in_slice(*pod) && slice::is_live(*pod) && !pod->annotation(tpu::kPlacedIn).empty()) {
+        names.insert(pod->label(tpu::kSlice));
+      }
+    }
+    return names;
+  }
+
+  /// No slice is placed while one of higher priority that could use the same domain is ready and not placed by the same
+  /// plan.
+  void check_order(const std::set<std::string>& before) {
+    if (leader_->planned() != passed_over_by_) {
+      for (const DesiredSlice& other : passed_over_) {
+        if (was_ready(other, passed_over_by_)) fail(other.name + " was passed over by a slice of lower priority");
+      }
+      passed_over_.clear();
+      passed_over_by_ = leader_->planned();
+    }
+    const std::set<std::string> placed = placed_slices();
+    for (const DesiredSlice& each : world_.desired()) {
+      if (before.contains(each.name) || !placed.contains(each.name)) continue;
+      if (each.deadline_seconds) continue;  // It may use what is reserved for a gang.
+      for (const DesiredSlice& other : world_.desired()) {
+        const bool alike = other.topology_key == each.topology_key && other.gang.empty() && !other.queued;
+        if (alike && other.priority > each.priority && !other.deleted && was_ready(other, passed_over_by_)) {
+          passed_over_.push_back(other);
+        }
+      }
+    }
+  }
+
+  /// All pods existed and waited for nodes at this version of the world, and still do.
+  [[nodiscard]] bool was_ready(const DesiredSlice& desired, std::uint64_t version) const {
+    const auto waited = [&](const PodPtr& pod) {
+      return pod != nullptr && slice::is_gated(*pod) && std::stoull(pod->resource_version) <= version;
+    };
+    const auto terminating = [&](const auto& entry) {
+      return entry.second->label(tpu::kSlice) == desired.name && !slice::is_live(*entry.second);
+    };
+    return std::ranges::all_of(world_.live_hosts(desired), waited) && std::ranges::none_of(world_.pods(), terminating);
+  }
+
   /// Repairs all nodes and runs all components until none has anything to do.
   void settle() {
     world_.note("all is repaired");
     rival_.reset();
     for (const auto& [pool, nodes] : world_.pools()) {
+      if (autoscaled_ && world_.is_absent(pool)) continue;
       for (const std::string& node : nodes) {
         world_.restore_node(node);
         world_.set_ready(node, true);
@@ -200,13 +263,22 @@ class History {
       }
     }
     world_.delete_stray_pods();
+    // Otherwise waiting reasons would change with each period of reservation, for ever.
+    slice::Options options = options_;
+    options.reservation.timeout = std::chrono::hours(10'000);
+    leader_.emplace(world_, "last leader", options);
     int idle_rounds = 0;
     for (int round = 0; round < kMaxRounds && idle_rounds < 40 && result_.broken.empty(); ++round) {
       leader_->observe(1000);
       bool busy = world_.kubelets_step();
       busy = world_.owners_step() || busy;
       busy = world_.scheduler_step() || busy;
+      busy = (autoscaled_ && world_.autoscaler_step()) || busy;
+      // The queue would try again for ever where nodes are reserved for others.
+      busy = (round < kMaxQueueRounds && world_.queue_step()) || busy;
+      const std::set<std::string> before = placed_slices();
       busy = leader_->act(world_) || busy;
+      check_order(before);
       busy = busy || !leader_->idle(world_);
       check_always();
       world_.advance(busy ? Duration(10ms) : Duration(10s));
@@ -219,7 +291,11 @@ class History {
   [[nodiscard]] std::int64_t free_domains(const std::string& key, int hosts) const {
     std::map<std::string, int> free_nodes;
     for (const auto& [name, node] : world_.nodes()) {
-      if (world_.used_chips(name) == 0) ++free_nodes[node->labels.find(key)->second];
+      if (!world_.is_used(name)) ++free_nodes[node->labels.find(key)->second];
+    }
+    // The autoscaler would bring these.
+    for (const auto& [pool, nodes] : world_.pools()) {
+      if (key == kPool && world_.is_absent(pool)) free_nodes[pool] = static_cast<int>(nodes.size());
     }
     return std::ranges::count(free_nodes, hosts, [](const auto& entry) { return entry.second; });
   }
@@ -246,6 +322,7 @@ class History {
         if (domains.size() != 1) fail(desired.name + " is spread over several domains");
         continue;
       }
+      if (desired.queued && bound == 0) continue;  // Its nodes were chosen badly, or not yet.
       if (bound > 0 || gated == 0)
         fail(fmt::format("{} is left with {} of {} pods on nodes", desired.name, bound, desired.hosts));
       ++result_.slices_waiting;
@@ -273,14 +350,30 @@ class History {
     fail(fmt::format("{} waits although {} domains of {} are free", desired.name, free, desired.topology_key));
   }
 
+  slice::Options random_options() {
+    slice::Options options{.node_timeout = std::chrono::seconds(40)};
+    options.scale_up.mode = autoscaled_ ? slice::ScaleUp::kAuto : slice::ScaleUp::kOff;
+    options.scale_up.namespace_name = "tpu-slice-system";
+    options.scale_up.max_scouts = random_.uniform<std::size_t>(2, 5);
+    options.scale_up.timeout = std::chrono::seconds(random_.uniform(20, 900));
+    if (random_.uniform(0, 1) == 0) options.max_preemptions_per_hour = random_.uniform<std::size_t>(1, 20);
+    options.reservation.timeout = std::chrono::seconds(random_.uniform(0, 1800));
+    options.reservation.percent = random_.uniform(0, 100);
+    return options;
+  }
+
   Random random_;
   const int hosts_;
+  const bool autoscaled_ = random_.uniform(0, 1) == 0;
+  const slice::Options options_ = random_options();
   World world_;
   std::optional<Leader> leader_;
   std::optional<Leader> rival_;
   bool rivalry_ = false;
   int gangs_ = 0;
   std::vector<DesiredSlice> waiting_;
+  std::vector<DesiredSlice> passed_over_;  ///< By slices of lower priority, in the plan of this version:
+  std::uint64_t passed_over_by_ = 0;
   HistoryResult result_;
 };
 

@@ -59,6 +59,7 @@ plan::Plan Leader::plan(const World& world, const std::string& key) const {
     for (const auto& [name, node] : nodes_) seen.nodes.push_back(node);
     for (const auto& [name, pod] : pods_) seen.pods.push_back(pod);
     seen.now = world.now();
+    seen.has_autoscaler = true;
     return slice::plan_placement(seen, options_);
   }
   slice::SliceObserved seen;
@@ -88,6 +89,7 @@ void Leader::plan_next(World& world) {
     if (chosen == tpu::kNoSlice) return;
     plan::Plan plan = this->plan(world, chosen);
     current_ = chosen;
+    planned_ = seen_;
     for (plan::Stage& stage : plan.stages) stages_.push_back(std::move(stage.actions));
     independent_ = !plan.stages.empty() && plan.stages.front().independent;
     if (!plan.reason.empty()) world.note(fmt::format("{}: {}", name_, plan.reason));

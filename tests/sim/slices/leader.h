@@ -25,6 +25,8 @@ class Leader {
   /// All events are received and there is nothing to do.
   [[nodiscard]] bool idle(const World& world) const;
   [[nodiscard]] std::int64_t writes() const { return writes_; }
+  /// The version of the world that the plan under way is based on.
+  [[nodiscard]] std::uint64_t planned() const { return planned_; }
 
  private:
   void plan_next(World& world);
@@ -40,6 +42,7 @@ class Leader {
   std::set<std::string> queue_;                   ///< Names of slices, and kAccelerator.
   std::map<std::string, std::uint64_t> written_;  ///< The version each key waits to see.
   std::map<std::string, Timestamp> due_;
+  std::uint64_t planned_ = 0;
   std::string current_;  ///< The key whose plan is under way.
   std::deque<std::vector<plan::Action>> stages_;
   bool independent_ = false;

@@ -1,8 +1,10 @@
 #include "tests/sim/slices/world.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "controllers/slice/node_match.h"
 #include "tests/support/pod_merge.h"
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::int64_t kChips = 4;
 constexpr const char* kNamespace = "default";
+constexpr const char* kQueueGate = "kueue.x-k8s.io/topology";
+constexpr Duration kQueueTimeout = std::chrono::minutes(1);
 
 const std::string& label_of(const NodeView& node, const std::string& key) {
   static const std::string kNone;
@@ -47,8 +51,10 @@ World::World(std::uint64_t seed, int pools, int hosts_per_pool)
 NodeView World::make_node(const std::string& name, const std::string& pool) const {
   NodeView node;
   node.key = {"", name};
-  node.labels = {
-      {std::string(tpu::kAcceleratorLabel), kAccelerator}, {kPool, pool}, {kDoublePool, double_pools_.at(pool)}};
+  node.labels = {{std::string(tpu::kAcceleratorLabel), kAccelerator},
+                 {std::string(tpu::kHostnameLabel), name},
+                 {kPool, pool},
+                 {kDoublePool, double_pools_.at(pool)}};
   node.ready = true;
   node.ready_changed = now_;
   node.tpu_chips = kChips;
@@ -88,7 +94,21 @@ void World::edit(const ObjectKey& key, const std::function<void(PodView&)>& chan
   put(std::move(pod));
 }
 
+Status World::create_scout(const plan::Action& action) {
+  if (pods_.contains(action.key)) return Error::of(ErrorCode::kAlreadyExists, "{} exists", action.key.name);
+  Json body = *action.body.make();
+  body["metadata"]["uid"] = fmt::format("pod-{}", ++uids_);
+  const Json& away = body["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+  scout_keys_[action.key] = string_at(away, {"topologyKey"});
+  PodView pod = *PodView::from_json(body);
+  pod.created = std::chrono::floor<std::chrono::seconds>(now_);
+  note(fmt::format("create {} for {}", action.key.name, pod.annotation(tpu::kScoutFor)));
+  put(std::move(pod));
+  return {};
+}
+
 Status World::apply(const plan::Action& action) {
+  if (action.kind == plan::ActionKind::kCreate) return create_scout(action);
   const auto found = pods_.find(action.key);
   if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);
   const PodView& pod = *found->second;
@@ -97,6 +117,7 @@ Status World::apply(const plan::Action& action) {
   if (!when.resource_version.empty() && when.resource_version != pod.resource_version) {
     return Error::conflict("{} has changed", action.key.name);
   }
+  if (action.subresource == "status") return {};  // The condition DisruptionTarget, which views do not contain.
   if (action.kind == plan::ActionKind::kDelete) {
     delete_pod(found->second);
     return {};
@@ -126,6 +147,17 @@ std::int64_t World::used_chips(const std::string& node) const {
   return used;
 }
 
+bool World::is_used(const std::string& node) const {
+  return std::ranges::any_of(pods_, [&](const auto& entry) {
+    const PodView& pod = *entry.second;
+    return pod.node_name == node && !pod.finished() && pod.tpu_chips > 0 && !scout_keys_.contains(pod.key);
+  });
+}
+
+bool World::is_absent(const std::string& pool) const {
+  return std::ranges::none_of(pools_.at(pool), [&](const std::string& node) { return nodes_.contains(node); });
+}
+
 void World::create(const DesiredSlice& desired, int host) {
   PodView pod;
   const bool serial = desired.owner == Owner::kJob || desired.owner == Owner::kFollowsHostZero;
@@ -150,6 +182,8 @@ void World::create(const DesiredSlice& desired, int host) {
   if (desired.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
   pod.node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
   pod.scheduling_gates = {std::string(tpu::kSliceGate)};
+  if (desired.queued) pod.scheduling_gates.insert(pod.scheduling_gates.begin(), kQueueGate);
+  pod.active_deadline_seconds = desired.deadline_seconds;
   pod.tpu_chips = kChips;
   pod.priority = desired.priority;
   note("create pod " + pod.key.name);
@@ -206,20 +240,24 @@ bool World::owners_step() {
 /// tpu::add_slice_affinity writes them and kube-scheduler reads them: for the incoming pod and for those that run.
 bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
   const std::string& own = pod.label(tpu::kSlice);
-  const std::string& key = pod.annotation(tpu::kTopologyKey);
+  const auto scout = scout_keys_.find(pod.key);
+  const std::string& key = scout != scout_keys_.end() ? scout->second : pod.annotation(tpu::kTopologyKey);
   bool mate_elsewhere = false;
   bool mate_here = false;
   for (const auto& [name, other] : pods_) {
     if (other->node_name.empty() || other->finished() || other->label(tpu::kSlice).empty()) continue;
     const auto other_node = nodes_.find(other->node_name);
     if (other_node == nodes_.end()) continue;
-    const bool mate = other->label(tpu::kSlice) == own;
+    const bool mate = scout == scout_keys_.end() && other->label(tpu::kSlice) == own;
     const auto together = [&](const std::string& label) {
       return !label.empty() && label_of(*other_node->second, label) == label_of(node, label);
     };
     if (mate) {
       (together(key) ? mate_here : mate_elsewhere) = true;
     } else if (together(key) || together(other->annotation(tpu::kTopologyKey))) {
+      return false;
+    } else if (const auto other_scout = scout_keys_.find(other->key);
+               other_scout != scout_keys_.end() && together(other_scout->second)) {
       return false;
     }
   }
@@ -252,6 +290,84 @@ bool World::scheduler_step() {
     return true;
   }
   return false;
+}
+
+bool World::autoscaler_step() {
+  for (const auto& [key, pod] : pods_) {
+    if (!slice::is_live(*pod) || !pod->node_name.empty() || pod->unschedulable.empty()) continue;
+    for (const auto& [pool, nodes] : pools_) {
+      if (!is_absent(pool) || !fits(*pod, make_node(nodes.front(), pool))) continue;
+      note(fmt::format("the autoscaler adds {} for {}", pool, key.name));
+      const auto scout = scout_keys_.find(key);
+      const bool large = scout != scout_keys_.end() && scout->second == kDoublePool;
+      for (const auto& [other, others] : pools_) {
+        const bool half = large && double_pools_.at(other) == double_pools_.at(pool);
+        if (other != pool && !half) continue;
+        for (const std::string& node : others) restore_node(node);
+      }
+      return true;
+    }
+  }
+  return false;
+}
+
+void World::remove_unused_pool(const std::string& pool) {
+  const std::vector<std::string>& nodes = pools_.at(pool);
+  if (is_absent(pool) || std::ranges::any_of(nodes, [&](const std::string& node) { return used_chips(node) > 0; })) {
+    return;
+  }
+  note("the autoscaler removes " + pool);
+  for (const std::string& node : nodes) delete_node(node);
+}
+
+bool World::choose_nodes(const DesiredSlice& desired) {
+  const std::vector<PodPtr> hosts = live_hosts(desired);
+  if (std::ranges::count(hosts, nullptr) > 0) return false;
+  if (std::ranges::none_of(hosts, [](const PodPtr& pod) { return pod->scheduling_gates.size() > 1; })) return false;
+  std::vector<std::string> free;
+  std::vector<std::string> all;
+  for (const auto& [pool, nodes] : pools_) {
+    std::vector<std::string> unused;
+    std::ranges::copy_if(nodes, std::back_inserter(unused),
+                         [&](const std::string& node) { return nodes_.contains(node) && !is_used(node); });
+    if (free.empty() && unused.size() == nodes.size()) free = unused;
+    all.insert(all.end(), unused.begin(), unused.end());
+  }
+  const bool spread = random_.uniform(0, 3) == 0 && all.size() >= hosts.size();
+  for (std::size_t i = all.size(); spread && i > 1; --i) {
+    std::swap(all[i - 1], all[random_.uniform<std::size_t>(0, i - 1)]);
+  }
+  const std::vector<std::string>& nodes = spread ? all : free;
+  if (nodes.size() < hosts.size()) return false;
+  note(fmt::format("the queue chooses nodes for {}: {}", desired.name, fmt::join(nodes, ", ")));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    edit(hosts[i]->key, [&](PodView& pod) {
+      std::erase(pod.scheduling_gates, kQueueGate);
+      pod.node_selector[std::string(tpu::kHostnameLabel)] = nodes[i];
+    });
+  }
+  chosen_at_[desired.name] = now_;
+  return true;
+}
+
+bool World::evict(const DesiredSlice& desired) {
+  const std::vector<PodPtr> hosts = live_hosts(desired);
+  const bool waits = std::ranges::any_of(hosts, [](const PodPtr& pod) {
+    return pod != nullptr && pod->node_name.empty() && pod->scheduling_gates.size() <= 1;
+  });
+  if (!waits || now_ < chosen_at_[desired.name] + kQueueTimeout) return false;
+  note("the queue evicts " + desired.name);
+  chosen_at_[desired.name] = now_;
+  for (const PodPtr& pod : hosts) {
+    if (pod != nullptr) delete_pod(pod);
+  }
+  return true;
+}
+
+bool World::queue_step() {
+  return std::ranges::any_of(desired_, [&](const DesiredSlice& desired) {
+    return desired.queued && !desired.deleted && (choose_nodes(desired) || evict(desired));
+  });
 }
 
 bool World::kubelets_step() {

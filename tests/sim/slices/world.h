@@ -39,6 +39,9 @@ struct DesiredSlice {
   std::string gang;
   int gang_slices = 1;
   int priority = 0;
+  /// Another controller chooses the nodes, as Kueue's Topology Aware Scheduling does: it removes a gate of its own.
+  bool queued = false;
+  std::optional<std::int64_t> deadline_seconds = {};
   bool deleted = false;
 };
 
@@ -71,6 +74,11 @@ class World {
   bool owners_step();
   bool scheduler_step();
   bool kubelets_step();
+  /// An Unschedulable pod brings a whole pool that has no nodes.
+  bool autoscaler_step();
+  /// Chooses nodes for the pods of queued slices: a free pool, or, for one in four, nodes of several. Slices that have
+  /// not started a minute later are evicted and queued again.
+  bool queue_step();
 
   // Disturbances.
   void add_slice(DesiredSlice slice);
@@ -81,6 +89,8 @@ class World {
   void set_chips(const std::string& node, int chips);
   void delete_node(const std::string& node);
   void restore_node(const std::string& node);
+  /// The autoscaler removes the pool, if no pod uses it.
+  void remove_unused_pool(const std::string& pool);
   /// A pod that uses a node's chips. `labelled`: it was admitted.
   void add_stray_pod(const std::string& node, bool labelled);
   void delete_stray_pods();
@@ -90,6 +100,9 @@ class World {
   /// Live pods of the slice by host index; null if missing.
   [[nodiscard]] std::vector<PodPtr> live_hosts(const DesiredSlice& desired) const;
   [[nodiscard]] std::int64_t used_chips(const std::string& node) const;
+  /// Without those of scouts.
+  [[nodiscard]] bool is_used(const std::string& node) const;
+  [[nodiscard]] bool is_absent(const std::string& pool) const;
 
   void note(std::string line);
   [[nodiscard]] const std::string& timeline() const { return timeline_; }
@@ -102,6 +115,9 @@ class World {
   void edit(const ObjectKey& key, const std::function<void(PodView&)>& change);
   void create(const DesiredSlice& desired, int host);
   bool owner_step(const DesiredSlice& desired);
+  Status create_scout(const plan::Action& action);
+  bool choose_nodes(const DesiredSlice& desired);
+  bool evict(const DesiredSlice& desired);
   [[nodiscard]] bool fits(const PodView& pod, const NodeView& node) const;
   [[nodiscard]] bool affinities_hold(const PodView& pod, const NodeView& node) const;
   NodeView make_node(const std::string& name, const std::string& pool) const;
@@ -115,6 +131,8 @@ class World {
   std::map<std::string, std::string> double_pools_;
   std::vector<DesiredSlice> desired_;
   std::vector<Change> changes_;
+  std::map<ObjectKey, std::string> scout_keys_;  ///< The topology key of each scout's anti-affinity.
+  std::map<std::string, Timestamp> chosen_at_;   ///< When the nodes of a queued slice were chosen.
   std::uint64_t uids_ = 0;
   std::string timeline_;
 };

@@ -59,6 +59,17 @@ TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--no-such-flag"}), HasSubstr("--no-such-flag"));
 }
 
+TEST(OperatorOptions, DryRunIsOfTheDrainOnly) {
+  EXPECT_FALSE(parse({})->drain);
+  EXPECT_TRUE(parse({"--drain"})->drain);
+  EXPECT_FALSE(parse({"--drain"})->dry_run);
+  EXPECT_TRUE(parse({"--drain", "--dry-run"})->dry_run);
+  EXPECT_THAT(error_of({"--dry-run"}), AllOf(HasSubstr("--dry-run"), HasSubstr("--drain")));
+  // A file that the Deployment uses, too, cannot ask for it.
+  OperatorOptions options;
+  EXPECT_FALSE(apply_configuration("op.yaml", std::string(kHeader) + "drain: true\n", options).ok());
+}
+
 TEST(OperatorOptions, AConfigurationFileHasSettingsInCamelCase) {
   OperatorOptions options;
   const Status applied = apply_configuration("op.yaml",

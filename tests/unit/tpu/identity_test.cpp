@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/tpu/pods.h"
+#include "tpu/labels.h"
 #include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
@@ -78,7 +79,6 @@ TEST(RayIdentity, NamesAMissingOrInvalidSelector) {
               HasSubstr("spec.nodeSelector[cloud.google.com/gke-tpu-accelerator]: Required value"));
   EXPECT_THAT(error_of(RayPod{.topology = ""}.json()),
               HasSubstr("spec.nodeSelector[cloud.google.com/gke-tpu-topology]: Required value"));
-  EXPECT_THAT(error_of(RayPod{.accelerator = "tpu-v9"}.json()), HasSubstr("\"tpu-v9\" is unknown"));
   EXPECT_THAT(error_of(RayPod{.topology = "4x5"}.json()), HasSubstr("does not exist for tpu-v6e-slice"));
 }
 
@@ -95,6 +95,26 @@ TEST(RayIdentity, UsesTheTopologyAnnotationOfADynamicSlice) {
   const auto found = webhook::identify_pod(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->hosts, 64);
+}
+
+TEST(RayIdentity, TakesTheNumberOfHostsFromTheAnnotationOfASubSlice) {
+  const auto hosts = [](const RayPod& pod, const char* annotation) {
+    Json json = pod.json();
+    json["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = annotation;
+    return (*webhook::identify_pod(json))->hosts;
+  };
+  EXPECT_EQ(hosts({.topology = "16x16"}, "4x4"), 4);
+  EXPECT_EQ(hosts({.topology = "16x16", .host = 8}, "8x8"), 16);
+  EXPECT_EQ(hosts({.accelerator = "tpu7x", .topology = "4x4x4"}, "2x2x2"), 2);
+  // Neither a part of 4x4 nor a topology of v6e.
+  EXPECT_EQ(hosts({}, "8x8"), 4);
+  EXPECT_EQ(hosts({}, "2x3"), 4);
+}
+
+TEST(RayIdentity, TakesTheNumberOfHostsFromTheAnnotationOfADynamicSliceOfSeveralCubes) {
+  Json pod = RayPod{.accelerator = "tpu7x", .topology = "4x4x4", .host = 31}.json();
+  pod["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = "4x4x8";
+  EXPECT_EQ((*webhook::identify_pod(pod))->hosts, 32);
 }
 
 /// "name host/hosts index/slices coordinator: every address", or the error, or "none".
@@ -151,6 +171,16 @@ TEST(JobSetIdentity, MakesEachPodOfASingleHostTopologyASlice) {
             "js-w-0-3 0/1 3/1 js-w-0-0.svc: js-w-0-3.svc");
 }
 
+TEST(JobSetIdentity, MakesNoMultisliceJobOfSingleHostReplicas) {
+  const JobPod pod{.shape = {.topology = "2x2"},
+                   .subdomain = "js",
+                   .job_set = "js",
+                   .replicated_job = "w",
+                   .replicas = 4,
+                   .job_index = 2};
+  EXPECT_EQ(identity_of(pod.json()), "js-w-2 0/1 2/1 js-w-0-0.js: js-w-2-0.js");
+}
+
 TEST(JobSetIdentity, UsesTheExclusiveTopologyAnnotation) {
   Json pod = JobPod{.job_set = "js", .replicated_job = "w"}.json();
   pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-tpu-slice";
@@ -163,6 +193,30 @@ TEST(StatefulSetIdentity, MakesBlocksOfOrdinalsSlices) {
   Json pod = StatefulSetPod{}.json();
   pod["metadata"].erase("ownerReferences");
   EXPECT_EQ(identity_of(pod), "none");
+}
+
+// With podManagementPolicy OrderedReady a host is created once the host before it is ready.
+TEST(StatefulSetIdentity, LetsTheHostsOfASliceStartOneByOne) {
+  EXPECT_EQ((*webhook::identify_pod(StatefulSetPod{}.json()))->start, kHostByHost);
+  EXPECT_EQ((*webhook::identify_pod(StatefulSetPod{.shape = {.topology = "2x2"}}.json()))->start, "");
+}
+
+// A provider adds accelerators faster than programs are released.
+TEST(UnknownAccelerator, HasNoIdentity) {
+  const PodShape unknown{.accelerator = "tpu-v9-slice", .topology = "4x4x4x4"};
+  EXPECT_EQ(identity_of(RayPod{.accelerator = "tpu-v9-slice", .topology = "4x4x4x4"}.json()), "none");
+  EXPECT_EQ(identity_of(RayPod{.accelerator = "tpu-v9-slice", .topology = ""}.json()), "none");
+  EXPECT_EQ(identity_of(JobPod{.shape = unknown}.json()), "none");
+  EXPECT_EQ(identity_of(JobPod{.shape = unknown, .job_set = "js", .replicated_job = "w"}.json()), "none");
+  EXPECT_EQ(identity_of(StatefulSetPod{.shape = unknown}.json()), "none");
+}
+
+TEST(UnknownAccelerator, LeavesTheNumberOfHostsToTheSizeOfALeaderWorkerSet) {
+  const auto found =
+      webhook::identify_pod(LwsPod{.shape = {.accelerator = "tpu-v9-slice"}, .worker = 1, .size = 3}.json());
+  EXPECT_EQ((*found)->hosts, 3);
+  EXPECT_EQ((*found)->host_index, 1);
+  EXPECT_EQ((*found)->accelerator, nullptr);
 }
 
 TEST(LwsIdentity, CountsTheLeaderOnlyIfItHasTpus) {

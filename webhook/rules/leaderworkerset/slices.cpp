@@ -41,6 +41,12 @@ std::string chips_of(const Json& pod) {
   return text;
 }
 
+/// What hosts of an unknown accelerator must have is unknown.
+bool has_unknown_accelerator(const TpuGroup& group) {
+  const auto is_unknown = [](const Json* pod) { return pod != nullptr && !tpu::unknown_accelerator(*pod).empty(); };
+  return is_unknown(group.shape.worker) || (group.leader_has_tpus && is_unknown(group.shape.leader));
+}
+
 /// Leader and workers of one slice must be equal hosts. Single-host slices may differ.
 void check_same_hosts(const TpuGroup& group, std::vector<FieldError>& errors) {
   const Json& leader = *group.shape.leader;
@@ -166,8 +172,9 @@ void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& error
   if (!group.leader_has_tpus && !group.workers_have_tpus) return;
   const LwsSlices slices = shape.valid ? lws_slices(group) : LwsSlices();
   std::vector<FieldError> found;
-  const bool together =
-      group.leader_has_tpus && group.workers_have_tpus && shape.has_leader_template() && shape.includes_leader();
+  const bool unknown = has_unknown_accelerator(group);
+  const bool together = !unknown && group.leader_has_tpus && group.workers_have_tpus && shape.has_leader_template() &&
+                        shape.includes_leader();
   if (together) check_same_hosts(group, found);
   const bool differ = !found.empty();
   const HostsField members = member_hosts(group, slices);
@@ -180,7 +187,7 @@ void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& error
   }
   if (group.workers_have_tpus) append_new(template_errors(*shape.worker, kLwsWorkerPath, members), found);
   const Json& member = group.workers_have_tpus ? *shape.worker : *shape.leader;
-  if (slices.uneven() && tpu::selected_hosts(member) != 1) check_even(group, slices, found);
+  if (!unknown && slices.uneven() && tpu::selected_hosts(member) != 1) check_even(group, slices, found);
   if (!shape.valid) {  // The number of hosts is unknown.
     std::erase_if(found, [&](const FieldError& error) { return error.path == members.path; });
   }

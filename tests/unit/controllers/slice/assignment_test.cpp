@@ -19,7 +19,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 
 struct Outcome {
-  std::vector<std::string> placed;             ///< "train to pool-a", in order; "" if released without one.
+  std::vector<std::string> placed;             ///< "train to pool-a", in order.
   std::map<std::string, std::string> waiting;  ///< Reasons, by name.
 };
 
@@ -27,14 +27,12 @@ struct Outcome {
 struct Cluster {
   std::vector<NodePtr> nodes;
   std::vector<PodPtr> pods;
-  NoCapacity no_capacity = NoCapacity::kWait;
-  std::vector<Slice> released;
   DomainFailures domain_failures;
   GangCounts placed_gangs;
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
     Inventory inventory(nodes, pods, read_slices(pods));
-    const PlacementRequest request{ready, released, placed_gangs, domain_failures, no_capacity};
+    const PlacementRequest request{ready, placed_gangs, domain_failures};
     const Assignment assignment = assign(request, inventory);
     Outcome out;
     for (const Placement& placement : assignment.placements) {
@@ -243,48 +241,6 @@ TEST(AssignLarge, ReservesNoUnusableDomain) {
       nodes_of({a_pool("pool-a").label(kRow, "row-1").node(0, not_ready), a_pool("pool-b").label(kRow, "row-1")})};
   const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-b"));
-}
-
-// No capacity: release.
-
-Cluster releasing(int count, std::vector<PodPtr> pods) { return {pools(count), std::move(pods), NoCapacity::kRelease}; }
-
-TEST(AssignRelease, ReleasesASliceWithoutAFreeDomain) {
-  const Outcome out = releasing(1, {a_pod_without_slice("notebook", "pool-a-0")}).assigns({a_slice("x")});
-  EXPECT_THAT(out.placed, ElementsAre("x to "));
-  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x")}).placed, ElementsAre("x to ")) << "the pool does not exist yet";
-}
-
-TEST(AssignRelease, PrefersAFreeDomain) {
-  const Outcome out = releasing(1, {}).assigns({a_slice("x"), a_slice("y").created(1s)});
-  EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to "));
-}
-
-TEST(AssignRelease, ReleasesOneOfTheSlicesWithEquivalentRequirements) {
-  const Outcome out = releasing(0, {}).assigns(
-      {a_slice("x"), a_slice("y").created(1s), a_slice("large").hosts(4).created(2s), a_slice("z").created(3s)});
-  EXPECT_THAT(out.placed, ElementsAre("x to ", "large to "));
-  EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "default/job (x) was released before it and is not scheduled yet"),
-                                       Pair("z", "default/job (x) was released before it and is not scheduled yet")));
-}
-
-TEST(AssignRelease, PlacesNoSliceBesideAReleasedEquivalentOne) {
-  Cluster cluster = releasing(2, {});
-  cluster.released = slices_of({a_slice("x").placed_in("")});
-  const Outcome out = cluster.assigns({a_slice("y"), a_slice("large").hosts(4)});
-  EXPECT_THAT(out.placed, ElementsAre("large to "));
-  EXPECT_THAT(out.waiting, ElementsAre(Pair("y", "default/job (x) was released before it and is not scheduled yet")))
-      << "the scheduler may be about to give it pool-a";
-}
-
-TEST(AssignRelease, ReleasesAllSlicesOfAGangAndTheirDomains) {
-  const Outcome out = releasing(1, {}).assigns(
-      {a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("half").hosts(4).chips(2).created(1s)});
-  EXPECT_THAT(out.placed, ElementsAre("x to ", "y to ", "half to pool-a"));
-}
-
-TEST(AssignRelease, DoesNotReleaseAGangInPart) {
-  EXPECT_THAT(releasing(0, {}).assigns({a_slice("x").gang("g", 2)}).placed, IsEmpty());
 }
 
 // Waiting reasons.

@@ -311,31 +311,7 @@ TEST(PlacementPlan, ReservesNoDomainForAnIncompleteSlice) {
   EXPECT_EQ(plan.reason, "slice whole of 2 hosts is placed in node pool pool-a");
 }
 
-// Release where nothing is free.
-
-TEST(PlacementPlan, ReleasesASliceWithoutADomain) {
-  const Plan plan = plan_placement(observed({}, {a_slice("train")}, 3s), {.no_capacity = NoCapacity::kRelease});
-  EXPECT_EQ(plan.reason, "slice train of 2 hosts is released without a domain");
-  ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
-  const Json patch = *plan.stages[0].actions[0].body.make();
-  EXPECT_EQ(patch["spec"], Json({{"schedulingGates", Json::array()}}));
-  EXPECT_EQ(plan.events[0].message,
-            "slice train of 2 hosts is released without a domain, 3 s after its last pod was "
-            "created");
-}
-
-TEST(PlacementPlan, ReleasesTheNextSliceWhenTheFirstIsFullyScheduled) {
-  const Options options{.no_capacity = NoCapacity::kRelease};
-  const auto seen = [](const SliceBuilder& first) { return observed({}, {first, a_slice("y").created(1s)}, 1h); };
-  EXPECT_EQ(plan_placement(seen(a_slice("x").placed_in("")), options).reason,
-            "slice y waits: default/job (x) was released before it and is not scheduled yet");
-  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("").unscheduled(1)), options).reason,
-            "slice y waits: default/job (x) was released before it and is not scheduled yet");
-  EXPECT_EQ(plan_placement(seen(a_slice("x").runs_in("")), options).reason,
-            "slice y of 2 hosts is released without a domain");
-}
-
-TEST(PlacementPlan, DoesNotCountAPlacedSliceWithGatedHostsAsReleased) {
+TEST(PlacementPlan, PlacesASliceBesideOneWithGatedHosts) {
   for (const SliceBuilder& begun :
        {a_slice("x").placed_in("pool-a").gated(1), a_slice("x").runs_in("pool-a").gated(1)}) {
     const Plan plan = plan_placement(observed({a_pool("pool-a"), a_pool("pool-b")}, {begun, a_slice("y")}, 5s), {});
@@ -361,7 +337,7 @@ TEST(PlacementPlan, CountsAndTimesASliceWhenHostZeroIsReleased) {
   const std::vector<Measurement> counts = measured(plan, Measurement::Kind::kCount);
   ASSERT_THAT(counts, SizeIs(1));
   EXPECT_EQ(counts[0].name, "tpuslice_slices_placed_total");
-  EXPECT_THAT(counts[0].labels, UnorderedElementsAre(Pair("accelerator", kV6e), Pair("how", "placed")));
+  EXPECT_THAT(counts[0].labels, ElementsAre(Pair("accelerator", kV6e)));
   EXPECT_EQ(counts[0].value, 1);
   EXPECT_EQ(counts[0].after, (ObjectKey{"default", "train-0"}));
   const std::vector<Measurement> times = measured(plan, Measurement::Kind::kDuration);
@@ -372,10 +348,8 @@ TEST(PlacementPlan, CountsAndTimesASliceWhenHostZeroIsReleased) {
   EXPECT_EQ(times[0].after, (ObjectKey{"default", "train-0"}));
 }
 
-TEST(PlacementPlan, CountsReleasedSlicesApartAndMeasuresNoNegativeTime) {
-  const Plan plan =
-      plan_placement(observed({}, {a_slice("train").created(5s)}, 4s), {.no_capacity = NoCapacity::kRelease});
-  EXPECT_EQ(measured(plan, Measurement::Kind::kCount)[0].labels.at("how"), "released");
+TEST(PlacementPlan, MeasuresNoNegativeTime) {
+  const Plan plan = plan_placement(observed({a_pool("pool-a")}, {a_slice("train").created(5s)}, 4s), {});
   EXPECT_EQ(measured(plan, Measurement::Kind::kDuration)[0].value, 0) << "clocks differ";
 }
 

@@ -17,29 +17,6 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(RareCases, ReleasedSliceWithAPoolSelectorIsNotTornDownWhileUnschedulable) {
-  PlacementObserved seen = observed({}, {a_slice("x").selects(kGkePool, "pool-a")});
-  apply_plan(plan_placement(seen, {.no_capacity = NoCapacity::kRelease}), seen.pods);
-  SliceObserved one{{"default", "x"}, seen.pods, {}, after(1s)};
-  apply_plan(plan_slice(one, {}), one.pods);
-  for (auto& p : one.pods) p = with(p, [](PodView& v) { v.unschedulable = "0/0 nodes"; });
-  one.now = after(3min);
-  EXPECT_EQ(plan_slice(one, {}).reason, "");
-}
-
-TEST(RareCases, SlicesWithAPoolSelectorAreReleasedOneAtATime) {
-  PlacementObserved seen = observed({}, {a_slice("x").selects(kGkePool, "pool-a")});
-  apply_plan(plan_placement(seen, {.no_capacity = NoCapacity::kRelease}), seen.pods);
-  SliceObserved one{{"default", "x"}, seen.pods, {}, after(1s)};
-  apply_plan(plan_slice(one, {}), one.pods);
-  one.now = after(10min);
-  EXPECT_EQ(plan_slice(one, {}).reason, "");
-  for (auto& pod : a_slice("y").created(1s).selects(kGkePool, "pool-a").pods()) one.pods.push_back(pod);
-  seen.pods = one.pods;
-  seen.now = after(6s);
-  EXPECT_THAT(plan_placement(seen, {.no_capacity = NoCapacity::kRelease}).reason, HasSubstr("slice y waits"));
-}
-
 TEST(RareCases, GangReasonSaysHowManyDomainsAreFree) {
   const auto plan =
       plan_placement(observed({a_pool("pool-a")}, {a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)}), {});

@@ -47,9 +47,10 @@ class SliceReconciling : public ::testing::Test {
   runtime::NodeStore nodes_{kNodes};
   const Indexes indexes_{runtime::PodStores({&store_}), nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
-  const PlacementReconciler placement_{indexes_, failure_history_};
+  const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
+  const PlacementReconciler placement_{indexes_, {failure_history_, removed_hosts_}, {}};
   const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
-  const SliceReconciler slices_{indexes_, nodes_, node_health_};
+  const SliceReconciler slices_{indexes_, nodes_, node_health_, removed_hosts_};
 };
 
 // What the plan of an accelerator sees.
@@ -103,15 +104,17 @@ TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
 }
 
 TEST_F(SliceReconciling, UsesItsOptions) {
-  const PlacementReconciler releasing(indexes_, failure_history_, {.no_capacity = NoCapacity::kRelease});
+  const PlacementReconciler strict(indexes_, {failure_history_, removed_hosts_}, {}, {.topology_keys = {kRow}});
   show(a_slice("train").pods());
-  EXPECT_EQ(releasing.plan({{"", kV6e}, after(0s), std::nullopt})->reason,
-            "slice train of 2 hosts is released without a domain");
-  const SliceReconciler patient(indexes_, nodes_, node_health_, {.scheduling_timeout = 10min});
-  const auto refused = [](PodView& pod) { pod.unschedulable = "no memory"; };
+  EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,
+            "slice train waits: its topology key is not supported, use example.com/row");
+  const SliceReconciler patient(indexes_, nodes_, node_health_, removed_hosts_, {.scheduling_timeout = 10min});
+  const auto refused = [](PodView& pod) {
+    pod.unschedulable = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
+  };
   show(a_slice("sent").placed_in("pool-a").each(refused).pods());
   EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
-  EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(1));
+  EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(2));
 }
 
 // What the plan of a slice sees.
@@ -182,7 +185,7 @@ std::vector<std::string> indexed(const PodView& pod) {
   };
   for (const std::string accelerator : {"", kV6e}) {
     note(indexes.pods_by_accelerator, "accelerator", accelerator);
-    note(indexes.gated_pods_by_accelerator, "gated", accelerator);
+    note(indexes.waiting_pods_by_accelerator, "gated", accelerator);
   }
   for (const std::string node : {"", "pool-a-0", "pool-a-1"}) note(indexes.pods_by_node, "node", node);
   for (const std::string slice : {"default/train", "team/train", "default/", "default/none"}) {

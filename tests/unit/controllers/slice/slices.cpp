@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
+#include "controllers/slice/scout_pod.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
@@ -12,6 +13,18 @@ namespace tpuslice::slice {
 namespace {
 
 std::string& annotate(PodView& pod, std::string_view name) { return pod.annotations[std::string(name)]; }
+
+/// The pod that the action creates.
+PodPtr created_pod(const plan::Action& action, Timestamp now) {
+  Json json = *action.body.make();
+  json["metadata"]["uid"] = "uid-of-" + action.key.name;
+  json["metadata"]["resourceVersion"] = "1";
+  json["metadata"]["creationTimestamp"] = format_rfc3339(now);
+  const AnnotationPrefixes keep = {std::string(tpu::kAnnotationPrefix)};
+  Result<PodView> pod = PodView::decode(json.dump(), &keep);
+  TPUSLICE_CHECK_MSG(pod.ok(), action.key.to_string());
+  return std::make_shared<const PodView>(*std::move(pod));
+}
 
 void clear_requirements(PodView& pod) {
   pod.tolerations.clear();
@@ -73,6 +86,19 @@ SliceBuilder& SliceBuilder::start(std::string_view how) {
 SliceBuilder& SliceBuilder::selects(std::string label, std::string value) {
   selector_[std::move(label)] = std::move(value);
   return *this;
+}
+SliceBuilder& SliceBuilder::on(const std::vector<std::string>& hostnames) {
+  for (std::size_t index = 0; index < hostnames.size(); ++index) {
+    if (hostnames[index].empty()) continue;
+    host(static_cast<int>(index),
+         [name = hostnames[index]](PodView& pod) { pod.node_selector[std::string(tpu::kHostnameLabel)] = name; });
+  }
+  return *this;
+}
+SliceBuilder& SliceBuilder::deadline(Duration time) {
+  return each([time](PodView& pod) {
+    pod.active_deadline_seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  });
 }
 
 SliceBuilder& SliceBuilder::placed_in(std::string domain, Duration when) {
@@ -234,6 +260,9 @@ PoolBuilder& PoolBuilder::each(NodeChange change) {
   of_each_.push_back(std::move(change));
   return *this;
 }
+PoolBuilder& PoolBuilder::hostnames() {
+  return each([](NodeView& node) { node.labels[std::string(tpu::kHostnameLabel)] = node.key.name; });
+}
 
 std::vector<NodePtr> PoolBuilder::nodes() const {
   std::vector<NodePtr> out;
@@ -306,15 +335,42 @@ PlacementObserved observed(std::initializer_list<PoolBuilder> pools, std::initia
   return seen;
 }
 
-void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods) {
+PodPtr a_scout(const std::string& slice, const PodChange& change) {
+  PodView pod;
+  pod.key = {scout_options().namespace_name, scout_name({"default", slice})};
+  pod.uid = "uid-of-scout-of-" + slice;
+  pod.resource_version = "1";
+  pod.created = start_of_time();
+  pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
+  annotate(pod, tpu::kScoutFor) = "default/" + slice;
+  pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
+  pod.tpu_chips = 4;
+  if (change) change(pod);
+  return std::make_shared<const PodView>(std::move(pod));
+}
+
+PodPtr a_scout_on(const std::string& node, const std::string& slice) {
+  return a_scout(slice, [&](PodView& pod) { pod.node_name = node; });
+}
+
+ScaleUpOptions scout_options() { return {.mode = ScaleUp::kScout, .namespace_name = "tpu-system"}; }
+
+void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now) {
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
+      if (action.kind == plan::ActionKind::kCreate) {
+        TPUSLICE_CHECK_MSG(std::ranges::none_of(pods, [&](const PodPtr& pod) { return pod->key == action.key; }),
+                           action.key.to_string());
+        pods.push_back(created_pod(action, now));
+        continue;
+      }
       const auto found = std::ranges::find_if(pods, [&](const PodPtr& pod) { return pod->key == action.key; });
       TPUSLICE_CHECK_MSG(found != pods.end(), action.key.to_string());
       const plan::Preconditions& when = action.preconditions;
       TPUSLICE_CHECK_MSG(when.uid == (*found)->uid, action.key.to_string());
       TPUSLICE_CHECK_MSG(when.resource_version.empty() || when.resource_version == (*found)->resource_version,
                          action.key.to_string());
+      if (action.subresource == "status") continue;  // Views do not contain the condition DisruptionTarget.
       if (action.kind == plan::ActionKind::kDelete) {
         *found = with(*found, [](PodView& pod) { pod.deletion = start_of_time(); });
       } else {

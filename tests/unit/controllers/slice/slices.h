@@ -52,6 +52,10 @@ class SliceBuilder {
   /// tpu::kFirstHostFirst or kFirstHostAlone.
   SliceBuilder& start(std::string_view how);
   SliceBuilder& selects(std::string label, std::string value);
+  /// kubernetes.io/hostname in the node selectors of the hosts, by host index; "" without one.
+  SliceBuilder& on(const std::vector<std::string>& hostnames);
+  /// activeDeadlineSeconds of each host.
+  SliceBuilder& deadline(Duration time);
 
   /// All hosts are released to the domain, or without one if it is "", at time `when`.
   SliceBuilder& placed_in(std::string domain, Duration when = {});
@@ -121,6 +125,8 @@ class PoolBuilder {
   PoolBuilder& without(int node);
   PoolBuilder& node(int node, NodeChange change);
   PoolBuilder& each(NodeChange change);
+  /// Nodes have the label kubernetes.io/hostname, which is their name.
+  PoolBuilder& hostnames();
 
   [[nodiscard]] std::vector<NodePtr> nodes() const;
 
@@ -153,7 +159,14 @@ void without_chips(NodeView& node);
                                          std::initializer_list<SliceBuilder> slices,
                                          Duration now = std::chrono::seconds(5));
 
-/// Applies the patches and deletes of a plan and checks their preconditions.
-void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods);
+/// A scout for the slice default/<name>, created at start_of_time(), in the namespace of scout_options().
+[[nodiscard]] PodPtr a_scout(const std::string& slice, const PodChange& change = {});
+/// It has this node.
+[[nodiscard]] PodPtr a_scout_on(const std::string& node, const std::string& slice);
+/// Scouts in namespace tpu-system for each slice, whether there is an autoscaler or not.
+[[nodiscard]] ScaleUpOptions scout_options();
+
+/// Applies the writes of a plan and checks their preconditions. Created pods have been created at `now`.
+void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now = start_of_time());
 
 }  // namespace tpuslice::slice

@@ -1,0 +1,21 @@
+// AutoscalerStatus: whether the cluster has a cluster autoscaler that works. It writes the ConfigMap
+// kube-system/cluster-autoscaler-status every few seconds, on GKE, too.
+#pragma once
+
+#include <string_view>
+
+#include "controllers/runtime/store.h"
+#include "controllers/slice/metadata_view.h"
+
+namespace tpuslice::slice {
+
+inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
+inline constexpr std::string_view kAutoscalerNamespace = "kube-system";
+inline constexpr std::string_view kAutoscalerConfigMap = "cluster-autoscaler-status";
+
+using ConfigMapStore = runtime::Store<MetadataView>;
+
+/// The ConfigMap exists, and was updated within the last minutes if it says when.
+[[nodiscard]] bool has_autoscaler(const ConfigMapStore& config_maps, Timestamp now);
+
+}  // namespace tpuslice::slice

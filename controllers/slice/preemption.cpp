@@ -1,0 +1,80 @@
+#include "controllers/slice/preemption.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+/// The slices that use the domain; absent if something else uses it, or one has no lower priority.
+std::optional<std::vector<const Slice*>> victims_of(const std::vector<const NodeUse*>& uses,
+                                                    const RunningSlices& running, std::int32_t priority) {
+  std::vector<const Slice*> victims;
+  for (const NodeUse* use : uses) {
+    if (use->reserved) return std::nullopt;
+    if (use->user.empty() || use->ending) continue;
+    const auto slice = running.find(use->slice);
+    if (slice == running.end() || slice->second->priority() >= priority) return std::nullopt;
+    if (std::ranges::find(victims, slice->second) == victims.end()) victims.push_back(slice->second);
+  }
+  if (victims.empty()) return std::nullopt;
+  return victims;
+}
+
+/// Less is cheaper.
+auto cost(const std::vector<const Slice*>& victims) {
+  std::int32_t priority = std::numeric_limits<std::int32_t>::min();
+  int hosts = 0;
+  Timestamp placed{};
+  for (const Slice* victim : victims) {
+    priority = std::max(priority, victim->priority());
+    hosts += victim->size;
+    placed = std::max(placed, placed_at(*victim));
+  }
+  return std::tuple(priority, hosts, -placed.time_since_epoch());
+}
+
+}  // namespace
+
+bool is_ending(Inventory& inventory, const std::string& topology_key, const std::string& domain) {
+  bool any = false;
+  for (const NodeUse* use : inventory.uses(topology_key, domain)) {
+    if (use->user.empty() || use->reserved) continue;
+    if (!use->ending) return false;
+    any = true;
+  }
+  return any;
+}
+
+std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
+                                              const RunningSlices& running, std::int32_t priority,
+                                              const std::set<DomainName>& claimed) {
+  std::optional<DomainVictims> best;
+  for (const std::string& domain : candidates.occupied()) {
+    const std::string& key = candidates.requirements().topology_key;
+    if (claimed.contains({key, domain})) continue;
+    auto victims = victims_of(inventory.uses(key, domain), running, priority);
+    if (!victims || (best && cost(best->slices) <= cost(*victims))) continue;
+    best = DomainVictims{domain, *std::move(victims)};
+  }
+  return best;
+}
+
+bool may_preempt(const Gang& gang) {
+  return std::ranges::none_of(gang.slices, [](const Slice* slice) {
+    return std::ranges::any_of(slice->hosts, [](const PodPtr& pod) { return pod->never_preempts; });
+  });
+}
+
+Timestamp placed_at(const Slice& slice) {
+  Timestamp placed{};
+  for (const PodPtr& pod : slice.started()) {
+    placed = std::max(placed, parse_rfc3339(pod->annotation(tpu::kPlacedAt)).value_or(Timestamp{}));
+  }
+  return placed;
+}
+
+}  // namespace tpuslice::slice

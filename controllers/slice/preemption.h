@@ -1,0 +1,40 @@
+// Preemption: which slices of lower priority are ended for a gang that has no free domain.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/slice/candidates.h"
+#include "controllers/slice/gang.h"
+
+namespace tpuslice::slice {
+
+/// The placed slices, by key.
+using RunningSlices = std::map<ObjectKey, const Slice*>;
+
+/// A domain and the slices that use it.
+struct DomainVictims {
+  std::string domain;
+  std::vector<const Slice*> slices;
+};
+
+/// All users of the domain are terminating or reserve it only, so it is free soon.
+[[nodiscard]] bool is_ending(Inventory& inventory, const std::string& topology_key, const std::string& domain);
+
+/// Of the occupied candidates, but for `claimed`, the one whose slices are the cheapest to end: all have a lower
+/// priority than `priority`; of the lowest of these priorities; then the fewest hosts; then the latest placement, as
+/// that has lost the least. Absent if each has a pod that is not of a placed slice, or a slice of no lower priority.
+[[nodiscard]] std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
+                                                            const RunningSlices& running, std::int32_t priority,
+                                                            const std::set<DomainName>& claimed);
+
+/// No pod of the gang has preemptionPolicy Never.
+[[nodiscard]] bool may_preempt(const Gang& gang);
+
+/// When the slice was placed, as recorded on its pods.
+[[nodiscard]] Timestamp placed_at(const Slice& slice);
+
+}  // namespace tpuslice::slice

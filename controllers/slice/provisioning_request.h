@@ -1,0 +1,56 @@
+// Provisioning requests: ask the cluster autoscaler for all nodes of a slice at once, where an administrator has chosen
+// a provisioning class. Each refers to a PodTemplate that describes the slice's hosts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types/views.h"
+#include "controllers/slice/metadata_view.h"
+#include "controllers/slice/scale_up.h"
+
+namespace tpuslice::slice {
+
+inline constexpr ResourceType kProvisioningRequests{"autoscaling.x-k8s.io", "v1", "ProvisioningRequest",
+                                                    "provisioningrequests"};
+inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplates"};
+
+struct ProvisioningRequestView {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::optional<Timestamp> created;
+  std::optional<Timestamp> deletion;
+  std::optional<ControllerRef> controller;
+  StringMap annotations;
+  bool provisioned = false;  ///< Condition Provisioned. Of best-effort-atomic-scale-up, the nodes may not exist yet.
+  bool ended = false;        ///< Condition Failed, BookingExpired or CapacityRevoked.
+  std::string message;       ///< Of the condition that says so, or of Provisioned=False.
+
+  static Result<ProvisioningRequestView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  friend bool operator==(const ProvisioningRequestView&, const ProvisioningRequestView&) = default;
+};
+
+/// The requests of one accelerator and their templates.
+struct ProvisioningState {
+  std::vector<std::shared_ptr<const ProvisioningRequestView>> requests;
+  std::vector<std::shared_ptr<const MetadataView>> templates;
+};
+
+/// The accelerator of a request or template of ours, which is the key of its reconciler; empty for others.
+[[nodiscard]] std::string accelerator_of_request(const StringMap& annotations);
+
+/// - Each slice with ScaleUp::kProvisioningRequest that lacks a domain gets a template, then a request, in the order of
+///   `waiting`; at most ScaleUpOptions::max_scouts with equivalent requirements.
+/// - Requests of slices that no longer wait are deleted, with their templates. One that failed is deleted, and made
+///   again, ScaleUpOptions::timeout after its creation.
+///
+/// `accelerator`: value of the node label.
+[[nodiscard]] ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,
+                                                   const ProvisioningState& state, const std::string& accelerator,
+                                                   Timestamp now, const ScaleUpOptions& options);
+
+}  // namespace tpuslice::slice

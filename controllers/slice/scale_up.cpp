@@ -1,0 +1,276 @@
+#include "controllers/slice/scale_up.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/strings.h"
+#include "controllers/slice/pod_patches.h"
+#include "controllers/slice/scout_pod.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+constexpr std::size_t kScoutsOfAccelerator = 10;  // Times max_scouts.
+constexpr std::size_t kMaxAvoidedDomains = 256;
+/// How often to look for an autoscaler while slices wait.
+constexpr Duration kAutoscalerCheck = std::chrono::minutes(1);
+/// Cluster autoscalers ignore pods with a lower priority (--expendable-pods-priority-cutoff).
+constexpr std::int32_t kLowestPriority = -10;
+
+/// The domains where a scout could run now. They do not help the slice, which waits: broken, partly in use, or not
+/// enough for its gang. At most kMaxAvoidedDomains.
+std::vector<std::string> avoided_domains(const NodeRequirements& requirements, Inventory& inventory) {
+  std::vector<std::string> avoided;
+  for (std::string& domain : inventory.domains(requirements.topology_key)) {
+    if (avoided.size() == kMaxAvoidedDomains) break;
+    if (inventory.check(requirements, domain).obstacle == Obstacle::kMismatch) continue;
+    const bool has_room = std::ranges::any_of(inventory.uses(requirements.topology_key, domain),
+                                              [](const NodeUse* use) { return use->user.empty() || use->reserved; });
+    if (has_room) avoided.push_back(std::move(domain));
+  }
+  return avoided;
+}
+
+class ScoutPlanner {
+ public:
+  ScoutPlanner(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts, Inventory& inventory,
+               bool has_autoscaler, Timestamp now, const ScaleUpOptions& options)
+      : waiting_(waiting),
+        scouts_(scouts),
+        inventory_(inventory),
+        has_autoscaler_(has_autoscaler),
+        now_(now),
+        options_(options) {}
+
+  ScoutPlan plan() {
+    keep_or_delete_scouts();
+    for (std::size_t first = 0; first < waiting_.size();) {
+      std::size_t last = first + 1;
+      while (last < waiting_.size() && are_one_gang(*waiting_[first].slice, *waiting_[last].slice)) ++last;
+      ask(first, last);
+      first = last;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  static bool are_one_gang(const Slice& a, const Slice& b) {
+    return !a.gang.empty() && a.gang == b.gang && a.key.namespace_name == b.key.namespace_name;
+  }
+
+  /// Nothing is asked for slices that wait for something else, or do not want it.
+  [[nodiscard]] bool wants_scout(const WaitingSlice& waiting) const {
+    const ScaleUp mode = scale_up_of(waiting, options_);
+    return mode == ScaleUp::kScout || (mode == ScaleUp::kAuto && has_autoscaler_);
+  }
+
+  /// It avoids a domain that has been removed: the autoscaler could not add that again.
+  [[nodiscard]] bool avoids_removed_domain(const PodView& scout, const std::string& topology_key) {
+    if (!scout.node_name.empty() || scout.annotation(tpu::kScoutAvoids).empty()) return false;
+    return std::ranges::any_of(split(scout.annotation(tpu::kScoutAvoids), ','), [&](const std::string& domain) {
+      return inventory_.uses(topology_key, domain).empty();
+    });
+  }
+
+  /// Its nodes are given to another slice.
+  [[nodiscard]] bool is_in_the_way(const PodView& scout) const {
+    const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
+    return use != nullptr && !use->user.empty() && !use->reserved;
+  }
+
+  /// It has a node for so long that the other nodes of the domain will not come.
+  [[nodiscard]] bool is_stuck(const PodView& scout) {
+    if (scout.node_name.empty() || !scout.created) return false;
+    const Timestamp due = *scout.created + 2 * options_.timeout;
+    if (now_ < due) set_earlier(due);
+    return now_ >= due;
+  }
+
+  [[nodiscard]] bool is_unsuccessful(const PodView& scout) const {
+    return scout.node_name.empty() && scout.created && now_ >= *scout.created + options_.timeout;
+  }
+
+  void keep_or_delete_scouts() {
+    std::map<ObjectKey, const WaitingSlice*> wanted;
+    for (const WaitingSlice& each : waiting_) {
+      if (wants_scout(each)) wanted.emplace(each.slice->key, &each);
+    }
+    for (const PodPtr& scout : scouts_) {
+      const ObjectKey slice = slice_of_scout(*scout);
+      if (scout->terminating()) {
+        ending_.insert(slice);
+        continue;
+      }
+      const auto waiting = wanted.find(slice);
+      if (waiting == wanted.end() || scout->finished() || is_in_the_way(*scout) || is_stuck(*scout) ||
+          avoids_removed_domain(*scout, waiting->second->slice->topology_key) || kept_.contains(slice)) {
+        remove(*scout);
+        ending_.insert(slice);
+        continue;
+      }
+      kept_.emplace(slice, scout);
+      const bool unsuccessful = is_unsuccessful(*scout);
+      count(*waiting->second, unsuccessful);
+      if (unsuccessful) {
+        unsuccessful_.push_back(scout);
+      } else if (scout->node_name.empty() && scout->created) {
+        const Timestamp due = *scout->created + options_.timeout;
+        next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
+      }
+    }
+    std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const PodPtr& scout) { return scout->created; });
+  }
+
+  void set_earlier(Timestamp when) { plan_.changes_at = std::min(plan_.changes_at.value_or(when), when); }
+
+  void remove(const PodView& scout) {
+    plan::Action action = delete_pod(scout);
+    action.failure_reason = {};
+    plan_.deletes.push_back(std::move(action));
+  }
+
+  void count(const WaitingSlice& waiting, bool unsuccessful = false) {
+    ++by_requirements_[waiting.lacks.get()];
+    if (!unsuccessful) ++by_namespace_[waiting.slice->key.namespace_name];
+    ++total_;
+  }
+
+  /// The slices [first, last) of `waiting_`, which start together.
+  void ask(std::size_t first, std::size_t last) {
+    std::vector<const WaitingSlice*> missing;
+    for (std::size_t i = first; i < last; ++i) {
+      const WaitingSlice& waiting = waiting_[i];
+      if (!wants_scout(waiting)) {
+        note_refusal(waiting);
+        continue;
+      }
+      const Timestamp due = waiting.slice->last_created() + options_.delay;
+      if (now_ < due) {
+        set_earlier(due);
+        return;
+      }
+      if (const auto scout = kept_.find(waiting.slice->key); scout != kept_.end()) {
+        note_scout(waiting, *scout->second);
+      } else if (!ending_.contains(waiting.slice->key)) {
+        missing.push_back(&waiting);
+      }
+    }
+    if (missing.empty()) return;
+    if (!has_room(missing)) {
+      for (const WaitingSlice* waiting : missing) {
+        plan_.notes[waiting->slice] =
+            fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options_.max_scouts);
+      }
+      return;
+    }
+    for (const WaitingSlice* waiting : missing) create(*waiting);
+  }
+
+  /// Makes room by deleting unsuccessful scouts if necessary.
+  bool has_room(const std::vector<const WaitingSlice*>& missing) {
+    std::map<const NodeRequirements*, std::size_t> more;
+    for (const WaitingSlice* waiting : missing) ++more[waiting->lacks.get()];
+    const bool too_many_alike = std::ranges::any_of(
+        more, [&](const auto& entry) { return by_requirements_[entry.first] + entry.second > options_.max_scouts; });
+    if (too_many_alike) return false;
+    const std::string& space = missing.front()->slice->key.namespace_name;
+    const std::size_t limit = kScoutsOfAccelerator * options_.max_scouts;
+    if (by_namespace_[space] + missing.size() > options_.max_scouts ||
+        total_ - unsuccessful_.size() + missing.size() > limit) {
+      if (next_unsuccessful_) set_earlier(*next_unsuccessful_);
+      return false;
+    }
+    for (; total_ + missing.size() > 2 * limit; --total_) {
+      remove(*unsuccessful_.back());
+      unsuccessful_.pop_back();
+    }
+    return true;
+  }
+
+  void create(const WaitingSlice& waiting) {
+    const auto [avoided, is_new] = avoided_.try_emplace(waiting.lacks.get());
+    if (is_new) avoided->second = avoided_domains(*waiting.lacks, inventory_);
+    const ObjectKey key{options_.namespace_name, scout_name(waiting.slice->key)};
+    plan::Action action = plan::Action::create(kPods, Object(scout_pod(*waiting.slice, avoided->second, options_)));
+    action.failure_reason = "FailedScaleUp";
+    plan_.creates.push_back(std::move(action));
+    plan_.notes[waiting.slice] = asks(key);
+    count(waiting);
+  }
+
+  static std::string asks(const ObjectKey& scout) {
+    return fmt::format("; scout pod {} asks the cluster autoscaler for nodes", scout.to_string());
+  }
+
+  void note_scout(const WaitingSlice& waiting, const PodView& scout) {
+    const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
+    plan_.notes[waiting.slice] =
+        use == nullptr ? asks(scout.key)
+                       : fmt::format("; scout pod {} has a node of {}, which is not whole yet", scout.key.to_string(),
+                                     domain_of_node(*use->node, waiting.slice->topology_key));
+  }
+
+  void note_refusal(const WaitingSlice& waiting) {
+    if (scale_up_of(waiting, options_) == ScaleUp::kAuto && !has_autoscaler_) {
+      set_earlier(now_ + kAutoscalerCheck);
+      plan_.notes[waiting.slice] =
+          "; no cluster autoscaler was found (ConfigMap kube-system/cluster-autoscaler-status): --scale-up=scout asks "
+          "for "
+          "nodes all the same";
+    }
+  }
+
+  const std::vector<WaitingSlice>& waiting_;
+  const std::vector<PodPtr>& scouts_;
+  Inventory& inventory_;
+  const bool has_autoscaler_;
+  const Timestamp now_;
+  const ScaleUpOptions& options_;
+  std::map<ObjectKey, PodPtr> kept_;            ///< By slice.
+  std::set<ObjectKey> ending_;                  ///< Slices whose scout is being deleted; its name is not free.
+  std::vector<PodPtr> unsuccessful_;            ///< The oldest is last.
+  std::optional<Timestamp> next_unsuccessful_;  ///< When the next scout is.
+  std::map<const NodeRequirements*, std::size_t> by_requirements_;
+  std::map<std::string, std::size_t> by_namespace_;
+  std::size_t total_ = 0;
+  std::map<const NodeRequirements*, std::vector<std::string>> avoided_;
+  ScoutPlan plan_;
+};
+
+}  // namespace
+
+bool is_scout(const PodView& pod, const ScaleUpOptions& options) {
+  return pod.key.namespace_name == options.namespace_name && !pod.annotation(tpu::kScoutFor).empty();
+}
+
+ObjectKey slice_of_scout(const PodView& scout) { return slice_of_scout(scout.annotation(tpu::kScoutFor)); }
+
+ObjectKey slice_of_scout(const std::string& annotation) {
+  const std::size_t slash = annotation.find('/');
+  if (slash == std::string::npos) return {};
+  return {annotation.substr(0, slash), annotation.substr(slash + 1)};
+}
+
+ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) {
+  if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return ScaleUp::kOff;
+  if (waiting.slice->priority() < kLowestPriority) return ScaleUp::kOff;
+  const std::string& chosen = waiting.slice->hosts.front()->annotation(tpu::kScaleUp);
+  if (chosen == "off") return ScaleUp::kOff;
+  if (chosen == "auto") return ScaleUp::kAuto;
+  if (chosen == "scout") return ScaleUp::kScout;
+  const bool request =
+      chosen == "provisioning-request" || (chosen.empty() && options.mode == ScaleUp::kProvisioningRequest);
+  if (request) return options.provisioning_class.empty() ? ScaleUp::kOff : ScaleUp::kProvisioningRequest;
+  return options.mode;
+}
+
+ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts, Inventory& inventory,
+                      bool has_autoscaler, Timestamp now, const ScaleUpOptions& options) {
+  return ScoutPlanner(waiting, scouts, inventory, has_autoscaler, now, options).plan();
+}
+
+}  // namespace tpuslice::slice

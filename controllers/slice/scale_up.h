@@ -1,0 +1,72 @@
+// Scale-up: scout pods, which ask the cluster autoscaler for node pools on behalf of slices without a free domain.
+//
+// Cluster autoscalers ignore gated pods, and one pod that kube-scheduler reports as Unschedulable brings a whole
+// multi-host node pool. A scout is such a pod: the operator's own, with what the autoscaler reads of the slice's hosts
+// (node selector, affinity, tolerations, chips). When the nodes are Ready the slice is placed like any other, whole or
+// not at all, and its scout is deleted. The pods of the slice are not touched before, so a request that comes to
+// nothing costs the workload none of its restarts (docs/adr/0020-scout-pods.md).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/slice/assignment.h"
+
+namespace tpuslice::slice {
+
+enum class ScaleUp : std::uint8_t {
+  kOff,                  ///< Not at all.
+  kAuto,                 ///< Scouts, if the cluster has a cluster autoscaler (autoscaler_status.h).
+  kScout,                ///< Scouts.
+  kProvisioningRequest,  ///< Provisioning requests (provisioning_request.h).
+};
+
+struct ScaleUpOptions {
+  ScaleUp mode = ScaleUp::kOff;         ///< A workload may choose another with the annotation tpuslice.dev/scale-up.
+  std::string namespace_name;           ///< Of the scouts.
+  std::string provisioning_class = {};  ///< Of provisioning requests; empty: none are made.
+  std::string image = "registry.k8s.io/pause:3.10.1";
+  /// Scouts with equivalent node requirements, and of one namespace. Of a namespace unsuccessful ones do not count.
+  std::size_t max_scouts = 50;
+  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others.
+  Duration timeout = std::chrono::minutes(15);
+  Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
+};
+
+/// PriorityClass of the scouts (deploy/operator/priority-class.yaml).
+inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
+
+/// Whether the pod is a scout of this operator.
+[[nodiscard]] bool is_scout(const PodView& pod, const ScaleUpOptions& options);
+/// The key of the slice for which the scout asks, from its annotation.
+[[nodiscard]] ObjectKey slice_of_scout(const PodView& scout);
+[[nodiscard]] ObjectKey slice_of_scout(const std::string& annotation);
+
+/// How nodes are asked for; kOff for a slice that lacks no domain, or does not want it.
+[[nodiscard]] ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options);
+
+/// Of the message of a provisioning request, in a waiting reason; in bytes.
+inline constexpr std::size_t kMaxProvisioningMessage = 200;
+
+struct ScoutPlan {
+  std::vector<plan::Action> creates;
+  std::vector<plan::Action> deletes;
+  /// By slice, what its waiting reason says about new nodes.
+  std::map<const Slice*, std::string> notes;
+  std::optional<Timestamp> changes_at;
+};
+
+/// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpOptions::max_scouts, ten
+///   times as many for the accelerator. All slices of a gang get theirs or none.
+/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got, and those that avoid a
+///   domain which has been removed.
+/// - With twice as many scouts as for the accelerator, the oldest that is unsuccessful is deleted for each new one.
+///
+/// `has_autoscaler`: for ScaleUp::kAuto.
+[[nodiscard]] ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
+                                    Inventory& inventory, bool has_autoscaler, Timestamp now,
+                                    const ScaleUpOptions& options);
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,203 @@
+// Actions and stages whose failure does not hold back others: Action::optional, Stage::continue_on_failure; and
+// Action::strategic.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/runtime/executor.h"
+#include "tests/unit/controllers/runtime/widgets.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// Notes the types of patches.
+class NotingWriter final : public client::Writer {
+ public:
+  explicit NotingWriter(FakeApi& api) : api_(api) {}
+
+  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+                        std::stop_token stop) override {
+    return api_.create(type, object, options, std::move(stop));
+  }
+  Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
+                       const client::PatchOptions& options, std::stop_token stop) override {
+    patches.push_back(patch_type);
+    return api_.patch(type, key, patch_type, body, options, std::move(stop));
+  }
+  Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
+                               client::PatchOptions options, std::stop_token stop) override {
+    return api_.update_status(type, key, status, std::move(options), std::move(stop));
+  }
+  Result<Object> replace(const ResourceType& type, const Object& object, const client::CreateOptions& options,
+                         std::stop_token stop) override {
+    return api_.replace(type, object, options, std::move(stop));
+  }
+  Status remove(const ResourceType& type, const ObjectKey& key, const client::DeleteOptions& options,
+                std::stop_token stop) override {
+    return api_.remove(type, key, options, std::move(stop));
+  }
+
+  std::vector<client::PatchType> patches;
+
+ private:
+  FakeApi& api_;
+};
+
+class EventReasons final : public EventSink {
+ public:
+  void record(const plan::ObjectReference& /*regarding*/, const plan::EventIntent& event) override {
+    seen.push_back(event.reason);
+  }
+  std::vector<std::string> seen;
+};
+
+class ExecutorStages : public ::testing::Test {
+ protected:
+  ExecutorStages() : owner_(api_.put(kWidgets, widget("w"))) {
+    for (const char* name : {"a", "b", "c"}) api_.put(kPods, pod(name, &owner_));
+    api_.clear_calls();
+  }
+
+  ExecutionReport apply(std::vector<plan::Stage> stages, const std::stop_token& stop = {}) {
+    plan_.stages = std::move(stages);
+    return executor_.apply(plan_, {{kWidgets.api_version(), "Widget", owner_.key(), owner_.uid(), {}}, kWidgets, {}},
+                           stop);
+  }
+  [[nodiscard]] plan::Action condition(const std::string& name) const {
+    plan::Action action = plan::Action::patch(kPods, {"default", name}, {{"status", {{"phase", "Failed"}}}},
+                                              {.uid = api_.find(kPods, {"default", name})->uid()});
+    action.subresource = "status";
+    action.optional = true;
+    return action;
+  }
+  [[nodiscard]] plan::Action label(const std::string& name) const {
+    plan::Action action = plan::Action::patch(kPods, {"default", name}, {{"metadata", {{"labels", {{"l", "v"}}}}}},
+                                              {.uid = api_.find(kPods, {"default", name})->uid()});
+    action.failure_reason = "FailedLabel";
+    return action;
+  }
+  [[nodiscard]] plan::Action remove(const std::string& name) const {
+    return plan::Action::remove(kPods, {"default", name}, {.uid = api_.find(kPods, {"default", name})->uid()});
+  }
+  void fail(std::set<std::string> calls, ErrorCode code = ErrorCode::kForbidden) {
+    api_.fault = [calls = std::move(calls), code](const FakeApi::Call& call) {
+      return calls.contains(call.text()) ? std::optional<Error>(Error::of(code, "no")) : std::nullopt;
+    };
+  }
+
+  FakeApi api_;
+  NotingWriter writer_{api_};
+  EventReasons events_;
+  InlineParallel parallel_;
+  Executor executor_{api_, writer_, parallel_, events_};
+  Object owner_;
+  plan::Plan plan_;
+};
+
+// Optional actions.
+
+TEST_F(ExecutorStages, GoOnAfterAnOptionalActionFailed) {
+  fail({"status default/a"});
+  const ExecutionReport report = apply({{{condition("a"), condition("b")}}, {{remove("a"), remove("b")}}});
+  EXPECT_TRUE(report.ok());
+  EXPECT_FALSE(report.failure.has_value());
+  EXPECT_THAT(api_.writes(),
+              ElementsAre("status default/a", "status default/b", "delete default/a", "delete default/b"));
+}
+
+TEST_F(ExecutorStages, GoOnIfThePodOfAnOptionalActionIsGone) {
+  const plan::Action action = condition("a");
+  ASSERT_TRUE(api_.remove(kPods, {"default", "a"}, {}, {}).ok());
+  api_.clear_calls();
+  EXPECT_TRUE(apply({{{action}}, {{remove("b")}}}).ok());
+  EXPECT_FALSE(api_.find(kPods, {"default", "b"}));
+}
+
+TEST_F(ExecutorStages, WriteTheStatusAfterAnOptionalActionFailed) {
+  fail({"status default/a"});
+  plan_.status = plan::StatusPatch{{{"ready", 1}}};
+  EXPECT_TRUE(apply({{{condition("a")}}}).status_written);
+}
+
+TEST_F(ExecutorStages, StopAfterAFailureBesideAnOptionalOne) {
+  fail({"status default/a", "patch default/b"});
+  const ExecutionReport report = apply({{{condition("a"), label("b")}}, {{remove("c")}}});
+  ASSERT_TRUE(report.failure.has_value());
+  EXPECT_EQ(report.failure->reason, "FailedLabel");
+  EXPECT_TRUE(api_.find(kPods, {"default", "c"})) << "the next stage did not start";
+}
+
+TEST_F(ExecutorStages, TellThatAPodWasDeletedWithoutItsOptionalCondition) {
+  fail({"status default/a"});
+  plan_.events = {{plan::EventType::kNormal, "Deleted", "Delete", "x", ObjectKey{"default", "a"}},
+                  {plan::EventType::kWarning, "FailedDelete", "Delete", "x", ObjectKey{"default", "a"}}};
+  const ExecutionReport report = apply({{{condition("a")}}, {{remove("a")}}});
+  EXPECT_THAT(events_.seen, ElementsAre("Deleted")) << "an optional action counts as one that succeeded";
+  EXPECT_TRUE(report.succeeded(plan_, {"default", "a"})) << "metrics count it";
+}
+
+// Stages that do not hold back the next.
+
+plan::Stage going_on(std::vector<plan::Action> actions) { return {std::move(actions), true, true}; }
+
+TEST_F(ExecutorStages, ContinueOnFailureIfTheyAreToldTo) {
+  fail({"patch default/a"});
+  const ExecutionReport report = apply({going_on({label("a"), label("b")}), going_on({remove("c")})});
+  EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b", "delete default/c"));
+  ASSERT_TRUE(report.failure.has_value()) << "the failure is reported all the same";
+  EXPECT_EQ(report.failure->reason, "FailedLabel");
+  EXPECT_FALSE(report.ok());
+}
+
+TEST_F(ExecutorStages, HoldBackTheNextStageByDefault) {
+  fail({"patch default/a"});
+  EXPECT_FALSE(apply({{{label("a"), label("b")}, true}, going_on({remove("c")})}).ok());
+  EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b")) << "independent, but not continuing";
+}
+
+TEST_F(ExecutorStages, AreHeldBackByALaterStageThatDoesNotContinue) {
+  fail({"patch default/a", "patch default/b"});
+  apply({going_on({label("a")}), {{label("b")}}, {{remove("c")}}});
+  EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b"));
+}
+
+TEST_F(ExecutorStages, WriteNoStatusAfterAFailure) {
+  fail({"patch default/a"});
+  plan_.status = plan::StatusPatch{{{"ready", 1}}};
+  EXPECT_FALSE(apply({going_on({label("a")})}).status_written);
+}
+
+TEST_F(ExecutorStages, DoNotContinueOnceStopped) {
+  std::stop_source stop;
+  api_.on_write = [&](const FakeApi::Call&, const std::stop_token&) { stop.request_stop(); };
+  const ExecutionReport report = apply({going_on({label("a")}), going_on({remove("c")})}, stop.get_token());
+  EXPECT_THAT(api_.writes(), ElementsAre("patch default/a"));
+  EXPECT_FALSE(report.ok());
+}
+
+// Strategic merge patches.
+
+TEST_F(ExecutorStages, SendAStrategicMergePatchOnlyWhereTheActionSaysSo) {
+  plan::Action strategic = condition("a");
+  strategic.strategic = true;
+  apply({{{strategic}}, {{label("b")}}});
+  EXPECT_THAT(writer_.patches, ElementsAre(client::PatchType::kStrategic, client::PatchType::kMerge));
+}
+
+TEST(PlanJson, ShowsWhatIsStrategicOrOptional) {
+  plan::Action action = plan::Action::patch(kPods, {"default", "a"}, Json::object(), {.uid = "u"});
+  plan::Plan plan;
+  plan.stages = {{{action}}};
+  Json shown = plan::to_json(plan)["stages"][0][0];
+  EXPECT_FALSE(shown.contains("patchType"));
+  EXPECT_FALSE(shown.contains("optional"));
+  plan.stages[0].actions[0].strategic = true;
+  plan.stages[0].actions[0].optional = true;
+  shown = plan::to_json(plan)["stages"][0][0];
+  EXPECT_EQ(shown["patchType"], "strategic");
+  EXPECT_EQ(shown["optional"], true);
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime

@@ -1,0 +1,59 @@
+// What assign() and plan_scouts() decide, with names instead of pointers.
+//
+//   decide({.nodes = a_pool("pool-a").nodes(), .ready = slices_of({a_slice("x")})}).placed   // "x to pool-a"
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/slice/assignment.h"
+#include "controllers/slice/scale_up.h"
+#include "tests/unit/controllers/slice/slices.h"
+
+namespace tpuslice::slice {
+
+/// What the decisions depend on.
+struct Scene {
+  std::vector<NodePtr> nodes = {};
+  std::vector<PodPtr> pods = {};  ///< On these nodes, or placed.
+  std::vector<Slice> ready = {};
+  Duration now = std::chrono::minutes(1);
+  ReservationLimits reservation = {};
+  std::size_t max_preemptions = 0;
+  DomainFailures failures = {};
+  std::vector<PodPtr> scouts = {};
+};
+
+struct Decisions {
+  std::vector<std::string> placed;             ///< "train to pool-a", in order.
+  std::map<std::string, std::string> waiting;  ///< Reasons, by name.
+  std::vector<std::string> lacking;            ///< Slices for which new nodes are wanted.
+  std::vector<std::string> preempted;          ///< "low in pool-a for high"
+  std::optional<Duration> changes_at;
+};
+[[nodiscard]] Decisions decide(const Scene& scene);
+
+struct ScoutDecisions {
+  std::vector<std::string> created;  ///< Names of the slices, in order.
+  std::vector<std::string> deleted;  ///< Uids of the scouts, in order.
+  std::map<std::string, std::string> notes;
+  std::map<std::string, Json> pods;  ///< The scouts that are created, by slice.
+  std::optional<Duration> changes_at;
+};
+/// plan_scouts() for what assign() leaves waiting.
+[[nodiscard]] ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options = scout_options(),
+                                           bool has_autoscaler = true);
+
+/// The values of the topology key that the scout must not have, in all terms of its node affinity.
+[[nodiscard]] std::vector<std::string> avoided_by(const Json& scout, const std::string& topology_key = kGkePool);
+
+/// Pools pool-a, pool-b and so on, of two nodes each.
+[[nodiscard]] std::vector<NodePtr> lettered_pools(int count);
+/// `count` rows, each of `pools_each` pools of two nodes: row-1 of pool-11, pool-12.
+[[nodiscard]] std::vector<NodePtr> numbered_rows(int count, int pools_each);
+/// Needs all nodes of a row.
+[[nodiscard]] SliceBuilder a_row_slice(const std::string& name, int hosts = 4);
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,245 @@
+// How placed slices wait for kube-scheduler, are completed host by host, and end.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/slice/slice_plan.h"
+#include "controllers/slice/slice_state.h"
+#include "tests/unit/controllers/slice/slices.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+SliceObserved view_of(const SliceBuilder& slice, Duration now) { return {slice.key(), slice.pods(), {}, after(now)}; }
+
+plan::Plan planned(const SliceBuilder& slice, Duration now) { return plan_slice(view_of(slice, now), {}); }
+
+/// "train-0 waiting=..." of each annotation that the plan writes; "delete train-0".
+std::vector<std::string> writes_of(const plan::Plan& plan) {
+  std::vector<std::string> out;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.kind == plan::ActionKind::kDelete) out.push_back("delete " + action.key.name);
+      if (action.kind == plan::ActionKind::kDelete || action.subresource == "status") continue;
+      const Json body = *action.body.make();
+      if (body.contains("spec")) {
+        out.push_back("release " + action.key.name);
+        continue;
+      }
+      for (const auto& [name, value] : body.at("metadata").at("annotations").items()) {
+        out.push_back(fmt::format("{} {}={}", action.key.name, name.substr(name.find('/') + 1),
+                                  value.is_null() ? "" : value.get<std::string>()));
+      }
+    }
+  }
+  return out;
+}
+
+PodChange refused_with(const std::string& message) {
+  return [=](PodView& pod) { pod.unschedulable = message; };
+}
+const char* const kNoCpu =
+    "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match Pod's node affinity/selector.";
+const char* const kNoChips = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
+
+// Waiting for kube-scheduler.
+
+TEST(PlacedSlice, ExplainsTheFirstPodWithoutANode) {
+  const SliceBuilder slice = a_slice("train")
+                                 .hosts(3)
+                                 .runs_in("pool-a")
+                                 .unscheduled(1)
+                                 .unscheduled(2)
+                                 .host(1, refused_with(kNoCpu))
+                                 .host(2, refused_with(kNoCpu));
+  EXPECT_THAT(writes_of(planned(slice, 5s - 1ms)), IsEmpty());
+  EXPECT_EQ(planned(slice, 4s).requeue_after, Duration(1s));
+  EXPECT_THAT(writes_of(planned(slice, 5s)),
+              ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient cpu"));
+}
+
+TEST(PlacedSlice, WritesItsReasonOnceAndRemovesIt) {
+  const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu));
+  SliceObserved seen = view_of(slice, 1min);
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(plan_slice(seen, {}).empty());
+  seen.pods[1] = with(seen.pods[1], [](PodView& pod) {
+    pod.unschedulable =
+        "0/9 nodes are available: 1 Insufficient cpu, 8 node(s) didn't match Pod's node affinity/selector.";
+  });
+  EXPECT_TRUE(plan_slice(seen, {}).empty()) << "more nodes";
+  seen.pods[1] = with(seen.pods[1], [](PodView& pod) {
+    pod.unschedulable.clear();
+    pod.node_name = "pool-a-1";
+  });
+  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("train-1 waiting="));
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(plan_slice(seen, {}).empty());
+}
+
+TEST(PlacedSlice, MovesItsReasonToTheNextPod) {
+  const auto explained = [](PodView& pod) { pod.annotations[std::string(tpu::kWaiting)] = "before"; };
+  const SliceBuilder slice =
+      a_slice("train").runs_in("pool-a").host(0, explained).unscheduled(1).host(1, refused_with(kNoCpu));
+  EXPECT_THAT(
+      writes_of(planned(slice, 1min)),
+      ElementsAre("train-0 waiting=", "train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient cpu"));
+}
+
+TEST(PlacedSlice, SaysInItsPlanWhyItWrites) {
+  const plan::Plan plan =
+      planned(a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoCpu)), 1min);
+  EXPECT_FALSE(plan.stages.empty());
+  EXPECT_NE(plan.reason, "") << "the log has one line for each plan";
+}
+
+TEST(PlacedSlice, IsKeptWhileTheReasonWillPass) {
+  const auto nominated = [](PodView& pod) {
+    pod.unschedulable = kNoChips;
+    pod.nominated = true;
+  };
+  for (const PodChange& change : {refused_with(kNoCpu), PodChange(nominated)}) {
+    const plan::Plan plan = planned(a_slice("train").runs_in("pool-a").unscheduled(0).host(0, change), 24h);
+    EXPECT_THAT(writes_of(plan), SizeIs(1)) << "its reason";
+    EXPECT_EQ(plan.requeue_after, std::nullopt);
+  }
+}
+
+TEST(PlacedSlice, IsTornDownIfOnePodNeedsAnotherDomain) {
+  const SliceBuilder slice = a_slice("train")
+                                 .runs_in("pool-a")
+                                 .unscheduled(0)
+                                 .unscheduled(1)
+                                 .host(0, refused_with(kNoCpu))
+                                 .host(1, refused_with(kNoChips));
+  EXPECT_EQ(planned(slice, 2min - 1s).requeue_after, Duration(1s));
+  EXPECT_THAT(writes_of(planned(slice, 2min)), ElementsAre("delete train-0", "delete train-1"));
+}
+
+TEST(PlacedSlice, IsNeverTornDownWithoutASchedulingTimeout) {
+  const SliceBuilder slice = a_slice("train").runs_in("pool-a").unscheduled(1).host(1, refused_with(kNoChips));
+  for (const Duration off : {Duration(0s), Duration(-1s)}) {
+    const plan::Plan plan = plan_slice(view_of(slice, 24h), {.scheduling_timeout = off});
+    EXPECT_THAT(writes_of(plan), ElementsAre("train-1 waiting=pod train-1 has no node in pool-a yet: Insufficient "
+                                             "google.com/tpu"));
+    EXPECT_EQ(plan.requeue_after, std::nullopt);
+  }
+}
+
+// Host by host.
+
+SliceBuilder a_stateful_slice() {
+  return a_slice("train").hosts(3).start(tpu::kHostByHost).runs_in("pool-a").record("open");
+}
+
+TEST(HostByHost, StartsAloneAfterTheTimeout) {
+  const auto state = [](Duration now) {
+    return state_of(a_slice("train").hosts(3).start(tpu::kHostByHost).without(1).without(2).slice(), after(now));
+  };
+  EXPECT_EQ(state(10s - 1ms).phase, Phase::kForming);
+  EXPECT_EQ(state(10s - 1ms).changes_at, after(10s));
+  EXPECT_EQ(state(10s).phase, Phase::kReady);
+  EXPECT_EQ(state_of(a_slice("train").start(tpu::kHostByHost).slice(), after(0s)).phase, Phase::kReady)
+      << "all hosts exist";
+  EXPECT_EQ(state_of(a_slice("train").hosts(3).start(tpu::kHostByHost).without(0).slice(), after(1h)).phase,
+            Phase::kForming)
+      << "host 0 is missing";
+}
+
+TEST(HostByHost, IsOpenUntilAllHostsExist) {
+  EXPECT_TRUE(planned(a_stateful_slice().without(2), 1h).empty());
+  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(1).without(2), 1h)), IsEmpty());
+  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(2).gated(1), 1h)), ElementsAre("release train-1"));
+}
+
+TEST(HostByHost, IsCompletedOnceAllHostsExist) {
+  SliceObserved seen = view_of(a_stateful_slice(), 1h);
+  const std::string members = members_of(a_stateful_slice().slice());
+  EXPECT_NE(members, "open");
+  EXPECT_THAT(writes_of(plan_slice(seen, {})),
+              ElementsAre("train-0 slice-members=" + members, "train-1 slice-members=" + members,
+                          "train-2 slice-members=" + members));
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(plan_slice(seen, {}).empty());
+}
+
+TEST(HostByHost, IsCompletedWithItsLastHostInTwoPlans) {
+  SliceObserved seen = view_of(a_stateful_slice().gated(2), 1h);
+  for (int plan = 0; plan < 2; ++plan) apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(plan_slice(seen, {}).empty());
+  const std::string members = members_of(a_stateful_slice().slice());
+  for (const PodPtr& pod : seen.pods) EXPECT_EQ(pod->annotation(tpu::kSliceMembers), members) << pod->key.name;
+}
+
+TEST(HostByHost, IsTornDownOnceWhenAHostIsLostAfterThat) {
+  SliceObserved seen = view_of(a_stateful_slice(), 1h);
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.deletion = after(1h); });
+  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+  apply_plan(plan_slice(seen, {}), seen.pods);
+  EXPECT_TRUE(plan_slice(seen, {}).empty());
+}
+
+TEST(HostByHost, IsTornDownIfTheOperatorStoppedWhileItCompletedIt) {
+  SliceObserved seen = view_of(a_stateful_slice(), 1h);
+  plan::Plan half = plan_slice(seen, {});
+  half.stages.at(0).actions.resize(1);
+  apply_plan(half, seen.pods);
+  seen.pods[2] = with(seen.pods[2], [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("delete train-0", "delete train-1"));
+}
+
+TEST(HostByHost, KeepsAnOpenSliceWhoseHostIsReplacedInTime) {
+  EXPECT_THAT(writes_of(planned(a_stateful_slice().without(2).replaced(1), 1h)), ElementsAre("release train-1"));
+}
+
+TEST(FirstHostAlone, IsNotCompleted) {
+  const SliceBuilder slice = a_slice("train").start(tpu::kFirstHostAlone).runs_in("pool-a").record("open");
+  EXPECT_TRUE(planned(slice, 1h).empty()) << "its controller replaces a lost host";
+}
+
+TEST(SliceStart, IsTogetherForAnUnknownValue) {
+  for (const char* text : {"", "host by host", "HOST-BY-HOST", "x"}) {
+    EXPECT_EQ(a_slice("train").start(text).slice().start, Start::kTogether) << text;
+  }
+  EXPECT_EQ(a_slice("train").start("host-by-host").slice().start, Start::kHostByHost);
+}
+
+// The condition DisruptionTarget.
+
+TEST(DisruptionTarget, IsSetOnEachPodThatIsDeletedBeforeIt) {
+  const plan::Plan plan = planned(a_slice("train").hosts(4).runs_in("pool-a").fails(1).gated(3), 1h);
+  ASSERT_THAT(plan.stages, SizeIs(2));
+  ASSERT_THAT(plan.stages[0].actions, SizeIs(2));
+  ASSERT_THAT(plan.stages[1].actions, SizeIs(2));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const plan::Action& condition = plan.stages[0].actions[i];
+    EXPECT_EQ(condition.key, plan.stages[1].actions[i].key);
+    EXPECT_EQ(condition.preconditions.uid, plan.stages[1].actions[i].preconditions.uid);
+    EXPECT_EQ(condition.preconditions.resource_version, "") << "a changed pod is deleted, too";
+    EXPECT_TRUE(condition.optional);
+    EXPECT_TRUE(condition.strategic) << "a merge patch would replace all conditions";
+    EXPECT_EQ(condition.subresource, "status");
+    EXPECT_EQ(condition.body.make()->at("status").at("conditions").at(0).at("message"), "pod train-1 failed");
+  }
+  EXPECT_FALSE(plan.stages[0].continue_on_failure) << "only its optional actions may fail";
+}
+
+TEST(DisruptionTarget, IsNotSetOnALostPodThatIsDeletedAnyway) {
+  SliceObserved seen = view_of(a_slice("train").runs_in("pool-a").terminating(0).terminating(1), 1h);
+  for (const NodePtr& node : a_pool("pool-a").each(not_ready).nodes()) seen.nodes.emplace(node->key.name, node);
+  const plan::Plan plan = plan_slice(seen, {});
+  ASSERT_THAT(plan.stages, SizeIs(1));
+  for (const plan::Action& action : plan.stages[0].actions) EXPECT_EQ(action.kind, plan::ActionKind::kDelete);
+}
+
+}  // namespace
+}  // namespace tpuslice::slice
