@@ -8,6 +8,7 @@
 
 #include "api/base/file.h"
 #include "api/sim/cluster/nodes/node_pools.h"
+#include "tests/e2e/runner/autoscaler_reader.h"
 #include "tests/e2e/runner/step_reader.h"
 #include "tests/support/control_plane_files.h"
 
@@ -37,7 +38,8 @@ Result<Distinctness> read_always(const YamlNode& node) {
 }
 
 Result<Scenario> read_scenario(const YamlNode& root) {
-  ASSIGN_OR_RETURN(const Members members, root.members({"name", "description", "pools", "always", "steps"}));
+  ASSIGN_OR_RETURN(const Members members,
+                   root.members({"name", "description", "pools", "autoscaler", "always", "steps"}));
   Scenario scenario;
   ASSIGN_OR_RETURN(const YamlNode name, members.at("name"));
   ASSIGN_OR_RETURN(scenario.name, name.text());
@@ -47,6 +49,9 @@ Result<Scenario> read_scenario(const YamlNode& root) {
     const auto parsed = sim::parse_node_pools({{"pools", pools->json()}});
     if (!parsed) return with_location(*pools, parsed.error());
     scenario.pools = pools->json();
+  }
+  if (const YamlNode* const autoscaler = members.find("autoscaler")) {
+    ASSIGN_OR_RETURN(scenario.autoscaler, read_autoscaler(*autoscaler, scenario.pools));
   }
   if (const YamlNode* const always = members.find("always")) {
     ASSIGN_OR_RETURN(const auto list, always->list());
@@ -61,6 +66,7 @@ Result<Scenario> read_scenario(const YamlNode& root) {
   SavedNames names;
   for (const YamlNode& each : list) {
     ASSIGN_OR_RETURN(Step step, read_step(each, names));
+    RETURN_IF_ERROR(check_autoscaler_step(each, step, scenario.autoscaler));
     scenario.steps.push_back(std::move(step));
   }
   return scenario;

@@ -5,6 +5,16 @@
 //   description: A host of a slice fails, and the whole slice is rebuilt.
 //   pools:                              # as in docs/simulator.md; without: the pools of tpu-slice-sim
 //     - {name: a, accelerator: tpu-v6e-slice, topology: 4x4}
+//   autoscaler:                         # tests/support/autoscaler: adds and removes whole node pools; writes the
+//                                       # ConfigMap kube-system/cluster-autoscaler-status before the first step
+//     provision time: 2s                # from the decision to the registration of the nodes; default: 1s
+//     unneeded time: 5s                 # an empty pool is removed after this; default: never
+//     backoff: 10s                      # after a failed scale-up; default: 5m
+//     groups:                           # pools at zero, in the form of pools; min (0) and max: 0 or all hosts
+//       - {name: extra-a, accelerator: tpu-v6e-slice, topology: 4x4}
+//     without capacity: [extra-a]       # scale-ups of these groups fail after the provision time
+//     provisioning requests: true       # serves autoscaling.x-k8s.io/v1 and creates the CRD, for the scenario
+//                                       # (real control plane only: the simulated one has no PodTemplates)
 //   always:                             # checked at every change, from the first step to the last
 //     - of: pods -l ray.io/node-type=worker
 //       differ in:                      # no two live objects have equal values in all of these fields
@@ -22,6 +32,9 @@
 //     - return nodes: all               # all lost nodes send heartbeats again
 //     - operator: kill                  # SIGKILL; stop (SIGTERM), start, restart (both), pause, resume
 //     - apiserver: restart              # kill, start, or both
+//     - autoscaler: stop                # or start
+//     - capacity of: extra-a            # a group of the autoscaler
+//       is: exhausted                   # or available
 //     - requests: forbidden             # the API server has answered the operator with 403 since the last check;
 //                                       # without this step, that fails the scenario
 //     - ray job: rayjob/train           # Ray's dashboard, which is not real here, reports this for the job
@@ -67,6 +80,7 @@
 #include "api/sim/ray/dashboards.h"
 #include "tests/e2e/runner/expectation.h"
 #include "tests/e2e/runner/yaml_file.h"
+#include "tests/support/autoscaler/autoscaler.h"
 
 namespace tpuslice::e2e {
 
@@ -99,6 +113,13 @@ struct ReturnNodes {};
 struct Control {
   bool apiserver = false;  ///< Of the API server; otherwise of the operator.
   std::string verb;
+};
+struct ControlAutoscaler {
+  bool run = false;
+};
+struct SetCapacity {
+  std::string group;
+  bool available = false;
 };
 struct ExpectForbidden {};
 struct SetRayJob {
@@ -144,8 +165,9 @@ struct Expect {
 struct Step {
   std::string where;  ///< "tests/e2e/scenarios/tutorial.yaml:12"
   std::string title;  ///< "expect pods -l role=worker"
-  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, ExpectForbidden, SetRayJob,
-               SetApplications, SetProxies, SetDashboards, ExpectDashboardRequest, Run, Remember, Expect>
+  std::variant<Apply, Patch, Delete, FailPods, LoseNodes, ReturnNodes, Control, ControlAutoscaler, SetCapacity,
+               ExpectForbidden, SetRayJob, SetApplications, SetProxies, SetDashboards, ExpectDashboardRequest, Run,
+               Remember, Expect>
       action;
   std::optional<std::regex> refused = {};
   Duration within = std::chrono::seconds(120);
@@ -162,6 +184,7 @@ struct Scenario {
   std::string name;
   std::string description;
   Json pools = {};  ///< As in the file; null: the default pools.
+  std::optional<testing::AutoscalerOptions> autoscaler = {};
   std::vector<Distinctness> always;
   std::vector<Step> steps;
 };

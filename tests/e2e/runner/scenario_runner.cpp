@@ -67,6 +67,7 @@ Status ScenarioRunner::set_up(const Scenario& scenario) {
     ASSIGN_OR_RETURN(const ResourceType type, type_of(invariant.target));
     invariants_.push_back(std::make_unique<InvariantWatch>(world_.client(), type, namespace_, invariant));
   }
+  if (scenario.autoscaler) RETURN_IF_ERROR(start_autoscaler(*scenario.autoscaler));
   ASSIGN_OR_RETURN(forbidden_before_, operator_->metric(kRequestsMetric, {{"code", "403"}}));
   return {};
 }
@@ -126,6 +127,7 @@ Status ScenarioRunner::clean_up() {
   // The namespace controller would check for terminating pods only every 15 seconds.
   ASSIGN_OR_RETURN(const CommandResult pods, run_command("kubectl delete pods --all --timeout=60s", kDeleteTimeout));
   if (pods.status != 0) return Error::internal("pods are not deleted: {}", pods.output);
+  if (autoscaler_) RETURN_IF_ERROR(remove_autoscaler());
   const Status deleted = world_.client().remove(kNamespaces, {{}, namespace_});
   if (!deleted && deleted.error().code() != ErrorCode::kNotFound) return deleted;
   return wait_until_empty(kDeleteTimeout, [&]() -> std::string {

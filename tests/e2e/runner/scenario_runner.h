@@ -13,6 +13,7 @@
 #include "tests/e2e/runner/rest_mapper.h"
 #include "tests/e2e/runner/scenario.h"
 #include "tests/e2e/runner/world.h"
+#include "tests/support/autoscaler/autoscaler_thread.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::e2e {
@@ -39,8 +40,11 @@ class ScenarioRunner {
   Status start_operator();
   Status set_up(const Scenario& scenario);
   Status run_steps(const Scenario& scenario);
-  /// Deletes the namespace, returns lost nodes, starts processes that do not run.
+  Status start_autoscaler(const testing::AutoscalerOptions& options);
+  /// Deletes the namespace, returns lost nodes, starts processes that do not run, removes the autoscaler.
   Status clean_up();
+  /// Removes its nodes, status and CRD: other scenarios run on the same control plane.
+  Status remove_autoscaler();
   Status restart_processes();
   Status run_step(const Step& step);
   Status check_invariants() const;
@@ -54,6 +58,8 @@ class ScenarioRunner {
   Status act(const Step& step, const LoseNodes& lose);
   Status act(const Step& step, const ReturnNodes& all);
   Status act(const Step& step, const Control& control);
+  Status act(const Step& step, const ControlAutoscaler& control);
+  Status act(const Step& step, const SetCapacity& set);
   Status act(const Step& step, const ExpectForbidden& expected);
   Status act(const Step& step, const SetRayJob& set);
   Status act(const Step& step, const SetApplications& set);
@@ -101,6 +107,7 @@ class ScenarioRunner {
   std::set<std::string> lost_nodes_;
   std::vector<std::string> dashboard_requests_;
   std::vector<std::unique_ptr<InvariantWatch>> invariants_;
+  std::unique_ptr<testing::AutoscalerThread> autoscaler_;
 };
 
 }  // namespace tpuslice::e2e

@@ -4,6 +4,7 @@
 
 #include "api/base/file.h"
 #include "api/client/credentials.h"
+#include "api/types/yaml.h"
 #include "cmd/tpu-slice-sim/simulator.h"
 #include "tests/e2e/runner/world.h"
 #include "tests/support/control_plane_files.h"
@@ -32,7 +33,10 @@ class SimulatedWorld final : public World {
     ASSIGN_OR_RETURN(simulator_, Simulator::start(options, [](const std::string&) {}));
     RETURN_IF_ERROR(write_private_file(kubeconfig(), simulator_->kubeconfig()));
     ASSIGN_OR_RETURN(const std::string account, simulator_->operator_kubeconfig());
-    RETURN_IF_ERROR(write_private_file(operator_kubeconfig(), account));
+    // As on the real control plane: the operator keeps its Lease and its scouts in the namespace of its context.
+    ASSIGN_OR_RETURN(Json operator_config, parse_yaml(account));
+    for (Json& context : operator_config["contexts"]) context["context"]["namespace"] = "tpu-slice-system";
+    RETURN_IF_ERROR(write_private_file(operator_kubeconfig(), to_yaml(operator_config)));
     ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(kubeconfig()));
     ASSIGN_OR_RETURN(transport_, client::make_transport(config, clock_));
     client_ = std::make_unique<client::Client>(*transport_, client::ClientOptions{.user_agent = "test"});

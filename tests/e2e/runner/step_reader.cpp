@@ -228,6 +228,16 @@ Result<SetProxies> read_proxies(const Members& members, const YamlNode& service)
   return out;
 }
 
+Status read_capacity(const Members& members, const YamlNode& object, SavedNames&, Step& step) {
+  SetCapacity set;
+  ASSIGN_OR_RETURN(set.group, object.text());
+  ASSIGN_OR_RETURN(const YamlNode is, members.at("is"));
+  ASSIGN_OR_RETURN(const std::string which, is.one_of({"exhausted", "available"}));
+  set.available = which == "available";
+  step.action = std::move(set);
+  return {};
+}
+
 /// The main key of a step, its optional keys, and the function that reads them.
 struct Verb {
   std::string key;
@@ -277,6 +287,14 @@ const std::vector<Verb>& verbs() {
        [](const Members& members, const YamlNode&, SavedNames&, Step& step) {
          return read_control(members, true, step);
        }},
+      {"autoscaler",
+       {},
+       [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {
+         ASSIGN_OR_RETURN(const std::string verb, object.one_of({"stop", "start"}));
+         step.action = ControlAutoscaler{verb == "start"};
+         return {};
+       }},
+      {"capacity of", {"is"}, read_capacity},
       {"requests",
        {},
        [](const Members&, const YamlNode& object, SavedNames&, Step& step) -> Status {

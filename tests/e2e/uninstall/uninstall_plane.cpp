@@ -1,0 +1,173 @@
+#include "tests/e2e/uninstall/uninstall_plane.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "api/base/file.h"
+#include "api/base/strings.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kCommandLimit = 180s;
+const ObjectKey kDrainJob{"tpu-slice-system", "tpu-slice-drain"};
+
+std::vector<sim::NodePool> tpu_pools(int first, int count) {
+  std::vector<sim::NodePool> pools;
+  for (int i = first; i < first + count; ++i) {
+    sim::NodePool pool;
+    pool.name = fmt::format("tpu-{}", i);
+    pool.accelerator = "tpu-v6e-slice";
+    pool.topology = "4x4";
+    pool.machine_type = "ct6e-standard-4t";
+    pool.hosts = 4;
+    pool.chips_per_host = 4;
+    pools.push_back(std::move(pool));
+  }
+  return pools;
+}
+
+sim::NodePool cpu_pool() {
+  sim::NodePool pool;
+  pool.name = "cpu";
+  pool.hosts = 3;
+  return pool;
+}
+
+}  // namespace
+
+std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading) {
+  std::vector<std::string> commands;
+  std::istringstream in(page);
+  bool in_section = false;
+  bool in_block = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == heading) in_section = true;
+    if (!in_section) continue;
+    if (line == "```" && in_block) break;
+    if (in_block) {
+      const std::string command = trimmed(line.substr(0, line.find(" #")));
+      if (!command.empty()) commands.push_back(command);
+    }
+    if (line == "```sh") in_block = true;
+  }
+  return commands;
+}
+
+void UninstallPlane::SetUp() {
+  ControlPlaneOptions options;
+  options.pools = tpu_pools(0, kPools);
+  options.pools.push_back(cpu_pool());
+  pools_ = kPools;
+  for (const char* name : {"jobset.x-k8s.io_jobsets", "leaderworkerset.x-k8s.io_leaderworkersets", "ray.io_rayclusters",
+                           "ray.io_rayjobs", "ray.io_rayservices"}) {
+    options.crds.push_back(fmt::format("deploy/crds/{}.yaml", name));
+  }
+  auto plane = ControlPlane::start(std::move(options));
+  if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
+  ASSERT_TRUE(plane.ok()) << plane.error().message();
+  plane_ = *std::move(plane);
+  const auto kubeconfig = install_operator(*plane_);
+  ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
+  operator_kubeconfig_ = *kubeconfig;
+  expect_run("kubectl apply --server-side --force-conflicts -f deploy/operator");
+  const auto port = free_port();
+  ASSERT_TRUE(port.ok() && register_webhook(client(), *port).ok());
+  auto op = OperatorProcess::start(
+      {.kubeconfig = operator_kubeconfig_, .log = plane_->dir() + "/operator.log", .webhook_port = *port});
+  ASSERT_TRUE(op.ok()) << op.error().message();
+  operator_ = *std::move(op);
+}
+
+void UninstallPlane::TearDown() {
+  operator_.reset();
+  if (!HasFailure() || !plane_) return;
+  plane_->keep_dir();
+  fmt::print("{}\nlogs: {}\n", drain_output_, plane_->dir());
+}
+
+CommandOutput UninstallPlane::run(const std::string& command) {
+  const std::string log = fmt::format("{}/command-{}.log", plane_->dir(), commands_++);
+  auto process = Process::start(
+      {.program = "/bin/sh", .args = {"-c", command}, .log = log, .env = {{"KUBECONFIG", plane_->kubeconfig()}}});
+  if (!process) return {-1, process.error().message()};
+  const auto exit_code = (*process)->wait(kCommandLimit);
+  return {exit_code.value_or(-1), read_file(log).value_or("")};
+}
+
+std::string UninstallPlane::expect_run(const std::string& command) {
+  const CommandOutput output = run(command);
+  EXPECT_EQ(output.exit_code, 0) << command << "\n" << output.text;
+  return output.text;
+}
+
+void UninstallPlane::apply(const std::string& manifest) {
+  const std::string path = fmt::format("{}/manifest-{}.yaml", plane_->dir(), commands_);
+  ASSERT_TRUE(write_private_file(path, manifest).ok());
+  expect_run("kubectl apply --server-side -f " + path);
+}
+
+CommandOutput UninstallPlane::run_operator(std::vector<std::string> flags, const std::string& kubeconfig) {
+  const std::string log = fmt::format("{}/operator-{}.log", plane_->dir(), commands_++);
+  flags.push_back("--kubeconfig=" + kubeconfig);
+  auto process = Process::start({.program = TPUSLICE_OPERATOR_PROGRAM, .args = std::move(flags), .log = log});
+  if (!process) return {-1, process.error().message()};
+  const auto exit_code = (*process)->wait(kCommandLimit);
+  return {exit_code.value_or(-1), read_file(log).value_or("")};
+}
+
+void UninstallPlane::run_from_page(const std::string& command) {
+  if (command.find(" logs ") != std::string::npos) return;  // No kubelet has logs.
+  expect_run(command);
+  if (command.find("scale deployment/tpu-slice-operator --replicas=0") != std::string::npos) {
+    const Status stopped = operator_->stop();
+    EXPECT_TRUE(stopped.ok()) << stopped.error().message();
+  }
+  if (command.find("kubectl apply") == 0 && command.find("deploy/drain/drain.yaml") != std::string::npos)
+    run_drain_job();
+}
+
+void UninstallPlane::run_drain_job() {
+  const auto job = client().get(kJobs, kDrainJob);
+  ASSERT_TRUE(job.ok()) << job.error().message();
+  const Json& container = job->json()["spec"]["template"]["spec"]["containers"][0];
+  const CommandOutput output = run_operator(container["args"].get<std::vector<std::string>>(), operator_kubeconfig_);
+  drain_output_ = output.text;
+  EXPECT_EQ(output.exit_code, 0) << output.text;
+  const std::string script = output.exit_code == 0 ? "complete-after" : "fail-after";
+  expect_run(fmt::format("kubectl -n {} annotate pods -l app.kubernetes.io/name=tpu-slice-drain sim.tpuslice.dev/{}=0s",
+                         kDrainJob.namespace_name, script));
+}
+
+void UninstallPlane::add_pools(int count) {
+  const Status added = plane_->add_pools(tpu_pools(pools_, count));
+  ASSERT_TRUE(added.ok()) << added.error().message();
+  pools_ += count;
+}
+
+std::vector<Object> UninstallPlane::tpu_pods() {
+  std::vector<Object> pods;
+  const auto list = client().list(kPods, {.namespace_name = "default", .label_selector = std::string(tpu::kSlice)}, {});
+  if (!list) return pods;
+  for (const std::string& text : list->items) {
+    Object pod(Json::parse(text));
+    if (!pod.deletion_timestamp()) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+bool UninstallPlane::wait_running(int pods) {
+  return eventually([&] {
+    const auto all = tpu_pods();
+    return pods == std::ranges::count_if(all, [](const Object& pod) {
+             return string_at(pod.json(), {"status", "phase"}) == "Running";
+           });
+  });
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,69 @@
+// UninstallPlane: a real control plane with the operator, and the commands of docs/install.md.
+//
+// The operator runs as a process beside the control plane. Its Deployment is created, too, so that the commands find
+// it; the pods do nothing. Likewise the test runs the drain beside the pod of its Job, and ends that pod as the drain
+// has ended.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/eventually.h"
+#include "tests/support/operator_process.h"
+
+namespace tpuslice::testing {
+
+struct CommandOutput {
+  int exit_code = -1;
+  std::string text;  ///< stdout and stderr.
+};
+
+/// The commands of the first sh block below the heading, without comments.
+[[nodiscard]] std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading);
+
+class UninstallPlane : public ::testing::Test {
+ protected:
+  static constexpr int kPools = 5;
+
+  void SetUp() override;
+  void TearDown() override;
+
+  /// With the administrator's kubeconfig, in the source folder.
+  CommandOutput run(const std::string& command);
+  /// Expects that it succeeds.
+  std::string expect_run(const std::string& command);
+  void apply(const std::string& manifest);
+  /// Runs a command of the page, and what the cluster's nodes would do.
+  void run_from_page(const std::string& command);
+  /// `tpu-slice-operator` with these flags.
+  CommandOutput run_operator(std::vector<std::string> flags, const std::string& kubeconfig);
+  /// Further empty pools of one slice.
+  void add_pools(int count);
+
+  /// Pods of the namespace default with TPUs that are not terminating.
+  [[nodiscard]] std::vector<Object> tpu_pods();
+  /// Waits until so many of them run.
+  [[nodiscard]] bool wait_running(int pods);
+
+  [[nodiscard]] client::Client& client() { return plane_->client(); }
+  [[nodiscard]] OperatorProcess& op() { return *operator_; }
+  [[nodiscard]] const std::string& drain_output() const { return drain_output_; }
+  [[nodiscard]] std::string admin() const { return plane_->kubeconfig(); }
+
+ private:
+  /// Runs what the Job's container would.
+  void run_drain_job();
+
+  std::unique_ptr<ControlPlane> plane_;
+  std::string operator_kubeconfig_;
+  std::unique_ptr<OperatorProcess> operator_;
+  std::string drain_output_;
+  int commands_ = 0;
+  int pools_ = 0;
+};
+
+}  // namespace tpuslice::testing

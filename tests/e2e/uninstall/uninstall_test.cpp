@@ -1,0 +1,153 @@
+// The operator is removed by the commands of docs/install.md while workloads of every kind run and wait.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/file.h"
+#include "tests/e2e/uninstall/uninstall_plane.h"
+#include "tests/e2e/uninstall/workloads.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+constexpr int kKinds = 5;
+
+bool has_gate(const Object& pod) {
+  const Json& gates = array_at(pod.json(), {"spec", "schedulingGates"});
+  return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
+}
+
+bool is_running(const Object& pod) { return string_at(pod.json(), {"status", "phase"}) == "Running"; }
+
+std::string scheduled_reason(const Object& pod) {
+  for (const Json& condition : array_at(pod.json(), {"status", "conditions"})) {
+    if (string_at(condition, {"type"}) == "PodScheduled") return string_at(condition, {"reason"});
+  }
+  return "";
+}
+
+class Uninstall : public UninstallPlane {
+ protected:
+  /// Slices that run in all pools, others that wait, and a suspended JobSet.
+  void start_workloads() {
+    for (const SliceWorkload& workload : workloads_of_every_kind("first")) apply(workload.manifest);
+    ASSERT_TRUE(wait_running(kKinds * kHostsOfSlice));
+    for (const SliceWorkload& workload : workloads_of_every_kind("second")) apply(workload.manifest);
+    apply(jobset_manifest("paused", true));
+    const bool waiting = eventually([&] {
+      const auto pods = tpu_pods();
+      return kKinds * kHostsOfSlice == std::ranges::count_if(pods, has_gate) &&
+             client().get(kJobs, {"default", "paused-slice-0"}).ok();
+    });
+    ASSERT_TRUE(waiting);
+  }
+
+  /// Name to uid and number of restarts.
+  std::map<std::string, std::string> running_pods() {
+    std::map<std::string, std::string> found;
+    for (const Object& pod : tpu_pods()) {
+      if (!is_running(pod)) continue;
+      const Json& statuses = array_at(pod.json(), {"status", "containerStatuses"});
+      found[pod.name()] = fmt::format("{} {}", pod.uid(), int_at(statuses.at(0), {"restartCount"}));
+    }
+    return found;
+  }
+
+  /// Each slice that runs completely, with the pools of its nodes.
+  std::map<std::string, std::set<std::string>> pools_of_slices() {
+    std::map<std::string, std::set<std::string>> pools;
+    for (const Object& pod : tpu_pods()) {
+      const std::string node = string_at(pod.json(), {"spec", "nodeName"});
+      pools[pod.label(tpu::kSlice)].insert(node.substr(0, node.rfind('-')));
+    }
+    return pools;
+  }
+};
+
+TEST_F(Uninstall, LetsWorkloadsRunOnAndStart) {
+  ASSERT_NO_FATAL_FAILURE(start_workloads());
+  const auto before = running_pods();
+  ASSERT_THAT(before, SizeIs(kKinds * kHostsOfSlice));
+
+  // The operator still runs; a dry run may be made at any time.
+  const CommandOutput dry =
+      run_operator({"--drain", "--dry-run", "--leader-election-namespace=tpu-slice-system"}, admin());
+  EXPECT_THAT(dry.text, AllOf(HasSubstr("dry run: nothing was changed"),
+                              HasSubstr("gate removed from pods: 20 (default: 20), of 5 slices"),
+                              HasSubstr("gate removed from pod templates: 1 (default: 1)"),
+                              HasSubstr("job default/first-jobset-slice-0: runs, so the gate")));
+  EXPECT_EQ(dry.exit_code, 1) << dry.text;
+
+  const auto page = read_file("docs/install.md");
+  ASSERT_TRUE(page.ok());
+  const auto commands = commands_of_section(*page, "## Remove");
+  ASSERT_GE(commands.size(), 5U);
+  for (const std::string& command : commands) {
+    fmt::print("$ {}\n", command);
+    ASSERT_NO_FATAL_FAILURE(run_from_page(command));
+    ASSERT_FALSE(HasFailure()) << command;
+  }
+  fmt::print("{}", drain_output());
+  EXPECT_THAT(drain_output(), AllOf(HasSubstr("MutatingWebhookConfiguration tpu-slice-operator"),
+                                    HasSubstr("gate removed from pods: 20 (default: 20), of 5 slices"),
+                                    HasSubstr("nothing of tpu-slice-operator holds pods or objects any more")));
+
+  EXPECT_EQ(running_pods(), before) << "a pod was replaced or restarted";
+  for (const Object& pod : tpu_pods()) EXPECT_FALSE(has_gate(pod)) << pod.name();
+  const bool considered = eventually([&] {
+    const auto pods = tpu_pods();
+    return std::ranges::none_of(pods, [](const Object& pod) { return scheduled_reason(pod) == "SchedulingGated"; });
+  });
+  EXPECT_TRUE(considered) << "kube-scheduler does not consider some pods";
+  for (const char* left : {"mutatingwebhookconfigurations", "validatingwebhookconfigurations", "clusterroles",
+                           "clusterrolebindings", "validatingadmissionpolicies", "namespaces", "priorityclasses"}) {
+    EXPECT_THAT(expect_run(fmt::format("kubectl get {} -o name", left)), Not(HasSubstr("tpu-slice"))) << left;
+  }
+
+  // One that replaces a pod of a running Job has no gate, although the Job's template has it.
+  const std::string lost =
+      "batch.kubernetes.io/job-name=first-jobset-slice-0,batch.kubernetes.io/job-completion-index=1";
+  expect_run("kubectl delete pod -l " + lost);
+  // As a JobSet controller does.
+  expect_run("kubectl patch job paused-slice-0 --type=merge -p '{\"spec\":{\"suspend\":false}}'");
+  add_pools(kKinds + 1);
+  EXPECT_TRUE(wait_running((2 * kKinds + 1) * kHostsOfSlice)) << expect_run("kubectl get pods -o wide");
+  EXPECT_THAT(expect_run("kubectl get pod -o jsonpath='{.items[*].status.phase}' -l " + lost), StartsWith("Running"));
+  for (const auto& [slice, pools] : pools_of_slices()) EXPECT_THAT(pools, SizeIs(1)) << slice;
+
+  // New pods with TPUs are admitted, and run. This one is in no slice, so it would have taken a node of one.
+  add_pools(1);
+  apply(single_pod_manifest("new"));
+  expect_run("kubectl wait --for=condition=Ready pod/new --timeout=60s");
+}
+
+TEST_F(Uninstall, IsRefusedWhileAnOperatorRuns) {
+  // Its pods, which do nothing here.
+  const CommandOutput output = run_operator({"--drain", "--leader-election-namespace=tpu-slice-system"}, admin());
+  EXPECT_EQ(output.exit_code, 1);
+  EXPECT_THAT(output.text, AllOf(HasSubstr("runs the operator; stop the operator first: kubectl -n tpu-slice-system "
+                                           "scale deployment/tpu-slice-operator --replicas=0"),
+                                 Not(HasSubstr("gate removed"))));
+  EXPECT_THAT(expect_run("kubectl get mutatingwebhookconfigurations -o name"), HasSubstr("tpu-slice-operator"));
+}
+
+TEST(InstallPage, CommandsAreThoseOfTheFirstBlockOfASection) {
+  EXPECT_EQ(commands_of_section("# A\n```sh\nno\n```\n## B\ntext\n```sh\none   # comment\n\ntwo\n```\n```sh\nno\n```\n",
+                                "## B"),
+            (std::vector<std::string>{"one", "two"}));
+}
+
+}  // namespace
+}  // namespace tpuslice::testing
