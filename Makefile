@@ -16,8 +16,9 @@ build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-controlplane: ## Build etcd, the Kubernetes control plane and kwok, once, for the end-to-end tests
+controlplane: ## Build etcd, the Kubernetes control plane, kwok and Kueue, once, for the end-to-end tests
 	@tests/controlplane/build.sh
+	@tests/kueue/build.sh
 
 conformance: deps controlplane ## Replay the exchanges of tests/conformance on a real and on the simulated API server
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
@@ -26,6 +27,7 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 
 test: build ## Build and run all tests; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
+	@tests/kueue/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD)
 
