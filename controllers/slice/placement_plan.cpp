@@ -85,7 +85,7 @@ class PlanBuilder {
     const bool bind_to_nodes = members != kOpenMembers;
     writes_.push_back(release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
-                std::move(members), seen_.now}));
+                std::move(members), seen_.now, true}));
     const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
     const Duration waited = seen_.now - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);

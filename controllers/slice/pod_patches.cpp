@@ -44,7 +44,7 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   const std::optional<int> host = host_index(pod);
   if (host && static_cast<std::size_t>(*host) < release.nodes.size()) {
     patch["spec"]["affinity"] = affinity_to_node(pod, release.nodes[static_cast<std::size_t>(*host)]);
-    if (*host == 0) {
+    if (release.records) {
       patch["metadata"]["annotations"][std::string(tpu::kPlacedOn)] = fmt::format("{}", fmt::join(release.nodes, ","));
     }
   }

@@ -14,6 +14,7 @@ struct Release {
   std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
   std::string members;             ///< members_of() the slice.
   Timestamp placed_at;
+  bool records = false;  ///< The nodes of all hosts are recorded on this pod.
 };
 
 /// Removes the gate and sets domain and node in one write, which fails if the pod has changed. For host 0 this write

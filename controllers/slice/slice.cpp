@@ -177,7 +177,11 @@ PodPtr Slice::any_pod() const {
   return nullptr;
 }
 
-PodPtr Slice::host0() const { return hosts.empty() || host_index(*hosts.front()) != 0 ? nullptr : hosts.front(); }
+PodPtr Slice::host0() const {
+  if (hosts.empty() || host_index(*hosts.front()) != 0) return nullptr;
+  const auto live = std::ranges::find_if(hosts, [](const PodPtr& pod) { return !pod->finished(); });
+  return live == hosts.end() ? hosts.front() : *live;
+}
 
 std::int32_t Slice::priority() const {
   const PodPtr pod = any_pod();

@@ -31,6 +31,16 @@ std::string missing_hosts(const Slice& slice) {
                                              : " are");
 }
 
+/// The pod is of the same Job as the live hosts. A suspended Job that is resumed recreates the pods of the other
+/// indexes only.
+bool is_of_same_attempt(const Slice& slice, const PodView& pod) {
+  if (!pod.controller || pod.controller->kind != "Job") return false;
+  return std::ranges::all_of(slice.hosts, [&](const PodPtr& host) {
+    if (host->finished()) return true;
+    return host->controller && host->controller->uid == pod.controller->uid;
+  });
+}
+
 /// Why a slice that has not started must wait, other than for missing hosts; empty if nothing holds it back.
 std::string blocking_pod(const Slice& slice) {
   if (!slice.terminating.empty()) {
@@ -49,7 +59,9 @@ std::string blocking_pod(const Slice& slice) {
     }
   }
   for (const PodPtr& pod : slice.hosts) {
-    if (pod->finished()) return fmt::format("pod {} has already succeeded", pod->key.name);
+    if (pod->finished() && !is_of_same_attempt(slice, *pod)) {
+      return fmt::format("pod {} of its predecessor has succeeded and still exists", pod->key.name);
+    }
   }
   return {};
 }

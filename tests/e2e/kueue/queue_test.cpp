@@ -96,6 +96,33 @@ TEST_F(KueueQueue, OfLeaderWorkerSets) {
   EXPECT_GE(pods().held_by_both(kAdmissionGate), 8U) << "Kueue's gate was not seen beside ours";
 }
 
+// A completed index of a Job stays completed when the Job is suspended: only the other hosts get pods again.
+TEST_F(KueueQueue, PreemptedSliceOfWhichOneHostHasSucceededCompletes) {
+  const QueuedWorkload train{.name = "train", .queue = "one-succeeded", .priority = "low", .slices = 1};
+  const QueuedWorkload urgent{.name = "urgent", .queue = "one-succeeded", .priority = "high", .slices = 1};
+  create(make_queue({.name = train.queue, .chips = train.chips()}));
+  create(WorkloadKind::kJobSet, train);
+  expect_running(train, "with quota for it");
+  complete("train", "0");
+  ASSERT_TRUE(eventually([&] {
+    const auto left = slices_of("train");
+    return left.size() == 1 && left.begin()->second.size() == 3;
+  }));
+  create(WorkloadKind::kJobSet, urgent);
+  expect_running(urgent, "after a preemption");
+  remove(WorkloadKind::kJobSet, "urgent");
+  const bool completed = eventually([&] {
+    for (const auto& [slice, members] : slices_of("train")) {
+      for (const Json& pod : members) {
+        if (string_at(pod, {"status", "phase"}) == "Running") complete_pod(string_at(pod, {"metadata", "name"}));
+      }
+    }
+    const auto set = client().get(type_of(WorkloadKind::kJobSet), {"default", "train"});
+    return set.ok() && string_at(set->json(), {"status", "terminalState"}) == "Completed";
+  });
+  EXPECT_TRUE(completed) << waiting_reasons("train");
+}
+
 // Kueue evicts a workload whose pods are not ready within 30 minutes, by default. Until then an admitted slice waits
 // for a whole domain; it starts when there is one.
 TEST_F(KueueQueue, AdmittedSliceWithoutDomainWaitsWithItsQuota) {
