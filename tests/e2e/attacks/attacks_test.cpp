@@ -11,7 +11,7 @@ namespace {
 
 /// The memory limit of deploy/operator is 256 MiB.
 constexpr double kMaxMebibytes = 96;
-constexpr double kMaxCpuSeconds = 1;
+constexpr double kMaxCpuSeconds = 2;
 
 /// The tests share one control plane and one operator. They end before main() does: afterwards the threads of the HTTP
 /// client cannot be joined.
