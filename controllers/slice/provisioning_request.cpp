@@ -73,8 +73,8 @@ Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view
   RETURN_IF_ERROR(view::decoder().decode("provisioning request", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
     if (member != "status") return;
-    view::each_member(value, [&](std::string_view key, view::Value part) {
-      if (key == "conditions") read_conditions_of(part, request);
+    view::each_member(value, [&](std::string_view name, view::Value part) {
+      if (name == "conditions") read_conditions_of(part, request);
     });
   }));
   request.created = metadata.created;

@@ -45,8 +45,8 @@ struct Slice {
 
   /// All hosts exist, or have succeeded.
   [[nodiscard]] bool has_all_hosts() const { return std::cmp_equal(hosts.size() + removed.size(), size); }
-  /// The host whose release records that the slice is placed; null if host 0 does not exist. Another host where host 0 has
-  /// succeeded: a suspended Job that is resumed recreates the pods of the other indexes only.
+  /// The host whose release records that the slice is placed; null if host 0 does not exist. Another host where host 0
+  /// has succeeded: a suspended Job that is resumed recreates the pods of the other indexes only.
   [[nodiscard]] PodPtr host0() const;
   [[nodiscard]] std::int32_t priority() const;
   /// When the last of its live pods was created.
