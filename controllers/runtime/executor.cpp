@@ -103,7 +103,8 @@ ExecutionReport Executor::apply(const plan::Plan& plan, const Target& target, co
     run_stage(stage, report.stages[i], stop);
     for (std::size_t j = 0; j < stage.actions.size(); ++j) {
       const ActionReport& action = report.stages[i][j];
-      if (action.write) report.writes.push_back(*action.write);
+      // The next plan does not depend on an optional write; the object may be deleted before a store shows it.
+      if (action.write && !stage.actions[j].optional) report.writes.push_back(*action.write);
       if (!action.error || stage.actions[j].optional) continue;
       note_error(report, *action.error, stage.actions[j].failure_reason);
       failing = failing || !stage.continue_on_failure;

@@ -151,7 +151,7 @@ class PlanBuilder {
     }
     for (plan::Action& action : scouts.deletes) {
       notes_.push_back(fmt::format("{} {} is deleted", action.type.kind, action.key.to_string()));
-      writes_.push_back(std::move(action));
+      scout_deletes_.push_back(std::move(action));
     }
   }
 
@@ -169,7 +169,7 @@ class PlanBuilder {
       preparations_.push_back(record_preemptions(*preemptor->host0(), victims, seen_.now));
     }
     // A failed write must not hold back other slices.
-    for (auto* const writes : {&writes_, &preparations_, &deletes_}) {
+    for (auto* const writes : {&scout_deletes_, &writes_, &preparations_, &deletes_}) {
       if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, true});
     }
     plan_.reason = plan::summary(notes_);
@@ -189,6 +189,8 @@ class PlanBuilder {
   const PlacementObserved& seen_;
   const std::string accelerator_;
   plan::Plan plan_;
+  /// First: an autoscaler that sees a scout while its nodes are used already would add others.
+  std::vector<plan::Action> scout_deletes_;
   std::vector<plan::Action> writes_;
   std::vector<plan::Action> preparations_;  ///< Of preemptions.
   std::vector<plan::Action> deletes_;

@@ -204,10 +204,10 @@ TEST(ScoutPlans, PlaceTheSliceAndDeleteItsScoutOnceThePoolIsWhole) {
   seen.nodes = a_pool("pool-new").nodes();
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
   EXPECT_THAT(plan.reason, HasSubstr("slice x of 2 hosts is placed in node pool pool-new"));
-  ASSERT_THAT(plan.stages, SizeIs(1));
-  ASSERT_THAT(plan.stages[0].actions, SizeIs(2));
-  EXPECT_EQ(plan.stages[0].actions[1].kind, plan::ActionKind::kDelete);
-  EXPECT_EQ(plan.stages[0].actions[1].preconditions.uid, "uid-of-" + scout_name({"default", "x"}));
+  ASSERT_THAT(plan.stages, SizeIs(2));
+  ASSERT_THAT(plan.stages[0].actions, SizeIs(1)) << "before the autoscaler sees it beside used nodes";
+  EXPECT_EQ(plan.stages[0].actions[0].kind, plan::ActionKind::kDelete);
+  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-" + scout_name({"default", "x"}));
 }
 
 TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
