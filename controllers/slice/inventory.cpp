@@ -101,6 +101,7 @@ void Inventory::add_users(const std::vector<PodPtr>& pods) {
     if (found == nodes_.end() || !found->second.user.empty()) continue;
     NodeUse& use = found->second;
     use.user = display_name(*pod);
+    use.bound = true;
     use.ending = pod->terminating();
     if (in_slice(*pod)) use.slice = slice_key(*pod);
   }

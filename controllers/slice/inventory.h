@@ -60,6 +60,7 @@ struct NodeUse {
   /// Of a reserved node: slices that end before may use it.
   std::optional<Timestamp> backfill_until;
   ObjectKey slice;      ///< Of a node in use: the slice; empty for a pod without one.
+  bool bound = false;   ///< Of a node in use: the pod is on it. Otherwise kube-scheduler has yet to bind it.
   bool ending = false;  ///< Of a node in use: the pod on it is terminating.
 };
 

@@ -28,8 +28,9 @@ std::vector<std::string> avoided_domains(const NodeRequirements& requirements, I
   for (std::string& domain : inventory.domains(requirements.topology_key)) {
     if (avoided.size() == kMaxAvoidedDomains) break;
     if (inventory.check(requirements, domain).obstacle == Obstacle::kMismatch) continue;
+    // kube-scheduler could put a scout on a node whose pod it has not bound yet.
     const bool has_room = std::ranges::any_of(inventory.uses(requirements.topology_key, domain),
-                                              [](const NodeUse* use) { return use->user.empty() || use->reserved; });
+                                              [](const NodeUse* use) { return !use->bound; });
     if (has_room) avoided.push_back(std::move(domain));
   }
   return avoided;
