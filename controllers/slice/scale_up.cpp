@@ -83,6 +83,18 @@ class ScoutPlanner {
     return use != nullptr && !use->user.empty() && !use->reserved;
   }
 
+  /// The domain that came is whole, and counts as free for others or for the slice's gang: the slice lacks one more.
+  [[nodiscard]] bool is_done(const PodView& scout, const NodeRequirements& requirements) {
+    const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
+    if (use == nullptr) return false;
+    const std::string& key = requirements.topology_key;
+    const std::string& domain = domain_of_node(*use->node, key);
+    const Obstacle obstacle = inventory_.check(requirements, domain).obstacle;
+    if (obstacle != Obstacle::kOccupied) return obstacle == Obstacle::kNone;
+    return std::ranges::all_of(inventory_.uses(key, domain),
+                               [](const NodeUse* each) { return each->user.empty() || each->reserved; });
+  }
+
   /// It has a node for so long that the other nodes of the domain will not come.
   [[nodiscard]] bool is_stuck(const PodView& scout) {
     if (scout.node_name.empty() || !scout.created) return false;
@@ -108,6 +120,7 @@ class ScoutPlanner {
       }
       const auto waiting = wanted.find(slice);
       if (waiting == wanted.end() || scout->finished() || is_in_the_way(*scout) || is_stuck(*scout) ||
+          is_done(*scout, *waiting->second->lacks) ||
           avoids_removed_domain(*scout, waiting->second->slice->topology_key) || kept_.contains(slice)) {
         remove(*scout);
         ending_.insert(slice);

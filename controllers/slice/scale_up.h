@@ -60,8 +60,9 @@ struct ScoutPlan {
 
 /// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpOptions::max_scouts, ten
 ///   times as many for the accelerator. All slices of a gang get theirs or none.
-/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got, and those that avoid a
-///   domain which has been removed.
+/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got or that have become a
+/// whole
+///   domain, and those that avoid a domain which has been removed.
 /// - With twice as many scouts as for the accelerator, the oldest that is unsuccessful is deleted for each new one.
 ///
 /// `has_autoscaler`: for ScaleUp::kAuto.

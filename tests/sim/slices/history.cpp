@@ -188,6 +188,14 @@ class History {
     std::map<std::string, std::string> pool_users;
     std::map<std::string, std::string> placed_in_pool;
     std::set<std::pair<std::string, std::string>> ids;
+    // The other hosts of a slice that has just lost one may still be released to its domain; it is torn down then.
+    std::set<std::string> broken;
+    std::set<std::string> with_record;
+    for (const auto& [key, pod] : world_.pods()) {
+      if (!slice::in_slice(*pod)) continue;
+      if (!slice::is_live(*pod)) broken.insert(pod->label(tpu::kSlice));
+      if (slice::is_live(*pod) && pod->annotation(tpu::kSliceHost) == "0") with_record.insert(pod->label(tpu::kSlice));
+    }
     for (const auto& [key, pod] : world_.pods()) {
       const std::string& name = pod->label(tpu::kSlice);
       if (name.empty() || name == tpu::kNoSlice || !slice::is_live(*pod)) continue;
@@ -198,7 +206,8 @@ class History {
           fail(fmt::format("{} and {} both run in {}", user->second, name, user->first));
       }
       const auto placed = pod->node_selector.find(kPool);
-      if (rivalry_ || placed == pod->node_selector.end()) continue;
+      if (rivalry_ || placed == pod->node_selector.end() || broken.contains(name) || !with_record.contains(name))
+        continue;
       const auto [user, inserted] = placed_in_pool.emplace(placed->second, name);
       if (!inserted && user->second != name)
         fail(fmt::format("{} and {} were both placed to {}", user->second, name, user->first));

@@ -199,12 +199,12 @@ TEST(ExistingScout, IsDeletedIfAnotherSliceGetsItsNode) {
   EXPECT_THAT(out.created, IsEmpty());
 }
 
-TEST(ExistingScout, IsKeptOnANodeThatIsOnlyReserved) {
+TEST(ExistingScout, IsDoneOnceItsDomainIsWholeAndReserved) {
   const ScoutDecisions out = decide_scouts({.nodes = lettered_pools(2),
                                             .pods = a_slice("old").runs_in("pool-b").pods(),
                                             .ready = slices_of({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)}),
                                             .scouts = {a_scout_on("pool-a-0", "y")}});
-  EXPECT_THAT(out.deleted, IsEmpty());
+  EXPECT_THAT(out.deleted, ElementsAre("uid-of-scout-of-y")) << "the gang has this domain, and lacks another";
 }
 
 TEST(ExistingScout, IsExplainedByItsNode) {
