@@ -89,7 +89,7 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
 
 bool is_admission_path(std::string_view path) { return path == kMutatePodPath || kind_at(path) != nullptr; }
 
-http::Response handle_admission(const http::Request& request, const MutationOptions& options) {
+http::Response handle_admission(const http::Request& request, const MutationOptions& options, AdmissionRecord* record) {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const WorkloadKind* kind = kind_at(path);
   if (!is_admission_path(path)) return text_response(404, fmt::format("paths are {}\n", known_paths()));
@@ -101,10 +101,18 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
       decode_review(request.body, kind == nullptr ? ignored_pod_fields(request.body) : kManagedFields);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
+  if (record != nullptr) {
+    *record = {uid, review->kind, review->namespace_name, review->name, review->operation, true, 0, {}};
+  }
   try {
     const AdmissionResponse response = kind == nullptr
                                            ? admit_pod(*std::move(review), options)
                                            : admit_workload(*review, *kind, options.served_kinds.contains(kind->kind));
+    if (record != nullptr && !response.allowed) {
+      record->allowed = false;
+      record->code = response.code;
+      record->message = response.message;
+    }
     return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
   } catch (const Json::exception& error) {
     // A field of a type that the API server would have refused.

@@ -18,7 +18,21 @@ inline constexpr std::string_view kMutatePodPath = "/mutate-v1-pod";
 /// The path of the pod mutator, or of a kind in workload_kinds().
 [[nodiscard]] bool is_admission_path(std::string_view path);
 
-/// 200 with a review, 400 for a body that is not a review, 404, 405 or 413.
-[[nodiscard]] http::Response handle_admission(const http::Request& request, const MutationOptions& options);
+/// What the log has of a review.
+struct AdmissionRecord {
+  std::string uid;  ///< As in the API server's log and in its reply to the client; empty if it could not be read.
+  std::string kind;
+  std::string namespace_name;
+  std::string name;
+  std::string operation;
+  bool allowed = true;
+  int code = 0;  ///< If not allowed, also of the next one.
+  std::string message;
+};
+
+/// 200 with a review, 400 for a body that is not a review, 404, 405 or 413. Fills `record` for reviews that are
+/// answered, if it is not null.
+[[nodiscard]] http::Response handle_admission(const http::Request& request, const MutationOptions& options,
+                                              AdmissionRecord* record = nullptr);
 
 }  // namespace tpuslice::webhook

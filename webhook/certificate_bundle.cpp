@@ -51,10 +51,20 @@ std::string decoded_member(const Json& secret, std::string_view key) {
 
 }  // namespace
 
+std::vector<std::string> service_dns_names(const std::string& service, const std::string& namespace_name) {
+  const std::string in_namespace = fmt::format("{}.{}", service, namespace_name);
+  return {service, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local"};
+}
+
 std::vector<std::string> webhook_dns_names(const SelfManagedOptions& options) {
-  const std::string in_namespace = fmt::format("{}.{}", options.service, options.namespace_name);
   // Common names have at most 64 characters, so the shortest name comes first.
-  return {options.service, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local", "localhost"};
+  std::vector<std::string> names = service_dns_names(options.service, options.namespace_name);
+  names.emplace_back("localhost");
+  if (options.metrics_service.empty()) return names;
+  for (std::string& name : service_dns_names(options.metrics_service, options.namespace_name)) {
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 Result<CertificateBundle> renew_certificates(const std::optional<CertificateBundle>& bundle,

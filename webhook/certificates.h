@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/base/metrics.h"
 #include "api/client/client.h"
 #include "api/http/tls/identity.h"
 
@@ -30,9 +31,18 @@ class CertificateSource {
 /// match while the volume is being updated).
 [[nodiscard]] std::unique_ptr<CertificateSource> certificates_from_files(std::string directory);
 
+/// A certificate for `dns_names` in memory, signed by an authority that is thrown away: clients cannot verify it, but
+/// the connection is encrypted. Renewed long before it expires.
+[[nodiscard]] std::unique_ptr<CertificateSource> self_signed_certificates(std::vector<std::string> dns_names,
+                                                                          const Clock& clock);
+
+/// Sets the metric of when the certificate of `server` ("webhook", "metrics") expires.
+void measure_certificate(Metrics& metrics, const std::string& server, const http::Identity& identity);
+
 struct SelfManagedOptions {
   std::string namespace_name;                        ///< Of the Secret and the Service.
   std::string service = "tpu-slice-webhook";         ///< The certificate is for its DNS names.
+  std::string metrics_service = {};                  ///< And for those of this Service; empty: not.
   std::string secret = "tpu-slice-webhook-cert";     ///< Shared by all replicas.
   std::string configuration = "tpu-slice-operator";  ///< Name of both webhook configurations.
   Duration authority_lifetime = std::chrono::hours(24 * 3650);
@@ -49,7 +59,10 @@ struct CertificateBundle {
   friend bool operator==(const CertificateBundle&, const CertificateBundle&) = default;
 };
 
-/// Names by which the API server may call the webhook.
+/// The names of a Service.
+[[nodiscard]] std::vector<std::string> service_dns_names(const std::string& service, const std::string& namespace_name);
+
+/// Names by which the API server may call the webhook, and Prometheus the metrics server.
 [[nodiscard]] std::vector<std::string> webhook_dns_names(const SelfManagedOptions& options);
 
 /// `bundle` with new parts for those that are missing, invalid, for other names or about to expire. A new authority is

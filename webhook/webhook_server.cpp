@@ -3,6 +3,7 @@
 #include "api/base/file.h"
 #include "api/base/pause.h"
 #include "api/http/tls/tls_credentials.h"
+#include "webhook/admission_log.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -34,8 +35,8 @@ http::Reply refuse_client() {
 /// The handler with controller-runtime's metrics. Thread-safe.
 class WebhookServer::Metered {
  public:
-  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics)
-      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics) {}
+  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics, Logger log)
+      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics), log_(std::move(log), clock) {}
 
   http::Reply serve(const http::Request& request) {
     // Unknown paths share one label value, as there may be any number of them.
@@ -46,7 +47,8 @@ class WebhookServer::Metered {
     in_flight.add(1);
     const Instant begin = clock_.now();
     http::Reply reply;
-    reply.response = handle_admission(request, mutation_);
+    AdmissionRecord record;
+    reply.response = handle_admission(request, mutation_, &record);
     metrics_
         .histogram("controller_runtime_webhook_latency_seconds",
                    "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
@@ -56,6 +58,7 @@ class WebhookServer::Metered {
         .counter("controller_runtime_webhook_requests_total", "Total number of admission requests by HTTP status code.",
                  {{"webhook", labels.at("webhook")}, {"code", std::to_string(reply.response.status)}})
         .increment();
+    log_.record(path, record);
     return reply;
   }
 
@@ -63,13 +66,15 @@ class WebhookServer::Metered {
   const MutationOptions mutation_;
   const Clock& clock_;
   Metrics& metrics_;
+  AdmissionLog log_;
 };
 
 WebhookServer::WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
-                             std::string client_ca_file, Logger log)
+                             std::string client_ca_file, Metrics& metrics, Logger log)
     : handler_(std::move(handler)),
       certificates_(std::move(certificates)),
       client_ca_file_(std::move(client_ca_file)),
+      metrics_(metrics),
       log_(std::move(log)) {}
 
 WebhookServer::~WebhookServer() {
@@ -79,19 +84,22 @@ WebhookServer::~WebhookServer() {
 Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Reader& reader,
                                                             client::Writer& writer, const Clock& clock,
                                                             Metrics& metrics, Logger log) {
-  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics);
+  const Logger webhook_log = log.with({{"component", "webhook"}});
+  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics, webhook_log);
   const bool from_files = !options.certificate_directory.empty();
   SelfManagedOptions managed;
   managed.namespace_name = options.namespace_name;
   managed.service = options.service;
+  managed.metrics_service = options.metrics_service;
   auto certificates = from_files ? certificates_from_files(options.certificate_directory)
                                  : self_managed_certificates(managed, reader, writer, clock);
-  std::unique_ptr<WebhookServer> server(new WebhookServer(
-      std::move(handler), std::move(certificates), options.client_ca_file, log.with({{"component", "webhook"}})));
+  std::unique_ptr<WebhookServer> server(
+      new WebhookServer(std::move(handler), std::move(certificates), options.client_ca_file, metrics, webhook_log));
   const auto identity = from_files ? server->certificates_->step({}) : placeholder_identity(clock.wall());
   if (!identity) return identity.error();
   RETURN_IF_ERROR(server->listen(options.address, *identity));
   server->ready_ = from_files;
+  if (from_files) measure_certificate(metrics, "webhook", *identity);
   return server;
 }
 
@@ -139,6 +147,8 @@ Duration WebhookServer::step(std::stop_token stop) {
     }
     identity_ = *identity;
     client_ca_ = *client_ca;
+    measure_certificate(metrics_, "webhook", identity_);
+    if (on_certificate_) on_certificate_(identity_);
     log_.info("certificate served");
   }
   ready_ = true;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -24,7 +25,8 @@ struct WebhookServerOptions {
   /// accepted.
   std::string client_ca_file = {};
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
-  std::string namespace_name;                 ///< Self-managed: of the Service and the Secret.
+  std::string metrics_service = {};           ///< Self-managed: and for those of this one; empty: not.
+  std::string namespace_name;                 ///< Self-managed: of the Services and the Secret.
   MutationOptions mutation;
 };
 
@@ -46,6 +48,8 @@ class WebhookServer {
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] bool ready() const { return ready_.load(); }
 
+  /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
+  void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
   /// Checks and renews the certificates; returns when the next step is due. Failures are logged and retried.
   Duration step(std::stop_token stop);
   /// Steps until `stop`.
@@ -58,7 +62,7 @@ class WebhookServer {
   class Metered;
 
   WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
-                std::string client_ca_file, Logger log);
+                std::string client_ca_file, Metrics& metrics, Logger log);
   Status listen(const std::string& address, const http::Identity& identity);
   /// Empty without a file.
   [[nodiscard]] Result<std::string> read_client_ca() const;
@@ -66,7 +70,9 @@ class WebhookServer {
   std::unique_ptr<Metered> handler_;  // Outlives server_, which calls it.
   std::unique_ptr<CertificateSource> certificates_;
   const std::string client_ca_file_;
+  Metrics& metrics_;
   const Logger log_;
+  std::function<void(const http::Identity&)> on_certificate_;
   http::Identity identity_;
   std::string client_ca_;
   std::atomic<bool> ready_ = false;

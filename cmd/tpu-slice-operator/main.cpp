@@ -36,11 +36,15 @@ Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {
   return Logger({.level = level, .format = format, .clock = &clock});
 }
 
-/// To the API server. The election has connections of its own.
+/// Requests that review clients of /metrics, at a time.
+constexpr int kReviewsInFlight = 2;
+
+/// To the API server. The election and the reviews of clients of /metrics have connections of their own.
 struct Connection {
   client::ClientConfig config;
   std::unique_ptr<http::Transport> transport;
   std::unique_ptr<http::Transport> election_transport;
+  std::unique_ptr<http::Transport> review_transport;
 };
 
 Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
@@ -51,6 +55,8 @@ Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
   transport.max_response = kMaxResponse;
   ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(transport));
   ASSIGN_OR_RETURN(connection.election_transport, http::make_network_transport(transport));
+  transport.max_parallel = kReviewsInFlight;
+  ASSIGN_OR_RETURN(connection.review_transport, http::make_network_transport(transport));
   return connection;
 }
 
@@ -63,6 +69,7 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
 
   Metrics metrics;
   client::MeteredTransport metered(*connection.transport, metrics, clock, config.server);
+  client::MeteredTransport metered_reviews(*connection.review_transport, metrics, clock, config.server);
   ASSIGN_OR_RETURN(
       const auto program,
       Operator::start(options, {.api = metered,
@@ -72,7 +79,8 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
                                 .log = log,
                                 .identity = replica_identity(),
                                 .namespace_name = config.namespace_name,
-                                .send_to_workload = runtime::send_over_network(options.ray_dashboard_address)}));
+                                .send_to_workload = runtime::send_over_network(options.ray_dashboard_address),
+                                .review_api = &metered_reviews}));
   log.info("started", {{"version", TPUSLICE_VERSION}, {"server", config.server}});
   const Status ended = program->run(signals.token());
   log.info("stopped");

@@ -19,6 +19,9 @@
 namespace tpuslice {
 namespace {
 
+/// Of each of two reviews. Prometheus waits for ten seconds.
+constexpr Duration kReviewDeadline = std::chrono::seconds(4);
+
 /// Renewal must fail fast enough to be tried again before the lease is given up.
 constexpr Duration kElectionDeadline = std::chrono::seconds(4);
 
@@ -60,8 +63,8 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
 
 slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
   slice::ScaleUpOptions result;
-  if (options.scale_up == "off") result.mode = slice::ScaleUp::kOff;
-  if (options.scale_up == "auto") result.mode = slice::ScaleUp::kAuto;
+  result.mode = slice::ScaleUp::kOff;
+  if (options.scale_up == "auto" && options.feature_gates.enabled(kScoutPods)) result.mode = slice::ScaleUp::kAuto;
   if (options.scale_up == "scout") result.mode = slice::ScaleUp::kScout;
   if (options.scale_up == "provisioning-request") result.mode = slice::ScaleUp::kProvisioningRequest;
   result.provisioning_class = options.provisioning_class;
@@ -72,25 +75,9 @@ slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std
   return result;
 }
 
-/// For health probes and metrics, which have no bodies.
-http::ServerOptions small_server(const std::string& address) {
-  http::ServerOptions options;
-  options.address = listen_address(address);
-  options.threads = 1;
-  options.header_limit = 8U << 10U;
-  options.body_limit = 1024;
-  options.max_connections = 100;
-  options.max_connections_per_peer = 50;
-  options.max_streams = 0;
-  options.read_timeout = std::chrono::seconds(5);
-  options.idle_timeout = std::chrono::seconds(30);
-  options.write_timeout = std::chrono::seconds(10);
-  return options;
-}
-
-http::Reply text_reply(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
+http::Reply text_reply(int status, std::string body) {
   http::Reply reply;
-  reply.response = {status, {{"Content-Type", std::string(type)}}, std::move(body)};
+  reply.response = {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
   return reply;
 }
 
@@ -104,12 +91,16 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
     : dependencies_(std::move(dependencies)),
       api_(dependencies_.api),
       election_api_(dependencies_.election_api, {.deadline = kElectionDeadline}),
+      review_api_(dependencies_.review_api == nullptr ? dependencies_.api : *dependencies_.review_api,
+                  {.deadline = kReviewDeadline}),
+      process_metrics_(dependencies_.metrics, dependencies_.clock),
       manager_(api_, election_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log,
                manager_options(options, dependencies_)),
       shutdown_delay_(std::chrono::seconds(options.shutdown_delay_seconds)) {}
 
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
+  options.feature_gates.report(result->dependencies_.metrics);
   if (options.enables("raycluster")) {
     raycluster::Options ray = options.raycluster;
     ray.cluster_domain = options.cluster_domain;
@@ -156,7 +147,8 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
   }
   RETURN_IF_ERROR(result->start_webhook(options));
-  RETURN_IF_ERROR(result->start_servers(options));
+  RETURN_IF_ERROR(result->start_metrics_server(options));
+  RETURN_IF_ERROR(result->start_health_server(options));
   return result;
 }
 
@@ -167,6 +159,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook.certificate_directory = options.webhook_cert_dir;
   webhook.client_ca_file = options.webhook_client_ca_file;
   webhook.service = options.webhook_service;
+  webhook.metrics_service = options.metrics_service;
   webhook.namespace_name = dependencies_.namespace_name;
   webhook.mutation = mutation_options(options);
   auto server =
@@ -177,23 +170,34 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   return {};
 }
 
-Status Operator::start_servers(const OperatorOptions& options) {
-  if (options.health_probe_bind_address != "0") {
-    auto server =
-        http::Server::start(small_server(options.health_probe_bind_address),
-                            [this](const http::Request& request, const http::Peer&) { return health(request); });
-    if (!server) return server.error().within("--health-probe-bind-address");
-    health_server_ = std::move(*server);
-    dependencies_.log.info("listening", {{"for", "health"}, {"port", health_server_->port()}});
+Status Operator::start_health_server(const OperatorOptions& options) {
+  if (options.health_probe_bind_address == "0") return {};
+  auto server =
+      http::Server::start(small_server(options.health_probe_bind_address),
+                          [this](const http::Request& request, const http::Peer&) { return health(request); });
+  if (!server) return server.error().within("--health-probe-bind-address");
+  health_server_ = std::move(*server);
+  dependencies_.log.info("listening", {{"for", "health"}, {"port", health_server_->port()}});
+  return {};
+}
+
+Status Operator::start_metrics_server(const OperatorOptions& options) {
+  if (options.metrics_bind_address == "0") return {};
+  MetricsServerOptions metrics;
+  metrics.address = options.metrics_bind_address;
+  metrics.secure = options.metrics_secure;
+  metrics.certificate_directory = options.metrics_cert_dir;
+  metrics.service = options.metrics_service;
+  metrics.namespace_name = dependencies_.namespace_name;
+  metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
+  auto server =
+      MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
+  if (!server) return server.error().within("--metrics-bind-address");
+  metrics_server_ = std::move(*server);
+  if (metrics_server_->shares_certificate()) {
+    webhook_->on_certificate([this](const http::Identity& identity) { metrics_server_->set_certificate(identity); });
   }
-  if (options.metrics_bind_address != "0") {
-    auto server =
-        http::Server::start(small_server(options.metrics_bind_address),
-                            [this](const http::Request& request, const http::Peer&) { return metrics(request); });
-    if (!server) return server.error().within("--metrics-bind-address");
-    metrics_server_ = std::move(*server);
-    dependencies_.log.info("listening", {{"for", "metrics"}, {"port", metrics_server_->port()}});
-  }
+  dependencies_.log.info("listening", {{"for", "metrics"}, {"port", metrics_server_->port()}});
   return {};
 }
 
@@ -219,15 +223,14 @@ http::Reply Operator::health(const http::Request& request) const {
   return text_reply(404, "paths are /healthz, /readyz and /readyz/watches");
 }
 
-http::Reply Operator::metrics(const http::Request& request) const {
-  if (path_of(request) != "/metrics") return text_reply(404, "path is /metrics");
-  return text_reply(200, dependencies_.metrics.scrape(), "text/plain; version=0.0.4; charset=utf-8");
-}
-
 Status Operator::run(const std::stop_token& stop) {
   // The certificates are kept by a thread of their own: replicas that do not lead serve the webhook too.
   std::jthread certificates;
   if (webhook_) certificates = std::jthread([this](const std::stop_token& end) { webhook_->run(end); });
+  std::jthread metrics_certificate;
+  if (metrics_server_ && metrics_server_->keeps_certificate()) {
+    metrics_certificate = std::jthread([this](const std::stop_token& end) { metrics_server_->run(end); });
+  }
   std::optional<Instant> stop_requested_at;
   const std::stop_callback on_stop(stop, [&] {
     stop_requested_at = dependencies_.clock.now();

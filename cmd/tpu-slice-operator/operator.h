@@ -13,7 +13,9 @@
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 #include "api/http/transport.h"
+#include "cmd/tpu-slice-operator/metrics_server.h"
 #include "cmd/tpu-slice-operator/options.h"
+#include "cmd/tpu-slice-operator/process_metrics.h"
 #include "controllers/runtime/manager.h"
 #include "webhook/webhook_server.h"
 
@@ -30,6 +32,8 @@ struct OperatorDependencies {
   std::string identity;                      ///< Unique among the replicas: "<host>_<random>".
   std::string namespace_name;                ///< Of the operator itself: where its Lease and its certificate are.
   runtime::SendToWorkload send_to_workload;  ///< To the dashboards of Ray clusters.
+  /// For reviews of clients of /metrics, which must not wait for the controllers' requests. Null: `api`.
+  http::Transport* review_api = nullptr;
 };
 
 /// start(), then run() once.
@@ -51,20 +55,23 @@ class Operator {
  private:
   Operator(const OperatorOptions& options, OperatorDependencies dependencies);
   Status start_webhook(const OperatorOptions& options);
-  Status start_servers(const OperatorOptions& options);
+  Status start_health_server(const OperatorOptions& options);
+  /// After start_webhook(), whose certificate it may share.
+  Status start_metrics_server(const OperatorOptions& options);
   void begin_shutdown();
   [[nodiscard]] http::Reply health(const http::Request& request) const;
-  [[nodiscard]] http::Reply metrics(const http::Request& request) const;
 
   OperatorDependencies dependencies_;
   client::Client api_;
   client::Client election_api_;
+  client::Client review_api_;
+  const ProcessMetrics process_metrics_;
   runtime::Manager manager_;
   const Duration shutdown_delay_;
   std::atomic<bool> shutting_down_ = false;
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
-  std::unique_ptr<http::Server> metrics_server_;
+  std::unique_ptr<MetricsServer> metrics_server_;
 };
 
 }  // namespace tpuslice

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <ranges>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -111,6 +112,19 @@ Status set_topology_keys(OperatorOptions& options, const std::string& value) {
   return {};
 }
 
+Status set_feature_gates(OperatorOptions& options, const std::string& value) {
+  ASSIGN_OR_RETURN(options.feature_gates, FeatureGates::parse(value));
+  return {};
+}
+
+/// Settings of features that are not enabled are refused.
+Status check_features(const OperatorOptions& options) {
+  if (!options.provisioning_class.empty()) RETURN_IF_ERROR(options.feature_gates.require(kProvisioningRequests));
+  if (options.scale_up == "scout") RETURN_IF_ERROR(options.feature_gates.require(kScoutPods));
+  if (options.max_preemptions_per_hour > 0) RETURN_IF_ERROR(options.feature_gates.require(kSlicePreemption));
+  return {};
+}
+
 const std::vector<Setting>& settings() {
   using O = OperatorOptions;
   static const std::vector<Setting> kSettings = {
@@ -129,8 +143,20 @@ const std::vector<Setting>& settings() {
       {"--leader-election-namespace", "Namespace of the Lease. Default: the namespace of the pod.",
        text(&O::leader_election_namespace)},
       {"--leader-election-id", "Name of the Lease. Default: tpu-slice-operator", text(&O::leader_election_id)},
-      {"--metrics-bind-address", "Address of /metrics, plain HTTP; 0 turns it off. Default: :8080",
-       text(&O::metrics_bind_address)},
+      {"--metrics-bind-address", "Address of /metrics; 0 turns it off. Default: :8443", text(&O::metrics_bind_address)},
+      {"--metrics-secure",
+       "Serve /metrics by HTTPS, to clients with a bearer token whose user may get the path /metrics: the API server "
+       "authenticates and authorizes them (TokenReview, SubjectAccessReview). With =false: by HTTP, to all. Default: "
+       "true",
+       boolean(&O::metrics_secure), true},
+      {"--metrics-cert-dir",
+       "Folder with tls.crt and tls.key for /metrics, re-read when they change. Default: the webhook's certificate if "
+       "the operator makes that itself, else a self-signed one",
+       text(&O::metrics_cert_dir)},
+      {"--metrics-service",
+       "Service in front of /metrics, for which the operator's own certificate is issued, too. Default: "
+       "tpu-slice-operator-metrics",
+       text(&O::metrics_service)},
       {"--health-probe-bind-address", "Address of /healthz and /readyz; 0 turns it off. Default: :8081",
        text(&O::health_probe_bind_address)},
       {"--webhook-bind-address", "Address of the admission webhook, HTTPS; 0 turns it off. Default: :9443",
@@ -217,6 +243,11 @@ const std::vector<Setting>& settings() {
        number(&O::max_concurrent_reconciles, 1, 64)},
       {"--kube-api-max-in-flight", "Requests to the API server under way at the same time. Default: 16",
        number(&O::kube_api_max_in_flight, 1, 256)},
+      {"--feature-gates",
+       fmt::format("Features to switch on or off, as Name=true, separated by commas: {}, AllAlpha, AllBeta. Default: "
+                   "beta features are on, alpha features off",
+                   fmt::join(FeatureGates::known() | std::views::transform(&Feature::name), ", ")),
+       set_feature_gates},
       {"--log-format", "json or text. Default: json", one_of(&O::log_format, {"json", "text"})},
       {"--log-level", "debug, info, warn or error. Default: info",
        one_of(&O::log_level, {"debug", "info", "warn", "error"})},
@@ -224,7 +255,7 @@ const std::vector<Setting>& settings() {
   return kSettings;
 }
 
-/// A scalar of the configuration file as the flag's text; lists join with commas.
+/// A value of the configuration file as the flag's text; lists and maps of booleans join with commas.
 Result<std::string> scalar_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean() || value.is_number_integer()) return value.dump();
@@ -233,6 +264,13 @@ Result<std::string> scalar_text(const Json& value) {
     for (const Json& item : value) {
       if (!item.is_string()) return Error::invalid_argument("found {}, expected a list of strings", value.dump());
       joined += (joined.empty() ? "" : ",") + item.get<std::string>();
+    }
+    return joined;
+  }
+  if (value.is_object()) {
+    std::string joined;
+    for (const auto& [name, entry] : value.items()) {
+      joined += fmt::format("{}{}={}", joined.empty() ? "" : ",", name, entry.dump());
     }
     return joined;
   }
@@ -341,6 +379,7 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     if (value == given.end()) continue;
     if (const Status set = setting.set(result.options, value->second); !set) return set.error().within(setting.flag);
   }
+  RETURN_IF_ERROR(check_features(result.options));
   return result;
 }
 

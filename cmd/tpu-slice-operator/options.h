@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/base/result.h"
+#include "cmd/tpu-slice-operator/feature_gates.h"
 #include "controllers/raycluster/options.h"
 
 namespace tpuslice {
@@ -18,9 +19,12 @@ struct OperatorOptions {
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.
   std::string leader_election_id = "tpu-slice-operator";
-  std::string metrics_bind_address = ":8080";         ///< "0" turns it off.
-  std::string health_probe_bind_address = ":8081";    ///< "0" turns it off.
-  std::string webhook_bind_address = ":9443";         ///< "0" turns it off.
+  std::string metrics_bind_address = ":8443";  ///< "0" turns it off.
+  bool metrics_secure = true;                  ///< HTTPS, for clients that the API server authenticates and authorizes.
+  std::string metrics_cert_dir;                ///< tls.crt and tls.key; empty: the operator's own.
+  std::string metrics_service = "tpu-slice-operator-metrics";  ///< Name of the Service the certificate is for.
+  std::string health_probe_bind_address = ":8081";             ///< "0" turns it off.
+  std::string webhook_bind_address = ":9443";                  ///< "0" turns it off.
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
   std::string webhook_client_ca_file;                 ///< Of the API server's client certificate; empty: not asked for.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
@@ -48,6 +52,7 @@ struct OperatorOptions {
   int kube_api_max_in_flight = 16;
   std::string log_format = "json";
   std::string log_level = "info";
+  FeatureGates feature_gates;
   raycluster::Options raycluster;  ///< Section rayCluster of the configuration file.
 
   /// Whether `name` runs under `controllers`: the last entry that names it, or "*", decides.

@@ -36,13 +36,16 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       clock_(dependencies.clock),
       registry_(dependencies.metrics),
       metrics_(controller_metrics(registry_, reconciler_->name())),
-      log_(dependencies.log.with({{"controller", reconciler_->name()}})),
+      log_(dependencies.log.with({{"controller", reconciler_->name()},
+                                  {"controllerGroup", reconciler_->resource().group},
+                                  {"controllerKind", reconciler_->resource().kind}})),
       queue_(named(options_.queue, reconciler_->name()), dependencies.clock, dependencies.metrics),
       ledger_(options_.write_expiry) {
   metrics_.max_concurrent.set(options_.workers);
   ledger_.on_expired([this](const ExpiredWrite& expired) {
     metrics_.unseen_writes.increment();
-    log_.warn("write not seen in time", {{"key", expired.owner.to_string()},
+    log_.warn("write not seen in time", {{"namespace", expired.owner.namespace_name},
+                                         {"name", expired.owner.name},
                                          {"resource", expired.write.type.resource()},
                                          {"object", expired.write.key.to_string()}});
   });
@@ -85,17 +88,18 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
     return;
   }
   metrics_.active_workers.add(1);
+  ReconcileLog log(log_, key);
   // Read before planning: preconditions then detect any later change.
   const Target seen = target(key);
   const Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
   if (!planned) {
-    failed(key, planned.error(), std::nullopt, stop);
+    failed(key, planned.error(), std::nullopt, log, stop);
   } else {
     const ExecutionReport report = executor_.apply(*planned, seen, stop);
     ledger_.record(key, report.writes, clock_.now());
     if (workloads_ != nullptr && report.ok()) workloads_->set({name(), key}, planned->requests);
     measure(*planned, report);
-    settle(key, *planned, report, stop);
+    settle(key, *planned, report, log, stop);
   }
   metrics_.time.observe(std::chrono::duration<double>(clock_.now() - now).count());
   metrics_.active_workers.add(-1);
@@ -128,17 +132,15 @@ void Controller::measure(const plan::Plan& plan, const ExecutionReport& report) 
   }
 }
 
-void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report,
+void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log,
                         const std::stop_token& stop) {
   if (!plan.stages.empty() || report.status_written) {
-    log_.info("plan applied", {{"key", key.to_string()},
-                               {"reason", plan.reason},
-                               {"actions", actions_of(plan)},
-                               {"writes", report.written()},
-                               {"ok", report.ok()}});
+    log.info(
+        "plan applied",
+        {{"reason", plan.reason}, {"actions", actions_of(plan)}, {"writes", report.written()}, {"ok", report.ok()}});
   }
   if (actions_of(plan) >= kManyActions) return_free_memory();
-  if (!report.ok()) return failed(key, *report.error, report.failure, stop);
+  if (!report.ok()) return failed(key, *report.error, report.failure, log, stop);
   const bool recovered = last_failure(key).has_value();
   set_failure(key, std::nullopt);
   queue_.forget(key);
@@ -154,7 +156,7 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
 }
 
 void Controller::failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
-                        const std::stop_token& stop) {
+                        ReconcileLog& log, const std::stop_token& stop) {
   const bool terminal = error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument;
   if (terminal) {
     queue_.add_after(key, options_.terminal_retry);
@@ -164,15 +166,14 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   if (error.code() == ErrorCode::kCancelled) return;
   if (error.code() == ErrorCode::kConflict) {
     metrics_.requeue.increment();
-    log_.debug("plan outdated", {{"key", key.to_string()}, {"error", error.message()}});
+    log.debug("plan outdated", {{"error", error.message()}});
     return;
   }
   metrics_.error.increment();
   metrics_.errors.increment();
   if (error.code() == ErrorCode::kTimeout) metrics_.timeouts.increment();
   if (terminal) metrics_.terminal_errors.increment();
-  log_.error("reconcile failed",
-             {{"key", key.to_string()}, {"error", error.message()}, {"code", to_string(error.code())}});
+  log.error("reconcile failed", {{"error", error.message()}, {"code", to_string(error.code())}});
   if (!failure) return;
   set_failure(key, failure);
   // While stages fail, no plan reaches its status write, so the failure is written now. A status depends only on the
@@ -183,7 +184,7 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   const ExecutionReport report = executor_.apply_status(*next, seen, stop);
   ledger_.record(key, report.writes, clock_.now());
   if (!report.ok() && report.failure) {
-    log_.warn("failure not written to the status", {{"key", key.to_string()}, {"error", report.error->message()}});
+    log.warn("failure not written to the status", {{"error", report.error->message()}});
   }
 }
 

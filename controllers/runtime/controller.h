@@ -14,6 +14,7 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/executor.h"
 #include "controllers/runtime/metrics.h"
+#include "controllers/runtime/reconcile_log.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/work_queue.h"
 #include "controllers/runtime/workload_client.h"
@@ -92,8 +93,9 @@ class Controller {
   void reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop);
   [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const;
   void measure(const plan::Plan& plan, const ExecutionReport& report) const;
-  void settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, const std::stop_token& stop);
-  void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
+  void settle(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log,
+              const std::stop_token& stop);
+  void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;
   /// Adds the keys to the queue when an object of the store changes, and the store to the write ledger.

@@ -198,7 +198,8 @@ std::optional<Error> EventRecorder::send(Known& known, const std::stop_token& st
                         error->code() == ErrorCode::kUnauthorized;
   if (may_pass && ++known.tries < options_.tries) return error;
   failed_.increment();
-  log_.warn("event not sent", {{"key", known.key.to_string()}, {"error", error->message()}});
+  log_.warn("event not sent",
+            {{"namespace", known.key.namespace_name}, {"name", known.key.name}, {"error", error->message()}});
   known.tries = 0;
   return std::nullopt;
 }

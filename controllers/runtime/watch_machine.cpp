@@ -306,7 +306,8 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
 
 void WatchMachine::quarantine(const ObjectKey& key, std::string_view object, const Error& error) {
   metrics_.quarantined.increment();
-  log_.error("object cannot be decoded; quarantined", {{"key", key.to_string()}, {"error", error.message()}});
+  log_.error("object cannot be decoded; quarantined",
+             {{"namespace", key.namespace_name}, {"name", key.name}, {"error", error.message()}});
   if (!quarantined_) return;
   const std::string_view uid = client::json_member(client::json_member(object, "metadata"), "uid");
   quarantined_({type_, key, client::json_string(uid).value_or(""), error});

@@ -21,7 +21,7 @@ echo 'rayCluster: {headSidecarContainers: [{name: logs, image: fluent-bit}], def
 
 # start_operator [options]: starts an operator; its process id is in $last, its log in $workdir/operator.
 start_operator() {
-  "$operator" --config "$config" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 \
+  "$operator" --config "$config" --kubeconfig "$operator_kubeconfig" --webhook-bind-address=0 --metrics-bind-address=127.0.0.1:0 --metrics-secure=false \
     --health-probe-bind-address=127.0.0.1:0 "$@" 2>"$workdir/operator" &
   last=$!
   operators+=("$last")

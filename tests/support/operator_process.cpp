@@ -28,6 +28,7 @@ std::vector<std::string> arguments_of(const OperatorProcessOptions& options) {
       fmt::format("--shutdown-delay={}", options.shutdown_delay_seconds),
       "--webhook-bind-address=" + (options.webhook_port == 0 ? "0" : fmt::format("127.0.0.1:{}", options.webhook_port)),
   };
+  if (options.metrics_secure) out.push_back(fmt::format("--metrics-secure={}", *options.metrics_secure));
   if (!options.webhook_cert_dir.empty()) out.push_back("--webhook-cert-dir=" + options.webhook_cert_dir);
   if (options.leader_elect) {
     out.emplace_back("--leader-elect");

@@ -46,7 +46,9 @@ struct OperatorProcessOptions {
   std::string program = {};           ///< Empty: tpu-slice-operator of this build.
   int webhook_port = 0;               ///< On 127.0.0.1; 0: without webhook.
   std::string webhook_cert_dir = {};  ///< Empty: the operator creates its certificate and patches the configurations.
-  bool leader_elect = true;           ///< As in deploy/operator.
+  /// --metrics-secure; metrics() fails if it is true. Absent: not given, for versions without that flag.
+  std::optional<bool> metrics_secure = false;
+  bool leader_elect = true;  ///< As in deploy/operator.
   int shutdown_delay_seconds = 0;
   int node_timeout_seconds = 40;        ///< --node-not-ready-timeout, whose default is minutes.
   std::vector<std::string> flags = {};  ///< Additional flags.

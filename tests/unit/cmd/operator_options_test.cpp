@@ -38,6 +38,15 @@ TEST(OperatorOptions, BooleanFlagsMayHaveAValue) {
   EXPECT_FALSE(parse({"--leader-elect=false"})->options.leader_elect);
 }
 
+TEST(OperatorOptions, MetricsAreSecureUnlessThatIsTurnedOff) {
+  EXPECT_TRUE(parse({})->options.metrics_secure);
+  EXPECT_TRUE(parse({"--metrics-secure"})->options.metrics_secure);
+  EXPECT_FALSE(parse({"--metrics-secure=false"})->options.metrics_secure);
+  OperatorOptions options;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "metricsSecure: false\n", options).ok());
+  EXPECT_FALSE(options.metrics_secure);
+}
+
 TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({})->options.enables("raycluster"));
   EXPECT_FALSE(parse({"--controllers=*,-raycluster"})->options.enables("raycluster"));

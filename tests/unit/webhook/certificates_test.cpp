@@ -47,6 +47,33 @@ TEST(RenewCertificates, TheLeafHasEveryNameOfTheService) {
       http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "other.ours.svc").ok());
 }
 
+TEST(RenewCertificates, TheLeafIsForTheMetricsServiceToo) {
+  const FakeClock clock;
+  const CertificateBundle old = fresh(clock.wall());
+  SelfManagedOptions with_metrics = options();
+  with_metrics.metrics_service = "tpu-slice-operator-metrics";
+  const CertificateBundle bundle = *renew_certificates(old, with_metrics, clock.wall());
+  EXPECT_EQ(bundle.authorities, old.authorities);
+  for (const char* name : {"tpu-slice-webhook.ours.svc", "tpu-slice-operator-metrics.ours.svc"}) {
+    EXPECT_TRUE(http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), name).ok())
+        << name;
+  }
+  EXPECT_EQ(*renew_certificates(bundle, options(), clock.wall()), bundle) << "an older replica keeps it";
+}
+
+TEST(SelfSignedCertificates, AreRenewedBeforeTheyExpire) {
+  FakeClock clock;
+  const auto source = self_signed_certificates({"metrics.ours.svc"}, clock);
+  const http::Identity first = source->step({}).value();
+  EXPECT_TRUE(http::check_identity(first).ok());
+  clock.advance(std::chrono::hours(24 * 270));
+  EXPECT_EQ(source->step({}).value(), first);
+  clock.advance(std::chrono::hours(24 * 10));
+  const http::Identity second = source->step({}).value();
+  EXPECT_NE(second, first);
+  EXPECT_GT(*http::certificate_not_after(second.certificate_chain), clock.wall() + std::chrono::hours(24 * 300));
+}
+
 TEST(RenewCertificates, KeepsAValidBundle) {
   FakeClock clock;
   const CertificateBundle bundle = fresh(clock.wall());

@@ -13,6 +13,8 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class DiscardedEvents final : public EventSink {
@@ -91,8 +93,28 @@ TEST_F(ControllerTest, LogsOneLineForEachPlanThatWrites) {
   show_widget({{"replicas", 2}});
   settle();
   ASSERT_THAT(lines("plan applied"), SizeIs(1));
-  EXPECT_THAT(lines("plan applied")[0], HasSubstr("key=default/w"));
-  EXPECT_THAT(lines("plan applied")[0], HasSubstr("reason=\"create 2 pods\""));
+  const std::string line = lines("plan applied")[0];
+  EXPECT_THAT(line, HasSubstr("controllerKind=Widget namespace=default name=w reconcileID="));
+  EXPECT_THAT(line, HasSubstr("reason=\"create 2 pods\""));
+}
+
+TEST_F(ControllerTest, LinesOfOneReconcileHaveItsId) {
+  const auto id_of = [](const std::string& line) {
+    const std::size_t begin = line.find("reconcileID=");
+    return begin == std::string::npos ? "" : line.substr(begin + 12, 36);
+  };
+  api_.fault = [](const FakeApi::Call&) { return std::optional(Error::unavailable("down")); };
+  show_widget({{"replicas", 1}});
+  controller_->step(clock_.now(), {});
+  ASSERT_THAT(lines("reconcileID="), SizeIs(3)) << "plan applied, reconcile failed, failure not written";
+  const std::string first = id_of(lines_[0]);
+  EXPECT_THAT(first, MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
+  for (const std::string& line : lines_) EXPECT_EQ(id_of(line), first);
+  clock_.advance(10s);
+  lines_.clear();
+  controller_->step(clock_.now(), {});
+  ASSERT_THAT(lines("reconcileID="), Not(IsEmpty()));
+  EXPECT_NE(id_of(lines_[0]), first);
 }
 
 TEST_F(ControllerTest, DoesNotPlanBeforeTheStoresShowItsWrites) {

@@ -1,0 +1,120 @@
+#include "cmd/tpu-slice-operator/metrics_server.h"
+
+#include <utility>
+
+#include "api/base/pause.h"
+#include "cmd/tpu-slice-operator/options.h"
+
+namespace tpuslice {
+namespace {
+
+constexpr Duration kCertificateRetry = std::chrono::seconds(5);
+
+http::Reply plain_text(int status, std::string body) {
+  http::Reply reply;
+  reply.response = {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body) + "\n"};
+  if (status == 401) reply.response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (status == 405) reply.response.headers.emplace_back("Allow", "GET");
+  if (status == 503) reply.response.headers.emplace_back("Retry-After", "5");
+  return reply;
+}
+
+}  // namespace
+
+http::ServerOptions small_server(const std::string& address) {
+  http::ServerOptions options;
+  options.address = listen_address(address);
+  options.threads = 1;
+  options.header_limit = 8U << 10U;
+  options.body_limit = 1024;
+  options.max_connections = 100;
+  options.max_connections_per_peer = 50;
+  options.max_streams = 0;
+  options.read_timeout = std::chrono::seconds(5);
+  options.idle_timeout = std::chrono::seconds(30);
+  options.write_timeout = std::chrono::seconds(10);
+  return options;
+}
+
+MetricsServer::MetricsServer(const MetricsServerOptions& options, client::Writer& reviews, const Clock& clock,
+                             Metrics& metrics, const Logger& log)
+    : metrics_(metrics),
+      log_(log.with({{"component", "metrics"}})),
+      shares_certificate_(options.secure && options.shares_certificate && options.certificate_directory.empty()) {
+  if (!options.secure) return;
+  authorizer_.emplace(options.authorizer, reviews, clock, log_);
+  certificates_ = options.certificate_directory.empty()
+                      ? webhook::self_signed_certificates(
+                            webhook::service_dns_names(options.service, options.namespace_name), clock)
+                      : webhook::certificates_from_files(options.certificate_directory);
+}
+
+MetricsServer::~MetricsServer() {
+  if (authorizer_) authorizer_->stop();
+  if (server_) server_->stop();
+}
+
+Result<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsServerOptions& options,
+                                                            client::Writer& reviews, const Clock& clock,
+                                                            Metrics& metrics, const Logger& log) {
+  std::unique_ptr<MetricsServer> server(new MetricsServer(options, reviews, clock, metrics, log));
+  RETURN_IF_ERROR(server->listen(options));
+  return server;
+}
+
+Status MetricsServer::listen(const MetricsServerOptions& options) {
+  http::ServerOptions server = small_server(options.address);
+  if (certificates_) {
+    ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
+    // One more than there are reviews at a time: it serves clients that need none.
+    server.threads = static_cast<int>(options.authorizer.max_in_flight) + 1;
+    const MutexLock lock(mutex_);
+    identity_ = *server.tls;
+    if (!shares_certificate_) webhook::measure_certificate(metrics_, "metrics", identity_);
+  }
+  ASSIGN_OR_RETURN(server_,
+                   http::Server::start(std::move(server), [this](const http::Request& request, const http::Peer& peer) {
+                     return answer(request, peer);
+                   }));
+  return {};
+}
+
+http::Reply MetricsServer::answer(const http::Request& request, const http::Peer& peer) {
+  if (request.target.substr(0, request.target.find('?')) != "/metrics") return plain_text(404, "path is /metrics");
+  if (request.method != "GET") return plain_text(405, "method is GET");
+  if (authorizer_) {
+    const auto decision = authorizer_->authorize(request, peer);
+    if (decision.status != 200) return plain_text(decision.status, decision.message);
+  }
+  http::Reply reply;
+  reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
+  return reply;
+}
+
+void MetricsServer::set_certificate(const http::Identity& identity) {
+  const MutexLock lock(mutex_);
+  if (identity == identity_) return;
+  if (const Status taken = server_->set_tls(identity, ""); !taken) {
+    log_.error("certificate not loaded", {{"error", taken.error().message()}});
+    return;
+  }
+  identity_ = identity;
+  webhook::measure_certificate(metrics_, "metrics", identity_);
+  log_.info("certificate served");
+}
+
+Duration MetricsServer::step(std::stop_token stop) {
+  const auto identity = certificates_->step(std::move(stop));
+  if (!identity) {
+    log_.warn("certificate not read; the last one is served", {{"error", identity.error().message()}});
+    return kCertificateRetry;
+  }
+  set_certificate(*identity);
+  return certificates_->interval();
+}
+
+void MetricsServer::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) pause(step(stop), stop);
+}
+
+}  // namespace tpuslice

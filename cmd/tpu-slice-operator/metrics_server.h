@@ -1,0 +1,76 @@
+// MetricsServer: /metrics by HTTPS for authorized clients, or by HTTP for all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "api/base/clock.h"
+#include "api/base/log.h"
+#include "api/base/metrics.h"
+#include "api/base/mutex.h"
+#include "api/client/client.h"
+#include "api/http/server/server.h"
+#include "controllers/runtime/request_authorizer.h"
+#include "webhook/certificates.h"
+
+namespace tpuslice {
+
+struct MetricsServerOptions {
+  std::string address = "127.0.0.1:0";  ///< As --metrics-bind-address.
+  bool secure = true;                   ///< HTTPS and authorization.
+  std::string certificate_directory;    ///< With tls.crt and tls.key; empty: another certificate.
+  bool shares_certificate = false;      ///< Without a directory: set_certificate() will be called; else self-signed.
+  std::string service;                  ///< The self-signed certificate is for the names of this Service.
+  std::string namespace_name;           ///< Of the Service.
+  runtime::RequestAuthorizerOptions authorizer;
+};
+
+/// Options of a server whose requests have no bodies: metrics, health probes.
+[[nodiscard]] http::ServerOptions small_server(const std::string& address);
+
+/// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica.
+class MetricsServer {
+ public:
+  /// Listens at once; a certificate that is shared is a self-signed one until set_certificate(). All arguments outlive
+  /// the server; `reviews` should have a short deadline.
+  ///
+  /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address or for certificate files
+  /// that cannot be used; NotFound for certificate files that do not exist.
+  static Result<std::unique_ptr<MetricsServer>> start(const MetricsServerOptions& options, client::Writer& reviews,
+                                                      const Clock& clock, Metrics& metrics, const Logger& log);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  [[nodiscard]] bool shares_certificate() const { return shares_certificate_; }
+  /// It has a certificate that run() renews.
+  [[nodiscard]] bool keeps_certificate() const { return certificates_ != nullptr && !shares_certificate_; }
+  /// From now on new connections get this certificate.
+  void set_certificate(const http::Identity& identity) TPUSLICE_EXCLUDES(mutex_);
+
+  /// Reads or renews the certificate; returns when the next step is due. Failures are logged and retried.
+  Duration step(std::stop_token stop);
+  /// Steps until `stop`.
+  void run(const std::stop_token& stop);
+
+ private:
+  MetricsServer(const MetricsServerOptions& options, client::Writer& reviews, const Clock& clock, Metrics& metrics,
+                const Logger& log);
+  Status listen(const MetricsServerOptions& options);
+  [[nodiscard]] http::Reply answer(const http::Request& request, const http::Peer& peer);
+
+  Metrics& metrics_;
+  const Logger log_;
+  const bool shares_certificate_;
+  std::optional<runtime::RequestAuthorizer> authorizer_;      ///< Without: HTTP.
+  std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
+  Mutex mutex_;
+  http::Identity identity_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace tpuslice

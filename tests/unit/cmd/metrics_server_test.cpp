@@ -1,0 +1,177 @@
+#include "cmd/tpu-slice-operator/metrics_server.h"
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/base/file.h"
+#include "api/base/pause.h"
+#include "api/http/client/io_threads.h"
+#include "api/http/client/network_transport.h"
+#include "cmd/tpu-slice-operator/process_metrics.h"
+#include "tests/support/fake_reviews.h"
+#include "tests/support/loopback_identity.h"
+
+namespace tpuslice {
+namespace {
+
+using testing::FakeReviews;
+using ::testing::HasSubstr;
+
+class MetricsServerTest : public ::testing::Test {
+ protected:
+  MetricsServerTest() {
+    reviews_.users = {{"good", "prometheus"}, {"poor", "tenant"}};
+    reviews_.readers = {"prometheus"};
+    metrics_.counter("a_total", "A.").increment(7);
+  }
+  void start(MetricsServerOptions options) {
+    options.service = "tpu-slice-operator-metrics";
+    options.namespace_name = "ours";
+    auto server = MetricsServer::start(options, reviews_, clock_, metrics_, {});
+    ASSERT_TRUE(server.ok()) << server.error().message();
+    server_ = std::move(*server);
+  }
+  /// Without `ca`, any certificate will do.
+  Result<http::Response> get(const std::string& token, const std::string& target = "/metrics",
+                             const std::string& ca = {}, const std::string& scheme = "https",
+                             const std::string& method = "GET") {
+    http::TransportOptions options;
+    options.server = scheme + "://127.0.0.1:" + std::to_string(server_->port());
+    options.ca = ca;
+    options.insecure_skip_verify = ca.empty();
+    ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(options));
+    http::Request request;
+    request.method = method;
+    request.target = target;
+    if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
+    return transport->call(request, std::chrono::seconds(20), {});
+  }
+  int status(const std::string& token, const std::string& target = "/metrics") {
+    const auto response = get(token, target);
+    return response ? response->status : 0;
+  }
+
+  std::shared_ptr<http::IoThreads> io_ = http::start_io();
+  RealClock clock_;
+  Metrics metrics_;
+  FakeReviews reviews_;
+  std::unique_ptr<MetricsServer> server_;
+};
+
+TEST_F(MetricsServerTest, ServesAuthorizedClientsByHttps) {
+  start({});
+  const auto response = get("good");
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_THAT(response->body, HasSubstr("a_total 7"));
+  EXPECT_THAT(response->body, HasSubstr("tpuslice_certificate_expiry_timestamp_seconds{server=\"metrics\"}"));
+  EXPECT_EQ(status("poor"), 403);
+  EXPECT_EQ(status("bad"), 401);
+  EXPECT_EQ(status(""), 401);
+  const std::string* challenge = http::find_header(get("")->headers, "WWW-Authenticate");
+  ASSERT_NE(challenge, nullptr);
+}
+
+TEST_F(MetricsServerTest, OtherPathsAndMethodsCostNoReview) {
+  start({});
+  EXPECT_EQ(status("good", "/debug"), 404);
+  EXPECT_EQ(get("good", "/metrics", "", "https", "POST")->status, 405);
+  EXPECT_EQ(reviews_.count(), 0U);
+}
+
+TEST_F(MetricsServerTest, AnswersUnavailableIfTheApiServerDoesNotReview) {
+  reviews_.error = Error::unavailable("connection refused");
+  start({});
+  const auto response = get("good");
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 503);
+  EXPECT_NE(http::find_header(response->headers, "Retry-After"), nullptr);
+}
+
+TEST_F(MetricsServerTest, ServesAllClientsByHttpIfItIsNotSecure) {
+  start({.secure = false});
+  const auto response = get("", "/metrics", "", "http");
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_FALSE(server_->keeps_certificate());
+  EXPECT_EQ(reviews_.count(), 0U);
+}
+
+TEST_F(MetricsServerTest, ASecureServerDoesNotSpeakHttp) {
+  start({});
+  EXPECT_FALSE(get("good", "/metrics", "", "http").ok());
+}
+
+TEST_F(MetricsServerTest, ServesTheCertificateOfAnother) {
+  start({.shares_certificate = true});
+  EXPECT_TRUE(server_->shares_certificate());
+  const testing::LoopbackIdentity identity = testing::make_loopback_identity("webhook").value();
+  EXPECT_FALSE(get("good", "/metrics", identity.authority).ok());
+  server_->set_certificate(identity.leaf);
+  const auto response = get("good", "/metrics", identity.authority);
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+}
+
+TEST_F(MetricsServerTest, ReadsAChangedCertificateOfADirectory) {
+  const std::string directory = std::string(::testing::TempDir()) + "/metrics-certificate";
+  std::filesystem::create_directories(directory);
+  const auto write = [&](const testing::LoopbackIdentity& identity) {
+    ASSERT_TRUE(write_private_file(directory + "/tls.crt", identity.leaf.certificate_chain).ok());
+    ASSERT_TRUE(write_private_file(directory + "/tls.key", identity.leaf.private_key).ok());
+  };
+  const testing::LoopbackIdentity first = testing::make_loopback_identity("first").value();
+  const testing::LoopbackIdentity second = testing::make_loopback_identity("second").value();
+  write(first);
+  start({.certificate_directory = directory, .shares_certificate = true});
+  EXPECT_TRUE(server_->keeps_certificate());
+  EXPECT_EQ(get("good", "/metrics", first.authority)->status, 200);
+  write(second);
+  server_->step({});
+  EXPECT_EQ(get("good", "/metrics", second.authority)->status, 200);
+  EXPECT_FALSE(get("good", "/metrics", first.authority).ok());
+  std::filesystem::remove(directory + "/tls.key");
+  EXPECT_EQ(server_->step({}), std::chrono::seconds(5)) << "retried";
+  EXPECT_EQ(get("good", "/metrics", second.authority)->status, 200) << "the last one is served";
+  std::filesystem::remove_all(directory);
+}
+
+TEST_F(MetricsServerTest, DoesNotStartWithoutItsCertificateFiles) {
+  MetricsServerOptions options;
+  options.certificate_directory = "/does/not/exist";
+  const auto server = MetricsServer::start(options, reviews_, clock_, metrics_, {});
+  ASSERT_FALSE(server.ok());
+  EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
+}
+
+TEST_F(MetricsServerTest, StopsWhileTheApiServerHangs) {
+  std::atomic<bool> hangs = false;
+  reviews_.on_review = [&](const std::stop_token& stop) {
+    hangs = true;
+    pause(std::chrono::hours(1), stop);
+  };
+  start({});
+  std::jthread client([this] { static_cast<void>(get("good")); });
+  while (!hangs) pause(std::chrono::milliseconds(1), {});
+  const Instant begin = clock_.now();
+  server_.reset();
+  EXPECT_LT(clock_.now() - begin, std::chrono::seconds(10));
+}
+
+TEST(ProcessMetrics, AreMeasuredAtEachScrape) {
+  Metrics metrics;
+  const RealClock clock;
+  const ProcessMetrics process(metrics, clock);
+  EXPECT_THAT(metrics.scrape(), HasSubstr("process_open_fds"));
+  EXPECT_GT(metrics.gauge("process_resident_memory_bytes", "").value(), 1e6);
+  EXPECT_GT(metrics.gauge("process_open_fds", "").value(), 2);
+  EXPECT_GT(metrics.gauge("process_start_time_seconds", "").value(), 1e9);
+  EXPECT_GT(metrics.counter("process_cpu_seconds_total", "").value(), 0);
+}
+
+}  // namespace
+}  // namespace tpuslice

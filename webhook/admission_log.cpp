@@ -1,0 +1,36 @@
+#include "webhook/admission_log.h"
+
+#include <utility>
+
+namespace tpuslice::webhook {
+namespace {
+
+/// Bytes of a message; that of an object with many errors is long, and the client gets all of it.
+constexpr std::size_t kMaxMessage = 512;
+
+}  // namespace
+
+void AdmissionLog::record(std::string_view path, const AdmissionRecord& review) {
+  const LogLevel level = review.allowed ? LogLevel::kDebug : LogLevel::kInfo;
+  if (review.uid.empty() || !log_.enabled(level)) return;
+  std::uint64_t left_out = 0;
+  if (!review.allowed) {
+    const MutexLock lock(mutex_);
+    if (!limit_.try_acquire(clock_.now())) {
+      ++left_out_;
+      return;
+    }
+    left_out = std::exchange(left_out_, 0);
+  }
+  const Logger log = log_.with({{"webhook", path},
+                                {"requestID", review.uid},
+                                {"operation", review.operation},
+                                {"kind", review.kind},
+                                {"namespace", review.namespace_name},
+                                {"name", review.name}});
+  if (review.allowed) return log.debug("admission allowed");
+  log.info("admission denied",
+           {{"code", review.code}, {"reason", review.message.substr(0, kMaxMessage)}, {"left_out", left_out}});
+}
+
+}  // namespace tpuslice::webhook
