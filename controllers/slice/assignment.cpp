@@ -186,7 +186,7 @@ class Assigner {
     std::map<Candidates*, std::size_t> asked;
     for (const Slice* slice : gang.slices) {
       ++needed[by_slice_.at(slice)];
-      if (request_.scouts.contains(slice->key)) ++asked[by_slice_.at(slice)];
+      if (request_.asks_for_nodes(slice->key)) ++asked[by_slice_.at(slice)];
     }
     return std::ranges::all_of(
         needed, [&](const auto& entry) { return entry.second <= entry.first->usable() + asked[entry.first]; });
@@ -218,7 +218,7 @@ class Assigner {
       for (auto& [candidates, domain] : std::views::reverse(free)) candidates->put_back(std::move(domain));
       if (free.empty()) return {};
       return fmt::format("; until {} younger slices may use those that are free, as some were reserved for {} minutes",
-                         format_rfc3339(window_end), std::chrono::duration_cast<std::chrono::minutes>(timeout).count());
+                         format_rfc3339(window_end), std::chrono::ceil<std::chrono::minutes>(timeout).count());
     }
     const std::optional<Timestamp> backfill_until = last_end(awaited, window_end);
     std::size_t reserved = 0;
@@ -311,8 +311,8 @@ class Assigner {
       chosen.emplace_back(slice, *std::move(cheapest));
     }
     if (victims.size() + out_.preemptions.size() > request_.max_preemptions && !victims.empty()) {
-      return {fmt::format("; {} slices of lower priority would be ended for it, but too many have been within an hour",
-                          victims.size()),
+      return {fmt::format("; {} of lower priority would be ended for it, but too many have been within an hour",
+                          victims.size() == 1 ? "a slice" : fmt::format("{} slices", victims.size())),
               {}};
     }
     claimed_ = std::move(claimed);

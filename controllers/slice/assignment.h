@@ -1,7 +1,9 @@
 // Assignment: which waiting slice gets which whole, free domain, and why the others get none.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +64,11 @@ struct PlacementRequest {
   std::size_t max_preemptions = 0;  ///< Slices that may be ended now.
   /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
   std::map<ObjectKey, std::string> scouts = {};
+  /// Slices for which provisioning requests may bring nodes (provisioning_request.h).
+  std::set<ObjectKey> requested = {};
+  [[nodiscard]] bool asks_for_nodes(const ObjectKey& slice) const {
+    return scouts.contains(slice) || requested.contains(slice);
+  }
 };
 
 /// Marks the assigned domains as occupied in `inventory`. The assignment points into `request`.
@@ -71,8 +78,8 @@ struct PlacementRequest {
 ///
 /// - A slice without a domain reserves one that it could use later, within ReservationLimits, so that younger slices
 ///   with overlapping domains cannot starve it. One gang of each namespace does, if it would fit into an empty cluster,
-///   counting the nodes that its scouts ask for. A younger slice may use a reserved domain if it ends before the gang
-///   could start (backfill): both are known from activeDeadlineSeconds.
+///   counting the nodes that its scouts and provisioning requests ask for. A younger slice may use a reserved domain if
+///   it ends before the gang could start (backfill): both are known from activeDeadlineSeconds.
 /// - A slice whose pods select kubernetes.io/hostname, as Kueue's Topology Aware Scheduling makes them, gets these
 /// nodes
 ///   if they are a whole free domain, and no others.

@@ -19,14 +19,15 @@ constexpr std::size_t kMaxListedDomains = 6;
 Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory& inventory, std::string_view viewer) {
   const auto refuse = [](const std::string& reason) { return Error::of(ErrorCode::kConflict, "{}", reason); };
   const auto chosen = std::ranges::count_if(requirements.hostnames, [](const auto& name) { return !name.empty(); });
-  if (chosen < requirements.hosts) {
-    return refuse(fmt::format("{} of its {} pods select a node by {}: all or none must", chosen, requirements.hosts,
-                              tpu::kHostnameLabel));
+  if (chosen < requirements.open_hosts) {
+    return refuse(fmt::format("{} of its {} pods select a node by {}: all or none must", chosen,
+                              requirements.open_hosts, tpu::kHostnameLabel));
   }
   ChosenNodes out;
   std::set<std::string> domains;
   std::map<std::string, std::int64_t> chips;  // By node.
   for (const std::string& hostname : requirements.hostnames) {
+    if (hostname.empty()) continue;  // The host has succeeded, or is created once host 0 has a node.
     const NodeView* node = inventory.node_by_hostname(hostname);
     if (node == nullptr) {
       return refuse(fmt::format("its pods select node {}, which does not exist or has another accelerator", hostname));
@@ -51,6 +52,7 @@ Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory
     return refuse("the nodes that its pods select do not match their node selector and affinity");
   }
   if (fit.obstacle != Obstacle::kNone) return refuse(std::move(fit.text));
+  if (chosen < requirements.hosts) out.nodes.clear();
   return out;
 }
 

@@ -13,10 +13,11 @@ namespace tpuslice::slice {
 
 struct ChosenNodes {
   std::string domain;
-  std::vector<std::string> nodes;  ///< Node of each host, by host index.
+  std::vector<std::string> nodes;  ///< Node of each host, by host index; empty if a host does not exist or has ended.
 };
 
-/// `requirements.hostnames` is not empty.
+/// `requirements.hostnames` is not empty. Hosts that are created later, as their controller waits for host 0, join the
+/// domain of those that exist; their own node selectors say where.
 ///
 /// Errors: Conflict, with the waiting reason for `viewer` (Inventory::check), if the nodes are not a whole free
 /// domain.

@@ -66,6 +66,7 @@ NodeRequirements node_requirements(const Slice& slice) {
   requirements.hosts = slice.size;
   for (const PodPtr& pod : slice.hosts) {
     if (!pod->node_name.empty()) continue;  // A bound pod needs no other node.
+    ++requirements.open_hosts;
     requirements.chips = pod->tpu_chips;
     add_hostname(requirements, *pod);
     if (requirements.too_many) continue;

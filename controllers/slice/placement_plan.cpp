@@ -244,6 +244,9 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
   for (const PodPtr& scout : scouts) {
     if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
   }
+  for (const auto& each : seen.provisioning.requests) {
+    if (may_bring_nodes(*each)) request.requested.insert(slice_of_request(each->annotations));
+  }
   PlanBuilder builder(seen);
   const bool asks = !scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
   if (!request.ready.empty() || asks) {

@@ -8,20 +8,35 @@
 #include <fmt/format.h>
 
 #include "api/types/view_reader.h"
+#include "controllers/slice/node_match.h"
+#include "controllers/slice/scale_up_bounds.h"
 #include "controllers/slice/scout_pod.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
 
+/// Of a waiting reason, in bytes.
+constexpr std::size_t kMaxMessage = 200;
+/// Of nodes that GKE provisions for requests of kQueuedClass.
+constexpr std::string_view kQueuedTaint = "cloud.google.com/gke-queued";
+
+/// The later of two ends: capacity may be revoked after its booking has expired.
+bool precedes(const std::string& a, const std::string& b) {
+  const auto rank = [](const std::string& type) {
+    return type == "CapacityRevoked" ? 3 : type == "BookingExpired" ? 2 : type == "Failed" ? 1 : 0;
+  };
+  return rank(a) < rank(b);
+}
+
 void read_conditions_of(view::Value value, ProvisioningRequestView& request) {
   view::each_item(value, [&](view::Value item) {
     view::ConditionView condition = view::read_condition(item);
-    const bool ends =
-        condition.type == "Failed" || condition.type == "BookingExpired" || condition.type == "CapacityRevoked";
-    if (condition.type == "Provisioned") request.provisioned = condition.is_true;
-    if (ends && condition.is_true) request.ended = true;
-    if ((ends && condition.is_true) || (condition.type == "Provisioned" && !request.ended)) {
+    if (condition.type == "Provisioned") {
+      request.provisioned = condition.is_true;
+      if (request.ended.empty()) request.message = std::move(condition.message);
+    } else if (condition.is_true && precedes(request.ended, condition.type)) {
+      request.ended = condition.type;
       request.message = std::move(condition.message);
     }
   });
@@ -59,10 +74,139 @@ plan::Action remove(const ResourceType& type, const View& object) {
   return plan::Action::remove(type, object.key, {.uid = object.uid});
 }
 
-ObjectKey slice_of_request(const StringMap& annotations) {
-  const auto found = annotations.find(tpu::kScoutFor);
-  return found == annotations.end() ? ObjectKey{} : slice_of_scout(found->second);
+bool tolerates_queued_nodes(const NodeRequirements& requirements) {
+  NodeView queued;
+  queued.taints = {{.key = std::string(kQueuedTaint), .value = "true", .effect = "NoSchedule"}};
+  return std::ranges::all_of(requirements.pods,
+                             [&](const PodRequirements& each) { return untolerated_taint(*each.pod, queued).empty(); });
 }
+
+class RequestPlanner {
+ public:
+  RequestPlanner(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,
+                 const std::string& accelerator, Timestamp now, const ScaleUpOptions& options)
+      : waiting_(waiting),
+        state_(state),
+        accelerator_(accelerator),
+        now_(now),
+        options_(options),
+        bounds_(options.max_scouts) {}
+
+  ScoutPlan plan() {
+    for (const WaitingSlice& each : waiting_) {
+      if (wants_request(each)) wanted_.emplace(each.slice->key, &each);
+    }
+    for (const auto& request : state_.requests) keep_or_delete(*request);
+    std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const auto* request) { return request->created; });
+    for (const auto& each : state_.templates) {
+      const ObjectKey slice = slice_of_request(each->annotations);
+      templates_[slice] = each.get();
+      if (!each->deletion && !wanted_.contains(slice)) plan_.deletes.push_back(remove(kPodTemplates, *each));
+    }
+    for (std::size_t first = 0; first < waiting_.size();) {
+      const std::size_t last = end_of_gang(waiting_, first);
+      ask(first, last);
+      first = last;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  [[nodiscard]] bool wants_request(const WaitingSlice& waiting) {
+    if (scale_up_of(waiting, options_) != ScaleUp::kProvisioningRequest) return false;
+    if (options_.provisioning_class != kQueuedClass || tolerates_queued_nodes(*waiting.lacks)) return true;
+    plan_.notes[waiting.slice] = fmt::format(
+        "; nothing is asked for: nodes of class {} have the taint {}=true:NoSchedule, which the pods do "
+        "not tolerate",
+        kQueuedClass, kQueuedTaint);
+    return false;
+  }
+
+  void set_earlier(Timestamp when) { plan_.changes_at = std::min(plan_.changes_at.value_or(when), when); }
+
+  void keep_or_delete(const ProvisioningRequestView& request) {
+    const ObjectKey slice = slice_of_request(request.annotations);
+    const bool is_first = requested_.insert(slice).second;
+    if (request.deletion) return;
+    const auto found = wanted_.find(slice);
+    const Timestamp due = request.created.value_or(now_) + options_.timeout;
+    const bool over = !request.ended.empty() && now_ >= due;
+    if (!is_first || found == wanted_.end() || over || request.provisioning_class != options_.provisioning_class) {
+      plan_.deletes.push_back(remove(kProvisioningRequests, request));
+      return;
+    }
+    const bool unsuccessful = !request.ended.empty() || (!request.provisioned && now_ >= due);
+    bounds_.count(*found->second, unsuccessful);
+    if (unsuccessful) unsuccessful_.push_back(&request);
+    if (now_ < due && !request.provisioned) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
+    if (!request.ended.empty()) set_earlier(due);
+    plan_.notes[found->second->slice] = note_of(request, due);
+  }
+
+  static std::string note_of(const ProvisioningRequestView& request, Timestamp due) {
+    std::string state = request.provisioned ? "is provisioned" : "asks for nodes";
+    if (!request.ended.empty()) state = fmt::format("has ended ({})", request.ended);
+    const std::string again =
+        request.ended.empty() ? "" : fmt::format("; the next one is made at {}", format_rfc3339(due));
+    return fmt::format("; ProvisioningRequest {} {}{}{}{}", request.key.to_string(), state,
+                       request.message.empty() ? "" : ": ", request.message.substr(0, kMaxMessage), again);
+  }
+
+  /// For the slices [first, last) of `waiting_`, which start together.
+  void ask(std::size_t first, std::size_t last) {
+    std::vector<const WaitingSlice*> missing;
+    for (std::size_t i = first; i < last; ++i) {
+      const WaitingSlice& waiting = waiting_[i];
+      if (!wanted_.contains(waiting.slice->key)) continue;
+      const Timestamp due = waiting.slice->last_created() + options_.delay;
+      if (now_ < due) {
+        set_earlier(due);
+        return;
+      }
+      if (!requested_.contains(waiting.slice->key)) missing.push_back(&waiting);
+    }
+    if (missing.empty()) return;
+    const Room room = bounds_.room_for(missing);
+    if (room == Room::kNotYet && next_unsuccessful_) set_earlier(*next_unsuccessful_);
+    if (room != Room::kYes) {
+      for (const WaitingSlice* waiting : missing) plan_.notes[waiting->slice] = too_many_note(options_);
+      return;
+    }
+    for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
+      plan_.deletes.push_back(remove(kProvisioningRequests, *unsuccessful_.back()));
+      unsuccessful_.pop_back();
+    }
+    for (const WaitingSlice* waiting : missing) create(*waiting);
+  }
+
+  /// The template first: a request whose template does not exist fails.
+  void create(const WaitingSlice& waiting) {
+    bounds_.count(waiting);
+    const auto found = templates_.find(waiting.slice->key);
+    if (found != templates_.end() && found->second->deletion) return;
+    plan_.creates.push_back(
+        found == templates_.end()
+            ? plan::Action::create(kPodTemplates, Object(pod_template(*waiting.slice, accelerator_, options_)))
+            : plan::Action::create(kProvisioningRequests,
+                                   Object(provisioning_request(*waiting.slice, accelerator_, options_))));
+    plan_.creates.back().failure_reason = "FailedScaleUp";
+    plan_.notes[waiting.slice] = fmt::format("; ProvisioningRequest {}/{} asks for nodes", options_.namespace_name,
+                                             scout_name(waiting.slice->key));
+  }
+
+  const std::vector<WaitingSlice>& waiting_;
+  const ProvisioningState& state_;
+  const std::string& accelerator_;
+  const Timestamp now_;
+  const ScaleUpOptions& options_;
+  ScaleUpBounds bounds_;
+  std::map<ObjectKey, const WaitingSlice*> wanted_;
+  std::set<ObjectKey> requested_;  ///< Slices with a request, which may be terminating.
+  std::map<ObjectKey, const MetadataView*> templates_;
+  std::vector<const ProvisioningRequestView*> unsuccessful_;  ///< The oldest is last.
+  std::optional<Timestamp> next_unsuccessful_;                ///< When the next request is.
+  ScoutPlan plan_;
+};
 
 }  // namespace
 
@@ -72,8 +216,9 @@ Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("provisioning request", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value);
-    if (member != "status") return;
+    if (member != "spec" && member != "status") return;
     view::each_member(value, [&](std::string_view name, view::Value part) {
+      if (name == "provisioningClassName") request.provisioning_class = view::text_of(part);
       if (name == "conditions") read_conditions_of(part, request);
     });
   }));
@@ -87,55 +232,19 @@ std::string accelerator_of_request(const StringMap& annotations) {
   return found == annotations.end() ? std::string() : found->second;
 }
 
+ObjectKey slice_of_request(const StringMap& annotations) {
+  const auto found = annotations.find(tpu::kScoutFor);
+  return found == annotations.end() ? ObjectKey{} : slice_of_scout(found->second);
+}
+
+bool may_bring_nodes(const ProvisioningRequestView& request) {
+  if (request.deletion || !request.ended.empty() || request.provisioning_class == kCheckCapacityClass) return false;
+  return !request.provisioned || request.provisioning_class == kAtomicScaleUpClass;
+}
+
 ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,
                                      const std::string& accelerator, Timestamp now, const ScaleUpOptions& options) {
-  ScoutPlan plan;
-  const auto set_earlier = [&](Timestamp when) { plan.changes_at = std::min(plan.changes_at.value_or(when), when); };
-  std::map<ObjectKey, const WaitingSlice*> wanted;
-  for (const WaitingSlice& each : waiting) {
-    if (scale_up_of(each, options) == ScaleUp::kProvisioningRequest) wanted.emplace(each.slice->key, &each);
-  }
-  std::map<const NodeRequirements*, std::size_t> counts;
-  std::set<ObjectKey> requested;
-  for (const auto& request : state.requests) {
-    const ObjectKey slice = slice_of_request(request->annotations);
-    const auto found = wanted.find(slice);
-    requested.insert(slice);
-    if (request->deletion) continue;
-    const Timestamp retry = request->created.value_or(now) + options.timeout;
-    if (found == wanted.end() || (request->ended && now >= retry)) {
-      plan.deletes.push_back(remove(kProvisioningRequests, *request));
-      continue;
-    }
-    ++counts[found->second->lacks.get()];
-    if (request->ended) set_earlier(retry);
-    const char* state_text = request->ended ? "failed" : request->provisioned ? "is provisioned" : "asks for nodes";
-    plan.notes[found->second->slice] =
-        fmt::format("; ProvisioningRequest {} {}{}{}", request->key.to_string(), state_text,
-                    request->message.empty() ? "" : ": ", request->message.substr(0, kMaxProvisioningMessage));
-  }
-  std::set<ObjectKey> templates;
-  for (const auto& each : state.templates) {
-    const ObjectKey slice = slice_of_request(each->annotations);
-    templates.insert(slice);
-    if (!each->deletion && !wanted.contains(slice)) plan.deletes.push_back(remove(kPodTemplates, *each));
-  }
-  for (const WaitingSlice& each : waiting) {
-    if (!wanted.contains(each.slice->key) || requested.contains(each.slice->key)) continue;
-    const Timestamp due = each.slice->last_created() + options.delay;
-    if (now < due) {
-      set_earlier(due);
-      continue;
-    }
-    if (++counts[each.lacks.get()] > options.max_scouts) continue;
-    const bool has_template = templates.contains(each.slice->key);
-    plan.creates.push_back(
-        has_template ? plan::Action::create(kProvisioningRequests,
-                                            Object(provisioning_request(*each.slice, accelerator, options)))
-                     : plan::Action::create(kPodTemplates, Object(pod_template(*each.slice, accelerator, options))));
-    plan.creates.back().failure_reason = "FailedScaleUp";
-  }
-  return plan;
+  return RequestPlanner(waiting, state, accelerator, now, options).plan();
 }
 
 }  // namespace tpuslice::slice

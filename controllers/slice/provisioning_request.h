@@ -18,6 +18,12 @@ inline constexpr ResourceType kProvisioningRequests{"autoscaling.x-k8s.io", "v1"
                                                     "provisioningrequests"};
 inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplates"};
 
+/// Classes that the cluster autoscaler and GKE document.
+inline constexpr std::string_view kCheckCapacityClass = "check-capacity.autoscaling.x-k8s.io";
+inline constexpr std::string_view kQueuedClass = "queued-provisioning.gke.io";
+inline constexpr std::string_view kAtomicScaleUpClass = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
+inline constexpr std::string_view kQueuedProvisioningClass = "queued-provisioning.gke.io";
+
 struct ProvisioningRequestView {
   ObjectKey key;
   std::string uid;
@@ -26,9 +32,10 @@ struct ProvisioningRequestView {
   std::optional<Timestamp> deletion;
   std::optional<ControllerRef> controller;
   StringMap annotations;
-  bool provisioned = false;  ///< Condition Provisioned. Of best-effort-atomic-scale-up, the nodes may not exist yet.
-  bool ended = false;        ///< Condition Failed, BookingExpired or CapacityRevoked.
-  std::string message;       ///< Of the condition that says so, or of Provisioned=False.
+  std::string provisioning_class;
+  bool provisioned = false;  ///< Condition Provisioned. Of kAtomicScaleUpClass, the nodes may not exist yet.
+  std::string ended;         ///< The condition of Failed, BookingExpired and CapacityRevoked that is true; empty: none.
+  std::string message;       ///< Of that condition, or of Provisioned.
 
   static Result<ProvisioningRequestView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   friend bool operator==(const ProvisioningRequestView&, const ProvisioningRequestView&) = default;
@@ -43,10 +50,15 @@ struct ProvisioningState {
 /// The accelerator of a request or template of ours, which is the key of its reconciler; empty for others.
 [[nodiscard]] std::string accelerator_of_request(const StringMap& annotations);
 
+/// Nodes that do not exist yet may come for it.
+[[nodiscard]] bool may_bring_nodes(const ProvisioningRequestView& request);
+/// The slice for which a request or template asks, from its annotations.
+[[nodiscard]] ObjectKey slice_of_request(const StringMap& annotations);
+
 /// - Each slice with ScaleUp::kProvisioningRequest that lacks a domain gets a template, then a request, in the order of
-///   `waiting`; at most ScaleUpOptions::max_scouts with equivalent requirements.
-/// - Requests of slices that no longer wait are deleted, with their templates. One that failed is deleted, and made
-///   again, ScaleUpOptions::timeout after its creation.
+///   `waiting`, within ScaleUpBounds. All slices of a gang get theirs or none.
+/// - Requests of slices that no longer wait are deleted, with their templates, and those of another class.
+/// - A request that ended is deleted, and made again, ScaleUpOptions::timeout after its creation.
 ///
 /// `accelerator`: value of the node label.
 [[nodiscard]] ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,

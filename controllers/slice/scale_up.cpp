@@ -8,13 +8,13 @@
 
 #include "api/base/strings.h"
 #include "controllers/slice/pod_patches.h"
+#include "controllers/slice/scale_up_bounds.h"
 #include "controllers/slice/scout_pod.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
 
-constexpr std::size_t kScoutsOfAccelerator = 10;  // Times max_scouts.
 constexpr std::size_t kMaxAvoidedDomains = 256;
 /// How often to look for an autoscaler while slices wait.
 constexpr Duration kAutoscalerCheck = std::chrono::minutes(1);
@@ -45,13 +45,13 @@ class ScoutPlanner {
         inventory_(inventory),
         has_autoscaler_(has_autoscaler),
         now_(now),
-        options_(options) {}
+        options_(options),
+        bounds_(options.max_scouts) {}
 
   ScoutPlan plan() {
     keep_or_delete_scouts();
     for (std::size_t first = 0; first < waiting_.size();) {
-      std::size_t last = first + 1;
-      while (last < waiting_.size() && are_one_gang(*waiting_[first].slice, *waiting_[last].slice)) ++last;
+      const std::size_t last = end_of_gang(waiting_, first);
       ask(first, last);
       first = last;
     }
@@ -59,14 +59,16 @@ class ScoutPlanner {
   }
 
  private:
-  static bool are_one_gang(const Slice& a, const Slice& b) {
-    return !a.gang.empty() && a.gang == b.gang && a.key.namespace_name == b.key.namespace_name;
-  }
-
   /// Nothing is asked for slices that wait for something else, or do not want it.
   [[nodiscard]] bool wants_scout(const WaitingSlice& waiting) const {
     const ScaleUp mode = scale_up_of(waiting, options_);
     return mode == ScaleUp::kScout || (mode == ScaleUp::kAuto && has_autoscaler_);
+  }
+
+  /// A scout with a node is kept while no autoscaler is found: the domain may still become whole, and without the scout
+  /// an autoscaler that does not report its status would remove the nodes.
+  [[nodiscard]] bool keeps_scout(const WaitingSlice& waiting, const PodView& scout) const {
+    return wants_scout(waiting) || (scale_up_of(waiting, options_) == ScaleUp::kAuto && !scout.node_name.empty());
   }
 
   /// It avoids a domain that has been removed: the autoscaler could not add that again.
@@ -108,19 +110,17 @@ class ScoutPlanner {
   }
 
   void keep_or_delete_scouts() {
-    std::map<ObjectKey, const WaitingSlice*> wanted;
-    for (const WaitingSlice& each : waiting_) {
-      if (wants_scout(each)) wanted.emplace(each.slice->key, &each);
-    }
+    std::map<ObjectKey, const WaitingSlice*> by_slice;
+    for (const WaitingSlice& each : waiting_) by_slice.emplace(each.slice->key, &each);
     for (const PodPtr& scout : scouts_) {
       const ObjectKey slice = slice_of_scout(*scout);
       if (scout->terminating()) {
         ending_.insert(slice);
         continue;
       }
-      const auto waiting = wanted.find(slice);
-      if (waiting == wanted.end() || scout->finished() || is_in_the_way(*scout) || is_stuck(*scout) ||
-          is_done(*scout, *waiting->second->lacks) ||
+      const auto waiting = by_slice.find(slice);
+      if (waiting == by_slice.end() || !keeps_scout(*waiting->second, *scout) || scout->finished() ||
+          is_in_the_way(*scout) || is_stuck(*scout) || is_done(*scout, *waiting->second->lacks) ||
           avoids_removed_domain(*scout, waiting->second->slice->topology_key) || kept_.contains(slice)) {
         remove(*scout);
         ending_.insert(slice);
@@ -128,7 +128,7 @@ class ScoutPlanner {
       }
       kept_.emplace(slice, scout);
       const bool unsuccessful = is_unsuccessful(*scout);
-      count(*waiting->second, unsuccessful);
+      bounds_.count(*waiting->second, unsuccessful);
       if (unsuccessful) {
         unsuccessful_.push_back(scout);
       } else if (scout->node_name.empty() && scout->created) {
@@ -147,12 +147,6 @@ class ScoutPlanner {
     plan_.deletes.push_back(std::move(action));
   }
 
-  void count(const WaitingSlice& waiting, bool unsuccessful = false) {
-    ++by_requirements_[waiting.lacks.get()];
-    if (!unsuccessful) ++by_namespace_[waiting.slice->key.namespace_name];
-    ++total_;
-  }
-
   /// The slices [first, last) of `waiting_`, which start together.
   void ask(std::size_t first, std::size_t last) {
     std::vector<const WaitingSlice*> missing;
@@ -160,6 +154,9 @@ class ScoutPlanner {
       const WaitingSlice& waiting = waiting_[i];
       if (!wants_scout(waiting)) {
         note_refusal(waiting);
+        if (const auto scout = kept_.find(waiting.slice->key); scout != kept_.end()) {
+          note_scout(waiting, *scout->second);
+        }
         continue;
       }
       const Timestamp due = waiting.slice->last_created() + options_.delay;
@@ -174,35 +171,17 @@ class ScoutPlanner {
       }
     }
     if (missing.empty()) return;
-    if (!has_room(missing)) {
-      for (const WaitingSlice* waiting : missing) {
-        plan_.notes[waiting->slice] =
-            fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options_.max_scouts);
-      }
+    const Room room = bounds_.room_for(missing);
+    if (room == Room::kNotYet && next_unsuccessful_) set_earlier(*next_unsuccessful_);
+    if (room != Room::kYes) {
+      for (const WaitingSlice* waiting : missing) plan_.notes[waiting->slice] = too_many_note(options_);
       return;
     }
-    for (const WaitingSlice* waiting : missing) create(*waiting);
-  }
-
-  /// Makes room by deleting unsuccessful scouts if necessary.
-  bool has_room(const std::vector<const WaitingSlice*>& missing) {
-    std::map<const NodeRequirements*, std::size_t> more;
-    for (const WaitingSlice* waiting : missing) ++more[waiting->lacks.get()];
-    const bool too_many_alike = std::ranges::any_of(
-        more, [&](const auto& entry) { return by_requirements_[entry.first] + entry.second > options_.max_scouts; });
-    if (too_many_alike) return false;
-    const std::string& space = missing.front()->slice->key.namespace_name;
-    const std::size_t limit = kScoutsOfAccelerator * options_.max_scouts;
-    if (by_namespace_[space] + missing.size() > options_.max_scouts ||
-        total_ - unsuccessful_.size() + missing.size() > limit) {
-      if (next_unsuccessful_) set_earlier(*next_unsuccessful_);
-      return false;
-    }
-    for (; total_ + missing.size() > 2 * limit; --total_) {
+    for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
       remove(*unsuccessful_.back());
       unsuccessful_.pop_back();
     }
-    return true;
+    for (const WaitingSlice* waiting : missing) create(*waiting);
   }
 
   void create(const WaitingSlice& waiting) {
@@ -213,7 +192,7 @@ class ScoutPlanner {
     action.failure_reason = "FailedScaleUp";
     plan_.creates.push_back(std::move(action));
     plan_.notes[waiting.slice] = asks(key);
-    count(waiting);
+    bounds_.count(waiting);
   }
 
   static std::string asks(const ObjectKey& scout) {
@@ -233,8 +212,7 @@ class ScoutPlanner {
       set_earlier(now_ + kAutoscalerCheck);
       plan_.notes[waiting.slice] =
           "; no cluster autoscaler was found (ConfigMap kube-system/cluster-autoscaler-status): --scale-up=scout asks "
-          "for "
-          "nodes all the same";
+          "for nodes all the same";
     }
   }
 
@@ -248,9 +226,7 @@ class ScoutPlanner {
   std::set<ObjectKey> ending_;                  ///< Slices whose scout is being deleted; its name is not free.
   std::vector<PodPtr> unsuccessful_;            ///< The oldest is last.
   std::optional<Timestamp> next_unsuccessful_;  ///< When the next scout is.
-  std::map<const NodeRequirements*, std::size_t> by_requirements_;
-  std::map<std::string, std::size_t> by_namespace_;
-  std::size_t total_ = 0;
+  ScaleUpBounds bounds_;
   std::map<const NodeRequirements*, std::vector<std::string>> avoided_;
   ScoutPlan plan_;
 };
@@ -280,6 +256,21 @@ ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) 
       chosen == "provisioning-request" || (chosen.empty() && options.mode == ScaleUp::kProvisioningRequest);
   if (request) return options.provisioning_class.empty() ? ScaleUp::kOff : ScaleUp::kProvisioningRequest;
   return options.mode;
+}
+
+std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t first) {
+  const Slice& slice = *waiting[first].slice;
+  std::size_t last = first + 1;
+  if (slice.gang.empty()) return last;
+  while (last < waiting.size() && waiting[last].slice->gang == slice.gang &&
+         waiting[last].slice->key.namespace_name == slice.key.namespace_name) {
+    ++last;
+  }
+  return last;
+}
+
+std::string too_many_note(const ScaleUpOptions& options) {
+  return fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options.max_scouts);
 }
 
 ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts, Inventory& inventory,

@@ -28,9 +28,11 @@ struct ScaleUpOptions {
   std::string namespace_name;           ///< Of the scouts.
   std::string provisioning_class = {};  ///< Of provisioning requests; empty: none are made.
   std::string image = "registry.k8s.io/pause:3.10.1";
-  /// Scouts with equivalent node requirements, and of one namespace. Of a namespace unsuccessful ones do not count.
+  /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
+  /// requests.
   std::size_t max_scouts = 50;
-  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others.
+  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others. A
+  /// provisioning request that ended is made again this long after its creation.
   Duration timeout = std::chrono::minutes(15);
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
 };
@@ -47,8 +49,10 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 /// How nodes are asked for; kOff for a slice that lacks no domain, or does not want it.
 [[nodiscard]] ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options);
 
-/// Of the message of a provisioning request, in a waiting reason; in bytes.
-inline constexpr std::size_t kMaxProvisioningMessage = 200;
+/// The end of the gang that begins at `first`: slices of a gang follow each other.
+[[nodiscard]] std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t first);
+/// What the waiting reason says if ScaleUpOptions::max_scouts are exceeded.
+[[nodiscard]] std::string too_many_note(const ScaleUpOptions& options);
 
 struct ScoutPlan {
   std::vector<plan::Action> creates;
@@ -58,14 +62,13 @@ struct ScoutPlan {
   std::optional<Timestamp> changes_at;
 };
 
-/// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpOptions::max_scouts, ten
-///   times as many for the accelerator. All slices of a gang get theirs or none.
-/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got or that have become a
-/// whole
-///   domain, and those that avoid a domain which has been removed.
-/// - With twice as many scouts as for the accelerator, the oldest that is unsuccessful is deleted for each new one.
+/// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpBounds. All slices of a
+/// gang
+///   get theirs or none.
+/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got or that are a whole domain
+///   now, and those that avoid a domain which has been removed.
 ///
-/// `has_autoscaler`: for ScaleUp::kAuto.
+/// `has_autoscaler`: for ScaleUp::kAuto. Without one, only scouts that have a node are kept.
 [[nodiscard]] ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
                                     Inventory& inventory, bool has_autoscaler, Timestamp now,
                                     const ScaleUpOptions& options);

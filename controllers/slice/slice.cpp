@@ -81,6 +81,19 @@ void read_annotations(Slice& slice, const std::vector<PodPtr>& pods) {
   }
 }
 
+/// Hosts that had succeeded before they were deleted. A finalizer may still keep their pods.
+void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHosts& removed) {
+  const auto add = [&](int index, const std::string& uid) {
+    return index < slice.size && !hosts.contains(index) && slice.removed.emplace(index, uid).second;
+  };
+  std::erase_if(slice.terminating, [&](const PodPtr& pod) {
+    return pod->phase == PodPhase::kSucceeded && add(*host_index(*pod), pod->uid);
+  });
+  if (const auto found = removed.find(slice.key); found != removed.end()) {
+    for (const auto& [index, uid] : found->second) add(index, uid);
+  }
+}
+
 }  // namespace
 
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
@@ -125,12 +138,7 @@ Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Re
   for (const PodPtr& pod : pods) add_pod(slice, hosts, pod);
   const bool any_started = std::ranges::any_of(
       hosts, [](const auto& entry) { return !entry.second->finished() && !is_gated(*entry.second); });
-  // A later attempt has none.
-  if (const auto found = removed.find(key); found != removed.end() && any_started) {
-    for (const auto& [index, uid] : found->second) {
-      if (index < slice.size && !hosts.contains(index)) slice.removed.emplace(index, uid);
-    }
-  }
+  if (any_started) add_removed_hosts(slice, hosts, removed);  // A later attempt has none.
   for (auto& [index, pod] : hosts) slice.hosts.push_back(std::move(pod));
   return slice;
 }

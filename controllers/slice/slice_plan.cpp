@@ -201,6 +201,11 @@ class SlicePlanner {
         const std::string& domain = pod->annotation(tpu::kPlacedIn);
         reason = fmt::format("pod {} has no node{} yet: {}", pod->key.name, domain.empty() ? "" : " in " + domain,
                              read_unschedulable(*pod).reasons);
+        const auto chosen = pod->node_selector.find(tpu::kHostnameLabel);
+        if (chosen != pod->node_selector.end() && !domain.empty()) {
+          reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
+                                chosen->second, domain);
+        }
       }
       if (pod->annotation(tpu::kWaiting) == reason) continue;
       write(set_waiting_reason(*pod, reason));

@@ -52,6 +52,7 @@ Status resolve_priority(Registry& registry, const Resource& pods, const ObjectKe
   const JsonPtr found = registry.storage().get("priorityclasses.scheduling.k8s.io", {"", name});
   if (found == nullptr) return forbidden(pods, key.name, fmt::format("no PriorityClass with name {} was found", name));
   pod["spec"]["priority"] = int_at(*found, {"value"});
+  pod["spec"]["preemptionPolicy"] = string_at(*found, {"preemptionPolicy"}, "PreemptLowerPriority");
   return {};
 }
 

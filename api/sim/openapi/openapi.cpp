@@ -190,10 +190,38 @@ Json openapi_v2(const Resources& resources, const std::string& version) {
           {"definitions", std::move(definitions)}};
 }
 
+/// A field of a protobuf message with a string or another message, of less than 128 bytes.
+std::string protobuf_field(int number, const std::string& value) {
+  constexpr int kLengthDelimited = 2;
+  std::string out;
+  out += static_cast<char>((number << 3) | kLengthDelimited);
+  out += static_cast<char>(value.size());
+  return out + value;
+}
+
+/// Version 2 as an openapi.v2.Document of gnostic, without definitions.
+///
+/// kubectl reads it for a file with kind List, which has no path in version 3. It does not validate items of kinds that
+/// have no definition here; the server does, when it gets them.
+std::string openapi_v2_protobuf(const std::string& version) {
+  const std::string info = protobuf_field(1, "Kubernetes") + protobuf_field(2, version);
+  return protobuf_field(1, "2.0") + protobuf_field(2, info) + protobuf_field(8, "") + protobuf_field(9, "");
+}
+
+bool accepts(const http::Headers& headers, std::string_view type) {
+  const std::string* accept = http::find_header(headers, "Accept");
+  return accept != nullptr && accept->find(type) != std::string::npos;
+}
+
 bool accepts_json(const http::Headers& headers) {
   const std::string* accept = http::find_header(headers, "Accept");
-  if (accept == nullptr || accept->empty()) return true;
-  return accept->find("json") != std::string::npos || accept->find("*/*") != std::string::npos;
+  return accept == nullptr || accept->empty() || accepts(headers, "json") || accepts(headers, "*/*");
+}
+
+http::Reply protobuf_reply(std::string body) {
+  http::Reply reply = json_reply(200, std::move(body));
+  reply.response.headers.front().second = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+  return reply;
 }
 
 }  // namespace
@@ -221,11 +249,15 @@ Result<http::Reply> openapi_reply(const ApiCall& call) {
   const Resources& resources = call.registry.resources();
   const Error missing = Error::not_found("the server could not find the requested resource").with_reason("NotFound");
   if (path.size() < 2) return missing;
+  const bool version_2 = path[1] == "v2" && path.size() == 2;
+  if (version_2 && accepts(call.request.headers, "proto-openapi.spec.v2")) {
+    return protobuf_reply(openapi_v2_protobuf(call.options.version));
+  }
   if (!accepts_json(call.request.headers)) {
     return Error::unsupported("only the following media types are accepted: application/json")
         .with_reason("NotAcceptable");
   }
-  if (path[1] == "v2" && path.size() == 2) return json_reply(200, openapi_v2(resources, call.options.version).dump());
+  if (version_2) return json_reply(200, openapi_v2(resources, call.options.version).dump());
   if (path[1] != "v3") return missing;
   if (path.size() == 2) return json_reply(200, index_json(resources).dump());
   const bool core = path.size() == 4 && path[2] == "api";

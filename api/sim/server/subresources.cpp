@@ -1,6 +1,7 @@
 // The subresources scale, binding, eviction and log.
 #include <fmt/format.h>
 
+#include "api/sim/cluster/conditions.h"
 #include "api/sim/patch/patch.h"
 #include "api/sim/registry/scale.h"
 #include "api/sim/resources/api_errors.h"
@@ -58,6 +59,27 @@ Result<http::Reply> handle_binding(ApiCall& call) {
   return json_reply(201, success(201).dump());
 }
 
+/// Sets the condition by which a podFailurePolicy ignores the eviction, if the preconditions hold, and replaces the
+/// resourceVersion of `options`.
+Status mark_evicted(ApiCall& call, DeleteOptions& options) {
+  bool same = false;
+  const auto change = [&](Json& pod) -> Status {
+    const Json& metadata = pod.at("metadata");
+    same = (options.uid.empty() || options.uid == string_at(metadata, {"uid"})) &&
+           (options.resource_version.empty() || options.resource_version == string_at(metadata, {"resourceVersion"}));
+    if (!same) return {};
+    set_condition(pod["status"], {"DisruptionTarget", "True", "EvictionByEvictionAPI", "Eviction API: evicting"},
+                  call.registry.clock().wall());
+    return {};
+  };
+  ASSIGN_OR_RETURN(const Object marked,
+                   call.registry.modify(*call.resource, call.key(), "status", change, options.write));
+  if (same && !options.resource_version.empty()) {
+    options.resource_version = string_at(marked.json(), {"metadata", "resourceVersion"});
+  }
+  return {};
+}
+
 Result<http::Reply> handle_eviction(ApiCall& call) {
   ASSIGN_OR_RETURN(const Json body, call.body());
   DeleteOptions options;
@@ -68,6 +90,7 @@ Result<http::Reply> handle_eviction(ApiCall& call) {
   if (grace != nullptr && grace->is_number_integer()) options.grace_seconds = grace->get<std::int64_t>();
   const Json* dry = find_path(body, {"deleteOptions", "dryRun"});
   if (dry != nullptr && dry->is_array() && !dry->empty()) options.write.dry_run = true;
+  if (!options.write.dry_run) RETURN_IF_ERROR(mark_evicted(call, options));
   ASSIGN_OR_RETURN(const Object last, call.registry.remove(*call.resource, call.key(), options));
   return json_reply(201, success(201).dump());
 }

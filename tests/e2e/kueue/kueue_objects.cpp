@@ -115,6 +115,20 @@ Json cluster_queue_of(const QueueOptions& options) {
   return queue;
 }
 
+Json topology_of(const std::string& name) {
+  Json topology = named(kKueueApi, kTopologies.kind, name);
+  topology["spec"]["levels"] =
+      Json::array({Json{{"nodeLabel", tpu::kNodePoolLabel}}, Json{{"nodeLabel", tpu::kHostnameLabel}}});
+  return topology;
+}
+
+Json local_queue_of(const std::string& name) {
+  Json local = named(kKueueApi, kLocalQueues.kind, name);
+  local["metadata"]["namespace"] = "default";
+  local["spec"]["clusterQueue"] = name;
+  return local;
+}
+
 }  // namespace
 
 const ResourceType& type_of(WorkloadKind kind) {
@@ -154,19 +168,32 @@ Json make_workload(WorkloadKind kind, const QueuedWorkload& workload) {
 
 std::vector<TypedObject> make_queue(const QueueOptions& options) {
   std::vector<TypedObject> objects;
-  if (options.topology_aware) {
-    Json topology = named(kKueueApi, kTopologies.kind, options.name);
-    topology["spec"]["levels"] =
-        Json::array({Json{{"nodeLabel", tpu::kNodePoolLabel}}, Json{{"nodeLabel", tpu::kHostnameLabel}}});
-    objects.emplace_back(kTopologies, std::move(topology));
-  }
+  if (options.topology_aware) objects.emplace_back(kTopologies, topology_of(options.name));
   objects.emplace_back(kFlavors, named(kKueueApi, kFlavors.kind, options.name + "-cpu"));
   objects.emplace_back(kFlavors, flavor_of(options));
   objects.emplace_back(kClusterQueues, cluster_queue_of(options));
-  Json local = named(kKueueApi, kLocalQueues.kind, options.name);
-  local["metadata"]["namespace"] = "default";
-  local["spec"]["clusterQueue"] = options.name;
-  objects.emplace_back(kLocalQueues, std::move(local));
+  objects.emplace_back(kLocalQueues, local_queue_of(options.name));
+  return objects;
+}
+
+std::vector<TypedObject> make_cpu_queue(const QueueOptions& options) {
+  std::vector<TypedObject> objects;
+  Json flavor = named(kKueueApi, kFlavors.kind, options.name);
+  flavor["spec"]["nodeLabels"] = {{tpu::kNodePoolLabel, "cpu"}};
+  if (options.topology_aware) {
+    objects.emplace_back(kTopologies, topology_of(options.name));
+    flavor["spec"]["topologyName"] = options.name;
+  }
+  objects.emplace_back(kFlavors, std::move(flavor));
+  const Json resources = {{"name", options.name},
+                          {"resources", Json::array({quota("cpu", "1000"), quota("memory", "1000Gi")})}};
+  const Json group = {{"coveredResources", {"cpu", "memory"}}, {"flavors", Json::array({resources})}};
+  Json queue = named(kKueueApi, kClusterQueues.kind, options.name);
+  queue["spec"] = {{"namespaceSelector", Json::object()},
+                   {"stopPolicy", options.hold ? "Hold" : "None"},
+                   {"resourceGroups", Json::array({group})}};
+  objects.emplace_back(kClusterQueues, std::move(queue));
+  objects.emplace_back(kLocalQueues, local_queue_of(options.name));
   return objects;
 }
 

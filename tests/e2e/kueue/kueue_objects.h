@@ -58,6 +58,8 @@ struct QueueOptions {
 using TypedObject = std::pair<ResourceType, Json>;
 /// In the order in which they are created. Workloads of lower priority are preempted.
 [[nodiscard]] std::vector<TypedObject> make_queue(const QueueOptions& options);
+/// For pods without TPUs, on the node pool "cpu"; of the options it uses name, topology_aware and hold.
+[[nodiscard]] std::vector<TypedObject> make_cpu_queue(const QueueOptions& options);
 [[nodiscard]] Json make_priority_class(const std::string& name, int value);
 /// An AdmissionCheck that asks for a ProvisioningRequest of the class queued-provisioning.gke.io, twice if it fails,
 /// and pins the pods to the node pool that it provides.

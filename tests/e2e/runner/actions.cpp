@@ -34,6 +34,7 @@ Status ScenarioRunner::act(const Step&, const Apply& apply) {
         world_.client().patch(type, key_in(type, namespace_, object_name(object)), client::PatchType::kApply, object,
                               {.force = true, .field_manager = kFieldManager});
     if (!applied) return applied.error();
+    if (!type.namespaced) cluster_objects_.emplace_back(type, applied->key());
   }
   return {};
 }

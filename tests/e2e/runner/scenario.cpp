@@ -37,9 +37,22 @@ Result<Distinctness> read_always(const YamlNode& node) {
   return always;
 }
 
+Result<std::vector<std::string>> read_flags(const YamlNode& node) {
+  std::vector<std::string> flags;
+  ASSIGN_OR_RETURN(const auto list, node.list());
+  for (const YamlNode& each : list) {
+    ASSIGN_OR_RETURN(const std::string flag, each.text());
+    if (!flag.starts_with("--") || flag.find('=') == std::string::npos) {
+      return each.error(fmt::format("found \"{}\", expected a flag such as --max-scouts=3", flag));
+    }
+    flags.push_back(flag);
+  }
+  return flags;
+}
+
 Result<Scenario> read_scenario(const YamlNode& root) {
   ASSIGN_OR_RETURN(const Members members,
-                   root.members({"name", "description", "pools", "autoscaler", "always", "steps"}));
+                   root.members({"name", "description", "pools", "operator flags", "autoscaler", "always", "steps"}));
   Scenario scenario;
   ASSIGN_OR_RETURN(const YamlNode name, members.at("name"));
   ASSIGN_OR_RETURN(scenario.name, name.text());
@@ -49,6 +62,9 @@ Result<Scenario> read_scenario(const YamlNode& root) {
     const auto parsed = sim::parse_node_pools({{"pools", pools->json()}});
     if (!parsed) return with_location(*pools, parsed.error());
     scenario.pools = pools->json();
+  }
+  if (const YamlNode* const flags = members.find("operator flags")) {
+    ASSIGN_OR_RETURN(scenario.operator_flags, read_flags(*flags));
   }
   if (const YamlNode* const autoscaler = members.find("autoscaler")) {
     ASSIGN_OR_RETURN(scenario.autoscaler, read_autoscaler(*autoscaler, scenario.pools));
@@ -97,8 +113,9 @@ Result<std::vector<Scenario>> load_scenarios(const std::string& folder) {
     all.push_back(std::move(scenario));
   }
   if (all.empty()) return Error::invalid_argument("{}: no scenarios found", folder);
-  std::sort(all.begin(), all.end(),
-            [](const Scenario& a, const Scenario& b) { return std::tie(a.pools, a.name) < std::tie(b.pools, b.name); });
+  std::sort(all.begin(), all.end(), [](const Scenario& a, const Scenario& b) {
+    return std::tie(a.pools, a.operator_flags, a.name) < std::tie(b.pools, b.operator_flags, b.name);
+  });
   return all;
 }
 

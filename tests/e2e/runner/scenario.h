@@ -5,6 +5,8 @@
 //   description: A host of a slice fails, and the whole slice is rebuilt.
 //   pools:                              # as in docs/simulator.md; without: the pools of tpu-slice-sim
 //     - {name: a, accelerator: tpu-v6e-slice, topology: 4x4}
+//   operator flags:                     # in addition to those of the runner; scenarios with the same pools and flags
+//     - --max-preemptions-per-hour=2    # share an operator
 //   autoscaler:                         # tests/support/autoscaler: adds and removes whole node pools; writes the
 //                                       # ConfigMap kube-system/cluster-autoscaler-status before the first step
 //     provision time: 2s                # from the decision to the registration of the nodes; default: 1s
@@ -22,7 +24,8 @@
 //         - .metadata.labels.ray\.io/replica-host-index
 //       except with: .spec.schedulingGates  # objects that have this field are not checked
 //   steps:
-//     - apply: deploy/samples/x.yaml    # a file, or the object itself: kubectl apply --server-side
+//     - apply: deploy/samples/x.yaml    # a file, or the object itself: kubectl apply --server-side; objects without
+//                                       # namespace are deleted at the end
 //       refused: numOfHosts.* is 4      # a regular expression of the expected error; also for patch and delete
 //     - patch: raycluster/train         # with a mapping: a merge patch; with a list: a JSON patch
 //       with: {spec: {suspend: true}}
@@ -184,6 +187,7 @@ struct Scenario {
   std::string name;
   std::string description;
   Json pools = {};  ///< As in the file; null: the default pools.
+  std::vector<std::string> operator_flags = {};
   std::optional<testing::AutoscalerOptions> autoscaler = {};
   std::vector<Distinctness> always;
   std::vector<Step> steps;
@@ -195,7 +199,7 @@ struct Scenario {
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path);
 [[nodiscard]] Result<Scenario> parse_scenario(const std::string& path, const std::string& text);
 
-/// All scenarios of a folder, sorted by pools (default pools first), then by name.
+/// All scenarios of a folder, sorted by pools (default pools first), then by the operator's flags, then by name.
 [[nodiscard]] Result<std::vector<Scenario>> load_scenarios(const std::string& folder);
 
 }  // namespace tpuslice::e2e

@@ -11,28 +11,42 @@ namespace {
 
 constexpr Duration kPollInterval = std::chrono::milliseconds(50);
 constexpr Duration kDeleteTimeout = std::chrono::minutes(1);
+constexpr std::string_view kNodeTimeoutFlag = "--node-not-ready-timeout=";
 constexpr ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 
-Result<std::unique_ptr<ScenarioRunner>> ScenarioRunner::start(World& world, Print print) {
+Result<std::unique_ptr<ScenarioRunner>> ScenarioRunner::start(World& world, const std::vector<std::string>& flags,
+                                                              Print print) {
   ASSIGN_OR_RETURN(auto ray, RayServer::start());
   std::unique_ptr<ScenarioRunner> runner(new ScenarioRunner(world, std::move(print), std::move(ray)));
-  RETURN_IF_ERROR(runner->start_operator());
+  RETURN_IF_ERROR(runner->start_operator(flags));
   return runner;
 }
 
-Status ScenarioRunner::start_operator() {
+Status ScenarioRunner::start_operator(const std::vector<std::string>& flags) {
   ASSIGN_OR_RETURN(const int port, testing::free_port());
   RETURN_IF_ERROR(testing::register_webhook(world_.client(), port));
-  ASSIGN_OR_RETURN(operator_,
-                   testing::OperatorProcess::start({.kubeconfig = world_.operator_kubeconfig(),
-                                                    .log = world_.dir() + "/operator.log",
-                                                    .webhook_port = port,
-                                                    .flags = {"--ray-dashboard-address=" + ray_->address()}}));
+  testing::OperatorProcessOptions options{.kubeconfig = world_.operator_kubeconfig(),
+                                          .log = world_.dir() + "/operator.log",
+                                          .webhook_port = port,
+                                          .flags = {"--ray-dashboard-address=" + ray_->address()}};
+  for (const std::string& flag : flags) {
+    // OperatorProcess sets this flag itself, and no flag may be given twice.
+    if (flag.starts_with(kNodeTimeoutFlag)) {
+      options.node_timeout_seconds = std::stoi(flag.substr(kNodeTimeoutFlag.size()));
+    } else {
+      options.flags.push_back(flag);
+    }
+  }
+  ASSIGN_OR_RETURN(operator_, testing::OperatorProcess::start(std::move(options)));
   return {};
+}
+
+ScenarioRunner::~ScenarioRunner() {
+  if (operator_ && operator_->running() && !operator_paused_) static_cast<void>(operator_->stop());
 }
 
 Status ScenarioRunner::run(const Scenario& scenario) {
@@ -128,6 +142,7 @@ Status ScenarioRunner::clean_up() {
   ASSIGN_OR_RETURN(const CommandResult pods, run_command("kubectl delete pods --all --timeout=60s", kDeleteTimeout));
   if (pods.status != 0) return Error::internal("pods are not deleted: {}", pods.output);
   if (autoscaler_) RETURN_IF_ERROR(remove_autoscaler());
+  RETURN_IF_ERROR(remove_cluster_objects());
   const Status deleted = world_.client().remove(kNamespaces, {{}, namespace_});
   if (!deleted && deleted.error().code() != ErrorCode::kNotFound) return deleted;
   return wait_until_empty(kDeleteTimeout, [&]() -> std::string {
@@ -135,6 +150,15 @@ Status ScenarioRunner::clean_up() {
     if (!space && space.error().code() == ErrorCode::kNotFound) return "";
     return space ? "the namespace is not deleted: " + space->json().dump() : space.error().message();
   });
+}
+
+Status ScenarioRunner::remove_cluster_objects() {
+  for (const auto& [type, key] : cluster_objects_) {
+    const Status removed = world_.client().remove(type, key);
+    if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
+  }
+  cluster_objects_.clear();
+  return {};
 }
 
 Status ScenarioRunner::restart_processes() {

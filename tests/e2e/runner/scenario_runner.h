@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/base/clock.h"
@@ -27,8 +28,12 @@ class ScenarioRunner {
   /// Called with a line after each step.
   using Print = std::function<void(const std::string& line)>;
 
-  /// Registers the webhook and starts the operator. `world` outlives it.
-  static Result<std::unique_ptr<ScenarioRunner>> start(World& world, Print print);
+  /// Registers the webhook and starts the operator with these additional flags. `world` outlives it.
+  static Result<std::unique_ptr<ScenarioRunner>> start(World& world, const std::vector<std::string>& flags,
+                                                       Print print);
+
+  /// Stops the operator, which releases its Lease.
+  ~ScenarioRunner();
 
   /// Errors: the first expectation that failed, with file and line; Forbidden if a request of the operator was.
   Status run(const Scenario& scenario);
@@ -37,14 +42,15 @@ class ScenarioRunner {
   ScenarioRunner(World& world, Print print, std::unique_ptr<RayServer> ray)
       : world_(world), print_(std::move(print)), mapper_(world.client()), ray_(std::move(ray)) {}
 
-  Status start_operator();
+  Status start_operator(const std::vector<std::string>& flags);
   Status set_up(const Scenario& scenario);
   Status run_steps(const Scenario& scenario);
   Status start_autoscaler(const testing::AutoscalerOptions& options);
-  /// Deletes the namespace, returns lost nodes, starts processes that do not run, removes the autoscaler.
+  /// Deletes all applied objects, returns lost nodes, starts processes that do not run, removes the autoscaler.
   Status clean_up();
   /// Removes its nodes, status and CRD: other scenarios run on the same control plane.
   Status remove_autoscaler();
+  Status remove_cluster_objects();
   Status restart_processes();
   Status run_step(const Step& step);
   Status check_invariants() const;
@@ -105,6 +111,7 @@ class ScenarioRunner {
   std::string kubeconfig_;
   SavedValues saved_;
   std::set<std::string> lost_nodes_;
+  std::vector<std::pair<ResourceType, ObjectKey>> cluster_objects_;  ///< Applied objects without namespace.
   std::vector<std::string> dashboard_requests_;
   std::vector<std::unique_ptr<InvariantWatch>> invariants_;
   std::unique_ptr<testing::AutoscalerThread> autoscaler_;

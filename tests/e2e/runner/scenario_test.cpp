@@ -6,6 +6,7 @@
 namespace tpuslice::e2e {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -24,6 +25,7 @@ TEST(Scenario, ReadsAllKeys) {
 description: d
 pools:
   - {name: a, accelerator: tpu-v6e-slice, topology: 4x4}
+operator flags: [--max-preemptions-per-hour=2]
 always:
   - of: pods -l a=b
     differ in: [.metadata.name]
@@ -51,6 +53,7 @@ steps:
       .status.reason: absent
 )");
   ASSERT_TRUE(scenario.ok()) << scenario.error().message();
+  EXPECT_THAT(scenario->operator_flags, ElementsAre("--max-preemptions-per-hour=2"));
   ASSERT_THAT(scenario->always, SizeIs(1));
   EXPECT_THAT(scenario->always[0].fields, SizeIs(1));
   EXPECT_TRUE(scenario->always[0].except_with);
@@ -65,7 +68,7 @@ steps:
   const Expectation& expected = std::get<Expect>(scenario->steps[12].action).expectation;
   EXPECT_EQ(expected.count, 4);
   EXPECT_THAT(expected.fields, SizeIs(4));
-  EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:23");
+  EXPECT_EQ(scenario->steps[12].where, "dir/x.yaml:24");
 }
 
 TEST(Scenario, HasStepsForRay) {
@@ -112,6 +115,8 @@ TEST(Scenario, WrongTypesAreErrorsWithTheirLine) {
   EXPECT_THAT(error_of_steps("- operator: hurt\n"), HasSubstr("dir/x.yaml:4: found \"hurt\", expected one of kill"));
   EXPECT_THAT(error_of_steps("- expect: pods\n  fields: {spec: 1}\n"), HasSubstr("dir/x.yaml:5: path spec"));
   EXPECT_THAT(error_of_steps("- expect: pods -n other\n"), HasSubstr("dir/x.yaml:4: found \"pods -n other\""));
+  EXPECT_THAT(error_of("name: x\ndescription: d\noperator flags: [max-scouts]\nsteps: []\n"),
+              HasSubstr("found \"max-scouts\", expected a flag such as --max-scouts=3"));
   EXPECT_THAT(error_of("name: x\ndescription: d\nsteps: []\n"), HasSubstr("dir/x.yaml:3: expected at least one step"));
   EXPECT_THAT(error_of("name: x\ndescription: d\npools: [{name: a, chips: 4}]\nsteps: []\n"),
               HasSubstr("dir/x.yaml:3: "));

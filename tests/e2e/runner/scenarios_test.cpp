@@ -19,17 +19,19 @@ namespace {
 
 constexpr const char* kFolder = "tests/e2e/scenarios";
 
-/// One world at a time. Consecutive scenarios with the same node pools share an operator, too.
+/// One world at a time. Consecutive scenarios with the same node pools and flags share an operator, too.
 class WorldCache {
  public:
   Result<ScenarioRunner*> runner_for(const Scenario& scenario) {
-    if (runner_ && pools_ == scenario.pools) return runner_.get();
+    const bool same_pools = world_ && pools_ == scenario.pools;
+    if (runner_ && same_pools && flags_ == scenario.operator_flags) return runner_.get();
     runner_.reset();
-    if (!world_ || !world_->replace_pools(scenario.pools)) {
+    if (!same_pools && (!world_ || !world_->replace_pools(scenario.pools))) {
       close();
       ASSIGN_OR_RETURN(world_, start_world(scenario.pools));
     }
-    auto runner = ScenarioRunner::start(*world_, [](const std::string& line) {
+    pools_ = scenario.pools;
+    auto runner = ScenarioRunner::start(*world_, scenario.operator_flags, [](const std::string& line) {
       fmt::print("{}\n", line);
       std::fflush(stdout);
     });
@@ -38,7 +40,7 @@ class WorldCache {
       return runner.error().within(world_->dir());
     }
     runner_ = std::move(*runner);
-    pools_ = scenario.pools;
+    flags_ = scenario.operator_flags;
     return runner_.get();
   }
   void close() {
@@ -50,7 +52,8 @@ class WorldCache {
  private:
   std::unique_ptr<World> world_;
   std::unique_ptr<ScenarioRunner> runner_;
-  Json pools_;
+  Json pools_;                      ///< Of world_.
+  std::vector<std::string> flags_;  ///< Of runner_.
 };
 
 WorldCache& world_cache() {

@@ -1,5 +1,5 @@
-// Slices on node pools that do not exist yet: the operator's scouts beside affinity alone, on a real scheduler, with an
-// autoscaler that adds whole pools. Prints the time until all slices run.
+// Slices on node pools that do not exist yet, on a real scheduler, with an autoscaler that adds whole pools: the
+// operator's scouts beside affinity alone, with the time until all slices run; and its ProvisioningRequests.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
+#include "tests/e2e/slices/provisioning_plane.h"
 #include "tests/support/autoscaler/autoscaler_thread.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
@@ -219,6 +220,92 @@ spec:
 TEST_F(AutoscaledSlices, RunWithAffinityAlone) { run_slices("affinity alone", kGatingOff); }
 
 TEST_F(AutoscaledSlices, RunWithScouts) { run_slices("scouts", ""); }
+
+// ProvisioningRequests.
+
+constexpr const char* kCheckCapacity = "check-capacity.autoscaling.x-k8s.io";
+constexpr const char* kAtomicScaleUp = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
+constexpr const char* kQueuedProvisioning = "queued-provisioning.gke.io";
+
+TEST_F(ProvisionedSlices, StartWholeInThePoolsOfAnAtomicScaleUp) {
+  AutoscalerOptions options;
+  for (int i = 0; i < 4; ++i) options.groups.push_back(node_group(a_pool(fmt::format("atomic-{}", i))));
+  start(std::move(options), kAtomicScaleUp, {"--max-scouts=2"});
+  for (const char* job : {"a", "b", "c"}) create_job(job);
+  std::size_t most = 0;
+  std::set<std::string> pools;
+  const bool all_run = eventually(
+      [&] {
+        most = std::max(most, requests().size());
+        pools.clear();
+        for (const char* job : {"a", "b", "c"}) {
+          if (std::string pool = pool_of(job); !pool.empty()) pools.insert(std::move(pool));
+        }
+        return pools.size() == 3;
+      },
+      120s);
+  EXPECT_TRUE(all_run) << pools.size() << " of 3 slices run; a waits: " << waiting_reason("a");
+  EXPECT_GE(most, 1U);
+  EXPECT_LE(most, 2U) << "--max-scouts";
+  expect_nothing_asked("after all slices were placed");
+  EXPECT_EQ(autoscaler().counts().scale_ups, 3);
+  EXPECT_EQ(op().metric("tpuslice_scale_ups_total").value_or(0), 3) << "requests";
+}
+
+TEST_F(ProvisionedSlices, WaitForCapacityThatExistsIfThatIsTheClass) {
+  start({.groups = {node_group(a_pool("unused"))}}, kCheckCapacity);
+  create_job("a");
+  expect_condition("Provisioned", "False");
+  expect_reason("a", "asks for nodes: Capacity is not found");
+  EXPECT_EQ(autoscaler().counts().scale_ups, 0) << "this class adds no nodes";
+  ASSERT_TRUE(plane().add_pools({a_pool("static")}).ok());
+  EXPECT_EQ(expect_running("a"), "static");
+  expect_nothing_asked("after the slice was placed");
+}
+
+TEST_F(ProvisionedSlices, StartOnQueuedNodesThatTheirPodsTolerate) {
+  start({.groups = {queued_node_group(a_pool("queued-a")), queued_node_group(a_pool("queued-b"))}},
+        kQueuedProvisioning);
+  ASSERT_TRUE(autoscaler().set_capacity("queued-a", false).ok());
+  create_job("a", kToleratesQueued);
+  expect_condition("Accepted", "True");
+  expect_reason("a", "asks for nodes");
+  EXPECT_EQ(bound_pods("a"), 0);
+  ASSERT_TRUE(autoscaler().set_capacity("queued-a", true).ok());
+  EXPECT_EQ(expect_running("a"), "queued-a");
+  expect_nothing_asked("after the slice was placed");
+
+  create_job("b");
+  expect_reason("b", "have the taint cloud.google.com/gke-queued=true:NoSchedule, which the pods do not tolerate");
+  expect_nothing_asked("for pods that do not tolerate queued nodes");
+}
+
+TEST_F(ProvisionedSlices, TakeTheirRequestsWithThem) {
+  start({.groups = {queued_node_group(a_pool("queued"))}}, kQueuedProvisioning);
+  ASSERT_TRUE(autoscaler().set_capacity("queued", false).ok());
+  create_job("a", kToleratesQueued);
+  expect_condition("Accepted", "True");
+  delete_job("a");
+  expect_nothing_asked("after the job was deleted");
+}
+
+TEST_F(ProvisionedSlices, AskAgainAfterFailedAndBookingExpired) {
+  AutoscalerOptions options{.groups = {node_group(a_pool("late-0")), node_group(a_pool("late-1"))}, .backoff = 10min};
+  for (NodeGroup& group : options.groups) group.capacity = false;
+  options.request_booking = 4s;
+  options.request_give_up = 5s;
+  start(std::move(options), kAtomicScaleUp, {"--scale-up-timeout=60"});
+  for (const char* job : {"a", "b"}) create_job(job);
+  expect_reason("a", "has ended (BookingExpired)");
+  EXPECT_EQ(autoscaler().counts().failed_scale_ups, 2) << "requested, but the nodes did not come";
+  create_job("c");
+  expect_reason("c", "has ended (Failed)");
+  delete_job("b");
+  for (const char* group : {"late-0", "late-1"}) ASSERT_TRUE(autoscaler().set_capacity(group, true).ok());
+  EXPECT_EQ(bound_pods("a") + bound_pods("c"), 0);
+  EXPECT_NE(expect_running("a", 180s), expect_running("c", 180s));
+  expect_nothing_asked("after all slices were placed");
+}
 
 }  // namespace
 }  // namespace tpuslice::testing

@@ -1,10 +1,16 @@
 // Slices on a real control plane: many of them, too few whole pools, and an operator that dies and sleeps in between.
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/types/yaml.h"
 #include "tests/e2e/slices/slice_plane.h"
+#include "tests/e2e/slices/slice_workloads.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -13,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kBroken = 5;  ///< Pools with a cordoned node.
-constexpr ResourceType kRayClusters{"ray.io", "v1", "RayCluster", "rayclusters"};
 
 std::string waiting_of(const Json& pod) { return string_at(pod, {"metadata", "annotations", tpu::kWaiting}); }
 std::string created(const std::vector<Json>& pods) {
@@ -59,47 +64,88 @@ class Slices : public SlicePlane {
     });
     EXPECT_TRUE(found) << missing << "; expected: " << text;
   }
-
-  /// Fifteen slices where fifteen fit, fifteen more that have to wait, then room for five, then for three.
-  void play(const std::string& kind, const ResourceType& type, const std::function<void(const std::string&)>& make) {
-    cordon_in(kBroken);
-    for (int i = 0; i < 15; ++i) {
-      make(fmt::format("{}-{:02}", kind, i));
-      if (i == 4) op().kill();
-      if (i == 8) {
-        ASSERT_TRUE(op().restart().ok());
-      }
-    }
-    expect_counts(
-        fmt::format("{}: 15 slices, 20 pools of which 5 have a cordoned node, operator killed meanwhile", kind),
-        {.whole = 15}, 120s);
-    for (int i = 15; i < 30; ++i) {
-      make(fmt::format("{}-{:02}", kind, i));
-      if (i == 28) op().pause();  // Not for so long that its lease would end.
-    }
-    op().resume();
-    expect_counts(fmt::format("{}: 15 more, operator asleep for the last of them", kind), {.whole = 15, .waiting = 15},
-                  60s);
-    expect_reasons("20 node pools would match, none is free: v6e-00: node v6e-00-1 is cordoned; ");
-
-    cordon_in(kBroken, false);
-    expect_counts(fmt::format("{}: the five nodes are back", kind), {.whole = 20, .waiting = 10}, 60s);
-    EXPECT_LE(creation_times(true).back(), creation_times(false).front()) << "oldest first";
-    for (int i = 0; i < 3; ++i) remove(type, fmt::format("{}-{:02}", kind, i));
-    expect_counts(fmt::format("{}: three workloads are deleted", kind), {.whole = 20, .waiting = 7}, 60s);
-    EXPECT_LE(creation_times(true).back(), creation_times(false).front()) << "oldest first";
-    for (int i = 3; i < 30; ++i) remove(type, fmt::format("{}-{:02}", kind, i));
-    expect_counts(fmt::format("{}: all are deleted", kind), {}, 60s);
-  }
 };
 
-TEST_F(Slices, OfRayClustersArePlacedWholeOrNotAtAll) {
-  play("ray", kRayClusters, [this](const std::string& name) { create_ray_cluster(name); });
+class SlicesOfKind : public Slices, public ::testing::WithParamInterface<SliceKind> {
+ protected:
+  void SetUp() override {
+    Slices::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    const bool served = eventually([&] { return client().list(kind().type, {.namespace_name = "default"}, {}).ok(); });
+    ASSERT_TRUE(served) << kind().type.plural << " are not served";
+  }
+
+  void TearDown() override {
+    for (const auto& [type, name] : std::exchange(created_, {})) {
+      const Status removed = client().remove(type, {"default", name});
+      EXPECT_TRUE(removed.ok() || removed.error().code() == ErrorCode::kNotFound) << removed.error().message();
+    }
+    EXPECT_TRUE(eventually([&] { return slices().empty(); })) << "pods are left";
+    Slices::TearDown();
+  }
+
+  [[nodiscard]] const SliceKind& kind() const { return GetParam(); }
+  [[nodiscard]] std::string name_of(int number) const { return fmt::format("{}-{:02}", kind().prefix, number); }
+
+  void make(int number) {
+    const std::string name = name_of(number);
+    const auto documents = parse_yaml_documents(kind().manifest(name));
+    ASSERT_TRUE(documents.ok()) << documents.error().message();
+    for (const YamlDocument& document : *documents) {
+      Object object(document.value);
+      object.mutable_json()["metadata"]["namespace"] = "default";
+      const ResourceType& type = object.kind() == "Service" ? kServices : kind().type;
+      const auto created = client().create(type, object);
+      ASSERT_TRUE(created.ok()) << created.error().message();
+      created_.emplace_back(type, name);
+    }
+  }
+
+  void remove_numbers(int first, int end) {
+    for (int i = first; i < end; ++i) remove(kind().type, name_of(i));
+  }
+
+  void expect(const std::string& when, const SliceCounts& counts, Duration within = 60s) {
+    expect_counts(fmt::format("{}: {}", kind().name, when), counts, within);
+  }
+
+ private:
+  std::vector<std::pair<ResourceType, std::string>> created_;
+};
+
+// Fifteen slices where fifteen fit, fifteen more that have to wait, then room for five, then for three.
+TEST_P(SlicesOfKind, ArePlacedWholeOrNotAtAll) {
+  cordon_in(kBroken);
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_NO_FATAL_FAILURE(make(i));
+    if (kind().kill_operator && i == 4) op().kill();
+    if (kind().kill_operator && i == 8) {
+      ASSERT_TRUE(op().restart().ok());
+    }
+  }
+  expect(fmt::format("15 slices, 20 pools of which 5 have a cordoned node{}",
+                     kind().kill_operator ? ", operator killed meanwhile" : ""),
+         {.whole = 15}, 120s);
+  for (int i = 15; i < 30; ++i) {
+    ASSERT_NO_FATAL_FAILURE(make(i));
+    if (i == 28) op().pause();  // Not for so long that its lease would end.
+  }
+  op().resume();
+  expect("15 more, operator asleep for the last of them", {.whole = 15, .waiting = 15});
+  expect_reasons("20 node pools would match, none is free: v6e-00: node v6e-00-1 is cordoned; ");
+
+  cordon_in(kBroken, false);
+  expect("the five nodes are back", {.whole = 20, .waiting = 10});
+  EXPECT_LE(creation_times(true).back(), creation_times(false).front()) << "oldest first";
+  remove_numbers(0, 3);
+  expect("three workloads are deleted", {.whole = 20, .waiting = 7});
+  EXPECT_LE(creation_times(true).back(), creation_times(false).front()) << "oldest first";
+  remove_numbers(3, 30);
+  expect("all are deleted", {});
 }
 
-TEST_F(Slices, OfIndexedJobsArePlacedWholeOrNotAtAll) {
-  play("job", kJobs, [this](const std::string& name) { create_job(name); });
-}
+INSTANTIATE_TEST_SUITE_P(Kinds, SlicesOfKind, ::testing::ValuesIn(slice_kinds()),
+                         [](const auto& kind) { return kind.param.name; });
 
 // The same with affinities only, for comparison with gates. The scheduler chooses which slices get broken pools, so
 // their number is printed but not checked.

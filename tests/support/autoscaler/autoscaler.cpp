@@ -35,7 +35,9 @@ Autoscaler::Autoscaler(client::Reader& reader, client::Writer& writer, const Clo
       reader_(reader),
       nodes_(reader, writer, clock, options_.writers),
       report_(writer, clock),
-      requests_(reader, writer, clock, {.retry = options_.request_retry}) {
+      requests_(
+          reader, writer, clock,
+          {.retry = options_.request_retry, .booking = options_.request_booking, .give_up = options_.request_give_up}) {
   for (const NodeGroup& group : options_.groups) groups_.push_back({.group = group});
 }
 
@@ -52,7 +54,7 @@ Instant Autoscaler::step(Instant now) {
 std::optional<Instant> Autoscaler::next_due() const {
   std::optional<Instant> first;
   for (const GroupState& state : groups_) {
-    if (state.phase < Phase::kRequested || state.phase > Phase::kJoining) continue;
+    if (state.phase < Phase::kRequested || state.phase > Phase::kJoining || waits_for_capacity(state)) continue;
     first = std::min(first.value_or(state.due), state.due);
   }
   return first;
@@ -60,7 +62,8 @@ std::optional<Instant> Autoscaler::next_due() const {
 
 Status Autoscaler::advance(Instant now) {
   for (GroupState& state : groups_) {
-    if (state.phase != Phase::kRequested || now < state.due || state.group.capacity) continue;
+    const bool over = state.phase == Phase::kRequested && now >= state.due && !state.group.capacity;
+    if (!over || state.group.queued) continue;
     const Duration wait = options_.backoff * (1 << std::min(state.failures, 10));
     state.phase = Phase::kEmpty;
     state.backoff_until = now + std::min<Duration>(wait, options_.max_backoff);
@@ -77,7 +80,7 @@ Status Autoscaler::advance_groups(Instant now, Phase from) {
   std::vector<GroupState*> due;
   std::vector<GroupNode> nodes;
   for (GroupState& state : groups_) {
-    if (state.phase != from || now < state.due) continue;
+    if (state.phase != from || now < state.due || waits_for_capacity(state)) continue;
     due.push_back(&state);
     for (GroupNode& node : nodes_of(state.group)) nodes.push_back(node);
   }
@@ -101,7 +104,10 @@ Status Autoscaler::scan(Instant now) {
   RETURN_IF_ERROR(handle_lost_nodes(cluster));
   find_started_groups(cluster);
   ScaleUpSimulation simulation(snapshot_of(cluster), choices(now));
-  if (options_.provisioning_requests) RETURN_IF_ERROR(requests_.place_booked(simulation, cluster, now));
+  if (options_.provisioning_requests) {
+    RETURN_IF_ERROR(requests_.place_booked(simulation, cluster, now));
+    cancel_queued_groups();
+  }
   RETURN_IF_ERROR(scale_up(simulation, cluster, now));
   RETURN_IF_ERROR(scale_down(simulation.snapshot(), cluster, now));
   return write_status(cluster, now);
@@ -129,6 +135,14 @@ void Autoscaler::find_started_groups(const ObservedCluster& cluster) {
       return found != cluster.nodes.end() && accepts_pods(found->second, state.group);
     });
     if (started) state.phase = Phase::kRunning;
+  }
+}
+
+void Autoscaler::cancel_queued_groups() {
+  for (GroupState& state : groups_) {
+    if (waits_for_capacity(state) && requests_.resize_request_of(state.group.pool.name).empty()) {
+      state.phase = Phase::kEmpty;
+    }
   }
 }
 
@@ -179,6 +193,9 @@ Status Autoscaler::scale_up(ScaleUpSimulation& simulation, const ObservedCluster
     const bool below_min = state.phase == Phase::kEmpty && state.group.min > 0 && now >= state.backoff_until;
     if (!below_min && !simulation.scaled_up().contains(state.group.pool.name)) continue;
     state.phase = Phase::kRequested;
+    if (state.group.queued) {
+      state.group.pool.labels[kResizeRequestLabel] = requests_.resize_request_of(state.group.pool.name);
+    }
     state.due = now + options_.provision_time;
     state.unneeded_since.reset();
     sizes[state.group.pool.name] = state.group.pool.hosts;

@@ -9,7 +9,8 @@
 // that exist, on those that will come, and then on the template nodes of the groups. Node selector, node affinity,
 // tolerations, resources and required pod (anti-)affinity count. The first group where a pod fits is scaled up from 0
 // to all of its nodes. Its nodes are registered `provision_time` later, not Ready and without chips at first. If it has
-// no capacity, the scale-up fails then, and the group is not tried again for a growing time.
+// no capacity, the scale-up fails then, and the group is not tried again for a growing time. Queued groups are for
+// ProvisioningRequests only (provisioning_requests.h), and wait for capacity.
 //
 // Scale-down: a group whose nodes have run no pods but those of DaemonSets for `unneeded_time`, and would run none of
 // the pending ones, is removed: tainted with ToBeDeletedByClusterAutoscaler, deleted in the next loop. If a node of a
@@ -47,7 +48,9 @@ struct AutoscalerOptions {
   Duration scan_interval = std::chrono::milliseconds(250);
   bool provisioning_requests = false;                ///< Also serve these; the CRD exists (provisioning_request_crd()).
   Duration request_retry = std::chrono::minutes(1);  ///< As ProvisioningRequestOptions::retry.
-  int writers = 1;                                   ///< Requests at a time that write nodes.
+  Duration request_booking = std::chrono::minutes(10);    ///< As ::booking.
+  Duration request_give_up = std::chrono::hours(7 * 24);  ///< As ::give_up.
+  int writers = 1;                                        ///< Requests at a time that write nodes.
 };
 
 struct AutoscalerCounts {
@@ -97,6 +100,10 @@ class Autoscaler {
   Status scan(Instant now);
   Status handle_lost_nodes(const ObservedCluster& cluster);
   void find_started_groups(const ObservedCluster& cluster);
+  void cancel_queued_groups();
+  [[nodiscard]] static bool waits_for_capacity(const GroupState& state) {
+    return state.phase == Phase::kRequested && state.group.queued && !state.group.capacity;
+  }
   [[nodiscard]] ClusterSnapshot snapshot_of(const ObservedCluster& cluster) const;
   [[nodiscard]] std::vector<GroupChoice> choices(Instant now) const;
   Status scale_up(ScaleUpSimulation& simulation, const ObservedCluster& cluster, Instant now);

@@ -24,6 +24,15 @@ NodeGroup node_group(sim::NodePool pool) {
   return {.pool = std::move(pool), .min = 0, .max = hosts};
 }
 
+NodeGroup queued_node_group(sim::NodePool pool) {
+  constexpr const char* kQueued = "cloud.google.com/gke-queued";
+  pool.labels[kQueued] = "true";
+  pool.taints.push_back({{"key", kQueued}, {"value", "true"}, {"effect", "NoSchedule"}});
+  NodeGroup group = node_group(std::move(pool));
+  group.queued = true;
+  return group;
+}
+
 Result<std::vector<NodeGroup>> parse_node_groups(const Json& list) {
   Json pools = list;
   if (!pools.is_array()) return Error::invalid_argument("groups: must be a list of node pools");

@@ -15,10 +15,13 @@ struct NodeGroup {
   sim::NodePool pool;
   int min = 0;
   int max = 0;
-  bool capacity = true;  ///< False: its scale-ups fail.
+  bool capacity = true;  ///< False: its scale-ups fail; those of a queued group wait.
+  bool queued = false;   ///< Scaled up by ProvisioningRequests of class queued-provisioning.gke.io only.
 };
 
 [[nodiscard]] NodeGroup node_group(sim::NodePool pool);
+/// A queued group: its nodes have the label and the taint cloud.google.com/gke-queued.
+[[nodiscard]] NodeGroup queued_node_group(sim::NodePool pool);
 
 /// Groups in the form of `pools` (docs/simulator.md), with `min` (0) and `max` (the hosts) in addition.
 ///

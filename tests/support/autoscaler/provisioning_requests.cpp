@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char* kCheckCapacity = "check-capacity.autoscaling.x-k8s.io";
 constexpr const char* kAtomicScaleUp = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
+constexpr const char* kQueuedProvisioning = "queued-provisioning.gke.io";
+constexpr const char* kQueuedTaint = "cloud.google.com/gke-queued";
 constexpr int kMaxBackoffFactor = 10;
 
 const Json* condition_of(const Object& request, std::string_view type) {
@@ -87,8 +89,12 @@ Status ProvisioningRequests::place_booked(ScaleUpSimulation& simulation, const O
   std::ranges::sort(requests_, {}, [](const Object& request) {
     return std::make_tuple(string_at(request.json(), {"metadata", "creationTimestamp"}), request.key());
   });
+  std::erase_if(attempts_, [&](const auto& entry) {
+    return std::ranges::none_of(requests_, [&](const Object& each) { return each.uid() == entry.first; });
+  });
   for (const Object& request : requests_) {
-    if (!has_condition(request, "Provisioned") || has_condition(request, "BookingExpired")) continue;
+    const bool over = has_condition(request, "BookingExpired") || has_condition(request, "CapacityRevoked");
+    if (!has_condition(request, "Provisioned") || over) continue;
     const auto since = parse_rfc3339(string_at(*condition_of(request, "Provisioned"), {"lastTransitionTime"}));
     if (since && clock_.wall() >= *since + options_.booking) {
       RETURN_IF_ERROR(set_condition(request, "BookingExpired", true, "BookingExpired",
@@ -99,14 +105,20 @@ Status ProvisioningRequests::place_booked(ScaleUpSimulation& simulation, const O
     auto pods = pods_of(request);
     if (!pods) continue;
     const std::size_t consumed = std::min(consumers(request, cluster), pods->size());
-    for (std::size_t i = consumed; i < pods->size(); ++i) simulation.provide((*pods)[i]);
+    for (std::size_t i = consumed; i < pods->size(); ++i) simulation.place((*pods)[i]);
   }
   return {};
 }
 
-Status ProvisioningRequests::handle_new(ScaleUpSimulation& simulation, const ObservedCluster&, Instant now) {
+Status ProvisioningRequests::handle_new(ScaleUpSimulation& simulation, const ObservedCluster& cluster, Instant now) {
   for (const Object& request : requests_) {
     const std::string name = class_of(request);
+    if (name == kQueuedProvisioning) {
+      RETURN_IF_ERROR(revoke_lost(request, cluster));
+      if (has_condition(request, "Provisioned") || has_condition(request, "Failed")) continue;
+      RETURN_IF_ERROR(handle_queued(request, simulation));
+      continue;
+    }
     if (name != kCheckCapacity && name != kAtomicScaleUp) continue;
     if (has_condition(request, "Provisioned") || has_condition(request, "Failed")) continue;
     if (!has_condition(request, "Accepted")) {
@@ -134,13 +146,58 @@ Status ProvisioningRequests::handle(const Object& request, ScaleUpSimulation& si
     return set_condition(request, "Provisioned", true, check_only ? "CapacityIsFound" : "CapacityIsProvisioned",
                          check_only ? "Capacity is found in the cluster." : "Capacity is provisioned in the cluster.");
   }
-  if (string_at(request.json(), {"spec", "parameters", "noRetry"}) == "true") {
+  const auto created = parse_rfc3339(string_at(request.json(), {"metadata", "creationTimestamp"}));
+  const bool give_up = created && clock_.wall() >= *created + options_.give_up;
+  if (give_up || string_at(request.json(), {"spec", "parameters", "noRetry"}) == "true") {
     return set_condition(request, "Failed", true, "CapacityIsNotFound", "CA could not find requested capacity");
   }
   const int factor = std::min(1 << std::min(attempts.count++, 10), kMaxBackoffFactor);
   attempts.next = now + options_.retry * factor;
   return set_condition(request, "Provisioned", false, "CapacityIsNotFound",
                        "Capacity is not found, CA will try to find it later.");
+}
+
+Status ProvisioningRequests::handle_queued(const Object& request, ScaleUpSimulation& simulation) {
+  Attempts& attempts = attempts_[request.uid()];
+  const auto pods = pods_of(request);
+  if (!pods && pods.error().code() != ErrorCode::kNotFound) return pods.error();
+  if (!pods) return set_condition(request, "Failed", true, "FailedToCreatePods", pods.error().message());
+  if (attempts.group.empty()) {
+    attempts.group = simulation.queue(*pods);
+    attempts.resize_request = fmt::format("gke-{}-{}", request.namespace_name(), request.name());
+  }
+  if (attempts.group.empty()) return {};
+  if (!has_condition(request, "Accepted")) {
+    return set_condition(request, "Accepted", true, "Accepted", "Provisioning Request was successfully queued.");
+  }
+  ScaleUpSimulation trial = simulation;
+  for (sim::PodInfo pod : *pods) {
+    pod.node_selector[kResizeRequestLabel] = attempts.resize_request;
+    if (!trial.place_now(pod)) return {};
+  }
+  simulation = std::move(trial);
+  return set_condition(request, "Provisioned", true, "Provisioned",
+                       "Provisioning Request was successfully provisioned.",
+                       {{"NodePoolName", attempts.group}, {"ResizeRequestName", attempts.resize_request}});
+}
+
+Status ProvisioningRequests::revoke_lost(const Object& request, const ObservedCluster& cluster) {
+  if (!has_condition(request, "Provisioned") || has_condition(request, "CapacityRevoked")) return {};
+  const std::string name = string_at(request.json(), {"status", "provisioningClassDetails", "ResizeRequestName"});
+  const bool exist = std::ranges::any_of(cluster.nodes, [&](const auto& entry) {
+    const auto label = entry.second.labels.find(kResizeRequestLabel);
+    return label != entry.second.labels.end() && label->second == name;
+  });
+  if (exist) return {};
+  attempts_[request.uid()].group.clear();
+  return set_condition(request, "CapacityRevoked", true, "CapacityRevoked", "The capacity was revoked.");
+}
+
+std::string ProvisioningRequests::resize_request_of(const std::string& group) const {
+  for (const auto& [uid, attempts] : attempts_) {
+    if (attempts.group == group) return attempts.resize_request;
+  }
+  return {};
 }
 
 Result<std::vector<sim::PodInfo>> ProvisioningRequests::pods_of(const Object& request) {
@@ -152,14 +209,21 @@ Result<std::vector<sim::PodInfo>> ProvisioningRequests::pods_of(const Object& re
     pod["metadata"]["namespace"] = request.namespace_name();
     for (std::int64_t i = 0; i < int_at(set, {"count"}); ++i) {
       pod["metadata"]["name"] = fmt::format("{}-{}-{}", request.name(), name, i);
-      pods.push_back(sim::PodInfo::decode(pod));
+      sim::PodInfo info = sim::PodInfo::decode(pod);
+      if (class_of(request) == kQueuedProvisioning) {
+        info.tolerations.push_back({.key = kQueuedTaint, .op = "Equal", .value = "true", .effect = "NoSchedule"});
+        const std::string reserved =
+            string_at(request.json(), {"status", "provisioningClassDetails", "ResizeRequestName"});
+        if (!reserved.empty()) info.node_selector[kResizeRequestLabel] = reserved;
+      }
+      pods.push_back(std::move(info));
     }
   }
   return pods;
 }
 
 Status ProvisioningRequests::set_condition(const Object& request, const std::string& type, bool status,
-                                           const std::string& reason, const std::string& message) {
+                                           const std::string& reason, const std::string& message, const Json& details) {
   const std::string text = status ? "True" : "False";
   const Json* before = condition_of(request, type);
   const std::string since = before != nullptr && string_at(*before, {"status"}) == text
@@ -175,7 +239,9 @@ Status ProvisioningRequests::set_condition(const Object& request, const std::str
                         {"message", message},
                         {"lastTransitionTime", since},
                         {"observedGeneration", request.generation()}});
-  const auto updated = writer_.update_status(kProvisioningRequests, request.key(), {{"conditions", conditions}},
+  Json written = {{"conditions", conditions}};
+  if (!details.is_null()) written["provisioningClassDetails"] = details;
+  const auto updated = writer_.update_status(kProvisioningRequests, request.key(), written,
                                              {.resource_version = request.resource_version()}, {});
   if (updated || updated.error().code() == ErrorCode::kNotFound) return {};
   return updated.error();

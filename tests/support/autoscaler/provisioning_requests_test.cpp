@@ -30,19 +30,25 @@ class ProvisioningRequestsTest : public ::testing::Test {
     pool.hosts = 4;
     pool.chips_per_host = 4;
     pool_ = pool;
-    autoscaler_ = std::make_unique<Autoscaler>(
-        api_, api_, clock_,
-        AutoscalerOptions{
-            .groups = {node_group(pool)}, .unneeded_time = 60s, .provisioning_requests = true, .request_retry = 10s});
+    sim::NodePool queued = pool;
+    queued.name = "q";
+    autoscaler_ =
+        std::make_unique<Autoscaler>(api_, api_, clock_,
+                                     AutoscalerOptions{.groups = {node_group(pool), queued_node_group(queued)},
+                                                       .unneeded_time = 60s,
+                                                       .provisioning_requests = true,
+                                                       .request_retry = 10s});
   }
 
   void request(const std::string& provisioning_class, int count, const Json& parameters = Json::object(),
                const std::string& pod_template = "host") {
     const Json set = {{"count", count}, {"podTemplateRef", {{"name", pod_template}}}};
-    const Json spec = {{"provisioningClassName", provisioning_class + ".autoscaling.x-k8s.io"},
+    const char* group = provisioning_class == "queued-provisioning" ? ".gke.io" : ".autoscaling.x-k8s.io";
+    const Json spec = {{"provisioningClassName", provisioning_class + group},
                        {"parameters", parameters},
                        {"podSets", Json::array({set})}};
-    const Json metadata = {{"name", "train"}, {"namespace", "default"}};
+    const Json metadata = {
+        {"name", "train"}, {"namespace", "default"}, {"creationTimestamp", format_rfc3339(clock_.wall())}};
     Json request = {{"metadata", metadata}, {"spec", spec}};
     api_.put(kProvisioningRequests, Object(std::move(request)));
   }
@@ -119,6 +125,79 @@ TEST_F(ProvisioningRequestsTest, FailsWithoutRetriesOrPodTemplate) {
   request("check-capacity", 4, Json::object(), "missing");
   run(1s);
   EXPECT_EQ(conditions(), "Accepted=True Failed=True");
+}
+
+TEST_F(ProvisioningRequestsTest, FailsAfterAWeek) {
+  request("check-capacity", 4);
+  run(1s);
+  EXPECT_EQ(conditions(), "Accepted=True Provisioned=False");
+  clock_.advance(7 * 24h);
+  run(1s);
+  EXPECT_EQ(conditions(), "Accepted=True Provisioned=False Failed=True");
+}
+
+TEST_F(ProvisioningRequestsTest, QueuedRequestWaitsForCapacityAndIsProvisionedWhenItsNodesAcceptPods) {
+  ASSERT_TRUE(autoscaler_->set_capacity("q", false).ok());
+  request("queued-provisioning", 4);
+  run(1min);
+  EXPECT_EQ(conditions(), "Accepted=True");
+  EXPECT_EQ(api_.all(kNodes).size(), 0U);
+  EXPECT_EQ(autoscaler_->counts().failed_scale_ups, 0);
+  ASSERT_TRUE(autoscaler_->set_capacity("q", true).ok());
+  run(3s);
+  ASSERT_EQ(api_.all(kNodes).size(), 4U);
+  EXPECT_EQ(conditions(), "Accepted=True") << "the nodes are not Ready";
+  const Object node = api_.all(kNodes).front();
+  EXPECT_EQ(node.name().substr(0, 2), "q-");
+  EXPECT_EQ(string_at(node.json(), {"metadata", "labels", "cloud.google.com/gke-queued"}), "true");
+  EXPECT_NE(node.json()["spec"]["taints"].dump().find("cloud.google.com/gke-queued"), std::string::npos);
+  make_nodes_ready();
+  run(1s);
+  EXPECT_EQ(conditions(), "Accepted=True Provisioned=True");
+  const auto found = api_.find(kProvisioningRequests, kRequest);
+  EXPECT_EQ(string_at(found->json(), {"status", "provisioningClassDetails", "NodePoolName"}), "q");
+  EXPECT_EQ(string_at(found->json(), {"status", "provisioningClassDetails", "ResizeRequestName"}),
+            string_at(node.json(), {"metadata", "labels", kResizeRequestLabel}));
+  run(2min);
+  EXPECT_EQ(api_.all(kNodes).size(), 4U) << "they are booked";
+}
+
+TEST_F(ProvisioningRequestsTest, QueuedRequestWhoseNodesAreGoneIsRevoked) {
+  request("queued-provisioning", 4);
+  run(5s);
+  make_nodes_ready();
+  run(1s);
+  ASSERT_EQ(conditions(), "Accepted=True Provisioned=True");
+  ASSERT_TRUE(api_.remove(kNodes, {"", "q-1"}, {}, {}).ok());
+  run(1s);
+  EXPECT_EQ(api_.all(kNodes).size(), 0U);
+  EXPECT_EQ(conditions(), "Accepted=True Provisioned=True CapacityRevoked=True");
+  run(5s);
+  EXPECT_EQ(autoscaler_->counts().scale_ups, 1);
+}
+
+TEST_F(ProvisioningRequestsTest, QueuedRequestThatIsDeletedGivesItsGroupBack) {
+  ASSERT_TRUE(autoscaler_->set_capacity("q", false).ok());
+  request("queued-provisioning", 4);
+  run(5s);
+  ASSERT_TRUE(api_.remove(kProvisioningRequests, kRequest, {}, {}).ok());
+  run(1s);
+  ASSERT_TRUE(autoscaler_->set_capacity("q", true).ok());
+  run(5s);
+  EXPECT_EQ(api_.all(kNodes).size(), 0U);
+  request("queued-provisioning", 4);
+  run(5s);
+  EXPECT_EQ(api_.all(kNodes).size(), 4U);
+}
+
+TEST_F(ProvisioningRequestsTest, QueuedGroupsAreForQueuedRequestsOnly) {
+  request("best-effort-atomic-scale-up", 8);
+  run(5s);
+  EXPECT_EQ(conditions(), "Accepted=True Provisioned=False") << "one group of four";
+  request("queued-provisioning", 5);
+  run(5s);
+  EXPECT_EQ(conditions(), "") << "no queued group has five nodes";
+  EXPECT_EQ(autoscaler_->counts().scale_ups, 0);
 }
 
 TEST_F(ProvisioningRequestsTest, OtherClassesAreIgnored) {

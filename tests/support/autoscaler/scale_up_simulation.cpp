@@ -1,5 +1,7 @@
 #include "tests/support/autoscaler/scale_up_simulation.h"
 
+#include <algorithm>
+
 #include "api/sim/cluster/scheduling/predicates.h"
 
 namespace tpuslice::testing {
@@ -58,6 +60,29 @@ std::string ClusterSnapshot::misfit(const sim::PodInfo& pod, const sim::NodeInfo
   return misfits.empty() ? affinity_of(pod).misfit(node) : misfits.front();
 }
 
+void ScaleUpSimulation::scale_up(const NodeGroup& group) {
+  for (int host = 0; host < group.pool.hosts; ++host) {
+    snapshot_.add_node(template_node(group, host), true);
+    group_of_[sim::node_name(group.pool, host)] = group.pool.name;
+  }
+  scaled_up_.insert(group.pool.name);
+}
+
+std::string ScaleUpSimulation::queue(const std::vector<sim::PodInfo>& pods) {
+  const auto suits = [&](const GroupChoice& choice) {
+    if (!choice.group->queued || !choice.blocked.empty()) return false;
+    if (pods.size() > static_cast<std::size_t>(choice.group->pool.hosts)) return false;
+    const sim::NodeInfo node = template_node(*choice.group, 0);
+    return std::ranges::all_of(pods, [&](const sim::PodInfo& pod) { return snapshot_.misfit(pod, node).empty(); });
+  };
+  const auto found = std::ranges::find_if(groups_, suits);
+  if (found == groups_.end()) return {};
+  scale_up(*found->group);
+  const std::string name = found->group->pool.name;
+  groups_.erase(found);
+  return name;
+}
+
 PodOutcome ScaleUpSimulation::provide(const sim::PodInfo& pod) {
   PodOutcome outcome;
   if (const auto node = snapshot_.place(pod)) {
@@ -67,17 +92,13 @@ PodOutcome ScaleUpSimulation::provide(const sim::PodInfo& pod) {
   }
   for (auto each = groups_.begin(); each != groups_.end(); ++each) {
     const NodeGroup& group = *each->group;
-    std::string reason = each->blocked;
+    std::string reason = group.queued ? "only for queued ProvisioningRequests" : each->blocked;
     if (reason.empty()) reason = snapshot_.misfit(pod, template_node(group, 0));
     if (!reason.empty()) {
       ++outcome.reasons[reason];
       continue;
     }
-    for (int host = 0; host < group.pool.hosts; ++host) {
-      snapshot_.add_node(template_node(group, host), true);
-      group_of_[sim::node_name(group.pool, host)] = group.pool.name;
-    }
-    scaled_up_.insert(group.pool.name);
+    scale_up(group);
     outcome.group = group.pool.name;
     outcome.fits = snapshot_.place(pod).has_value();
     outcome.reasons.clear();

@@ -60,8 +60,12 @@ class ScaleUpSimulation {
   ScaleUpSimulation(ClusterSnapshot snapshot, std::vector<GroupChoice> groups)
       : snapshot_(std::move(snapshot)), groups_(std::move(groups)) {}
 
-  /// Places the pod, on a further group if it fits nowhere else.
+  /// Places the pod, on a further group that is not queued if it fits nowhere else.
   PodOutcome provide(const sim::PodInfo& pod);
+  /// Places the pod on a node that exists or will come.
+  bool place(const sim::PodInfo& pod) { return snapshot_.place(pod).has_value(); }
+  /// Scales up a queued group for these pods, whatever else is free. Returns its name; empty if no group suits them.
+  std::string queue(const std::vector<sim::PodInfo>& pods);
   /// Places the pod on nodes that accept pods now.
   bool place_now(const sim::PodInfo& pod) { return snapshot_.place(pod, false).has_value(); }
   /// Names of the groups to scale up.
@@ -69,6 +73,8 @@ class ScaleUpSimulation {
   [[nodiscard]] const ClusterSnapshot& snapshot() const { return snapshot_; }
 
  private:
+  void scale_up(const NodeGroup& group);
+
   ClusterSnapshot snapshot_;
   std::vector<GroupChoice> groups_;
   std::set<std::string> scaled_up_;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/slice/slice_plan.h"
+#include "controllers/slice/slice_state.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 
@@ -98,6 +100,43 @@ TEST(ChosenNodes, MustMatchTheOtherRequirementsOfThePods) {
   EXPECT_EQ(chosen(slice, a_named_pool("pool-a").label("zone", "z1").nodes()), "pool-a: pool-a-0, pool-a-1");
 }
 
+// Slices with hosts that are created once host 0 has a node.
+
+SliceBuilder host0_of(int hosts, std::string_view start, const std::string& hostname) {
+  std::vector<std::string> hostnames(static_cast<std::size_t>(hosts));
+  hostnames[0] = hostname;
+  SliceBuilder slice = a_slice("x").hosts(hosts).start(start).on(hostnames);
+  for (int host = 1; host < hosts; ++host) slice.without(host);
+  return slice;
+}
+
+TEST(ChosenNodes, OfTheFirstHostChooseTheDomainOfAll) {
+  const std::vector<NodePtr> nodes = nodes_of({a_named_pool("pool-a").size(4), a_named_pool("pool-b").size(4)});
+  for (const std::string_view start : {tpu::kFirstHostFirst, tpu::kFirstHostAlone, tpu::kHostByHost}) {
+    const SliceBuilder slice = host0_of(4, start, "pool-b-2");
+    EXPECT_EQ(chosen(slice, nodes), "pool-b: ") << start << ": the nodes of the others are not known";
+    EXPECT_EQ(chosen(slice, nodes, a_slice("old").hosts(4).runs_in("pool-b").pods()), "pool-b runs default/job (old)");
+    EXPECT_THAT(decide({.nodes = nodes, .ready = slices_of({slice})}).placed, ElementsAre("x to pool-b"));
+  }
+  EXPECT_EQ(chosen(host0_of(2, tpu::kHostByHost, "pool-b-2"), nodes), "pool-b has 4 nodes, the slice needs exactly 2");
+}
+
+TEST(ChosenNodes, OfSomeOfTheHostsThatExistAreNotEnough) {
+  const std::vector<NodePtr> nodes = a_named_pool("pool-a").size(4).nodes();
+  SliceBuilder slice = a_slice("x").hosts(4).start(tpu::kHostByHost).on({"pool-a-0", "", "", ""}).without(2).without(3);
+  EXPECT_EQ(chosen(slice, nodes), "1 of its 2 pods select a node by kubernetes.io/hostname: all or none must");
+}
+
+TEST(ChosenNodes, AreNotNeededForHostsThatHaveSucceeded) {
+  const std::vector<NodePtr> nodes = a_named_pool("pool-a").size(4).nodes();
+  const auto ended = [](PodView& pod) {
+    pod.phase = PodPhase::kSucceeded;
+    pod.node_name = "pool-z-0";
+  };
+  const SliceBuilder resumed = a_slice("x").hosts(4).on({"", "pool-a-1", "pool-a-2", "pool-a-3"}).host(0, ended);
+  EXPECT_EQ(chosen(resumed, nodes), "pool-a: ");
+}
+
 // Requirements.
 
 TEST(HostnamesOfRequirements, AreByHostIndexAndNoOtherRequirement) {
@@ -172,6 +211,17 @@ TEST(AssignChosenNodes, ExplainsAGangThatLacksADomainForOneWithoutAChoice) {
   EXPECT_THAT(out.lacking, IsEmpty());
 }
 
+TEST(PlaceOnChosenNodes, ReleasesAFirstHostToTheDomainOfItsNode) {
+  PlacementObserved seen = observed({a_named_pool("pool-a").size(4), a_named_pool("pool-b").size(4)},
+                                    {host0_of(4, tpu::kHostByHost, "pool-b-2")}, 1min);
+  const plan::Plan plan = plan_placement(seen, {});
+  ASSERT_FALSE(plan.stages.empty()) << plan.reason;
+  const Json patch = *plan.stages.at(0).actions.at(0).body.make();
+  EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kPlacedIn}), "pool-b");
+  EXPECT_EQ(string_at(patch, {"metadata", "annotations", tpu::kSliceMembers}), kOpenMembers);
+  EXPECT_FALSE(patch.at("spec").contains("affinity")) << "its node selector names the node";
+}
+
 TEST(PlaceOnChosenNodes, BindsEachHostToTheNodeThatItSelects) {
   PlacementObserved seen =
       observed({a_named_pool("pool-a"), a_named_pool("pool-b")}, {a_slice("x").on({"pool-b-1", "pool-b-0"})});
@@ -181,6 +231,18 @@ TEST(PlaceOnChosenNodes, BindsEachHostToTheNodeThatItSelects) {
   EXPECT_EQ(patch.at("spec").at("affinity").dump(),
             R"({"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)"
             R"({"matchFields":[{"key":"metadata.name","operator":"In","values":["pool-b-1"]}]}]}}})");
+}
+
+TEST(PlacedOnChosenNodes, SaysWhichFieldKeepsALaterHostOutOfTheDomain) {
+  const auto elsewhere = [](PodView& pod) {
+    pod.node_selector[std::string(tpu::kHostnameLabel)] = "pool-b-1";
+    pod.unschedulable = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.";
+  };
+  const SliceBuilder slice = a_slice("x").start(tpu::kHostByHost).runs_in("pool-a").unscheduled(1).host(1, elsewhere);
+  const plan::Plan plan = plan_slice({slice.key(), slice.pods(), {}, after(1min)}, {});
+  EXPECT_THAT(plan.reason, HasSubstr("pod x-1 has no node in pool-a yet"));
+  EXPECT_THAT(plan.reason,
+              HasSubstr("its node selector kubernetes.io/hostname is pool-b-1, which must be a node of pool-a"));
 }
 
 }  // namespace

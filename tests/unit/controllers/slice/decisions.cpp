@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/slice/scout_pod.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/labels.h"
 
@@ -26,6 +27,9 @@ class Run {
     }
     for (const PodPtr& scout : scene.scouts) {
       if (is_live(*scout)) request_.scouts[slice_of_scout(*scout)] = scout->node_name;
+    }
+    for (const auto& each : scene.provisioning.requests) {
+      if (may_bring_nodes(*each)) request_.requested.insert(slice_of_request(each->annotations));
     }
     assignment = assign(request_, inventory_);
   }
@@ -75,6 +79,52 @@ ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options, 
     const std::string slice(string_at(pod, {"metadata", "annotations", tpu::kScoutFor}));
     out.created.push_back(slice.substr(slice.find('/') + 1));
     out.pods.emplace(out.created.back(), pod);
+  }
+  for (const plan::Action& action : plan.deletes) out.deleted.push_back(action.preconditions.uid);
+  for (const auto& [slice, note] : plan.notes) out.notes.emplace(slice->key.name, note);
+  out.changes_at = since_start(plan.changes_at);
+  return out;
+}
+
+std::shared_ptr<const ProvisioningRequestView> a_request(const std::string& slice, const RequestChange& change) {
+  ProvisioningRequestView request;
+  request.key = {request_options().namespace_name, scout_name({"default", slice})};
+  request.uid = "uid-of-request-of-" + slice;
+  request.resource_version = "1";
+  request.created = start_of_time();
+  request.annotations = {{std::string(tpu::kScoutFor), "default/" + slice},
+                         {std::string(tpu::kScoutAccelerator), kV6e}};
+  request.provisioning_class = request_options().provisioning_class;
+  if (change) change(request);
+  return std::make_shared<const ProvisioningRequestView>(std::move(request));
+}
+
+std::shared_ptr<const MetadataView> a_template(const std::string& slice) {
+  const auto request = a_request(slice);
+  MetadataView view;
+  view.key = request->key;
+  view.uid = "uid-of-template-of-" + slice;
+  view.resource_version = "1";
+  view.annotations = request->annotations;
+  return std::make_shared<const MetadataView>(std::move(view));
+}
+
+ScaleUpOptions request_options() {
+  return {.mode = ScaleUp::kProvisioningRequest,
+          .namespace_name = "tpu-system",
+          .provisioning_class = std::string(kCheckCapacityClass)};
+}
+
+RequestDecisions decide_requests(const Scene& scene, const ScaleUpOptions& options) {
+  const Run run(scene);
+  const ScoutPlan plan =
+      plan_provisioning_requests(run.assignment.waiting, scene.provisioning, kV6e, after(scene.now), options);
+  RequestDecisions out;
+  for (const plan::Action& action : plan.creates) {
+    Json object = *action.body.make();
+    const std::string slice(string_at(object, {"metadata", "annotations", tpu::kScoutFor}));
+    out.created.push_back(fmt::format("{} {}", action.type.kind, slice.substr(slice.find("/") + 1)));
+    out.objects.emplace(out.created.back(), std::move(object));
   }
   for (const plan::Action& action : plan.deletes) out.deleted.push_back(action.preconditions.uid);
   for (const auto& [slice, note] : plan.notes) out.notes.emplace(slice->key.name, note);

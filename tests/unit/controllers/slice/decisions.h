@@ -1,14 +1,17 @@
-// What assign() and plan_scouts() decide, with names instead of pointers.
+// What assign(), plan_scouts() and plan_provisioning_requests() decide, with names instead of pointers.
 //
 //   decide({.nodes = a_pool("pool-a").nodes(), .ready = slices_of({a_slice("x")})}).placed   // "x to pool-a"
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "controllers/slice/assignment.h"
+#include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/scale_up.h"
 #include "tests/unit/controllers/slice/slices.h"
 
@@ -24,6 +27,7 @@ struct Scene {
   std::size_t max_preemptions = 0;
   DomainFailures failures = {};
   std::vector<PodPtr> scouts = {};
+  ProvisioningState provisioning = {};
 };
 
 struct Decisions {
@@ -45,6 +49,25 @@ struct ScoutDecisions {
 /// plan_scouts() for what assign() leaves waiting.
 [[nodiscard]] ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options = scout_options(),
                                            bool has_autoscaler = true);
+
+/// A provisioning request of class check-capacity for the slice default/<name>, created at start_of_time(), as
+/// request_options() ask for it; and its template.
+using RequestChange = std::function<void(ProvisioningRequestView&)>;
+[[nodiscard]] std::shared_ptr<const ProvisioningRequestView> a_request(const std::string& slice,
+                                                                       const RequestChange& change = {});
+[[nodiscard]] std::shared_ptr<const MetadataView> a_template(const std::string& slice);
+/// Requests of class check-capacity in namespace tpu-system for each slice.
+[[nodiscard]] ScaleUpOptions request_options();
+
+struct RequestDecisions {
+  std::vector<std::string> created;     ///< "PodTemplate x" or "ProvisioningRequest x", x being the slice, in order.
+  std::vector<std::string> deleted;     ///< Uids, in order.
+  std::map<std::string, Json> objects;  ///< What is created, by its name in `created`.
+  std::map<std::string, std::string> notes;
+  std::optional<Duration> changes_at;
+};
+/// plan_provisioning_requests() for what assign() leaves waiting.
+[[nodiscard]] RequestDecisions decide_requests(const Scene& scene, const ScaleUpOptions& options = request_options());
 
 /// The values of the topology key that the scout must not have, in all terms of its node affinity.
 [[nodiscard]] std::vector<std::string> avoided_by(const Json& scout, const std::string& topology_key = kGkePool);

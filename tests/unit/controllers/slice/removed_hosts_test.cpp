@@ -92,6 +92,20 @@ TEST(RemovedHost, IsNoLossIfItIsTheOneThatWasPlaced) {
   EXPECT_TRUE(plan_slice(with_removed(four_hosts(), {{0, "uid-of-train-0"}, {2, "uid-of-train-2"}}), {}).empty());
 }
 
+TEST(RemovedHost, IsNoLossWhileAFinalizerKeepsItsPod) {
+  for (const int host : {0, 2}) {
+    const SliceBuilder slice = four_hosts().succeeds(host).terminating(host);
+    const plan::Plan plan = plan_slice({slice.key(), slice.pods(), {}, after(1h)}, {});
+    EXPECT_TRUE(plan.empty()) << host << plan::to_json(plan).dump(2);
+  }
+}
+
+TEST(RemovedHost, IsNotOneOfTheNextAttemptWhileAFinalizerKeepsItsPod) {
+  const Slice slice = a_slice("train").hosts(4).succeeds(3).terminating(3).slice();
+  EXPECT_THAT(slice.removed, IsEmpty());
+  EXPECT_THAT(slice.terminating, SizeIs(1)) << "the others are gated";
+}
+
 TEST(RemovedHost, IsALossIfItIsAnother) {
   EXPECT_THAT(plan_slice(with_removed(four_hosts(), {{1, "uid-of-an-earlier-attempt"}}), {}).stages, SizeIs(2));
   EXPECT_THAT(plan_slice(with_removed(four_hosts().without(2), {{1, "uid-of-train-1"}}), {}).stages, SizeIs(2))

@@ -207,6 +207,35 @@ TEST(ExistingScout, IsDoneOnceItsDomainIsWholeAndReserved) {
   EXPECT_THAT(out.deleted, ElementsAre("uid-of-scout-of-y")) << "the gang has this domain, and lacks another";
 }
 
+TEST(ExistingScout, IsKeptOnItsNodeWhileNoAutoscalerIsFound) {
+  Scene scene{.nodes = a_pool("pool-a").without(1).nodes(),
+              .ready = slices_of({a_slice("x"), a_slice("y").created(1s)}),
+              .scouts = {a_scout_on("pool-a-0", "x"), a_scout("y")}};
+  const ScoutDecisions out = decide_scouts(scene, with_mode(ScaleUp::kAuto), false);
+  EXPECT_THAT(out.deleted, ElementsAre("uid-of-scout-of-y"))
+      << "one without a node asks an autoscaler that is not there";
+  EXPECT_THAT(out.created, IsEmpty());
+  EXPECT_THAT(out.notes.at("x"), HasSubstr("has a node of pool-a, which is not whole yet"));
+  EXPECT_THAT(out.notes.at("y"), HasSubstr("no cluster autoscaler was found"));
+  EXPECT_EQ(out.changes_at, Duration(2min)) << "the autoscaler is looked for again";
+  EXPECT_THAT(decide_scouts(scene, with_mode(ScaleUp::kOff), false).deleted, SizeIs(2));
+  scene.ready = slices_of({a_slice("y").created(1s)});
+  EXPECT_THAT(decide_scouts(scene, with_mode(ScaleUp::kAuto), false).deleted, SizeIs(2)) << "x is gone";
+}
+
+TEST(ExistingScout, IsTakenBackFromAPoolThatStaysIncompleteWithoutAnAutoscaler) {
+  const auto at = [](Duration now) {
+    return decide_scouts({.nodes = a_pool("pool-a").without(1).nodes(),
+                          .ready = slices_of({a_slice("x")}),
+                          .now = now,
+                          .scouts = {a_scout_on("pool-a-0", "x")}},
+                         with_mode(ScaleUp::kAuto), false);
+  };
+  EXPECT_THAT(at(30min - 1s).deleted, IsEmpty());
+  EXPECT_THAT(at(30min).deleted, ElementsAre("uid-of-scout-of-x"));
+  EXPECT_THAT(at(30min).created, IsEmpty());
+}
+
 TEST(ExistingScout, IsExplainedByItsNode) {
   Scene scene{.nodes = a_pool("pool-a").without(1).nodes(),
               .ready = slices_of({a_slice("x")}),

@@ -1,0 +1,41 @@
+// ScaleUpBounds: how many scouts, or provisioning requests, of one accelerator there may be.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controllers/slice/assignment.h"
+
+namespace tpuslice::slice {
+
+/// Whether more may be created.
+enum class Room : std::uint8_t {
+  kYes,
+  kNotYet,  ///< Once one more is unsuccessful.
+  kNo,
+};
+
+/// At most `max` have equivalent node requirements, or are of one namespace; ten times as many in all. Unsuccessful
+/// ones do not count for their namespace, and give way to others when there are twenty times as many. Not thread-safe.
+class ScaleUpBounds {
+ public:
+  explicit ScaleUpBounds(std::size_t max) : max_(max) {}
+
+  void count(const WaitingSlice& waiting, bool unsuccessful = false);
+  /// For all slices of a gang.
+  [[nodiscard]] Room room_for(const std::vector<const WaitingSlice*>& gang) const;
+  /// How many unsuccessful ones must be deleted before `more` are created; they are not counted any more.
+  [[nodiscard]] std::size_t take_excess(std::size_t more);
+
+ private:
+  [[nodiscard]] std::size_t limit() const;
+
+  const std::size_t max_;
+  std::map<const NodeRequirements*, std::size_t> by_requirements_;
+  std::map<std::string, std::size_t> by_namespace_;
+  std::size_t total_ = 0;
+  std::size_t unsuccessful_ = 0;
+};
+
+}  // namespace tpuslice::slice
