@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build controlplane conformance test check check-format check-locks check-includes check-tidy demo format golden histories asan tsan fuzz mutants bench bench-admission bench-scheduling clean
+.PHONY: help api-docs deps build controlplane conformance test check check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,9 +16,11 @@ build: deps ## Build everything (PRESET=dev|asan|tsan|release, JOBS=2)
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-controlplane: ## Build etcd, the Kubernetes control plane, kwok and Kueue, once, for the end-to-end tests
+controlplane: ## Build etcd, the Kubernetes control plane, kwok, Kueue and Helm, once, for the end-to-end tests
 	@tests/controlplane/build.sh
 	@tests/kueue/build.sh
+	@tests/helm/build.sh
+	@tests/upgrade/build.sh
 
 conformance: deps controlplane ## Replay the exchanges of tests/conformance on a real and on the simulated API server
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
@@ -28,6 +30,8 @@ conformance: deps controlplane ## Replay the exchanges of tests/conformance on a
 test: build ## Build and run all tests; the last line is "N passed, N failed"
 	@tests/controlplane/build.sh || true # without it, tests are skipped
 	@tests/kueue/build.sh || true
+	@tests/helm/build.sh || true
+	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD)
 
@@ -92,6 +96,15 @@ format: ## Format the C++ code in place
 	@git ls-files '*.h' '*.cpp' | xargs -P $(JOBS) -n 20 sh -c \
 	  'for file; do clang-format-14 --dry-run --Werror "$$file" 2>/dev/null || clang-format-14 -i "$$file"; done' sh
 
+# The file is replaced at the end only, so that no test reads a part of it.
+manifests: ## Rewrite deploy/install.yaml from deploy/overlays/default
+	@{ echo "# Generated from deploy/overlays/default by \`make manifests\`."; kubectl kustomize deploy/overlays/default; } >build/install.yaml
+	@mv build/install.yaml deploy/install.yaml
+
+helm: ## Package the Helm chart into build/
+	@tests/helm/build.sh
+	@"$$(tests/helm/assets.sh)" package deploy/helm/tpu-slice-operator --destination build 2>/dev/null
+
 mutants: deps ## Break the planners in known ways; the tests must fail for each (slow)
 	@tests/laws/mutants.sh build/mutants
 
@@ -113,6 +126,19 @@ bench-scheduling: deps controlplane ## Measure how fast kube-scheduler binds sli
 	@[ -f build/dev/build.ninja ] || cmake --preset dev
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-scheduling-bench
 	@build/dev/bin/tpu-slice-scheduling-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
+
+VERSION ?=
+OUT ?= build/image
+image: deps ## Build the OCI image without a container engine in OUT (build/image); see docs/image.md
+	@tests/support/deps.sh binutils ca-certificates
+	@cmake --preset release -DTPUSLICE_TESTS=OFF >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
+	@deploy/image/build.sh --binary build/release/bin/tpu-slice-operator --out $(OUT) $(if $(VERSION),--version $(VERSION))
+
+api-docs: deps ## Rewrite docs/api from deploy/crds
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target unit_deploy_test
+	@TPUSLICE_GOLDEN=update build/dev/bin/unit_deploy_test --gtest_brief=1 --gtest_filter='ApiReference.IsUpToDate'
 
 clean: ## Remove all build trees
 	@rm -rf build

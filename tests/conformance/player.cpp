@@ -245,7 +245,9 @@ Status set_up(World& world) {
   Player player(world, "default");
   std::vector<fs::path> files;
   for (const char* folder : {"deploy/crds", "tests/conformance/crds"}) {
-    for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    }
   }
   for (const fs::path& file : files) {
     ASSIGN_OR_RETURN(const std::string text, read_file(file));

@@ -64,6 +64,32 @@ expect "a built-in object is migrated from client-side to server-side apply" 'se
   kubectl apply --server-side -f <(service 81)
 expect "the migrated object keeps its fields" '^81 b$' kubectl get service moved -o 'jsonpath={.spec.ports[0].port} {.spec.selector.a}'
 
+list() { # list LABEL [FIELD]: two objects in one of kind List
+  cat <<Y
+apiVersion: v1
+kind: List
+items:
+  - {apiVersion: v1, kind: ConfigMap, metadata: {name: listed, labels: {a: $1}}${2:-}}
+  - apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: listed, labels: {a: $1}}
+    spec:
+      suspend: true
+      replicatedJobs:
+        - name: w
+          template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: example}]}}}}
+Y
+}
+expect "a list is applied" '^configmap/listed created jobset.jobset.x-k8s.io/listed created$' \
+  bash -c 'kubectl apply -f - | paste -sd " "' < <(list one)
+expect "a list is applied again" '^configmap/listed configured jobset.jobset.x-k8s.io/listed configured$' \
+  bash -c 'kubectl apply -f - | paste -sd " "' < <(list two)
+expect "a list is applied on the server's side" 'jobset.jobset.x-k8s.io/listed serverside-applied' \
+  kubectl apply --server-side --force-conflicts -f - < <(list three)
+expect "the items are stored" '^three three$' kubectl get configmap/listed jobset/listed -o 'jsonpath={.items[*].metadata.labels.a}'
+expect "an unknown field of an item is refused" 'unknown field "date"' kubectl apply -f - < <(list three ', date: {}')
+expect "a list is deleted" 'jobset.x-k8s.io "listed" deleted' kubectl delete -f - < <(list three)
+
 expect "delete waits until the object is removed" 'deleted' kubectl delete "$cluster" --timeout=60s
 eventually "its pods are deleted" 'No resources found' kubectl get pods -l ray.io/cluster=maxtext-tpu-cluster
 eventually "its services are deleted" 'No resources found' kubectl get services -l ray.io/cluster=maxtext-tpu-cluster

@@ -1,4 +1,5 @@
 // Installs the files of deploy/ in a cluster.
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -51,6 +52,18 @@ Result<std::vector<YamlDocument>> read_manifest(const std::string& path) {
   return documents;
 }
 
+/// The manifests of a folder of deploy/, in the order of their names.
+Result<std::vector<std::string>> manifests_of(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(deploy_file(folder), problem)) {
+    if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
+  }
+  if (paths.empty()) return Error::not_found("{}: no manifests", deploy_file(folder));
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 Status apply_manifest(client::Client& client, const std::string& path) {
   ASSIGN_OR_RETURN(const auto documents, read_manifest(path));
   for (const YamlDocument& document : documents) {
@@ -61,6 +74,12 @@ Status apply_manifest(client::Client& client, const std::string& path) {
     const auto applied = client.patch(*type, object.key(), client::PatchType::kApply, object.json(), {.force = true});
     if (!applied) return applied.error().within(where);
   }
+  return {};
+}
+
+Status apply_folder(client::Client& client, const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> paths, manifests_of(folder));
+  for (const std::string& path : paths) RETURN_IF_ERROR(apply_manifest(client, path));
   return {};
 }
 
@@ -78,13 +97,10 @@ Object on_loopback(Object configuration, int port, const std::string& authority)
 }  // namespace
 
 Status install_operator(client::Client& client) {
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(deploy_file("crds"), problem)) {
-    RETURN_IF_ERROR(apply_manifest(client, entry.path()));
-  }
+  RETURN_IF_ERROR(apply_folder(client, "crds"));
   RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/namespace.yaml")));
   RETURN_IF_ERROR(apply_manifest(client, deploy_file("operator/scouts.yaml")));
-  RETURN_IF_ERROR(apply_manifest(client, deploy_file("rbac/rbac.yaml")));
+  RETURN_IF_ERROR(apply_folder(client, "rbac"));
   return apply_manifest(client, deploy_file("webhook/policy.yaml"));
 }
 

@@ -80,8 +80,7 @@ spec:
         containers: [{name: worker, image: example, resources: {requests: {cpu: 200m}}, ports: [{containerPort: 80}]}]
 )";
 
-// With the protocol of the ports, unlike the sample: the CRD of RayClusters has no default for it, but Kueue's Workload
-// has, so Kueue would take them for different and create its Workload again for ever.
+// Its ports have no protocol: the CRD sets the default, as Kueue's Workload does, so that Kueue finds them equal.
 constexpr const char* kRayCluster = R"(
 apiVersion: ray.io/v1
 kind: RayCluster
@@ -98,9 +97,9 @@ spec:
           - name: head
             image: example
             ports:
-              - {name: gcs, containerPort: 6379, protocol: TCP}
-              - {name: dashboard, containerPort: 8265, protocol: TCP}
-              - {name: client, containerPort: 10001, protocol: TCP}
+              - {name: gcs, containerPort: 6379}
+              - {name: dashboard, containerPort: 8265}
+              - {name: client, containerPort: 10001}
             lifecycle: {preStop: {exec: {command: [ray, stop]}}}
             volumeMounts: [{name: logs, mountPath: /tmp/ray}]
             resources: {limits: {cpu: 1, memory: 2G}, requests: {cpu: 1, memory: 2G}}

@@ -7,6 +7,7 @@
 
 #include "api/base/file.h"
 #include "api/base/strings.h"
+#include "tests/e2e/uninstall/workloads.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -16,6 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kCommandLimit = 180s;
 const ObjectKey kDrainJob{"tpu-slice-system", "tpu-slice-drain"};
+const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
 
 std::vector<sim::NodePool> tpu_pools(int first, int count) {
   std::vector<sim::NodePool> pools;
@@ -39,7 +41,14 @@ sim::NodePool cpu_pool() {
   return pool;
 }
 
+bool is_running(const Object& pod) { return string_at(pod.json(), {"status", "phase"}) == "Running"; }
+
 }  // namespace
+
+bool has_gate(const Object& pod) {
+  const Json& gates = array_at(pod.json(), {"spec", "schedulingGates"});
+  return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
+}
 
 std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading) {
   std::vector<std::string> commands;
@@ -72,10 +81,19 @@ void UninstallPlane::SetUp() {
   if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
   ASSERT_TRUE(plane.ok()) << plane.error().message();
   plane_ = *std::move(plane);
-  const auto kubeconfig = install_operator(*plane_);
+  const Status installed = install_operator(client());
+  ASSERT_TRUE(installed.ok()) << installed.error().message();
+  expect_run("kubectl apply --server-side --force-conflicts -f deploy/operator");
+  start_operator();
+}
+
+void UninstallPlane::start_operator() {
+  const auto kubeconfig = plane_->service_account_kubeconfig(kAccount);
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
   operator_kubeconfig_ = *kubeconfig;
-  expect_run("kubectl apply --server-side --force-conflicts -f deploy/operator");
+  // The operator keeps its Lease and certificate in the namespace of its context, as in that of its pod.
+  expect_run(fmt::format("kubectl --kubeconfig {} config set-context --current --namespace={}", *kubeconfig,
+                         kAccount.namespace_name));
   const auto port = free_port();
   ASSERT_TRUE(port.ok() && register_webhook(client(), *port).ok());
   auto op = OperatorProcess::start(
@@ -132,6 +150,19 @@ void UninstallPlane::run_from_page(const std::string& command) {
     run_drain_job();
 }
 
+void UninstallPlane::run_section(const std::string& heading) {
+  const auto page = read_file("docs/install.md");
+  ASSERT_TRUE(page.ok()) << page.error().message();
+  const auto commands = commands_of_section(*page, heading);
+  ASSERT_FALSE(commands.empty()) << heading;
+  for (const std::string& command : commands) {
+    if (command.starts_with("docker ")) continue;
+    fmt::print("$ {}\n", command);
+    ASSERT_NO_FATAL_FAILURE(run_from_page(command));
+    ASSERT_FALSE(HasFailure()) << command;
+  }
+}
+
 void UninstallPlane::run_drain_job() {
   const auto job = client().get(kJobs, kDrainJob);
   ASSERT_TRUE(job.ok()) << job.error().message();
@@ -150,6 +181,19 @@ void UninstallPlane::add_pools(int count) {
   pools_ += count;
 }
 
+void UninstallPlane::start_workloads() {
+  for (const SliceWorkload& workload : workloads_of_every_kind("first")) apply(workload.manifest);
+  ASSERT_TRUE(wait_running(kKinds * kHostsOfSlice));
+  for (const SliceWorkload& workload : workloads_of_every_kind("second")) apply(workload.manifest);
+  apply(jobset_manifest("paused", true));
+  const bool waiting = eventually([&] {
+    const auto pods = tpu_pods();
+    return kKinds * kHostsOfSlice == std::ranges::count_if(pods, has_gate) &&
+           client().get(kJobs, {"default", "paused-slice-0"}).ok();
+  });
+  ASSERT_TRUE(waiting);
+}
+
 std::vector<Object> UninstallPlane::tpu_pods() {
   std::vector<Object> pods;
   const auto list = client().list(kPods, {.namespace_name = "default", .label_selector = std::string(tpu::kSlice)}, {});
@@ -161,12 +205,35 @@ std::vector<Object> UninstallPlane::tpu_pods() {
   return pods;
 }
 
+std::vector<Object> UninstallPlane::tpu_pods_of(const std::string& workload) {
+  auto pods = tpu_pods();
+  std::erase_if(pods, [&](const Object& pod) { return !pod.name().starts_with(workload + "-"); });
+  return pods;
+}
+
+std::map<std::string, std::string> UninstallPlane::running_pods() {
+  std::map<std::string, std::string> found;
+  for (const Object& pod : tpu_pods()) {
+    if (!is_running(pod)) continue;
+    const Json& statuses = array_at(pod.json(), {"status", "containerStatuses"});
+    found[pod.name()] = fmt::format("{} {}", pod.uid(), int_at(statuses.at(0), {"restartCount"}));
+  }
+  return found;
+}
+
+std::map<std::string, std::set<std::string>> UninstallPlane::pools_of_slices() {
+  std::map<std::string, std::set<std::string>> pools;
+  for (const Object& pod : tpu_pods()) {
+    const std::string node = string_at(pod.json(), {"spec", "nodeName"});
+    pools[pod.label(tpu::kSlice)].insert(node.substr(0, node.rfind('-')));
+  }
+  return pools;
+}
+
 bool UninstallPlane::wait_running(int pods) {
   return eventually([&] {
     const auto all = tpu_pods();
-    return pods == std::ranges::count_if(all, [](const Object& pod) {
-             return string_at(pod.json(), {"status", "phase"}) == "Running";
-           });
+    return pods == std::ranges::count_if(all, is_running);
   });
 }
 

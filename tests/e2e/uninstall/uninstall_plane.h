@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,13 @@ struct CommandOutput {
 /// The commands of the first sh block below the heading, without comments.
 [[nodiscard]] std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading);
 
+/// Whether the pod has the operator's scheduling gate.
+[[nodiscard]] bool has_gate(const Object& pod);
+
 class UninstallPlane : public ::testing::Test {
  protected:
-  static constexpr int kPools = 5;
+  static constexpr int kKinds = 5;
+  static constexpr int kPools = kKinds;
 
   void SetUp() override;
   void TearDown() override;
@@ -39,13 +44,27 @@ class UninstallPlane : public ::testing::Test {
   void apply(const std::string& manifest);
   /// Runs a command of the page, and what the cluster's nodes would do.
   void run_from_page(const std::string& command);
+  /// The commands of the section's first sh block, each with run_from_page(), but for the build of the image.
+  void run_section(const std::string& heading);
+  /// With the ServiceAccount and webhook configurations that are installed.
+  void start_operator();
   /// `tpu-slice-operator` with these flags.
   CommandOutput run_operator(std::vector<std::string> flags, const std::string& kubeconfig);
   /// Further empty pools of one slice.
   void add_pools(int count);
 
+  /// Slices of every kind named "first-<kind>" that run in all pools, others named "second-<kind>" that wait, and the
+  /// suspended JobSet "paused".
+  void start_workloads();
+
   /// Pods of the namespace default with TPUs that are not terminating.
   [[nodiscard]] std::vector<Object> tpu_pods();
+  /// Those of the workload with this name.
+  [[nodiscard]] std::vector<Object> tpu_pods_of(const std::string& workload);
+  /// Name to uid and number of restarts.
+  [[nodiscard]] std::map<std::string, std::string> running_pods();
+  /// Each slice that runs completely, with the pools of its nodes.
+  [[nodiscard]] std::map<std::string, std::set<std::string>> pools_of_slices();
   /// Waits until so many of them run.
   [[nodiscard]] bool wait_running(int pods);
 

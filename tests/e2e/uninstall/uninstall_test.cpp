@@ -1,13 +1,10 @@
 // The operator is removed by the commands of docs/install.md while workloads of every kind run and wait.
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/base/file.h"
 #include "tests/e2e/uninstall/uninstall_plane.h"
 #include "tests/e2e/uninstall/workloads.h"
 #include "tpu/labels.h"
@@ -22,15 +19,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr int kKinds = 5;
-
-bool has_gate(const Object& pod) {
-  const Json& gates = array_at(pod.json(), {"spec", "schedulingGates"});
-  return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
-}
-
-bool is_running(const Object& pod) { return string_at(pod.json(), {"status", "phase"}) == "Running"; }
-
 std::string scheduled_reason(const Object& pod) {
   for (const Json& condition : array_at(pod.json(), {"status", "conditions"})) {
     if (string_at(condition, {"type"}) == "PodScheduled") return string_at(condition, {"reason"});
@@ -38,43 +26,7 @@ std::string scheduled_reason(const Object& pod) {
   return "";
 }
 
-class Uninstall : public UninstallPlane {
- protected:
-  /// Slices that run in all pools, others that wait, and a suspended JobSet.
-  void start_workloads() {
-    for (const SliceWorkload& workload : workloads_of_every_kind("first")) apply(workload.manifest);
-    ASSERT_TRUE(wait_running(kKinds * kHostsOfSlice));
-    for (const SliceWorkload& workload : workloads_of_every_kind("second")) apply(workload.manifest);
-    apply(jobset_manifest("paused", true));
-    const bool waiting = eventually([&] {
-      const auto pods = tpu_pods();
-      return kKinds * kHostsOfSlice == std::ranges::count_if(pods, has_gate) &&
-             client().get(kJobs, {"default", "paused-slice-0"}).ok();
-    });
-    ASSERT_TRUE(waiting);
-  }
-
-  /// Name to uid and number of restarts.
-  std::map<std::string, std::string> running_pods() {
-    std::map<std::string, std::string> found;
-    for (const Object& pod : tpu_pods()) {
-      if (!is_running(pod)) continue;
-      const Json& statuses = array_at(pod.json(), {"status", "containerStatuses"});
-      found[pod.name()] = fmt::format("{} {}", pod.uid(), int_at(statuses.at(0), {"restartCount"}));
-    }
-    return found;
-  }
-
-  /// Each slice that runs completely, with the pools of its nodes.
-  std::map<std::string, std::set<std::string>> pools_of_slices() {
-    std::map<std::string, std::set<std::string>> pools;
-    for (const Object& pod : tpu_pods()) {
-      const std::string node = string_at(pod.json(), {"spec", "nodeName"});
-      pools[pod.label(tpu::kSlice)].insert(node.substr(0, node.rfind('-')));
-    }
-    return pools;
-  }
-};
+using Uninstall = UninstallPlane;
 
 TEST_F(Uninstall, LetsWorkloadsRunOnAndStart) {
   ASSERT_NO_FATAL_FAILURE(start_workloads());
@@ -90,15 +42,7 @@ TEST_F(Uninstall, LetsWorkloadsRunOnAndStart) {
                               HasSubstr("job default/first-jobset-slice-0: runs, so the gate")));
   EXPECT_EQ(dry.exit_code, 1) << dry.text;
 
-  const auto page = read_file("docs/install.md");
-  ASSERT_TRUE(page.ok());
-  const auto commands = commands_of_section(*page, "## Remove");
-  ASSERT_GE(commands.size(), 5U);
-  for (const std::string& command : commands) {
-    fmt::print("$ {}\n", command);
-    ASSERT_NO_FATAL_FAILURE(run_from_page(command));
-    ASSERT_FALSE(HasFailure()) << command;
-  }
+  ASSERT_NO_FATAL_FAILURE(run_section("## Remove"));
   fmt::print("{}", drain_output());
   EXPECT_THAT(drain_output(), AllOf(HasSubstr("MutatingWebhookConfiguration tpu-slice-operator"),
                                     HasSubstr("gate removed from pods: 20 (default: 20), of 5 slices"),

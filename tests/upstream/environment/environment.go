@@ -59,7 +59,7 @@ func Start(flags ...string) (*Environment, error) {
 	}}
 	var err error
 	if e.Config, err = e.api.Start(); err == nil {
-		err = e.install(deploy, "operator/namespace.yaml", "rbac/rbac.yaml", "webhook/policy.yaml")
+		err = e.install(deploy, "operator/namespace.yaml", "rbac/*.yaml", "webhook/policy.yaml")
 	}
 	if err == nil {
 		err = e.startOperator(flags)
@@ -75,15 +75,21 @@ func (e *Environment) Stop() error {
 	return errors.Join(e.stopOperator(), e.api.Stop(), os.RemoveAll(e.folder))
 }
 
-// install applies files of deploy/ by server-side apply.
-func (e *Environment) install(deploy string, files ...string) error {
+// install applies files of deploy/, given as patterns, by server-side apply.
+func (e *Environment) install(deploy string, patterns ...string) error {
 	c, err := client.New(e.Config, client.Options{})
 	if err != nil {
 		return err
 	}
-	for _, name := range files {
-		if err := apply(c, filepath.Join(deploy, name)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(filepath.Join(deploy, pattern))
+		if err != nil || len(files) == 0 {
+			return fmt.Errorf("%s: no such file", pattern)
+		}
+		for _, name := range files {
+			if err := apply(c, name); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
 		}
 	}
 	if os.Getenv("VALIDATION") == "off" {

@@ -1,0 +1,62 @@
+{{/* Labels of every object. */}}
+{{- define "tpu-slice-operator.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+{{- end }}
+
+{{- define "tpu-slice-operator.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end }}
+
+{{/* "true" if the controller `name` runs; as OperatorOptions::enables: the last entry that names it, or "*", decides. */}}
+{{- define "tpu-slice-operator.enabled" -}}
+{{- $enabled := "" }}
+{{- range $entry := .root.Values.controllers }}
+{{- if or (eq $entry "*") (eq $entry $.name) }}{{ $enabled = "true" }}{{ end }}
+{{- $out := trimPrefix "-" $entry }}
+{{- if hasPrefix "-" $entry }}
+{{- if or (eq $out $.name) (and (eq $out "raycluster") (has $.name (list "rayjob" "rayservice"))) }}{{ $enabled = "" }}{{ end }}
+{{- end }}
+{{- end }}
+{{- $enabled }}
+{{- end }}
+
+{{/* Flags that the drain needs as well as the operator. */}}
+{{- define "tpu-slice-operator.commonArgs" -}}
+- --leader-election-namespace={{ .Release.Namespace }}
+{{- if ne (join "," .Values.controllers) "*" }}
+- --controllers={{ join "," .Values.controllers }}
+{{- end }}
+{{- if .Values.config }}
+- --config=/etc/tpu-slice-operator/config.yaml
+{{- end }}
+{{- end }}
+
+{{/* An object as YAML, with the labels of the chart. */}}
+{{- define "tpu-slice-operator.object" -}}
+{{- $labels := merge (include "tpu-slice-operator.labels" .root | fromYaml) (.object.metadata.labels | default dict) }}
+{{- $_ := set .object.metadata "labels" $labels }}
+{{- printf "---\n%s\n" (toYaml .object) }}
+{{- end }}
+
+{{/* The objects of `file`, which deploy/overlays/default installs, too: {"objects": [...]} in the release's namespace. */}}
+{{- define "tpu-slice-operator.read" -}}
+{{- $text := .root.Files.Get .file }}
+{{- if not $text }}{{ fail (printf "the chart has no %s" .file) }}{{ end }}
+{{- $objects := list }}
+{{- range $document := regexSplit "(?m)^---\n" ($text | replace "tpu-slice-system" .root.Release.Namespace) -1 }}
+{{- $object := fromYaml $document }}
+{{- if hasKey $object "Error" }}{{ fail (printf "%s: %s" $.file $object.Error) }}{{ end }}
+{{- if $object.kind }}{{ $objects = append $objects $object }}{{ end }}
+{{- end }}
+{{- toYaml (dict "objects" $objects) }}
+{{- end }}
+
+{{/* The same as manifest. */}}
+{{- define "tpu-slice-operator.objects" -}}
+{{- range $object := (include "tpu-slice-operator.read" . | fromYaml).objects }}
+{{- include "tpu-slice-operator.object" (dict "root" $.root "object" $object) }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,160 @@
+#include "tests/e2e/crds/crds_plane.h"
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "api/base/file.h"
+#include "api/types/yaml.h"
+#include "tests/support/eventually.h"
+#include "tests/unit/deploy/crds.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kCommandLimit = 150s;
+
+}  // namespace
+
+std::unique_ptr<ControlPlane>& CrdsPlane::plane() {
+  static std::unique_ptr<ControlPlane> plane;
+  return plane;
+}
+
+int& CrdsPlane::commands() {
+  static int count = 0;
+  return count;
+}
+
+void CrdsPlane::SetUp() {
+  if (const auto programs = control_plane_programs(); !programs) GTEST_SKIP() << programs.error().message();
+  if (plane() == nullptr) {
+    auto started = ControlPlane::start({.controllers = false, .scheduler = false, .kwok = false});
+    ASSERT_TRUE(started.ok()) << started.error().message();
+    plane() = std::move(started).value();
+    return;
+  }
+  expect_run("kubectl delete crd --all --timeout=30s");
+}
+
+void CrdsPlane::TearDown() {
+  if (!HasFailure() || plane() == nullptr) return;
+  plane()->keep_dir();
+  std::cerr << "logs are in " << plane()->dir() << "\n";
+}
+
+CommandOutput CrdsPlane::run(const std::string& command) {
+  const std::string log = fmt::format("{}/command-{}.log", plane()->dir(), commands()++);
+  auto process =
+      Process::start({.program = "/bin/sh",
+                      .args = {"-c", command},
+                      .log = log,
+                      .env = {{"KUBECONFIG", plane()->kubeconfig()}, {"KUBECACHEDIR", plane()->dir() + "/cache"}}});
+  if (!process) return {-1, process.error().message()};
+  const auto exit_code = (*process)->wait(kCommandLimit);
+  return {exit_code.value_or(-1), read_file(log).value_or("")};
+}
+
+std::string CrdsPlane::expect_run(const std::string& command) {
+  const CommandOutput output = run(command);
+  EXPECT_EQ(output.exit_code, 0) << command << "\n" << output.text;
+  return output.text;
+}
+
+Json CrdsPlane::expect_json(const std::string& command) {
+  const std::string text = expect_run(command + " 2>/dev/null");
+  const auto json = parse_json(text);
+  EXPECT_TRUE(json.ok()) << command << "\n" << text;
+  return json.value_or(Json());
+}
+
+void CrdsPlane::install() {
+  expect_run("kubectl apply --server-side -f deploy/crds");
+  wait_established();
+}
+
+void CrdsPlane::wait_established() {
+  expect_run("kubectl wait --for=condition=Established --timeout=30s crd --all");
+  for (const Json& crd : read_crds()) {
+    const std::string name = string_at(crd, {"spec", "names", "plural"});
+    if (run("kubectl get crd " + string_at(crd, {"metadata", "name"})).exit_code != 0) continue;
+    EXPECT_TRUE(eventually([&] { return run("kubectl explain " + name + ".spec").exit_code == 0; }, 30s)) << name;
+  }
+}
+
+std::string CrdsPlane::write(const Json& object) {
+  std::string path = fmt::format("{}/manifest-{}.json", plane()->dir(), commands()++);
+  EXPECT_TRUE(write_private_file(path, object.dump()).ok());
+  return path;
+}
+
+std::vector<std::string> yaml_files(const std::string& folder, const std::string& prefix) {
+  std::set<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const bool named = entry.path().filename().string().starts_with(prefix);
+    if (named && entry.path().extension() == ".yaml") paths.insert(entry.path().string());
+  }
+  return {paths.begin(), paths.end()};
+}
+
+std::vector<Json> read_documents(const std::vector<std::string>& paths) {
+  std::vector<Json> out;
+  for (const std::string& path : paths) {
+    std::vector<YamlDocument> documents = parse_yaml_documents(read_file(path).value()).value();
+    for (YamlDocument& document : documents) {
+      out.push_back(std::move(document.value));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading, int block) {
+  std::istringstream lines(read_file(page).value());
+  std::vector<std::string> out;
+  bool below = false;
+  int current = -1;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ") && !inside) below = line == heading;
+    if (!below) continue;
+    if (line == "```sh") {
+      ++current;
+      inside = true;
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside && current == block) {
+      out.push_back(line);
+    }
+  }
+  EXPECT_FALSE(out.empty()) << page << ", " << heading;
+  return out;
+}
+
+Json valid_object(const std::string& kind) {
+  const Json pods = {{"spec", {{"containers", Json::array({Json{{"name", "main"}, {"image", "example"}}})}}}};
+  const Json cluster = {
+      {"rayVersion", "2.52.0"},
+      {"headGroupSpec", {{"template", pods}}},
+      {"workerGroupSpecs", Json::array({Json{{"groupName", "workers"}, {"replicas", 1}, {"template", pods}}})}};
+  const auto object = [&](const char* version, Json spec) {
+    return Json{{"apiVersion", version},
+                {"kind", kind},
+                {"metadata", {{"name", "valid"}, {"namespace", "default"}}},
+                {"spec", std::move(spec)}};
+  };
+  if (kind == "RayCluster") return object("ray.io/v1", cluster);
+  if (kind == "RayJob") return object("ray.io/v1", {{"entrypoint", "python train.py"}, {"rayClusterSpec", cluster}});
+  if (kind == "RayService") return object("ray.io/v1", {{"rayClusterConfig", cluster}});
+  if (kind == "LeaderWorkerSet") {
+    return object("leaderworkerset.x-k8s.io/v1", {{"leaderWorkerTemplate", {{"size", 2}, {"workerTemplate", pods}}}});
+  }
+  return object(
+      "jobset.x-k8s.io/v1alpha2",
+      {{"replicatedJobs", Json::array({Json{{"name", "workers"}, {"template", {{"spec", {{"template", pods}}}}}}})}});
+}
+
+}  // namespace tpuslice::testing

@@ -1,0 +1,106 @@
+#include "tests/e2e/install/expected_grants.h"
+
+namespace tpuslice::testing {
+namespace {
+
+constexpr const char* kExists = "an object of that name exists already, or was deleted meanwhile";
+constexpr const char* kLabel = "an object of ours lacks a label, or has been changed by someone else";
+constexpr const char* kRay = "needs a head that answers; tests/ray and the scenarios with dashboards do this";
+constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
+constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
+
+/// Each with its reason.
+const std::map<std::string, std::string>& unused_grants() {
+  static const std::map<std::string, std::string> kUnused = {
+      {"core: patch events", "an event is repeated"},
+      {"raycluster: get rayclusters", "granted to Ray's autoscaler, so the operator must have it"},
+      {"raycluster: patch rayclusters", kAdoption},
+      {"raycluster: update rayclusters/finalizers", kOwner},
+      {"raycluster: get pods", kExists},
+      {"raycluster: patch pods", kAdoption},
+      {"raycluster: get services", kExists},
+      {"raycluster: patch services", kLabel},
+      {"raycluster: get jobs", kExists},
+      {"raycluster: create jobs", "only of a RayCluster with Redis"},
+      {"raycluster: patch jobs", kLabel},
+      {"raycluster: get ingresses", kExists},
+      {"raycluster: patch ingresses", kLabel},
+      {"raycluster-autoscaler: get serviceaccounts", kExists},
+      {"raycluster-autoscaler: patch serviceaccounts", kLabel},
+      {"raycluster-autoscaler: get roles", kExists},
+      {"raycluster-autoscaler: patch roles", kLabel},
+      {"raycluster-autoscaler: get rolebindings", kExists},
+      {"raycluster-autoscaler: patch rolebindings", kLabel},
+      {"raycluster-autoscaler: patch pods/resize", "granted to Ray's autoscaler, so the operator must have it"},
+      {"rayjob: get rayjobs", kExists},
+      {"rayjob: delete rayjobs", kRay},
+      {"rayjob: update rayjobs/finalizers", kOwner},
+      {"rayjob: get rayclusters", kExists},
+      {"rayjob: patch rayclusters", kRay},
+      {"rayjob: delete rayclusters", kRay},
+      {"rayjob: get services", kExists},
+      {"rayjob: create services", kRay},
+      {"rayjob: patch services", kLabel},
+      {"rayjob: get jobs", kExists},
+      {"rayjob: create jobs", kRay},
+      {"rayjob: patch jobs", kLabel},
+      {"rayjob: delete jobs", kRay},
+      {"rayservice: update rayservices/finalizers", kOwner},
+      {"rayservice: get rayclusters", kExists},
+      {"rayservice: patch rayclusters", kRay},
+      {"rayservice: delete rayclusters", kRay},
+      {"rayservice: patch pods", kRay},
+      {"rayservice: get services", kExists},
+      {"rayservice: create services", kRay},
+      {"rayservice: patch services", kLabel},
+      {"rayservice: delete services", kRay},
+      {"jobset: get jobsets", kExists},
+      {"jobset: update jobsets/finalizers", kOwner},
+      {"jobset: watch pods", "only if the slice controller runs in the same process"},
+      {"jobset: patch jobs/status", "only if a Job has a start time when it is resumed, and its pod template changes"},
+      {"jobset: get jobs", kExists},
+      {"jobset: get services", kExists},
+      {"jobset: patch services", kLabel},
+      {"jobset: get persistentvolumeclaims", kExists},
+      {"jobset: patch persistentvolumeclaims", kLabel},
+      {"leaderworkerset: update leaderworkersets/finalizers", kOwner},
+      {"leaderworkerset: get statefulsets", kExists},
+      {"leaderworkerset: get controllerrevisions", kExists},
+      {"leaderworkerset: patch controllerrevisions", kLabel},
+      {"leaderworkerset: delete controllerrevisions", "after an update of all groups"},
+      {"leaderworkerset: delete statefulsets", "a group is recreated while its leader is gone already"},
+      {"leaderworkerset: get pods", kExists},
+      {"leaderworkerset: update pods/finalizers", kOwner},
+      {"leaderworkerset: get services", kExists},
+      {"leaderworkerset: patch services", kLabel},
+      {"scale-up: get pods", kExists},
+      {"scale-up: patch pods", kLabel},
+      {"scale-up: delete pods", "slice.yaml grants it, too, unless it is restricted to namespaces"},
+      {"slice: get pods", kExists},
+      {"webhook: patch secrets", "the certificate is renewed"},
+  };
+  return kUnused;
+}
+
+}  // namespace
+
+const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
+  static const std::map<std::string, std::vector<std::string>> kFiles = {
+      {"slice", {"core", "metrics", "webhook", "slice", "scale-up"}},
+      {"raycluster", {"core", "raycluster", "raycluster-autoscaler"}},
+      {"rayjob", {"core", "rayjob"}},
+      {"rayservice", {"core", "rayservice"}},
+      {"jobset", {"core", "jobset"}},
+      {"leaderworkerset", {"core", "leaderworkerset"}}};
+  return kFiles;
+}
+
+bool may_be_unused(const Grant& grant) {
+  // Stores are filled by a watch that streams the list; an API server that cannot do that is asked for lists.
+  if (grant.verb == "list") return true;
+  // Only with --provisioning-class; tests/e2e/slices does this.
+  if (grant.resource == "provisioningrequests" || grant.resource == "podtemplates") return true;
+  return unused_grants().contains(grant.to_string());
+}
+
+}  // namespace tpuslice::testing
