@@ -116,6 +116,7 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
     return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
   } catch (const Json::exception& error) {
     // A field of a type that the API server would have refused.
+    if (record != nullptr) *record = {};
     return text_response(400, fmt::format("admission review is malformed: {}\n", error.what()));
   }
 }

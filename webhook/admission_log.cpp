@@ -2,11 +2,15 @@
 
 #include <utility>
 
+#include "api/types/utf8.h"
+
 namespace tpuslice::webhook {
 namespace {
 
 /// Bytes of a message; that of an object with many errors is long, and the client gets all of it.
 constexpr std::size_t kMaxMessage = 512;
+/// Of a name; those of Kubernetes have at most 253.
+constexpr std::size_t kMaxName = 253;
 
 }  // namespace
 
@@ -23,14 +27,14 @@ void AdmissionLog::record(std::string_view path, const AdmissionRecord& review) 
     left_out = std::exchange(left_out_, 0);
   }
   const Logger log = log_.with({{"webhook", path},
-                                {"requestID", review.uid},
-                                {"operation", review.operation},
-                                {"kind", review.kind},
-                                {"namespace", review.namespace_name},
-                                {"name", review.name}});
+                                {"requestID", clip(review.uid, kMaxName)},
+                                {"operation", clip(review.operation, kMaxName)},
+                                {"kind", clip(review.kind, kMaxName)},
+                                {"namespace", clip(review.namespace_name, kMaxName)},
+                                {"name", clip(review.name, kMaxName)}});
   if (review.allowed) return log.debug("admission allowed");
   log.info("admission denied",
-           {{"code", review.code}, {"reason", review.message.substr(0, kMaxMessage)}, {"left_out", left_out}});
+           {{"code", review.code}, {"reason", clip(review.message, kMaxMessage)}, {"left_out", left_out}});
 }
 
 }  // namespace tpuslice::webhook

@@ -64,9 +64,10 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
 slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
   slice::ScaleUpOptions result;
   result.mode = slice::ScaleUp::kOff;
-  if (options.scale_up == "auto" && options.feature_gates.enabled(kScoutPods)) result.mode = slice::ScaleUp::kAuto;
+  if (options.scale_up == "auto") result.mode = slice::ScaleUp::kAuto;
   if (options.scale_up == "scout") result.mode = slice::ScaleUp::kScout;
   if (options.scale_up == "provisioning-request") result.mode = slice::ScaleUp::kProvisioningRequest;
+  result.scouts = options.feature_gates.enabled(kScoutPods);
   result.provisioning_class = options.provisioning_class;
   result.namespace_name = namespace_name;
   result.image = options.scout_image;

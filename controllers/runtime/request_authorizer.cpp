@@ -46,6 +46,18 @@ std::string bearer_token(const http::Headers& headers) {
   return token.find(' ') == std::string::npos ? token : "";
 }
 
+class RequestAuthorizer::Reservation {
+ public:
+  Reservation(RequestAuthorizer& owner, Client client) : owner_(owner), client_(client) {}
+  ~Reservation() { owner_.release(client_); }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+ private:
+  RequestAuthorizer& owner_;
+  const Client client_;
+};
+
 RequestAuthorizer::RequestAuthorizer(RequestAuthorizerOptions options, client::Writer& reviews, const Clock& clock,
                                      Logger log)
     : options_(options),
@@ -53,6 +65,7 @@ RequestAuthorizer::RequestAuthorizer(RequestAuthorizerOptions options, client::W
       clock_(clock),
       log_(std::move(log)),
       known_(options_.known_per_second, 2 * options_.known_per_second),
+      known_host_(options_.known_per_second, 2 * options_.known_per_second),
       unknown_(options_.unknown_per_second, options_.unknown_burst),
       log_limit_(kLogLinesPerSecond, kLogBurst) {}
 
@@ -62,35 +75,51 @@ RequestAuthorizer::Decision RequestAuthorizer::authorize(const http::Request& re
   const std::string verb = to_lower(request.method);
   const std::string path = request.target.substr(0, request.target.find('?'));
   const std::string key = sha256_hex(fmt::format("{} {} {}", verb, path, token));
-  bool known = false;
+  const std::string host = peer.address.substr(0, peer.address.rfind(':'));
+  Client client = Client::kUnknown;
   {
     const MutexLock lock(mutex_);
     const Instant now = clock_.now();
+    const auto seen = known_hosts_.find(host);
+    if (seen != known_hosts_.end() && now < seen->second + options_.remembered) client = Client::kKnownHost;
     if (const auto entry = entries_.find(key); entry != entries_.end()) {
       if (now < entry->second.expires) return entry->second.decision;
-      known = entry->second.decision.status == 200;
+      if (entry->second.decision.status == 200) client = Client::kKnownToken;
     }
-    if (!admit(known, peer.address.substr(0, peer.address.rfind(':')), now)) return too_many();
+    if (!admit(client, host, now)) return too_many();
   }
+  const Reservation reservation(*this, client);
   Decision decision = review(token, verb, path);
+  if (decision.status == 503) return decision;
   const MutexLock lock(mutex_);
-  --in_flight_;
-  if (!known) --unknown_in_flight_;
-  if (decision.status != 503) remember(key, decision, clock_.now());
+  remember(key, decision, clock_.now());
+  if (decision.status == 200) remember_host(host, clock_.now());
   return decision;
 }
 
-bool RequestAuthorizer::admit(bool known, const std::string& peer_host, Instant now) {
+bool RequestAuthorizer::admit(Client client, const std::string& peer_host, Instant now) {
   if (stop_.stop_requested() || in_flight_ >= options_.max_in_flight) return false;
-  if (known) {
-    if (!known_.try_acquire(now)) return false;
-  } else {
+  if (client == Client::kUnknown) {
     if (unknown_in_flight_ >= options_.max_unknown_in_flight) return false;
     if (!admit_peer(peer_host, now) || !unknown_.try_acquire(now)) return false;
     ++unknown_in_flight_;
+  } else if (!(client == Client::kKnownToken ? known_ : known_host_).try_acquire(now)) {
+    return false;
   }
   ++in_flight_;
   return true;
+}
+
+void RequestAuthorizer::release(Client client) {
+  const MutexLock lock(mutex_);
+  --in_flight_;
+  if (client == Client::kUnknown) --unknown_in_flight_;
+}
+
+void RequestAuthorizer::remember_host(const std::string& host, Instant now) {
+  known_hosts_[host] = now;
+  if (known_hosts_.size() <= options_.max_known_hosts) return;
+  known_hosts_.erase(std::ranges::min_element(known_hosts_, {}, [](const auto& each) { return each.second; }));
 }
 
 bool RequestAuthorizer::admit_peer(const std::string& peer_host, Instant now) {

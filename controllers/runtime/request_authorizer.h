@@ -2,11 +2,12 @@
 // SubjectAccessReview of the request's path, as controller-runtime's filters.WithAuthenticationAndAuthorization does.
 //
 // Clients without permission must not cost the API server much: decisions are cached, and reviews are limited in number
-// and rate. Tokens that were allowed before have limits of their own, so that a flood of unknown tokens does not keep
-// out the Prometheus that scrapes already.
+// and rate. Tokens that were allowed before, and new tokens from the same addresses, have limits of their own, so that
+// a flood of unknown tokens does not keep out the Prometheus that scrapes already, nor when its token is renewed.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -28,12 +29,13 @@ inline constexpr ResourceType kSubjectAccessReviews{"authorization.k8s.io", "v1"
 struct RequestAuthorizerOptions {
   Duration allowed_ttl = std::chrono::minutes(1);  ///< As upstream caches a TokenReview.
   Duration denied_ttl = std::chrono::seconds(10);  ///< A permission that was just granted counts after this time.
-  Duration remembered = std::chrono::hours(1);     ///< For this time after its last use, a token is a known one.
+  Duration remembered = std::chrono::hours(1);     ///< For this time after their last use, a token and host are known.
   std::size_t max_decisions = 256;                 ///< Cached.
   std::size_t max_in_flight = 2;                   ///< Requests that are being reviewed.
-  std::size_t max_unknown_in_flight = 1;           ///< Those of them whose tokens were never allowed.
-  double known_per_second = 2;                     ///< Reviews of tokens that were allowed before.
-  double unknown_per_second = 5;                   ///< Reviews of other tokens.
+  std::size_t max_unknown_in_flight = 1;           ///< Those of them whose tokens and hosts are not known.
+  double known_per_second = 2;  ///< Reviews of tokens that were allowed before; as many of other tokens of their hosts.
+  std::size_t max_known_hosts = 64;  ///< IP addresses from which a token was allowed.
+  double unknown_per_second = 5;     ///< Reviews of other tokens.
   double unknown_burst = 20;
   double peer_per_second = 0.5;  ///< Reviews of tokens that one IP address sends and that were never allowed.
   double peer_burst = 5;
@@ -61,8 +63,14 @@ class RequestAuthorizer {
     Instant expires;
   };
 
+  /// A review that is under way.
+  class Reservation;
+  enum class Client : std::uint8_t { kUnknown, kKnownHost, kKnownToken };
+
   /// Reserves a review. Refused if that exceeds a limit.
-  [[nodiscard]] bool admit(bool known, const std::string& peer_host, Instant now) TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] bool admit(Client client, const std::string& peer_host, Instant now) TPUSLICE_REQUIRES(mutex_);
+  void release(Client client) TPUSLICE_EXCLUDES(mutex_);
+  void remember_host(const std::string& host, Instant now) TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] bool admit_peer(const std::string& peer_host, Instant now) TPUSLICE_REQUIRES(mutex_);
   void remember(const std::string& key, const Decision& decision, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// Removes expired decisions, and one more if there are too many; those that allowed are removed last.
@@ -83,7 +91,9 @@ class RequestAuthorizer {
   std::unordered_map<std::string, Entry> entries_ TPUSLICE_GUARDED_BY(mutex_);  ///< By hash: tokens are not kept.
   std::size_t in_flight_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t unknown_in_flight_ TPUSLICE_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<std::string, Instant> known_hosts_ TPUSLICE_GUARDED_BY(mutex_);  ///< When last allowed.
   RateLimiter known_ TPUSLICE_GUARDED_BY(mutex_);
+  RateLimiter known_host_ TPUSLICE_GUARDED_BY(mutex_);
   RateLimiter unknown_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, RateLimiter> peers_ TPUSLICE_GUARDED_BY(mutex_);
   RateLimiter log_limit_ TPUSLICE_GUARDED_BY(mutex_);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "controllers/slice/candidates.h"
 #include "controllers/slice/chosen_nodes.h"
@@ -166,17 +165,19 @@ class Assigner {
     for (auto& [candidates, count] : free) count = candidates->count_free();
     const Claim claim = preempt(gang, free);
     const std::string text = claim.text + (claim.domains.empty() ? reserve_domains(gang) : reserve_claim(gang, claim));
+    // Slices for which nodes are asked for go on lacking them: what is free is for the others.
+    std::vector<const Slice*> in_need = gang.slices;
+    std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
+    std::set<const Slice*> served;
+    for (const Slice* slice : in_need) {
+      std::size_t& left = free[by_slice_.at(slice)];
+      if (left > 0 && served.insert(slice).second) --left;
+    }
     for (std::size_t i = 0; i < gang.slices.size(); ++i) {
-      if (detailed) reasons[i] += text;
-      Candidates& candidates = *by_slice_.at(gang.slices[i]);
-      WaitingSlice waiting{gang.slices[i], std::move(reasons[i])};
-      std::size_t& left = free[&candidates];
-      if (left > 0) {
-        --left;
-      } else if (claim.domains.empty() && !candidates.requirements().too_many) {
-        waiting.lacks = candidates.shared_requirements();
-      }
-      out_.waiting.push_back(std::move(waiting));
+      const Slice* const slice = gang.slices[i];
+      const bool lacks = claim.domains.empty() && !served.contains(slice);
+      out_.waiting.push_back(
+          {slice, reasons[i] + (detailed ? text : ""), lacks ? by_slice_.at(slice)->lacked() : nullptr});
     }
   }
 

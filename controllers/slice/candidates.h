@@ -24,7 +24,10 @@ class Candidates {
         scout_nodes_(scout_nodes) {}
 
   [[nodiscard]] const NodeRequirements& requirements() const { return *requirements_; }
-  [[nodiscard]] const std::shared_ptr<const NodeRequirements>& shared_requirements() const { return requirements_; }
+  /// What a slice that gets no domain lacks; null if its requirements are too many to be compared with nodes.
+  [[nodiscard]] std::shared_ptr<const NodeRequirements> lacked() const {
+    return requirements_->too_many ? nullptr : requirements_;
+  }
 
   /// Compares the domains with the requirements, once.
   void check_domains();

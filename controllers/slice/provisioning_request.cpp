@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 #include "controllers/slice/node_match.h"
 #include "controllers/slice/scale_up_bounds.h"
@@ -149,7 +150,7 @@ class RequestPlanner {
     const std::string again =
         request.ended.empty() ? "" : fmt::format("; the next one is made at {}", format_rfc3339(due));
     return fmt::format("; ProvisioningRequest {} {}{}{}{}", request.key.to_string(), state,
-                       request.message.empty() ? "" : ": ", request.message.substr(0, kMaxMessage), again);
+                       request.message.empty() ? "" : ": ", clip(request.message, kMaxMessage), again);
   }
 
   /// For the slices [first, last) of `waiting_`, which start together.

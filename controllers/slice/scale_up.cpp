@@ -132,6 +132,7 @@ class ScoutPlanner {
       if (unsuccessful) {
         unsuccessful_.push_back(scout);
       } else if (scout->node_name.empty() && scout->created) {
+        if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto) set_earlier(now_ + kAutoscalerCheck);
         const Timestamp due = *scout->created + options_.timeout;
         next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
       }
@@ -249,13 +250,14 @@ ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options) 
   if (waiting.lacks == nullptr || waiting.slice->hosts.empty()) return ScaleUp::kOff;
   if (waiting.slice->priority() < kLowestPriority) return ScaleUp::kOff;
   const std::string& chosen = waiting.slice->hosts.front()->annotation(tpu::kScaleUp);
-  if (chosen == "off") return ScaleUp::kOff;
-  if (chosen == "auto") return ScaleUp::kAuto;
-  if (chosen == "scout") return ScaleUp::kScout;
-  const bool request =
-      chosen == "provisioning-request" || (chosen.empty() && options.mode == ScaleUp::kProvisioningRequest);
-  if (request) return options.provisioning_class.empty() ? ScaleUp::kOff : ScaleUp::kProvisioningRequest;
-  return options.mode;
+  ScaleUp mode = options.mode;
+  if (chosen == "off") mode = ScaleUp::kOff;
+  if (chosen == "auto") mode = ScaleUp::kAuto;
+  if (chosen == "scout") mode = ScaleUp::kScout;
+  if (chosen == "provisioning-request") mode = ScaleUp::kProvisioningRequest;
+  const bool is_request = mode == ScaleUp::kProvisioningRequest;
+  const bool allowed = is_request ? !options.provisioning_class.empty() : options.scouts;
+  return allowed ? mode : ScaleUp::kOff;
 }
 
 std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t first) {

@@ -97,7 +97,7 @@ TEST_F(Crds, KeepUnknownFieldsOfPodTemplates) {
       object[spec]["containers"][0]["fieldOfTheFuture"] = {"x"};
       object[spec]["containers"][0]["args"] = nullptr;
       object[spec]["containers"][0]["resources"] = {{"limits", {{"google.com/tpu", 4}, {"cpu", "500m"}}}};
-      object[spec]["containers"][0]["ports"] = Json::array({Json{{"containerPort", 80}}});
+      object[spec]["containers"][0]["ports"] = Json::array({Json{{"containerPort", 80}, {"protocol", "TCP"}}});
       object[spec]["volumes"] = Json::array({Json{{"name", "v"}, {"flexVolume", {{"driver", "d"}}}}});
     }
     const std::string path = write(object);

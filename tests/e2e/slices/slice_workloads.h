@@ -1,6 +1,7 @@
 // Workloads of one v6e slice of four hosts, of every kind whose pods the operator places.
 #pragma once
 
+#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -136,9 +137,10 @@ inline std::string ordered_stateful_set(const std::string& name) { return statef
 
 }  // namespace slice_workloads
 
+/// The first four; all of them with TPUSLICE_ALL_KINDS=1. The pods of the others are made by the controllers of these.
 inline std::vector<SliceKind> slice_kinds() {
   namespace w = slice_workloads;
-  return {
+  std::vector<SliceKind> kinds = {
       {"RayClusters", "ray", {"ray.io", "v1", "RayCluster", "rayclusters"}, w::ray_cluster, true},
       {"JobSets", "jobset", {"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"}, w::job_set},
       {"LeaderWorkerSets",
@@ -151,6 +153,9 @@ inline std::vector<SliceKind> slice_kinds() {
       {"RayJobs", "rayjob", {"ray.io", "v1", "RayJob", "rayjobs"}, w::ray_job},
       {"RayServices", "rayservice", {"ray.io", "v1", "RayService", "rayservices"}, w::ray_service},
   };
+  if (std::getenv("TPUSLICE_ALL_KINDS") == nullptr)
+    kinds.erase(kinds.begin() + 4, kinds.end());  // NOLINT: no thread changes the environment
+  return kinds;
 }
 
 }  // namespace tpuslice::testing

@@ -60,9 +60,9 @@ class Takeover : public ::testing::Test {
   std::unique_ptr<Replicas> replicas_;
 };
 
-TEST_F(Takeover, TakesLessThanFiveSecondsIfTheLeaderStops) { EXPECT_LT(takeover("after-stop", false), 5); }
+TEST_F(Takeover, DoesNotWaitForTheLeaseIfTheLeaderStops) { EXPECT_LT(takeover("after-stop", false), 15); }
 
-TEST_F(Takeover, TakesLessThanTwentySecondsIfTheLeaderCrashes) { EXPECT_LT(takeover("after-crash", true), 20); }
+TEST_F(Takeover, FollowsTheLeaseIfTheLeaderCrashes) { EXPECT_GT(takeover("after-crash", true), 10); }
 
 }  // namespace
 }  // namespace tpuslice::testing

@@ -63,9 +63,11 @@ TEST_F(AdmissionLogTest, AFloodOfRefusalsIsCutAndCounted) {
   AdmissionLog log(logger(LogLevel::kInfo), clock_);
   AdmissionRecord long_one = refused();
   long_one.message = std::string(100'000, 'x');
+  long_one.name = std::string(100'000, 'n');
   for (int i = 0; i < 1000; ++i) log.record("/validate", long_one);
   EXPECT_THAT(lines_, SizeIs(50));
-  EXPECT_EQ(lines_[0]["reason"].get<std::string>().size(), 512U);
+  EXPECT_EQ(lines_[0]["reason"].get<std::string>().size(), 515U);
+  EXPECT_LT(lines_[0]["name"].get<std::string>().size(), 300U);
   clock_.advance(1s);
   log.record("/validate", refused());
   EXPECT_EQ(lines_.back()["left_out"], 950);

@@ -148,16 +148,25 @@ TEST_F(RequestAuthorizerTest, AFloodOfManyPeersDoesNotKeepOutAKnownToken) {
   EXPECT_EQ(status("good", "10.0.0.2"), 200);
 }
 
+TEST_F(RequestAuthorizerTest, AFloodDoesNotKeepOutARenewedTokenOfAKnownHost) {
+  ASSERT_EQ(status("poor", "10.0.0.2"), 403);
+  ASSERT_EQ(status("good", "10.0.0.2"), 200);
+  clock_.advance(61s);
+  for (int i = 0; i < 1'000; ++i) status("guess-" + std::to_string(i), "10.1." + std::to_string(i) + ".1");
+  EXPECT_EQ(status("guess", "10.0.0.3"), 503) << "the limit of unknown tokens is used up";
+  EXPECT_EQ(status("poor", "10.0.0.2"), 403) << "reviewed as another token of a host from which one was allowed";
+}
+
 TEST_F(RequestAuthorizerTest, KeepsKnownTokensWhenItsCacheIsFull) {
   reset(
       {.denied_ttl = 10min, .max_decisions = 4, .unknown_per_second = 1000, .unknown_burst = 1000, .peer_burst = 1000});
   ASSERT_EQ(status("good"), 200);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(status("guess-" + std::to_string(i)), 401);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(status("guess-" + std::to_string(i), "10.0.0.9"), 401);
   const std::size_t before = reviews_.count();
   EXPECT_EQ(status("good"), 200);
-  EXPECT_EQ(status("guess-99"), 401);
+  EXPECT_EQ(status("guess-99", "10.0.0.9"), 401);
   EXPECT_EQ(reviews_.count(), before) << "both are cached";
-  EXPECT_EQ(status("guess-0"), 401);
+  EXPECT_EQ(status("guess-0", "10.0.0.9"), 401);
   EXPECT_EQ(reviews_.count(), before + 1) << "removed for others";
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/types/utf8.h"
 #include "controllers/slice/reconcilers.h"
 #include "controllers/slice/scout_pod.h"
 #include "tests/unit/controllers/slice/decisions.h"
@@ -223,6 +224,13 @@ TEST(ExistingRequest, HasAShortNote) {
   const RequestDecisions out = decide_requests(
       waiting_with([](ProvisioningRequestView& request) { request.message = std::string(30'000, 'm'); }));
   EXPECT_LT(out.notes.at("x").size(), 400U);
+}
+
+TEST(ExistingRequest, HasANoteOfWholeCharacters) {
+  const RequestDecisions out = decide_requests(
+      waiting_with([](ProvisioningRequestView& request) { request.message = std::string(199, 'm') + "é and more"; }));
+  EXPECT_TRUE(is_utf8(out.notes.at("x")))
+      << "the API server would store another text, and it would be patched for ever";
 }
 
 TEST(ExistingRequest, IsDeletedWithItsTemplateOnceItsSliceIsPlacedOrGone) {

@@ -199,6 +199,19 @@ TEST(ExistingScout, IsDeletedIfAnotherSliceGetsItsNode) {
   EXPECT_THAT(out.created, IsEmpty());
 }
 
+TEST(Scouts, AreNotMadeWithoutTheFeatureWhateverAWorkloadChooses) {
+  const auto created = [](bool scouts, const std::string& choice) {
+    Scene scene{.ready = slices_of(
+                    {a_slice("x").each([&](PodView& pod) { pod.annotations[std::string(tpu::kScaleUp)] = choice; })})};
+    ScaleUpOptions options = scout_options();
+    options.scouts = scouts;
+    return !decide_scouts(scene, options).created.empty();
+  };
+  EXPECT_TRUE(created(true, "scout"));
+  EXPECT_FALSE(created(false, "scout"));
+  EXPECT_FALSE(created(false, "auto"));
+}
+
 TEST(ExistingScout, IsDoneOnceItsDomainIsWholeAndReserved) {
   const ScoutDecisions out = decide_scouts({.nodes = lettered_pools(2),
                                             .pods = a_slice("old").runs_in("pool-b").pods(),
