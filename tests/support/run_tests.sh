@@ -3,7 +3,7 @@
 #
 # A GoogleTest program counts each of its cases (from the JSON it writes); any other ctest entry counts as one. A program
 # that crashes counts as one more failure. If tests were skipped because programs are missing, the line before says how
-# many, and names the programs, Kueue and what else is missing; with TPUSLICE_SKIPPED=fail that is a failure.
+# many, and names the programs, Kueue, Helm and what else is missing; with TPUSLICE_SKIPPED=fail that is a failure.
 #
 # There are six slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
 # cmake/tpuslice.cmake.
@@ -28,7 +28,7 @@ outcomes() { # "name outcome" of every ctest entry; a shell test that ended with
 }
 reasons() { # one line for each thing that is missing; shell tests print "skipped: <reason>"
   local assets
-  for assets in controlplane kueue; do "$(dirname "$0")/../$assets/assets.sh" 2>&1 >/dev/null; done
+  for assets in controlplane kueue helm; do "$(dirname "$0")/../$assets/assets.sh" 2>&1 >/dev/null; done
   sed -nE 's/<\/system-out>//; s/^(.*<system-out>)?skipped: //p' "$results/ctest.xml" | grep -v 'of the control plane' | sort -u
 }
 passed=0
