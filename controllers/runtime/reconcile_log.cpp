@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "api/base/check.h"
+
 namespace tpuslice::runtime {
 
 std::string random_uuid() {
   std::array<std::uint8_t, 16> bytes{};
-  static_cast<void>(getentropy(bytes.data(), bytes.size()));  // Fails only for more bytes than that.
+  TPUSLICE_CHECK(getentropy(bytes.data(), bytes.size()) == 0);  // Fails only for more than 256 bytes.
   bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0fU) | 0x40U);
   bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3fU) | 0x80U);
   std::string text;
