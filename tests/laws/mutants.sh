@@ -16,6 +16,7 @@ names=("$@")
 # Copy only changed files, so that only these are compiled again.
 mkdir -p "$dir/src"
 while IFS= read -r file; do
+  [ ! -L "$file" ] || { mkdir -p "$dir/src/$(dirname "$file")" && cp -PfT "$file" "$dir/src/$file"; continue; }
   cmp -s "$file" "$dir/src/$file" || { mkdir -p "$dir/src/$(dirname "$file")" && cp "$file" "$dir/src/$file"; }
 done < <(git ls-files --cached --others --exclude-standard)
 cd "$dir/src"
