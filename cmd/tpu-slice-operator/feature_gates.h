@@ -1,8 +1,6 @@
 // Feature gates, as those of Kubernetes: --feature-gates=SlicePreemption=true,AllBeta=false.
 //
-// Alpha: off by default, may change or be removed in any release. Beta: on by default, its settings stay for two
-// further minor releases. A feature that is generally available has no gate; its gate is accepted for two minor
-// releases with a warning, and then refused.
+// Alpha features are off by default, beta features on; docs/upgrade.md says how long their settings stay.
 #pragma once
 
 #include <map>

@@ -10,7 +10,6 @@
 #include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 #include "controllers/slice/node_match.h"
-#include "controllers/slice/scale_up_bounds.h"
 #include "controllers/slice/scout_pod.h"
 #include "tpu/labels.h"
 
@@ -123,8 +122,6 @@ class RequestPlanner {
     return false;
   }
 
-  void set_earlier(Timestamp when) { plan_.changes_at = std::min(plan_.changes_at.value_or(when), when); }
-
   void keep_or_delete(const ProvisioningRequestView& request) {
     const ObjectKey slice = slice_of_request(request.annotations);
     const bool is_first = requested_.insert(slice).second;
@@ -140,7 +137,7 @@ class RequestPlanner {
     bounds_.count(*found->second, unsuccessful);
     if (unsuccessful) unsuccessful_.push_back(&request);
     if (now_ < due && !request.provisioned) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
-    if (!request.ended.empty()) set_earlier(due);
+    if (!request.ended.empty()) plan_.set_earlier(due);
     plan_.notes[found->second->slice] = note_of(request, due);
   }
 
@@ -161,18 +158,12 @@ class RequestPlanner {
       if (!wanted_.contains(waiting.slice->key)) continue;
       const Timestamp due = waiting.slice->last_created() + options_.delay;
       if (now_ < due) {
-        set_earlier(due);
+        plan_.set_earlier(due);
         return;
       }
       if (!requested_.contains(waiting.slice->key)) missing.push_back(&waiting);
     }
-    if (missing.empty()) return;
-    const Room room = bounds_.room_for(missing);
-    if (room == Room::kNotYet && next_unsuccessful_) set_earlier(*next_unsuccessful_);
-    if (room != Room::kYes) {
-      for (const WaitingSlice* waiting : missing) plan_.notes[waiting->slice] = too_many_note(options_);
-      return;
-    }
+    if (missing.empty() || !has_room(missing, bounds_, next_unsuccessful_, options_, plan_)) return;
     for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
       plan_.deletes.push_back(remove(kProvisioningRequests, *unsuccessful_.back()));
       unsuccessful_.pop_back();

@@ -8,7 +8,6 @@
 
 #include "api/base/strings.h"
 #include "controllers/slice/pod_patches.h"
-#include "controllers/slice/scale_up_bounds.h"
 #include "controllers/slice/scout_pod.h"
 #include "tpu/labels.h"
 
@@ -101,7 +100,7 @@ class ScoutPlanner {
   [[nodiscard]] bool is_stuck(const PodView& scout) {
     if (scout.node_name.empty() || !scout.created) return false;
     const Timestamp due = *scout.created + 2 * options_.timeout;
-    if (now_ < due) set_earlier(due);
+    if (now_ < due) plan_.set_earlier(due);
     return now_ >= due;
   }
 
@@ -132,15 +131,13 @@ class ScoutPlanner {
       if (unsuccessful) {
         unsuccessful_.push_back(scout);
       } else if (scout->node_name.empty() && scout->created) {
-        if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto) set_earlier(now_ + kAutoscalerCheck);
+        if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto) plan_.set_earlier(now_ + kAutoscalerCheck);
         const Timestamp due = *scout->created + options_.timeout;
         next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
       }
     }
     std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const PodPtr& scout) { return scout->created; });
   }
-
-  void set_earlier(Timestamp when) { plan_.changes_at = std::min(plan_.changes_at.value_or(when), when); }
 
   void remove(const PodView& scout) {
     plan::Action action = delete_pod(scout);
@@ -162,7 +159,7 @@ class ScoutPlanner {
       }
       const Timestamp due = waiting.slice->last_created() + options_.delay;
       if (now_ < due) {
-        set_earlier(due);
+        plan_.set_earlier(due);
         return;
       }
       if (const auto scout = kept_.find(waiting.slice->key); scout != kept_.end()) {
@@ -171,13 +168,7 @@ class ScoutPlanner {
         missing.push_back(&waiting);
       }
     }
-    if (missing.empty()) return;
-    const Room room = bounds_.room_for(missing);
-    if (room == Room::kNotYet && next_unsuccessful_) set_earlier(*next_unsuccessful_);
-    if (room != Room::kYes) {
-      for (const WaitingSlice* waiting : missing) plan_.notes[waiting->slice] = too_many_note(options_);
-      return;
-    }
+    if (missing.empty() || !has_room(missing, bounds_, next_unsuccessful_, options_, plan_)) return;
     for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
       remove(*unsuccessful_.back());
       unsuccessful_.pop_back();
@@ -210,7 +201,7 @@ class ScoutPlanner {
 
   void note_refusal(const WaitingSlice& waiting) {
     if (scale_up_of(waiting, options_) == ScaleUp::kAuto && !has_autoscaler_) {
-      set_earlier(now_ + kAutoscalerCheck);
+      plan_.set_earlier(now_ + kAutoscalerCheck);
       plan_.notes[waiting.slice] =
           "; no cluster autoscaler was found (ConfigMap kube-system/cluster-autoscaler-status): --scale-up=scout asks "
           "for nodes all the same";
@@ -271,8 +262,16 @@ std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t fi
   return last;
 }
 
-std::string too_many_note(const ScaleUpOptions& options) {
-  return fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options.max_scouts);
+bool has_room(const std::vector<const WaitingSlice*>& gang, const ScaleUpBounds& bounds,
+              std::optional<Timestamp> next_unsuccessful, const ScaleUpOptions& options, ScoutPlan& plan) {
+  const Room room = bounds.room_for(gang);
+  if (room == Room::kYes) return true;
+  if (room == Room::kNotYet && next_unsuccessful) plan.set_earlier(*next_unsuccessful);
+  for (const WaitingSlice* waiting : gang) {
+    plan.notes[waiting->slice] =
+        fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options.max_scouts);
+  }
+  return false;
 }
 
 ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts, Inventory& inventory,

@@ -7,12 +7,14 @@
 // nothing costs the workload none of its restarts (docs/adr/0020-scout-pods.md).
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "controllers/slice/assignment.h"
+#include "controllers/slice/scale_up_bounds.h"
 
 namespace tpuslice::slice {
 
@@ -52,8 +54,6 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
 
 /// The end of the gang that begins at `first`: slices of a gang follow each other.
 [[nodiscard]] std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t first);
-/// What the waiting reason says if ScaleUpOptions::max_scouts are exceeded.
-[[nodiscard]] std::string too_many_note(const ScaleUpOptions& options);
 
 struct ScoutPlan {
   std::vector<plan::Action> creates;
@@ -61,11 +61,17 @@ struct ScoutPlan {
   /// By slice, what its waiting reason says about new nodes.
   std::map<const Slice*, std::string> notes;
   std::optional<Timestamp> changes_at;
+
+  void set_earlier(Timestamp when) { changes_at = std::min(changes_at.value_or(when), when); }
 };
 
+/// Whether the slices of one gang may ask for nodes within `bounds`. If not, their notes say so, and there may be room
+/// once the next one is unsuccessful.
+[[nodiscard]] bool has_room(const std::vector<const WaitingSlice*>& gang, const ScaleUpBounds& bounds,
+                            std::optional<Timestamp> next_unsuccessful, const ScaleUpOptions& options, ScoutPlan& plan);
+
 /// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpBounds. All slices of a
-/// gang
-///   get theirs or none.
+///   gang get theirs or none.
 /// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got or that are a whole domain
 ///   now, and those that avoid a domain which has been removed.
 ///

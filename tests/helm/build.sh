@@ -6,20 +6,11 @@
 # assets.sh prints the path. go.sum has the checksum of the version.
 set -euo pipefail
 source "$(dirname "$0")/versions.sh"
+source "$here/../support/build_once.sh"
+name=helm
+begin_build "$built/helm"
+find_go
 
-die() { echo "helm: $*" >&2; exit 1; }
-
-[ -x "$built/helm" ] && exit 0
-go=$(command -v go || command -v /usr/local/go/bin/go) ||
-  die "Go is not installed (https://go.dev/dl, not Debian's 1.19); Helm is not built"
-mkdir -p "$cache" || die "$cache cannot be created"
-exec {lock}>"$cache/.lock"
-flock "$lock" # wait for another build
-[ -x "$built/helm" ] && exit 0
-temporary=$(mktemp -d "$cache/.building.XXXXXX")
-trap 'rm -rf "$temporary"' EXIT
-
-export CGO_ENABLED=0 GOWORK=off
 started=$SECONDS
 echo "helm: Helm $helm into $built"
 # Download in a separate step, to distinguish network errors from build errors.
@@ -27,7 +18,7 @@ cd "$here"
 if ! { "$go" mod download helm.sh/helm/v3 &&
        module=$("$go" list -m -f '{{.Dir}}' helm.sh/helm/v3) &&
        cd "$module" && "$go" mod download; } 2>"$temporary/log"; then
-  die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
+  die_of_modules
 fi
 printf '  %-24s %4d s\n' modules $((SECONDS - started))
 

@@ -6,27 +6,18 @@
 # assets.sh prints the directory. go.sum has the checksum of the version.
 set -euo pipefail
 source "$(dirname "$0")/versions.sh"
+source "$here/../support/build_once.sh"
+name=kueue
+begin_build "$built/kueue"
+find_go
 
-die() { echo "kueue: $*" >&2; exit 1; }
-
-[ -x "$built/kueue" ] && exit 0
-go=$(command -v go || command -v /usr/local/go/bin/go) ||
-  die "Go is not installed (https://go.dev/dl, not Debian's 1.19); Kueue is not built"
-mkdir -p "$cache" || die "$cache cannot be created"
-exec {lock}>"$cache/.lock"
-flock "$lock" # wait for another build
-[ -x "$built/kueue" ] && exit 0
-temporary=$(mktemp -d "$cache/.building.XXXXXX")
-trap 'rm -rf "$temporary"' EXIT
-
-export CGO_ENABLED=0 GOWORK=off
 started=$SECONDS
 echo "kueue: Kueue $kueue into $built"
 # Download in a separate step, to distinguish network errors from build errors.
 cd "$here"
 if ! { "$go" mod download sigs.k8s.io/kueue &&
        module=$("$go" list -m -f '{{.Dir}}' sigs.k8s.io/kueue); } 2>"$temporary/log"; then
-  die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
+  die_of_modules
 fi
 
 # A copy, since one line is changed: Kueue reads the certificate of its metrics server from a fixed directory below
@@ -37,7 +28,7 @@ cd "$temporary/source"
 sed -i 's|metricsCertPath := "/etc/kueue/metrics/certs"|metricsCertPath := "metrics-certs"|' cmd/kueue/main.go
 grep -q 'metricsCertPath := "metrics-certs"' cmd/kueue/main.go || die "main.go has no path of the metrics certificate"
 if ! "$go" mod download 2>"$temporary/log"; then
-  die "Go modules cannot be loaded: $(grep -v '^go: downloading' "$temporary/log" | tail -n 1)"
+  die_of_modules
 fi
 printf '  %-24s %4d s\n' modules $((SECONDS - started))
 

@@ -53,7 +53,8 @@ class ControlPlane {
   [[nodiscard]] const client::ClientConfig& config() const { return config_; }
   /// Writes a kubeconfig of a user with a client certificate. Returns its path.
   Result<std::string> user_kubeconfig(const std::string& user, const std::vector<std::string>& groups = {});
-  /// Writes a kubeconfig with a token of an existing service account. Returns its path.
+  /// Writes a kubeconfig with a token of an existing service account, and its namespace, as a pod has them. Returns its
+  /// path.
   Result<std::string> service_account_kubeconfig(const ObjectKey& account);
 
   /// SIGKILL: connections break without a reply.

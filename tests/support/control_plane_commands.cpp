@@ -5,8 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <random>
 #include <set>
@@ -15,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "tests/support/control_plane_files.h"
+#include "tests/support/process.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -60,25 +59,17 @@ std::string client_limits(const ControlPlaneOptions& options, const char* flag, 
 std::string control_plane_sources() { return TPUSLICE_CONTROLPLANE_SOURCES; }
 
 Result<std::map<std::string, std::string>> control_plane_programs() {
-  const std::string command = "'" + control_plane_sources() + "/assets.sh' 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return Error::internal("{}: cannot be run", command);
-  std::string output;
-  std::array<char, 1024> buffer{};
-  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
-  const int status = pclose(pipe);
-  std::map<std::string, std::string> programs;
-  std::string missing;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t equals = line.find("=/");
-    if (equals == std::string::npos) {
-      missing = line;
-    } else {
-      programs[line.substr(0, equals)] = line.substr(equals + 1);
-    }
+  const auto output = output_of("'" + control_plane_sources() + "/assets.sh'");
+  if (!output) {
+    const std::string& lines = output.error().message();
+    return Error::not_found("{}", lines.substr(lines.rfind('\n') + 1));
   }
-  if (status != 0) return Error::not_found("{}", missing);
+  std::map<std::string, std::string> programs;
+  std::istringstream lines(*output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    programs[line.substr(0, equals)] = line.substr(equals + 1);
+  }
   return programs;
 }
 

@@ -97,7 +97,7 @@ Result<http::Identity> ClusterCertificates::client(const std::string& user,
 }
 
 std::string kubeconfig_text(const std::string& server, const std::string& authority, const http::Identity& identity,
-                            const std::string& token) {
+                            const std::string& token, const std::string& namespace_name) {
   Json user = Json::object();
   if (token.empty()) {
     user["client-certificate-data"] = encode_base64(identity.certificate_chain);
@@ -106,7 +106,7 @@ std::string kubeconfig_text(const std::string& server, const std::string& author
     user["token"] = token;
   }
   const Json cluster = {{"server", server}, {"certificate-authority-data", encode_base64(authority)}};
-  const Json context = {{"cluster", "local"}, {"user", "user"}, {"namespace", "default"}};
+  const Json context = {{"cluster", "local"}, {"user", "user"}, {"namespace", namespace_name}};
   return to_yaml({{"apiVersion", "v1"},
                   {"kind", "Config"},
                   {"current-context", "local"},

@@ -40,7 +40,8 @@ class ClusterCertificates {
 
 /// A kubeconfig with one cluster, user and context. The user has a token, if `token` is not empty, or a certificate.
 [[nodiscard]] std::string kubeconfig_text(const std::string& server, const std::string& authority,
-                                          const http::Identity& identity, const std::string& token = {});
+                                          const http::Identity& identity, const std::string& token = {},
+                                          const std::string& namespace_name = "default");
 
 /// All *.yaml of `directory` as one YAML stream. A line "#include <file>" is replaced by that file with the indentation
 /// of the line. Errors: InvalidArgument.

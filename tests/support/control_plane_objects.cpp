@@ -128,8 +128,9 @@ Result<std::string> ControlPlane::service_account_kubeconfig(const ObjectKey& ac
   ASSIGN_OR_RETURN(const http::Response response, client_->raw(std::move(request)));
   ASSIGN_OR_RETURN(const Json answer, parse_json(response.body));
   const std::string path = fmt::format("{}/{}-{}.kubeconfig", dir(), account.namespace_name, account.name);
-  RETURN_IF_ERROR(
-      write_private_file(path, kubeconfig_text(server(), authority(), {}, string_at(answer, {"status", "token"}))));
+  RETURN_IF_ERROR(write_private_file(
+      path,
+      kubeconfig_text(server(), authority(), {}, string_at(answer, {"status", "token"}), account.namespace_name)));
   return path;
 }
 

@@ -83,17 +83,6 @@ Status apply_folder(client::Client& client, const std::string& folder) {
   return {};
 }
 
-/// Replaces the service of each webhook by the same path on 127.0.0.1:port.
-Object on_loopback(Object configuration, int port, const std::string& authority) {
-  for (Json& webhook : configuration.mutable_json()["webhooks"]) {
-    Json& target = webhook["clientConfig"];
-    target["url"] = fmt::format("https://127.0.0.1:{}{}", port, string_at(target, {"service", "path"}));
-    target.erase("service");
-    if (!authority.empty()) target["caBundle"] = encode_base64(authority);
-  }
-  return configuration;
-}
-
 }  // namespace
 
 Status install_operator(client::Client& client) {
@@ -106,13 +95,17 @@ Status install_operator(client::Client& client) {
 
 Result<std::string> install_operator(ControlPlane& plane) {
   RETURN_IF_ERROR(install_operator(plane.client()));
-  ASSIGN_OR_RETURN(const std::string path, plane.service_account_kubeconfig(kAccount));
-  // The operator keeps its Lease and certificate in the namespace of its context, as in that of its pod.
-  ASSIGN_OR_RETURN(const std::string text, read_file(path));
-  ASSIGN_OR_RETURN(Json config, parse_yaml(text));
-  for (Json& context : config["contexts"]) context["context"]["namespace"] = kAccount.namespace_name;
-  RETURN_IF_ERROR(write_private_file(path, to_yaml(config)));
-  return path;
+  return plane.service_account_kubeconfig(kAccount);
+}
+
+Object webhook_on_loopback(Object configuration, int port, const std::string& authority) {
+  for (Json& webhook : configuration.mutable_json()["webhooks"]) {
+    Json& target = webhook["clientConfig"];
+    target["url"] = fmt::format("https://127.0.0.1:{}{}", port, string_at(target, {"service", "path"}));
+    target.erase("service");
+    if (!authority.empty()) target["caBundle"] = encode_base64(authority);
+  }
+  return configuration;
 }
 
 Status register_webhook(client::Client& client, int port, const std::string& authority) {
@@ -124,7 +117,7 @@ Status register_webhook(client::Client& client, int port, const std::string& aut
     if (type == nullptr || type->group != kAdmissionGroup) continue;  // The Service is not needed.
     const Status removed = client.remove(*type, object.key());
     if (!removed && removed.error().code() != ErrorCode::kNotFound) return removed;
-    const auto created = client.create(*type, on_loopback(std::move(object), port, authority));
+    const auto created = client.create(*type, webhook_on_loopback(std::move(object), port, authority));
     if (!created) return created.error().within(fmt::format("{}:{}", path, document.line));
   }
   return {};

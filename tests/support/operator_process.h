@@ -113,6 +113,9 @@ Status install_operator(client::Client& client);
 /// The same; returns the path of a kubeconfig of the ServiceAccount, which has exactly the permissions of deploy/rbac.
 Result<std::string> install_operator(ControlPlane& plane);
 
+/// A webhook configuration in which the service of each webhook is replaced by the same path on 127.0.0.1:port.
+[[nodiscard]] Object webhook_on_loopback(Object configuration, int port, const std::string& authority = {});
+
 /// Creates or replaces both configurations of deploy/webhook, with the services replaced by 127.0.0.1:port. Must be
 /// called before the operator starts, since it reads them once a minute. `authority` (PEM) signed the certificate of an
 /// operator with webhook_cert_dir; if it is empty, the operator sets its own.

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include "api/base/strings.h"
@@ -144,6 +146,16 @@ void Process::kill() {
   if (alive_) ::kill(pid_, SIGKILL);
   changed_.notify_all();
   changed_.wait(mutex_, [this]() TPUSLICE_REQUIRES(mutex_) { return exit_code_.has_value(); });
+}
+
+Result<std::string> output_of(const std::string& command) {
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return Error::internal("{}: cannot be run", command);
+  std::string output;
+  std::array<char, 1024> buffer{};
+  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
+  if (pclose(pipe) != 0) return Error::not_found("{}", trimmed(output));
+  return trimmed(output);
 }
 
 }  // namespace tpuslice::testing

@@ -73,4 +73,8 @@ class Process {
   std::jthread thread_;
 };
 
+/// What a command of the shell prints, stdout and stderr, without white space at both ends. For commands that end soon.
+/// Errors: NotFound with that if it fails.
+[[nodiscard]] Result<std::string> output_of(const std::string& command);
+
 }  // namespace tpuslice::testing

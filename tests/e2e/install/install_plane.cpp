@@ -11,6 +11,7 @@
 #include "api/base/strings.h"
 #include "api/types/yaml.h"
 #include "tests/support/eventually.h"
+#include "tests/support/live_pods.h"
 #include "tests/support/operator_process.h"
 #include "tpu/labels.h"
 
@@ -218,9 +219,6 @@ void InstallPlane::start_operator(const std::string& namespace_name) {
   ASSERT_TRUE(mounted.ok()) << mounted.error().message();
   const auto kubeconfig = plane().service_account_kubeconfig({namespace_name, string_at(pod, {"serviceAccountName"})});
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
-  // The operator keeps its certificate in the namespace of its context, as in that of its pod.
-  expect_run(
-      fmt::format("kubectl --kubeconfig {} config set-context --current --namespace={}", *kubeconfig, namespace_name));
 
   const int webhook = free_port().value_or(0);
   const int health = free_port().value_or(0);
@@ -263,15 +261,6 @@ std::string InstallPlane::forbidden_requests() {
   return refused.exit_code == 0 ? refused.text : "";
 }
 
-std::vector<Object> InstallPlane::tpu_pods() {
-  std::vector<Object> pods;
-  const auto list = client().list(kPods, {.namespace_name = "default", .label_selector = std::string(tpu::kSlice)}, {});
-  if (!list) return pods;
-  for (const std::string& text : list->items) {
-    Object pod(Json::parse(text));
-    if (!pod.deletion_timestamp()) pods.push_back(std::move(pod));
-  }
-  return pods;
-}
+std::vector<Object> InstallPlane::tpu_pods() { return live_pods(client(), "default", std::string(tpu::kSlice)); }
 
 }  // namespace tpuslice::testing

@@ -21,6 +21,7 @@
 #include "tests/e2e/install/ways.h"
 #include "tests/e2e/uninstall/workloads.h"
 #include "tests/support/eventually.h"
+#include "tests/support/live_pods.h"
 #include "tests/support/operator_process.h"
 #include "tpu/labels.h"
 
@@ -140,8 +141,6 @@ class Permissions : public ::testing::Test {
   void start_controller(const std::string& controller) {
     const auto kubeconfig = plane_->service_account_kubeconfig({kOperatorNamespace, controller});
     ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
-    expect_run(fmt::format("kubectl --kubeconfig {} config set-context --current --namespace={}", *kubeconfig,
-                           kOperatorNamespace));
     OperatorProcessOptions options{.kubeconfig = *kubeconfig,
                                    .log = fmt::format("{}/{}.log", plane_->dir(), controller),
                                    .leader_elect = controller == "slice",
@@ -162,17 +161,7 @@ class Permissions : public ::testing::Test {
     ASSERT_TRUE(processes_[controller]->wait_ready(30s).ok());
   }
 
-  std::vector<Object> tpu_pods() {
-    std::vector<Object> pods;
-    const auto list =
-        plane_->client().list(kPods, {.namespace_name = "default", .label_selector = std::string(tpu::kSlice)}, {});
-    if (!list) return pods;
-    for (const std::string& text : list->items) {
-      Object pod(Json::parse(text));
-      if (!pod.deletion_timestamp()) pods.push_back(std::move(pod));
-    }
-    return pods;
-  }
+  std::vector<Object> tpu_pods() { return live_pods(plane_->client(), "default", std::string(tpu::kSlice)); }
 
   [[nodiscard]] bool job_is_suspended(const std::string& name) {
     const auto job = plane_->client().get(kJobs, {"default", name});

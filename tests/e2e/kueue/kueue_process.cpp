@@ -1,8 +1,6 @@
 #include "tests/e2e/kueue/kueue_process.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -75,17 +73,7 @@ bool is_of_kueue(const Json& webhook) {
 
 }  // namespace
 
-Result<std::string> kueue_directory() {
-  const std::string command = std::string("'") + TPUSLICE_KUEUE_SOURCES + "/assets.sh' 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return Error::internal("{}: cannot be run", command);
-  std::string output;
-  std::array<char, 1024> buffer{};
-  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
-  const std::string line = trimmed(output);
-  if (pclose(pipe) != 0) return Error::not_found("{}", line);
-  return line;
-}
+Result<std::string> kueue_directory() { return output_of(std::string("'") + TPUSLICE_KUEUE_SOURCES + "/assets.sh'"); }
 
 std::vector<std::string> kueue_crds(const std::string& kueue) {
   std::vector<std::string> files = {std::string(TPUSLICE_KUEUE_SOURCES) + "/provisioning_request_crd.yaml"};

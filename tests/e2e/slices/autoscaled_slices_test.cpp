@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
+#include "tests/e2e/slices/job_manifest.h"
 #include "tests/e2e/slices/provisioning_plane.h"
 #include "tests/support/autoscaler/autoscaler_thread.h"
 #include "tests/support/eventually.h"
@@ -110,31 +111,8 @@ class AutoscaledSlices : public ::testing::Test {
 
   /// An Indexed Job of one slice, and its headless service.
   void create_slice(const std::string& name, const std::string& annotations) {
-    create(kServices, fmt::format(R"(
-apiVersion: v1
-kind: Service
-metadata: {{name: {0}, namespace: {1}}}
-spec: {{clusterIP: None, selector: {{batch.kubernetes.io/job-name: {0}}}}}
-)",
-                                  name, kNamespace));
-    create(kJobs, fmt::format(R"(
-apiVersion: batch/v1
-kind: Job
-metadata: {{name: {0}, namespace: {1}}}
-spec:
-  completions: {2}
-  parallelism: {2}
-  completionMode: Indexed
-  backoffLimitPerIndex: 5
-  template:
-    metadata: {{annotations: {{{3}}}}}
-    spec:
-      subdomain: {0}
-      restartPolicy: Never
-      nodeSelector: {{cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, cloud.google.com/gke-tpu-topology: 4x4}}
-      containers: [{{name: worker, image: example, resources: {{limits: {{google.com/tpu: "4"}}}}}}]
-)",
-                              name, kNamespace, kHosts, annotations));
+    create(kServices, service_of_job(name, kNamespace));
+    create(kJobs, job_of_slice(name, kNamespace, {.hosts = kHosts, .annotations = annotations}));
   }
 
   [[nodiscard]] Usage usage() {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
+#include "tests/e2e/slices/job_manifest.h"
 #include "tests/support/autoscaler/autoscaler_thread.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
@@ -107,28 +108,8 @@ class ProvisionedSlices : public ::testing::Test {
 
   /// An Indexed Job of one slice, and its headless service.
   void create_job(const std::string& name, const std::string& tolerations = "[]") {
-    create(kServices,
-           fmt::format("{{apiVersion: v1, kind: Service, metadata: {{name: {0}, namespace: {1}}}, spec: {{clusterIP: "
-                       "None, selector: {{batch.kubernetes.io/job-name: {0}}}}}}}",
-                       name, kWorkloads));
-    create(kJobs, fmt::format(R"(
-apiVersion: batch/v1
-kind: Job
-metadata: {{name: {0}, namespace: {1}}}
-spec:
-  completions: {2}
-  parallelism: {2}
-  completionMode: Indexed
-  backoffLimitPerIndex: 5
-  template:
-    spec:
-      subdomain: {0}
-      restartPolicy: Never
-      tolerations: {3}
-      nodeSelector: {{cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice, cloud.google.com/gke-tpu-topology: 4x4}}
-      containers: [{{name: worker, image: example, resources: {{limits: {{google.com/tpu: "4"}}}}}}]
-)",
-                              name, kWorkloads, kHosts, tolerations));
+    create(kServices, service_of_job(name, kWorkloads));
+    create(kJobs, job_of_slice(name, kWorkloads, {.hosts = kHosts, .tolerations = tolerations}));
   }
   void delete_job(const std::string& name) {
     const Status removed = client().remove(kJobs, {kWorkloads, name});

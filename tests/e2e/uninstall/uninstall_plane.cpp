@@ -8,6 +8,7 @@
 #include "api/base/file.h"
 #include "api/base/strings.h"
 #include "tests/e2e/uninstall/workloads.h"
+#include "tests/support/live_pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -91,9 +92,6 @@ void UninstallPlane::start_operator() {
   const auto kubeconfig = plane_->service_account_kubeconfig(kAccount);
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
   operator_kubeconfig_ = *kubeconfig;
-  // The operator keeps its Lease and certificate in the namespace of its context, as in that of its pod.
-  expect_run(fmt::format("kubectl --kubeconfig {} config set-context --current --namespace={}", *kubeconfig,
-                         kAccount.namespace_name));
   const auto port = free_port();
   ASSERT_TRUE(port.ok() && register_webhook(client(), *port).ok());
   auto op = OperatorProcess::start(
@@ -194,16 +192,7 @@ void UninstallPlane::start_workloads() {
   ASSERT_TRUE(waiting);
 }
 
-std::vector<Object> UninstallPlane::tpu_pods() {
-  std::vector<Object> pods;
-  const auto list = client().list(kPods, {.namespace_name = "default", .label_selector = std::string(tpu::kSlice)}, {});
-  if (!list) return pods;
-  for (const std::string& text : list->items) {
-    Object pod(Json::parse(text));
-    if (!pod.deletion_timestamp()) pods.push_back(std::move(pod));
-  }
-  return pods;
-}
+std::vector<Object> UninstallPlane::tpu_pods() { return live_pods(client(), "default", std::string(tpu::kSlice)); }
 
 std::vector<Object> UninstallPlane::tpu_pods_of(const std::string& workload) {
   auto pods = tpu_pods();

@@ -1,15 +1,12 @@
 #include "tests/e2e/upgrade/replicas.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "api/base/file.h"
 #include "api/base/pause.h"
-#include "api/base/strings.h"
 #include "api/types/yaml.h"
 
 namespace tpuslice::testing {
@@ -24,17 +21,6 @@ constexpr Duration kEndpointDelay = 1s;
 constexpr Duration kCommandLimit = 60s;
 constexpr Duration kStopLimit = 20s;
 const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
-
-/// Output of a command, stdout and stderr. Errors: NotFound with the output if it fails.
-Result<std::string> output_of(const std::string& command) {
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return Error::internal("{}: cannot be run", command);
-  std::string output;
-  std::array<char, 1024> buffer{};
-  while (const std::size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), size);
-  if (pclose(pipe) != 0) return Error::not_found("{}", trimmed(output));
-  return trimmed(output);
-}
 
 ResourceType configuration_type(const Object& object) {
   const bool mutating = object.kind() == "MutatingWebhookConfiguration";
@@ -65,10 +51,7 @@ Status Replicas::install(const Release& release) {
   RETURN_IF_ERROR(apply_webhook(release));
   if (!kubeconfig_.empty()) return {};
   ASSIGN_OR_RETURN(kubeconfig_, plane_.service_account_kubeconfig(kAccount));
-  ASSIGN_OR_RETURN(const std::string text, read_file(kubeconfig_));
-  ASSIGN_OR_RETURN(Json config, parse_yaml(text));
-  for (Json& context : config["contexts"]) context["context"]["namespace"] = kAccount.namespace_name;
-  return write_private_file(kubeconfig_, to_yaml(config));
+  return {};
 }
 
 Status Replicas::apply_webhook(const Release& release) {
@@ -76,13 +59,9 @@ Status Replicas::apply_webhook(const Release& release) {
   ASSIGN_OR_RETURN(const std::string text, read_file(path));
   ASSIGN_OR_RETURN(const auto documents, parse_yaml_documents(text));
   for (const YamlDocument& document : documents) {
-    Object object(document.value);
-    if (!object.kind().ends_with("WebhookConfiguration")) continue;
-    for (Json& webhook : object.mutable_json()["webhooks"]) {
-      Json& target = webhook["clientConfig"];
-      target["url"] = fmt::format("https://127.0.0.1:{}{}", balancer_->port(), string_at(target, {"service", "path"}));
-      target.erase("service");
-    }
+    const Object original(document.value);
+    if (!original.kind().ends_with("WebhookConfiguration")) continue;
+    const Object object = webhook_on_loopback(original, balancer_->port());
     const auto applied = plane_.client().patch(configuration_type(object), object.key(), client::PatchType::kApply,
                                                object.json(), {.force = true});
     if (!applied) return applied.error().within(path);

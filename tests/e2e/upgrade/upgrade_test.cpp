@@ -12,6 +12,7 @@
 #include "tests/e2e/uninstall/workloads.h"
 #include "tests/e2e/upgrade/replicas.h"
 #include "tests/support/eventually.h"
+#include "tests/support/live_pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -95,17 +96,7 @@ class Upgrade : public ::testing::Test {
     }
   }
 
-  /// The slice pods of the namespace default that are not terminating.
-  [[nodiscard]] std::vector<Object> pods() {
-    std::vector<Object> out;
-    const auto list = client().list(kPods, {.namespace_name = "default"}, {});
-    if (!list) return out;
-    for (const std::string& text : list->items) {
-      Object pod(Json::parse(text));
-      if (!pod.deletion_timestamp()) out.push_back(std::move(pod));
-    }
-    return out;
-  }
+  [[nodiscard]] std::vector<Object> pods() { return live_pods(client(), "default"); }
 
   [[nodiscard]] int running_hosts(const std::string& prefix) {
     const auto all = pods();

@@ -148,6 +148,18 @@ std::vector<std::string> avoided_by(const Json& scout, const std::string& topolo
   return out;
 }
 
+std::vector<Slice> many_slices(int count, int kinds, int spaces) {
+  std::vector<Slice> out;
+  for (int i = 0; i < count; ++i) {
+    out.push_back(a_slice(fmt::format("s-{:02}", i))
+                      .in(fmt::format("team-{}", i % spaces))
+                      .selects("kind", std::to_string(i % kinds))
+                      .created(std::chrono::seconds(i))
+                      .slice());
+  }
+  return out;
+}
+
 std::vector<NodePtr> lettered_pools(int count) {
   std::vector<NodePtr> out;
   for (int i = 0; i < count; ++i) {

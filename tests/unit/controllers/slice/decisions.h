@@ -72,6 +72,9 @@ struct RequestDecisions {
 /// The values of the topology key that the scout must not have, in all terms of its node affinity.
 [[nodiscard]] std::vector<std::string> avoided_by(const Json& scout, const std::string& topology_key = kGkePool);
 
+/// Slices "s-00" and so on, by age; each selects `kinds` different nodes in turn, and is of one of `spaces`.
+[[nodiscard]] std::vector<Slice> many_slices(int count, int kinds, int spaces);
+
 /// Pools pool-a, pool-b and so on, of two nodes each.
 [[nodiscard]] std::vector<NodePtr> lettered_pools(int count);
 /// `count` rows, each of `pools_each` pools of two nodes: row-1 of pool-11, pool-12.

@@ -20,19 +20,6 @@ ScaleUpOptions at_most(std::size_t requests) {
   return options;
 }
 
-/// Slices "s-00" and so on, by age; each selects `kinds` different nodes in turn, and is of one of `spaces`.
-std::vector<Slice> many_slices(int count, int kinds, int spaces) {
-  std::vector<Slice> out;
-  for (int i = 0; i < count; ++i) {
-    out.push_back(a_slice(fmt::format("s-{:02}", i))
-                      .in(fmt::format("team-{}", i % spaces))
-                      .selects("kind", std::to_string(i % kinds))
-                      .created(std::chrono::seconds(i))
-                      .slice());
-  }
-  return out;
-}
-
 /// The requests of the slices [first, last), created at `when`.
 std::vector<std::shared_ptr<const ProvisioningRequestView>> requests_of(const std::vector<Slice>& slices,
                                                                         std::size_t first, std::size_t last,

@@ -24,19 +24,6 @@ ScaleUpOptions at_most(std::size_t scouts) {
   return options;
 }
 
-/// Slices "s-00" and so on, by age; each selects `kinds` different nodes in turn, and is of one of `spaces`.
-std::vector<Slice> many_slices(int count, int kinds, int spaces) {
-  std::vector<Slice> out;
-  for (int i = 0; i < count; ++i) {
-    out.push_back(a_slice(fmt::format("s-{:02}", i))
-                      .in(fmt::format("team-{}", i % spaces))
-                      .selects("kind", std::to_string(i % kinds))
-                      .created(std::chrono::seconds(i))
-                      .slice());
-  }
-  return out;
-}
-
 /// The scouts of these slices, created at `when`.
 std::vector<PodPtr> scouts_of(const std::vector<Slice>& slices, Duration when) {
   std::vector<PodPtr> out;
