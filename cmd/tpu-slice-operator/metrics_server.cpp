@@ -68,7 +68,6 @@ Status MetricsServer::listen(const MetricsServerOptions& options) {
     ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
     // One more than there are reviews at a time: it serves clients that need none.
     server.threads = static_cast<int>(options.authorizer.max_in_flight) + 1;
-    const MutexLock lock(mutex_);
     identity_ = *server.tls;
     if (!shares_certificate_) webhook::measure_certificate(metrics_, "metrics", identity_);
   }
@@ -92,7 +91,6 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
 }
 
 void MetricsServer::set_certificate(const http::Identity& identity) {
-  const MutexLock lock(mutex_);
   if (identity == identity_) return;
   if (const Status taken = server_->set_tls(identity, ""); !taken) {
     log_.error("certificate not loaded", {{"error", taken.error().message()}});

@@ -10,7 +10,6 @@
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/metrics.h"
-#include "api/base/mutex.h"
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 #include "controllers/runtime/request_authorizer.h"
@@ -31,7 +30,8 @@ struct MetricsServerOptions {
 /// Options of a server whose requests have no bodies: metrics, health probes.
 [[nodiscard]] http::ServerOptions small_server(const std::string& address);
 
-/// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica.
+/// Serves in every replica. The certificate is changed by one thread: that of run(), or the caller of
+/// set_certificate().
 class MetricsServer {
  public:
   /// Listens at once; a certificate that is shared is a self-signed one until set_certificate(). All arguments outlive
@@ -50,7 +50,7 @@ class MetricsServer {
   /// It has a certificate that run() renews.
   [[nodiscard]] bool keeps_certificate() const { return certificates_ != nullptr && !shares_certificate_; }
   /// From now on new connections get this certificate.
-  void set_certificate(const http::Identity& identity) TPUSLICE_EXCLUDES(mutex_);
+  void set_certificate(const http::Identity& identity);
 
   /// Reads or renews the certificate; returns when the next step is due. Failures are logged and retried.
   Duration step(std::stop_token stop);
@@ -68,8 +68,7 @@ class MetricsServer {
   const bool shares_certificate_;
   std::optional<runtime::RequestAuthorizer> authorizer_;      ///< Without: HTTP.
   std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
-  Mutex mutex_;
-  http::Identity identity_ TPUSLICE_GUARDED_BY(mutex_);
+  http::Identity identity_;                                   ///< That is served.
   std::unique_ptr<http::Server> server_;
 };
 
