@@ -73,8 +73,7 @@ Result<ClientConfig> in_cluster_config(const ConfigSources& sources, const std::
         "in-cluster configuration: KUBERNETES_SERVICE_HOST and _PORT are not set: not running in a pod");
   }
   ClientConfig config;
-  // The client cannot connect to IPv6 addresses, but to names that have them.
-  config.server = fmt::format("https://{}:{}", http::is_ipv6(*host) ? "kubernetes.default.svc" : *host, *port);
+  config.server = fmt::format("https://{}:{}", http::is_ipv6(*host) ? "[" + *host + "]" : *host, *port);
   config.token_file = directory + "/token";
   const Result<std::string> token = sources.read_file(config.token_file);
   if (!token) return Error::invalid_argument("in-cluster configuration: {}", token.error().message());

@@ -62,7 +62,7 @@ struct ConfigSources {
 [[nodiscard]] Result<ClientConfig> load_kubeconfig(const std::string& path = {}, const std::string& context = {},
                                                    const ConfigSources& sources = ConfigSources::real());
 
-/// From the pod's service account. On IPv6-only clusters the server is kubernetes.default.svc, which is the same.
+/// From the pod's service account.
 ///
 /// Errors: NotFound outside of a pod; InvalidArgument for unreadable files.
 [[nodiscard]] Result<ClientConfig> in_cluster_config(

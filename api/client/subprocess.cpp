@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "api/base/strings.h"
-#include "api/http/client/io_threads.h"
+#include "api/base/environment.h"
 
 namespace tpuslice::client {
 namespace {
@@ -136,8 +136,7 @@ class Child {
 Result<pid_t> spawn(const Subprocess& process, const Pipe& out, const Pipe& err) {
   std::vector<std::string> arguments = {process.command};
   arguments.insert(arguments.end(), process.args.begin(), process.args.end());
-  // Not ours as it is now: a plugin that talks TLS needs the system's CAs.
-  std::vector<std::string> environment = http::environment_for_children(process.env);
+  std::vector<std::string> environment = environment_with(process.env);
   const SpawnSettings settings(out, err);
   pid_t pid = 0;
   const int problem = posix_spawnp(&pid, process.command.c_str(), settings.actions(), settings.attributes(),

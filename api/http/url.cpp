@@ -151,10 +151,11 @@ QueryParams parse_query(std::string_view target) {
   return params;
 }
 
-std::string BaseUrl::origin() const {
-  return is_ipv6(host) ? fmt::format("{}://[{}]:{}", scheme, host, port)
-                       : fmt::format("{}://{}:{}", scheme, host, port);
+std::string BaseUrl::authority() const {
+  return is_ipv6(host) ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
+
+std::string BaseUrl::origin() const { return fmt::format("{}://{}", scheme, authority()); }
 
 Result<BaseUrl> parse_base_url(std::string_view url) {
   BaseUrl out;

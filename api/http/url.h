@@ -57,6 +57,8 @@ struct BaseUrl {
   std::string path;        ///< "" or "/k8s/clusters/c-1", never with a trailing '/'.
 
   [[nodiscard]] bool tls() const { return scheme == "https"; }
+  /// "host:port", IPv6 in brackets.
+  [[nodiscard]] std::string authority() const;
   /// "https://host:port", IPv6 in brackets; no credentials, no path.
   [[nodiscard]] std::string origin() const;
 };

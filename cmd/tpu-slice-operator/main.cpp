@@ -7,7 +7,6 @@
 #include "api/client/config.h"
 #include "api/client/credentials.h"
 #include "api/client/metered_transport.h"
-#include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
 #include "cmd/tpu-slice-operator/drain/command.h"
 #include "cmd/tpu-slice-operator/operator.h"
@@ -63,7 +62,6 @@ Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
 Status run(const OperatorOptions& options, StopOnSignal& signals) {
   const RealClock clock;
   ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
-  const auto io = http::start_io();
   ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
   const client::ClientConfig& config = connection.config;
 
@@ -92,7 +90,6 @@ Result<bool> drain_cluster(const CommandLine& command_line, StopOnSignal& signal
   const OperatorOptions& options = command_line.options;
   const RealClock clock;
   ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
-  const auto io = http::start_io();
   ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
   Metrics metrics;
   client::MeteredTransport metered(*connection.transport, metrics, clock, connection.config.server);

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "api/base/strings.h"
-#include "api/http/client/io_threads.h"
+#include "api/base/environment.h"
 
 namespace tpuslice {
 
 Result<int> run_shell_command(const std::string& command, const std::string& kubeconfig) {
-  std::vector<std::string> environment = http::environment_for_children({{"KUBECONFIG", kubeconfig}});
+  std::vector<std::string> environment = environment_with({{"KUBECONFIG", kubeconfig}});
   std::vector<std::string> arguments = {"sh", "-c", command};
 
   // The child gets the signals that this program blocks for itself.

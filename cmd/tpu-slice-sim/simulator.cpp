@@ -48,7 +48,6 @@ Simulator::Simulator(sim::ClusterOptions options, Print print)
       ray_pods_(cluster_, dashboards_, clock_, kJobDuration),
       webhooks_(cluster_.storage(),
                 [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
-      io_(http::start_io()),
       last_told_(clock_.now()) {
   cluster_.set_webhooks([this](const sim::AdmissionRequest& request) { return webhooks_.mutate(request); },
                         [this](const sim::AdmissionRequest& request) { return webhooks_.validate(request); });

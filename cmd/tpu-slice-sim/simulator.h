@@ -11,7 +11,6 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/client/io_threads.h"
 #include "api/sim/admission/webhooks.h"
 #include "api/sim/cluster/cluster.h"
 #include "api/sim/cluster/timeline.h"
@@ -74,7 +73,6 @@ class Simulator {
   client::ClientConfig admin_;
 
   Metrics metrics_;
-  std::shared_ptr<http::IoThreads> io_;
   std::unique_ptr<http::Transport> api_transport_;
   std::unique_ptr<http::Transport> election_transport_;
   std::unique_ptr<Operator> operator_;

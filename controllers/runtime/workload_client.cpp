@@ -1,6 +1,9 @@
 #include "controllers/runtime/workload_client.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <span>
 
@@ -17,9 +20,27 @@ constexpr std::size_t kMaxResponse = 1U << 20U;
 /// The host of "10.0.1.7:8265" and "[fd00::1]:8265".
 std::string_view host_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
 
-bool is_local(std::string_view host) {
-  return host.starts_with("127.") || host.starts_with("169.254.") || host.starts_with("0.") || host == "localhost" ||
-         host.starts_with("[::1]") || host.starts_with("[fe80:");
+bool is_local_ipv4(const std::array<unsigned char, 4>& bytes) {
+  return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254);
+}
+
+bool is_local_ipv6(const std::array<unsigned char, 16>& bytes) {
+  const auto zeros = std::ranges::find_if(bytes, [](unsigned char byte) { return byte != 0; }) - bytes.begin();
+  if (zeros == 16 || (zeros == 15 && bytes[15] == 1)) return true;  // :: and ::1
+  if (zeros == 10 && bytes[10] == 0xff && bytes[11] == 0xff) {      // ::ffff:a.b.c.d
+    return is_local_ipv4({bytes[12], bytes[13], bytes[14], bytes[15]});
+  }
+  return bytes[0] == 0xfe && (bytes[1] & 0xc0U) == 0x80;
+}
+
+/// An IP address, and neither loopback nor unspecified nor link-local.
+bool is_pod_address(std::string_view host) {
+  std::array<unsigned char, 4> ipv4{};
+  if (inet_pton(AF_INET, std::string(host).c_str(), ipv4.data()) == 1) return !is_local_ipv4(ipv4);
+  if (!host.starts_with('[') || !host.ends_with(']')) return false;
+  std::array<unsigned char, 16> ipv6{};
+  const std::string inside(host.substr(1, host.size() - 2));
+  return inet_pton(AF_INET6, inside.c_str(), ipv6.data()) == 1 && !is_local_ipv6(ipv6);
 }
 
 /// Names of objects have no slash.
@@ -52,7 +73,7 @@ SendToWorkload send_over_network(std::string override_address) {
   return [override_address = std::move(override_address)](const std::string& address, const http::Request& request,
                                                           Duration deadline,
                                                           const std::stop_token& stop) -> Result<http::Response> {
-    if (override_address.empty() && is_local(host_of(address))) {
+    if (override_address.empty() && !is_pod_address(host_of(address))) {
       return Error::invalid_argument("{}: not the address of a pod", address);
     }
     http::TransportOptions options;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/client/io_threads.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/machine.h"
@@ -120,7 +119,6 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
 }
 
 Result<int> run(const CommandLine& line) {
-  const auto io = http::start_io();
   auto bench = Bench::start(line.bench);
   if (!bench && bench.error().code() == ErrorCode::kNotFound) {
     fmt::print(stderr, "{}\n", bench.error().message());

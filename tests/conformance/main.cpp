@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/client/io_threads.h"
 #include "tests/conformance/player.h"
 #include "tests/support/control_plane.h"
 
@@ -87,7 +86,6 @@ Verdict judge(const CommandLine& line, const Exchange& exchange, World* real, Wo
 }
 
 Result<Counts> run(const CommandLine& line) {
-  const auto io = http::start_io();
   ASSIGN_OR_RETURN(const std::vector<Exchange> exchanges, load_exchanges(kExchanges));
   std::unique_ptr<testing::ControlPlane> plane;
   std::unique_ptr<World> real;

@@ -9,7 +9,6 @@
 #include <CLI/CLI.hpp>
 
 #include "api/base/file.h"
-#include "api/http/client/io_threads.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/signals.h"
 #include "tests/support/control_plane.h"
@@ -72,7 +71,6 @@ std::string server_version(ControlPlane& plane) {
 
 Result<int> run(CommandLine line, StopOnSignal& signals) {
   RETURN_IF_ERROR(read_pools(line));
-  const auto io = http::start_io();
   auto plane = ControlPlane::start(line.plane);
   if (!plane && plane.error().code() == ErrorCode::kNotFound) {
     fmt::print(stderr, "{}\n", plane.error().message());

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "api/base/metrics.h"
-#include "api/http/client/io_threads.h"
 #include "api/types/yaml.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
@@ -87,7 +86,6 @@ class Admission : public ::testing::Test {
   }
 
   webhook::MutationOptions mutation_{.served_kinds = {"JobSet", "RayCluster"}};  ///< Of the webhook.
-  const std::shared_ptr<http::IoThreads> io_ = http::start_io();
   RealClock clock_;
   Metrics metrics_;
   std::unique_ptr<ControlPlane> plane_;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/client/io_threads.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -43,7 +42,6 @@ class OperatorOnRealApiServer : public ::testing::Test {
     }
   }
 
-  const std::shared_ptr<http::IoThreads> io_ = http::start_io();
   std::unique_ptr<ControlPlane> plane_;
   OperatorProcessOptions options_;
 };

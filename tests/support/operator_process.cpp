@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "api/http/client/network_transport.h"
+#include "tests/support/plain_http.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -174,12 +174,7 @@ void OperatorProcess::pause() { process_->signal(SIGSTOP); }
 void OperatorProcess::resume() { process_->signal(SIGCONT); }
 
 Result<std::string> OperatorProcess::get(int port, const std::string& path) {
-  // A new connection: another process may have the port now.
-  ASSIGN_OR_RETURN(const auto transport,
-                   http::make_network_transport({.server = fmt::format("http://127.0.0.1:{}", port)}));
-  http::Request request;
-  request.target = path;
-  ASSIGN_OR_RETURN(http::Response response, transport->call(request, kRequestTimeout, {}));
+  ASSIGN_OR_RETURN(PlainResponse response, plain_get(port, path, kRequestTimeout));
   if (response.status != 200) return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
   return std::move(response.body);
 }

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "api/base/strings.h"
-#include "api/http/client/io_threads.h"
+#include "api/base/environment.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -26,7 +26,7 @@ struct Launch {
         directory(options.directory.c_str()),
         log(options.log.empty() ? "/dev/null" : options.log.c_str()),
         arguments(options.args),
-        environment(http::environment_for_children(options.env)) {
+        environment(environment_with(options.env)) {
     arguments.insert(arguments.begin(), options.program);
     argv = c_strings(arguments);
     envp = c_strings(environment);

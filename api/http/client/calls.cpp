@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/http/client/response_stream.h"
+
 namespace tpuslice::http {
 namespace {
 
@@ -24,22 +26,36 @@ Result<std::unique_ptr<Calls>> Calls::make(const std::shared_ptr<Connector>& con
   return std::unique_ptr<Calls>(new Calls(connector, std::move(context)));
 }
 
+Status Calls::prepare(std::unique_ptr<Connection>& connection, const Call& call) {
+  if (!connection) {
+    ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
+  }
+  if (!call.may_send || call.may_send()) return {};
+  keep(std::move(connection));
+  return Error::of(ErrorCode::kCancelled, "{}: not sent any more", call.what);
+}
+
 Result<Response> Calls::call(const Call& call) {
   for (std::unique_ptr<Connection> connection = take();; connection = nullptr) {
     const bool kept = connection != nullptr;
-    if (!kept) {
-      ASSIGN_OR_RETURN(connection, Connection::open(*connector_, context_.get(), call));
-    }
-    if (call.may_send && !call.may_send()) {
-      keep(std::move(connection));
-      return Error::of(ErrorCode::kCancelled, "{}: not sent any more", call.what);
-    }
+    RETURN_IF_ERROR(prepare(connection, call));
     Response response;
     const std::optional<Failure> failure = connection->exchange(call, response);
     if (!failure) {
       if (connection->kept()) keep(std::move(connection));
       return response;
     }
+    if (!kept || !may_repeat(*failure, call.method)) return failure->error;
+  }
+}
+
+Result<std::unique_ptr<Stream>> Calls::open(const Call& call) {
+  for (std::unique_ptr<Connection> connection = take();; connection = nullptr) {
+    const bool kept = connection != nullptr;
+    RETURN_IF_ERROR(prepare(connection, call));
+    auto stream = std::make_unique<ResponseStream>(connector_, std::move(connection), call.what);
+    const std::optional<Failure> failure = stream->send(call);
+    if (!failure) return std::unique_ptr<Stream>(std::move(stream));
     if (!kept || !may_repeat(*failure, call.method)) return failure->error;
   }
 }

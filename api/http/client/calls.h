@@ -1,4 +1,4 @@
-// Calls: the connections that unary requests go over, kept for the next. Private to this folder.
+// Calls: the connections that requests go over, kept for the next; a stream keeps its own. Private to this folder.
 #pragma once
 
 #include <memory>
@@ -18,6 +18,8 @@ class Calls {
   /// Errors: as Transport::call. A call on a kept connection that the server had just closed is repeated once, if the
   /// server cannot have acted upon it or would answer the same.
   Result<Response> call(const Call& call) TPUSLICE_EXCLUDES(mutex_);
+  /// Errors: as Transport::open.
+  Result<std::unique_ptr<Stream>> open(const Call& call) TPUSLICE_EXCLUDES(mutex_);
 
  private:
   struct Kept {
@@ -28,6 +30,8 @@ class Calls {
 
   Calls(std::shared_ptr<Connector> connector, ContextPtr context)
       : connector_(std::move(connector)), context_(std::move(context)) {}
+  /// Connects if there is no connection yet, and asks whether the call may still be sent.
+  Status prepare(std::unique_ptr<Connection>& connection, const Call& call) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::unique_ptr<Connection> take() TPUSLICE_EXCLUDES(mutex_);
   void keep(std::unique_ptr<Connection> connection) TPUSLICE_EXCLUDES(mutex_);
 

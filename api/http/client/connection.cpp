@@ -5,7 +5,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http.hpp>
 
-#include "api/base/strings.h"
+#include "api/http/client/answer_head.h"
 #include "api/http/client/gunzip.h"
 #include "api/http/client/tunnel.h"
 
@@ -14,9 +14,12 @@ namespace {
 
 namespace beast = boost::beast;
 
-constexpr std::uint32_t kMaxHead = 256U << 10U;
+constexpr std::size_t kMaxBuffer = 2 * kMaxHead;
 
 }  // namespace
+
+Connection::Connection(const Connector& connector)
+    : connector_(connector), opened_(clock_.now()), buffer_(kMaxBuffer) {}
 
 Result<std::unique_ptr<Connection>> Connection::open(Connector& connector, SSL_CTX* context, const Call& call) {
   std::unique_ptr<Connection> connection(new Connection(connector));
@@ -71,56 +74,47 @@ Status Connection::start_tls(SSL_CTX* context, Connector& connector, const Call&
   return error_of(problem, call);
 }
 
-std::optional<Failure> Connection::exchange(const Call& call, Response& response) {
+Socket::ErrorCode Connection::write(const Call& call) {
   socket_->set_limits(call.until, connector_.options.idle_timeout);
-  const std::stop_callback on_stop(call.stop, [this] { socket_->interrupt(); });
-  answered_ = false;
-  kept_ = false;
   Socket::ErrorCode problem;
   boost::asio::write(*socket_, boost::asio::buffer(call.text), problem);
-  const bool unsent = static_cast<bool>(problem);
+  return problem;
+}
+
+Failure Connection::failure_of(const Call& call, const Socket::ErrorCode& problem, const Socket::ErrorCode& unsent,
+                               bool answered) const {
+  const Error error = error_of(unsent && !answered ? unsent : problem, call);
+  return {error, static_cast<bool>(unsent), !answered && error.code() == ErrorCode::kUnavailable};
+}
+
+std::optional<Failure> Connection::exchange(const Call& call, Response& response) {
+  const std::stop_callback on_stop(call.stop, [this] { socket_->interrupt(); });
+  kept_ = false;
+  const Socket::ErrorCode unsent = write(call);
   // A server may refuse a request before it has read all of it; its reply is still read.
-  read_answer(call, response, problem);
-  if (problem) {
-    const Error error = error_of(problem, call);
-    return Failure{error, unsent, !answered_ && error.code() == ErrorCode::kUnavailable};
-  }
+  Socket::ErrorCode problem;
+  const bool answered = read_answer(call, response, problem);
+  if (problem) return failure_of(call, problem, unsent, answered);
+  kept_ = kept_ && !unsent;
   if (auto error = unpack(call, response)) return Failure{*std::move(error)};
   return std::nullopt;
 }
 
-void Connection::read_answer(const Call& call, Response& response, Socket::ErrorCode& problem) {
-  const Socket::ErrorCode unsent = problem;
-  while (true) {
-    beast::http::response_parser<beast::http::string_body> parser;
-    parser.header_limit(kMaxHead);
-    parser.body_limit(connector_.options.max_response);
-    parser.skip(call.method == "HEAD");
-    problem = {};
-    // Apart from the body, as Beast forgets a length that is over the limit when it reads on at once.
-    beast::http::read_header(*socket_, buffer_, parser, problem);
-    if (!problem) beast::http::read(*socket_, buffer_, parser, problem);
-    answered_ = answered_ || parser.got_some();
-    if (problem) {
-      if (unsent && !answered_) problem = unsent;
-      return;
-    }
-    auto message = parser.release();
-    if (message.result_int() / 100 == 1) continue;  // What comes before the answer.
-    response.status = static_cast<int>(message.result_int());
-    response.headers.clear();
-    for (const auto& field : message) {
-      response.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
-    }
-    response.body = std::move(message.body());
-    kept_ = message.keep_alive() && !message.need_eof() && !unsent;
-    return;
-  }
+bool Connection::read_answer(const Call& call, Response& response, Socket::ErrorCode& problem) {
+  std::optional<beast::http::response_parser<beast::http::string_body>> parser;
+  // Apart from the body, as Beast forgets a length that is over the limit when it reads on at once.
+  const bool answered =
+      read_head(*socket_, buffer_, call.method == "HEAD", connector_.options.max_response, parser, response, problem);
+  if (!problem) beast::http::read(*socket_, buffer_, *parser, problem);
+  if (problem) return answered;
+  auto message = parser->release();
+  response.body = std::move(message.body());
+  kept_ = message.keep_alive() && !message.need_eof();
+  return answered;
 }
 
 std::optional<Error> Connection::unpack(const Call& call, Response& response) const {
-  const std::string* encoding = find_header(response.headers, "content-encoding");
-  if (encoding == nullptr || to_lower(*encoding) != "gzip" || response.body.empty()) return std::nullopt;
+  if (!is_gzip(response.headers) || response.body.empty()) return std::nullopt;
   std::string unpacked;
   const auto problem = gunzip(response.body, connector_.options.max_response, unpacked);
   if (problem == GunzipProblem::kTooLong) return too_long(call);

@@ -37,6 +37,14 @@ class Connection {
   /// Sends `call` and reads the whole answer into `response`. After a failure the connection cannot be used again.
   std::optional<Failure> exchange(const Call& call, Response& response);
 
+  /// For an answer that is read elsewhere (response_stream.h): writes `call`, within its limits.
+  [[nodiscard]] Socket::ErrorCode write(const Call& call);
+  /// What `problem` means; `unsent`: that of write(); `answered`: whether any byte of an answer came.
+  [[nodiscard]] Failure failure_of(const Call& call, const Socket::ErrorCode& problem, const Socket::ErrorCode& unsent,
+                                   bool answered) const;
+  [[nodiscard]] Socket& socket() { return *socket_; }
+  [[nodiscard]] boost::beast::flat_buffer& buffer() { return buffer_; }
+
   /// The server lets it be used again.
   [[nodiscard]] bool kept() const { return kept_; }
   [[nodiscard]] Instant opened() const { return opened_; }
@@ -44,11 +52,11 @@ class Connection {
   [[nodiscard]] bool stale() const { return buffer_.size() > 0 || socket_->readable(); }
 
  private:
-  explicit Connection(const Connector& connector) : connector_(connector), opened_(clock_.now()) {}
+  explicit Connection(const Connector& connector);
   Status connect(const Call& call);
   Status ask_for_tunnel(const Call& call);
   Status start_tls(SSL_CTX* context, Connector& connector, const Call& call);
-  void read_answer(const Call& call, Response& response, Socket::ErrorCode& problem);
+  [[nodiscard]] bool read_answer(const Call& call, Response& response, Socket::ErrorCode& problem);
   [[nodiscard]] Error error_of(const Socket::ErrorCode& problem, const Call& call) const;
   [[nodiscard]] Error too_long(const Call& call) const;
   [[nodiscard]] std::optional<Error> unpack(const Call& call, Response& response) const;
@@ -57,9 +65,8 @@ class Connection {
   const RealClock clock_;
   const Instant opened_;
   std::unique_ptr<Socket> socket_;
-  boost::beast::flat_buffer buffer_;
+  boost::beast::flat_buffer buffer_;  ///< Bounded: a line of the framing without an end is not read on.
   bool kept_ = false;
-  bool answered_ = false;  ///< Something of an answer was read.
 };
 
 }  // namespace tpuslice::http

@@ -10,7 +10,7 @@
 namespace tpuslice::http {
 namespace {
 
-/// Verifies as OpenSSL does, and keeps the reason of a failure: cpprestsdk only reports that the handshake failed.
+/// Verifies as OpenSSL does, and keeps the reason of a failure.
 int verify_and_note(X509_STORE_CTX* context, void* connector) {
   const int ok = X509_verify_cert(context);
   if (ok == 1) return ok;

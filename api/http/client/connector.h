@@ -1,13 +1,10 @@
-// Connector: what it takes to connect to one server, whichever library does it. Private to this folder.
+// Connector: what it takes to connect to one server. Private to this folder.
 #pragma once
 
 #include <openssl/ssl.h>
 
-#include <atomic>
 #include <optional>
 #include <string>
-
-#include <sys/socket.h>
 
 #include "api/base/mutex.h"
 #include "api/http/client/network_transport.h"
@@ -22,7 +19,6 @@ struct Connector {
   std::optional<BaseUrl> proxy;
   std::string expected_host;  ///< In the certificate.
   std::optional<Identity> identity;
-  std::atomic<int> family{AF_UNSPEC};  ///< Of the server's addresses, once known.
   Mutex mutex;
   std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was.
 

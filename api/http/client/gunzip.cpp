@@ -10,44 +10,51 @@ namespace {
 
 constexpr int kGzipOnly = 16 + MAX_WBITS;
 
-class Inflater {
- public:
-  Inflater() : ready_(inflateInit2(&stream_, kGzipOnly) == Z_OK) {}
+}  // namespace
+
+struct Gunzip::Inflater {
+  Inflater() : ready(inflateInit2(&stream, kGzipOnly) == Z_OK) {}
   ~Inflater() {
-    if (ready_) inflateEnd(&stream_);
+    if (ready) inflateEnd(&stream);
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  [[nodiscard]] bool ready() const { return ready_; }
-  [[nodiscard]] z_stream& stream() { return stream_; }
-
- private:
-  z_stream stream_{};
-  const bool ready_;
+  z_stream stream{};
+  const bool ready;
 };
 
-}  // namespace
+Gunzip::Gunzip() : inflater_(std::make_unique<Inflater>()) {}
+Gunzip::~Gunzip() = default;
 
-std::optional<GunzipProblem> gunzip(std::string_view bytes, std::size_t limit, std::string& out) {
-  Inflater inflater;
-  if (!inflater.ready()) return GunzipProblem::kDamaged;
-  z_stream& stream = inflater.stream();
+std::optional<GunzipProblem> Gunzip::unpack(std::string_view& bytes, std::size_t limit, std::string& out) {
+  if (!inflater_->ready) return GunzipProblem::kDamaged;
+  z_stream& stream = inflater_->stream;
   // zlib takes what it reads as something that it may write.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // NOLINT
   stream.avail_in = static_cast<uInt>(bytes.size());
   std::array<char, 16 * 1024> piece{};
   int state = Z_OK;
-  while (state == Z_OK) {
+  while (state == Z_OK && !done_ && out.size() < limit) {
+    const std::size_t room = std::min(piece.size(), limit - out.size());
     stream.next_out = reinterpret_cast<Bytef*>(piece.data());  // NOLINT: bytes are bytes
-    stream.avail_out = static_cast<uInt>(piece.size());
+    stream.avail_out = static_cast<uInt>(room);
     state = inflate(&stream, Z_NO_FLUSH);
-    const std::size_t size = piece.size() - stream.avail_out;
-    if (size > limit - std::min(limit, out.size())) return GunzipProblem::kTooLong;
-    out.append(piece.data(), size);
+    out.append(piece.data(), room - stream.avail_out);
+    done_ = state == Z_STREAM_END;
   }
-  if (state != Z_STREAM_END) return GunzipProblem::kDamaged;
-  return std::nullopt;
+  bytes.remove_prefix(bytes.size() - stream.avail_in);
+  // Z_BUF_ERROR: it waits for more bytes.
+  const bool damaged = state != Z_OK && state != Z_BUF_ERROR && state != Z_STREAM_END;
+  return damaged ? std::optional(GunzipProblem::kDamaged) : std::nullopt;
+}
+
+std::optional<GunzipProblem> gunzip(std::string_view bytes, std::size_t limit, std::string& out) {
+  Gunzip unpacking;
+  // One byte more than allowed shows that there is more.
+  if (const auto problem = unpacking.unpack(bytes, limit + 1, out)) return problem;
+  if (out.size() > limit) return GunzipProblem::kTooLong;
+  return unpacking.done() ? std::nullopt : std::optional(GunzipProblem::kDamaged);
 }
 
 }  // namespace tpuslice::http

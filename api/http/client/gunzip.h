@@ -1,6 +1,9 @@
-// gunzip(): bodies of "Content-Encoding: gzip". Private to this folder.
+// Gunzip: bodies of "Content-Encoding: gzip". Private to this folder.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,7 +12,28 @@ namespace tpuslice::http {
 
 enum class GunzipProblem : std::uint8_t { kTooLong, kDamaged };
 
-/// Unpacks `bytes` into `out`. kTooLong: more than `limit` bytes would come of it.
+/// Unpacks a body that arrives in pieces.
+class Gunzip {
+ public:
+  Gunzip();
+  ~Gunzip();
+  Gunzip(const Gunzip&) = delete;
+  Gunzip& operator=(const Gunzip&) = delete;
+
+  /// Appends to `out` what comes of `bytes`, until `out` has `limit` bytes, and removes from `bytes` what was used.
+  /// Errors: kDamaged, after which nothing more can be unpacked.
+  std::optional<GunzipProblem> unpack(std::string_view& bytes, std::size_t limit, std::string& out);
+  /// The end of the packed body was reached.
+  [[nodiscard]] bool done() const { return done_; }
+
+ private:
+  struct Inflater;
+
+  const std::unique_ptr<Inflater> inflater_;
+  bool done_ = false;
+};
+
+/// Unpacks a whole body into `out`. kTooLong: more than `limit` bytes would come of it.
 [[nodiscard]] std::optional<GunzipProblem> gunzip(std::string_view bytes, std::size_t limit, std::string& out);
 
 }  // namespace tpuslice::http

@@ -1,5 +1,5 @@
-// The real Transport: HTTP/1.1 over TLS. Streams go over cpprestsdk's http_client, on threads of its own; a unary call
-// is written and read by the thread that makes it (docs/adr/0013), with Boost.Beast. Neither shows outside this folder.
+// The real Transport: HTTP/1.1 over TLS, with Boost.Beast. A request is written, and its response read, by the thread
+// that waits for it (docs/adr/0013, 0023).
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ struct TransportOptions {
 
   std::string user_agent = "tpu-slice-operator";
   int max_parallel = 16;  ///< Unary requests in flight, fewer after a 429; more wait within their deadline.
-  std::size_t max_response = 64U << 20U;  ///< Bytes of one unary body, decompressed.
-  std::size_t stream_buffer = 1U << 20U;  ///< Bytes of a stream read ahead of its reader; then TCP pushes back.
-  bool gzip = true;                       ///< Sends "Accept-Encoding: gzip".
+  std::size_t max_response = 64U << 20U;                  ///< Bytes of one unary body, decompressed.
+  std::size_t stream_buffer = 1U << 20U;                  ///< Bytes of a stream that one read returns at most.
+  bool gzip = true;                                       ///< Sends "Accept-Encoding: gzip".
   Duration idle_timeout = std::chrono::minutes(15);       ///< A connection silent for longer is given up.
   Duration keepalive_idle = std::chrono::seconds(15);     ///< TCP keepalive starts after this much silence,
   Duration keepalive_interval = std::chrono::seconds(5);  ///< probes this often,
@@ -46,8 +46,9 @@ struct TransportOptions {
 /// At most once, but for what a server that had closed a kept connection meanwhile cannot have acted upon, or would
 /// answer the same: that is sent once more.
 ///
-/// Errors: InvalidArgument for bad URLs, certificates and keys, and for https without `ca`; Unsupported for an IPv6
-/// literal as host.
+/// The process ignores SIGPIPE from here on.
+///
+/// Errors: InvalidArgument for bad URLs, certificates and keys, and for https without `ca`.
 [[nodiscard]] Result<std::unique_ptr<Transport>> make_network_transport(TransportOptions options);
 
 }  // namespace tpuslice::http

@@ -10,8 +10,7 @@ std::string proxy_authorization(const BaseUrl& proxy) {
 }
 
 std::string tunnel_request(const BaseUrl& server, const BaseUrl& proxy) {
-  return fmt::format("CONNECT {0}:{1} HTTP/1.1\r\nHost: {0}:{1}\r\n{2}\r\n", server.host, server.port,
-                     proxy_authorization(proxy));
+  return fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", server.authority(), proxy_authorization(proxy));
 }
 
 }  // namespace tpuslice::http

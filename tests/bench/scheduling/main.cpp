@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "api/http/client/io_threads.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/scheduling/report.h"
 #include "tests/bench/scheduling/scheduling_bench.h"
@@ -60,7 +59,6 @@ Status measure_size(const CommandLine& line, int nodes, SizeMeasurements& out) {
 }
 
 Result<int> run(const CommandLine& line) {
-  const auto io = http::start_io();
   SchedulingMeasurements measurements{line.runs, line.bench.slices, line.bench.limit, {}};
   for (const int nodes : line.nodes) {
     SizeMeasurements& size = measurements.sizes.emplace_back();

@@ -10,7 +10,6 @@
 
 #include "api/base/file.h"
 #include "api/client/credentials.h"
-#include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
 #include "api/types/json.h"
 #include "tests/support/operator_process.h"
@@ -73,7 +72,6 @@ class SharedPlane final : public ::testing::Environment {
   void TearDown() override {
     transport_.reset();
     plane_.reset();
-    io_.reset();
     std::error_code ignored;
     if (!dir_.empty() && !keep_) fs::remove_all(dir_, ignored);
   }
@@ -85,7 +83,6 @@ class SharedPlane final : public ::testing::Environment {
 
  private:
   Status bring_up() {
-    io_ = http::start_io();
     ASSIGN_OR_RETURN(dir_, make_temporary_directory("tpu-slice-faults"));
     RETURN_IF_ERROR(write_private_file(dir_ + "/audit.yaml", kAuditPolicy));
     ControlPlaneOptions options;
@@ -107,7 +104,6 @@ class SharedPlane final : public ::testing::Environment {
   std::string dir_;
   bool keep_ = false;
   std::optional<Error> failed_;
-  std::shared_ptr<http::IoThreads> io_;
   std::unique_ptr<ControlPlane> plane_;
   std::unique_ptr<http::Transport> transport_;
 };

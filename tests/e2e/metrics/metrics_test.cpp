@@ -8,7 +8,6 @@
 
 #include "api/base/base64.h"
 #include "api/base/file.h"
-#include "api/http/client/io_threads.h"
 #include "tests/e2e/metrics/service_account_token.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
@@ -118,7 +117,6 @@ class SecureMetrics : public ::testing::Test {
     return answer;
   }
 
-  const std::shared_ptr<http::IoThreads> io_ = http::start_io();
   std::map<std::string, std::string> uids_;
   std::unique_ptr<ControlPlane> plane_;
   std::unique_ptr<OperatorProcess> operator_;

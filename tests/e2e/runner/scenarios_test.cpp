@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/client/io_threads.h"
 #include "tests/e2e/runner/scenario_runner.h"
 
 namespace tpuslice::e2e {
@@ -63,16 +62,8 @@ WorldCache& world_cache() {
 
 class Scenarios : public ::testing::TestWithParam<Scenario> {
  protected:
-  static void SetUpTestSuite() { io_ = http::start_io(); }
-  static void TearDownTestSuite() {
-    world_cache().close();
-    io_.reset();
-  }
-
- private:
-  static std::shared_ptr<http::IoThreads> io_;
+  static void TearDownTestSuite() { world_cache().close(); }
 };
-std::shared_ptr<http::IoThreads> Scenarios::io_;
 
 TEST_P(Scenarios, MeetTheirExpectations) {
   fmt::print("{}\n", GetParam().description);

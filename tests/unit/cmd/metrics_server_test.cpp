@@ -9,7 +9,6 @@
 
 #include "api/base/file.h"
 #include "api/base/pause.h"
-#include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
 #include "tests/support/fake_reviews.h"
@@ -55,7 +54,6 @@ class MetricsServerTest : public ::testing::Test {
     return response ? response->status : 0;
   }
 
-  std::shared_ptr<http::IoThreads> io_ = http::start_io();
   RealClock clock_;
   Metrics metrics_;
   FakeReviews reviews_;

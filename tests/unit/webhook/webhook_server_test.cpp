@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
-#include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
 #include "api/http/tls/tls_credentials.h"
 #include "tests/support/fake_api.h"
@@ -45,7 +44,6 @@ class WebhookServerTest : public ::testing::Test {
     return transport->call(request, std::chrono::seconds(20), {});
   }
 
-  std::shared_ptr<http::IoThreads> io_ = http::start_io();
   RealClock clock_;
   Metrics metrics_;
   FakeApi api_;
@@ -125,7 +123,6 @@ class WebhookServerWithClientCa : public ::testing::Test {
 
   const std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) / "webhook-client-ca";
   const http::Identity authority_ = http::make_certificate_authority("clients", valid_now()).value();
-  std::shared_ptr<http::IoThreads> io_ = http::start_io();
 };
 
 TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {

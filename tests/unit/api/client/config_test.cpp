@@ -205,10 +205,10 @@ TEST(InCluster, UsesTheServiceAccount) {
   EXPECT_EQ(config.namespace_name, "system");
 }
 
-TEST(InCluster, UsesTheServiceNameOnIpv6) {
+TEST(InCluster, PutsAnIpv6AddressInBrackets) {
   const auto sources =
       machine(kServiceAccount, {{"KUBERNETES_SERVICE_HOST", "fd00::1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
-  EXPECT_EQ(in_cluster_config(sources, "/sa").value().server, "https://kubernetes.default.svc:443");
+  EXPECT_EQ(in_cluster_config(sources, "/sa").value().server, "https://[fd00::1]:443");
 }
 
 TEST(InCluster, ReturnsNotFoundOutsideOfAPod) {

@@ -1,5 +1,7 @@
 // Streams of the network transport: chunks, back-pressure, the end.
 #include <atomic>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -128,6 +130,72 @@ TEST(TransportStream, TimesOutWithoutHeaders) {
   release.open();
   ASSERT_FALSE(stream.ok());
   EXPECT_EQ(stream.error().code(), ErrorCode::kTimeout);
+}
+
+/// Answers with a chunked body of these chunks, and then waits for `end`.
+RawServer::Script in_chunks(const std::string& headers, const std::vector<std::string>& chunks, Gate& end) {
+  return [=, &end](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + headers + "\r\n");
+    for (const std::string& chunk : chunks) RawServer::write(fd, fmt::format("{:x}\r\n{}\r\n", chunk.size(), chunk));
+    end.wait();
+  };
+}
+
+std::unique_ptr<Transport> connect_plain(const RawServer& server, TransportOptions options = {}) {
+  options.server = fmt::format("http://127.0.0.1:{}", server.port());
+  return connect(std::move(options));
+}
+
+TEST(TransportStream, UnpacksWhatHasArrived) {
+  const std::string text = std::string(100'000, 'a') + "\nlast\n";
+  const std::string packed = gzip(text);
+  for (const std::size_t limit : {std::size_t{1000}, std::size_t{1U << 20U}}) {
+    Gate end;
+    const RawServer server(in_chunks("Content-Encoding: gzip\r\n", {packed.substr(0, 7), packed.substr(7)}, end));
+    TransportOptions options;
+    options.stream_buffer = limit;
+    const auto stream = connect_plain(server, options)->open(get("/watch"), kGenerous, {}).value();
+    const std::string first = stream->read(kGenerous, {}).value();
+    EXPECT_LE(first.size(), limit);
+    EXPECT_EQ(first + read_bytes(*stream, text.size() - first.size()), text);
+    EXPECT_EQ(stream->read(Duration::zero(), {}).value(), "");
+    end.open();
+  }
+}
+
+TEST(TransportStream, ReportsAPackedBodyThatIsDamaged) {
+  Gate end;
+  const RawServer server(in_chunks("Content-Encoding: gzip\r\n", {"this is not gzip"}, end));
+  const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
+  const auto bytes = stream->read(kGenerous, {});
+  end.open();
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(TransportStream, GivesUpASilentConnection) {
+  Gate end;
+  const RawServer server(in_chunks("", {"event\n"}, end));
+  TransportOptions options;
+  options.idle_timeout = std::chrono::milliseconds(300);
+  const auto stream = connect_plain(server, options)->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(read_bytes(*stream, 6), "event\n");
+  EXPECT_EQ(stream->read(std::chrono::milliseconds(1), {}).value(), "");
+  const auto bytes = stream->read(kGenerous, {});
+  end.open();
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().code(), ErrorCode::kTimeout) << bytes.error().message();
+}
+
+TEST(TransportStream, ReportsAChunkThatIsNone) {
+  RawServer server([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nnot a size\r\n");
+  });
+  const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(read_bytes(*stream, 2), "ok");
+  EXPECT_EQ(stream->read(kGenerous, {}).error().code(), ErrorCode::kUnavailable);
 }
 
 /// Counts the bytes that were read; ends after `total` bytes.

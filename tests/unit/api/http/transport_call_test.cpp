@@ -45,18 +45,40 @@ TEST_P(CallReads, TheWholeReply) {
   EXPECT_EQ(response->body, GetParam().body);
 }
 
+/// Sends `begin`, then `more` until the client leaves; counts the bytes in `sent`.
+RawServer::Script endless(std::atomic<std::size_t>& sent, std::string begin, std::string more) {
+  return [&sent, begin = std::move(begin), more = std::move(more)](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, begin);
+    while (sent < (64U << 20U) && ::send(fd, more.data(), more.size(), MSG_NOSIGNAL) > 0) sent += more.size();
+  };
+}
+
 TEST(Call, AnEndlessHeadIsNotReadOn) {
   std::atomic<std::size_t> sent = 0;
-  RawServer server([&](int fd, int) {
-    RawServer::read_head(fd);
-    RawServer::write(fd, "HTTP/1.1 200 OK\r\n");
-    const std::string header = "X-Header: " + std::string(4096, 'x') + "\r\n";
-    while (sent < (64U << 20U) && ::send(fd, header.data(), header.size(), MSG_NOSIGNAL) > 0) sent += header.size();
-  });
+  RawServer server(endless(sent, "HTTP/1.1 200 OK\r\n", "X-Header: " + std::string(4096, 'x') + "\r\n"));
   const auto response = connect_to(server)->call(get("/"), kGenerous, {});
   ASSERT_FALSE(response.ok());
   EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
   EXPECT_LT(sent, 32U << 20U) << "what the buffers of the connection hold";
+}
+
+TEST(Call, AnEndlessChunkExtensionIsNotReadOn) {
+  for (const bool streamed : {false, true}) {
+    std::atomic<std::size_t> sent = 0;
+    RawServer server(
+        endless(sent, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=", std::string(4096, 'x')));
+    const auto transport = connect_to(server);
+    const auto response =
+        streamed ? Result<std::string>(transport->open(get("/"), kGenerous, {}).value()->read(kGenerous, {}))
+                 : [&]() -> Result<std::string> {
+      ASSIGN_OR_RETURN(const Response whole, transport->call(get("/"), kGenerous, {}));
+      return whole.body;
+    }();
+    ASSERT_FALSE(response.ok());
+    EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable) << response.error().message();
+    EXPECT_LT(sent, 32U << 20U) << "what the buffers of the connection hold";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(

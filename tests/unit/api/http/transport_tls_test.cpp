@@ -154,7 +154,6 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(InvalidOptionsCase{"HttpsWithoutAuthority", to("https://a"), ErrorCode::kInvalidArgument},
                       InvalidOptionsCase{"InvalidAuthority", to("https://a", "nonsense"), ErrorCode::kInvalidArgument},
                       InvalidOptionsCase{"NoUrl", to("a:6443"), ErrorCode::kInvalidArgument},
-                      InvalidOptionsCase{"Ipv6", to("https://[::1]:6443", "x"), ErrorCode::kUnsupported},
                       InvalidOptionsCase{"Password", to("https://a:b@c", "x"), ErrorCode::kUnsupported},
                       InvalidOptionsCase{"BadProxy", to("http://a", "", "proxy:80"), ErrorCode::kInvalidArgument},
                       InvalidOptionsCase{"TlsProxy", to("http://a", "", "https://proxy"), ErrorCode::kUnsupported}),

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/http/client/io_threads.h"
 #include "api/http/client/network_transport.h"
 #include "api/types/yaml.h"
 #include "tests/unit/api/sim/test_server.h"
@@ -37,7 +36,6 @@ class HttpsListenerTest : public ::testing::Test {
     return response.ok() ? *response : http::Response{599, {}, response.error().message()};
   }
 
-  const std::shared_ptr<http::IoThreads> io = http::start_io();
   RealClock clock;  // Certificates are checked against the machine's time.
   Storage storage;
   Registry registry{storage, clock};
