@@ -5,6 +5,7 @@
 
 #include "api/client/json_scan.h"
 #include "api/client/list_splitter.h"
+#include "api/types/json_text.h"
 
 namespace tpuslice::client {
 namespace {
@@ -34,6 +35,13 @@ Result<Object> read_metadata_only(std::string_view body, std::string_view what) 
 }
 
 }  // namespace
+
+Result<Object> Writer::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                   const CreateOptions& options, std::stop_token stop) {
+  Result<Json> json = parse_json(object);
+  if (!json) return json.error().within(describe("create", type, key));
+  return create(type, Object(*std::move(json)), options, std::move(stop));
+}
 
 Result<http::Response> Client::send(http::Request request, std::string_view what, Duration deadline,
                                     std::stop_token stop) {
@@ -97,10 +105,15 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
 
 Result<Object> Client::create(const ResourceType& type, const Object& object, const CreateOptions& options,
                               std::stop_token stop) {
+  return Client::create_text(type, object.key(), print_json(object.json()), options, std::move(stop));
+}
+
+Result<Object> Client::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                   const CreateOptions& options, std::stop_token stop) {
   CreateOptions filled = options;
   if (filled.field_manager.empty()) filled.field_manager = options_.field_manager;
-  return send_for_object(create_request(type, object.namespace_name(), object.json(), filled),
-                         describe("create", type, object.key()), std::move(stop), options.answer);
+  return send_for_object(create_request(type, key.namespace_name, std::move(object), filled),
+                         describe("create", type, key), std::move(stop), options.answer);
 }
 
 Result<Object> Client::patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,

@@ -44,6 +44,9 @@ class Writer {
   /// In the namespace of `object`. Errors also: AlreadyExists.
   virtual Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
+  /// The same of an object with this key, which is JSON already. As it is here, it is parsed.
+  virtual Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                     const CreateOptions& options, std::stop_token stop);
   /// Errors also: Conflict when a precondition failed.
   virtual Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
                                const PatchOptions& options, std::stop_token stop) = 0;
@@ -79,6 +82,8 @@ class Client final : public Reader, public Writer {
                                                            std::stop_token stop = {}) override;
   Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options = {},
                         std::stop_token stop = {}) override;
+  Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                             const CreateOptions& options = {}, std::stop_token stop = {}) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, PatchType patch_type, const Json& body,
                        const PatchOptions& options = {}, std::stop_token stop = {}) override;
   Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,

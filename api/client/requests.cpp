@@ -4,6 +4,7 @@
 
 #include "api/base/strings.h"
 #include "api/http/url.h"
+#include "api/types/json_text.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::client {
@@ -25,10 +26,13 @@ http::Request request(std::string method, std::string path, const http::QueryPar
   return out;
 }
 
-void set_body(http::Request& out, std::string_view content_type, const Json& body) {
+void set_body(http::Request& out, std::string_view content_type, std::string body) {
   out.headers.emplace_back("Content-Type", content_type);
-  // Bytes that are no UTF-8 came from the server: replaced rather than thrown over.
-  out.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  out.body = std::move(body);
+}
+
+void set_body(http::Request& out, std::string_view content_type, const Json& body) {
+  set_body(out, content_type, print_json(body));
 }
 
 void add(http::QueryParams& query, std::string_view name, const std::string& value) {
@@ -148,12 +152,12 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
   return request("GET", type.path(options.namespace_name), query);
 }
 
-http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
+http::Request create_request(const ResourceType& type, std::string_view namespace_name, std::string body,
                              const CreateOptions& options) {
   http::QueryParams query = write_query(options.field_manager, options.dry_run);
   if (options.timeout.count() > 0) query.add("timeout", fmt::format("{}s", options.timeout.count()));
   http::Request out = request("POST", type.path(namespace_name), query, options.answer);
-  set_body(out, kJson, body);
+  set_body(out, kJson, std::move(body));
   out.may_send = options.may_send;
   return out;
 }

@@ -76,7 +76,8 @@ struct DeleteOptions {
                                         std::string_view subresource = {});
 [[nodiscard]] http::Request list_request(const ResourceType& type, const ListOptions& options);
 [[nodiscard]] http::Request watch_request(const ResourceType& type, const WatchOptions& options);
-[[nodiscard]] http::Request create_request(const ResourceType& type, std::string_view namespace_name, const Json& body,
+/// `body` is JSON.
+[[nodiscard]] http::Request create_request(const ResourceType& type, std::string_view namespace_name, std::string body,
                                            const CreateOptions& options);
 /// Errors: InvalidArgument for a precondition on a patch that is not a merge patch, or a merge patch that is not an
 /// object.

@@ -1,10 +1,13 @@
 // Head and worker pods of a RayCluster, already mutated as admission would.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/options.h"
+#include "controllers/raycluster/slice_text.h"
 
 namespace tpuslice::raycluster {
 
@@ -28,15 +31,22 @@ class WorkerPodBuilder {
   [[nodiscard]] ObjectKey key(WorkerIndex index) const;
   /// As build_worker_pod().
   [[nodiscard]] Result<Object> build(WorkerIndex index) const;
+  /// The same as JSON text, in a fraction of the time for all hosts of a slice but the first one that is asked for.
+  [[nodiscard]] Result<std::string> text(WorkerIndex index) const;
 
  private:
-  WorkerPodBuilder() = default;
+  class Texts;
+
+  WorkerPodBuilder();
+  [[nodiscard]] SliceHost host(WorkerIndex index) const;
+  [[nodiscard]] std::optional<SliceText> slice_text(int replica) const;
 
   RayClusterSpec cluster_;  ///< Only the fields that names depend on.
   std::string group_;
   std::int32_t hosts_ = 1;
   webhook::MutationOptions mutation_;
   Json common_;
+  std::shared_ptr<Texts> texts_;  ///< A cache.
 };
 
 /// As build_head_pod(), with its index labels and, for TPU pods, its identity in the slice.

@@ -166,6 +166,7 @@ ActionReport Executor::run(const plan::Action& action, const std::stop_token& st
 }
 
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
+  if (action.body.has_text()) return run_create_text(action, stop);
   Result<Json> json = action.body.make();
   if (!json) return failed(json.error());
   if (!action.random_token.empty()) {
@@ -186,6 +187,25 @@ ActionReport Executor::run_create(const plan::Action& action, const std::stop_to
     report = failed(created.error());
   }
   report.bytes = string_bytes(body.json());
+  return report;
+}
+
+ActionReport Executor::run_create_text(const plan::Action& action, const std::stop_token& stop) const {
+  Result<std::string> text = action.body.text();
+  if (!text) return failed(text.error());
+  const std::size_t bytes = text->size();
+  const Result<Object> created =
+      writer_.create_text(action.type, action.key, *std::move(text), {.answer = client::Answer::kMetadataOnly}, stop);
+  ActionReport report;
+  if (created) {
+    report = done(Outcome::kDone, write_of(action.type, action.key, *created));
+  } else if (created.error().code() == ErrorCode::kAlreadyExists) {
+    Result<Json> body = action.body.make();
+    report = body ? adopt(action, Object(*std::move(body)), stop) : failed(body.error());
+  } else {
+    report = failed(created.error());
+  }
+  report.bytes = bytes;
   return report;
 }
 

@@ -25,16 +25,25 @@ std::function<bool()> FencedWriter::fence() const {
   return [this] { return holds_for(Duration::zero()); };
 }
 
+client::CreateOptions FencedWriter::fenced(client::CreateOptions options) const {
+  options.may_send = fence();
+  if (const std::optional<Duration> left = lease_left_()) {
+    options.timeout = std::max(std::chrono::seconds(1), std::chrono::floor<std::chrono::seconds>(*left) - kWait);
+    options.may_send = [this, time = options.timeout] { return holds_for(time); };
+  }
+  return options;
+}
+
 Result<Object> FencedWriter::create(const ResourceType& type, const Object& object,
                                     const client::CreateOptions& options, std::stop_token stop) {
   RETURN_IF_ERROR(check());
-  client::CreateOptions fenced = options;
-  fenced.may_send = fence();
-  if (const std::optional<Duration> left = lease_left_()) {
-    fenced.timeout = std::max(std::chrono::seconds(1), std::chrono::floor<std::chrono::seconds>(*left) - kWait);
-    fenced.may_send = [this, time = fenced.timeout] { return holds_for(time); };
-  }
-  return writer_.create(type, object, fenced, std::move(stop));
+  return writer_.create(type, object, fenced(options), std::move(stop));
+}
+
+Result<Object> FencedWriter::create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                                         const client::CreateOptions& options, std::stop_token stop) {
+  RETURN_IF_ERROR(check());
+  return writer_.create_text(type, key, std::move(object), fenced(options), std::move(stop));
 }
 
 Result<Object> FencedWriter::patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type,

@@ -26,6 +26,8 @@ class FencedWriter final : public client::Writer {
   // Also return Cancelled when this replica no longer leads.
   Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
                         std::stop_token stop) override;
+  Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
+                             const client::CreateOptions& options, std::stop_token stop) override;
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
                        const client::PatchOptions& options, std::stop_token stop) override;
   Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
@@ -39,6 +41,7 @@ class FencedWriter final : public client::Writer {
   /// The lease is held for this long, or there is no election.
   [[nodiscard]] bool holds_for(Duration time) const;
   [[nodiscard]] Status check() const;
+  [[nodiscard]] client::CreateOptions fenced(client::CreateOptions options) const;
   /// Of a write with a precondition.
   [[nodiscard]] std::function<bool()> fence() const;
 

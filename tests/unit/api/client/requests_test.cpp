@@ -46,7 +46,7 @@ TEST(Requests, WatchListAsksForInitialEvents) {
 
 TEST(Requests, CreatePostsToTheCollection) {
   const http::Request request =
-      create_request(kPods, "ns", Json{{"kind", "Pod"}}, {.field_manager = "me", .dry_run = true});
+      create_request(kPods, "ns", R"({"kind":"Pod"})", {.field_manager = "me", .dry_run = true});
   EXPECT_EQ(request.method, "POST");
   EXPECT_EQ(request.target, "/api/v1/namespaces/ns/pods?fieldManager=me&dryRun=All");
   EXPECT_EQ(request.body, R"({"kind":"Pod"})");
@@ -95,7 +95,7 @@ TEST(Requests, DeleteSendsItsOptions) {
 }
 
 TEST(Requests, ReplaceInvalidUtf8) {
-  EXPECT_THAT(create_request(kPods, "ns", Json{{"a", "\xff"}}, {}).body, HasSubstr("\"a\""));
+  EXPECT_THAT(replace_request(kPods, kKey, Json{{"a", "\xff"}}, {}, {}).body, HasSubstr("\"a\""));
 }
 
 struct StatusCase {
