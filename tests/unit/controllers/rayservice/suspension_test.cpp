@@ -10,7 +10,9 @@
 namespace tpuslice::rayservice {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Key;
 
 class RayServiceSuspension : public testing::Test {
  protected:
@@ -39,6 +41,15 @@ TEST_F(RayServiceSuspension, DeletesClustersAndServices) {
   EXPECT_EQ(world_.condition(kSuspendingCondition), "False: SuspendComplete");
   EXPECT_EQ(world_.condition(kSuspendedCondition), "True: SuspendComplete");
   EXPECT_EQ(world_.condition(kReady), "False: SuspendComplete");
+}
+
+TEST_F(RayServiceSuspension, KeepsAServiceOfAnotherOwnerWithTheSameName) {
+  Json& service = world_.services().at("llm-serve-svc");
+  service["metadata"]["ownerReferences"][0]["uid"] = "uid-of-another-owner";
+  suspend(true);
+  ASSERT_LE(world_.settle(), 10);
+  EXPECT_THAT(world_.services(), ElementsAre(Key("llm-serve-svc")));
+  EXPECT_EQ(world_.condition(kSuspendedCondition), "True: SuspendComplete");
 }
 
 TEST_F(RayServiceSuspension, ThatHasBegunIsCompleted) {
