@@ -41,6 +41,8 @@ struct Creation {
   double others = 0;                 ///< Share of the machine that other programs used.
 
   [[nodiscard]] double ratio() const { return floor == 0 ? 0 : rate / floor; }
+  /// The operator's CPU, in percent of the API server's.
+  [[nodiscard]] double operator_share() const { return apiserver_cpu == 0 ? 0 : 100 * operator_cpu / apiserver_cpu; }
 };
 
 /// A pod of a slice fails: seconds until the last replacement of the pods of the slice is ADDED.
