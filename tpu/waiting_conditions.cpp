@@ -21,12 +21,20 @@ constexpr std::size_t kMaxReasonsInMessage = 3;
 /// Waiting reasons by slice or pod.
 using Reasons = std::map<std::string, std::string, std::less<>>;
 
-/// The message leaves out how many there are: the number changes with every slice, and each change would be a write.
-std::string to_message(const Reasons& reasons) {
+/// The message leaves out how many there are, and goes on to name those that `before`, the last message, names: both
+/// change with every slice, and each change would be a write.
+std::string to_message(const Reasons& reasons, std::string_view before) {
+  std::vector<std::string> named_before;
   std::vector<std::string> listed;
   for (const auto& [name, reason] : reasons) {
-    if (listed.size() < kMaxReasonsInMessage) listed.push_back(fmt::format("{}: {}", name, reason));
+    std::string line = fmt::format("{}: {}", name, reason);
+    if (named_before.size() < kMaxReasonsInMessage && before.find(line) != std::string_view::npos) {
+      named_before.push_back(std::move(line));
+    } else if (listed.size() < kMaxReasonsInMessage) {
+      listed.push_back(std::move(line));
+    }
   }
+  if (!named_before.empty()) listed = std::move(named_before);
   if (reasons.size() > listed.size()) listed.emplace_back("others wait, too");
   return fmt::format("{}", fmt::join(listed, "; "));
 }
@@ -50,6 +58,11 @@ std::optional<State> state_of_phase(Phase phase) {
       return State{false, "NotAccepted", "the spec is refused"};
   }
   return std::nullopt;
+}
+
+std::string message_of(const Json& conditions, std::string_view type) {
+  const Json* condition = find_condition(conditions, type);
+  return condition == nullptr ? std::string() : string_at(*condition, {"message"});
 }
 
 void set(std::string_view type, const State& state, std::int64_t generation, Timestamp now, Json& conditions) {
@@ -84,14 +97,14 @@ void move_to_end(Json& conditions) {
   std::stable_partition(conditions.begin(), conditions.end(), is_upstream);
 }
 
-State placement_state(const Reasons& slices, bool all_placed) {
-  if (!slices.empty()) return {false, "SlicesWaiting", to_message(slices)};
+State placement_state(const Reasons& slices, bool all_placed, std::string_view before) {
+  if (!slices.empty()) return {false, "SlicesWaiting", to_message(slices, before)};
   if (!all_placed) return {false, "PodsPending", "pods are being created, or their slices are being placed"};
   return {true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
 }
 
-State container_state(const Reasons& stuck, bool all_started) {
-  if (!stuck.empty()) return {false, "ContainersStuck", to_message(stuck)};
+State container_state(const Reasons& stuck, bool all_started, std::string_view before) {
+  if (!stuck.empty()) return {false, "ContainersStuck", to_message(stuck, before)};
   if (!all_started) return {false, "ContainersPending", "the containers of some pods have not started"};
   return {true, "ContainersStarted", "the containers of all pods have started"};
 }
@@ -124,8 +137,11 @@ void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>
   }
   // A container that becomes unready later has started all the same.
   const bool started = progress.all_started || is_condition_true(conditions, kContainersStarted);
-  set(kSlicesPlaced, placement_state(slices, all_placed), generation, now, conditions);
-  set(kContainersStarted, container_state(stuck, all_placed && slices.empty() && started), generation, now, conditions);
+  set(kSlicesPlaced, placement_state(slices, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
+      conditions);
+  set(kContainersStarted,
+      container_state(stuck, all_placed && slices.empty() && started, message_of(conditions, kContainersStarted)),
+      generation, now, conditions);
   move_to_end(conditions);
 }
 

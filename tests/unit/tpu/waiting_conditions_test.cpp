@@ -133,6 +133,20 @@ TEST(WaitingConditions, NameThreeSlicesAndNotHowManyOthers) {
             "a: 1; b: 2; c: 3; others wait, too");
 }
 
+TEST(WaitingConditions, GoOnToNameTheSameSlices) {
+  const auto message = [](const Json& conditions) { return string_at(conditions[0], {"message"}); };
+  const auto d = pod_of("d", "4");
+  Json conditions = conditions_for({d}, kCreated);
+  EXPECT_EQ(message(conditions), "d: 4");
+  conditions = conditions_for({pod_of("a", "1"), d}, kCreated, conditions);
+  EXPECT_EQ(message(conditions), "d: 4; others wait, too");
+  const Json before = conditions;
+  conditions = conditions_for({pod_of("a", "1"), pod_of("b", "2"), pod_of("c", "3"), d}, kCreated, conditions);
+  EXPECT_EQ(conditions, before) << "no write";
+  conditions = conditions_for({pod_of("a", "1"), pod_of("b", "2")}, kCreated, conditions);
+  EXPECT_EQ(message(conditions), "a: 1; b: 2") << "d does not wait any more";
+}
+
 TEST(WaitingConditions, IgnoreTerminatingPods) {
   const Json conditions = conditions_for({pod_of("a", "no pool", true), stuck_pod("b", "x", true)}, kStarted);
   EXPECT_EQ(state_of(conditions, kSlicesPlaced), "True SlicesPlaced");
