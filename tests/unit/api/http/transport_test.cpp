@@ -301,7 +301,7 @@ TEST(Transport, ConnectsToAnIpv6Address) {
     host = *find_header(request.headers, "host");
     return text_reply(200, "ok");
   });
-  const int port = server ? (*server)->port() : 1;  // Without IPv6 on this machine nobody listens.
+  const int port = server ? (*server)->port() : 1;  // Without IPv6 on this machine there is no server.
   TransportOptions to;
   to.server = fmt::format("http://[::1]:{}", port);
   const auto response = connect(to)->call(get("/"), kGenerous, {});
