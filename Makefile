@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs deps build controlplane conformance test check check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-scheduling image clean
+.PHONY: help api-docs deps build controlplane conformance test check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
 	@cmd/tpu-slice-sim/demo.sh build/dev/bin/tpu-slice-sim
 
 check: check-format check-locks check-includes check-tidy asan tsan ## All static checks and sanitizers (long; see CONTRIBUTING.md)
+
+check-alerts: ## Test the alerts of deploy/monitoring with promtool, which it builds once
+	@tests/monitoring/check.sh
 
 check-format: ## Every C++ file is formatted as .clang-format says
 	@tests/support/deps.sh clang-format-14
