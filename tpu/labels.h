@@ -119,8 +119,6 @@ inline constexpr std::string_view kPlacedIn =
     "tpuslice.dev/placed-in";  ///< The domain; absent if released without one.
 /// On host 0: the nodes of the hosts, by host index, separated by commas; absent: any node of the domain.
 inline constexpr std::string_view kPlacedOn = "tpuslice.dev/placed-on";
-/// Of a slice: how many others were ended for it, and when the last: "2 2026-01-01T00:00:00Z".
-inline constexpr std::string_view kPreempted = "tpuslice.dev/preempted";
 inline constexpr std::string_view kWaiting = "tpuslice.dev/waiting";  ///< The waiting reason.
 
 }  // namespace tpuslice::tpu

@@ -176,6 +176,7 @@ void read_pod_status(Value value, PodView& pod) {
       pod.ready_reason = std::move(conditions.ready.reason);
       pod.ready_message = std::move(conditions.ready.message);
       if (conditions.scheduled.reason == "Unschedulable") pod.unschedulable = std::move(conditions.scheduled.message);
+      pod.preempted = conditions.disruption.is_true && conditions.disruption.reason == kPreemptionBySlice;
     } else if (key == "containerStatuses") {
       pod.containers.clear();
       each_item(member, [&](Value status) {

@@ -131,6 +131,8 @@ Conditions read_conditions(Value value) {
       found.ready = std::move(condition);
     } else if (condition.type == "PodScheduled") {
       found.scheduled = std::move(condition);
+    } else if (condition.type == "DisruptionTarget") {
+      found.disruption = std::move(condition);
     }
   });
   return found;

@@ -83,6 +83,7 @@ struct ConditionView {
 struct Conditions {
   ConditionView ready;
   ConditionView scheduled;
+  ConditionView disruption;  ///< DisruptionTarget
 };
 [[nodiscard]] Conditions read_conditions(Value value);
 

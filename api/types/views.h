@@ -43,6 +43,9 @@ struct TolerationView {
   friend bool operator==(const TolerationView&, const TolerationView&) = default;
 };
 
+/// Reason of the condition DisruptionTarget of pods whose slice is ended for one of higher priority.
+inline constexpr std::string_view kPreemptionBySlice = "PreemptionBySliceController";
+
 struct PodView {
   ObjectKey key;
   std::string uid;
@@ -62,6 +65,7 @@ struct PodView {
   std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
   std::int32_t priority = 0;
   bool never_preempts = false;  ///< preemptionPolicy: Never
+  bool preempted = false;       ///< The condition DisruptionTarget is True, with reason kPreemptionBySlice.
   std::optional<std::int64_t> active_deadline_seconds;
   StringMap node_selector;
 

@@ -24,7 +24,8 @@ constexpr std::size_t kMaxRequirementsOfNamespace = 32;
 
 class Assigner {
  public:
-  Assigner(const PlacementRequest& request, Inventory& inventory) : request_(request), inventory_(inventory) {
+  Assigner(const PlacementRequest& request, Inventory& inventory)
+      : request_(request), inventory_(inventory), budget_(request.preemption_budget) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
     }
@@ -163,7 +164,7 @@ class Assigner {
     std::map<Candidates*, std::size_t> free;
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
     for (auto& [candidates, count] : free) count = candidates->count_free();
-    const Claim claim = preempt(gang, free);
+    const Claim claim = preempt(gang, free, detailed);
     const std::string text = claim.text + (claim.domains.empty() ? reserve_domains(gang) : reserve_claim(gang, claim));
     // Slices for which nodes are asked for go on lacking them: what is free is for the others.
     std::vector<const Slice*> in_need = gang.slices;
@@ -281,8 +282,8 @@ class Assigner {
   };
 
   /// Claims domains whose slices are ending, and ends slices of lower priority, if that makes room for the whole gang.
-  /// `free`: number of free domains.
-  Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free) {
+  /// `free`: number of free domains. `explain`: say what would be ended if nothing can be.
+  Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
     Claim claim;
     std::vector<std::pair<const Slice*, DomainVictims>> chosen;
     std::set<DomainName> claimed = claimed_;
@@ -290,7 +291,7 @@ class Assigner {
     // Domains of different keys may overlap.
     const bool one_key = std::ranges::all_of(
         gang.slices, [&](const Slice* slice) { return slice->topology_key == gang.slices.front()->topology_key; });
-    const bool may_end = one_key && request_.max_preemptions > 0 && may_preempt(gang);
+    const bool may_end = one_key && budget_.limit() > 0 && (explain || budget_.left() > 0) && may_preempt(gang);
     for (const Slice* slice : gang.slices) {
       Candidates& candidates = *by_slice_.at(slice);
       const std::string& key = candidates.requirements().topology_key;
@@ -311,11 +312,8 @@ class Assigner {
       victims.insert(cheapest->slices.begin(), cheapest->slices.end());
       chosen.emplace_back(slice, *std::move(cheapest));
     }
-    if (victims.size() + out_.preemptions.size() > request_.max_preemptions && !victims.empty()) {
-      return {fmt::format("; {} of lower priority would be ended for it, but too many have been within an hour",
-                          victims.size() == 1 ? "a slice" : fmt::format("{} slices", victims.size())),
-              {}};
-    }
+    if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
+    budget_.use(victims.size());
     claimed_ = std::move(claimed);
     for (const auto& [slice, victim] : chosen) {
       for (const Slice* each : victim.slices) {
@@ -376,6 +374,7 @@ class Assigner {
 
   const PlacementRequest& request_;
   Inventory& inventory_;
+  PreemptionBudget budget_;  ///< After the preemptions of this assignment.
   std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
   std::map<const Slice*, Candidates*> by_slice_;

@@ -10,6 +10,7 @@
 #include "controllers/slice/gang.h"
 #include "controllers/slice/inventory.h"
 #include "controllers/slice/preemption.h"
+#include "controllers/slice/preemption_budget.h"
 
 namespace tpuslice::slice {
 
@@ -61,7 +62,7 @@ struct PlacementRequest {
   Timestamp now = {};
   ReservationLimits reservation = {};
   RunningSlices running = {};
-  std::size_t max_preemptions = 0;  ///< Slices that may be ended now.
+  PreemptionBudget preemption_budget = {};
   /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
   std::map<ObjectKey, std::string> scouts = {};
   /// Slices for which provisioning requests may bring nodes (provisioning_request.h).

@@ -9,7 +9,6 @@
 
 namespace tpuslice::slice {
 
-inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 inline constexpr std::string_view kAutoscalerNamespace = "kube-system";
 inline constexpr std::string_view kAutoscalerConfigMap = "cluster-autoscaler-status";
 

@@ -9,6 +9,8 @@
 
 namespace tpuslice::slice {
 
+inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
+
 struct MetadataView {
   ObjectKey key;
   std::string uid;

@@ -74,8 +74,14 @@ std::vector<PodPtr> others_than(const std::vector<Slice>& slices, const std::vec
 class PlanBuilder {
  public:
   /// A label value that is not in the catalog is a user's, so it is not a label of metrics.
-  explicit PlanBuilder(const PlacementObserved& seen)
-      : seen_(seen), accelerator_(tpu::find_accelerator(seen.accelerator).ok() ? seen.accelerator : "other") {}
+  PlanBuilder(const PlacementObserved& seen, const std::vector<Slice>& slices)
+      : seen_(seen), accelerator_(tpu::find_accelerator(seen.accelerator).ok() ? seen.accelerator : "other") {
+    for (const Slice& slice : slices) {
+      const bool waits =
+          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
+      if (waits) waiting_workloads_.insert(workload_of(*slice.any_pod()).uid);
+    }
+  }
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
@@ -115,10 +121,7 @@ class PlanBuilder {
     if (written == waiting.reason) return;
     writes_.push_back(set_waiting_reason(pod, waiting.reason));
     notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
-    if (written.empty()) {
-      add_event(slice, {EventType::kNormal, "SliceWaiting", "PlaceSlice",
-                        fmt::format("Slice {} waits: {}", short_name(slice), waiting.reason), pod.key});
-    }
+    if (written.empty()) add_newly_waiting(waiting, pod.key);
   }
 
   /// Ends the slice. The pods that its controller recreates wait like those of a new slice.
@@ -129,7 +132,7 @@ class PlanBuilder {
     const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
                                         domain_noun(victim.topology_key), preemption.domain);
     for (const PodPtr& pod : started) {
-      preparations_.push_back(set_disruption_target(*pod, "PreemptionBySliceController", why, seen_.now));
+      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, seen_.now));
       deletes_.push_back(delete_pod(*pod));
     }
     notes_.push_back(fmt::format("slice {} of priority {} is ended: {}", short_name(victim), victim.priority(), why));
@@ -138,7 +141,14 @@ class PlanBuilder {
                        started.front()->key});
     count("tpuslice_slices_preempted_total", "Number of slices ended for slices of higher priority.",
           started.front()->key);
-    ++preempted_[&preemptor];
+  }
+
+  /// Before the deletes. If it fails, nothing is ended.
+  void add_preemption_record(plan::Action action) {
+    action.failure_reason = "FailedPreemptSlice";
+    const bool creates = action.kind == plan::ActionKind::kCreate;
+    if (creates) notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
+    records_.push_back(std::move(action));
   }
 
   void add(ScoutPlan scouts) {
@@ -155,6 +165,8 @@ class PlanBuilder {
     }
   }
 
+  void requeue_within(Duration time) { plan::requeue_within(plan_.requeue_after, time); }
+
   void set_waiting_count(const std::string& reason, std::size_t slices) {
     plan_.measurements.push_back({Measurement::Kind::kLevel,
                                   "tpuslice_slices_waiting",
@@ -165,12 +177,10 @@ class PlanBuilder {
   }
 
   plan::Plan take(std::optional<Timestamp> changes_at) {
-    for (const auto& [preemptor, victims] : preempted_) {
-      preparations_.push_back(record_preemptions(*preemptor->host0(), victims, seen_.now));
-    }
+    for (const auto& [workload, newly] : newly_waiting_) add_waiting_event(newly);
     // A failed write must not hold back other slices.
-    for (auto* const writes : {&scout_deletes_, &writes_, &preparations_, &deletes_}) {
-      if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, true});
+    for (auto* const writes : {&scout_deletes_, &writes_, &records_, &preparations_, &deletes_}) {
+      if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
     }
     plan_.reason = plan::summary(notes_);
     if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - seen_.now);
@@ -178,6 +188,33 @@ class PlanBuilder {
   }
 
  private:
+  /// Slices of one workload that begin to wait.
+  struct NewlyWaiting {
+    const Slice* first = nullptr;
+    std::string reason;  ///< Of the first one.
+    ObjectKey pod;       ///< That gets its reason.
+    std::size_t slices = 0;
+  };
+
+  /// One event for each workload, when the first of its slices begins to wait.
+  void add_newly_waiting(const WaitingSlice& waiting, const ObjectKey& pod) {
+    const std::string uid = workload_of(*waiting.slice->any_pod()).uid;
+    if (waiting_workloads_.contains(uid)) return;
+    NewlyWaiting& newly = newly_waiting_[uid];
+    if (newly.slices++ == 0) {
+      newly.first = waiting.slice;
+      newly.reason = waiting.reason;
+      newly.pod = pod;
+    }
+  }
+  void add_waiting_event(const NewlyWaiting& newly) {
+    const std::string name = short_name(*newly.first);
+    std::string message =
+        newly.slices == 1 ? fmt::format("Slice {} waits: {}", name, newly.reason)
+                          : fmt::format("{} slices wait, slice {} among them: {}", newly.slices, name, newly.reason);
+    add_event(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message), newly.pod});
+  }
+
   void add_event(const Slice& slice, plan::EventIntent intent) {
     intent.regarding = workload_of(*slice.any_pod());
     plan_.events.push_back(std::move(intent));
@@ -192,23 +229,42 @@ class PlanBuilder {
   /// First: an autoscaler that sees a scout while its nodes are used already would add others.
   std::vector<plan::Action> scout_deletes_;
   std::vector<plan::Action> writes_;
-  std::vector<plan::Action> preparations_;  ///< Of preemptions.
+  std::vector<plan::Action> records_;  ///< Of preemptions; likewise:
+  std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
-  std::map<const Slice*, std::size_t> preempted_;  ///< Number of slices ended for each.
+  std::set<std::string> waiting_workloads_;  ///< By uid: some slice has a waiting reason already.
+  std::map<std::string, NewlyWaiting> newly_waiting_;
   std::vector<std::string> notes_;
 };
 
-/// How many slices may be ended now, after those of the last kPreemptionPeriod; `renewed`: when there may be more.
-std::size_t preemption_budget(const std::vector<PodPtr>& pods, Timestamp now, const Options& options,
-                              std::optional<Timestamp>& renewed) {
-  std::size_t used = 0;
-  for (const PodPtr& pod : pods) {
-    const auto record = recorded_preemptions(*pod);
-    if (!record || now >= record->when + kPreemptionPeriod) continue;
-    used += record->count;
-    set_earlier(renewed, record->when + kPreemptionPeriod);
+/// No event says that the store of the ConfigMap is synced, or that it exists.
+constexpr Duration kRecordsRetry = std::chrono::seconds(1);
+
+ObjectKey preemptions_key(const Options& options) {
+  return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
+}
+
+PreemptionBudget preemption_budget(const PlacementObserved& seen, const Options& options) {
+  std::string record;
+  if (const auto& records = seen.preemptions.records; records != nullptr) {
+    const auto found = records->data.find(seen.accelerator);
+    if (found != records->data.end()) record = found->second;
   }
-  return options.max_preemptions_per_hour - std::min(used, options.max_preemptions_per_hour);
+  return {options.max_preemptions_per_hour, record, seen.now};
+}
+
+/// Ends the victims, once that is recorded; first, the ConfigMap for the records is created.
+void add_preemptions(const std::vector<Preemption>& preemptions, const PlacementObserved& seen, PreemptionBudget budget,
+                     const Options& options, PlanBuilder& builder) {
+  if (preemptions.empty()) return;
+  const auto& records = seen.preemptions.records;
+  if (records == nullptr) {
+    builder.requeue_within(kRecordsRetry);
+    return builder.add_preemption_record(create_preemption_records(preemptions_key(options)));
+  }
+  budget.use(preemptions.size());
+  builder.add_preemption_record(write_preemption_record(*records, seen.accelerator, budget, seen.now));
+  for (const Preemption& each : preemptions) builder.add(each);
 }
 
 /// Separates the scouts from the pods of workloads.
@@ -237,17 +293,23 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
-  std::optional<Timestamp> budget_renewed;
-  request.max_preemptions = preemption_budget(pods, seen.now, options, budget_renewed);
-  const bool may_preempt_later = options.max_preemptions_per_hour > 0 && !request.ready.empty();
-  if (budget_renewed && may_preempt_later) set_earlier(classified.changes_at, *budget_renewed);
+  if (options.max_preemptions_per_hour > 0 && !request.ready.empty()) {
+    request.preemption_budget = preemption_budget(seen, options);
+    if (!seen.preemptions.readable) {
+      request.preemption_budget.block(fmt::format("ConfigMap {} cannot be read", preemptions_key(options).to_string()));
+      set_earlier(classified.changes_at, seen.now + kRecordsRetry);
+    }
+    const std::optional<Timestamp> budget_changes = request.preemption_budget.changes_at();
+    if (budget_changes) set_earlier(classified.changes_at, *budget_changes);
+  }
   for (const PodPtr& scout : scouts) {
     if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
   }
   for (const auto& each : seen.provisioning.requests) {
-    if (may_bring_nodes(*each)) request.requested.insert(slice_of_request(each->annotations));
+    if (!may_bring_nodes(*each, seen.now, options.scale_up)) continue;
+    request.requested.insert(slice_of_request(each->annotations));
   }
-  PlanBuilder builder(seen);
+  PlanBuilder builder(seen, slices);
   const bool asks = !scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
   if (!request.ready.empty() || asks) {
     Inventory inventory(seen.nodes, pods, slices);
@@ -261,7 +323,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
         plan_provisioning_requests(assignment.waiting, seen.provisioning, seen.accelerator, seen.now, options.scale_up);
     if (requests.changes_at) set_earlier(classified.changes_at, *requests.changes_at);
     for (const Placement& placement : assignment.placements) builder.add(placement);
-    for (const Preemption& preemption : assignment.preemptions) builder.add(preemption);
+    add_preemptions(assignment.preemptions, seen, request.preemption_budget, options, builder);
     for (WaitingSlice& waiting : assignment.waiting) {
       // The reasons of many new slices would change with each placement.
       const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "controllers/slice/options.h"
+#include "controllers/slice/preemption_budget.h"
 #include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/slice.h"
 
@@ -20,6 +21,7 @@ struct PlacementObserved {
   RemovedHosts removed_hosts = {};
   bool has_autoscaler = false;  ///< autoscaler_status.h
   ProvisioningState provisioning = {};
+  PreemptionState preemptions = {};
   Timestamp now;
 };
 

@@ -63,22 +63,6 @@ plan::Action set_members(const PodView& pod, const std::string& members) {
   return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
 }
 
-std::optional<PreemptionRecord> recorded_preemptions(const PodView& pod) {
-  const std::vector<std::string> parts = split(pod.annotation(tpu::kPreempted), ' ');
-  if (parts.size() != 2) return std::nullopt;
-  const std::optional<int> count = parse_count(parts[0]);
-  const std::optional<Timestamp> when = parse_rfc3339(parts[1]);
-  if (!count || !when) return std::nullopt;
-  return PreemptionRecord{*when, static_cast<std::size_t>(*count)};
-}
-
-plan::Action record_preemptions(const PodView& pod, std::size_t count, Timestamp now) {
-  const std::optional<PreemptionRecord> before = recorded_preemptions(pod);
-  if (before && now < before->when + kPreemptionPeriod) count += before->count;
-  Json patch = {{"metadata", {{"annotations", {{tpu::kPreempted, fmt::format("{} {}", count, format_rfc3339(now))}}}}}};
-  return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
-}
-
 plan::Action set_disruption_target(const PodView& pod, std::string_view reason, const std::string& message,
                                    Timestamp now) {
   Json condition = {{"type", "DisruptionTarget"},

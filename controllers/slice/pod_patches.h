@@ -29,18 +29,6 @@ struct Release {
 /// Sets what members_of() is compared with.
 [[nodiscard]] plan::Action set_members(const PodView& pod, const std::string& members);
 
-/// The number of preemptions is bounded within this time.
-inline constexpr Duration kPreemptionPeriod = std::chrono::hours(1);
-
-/// On a pod of a slice: so many slices were ended for it.
-struct PreemptionRecord {
-  Timestamp when;
-  std::size_t count = 0;
-};
-[[nodiscard]] std::optional<PreemptionRecord> recorded_preemptions(const PodView& pod);
-/// Adds to the record, so that the number is bounded across restarts of the operator.
-[[nodiscard]] plan::Action record_preemptions(const PodView& pod, std::size_t count, Timestamp now);
-
 /// Sets the condition DisruptionTarget, so that a podFailurePolicy can ignore the deletion that must follow at once:
 /// the condition of a pod that is not deleted is reset after two minutes. Optional: the pod is deleted without it, too.
 [[nodiscard]] plan::Action set_disruption_target(const PodView& pod, std::string_view reason,

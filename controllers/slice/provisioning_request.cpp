@@ -34,12 +34,21 @@ void read_conditions_of(view::Value value, ProvisioningRequestView& request) {
     view::ConditionView condition = view::read_condition(item);
     if (condition.type == "Provisioned") {
       request.provisioned = condition.is_true;
-      if (request.ended.empty()) request.message = std::move(condition.message);
+      if (!request.ended.empty()) return;
+      request.message = std::move(condition.message);
+      if (condition.is_true) request.changed = condition.changed;
     } else if (condition.is_true && precedes(request.ended, condition.type)) {
       request.ended = condition.type;
       request.message = std::move(condition.message);
+      request.changed = condition.changed;
     }
   });
+}
+
+/// When it counts as unsuccessful, or is over if it ended.
+Timestamp due_at(const ProvisioningRequestView& request, Timestamp now, const ScaleUpOptions& options) {
+  const Timestamp created = request.created.value_or(now);
+  return std::max(created, request.changed.value_or(created)) + options.timeout;
 }
 
 Json annotations_of(const Slice& slice, const std::string& accelerator) {
@@ -94,7 +103,8 @@ class RequestPlanner {
 
   ScoutPlan plan() {
     for (const WaitingSlice& each : waiting_) {
-      if (wants_request(each)) wanted_.emplace(each.slice->key, &each);
+      by_slice_.emplace(each.slice->key, &each);
+      if (wants_request(each)) wanted_.insert(each.slice->key);
     }
     for (const auto& request : state_.requests) keep_or_delete(*request);
     std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const auto* request) { return request->created; });
@@ -126,28 +136,41 @@ class RequestPlanner {
     const ObjectKey slice = slice_of_request(request.annotations);
     const bool is_first = requested_.insert(slice).second;
     if (request.deletion) return;
-    const auto found = wanted_.find(slice);
-    const Timestamp due = request.created.value_or(now_) + options_.timeout;
-    const bool over = !request.ended.empty() && now_ >= due;
-    if (!is_first || found == wanted_.end() || over || request.provisioning_class != options_.provisioning_class) {
+    const auto found = by_slice_.find(slice);
+    const bool ended = !request.ended.empty();
+    const Timestamp due = due_at(request, now_, options_);
+    const bool is_wanted = wanted_.contains(slice);
+    // An ended request is kept until it is due, though its slice may lack no domain for a while.
+    const bool is_over = ended ? now_ >= due || found == by_slice_.end() : !is_wanted;
+    if (!is_first || is_over || request.provisioning_class != options_.provisioning_class) {
       plan_.deletes.push_back(remove(kProvisioningRequests, request));
       return;
     }
-    const bool unsuccessful = !request.ended.empty() || (!request.provisioned && now_ >= due);
-    bounds_.count(*found->second, unsuccessful);
+    const bool unsuccessful = !ended && now_ >= due;
+    bounds_.count(*found->second, ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen);
     if (unsuccessful) unsuccessful_.push_back(&request);
-    if (now_ < due && !request.provisioned) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
-    if (!request.ended.empty()) plan_.set_earlier(due);
-    plan_.notes[found->second->slice] = note_of(request, due);
+    if (!ended && !unsuccessful) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
+    if (ended || (request.provisioned && !unsuccessful)) plan_.set_earlier(due);
+    if (is_wanted) plan_.notes[found->second->slice] = note_of(request, *found->second->slice);
   }
 
-  static std::string note_of(const ProvisioningRequestView& request, Timestamp due) {
-    std::string state = request.provisioned ? "is provisioned" : "asks for nodes";
-    if (!request.ended.empty()) state = fmt::format("has ended ({})", request.ended);
-    const std::string again =
-        request.ended.empty() ? "" : fmt::format("; the next one is made at {}", format_rfc3339(due));
+  [[nodiscard]] std::string note_of(const ProvisioningRequestView& request, const Slice& slice) const {
+    const Timestamp due = due_at(request, now_, options_);
+    std::string state = "asks for nodes";
+    std::string then;
+    if (!request.ended.empty()) {
+      state = fmt::format("has ended ({})", request.ended);
+      then = fmt::format("; the next one is made at {}", format_rfc3339(due));
+    } else if (request.provisioned) {
+      state = "is provisioned";
+      if (now_ >= due) {
+        then = fmt::format("; the slice has no {} after {} s, so the request gives way to those of other slices",
+                           domain_noun(slice.topology_key),
+                           std::chrono::duration_cast<std::chrono::seconds>(options_.timeout).count());
+      }
+    }
     return fmt::format("; ProvisioningRequest {} {}{}{}{}", request.key.to_string(), state,
-                       request.message.empty() ? "" : ": ", clip(request.message, kMaxMessage), again);
+                       request.message.empty() ? "" : ": ", clip(request.message, kMaxMessage), then);
   }
 
   /// For the slices [first, last) of `waiting_`, which start together.
@@ -192,10 +215,11 @@ class RequestPlanner {
   const Timestamp now_;
   const ScaleUpOptions& options_;
   ScaleUpBounds bounds_;
-  std::map<ObjectKey, const WaitingSlice*> wanted_;
+  std::map<ObjectKey, const WaitingSlice*> by_slice_;
+  std::set<ObjectKey> wanted_;     ///< Slices for which a request is wanted.
   std::set<ObjectKey> requested_;  ///< Slices with a request, which may be terminating.
   std::map<ObjectKey, const MetadataView*> templates_;
-  std::vector<const ProvisioningRequestView*> unsuccessful_;  ///< The oldest is last.
+  std::vector<const ProvisioningRequestView*> unsuccessful_;  ///< Without those that ended. The oldest is last.
   std::optional<Timestamp> next_unsuccessful_;                ///< When the next request is.
   ScoutPlan plan_;
 };
@@ -229,9 +253,10 @@ ObjectKey slice_of_request(const StringMap& annotations) {
   return found == annotations.end() ? ObjectKey{} : slice_of_scout(found->second);
 }
 
-bool may_bring_nodes(const ProvisioningRequestView& request) {
+bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now, const ScaleUpOptions& options) {
   if (request.deletion || !request.ended.empty() || request.provisioning_class == kCheckCapacityClass) return false;
-  return !request.provisioned || request.provisioning_class == kAtomicScaleUpClass;
+  if (!request.provisioned) return true;
+  return request.provisioning_class == kAtomicScaleUpClass && now < due_at(request, now, options);
 }
 
 ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,

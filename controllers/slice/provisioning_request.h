@@ -36,6 +36,7 @@ struct ProvisioningRequestView {
   bool provisioned = false;  ///< Condition Provisioned. Of kAtomicScaleUpClass, the nodes may not exist yet.
   std::string ended;         ///< The condition of Failed, BookingExpired and CapacityRevoked that is true; empty: none.
   std::string message;       ///< Of that condition, or of Provisioned.
+  std::optional<Timestamp> changed;  ///< When that condition became true; absent if none is, or it does not say.
 
   static Result<ProvisioningRequestView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   friend bool operator==(const ProvisioningRequestView&, const ProvisioningRequestView&) = default;
@@ -50,15 +51,19 @@ struct ProvisioningState {
 /// The accelerator of a request or template of ours, which is the key of its reconciler; empty for others.
 [[nodiscard]] std::string accelerator_of_request(const StringMap& annotations);
 
-/// Nodes that do not exist yet may come for it.
-[[nodiscard]] bool may_bring_nodes(const ProvisioningRequestView& request);
+/// Nodes that do not exist yet may come for it. Of a provisioned request, until it counts as unsuccessful.
+[[nodiscard]] bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now,
+                                   const ScaleUpOptions& options);
 /// The slice for which a request or template asks, from its annotations.
 [[nodiscard]] ObjectKey slice_of_request(const StringMap& annotations);
 
 /// - Each slice with ScaleUp::kProvisioningRequest that lacks a domain gets a template, then a request, in the order of
 ///   `waiting`, within ScaleUpBounds. All slices of a gang get theirs or none.
 /// - Requests of slices that no longer wait are deleted, with their templates, and those of another class.
-/// - A request that ended is deleted, and made again, ScaleUpOptions::timeout after its creation.
+/// - A request counts as unsuccessful ScaleUpOptions::timeout after its creation, or after it was provisioned, if its
+///   slice still waits.
+/// - A request that ended is kept, while its slice waits, until ScaleUpOptions::timeout after its end; then it is
+///   deleted, and made again. So no slice asks again sooner, whatever the provisioner answers.
 ///
 /// `accelerator`: value of the node label.
 [[nodiscard]] ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,

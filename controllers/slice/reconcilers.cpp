@@ -85,6 +85,12 @@ std::vector<ObjectKey> accelerator_of_node(const NodeView& node) {
   return {{"", accelerator}};
 }
 
+std::vector<ObjectKey> accelerators_of_records(const PreemptionRecords& records) {
+  std::vector<ObjectKey> keys;
+  for (const auto& [accelerator, record] : records.data) keys.push_back({"", accelerator});
+  return keys;
+}
+
 std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
   if (!in_slice(pod)) return {};
   return {slice_key(pod)};
@@ -113,6 +119,10 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
     seen.nodes = indexes_.nodes_by_accelerator.lookup(input.key.name);
     seen.domain_failures = histories_.failures->recent(input.now);
     seen.removed_hosts = histories_.removed_hosts->all();
+    if (preemptions_ != nullptr && preemptions_->synced()) {
+      const ObjectKey key{options_.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
+      seen.preemptions = {true, preemptions_->get(key)};
+    }
     seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
   }
   return plan_placement(seen, options_);

@@ -46,23 +46,28 @@ struct AutoscalerStores {
   std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator; likewise:
   std::optional<runtime::Index<MetadataView>> templates = {};
 };
-/// Index functions of the last two.
+/// Null where no slices are ended for others.
+using PreemptionStore = runtime::Store<PreemptionRecords>;
+/// Index functions of the last two of AutoscalerStores.
 [[nodiscard]] std::vector<std::string> request_accelerator(const ProvisioningRequestView& request);
 [[nodiscard]] std::vector<std::string> template_accelerator(const MetadataView& pod_template);
 
-/// The keys that depend on a pod or a node.
+/// The keys that depend on a pod, a node or the records of preemptions.
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_node(const NodeView& node);
+[[nodiscard]] std::vector<ObjectKey> accelerators_of_records(const PreemptionRecords& records);
 [[nodiscard]] std::vector<ObjectKey> slice_of_pod(const PodView& pod);
 [[nodiscard]] std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node);
 
 /// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(Indexes indexes, Histories histories, AutoscalerStores autoscaler, Options options = {})
+  PlacementReconciler(Indexes indexes, Histories histories, AutoscalerStores autoscaler, Options options = {},
+                      const PreemptionStore* preemptions = nullptr)
       : indexes_(std::move(indexes)),
         histories_(std::move(histories)),
         autoscaler_(std::move(autoscaler)),
+        preemptions_(preemptions),
         options_(std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
@@ -73,6 +78,7 @@ class PlacementReconciler final : public plan::Reconciler {
   const Indexes indexes_;
   const Histories histories_;
   const AutoscalerStores autoscaler_;
+  const PreemptionStore* const preemptions_;
   const Options options_;
 };
 

@@ -127,7 +127,7 @@ class ScoutPlanner {
       }
       kept_.emplace(slice, scout);
       const bool unsuccessful = is_unsuccessful(*scout);
-      bounds_.count(*waiting->second, unsuccessful);
+      bounds_.count(*waiting->second, unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen);
       if (unsuccessful) {
         unsuccessful_.push_back(scout);
       } else if (scout->node_name.empty() && scout->created) {

@@ -34,8 +34,9 @@ struct ScaleUpOptions {
   /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
   /// requests.
   std::size_t max_scouts = 50;
-  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others. A
-  /// provisioning request that ended is made again this long after its creation.
+  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others. So
+  /// does a provisioning request that is not provisioned this long after its creation, or whose slice has no domain
+  /// this long after it was provisioned. One that ended is made again this long after its end.
   Duration timeout = std::chrono::minutes(15);
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
 };

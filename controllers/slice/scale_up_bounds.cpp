@@ -11,14 +11,13 @@ constexpr std::size_t kOfAccelerator = 10;  // Times the maximum.
 
 std::size_t ScaleUpBounds::limit() const { return kOfAccelerator * max_; }
 
-void ScaleUpBounds::count(const WaitingSlice& waiting, bool unsuccessful) {
+void ScaleUpBounds::count(const WaitingSlice& waiting, Outcome outcome) {
   ++by_requirements_[waiting.lacks.get()];
   ++total_;
-  if (unsuccessful) {
-    ++unsuccessful_;
-  } else {
-    ++by_namespace_[waiting.slice->key.namespace_name];
-  }
+  if (outcome == Outcome::kUnsuccessful) ++unsuccessful_;
+  if (outcome != Outcome::kOpen) return;
+  ++open_;
+  ++by_namespace_[waiting.slice->key.namespace_name];
 }
 
 Room ScaleUpBounds::room_for(const std::vector<const WaitingSlice*>& gang) const {
@@ -33,7 +32,9 @@ Room ScaleUpBounds::room_for(const std::vector<const WaitingSlice*>& gang) const
   if (too_many_alike) return Room::kNo;
   const std::string& space = gang.front()->slice->key.namespace_name;
   const bool too_many_of_namespace = count_of(by_namespace_, space) + gang.size() > max_;
-  return too_many_of_namespace || total_ - unsuccessful_ + gang.size() > limit() ? Room::kNotYet : Room::kYes;
+  const bool too_many_kept = total_ - unsuccessful_ + gang.size() > 2 * limit();
+  const bool too_many = too_many_of_namespace || open_ + gang.size() > limit() || too_many_kept;
+  return too_many ? Room::kNotYet : Room::kYes;
 }
 
 std::size_t ScaleUpBounds::take_excess(std::size_t more) {

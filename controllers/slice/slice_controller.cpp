@@ -65,9 +65,16 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     autoscaler.requests = requests->add_index(request_accelerator);
     autoscaler.templates = templates->add_index(template_accelerator);
   }
-  runtime::Controller& placement = manager.add(
-      std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler, options),
-      {.workers = controller_options.workers, .queue = {.pace = kPlacementPace}});
+  PreemptionStore* preemptions = nullptr;
+  if (options.max_preemptions_per_hour > 0) {
+    preemptions = &manager.optional_store<PreemptionRecords>(
+        kConfigMaps, {.namespace_name = options.scale_up.namespace_name,
+                      .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
+  }
+  runtime::Controller& placement =
+      manager.add(std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler,
+                                                        options, preemptions),
+                  {.workers = controller_options.workers, .queue = {.pace = kPlacementPace}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
@@ -82,6 +89,9 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
         *requests, [to_keys](const auto& request) { return to_keys(request_accelerator(request)); });
     placement.watches_optional<MetadataView>(
         *templates, [to_keys](const auto& each) { return to_keys(template_accelerator(each)); });
+  }
+  if (preemptions != nullptr) {
+    placement.watches_optional<PreemptionRecords>(*preemptions, accelerators_of_records);
   }
 
   runtime::Controller& slices = manager.add(

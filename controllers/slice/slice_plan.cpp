@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "controllers/slice/inventory.h"
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/preemption.h"
 #include "controllers/slice/slice_state.h"
@@ -34,7 +35,11 @@ class SlicePlanner {
     const SliceState state = state_of(slice_, seen_.now);
     switch (state.phase) {
       case Phase::kBroken:
-        tear_down({was_deleted() ? "pod deleted" : "pod lost", state.reason});
+        if (was_preempted()) {
+          complete_preemption();
+        } else {
+          tear_down({was_deleted() ? "pod deleted" : "pod lost", state.reason});
+        }
         break;
       case Phase::kPlaced:
         if (const std::optional<Failure> failure = find_failure()) {
@@ -49,8 +54,10 @@ class SlicePlanner {
       case Phase::kForming:
         release_companions_without_hosts();
         break;
-      case Phase::kReady:
       case Phase::kUngated:
+        explain_ungated_pods();
+        break;
+      case Phase::kReady:
         break;
     }
     return std::move(plan_);
@@ -59,6 +66,19 @@ class SlicePlanner {
  private:
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
+
+  /// Its pods are being deleted for a slice of higher priority (placement_plan.h), which is counted and said there.
+  [[nodiscard]] bool was_preempted() const {
+    return std::ranges::any_of(slice_.terminating, [](const PodPtr& pod) { return pod->preempted; });
+  }
+
+  /// The deletes may have been interrupted.
+  void complete_preemption() {
+    for (const PodPtr& pod : slice_.started()) {
+      write(delete_pod(*pod));
+      plan_.reason = fmt::format("slice {} is ended for one of higher priority", short_name(slice_));
+    }
+  }
 
   void requeue_at(Timestamp when) { plan::requeue_within(plan_.requeue_after, when - seen_.now); }
 
@@ -187,33 +207,79 @@ class SlicePlanner {
 
   /// Of a placed slice: why kube-scheduler has not found a node for a pod, on the first such pod.
   void update_waiting_reason() {
-    const Timestamp due = placed_at(slice_) + options_.waiting_reason_delay;
-    bool first = true;
+    write_first_reason(placed_at(slice_) + options_.waiting_reason_delay, [](const PodView& pod) {
+      if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
+      const std::string& domain = pod.annotation(tpu::kPlacedIn);
+      std::string reason = fmt::format("pod {} has no node{} yet: {}", pod.key.name,
+                                       domain.empty() ? "" : " in " + domain, read_unschedulable(pod).reasons);
+      const auto chosen = pod.node_selector.find(tpu::kHostnameLabel);
+      if (chosen != pod.node_selector.end() && !domain.empty()) {
+        reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
+                              chosen->second, domain);
+      }
+      return reason;
+    });
+  }
+
+  /// Of a slice without gates: what holds a pod back, on the first such pod. If some pods are gated, the placement
+  /// gives one of them a reason.
+  void explain_ungated_pods() {
+    if (slice_.size < 2) return;
+    const std::vector<PodPtr> live = slice_.live();
+    const bool partly_gated = std::ranges::any_of(live, [](const PodPtr& pod) { return is_gated(*pod); });
+    const std::string held = held_domain();
+    const std::string reason =
+        write_first_reason(slice_.last_created() + options_.waiting_reason_delay, [&](const PodView& pod) {
+          if (partly_gated) return std::string();
+          if (!pod.scheduling_gates.empty()) {
+            return fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling_gates.front());
+          }
+          if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
+          return fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name,
+                             read_unschedulable(pod).reasons,
+                             held.empty() ? "so its pods get nodes one by one"
+                                          : fmt::format("and others of its pods hold nodes of {}", held));
+        });
+    const bool is_first =
+        std::ranges::none_of(live, [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
+    if (reason.empty() || !is_first) return;
+    add_event({EventType::kNormal, "SliceWaiting", "PlaceSlice",
+               fmt::format("Slice {} waits: {}", short_name(slice_), reason), std::nullopt});
+  }
+
+  /// Where the pods are that have a node: "node pool a"; empty if none has.
+  [[nodiscard]] std::string held_domain() const {
     for (const PodPtr& pod : slice_.started()) {
-      const bool waits = pod->node_name.empty() && !pod->unschedulable.empty();
-      std::string reason;
-      if (waits && first) {
-        first = false;
-        if (seen_.now < due) {
-          requeue_at(due);
-          continue;
-        }
-        const std::string& domain = pod->annotation(tpu::kPlacedIn);
-        reason = fmt::format("pod {} has no node{} yet: {}", pod->key.name, domain.empty() ? "" : " in " + domain,
-                             read_unschedulable(*pod).reasons);
-        const auto chosen = pod->node_selector.find(tpu::kHostnameLabel);
-        if (chosen != pod->node_selector.end() && !domain.empty()) {
-          reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
-                                chosen->second, domain);
-        }
+      const auto node = seen_.nodes.find(pod->node_name);
+      if (node == seen_.nodes.end()) continue;
+      const std::string domain = domain_of_node(*node->second, slice_.topology_key);
+      if (!domain.empty()) return fmt::format("{} {}", domain_noun(slice_.topology_key), domain);
+    }
+    return {};
+  }
+
+  /// Writes the reason of the first started host for which `reason_of` returns one, from `due` on; removes others.
+  /// Returns what it has written, other than removals.
+  template <typename ReasonOf>
+  std::string write_first_reason(Timestamp due, ReasonOf reason_of) {
+    std::string written;
+    bool found = false;
+    for (const PodPtr& pod : slice_.started()) {
+      const std::string reason = found ? std::string() : reason_of(*pod);
+      found = found || !reason.empty();
+      if (!reason.empty() && seen_.now < due) {
+        requeue_at(due);
+        continue;
       }
       if (pod->annotation(tpu::kWaiting) == reason) continue;
       write(set_waiting_reason(*pod, reason));
+      if (!reason.empty()) written = reason;
       if (plan_.reason.empty()) {
         plan_.reason = reason.empty() ? fmt::format("pod {} has a node", pod->key.name)
                                       : fmt::format("slice {} waits: {}", short_name(slice_), reason);
       }
     }
+    return written;
   }
 
   /// Nodes by host index, as recorded on host 0; empty if the placement chose no nodes.

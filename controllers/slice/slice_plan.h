@@ -26,13 +26,15 @@ struct SliceObserved {
 /// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain: all
 ///   started hosts are deleted. The slice's controller recreates them under its own policy and budget, and they wait
 ///   for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once.
+/// - Slice that is being ended for one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.
 ///
 /// A node counts as lost when it is not Ready for Options::node_timeout, all of it since nodes_healthy_since.
 ///
-/// Slices without gates are ignored. A slice that was placed before all its pods existed is not torn down for a lost
-/// pod: its controller replaces that pod or deletes the group.
+/// Slices without gates are left to kube-scheduler; a pod that it cannot place gets a waiting reason. A slice that was
+/// placed before all its pods existed is not torn down for a lost pod: its controller replaces that pod or deletes the
+/// group.
 [[nodiscard]] plan::Plan plan_slice(const SliceObserved& seen, const Options& options);
 
 }  // namespace tpuslice::slice

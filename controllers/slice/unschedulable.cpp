@@ -67,7 +67,10 @@ std::vector<std::string_view> reasons_of(std::string_view message) {
 
 Unschedulable read_unschedulable(const PodView& pod) {
   const std::vector<std::string_view> reasons = reasons_of(pod.unschedulable);
-  if (reasons.empty()) return {pod.nominated, "its node does not exist"};
+  if (reasons.empty()) {
+    const bool placed = !pod.annotation(tpu::kPlacedIn).empty();
+    return {pod.nominated, placed ? "its node does not exist" : "no node matches its node selector and affinity"};
+  }
   return {pod.nominated || std::ranges::all_of(reasons, is_temporary), fmt::format("{}", fmt::join(reasons, ", "))};
 }
 

@@ -6,7 +6,8 @@
 
 namespace tpuslice::testing {
 
-/// Applies annotations, scheduling gates, node selector and required node affinity; not the resourceVersion.
+/// Applies annotations, scheduling gates, node selector, required node affinity and the condition DisruptionTarget; not
+/// the resourceVersion.
 inline void merge_into(PodView& pod, const Json& patch) {
   if (const Json* annotations = find_path(patch, {"metadata", "annotations"})) {
     for (const auto& [name, value] : annotations->items()) {
@@ -27,6 +28,11 @@ inline void merge_into(PodView& pod, const Json& patch) {
   if (const Json* affinity =
           find_path(patch, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
     pod.node_affinity = affinity->dump();
+  }
+  if (const Json* conditions = find_path(patch, {"status", "conditions"})) {
+    for (const Json& each : *conditions) {
+      if (each.at("type") == "DisruptionTarget") pod.preempted = each.at("reason") == kPreemptionBySlice;
+    }
   }
 }
 

@@ -29,6 +29,7 @@ constexpr std::array kRows = {
     Row{"", "v1", "ConfigMap", "configmaps", "configmap", "cm", kNone, false},
     Row{"", "v1", "Secret", "secrets", "secret", "", kNone, false},
     Row{"", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", "sa", kNone, false},
+    Row{"", "v1", "PodTemplate", "podtemplates", "podtemplate", "", kNone, false},
     Row{"", "v1", "Event", "events", "event", "ev", kNone, false},
     Row{"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", "pvc", kStatus, false},
     Row{kApps, "v1", "StatefulSet", "statefulsets", "statefulset", "sts", kStatus | kScale, true},
@@ -87,7 +88,7 @@ bool has_generation(const Resource& resource) {
   for (const char* group : {"apps", "batch", "networking.k8s.io", "apiextensions.k8s.io", kAdmission}) {
     if (resource.group == group) return resource.kind != "ControllerRevision";
   }
-  return resource.kind == "PriorityClass" || resource.id() == "pods";
+  return resource.kind == "PriorityClass" || resource.kind == "PodTemplate" || resource.id() == "pods";
 }
 
 bool creates_on_update(const Resource& resource) {

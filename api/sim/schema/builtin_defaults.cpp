@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::int32_t kMaxRetries = 2147483647;
 
-void default_template(Json& spec) {
-  Json* pods = object_in(spec, "template");
+/// `parent`: a spec, or a PodTemplate.
+void default_template(Json& parent) {
+  Json* pods = object_in(parent, "template");
   if (pods == nullptr) return;
   if (Json* pod_spec = object_in(*pods, "spec"); pod_spec != nullptr) default_pod_spec(*pod_spec);
 }
@@ -154,6 +155,7 @@ void default_builtin(const Resource& resource, Json& object) {
   if (resource.custom || !object.is_object()) return;
   const std::string& kind = resource.kind;
   if (kind == "Pod") return default_new_pod(object);
+  if (kind == "PodTemplate") return default_template(object);
   if (kind == "Secret") return default_secret(object);
   if (kind == "Event") return default_event(object, resource.group.empty());
   if (kind == "PriorityClass") return set_default(object, "preemptionPolicy", "PreemptLowerPriority");

@@ -105,6 +105,8 @@ WorkloadCondition
   lastTransitionTime time
   reason string
   message string
+PodTemplate
+  template PodTemplateSpec
 ControllerRevision
   data value
   revision* long

@@ -180,9 +180,9 @@ Result<http::Reply> remove(ApiCall& call) {
   ASSIGN_OR_RETURN(const Object last, call.registry.remove(*call.resource, call.key(), options));
   const Result<Object> left = call.registry.get(*call.resource, call.key());
   const bool gone = !left || left->uid() != last.uid();
-  // A deleted pod is returned even if it was removed at once, as by the real server.
-  const bool pod = call.resource->id() == "pods";
-  if (pod || (!gone && !options.write.dry_run)) return call.reply(200, last.json());
+  // Such an object is returned even if it was removed at once, as by the real server.
+  const std::string id = call.resource->id();
+  if (id == "pods" || id == "podtemplates" || (!gone && !options.write.dry_run)) return call.reply(200, last.json());
   return json_reply(200, success_json(*call.resource, last.json()).dump());
 }
 

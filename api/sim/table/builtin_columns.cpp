@@ -109,18 +109,20 @@ Column number_column(std::string name, std::function<std::int64_t(const Json&)> 
   return column;
 }
 
-std::vector<Column> container_columns() {
-  const auto joined = [](const char* field) {
-    return [field](const Json& object) {
+std::vector<Column> container_columns(const std::vector<std::string>& path, int priority) {
+  const auto joined = [&](const char* field) {
+    return [field, path](const Json& object) {
+      const Json* at = &object;
+      for (const std::string& each : path) at = at == nullptr ? nullptr : find_path(*at, {each});
       std::string text;
-      const Json* containers = find_path(object, {"spec", "template", "spec", "containers"});
-      for (std::size_t i = 0; containers != nullptr && i < containers->size(); ++i) {
-        text += (i == 0 ? "" : ",") + string_at((*containers)[i], {field});
+      if (at == nullptr) return text;
+      for (const Json& container : array_at(*at, {"spec", "containers"})) {
+        text += (text.empty() ? "" : ",") + string_at(container, {field});
       }
       return text;
     };
   };
-  return {text_column("Containers", joined("name"), 1), text_column("Images", joined("image"), 1)};
+  return {text_column("Containers", joined("name"), priority), text_column("Images", joined("image"), priority)};
 }
 
 Column selector_column() {
@@ -145,6 +147,7 @@ std::vector<Column> builtin_columns(const Resource& resource) {
   if (id == "jobs.batch") return job_columns();
   if (id == "statefulsets.apps") return stateful_set_columns();
   if (id == "controllerrevisions.apps") return revision_columns();
+  if (id == "podtemplates") return pod_template_columns();
   if (id == "namespaces") return {name_column(), string_column("Status", {"status", "phase"}), age_column()};
   if (id == "configmaps") return {name_column(), data_column(), age_column()};
   if (id == "secrets") return {name_column(), string_column("Type", {"type"}), data_column(), age_column()};

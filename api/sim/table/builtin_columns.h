@@ -17,6 +17,7 @@ namespace tpuslice::sim {
 [[nodiscard]] std::vector<Column> job_columns();
 [[nodiscard]] std::vector<Column> stateful_set_columns();
 [[nodiscard]] std::vector<Column> revision_columns();
+[[nodiscard]] std::vector<Column> pod_template_columns();
 
 /// The pod columns of kubectl; status is "Running", "Init:0/1", "CrashLoopBackOff", "Terminating", ...
 struct PodSummary {
@@ -33,8 +34,8 @@ struct PodSummary {
 [[nodiscard]] Column age_column();
 [[nodiscard]] Column text_column(std::string name, std::function<std::string(const Json&)> text, int priority = 0);
 [[nodiscard]] Column number_column(std::string name, std::function<std::int64_t(const Json&)> number);
-/// CONTAINERS and IMAGES of a pod template.
-[[nodiscard]] std::vector<Column> container_columns();
+/// CONTAINERS and IMAGES of the pod template at `path`.
+[[nodiscard]] std::vector<Column> container_columns(const std::vector<std::string>& path, int priority);
 [[nodiscard]] Column selector_column();
 [[nodiscard]] std::string or_none(std::string text);
 

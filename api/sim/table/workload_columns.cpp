@@ -49,7 +49,7 @@ Column ready_of_replicas() {
 }
 
 std::vector<Column> with_containers(std::vector<Column> columns, bool selector) {
-  for (Column& each : container_columns()) columns.push_back(std::move(each));
+  for (Column& each : container_columns({"spec", "template"}, 1)) columns.push_back(std::move(each));
   if (selector) columns.push_back(selector_column());
   return columns;
 }
@@ -83,6 +83,19 @@ std::vector<Column> revision_columns() {
   Column number = number_column("Revision", [](const Json& object) { return int_at(object, {"revision"}); });
   number.type = "string";
   return {name_column(), text_column("Controller", controller), std::move(number), age_column()};
+}
+
+std::vector<Column> pod_template_columns() {
+  std::vector<Column> columns = {name_column()};
+  for (Column& each : container_columns({"template"}, 0)) columns.push_back(std::move(each));
+  columns.push_back(text_column("Pod Labels", [](const Json& object) {
+    std::string text;
+    for (const auto& [key, value] : string_map_at(object, {"template", "metadata", "labels"})) {
+      text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
+    }
+    return or_none(std::move(text));
+  }));
+  return columns;
 }
 
 }  // namespace tpuslice::sim

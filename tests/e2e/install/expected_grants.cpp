@@ -7,6 +7,7 @@ constexpr const char* kExists = "an object of that name exists already, or was d
 constexpr const char* kLabel = "an object of ours lacks a label, or has been changed by someone else";
 constexpr const char* kRay = "needs a head that answers; tests/ray and the scenarios with dashboards do this";
 constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
+constexpr const char* kPreemption = "a slice is ended for one of higher priority; the scenarios priority-* do this";
 constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
 
 /// Each with its reason.
@@ -76,6 +77,9 @@ const std::map<std::string, std::string>& unused_grants() {
       {"scale-up: get pods", kExists},
       {"scale-up: patch pods", kLabel},
       {"scale-up: delete pods", "slice.yaml grants it, too, unless it is restricted to namespaces"},
+      {"preemption: create configmaps", kPreemption},
+      {"preemption: get configmaps", kExists},
+      {"preemption: patch configmaps", kPreemption},
       {"slice: get pods", kExists},
       {"webhook: patch secrets", "the certificate is renewed"},
   };
@@ -86,7 +90,7 @@ const std::map<std::string, std::string>& unused_grants() {
 
 const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
   static const std::map<std::string, std::vector<std::string>> kFiles = {
-      {"slice", {"core", "metrics", "webhook", "slice", "scale-up"}},
+      {"slice", {"core", "metrics", "webhook", "slice", "scale-up", "preemption"}},
       {"raycluster", {"core", "raycluster", "raycluster-autoscaler"}},
       {"rayjob", {"core", "rayjob"}},
       {"rayservice", {"core", "rayservice"}},

@@ -149,6 +149,8 @@ class Permissions : public ::testing::Test {
     if (controller == "slice") {
       ASSERT_TRUE(register_webhook(plane_->client(), options.webhook_port).ok());
       options.flags.emplace_back("--scale-up=scout");
+      options.flags.emplace_back("--feature-gates=SlicePreemption=true");
+      options.flags.emplace_back("--max-preemptions-per-hour=1");
       options.metrics_secure = true;
       options.wait_ready = false;
     } else {

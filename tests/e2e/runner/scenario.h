@@ -15,8 +15,7 @@
 //     groups:                           # pools at zero, in the form of pools; min (0) and max: 0 or all hosts
 //       - {name: extra-a, accelerator: tpu-v6e-slice, topology: 4x4}
 //     without capacity: [extra-a]       # scale-ups of these groups fail after the provision time
-//     provisioning requests: true       # serves autoscaling.x-k8s.io/v1 and creates the CRD, for the scenario
-//                                       # (real control plane only: the simulated one has no PodTemplates)
+//     provisioning requests: true       # serves autoscaling.x-k8s.io/v1 (tests/support/autoscaler)
 //   always:                             # checked at every change, from the first step to the last
 //     - of: pods -l ray.io/node-type=worker
 //       differ in:                      # no two live objects have equal values in all of these fields

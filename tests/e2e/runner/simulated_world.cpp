@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr ResourceType kDefinitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                    "customresourcedefinitions", false};
+
 class SimulatedWorld final : public World {
  public:
   explicit SimulatedWorld(std::string dir) : dir_(std::move(dir)) {}
@@ -40,7 +43,7 @@ class SimulatedWorld final : public World {
     ASSIGN_OR_RETURN(const client::ClientConfig config, client::load_kubeconfig(kubeconfig()));
     ASSIGN_OR_RETURN(transport_, client::make_transport(config, clock_));
     client_ = std::make_unique<client::Client>(*transport_, client::ClientOptions{.user_agent = "test"});
-    return {};
+    return create_crd(kProvisioningRequestCrd);
   }
 
   [[nodiscard]] const std::string& dir() const override { return dir_; }
@@ -55,6 +58,13 @@ class SimulatedWorld final : public World {
   }
 
  private:
+  Status create_crd(const std::string& path) {
+    ASSIGN_OR_RETURN(const std::string text, read_file(path));
+    ASSIGN_OR_RETURN(Json definition, parse_yaml(text));
+    const auto created = client_->create(kDefinitions, Object(std::move(definition)));
+    return created ? Status() : Status(created.error().within(path));
+  }
+
   const std::string dir_;
   const RealClock clock_;
   bool keep_ = false;

@@ -9,8 +9,11 @@
 
 namespace tpuslice::e2e {
 
-/// Has no operator, but the CRDs, namespace and RBAC of deploy/. Stops when destroyed. Used by one thread at a time;
-/// its client is thread-safe.
+/// Of an autoscaler, which scenarios may have.
+inline constexpr const char* kProvisioningRequestCrd = "tests/kueue/provisioning_request_crd.yaml";
+
+/// Has no operator, but the CRDs, namespace and RBAC of deploy/, and kProvisioningRequestCrd. Stops when destroyed.
+/// Used by one thread at a time; its client is thread-safe.
 class World {
  public:
   virtual ~World() = default;

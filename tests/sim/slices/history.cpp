@@ -143,6 +143,11 @@ class History {
           desired.deleted = true;
         }
         break;
+      case 16:
+        if (!leader_->in_plan() && !(rival_ && rival_->in_plan())) {
+          world_.advance(std::chrono::minutes(random_.uniform(1, 70)));
+        }
+        break;
       case 15:
         if (autoscaled_) world_.remove_unused_pool(pool_of(some_node()));
         break;
@@ -183,8 +188,21 @@ class History {
     result_.broken = std::move(what);
   }
 
+  /// Within any hour, no more slices were ended for others than the options allow, by all leaders together.
+  void check_preemptions() {
+    const std::vector<Timestamp>& ended = world_.preemptions();
+    const std::size_t budget = options_.max_preemptions_per_hour;
+    if (ended.size() <= budget) return;
+    const Timestamp earlier = ended[ended.size() - 1 - budget];
+    // The leaders here may take minutes from the record to the deletes.
+    if (ended.back() - earlier < slice::kPreemptionPeriod - 10min) {
+      fail(fmt::format("more than {} preemptions within an hour", budget));
+    }
+  }
+
   /// No domain is used by two slices, no host index is live twice.
   void check_always() {
+    check_preemptions();
     std::map<std::string, std::string> pool_users;
     std::map<std::string, std::string> placed_in_pool;
     std::set<std::pair<std::string, std::string>> ids;
@@ -365,7 +383,7 @@ class History {
     options.scale_up.namespace_name = "tpu-slice-system";
     options.scale_up.max_scouts = random_.uniform<std::size_t>(2, 5);
     options.scale_up.timeout = std::chrono::seconds(random_.uniform(20, 900));
-    if (random_.uniform(0, 1) == 0) options.max_preemptions_per_hour = random_.uniform<std::size_t>(1, 20);
+    if (random_.uniform(0, 1) == 0) options.max_preemptions_per_hour = random_.uniform<std::size_t>(1, 4);
     options.reservation.timeout = std::chrono::seconds(random_.uniform(0, 1800));
     options.reservation.percent = random_.uniform(0, 100);
     return options;

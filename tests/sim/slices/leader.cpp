@@ -13,6 +13,7 @@ Leader::Leader(World& world, std::string name, slice::Options options)
     if (!pod->label(tpu::kSlice).empty()) pods_[key] = pod;
   }
   nodes_ = world.nodes();
+  preemption_records_ = world.preemption_records();
   queue_all();
 }
 
@@ -25,6 +26,10 @@ void Leader::observe(std::size_t max_changes) {
   for (; max_changes > 0 && seen_ < world_.changes().size(); --max_changes) {
     const Change& change = world_.changes()[seen_++];
     queue_.insert(kAccelerator);
+    if (change.records_after != nullptr) {
+      preemption_records_ = change.records_after;
+      continue;
+    }
     if (change.node) {
       if (change.node_after == nullptr) {
         nodes_.erase(change.key.name);
@@ -60,6 +65,7 @@ plan::Plan Leader::plan(const World& world, const std::string& key) const {
     for (const auto& [name, pod] : pods_) seen.pods.push_back(pod);
     seen.now = world.now();
     seen.has_autoscaler = true;
+    seen.preemptions = {true, preemption_records_};
     return slice::plan_placement(seen, options_);
   }
   slice::SliceObserved seen;
@@ -90,8 +96,8 @@ void Leader::plan_next(World& world) {
     plan::Plan plan = this->plan(world, chosen);
     current_ = chosen;
     planned_ = seen_;
-    for (plan::Stage& stage : plan.stages) stages_.push_back(std::move(stage.actions));
-    independent_ = !plan.stages.empty() && plan.stages.front().independent;
+    for (plan::Stage& stage : plan.stages) stages_.push_back(std::move(stage));
+    preempted_.clear();
     if (!plan.reason.empty()) world.note(fmt::format("{}: {}", name_, plan.reason));
     if (plan.requeue_after) due_[chosen] = world.now() + *plan.requeue_after;
     return;
@@ -99,21 +105,27 @@ void Leader::plan_next(World& world) {
 }
 
 bool Leader::act(World& world) {
-  while (!stages_.empty() && stages_.front().empty()) stages_.pop_front();
+  while (!stages_.empty() && stages_.front().actions.empty()) stages_.pop_front();
   if (stages_.empty()) {
     plan_next(world);
     return !stages_.empty() || !queue_.empty();
   }
-  const plan::Action action = std::move(stages_.front().back());
-  stages_.front().pop_back();
+  const plan::Stage& stage = stages_.front();
+  const plan::Action action = std::move(stages_.front().actions.back());
+  stages_.front().actions.pop_back();
   ++writes_;
+  const auto victim = pods_.find(action.key);
+  const bool ends = current_ == kAccelerator && action.kind == plan::ActionKind::kDelete && victim != pods_.end() &&
+                    slice::in_slice(*victim->second);
   const Status done = world.apply(action);
   if (done.ok()) {
     written_[current_] = world.version();
+    if (ends && preempted_.insert(victim->second->label(tpu::kSlice)).second)
+      world.preemptions().push_back(world.now());
   } else {
     world.note(fmt::format("{}: {}", name_, done.error().message()));
     queue_.insert(current_);
-    if (!independent_) stages_.clear();
+    if (!stage.continue_on_failure) stages_.clear();
   }
   return true;
 }

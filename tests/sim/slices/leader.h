@@ -24,6 +24,8 @@ class Leader {
   bool act(World& world);
   /// All events are received and there is nothing to do.
   [[nodiscard]] bool idle(const World& world) const;
+  /// Some writes of a plan are left.
+  [[nodiscard]] bool in_plan() const { return !stages_.empty(); }
   [[nodiscard]] std::int64_t writes() const { return writes_; }
   /// The version of the world that the plan under way is based on.
   [[nodiscard]] std::uint64_t planned() const { return planned_; }
@@ -39,13 +41,14 @@ class Leader {
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
+  RecordsPtr preemption_records_;
+  std::set<std::string> preempted_;               ///< Slices that the plan under way has ended.
   std::set<std::string> queue_;                   ///< Names of slices, and kAccelerator.
   std::map<std::string, std::uint64_t> written_;  ///< The version each key waits to see.
   std::map<std::string, Timestamp> due_;
   std::uint64_t planned_ = 0;
   std::string current_;  ///< The key whose plan is under way.
-  std::deque<std::vector<plan::Action>> stages_;
-  bool independent_ = false;
+  std::deque<plan::Stage> stages_;
   std::int64_t writes_ = 0;
 };
 

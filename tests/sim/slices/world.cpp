@@ -107,7 +107,36 @@ Status World::create_scout(const plan::Action& action) {
   return {};
 }
 
+Status World::apply_to_records(const plan::Action& action) {
+  slice::PreemptionRecords records;
+  if (action.kind == plan::ActionKind::kCreate) {
+    if (preemption_records_ != nullptr) return {};  // Adopted.
+    records.key = action.key;
+    records.uid = "records";
+  } else {
+    records = *preemption_records_;
+    const plan::Preconditions& when = action.preconditions;
+    if (!when.resource_version.empty() && when.resource_version != records.resource_version) {
+      return Error::conflict("{} has changed", action.key.name);
+    }
+    const Json body = *action.body.make();
+    for (const auto& [accelerator, record] : body.at("data").items()) {
+      if (record.is_null()) {
+        records.data.erase(accelerator);
+      } else {
+        records.data.insert_or_assign(accelerator, record.get<std::string>());
+      }
+    }
+    note("records of preemptions: " + body.dump());
+  }
+  records.resource_version = std::to_string(version() + 1);
+  preemption_records_ = std::make_shared<const slice::PreemptionRecords>(std::move(records));
+  changes_.push_back({version() + 1, action.key, false, nullptr, nullptr, preemption_records_});
+  return {};
+}
+
 Status World::apply(const plan::Action& action) {
+  if (action.type == slice::kConfigMaps) return apply_to_records(action);
   if (action.kind == plan::ActionKind::kCreate) return create_scout(action);
   const auto found = pods_.find(action.key);
   if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);
@@ -117,7 +146,6 @@ Status World::apply(const plan::Action& action) {
   if (!when.resource_version.empty() && when.resource_version != pod.resource_version) {
     return Error::conflict("{} has changed", action.key.name);
   }
-  if (action.subresource == "status") return {};  // The condition DisruptionTarget, which views do not contain.
   if (action.kind == plan::ActionKind::kDelete) {
     delete_pod(found->second);
     return {};

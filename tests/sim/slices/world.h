@@ -5,11 +5,13 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/base/random.h"
+#include "controllers/slice/preemption_budget.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::testing {
@@ -45,6 +47,8 @@ struct DesiredSlice {
   bool deleted = false;
 };
 
+using RecordsPtr = std::shared_ptr<const slice::PreemptionRecords>;
+
 /// A watch event. A null pod or node is a deletion.
 struct Change {
   std::uint64_t version = 0;
@@ -52,6 +56,7 @@ struct Change {
   bool node = false;
   PodPtr pod_after;
   NodePtr node_after;
+  RecordsPtr records_after = {};  ///< Set: only the ConfigMap with the records of preemptions has changed.
 };
 
 class World {
@@ -62,6 +67,9 @@ class World {
   void advance(Duration by) { now_ += by; }
   [[nodiscard]] const std::map<ObjectKey, PodPtr>& pods() const { return pods_; }
   [[nodiscard]] const std::map<std::string, NodePtr>& nodes() const { return nodes_; }
+  [[nodiscard]] const RecordsPtr& preemption_records() const { return preemption_records_; }
+  /// When slices were ended for others.
+  [[nodiscard]] std::vector<Timestamp>& preemptions() { return preemptions_; }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   [[nodiscard]] std::vector<DesiredSlice>& desired() { return desired_; }
   [[nodiscard]] Random& random() { return random_; }
@@ -116,6 +124,7 @@ class World {
   void create(const DesiredSlice& desired, int host);
   bool owner_step(const DesiredSlice& desired);
   Status create_scout(const plan::Action& action);
+  Status apply_to_records(const plan::Action& action);
   bool choose_nodes(const DesiredSlice& desired);
   bool evict(const DesiredSlice& desired);
   [[nodiscard]] bool fits(const PodView& pod, const NodeView& node) const;
@@ -129,6 +138,8 @@ class World {
   std::map<std::string, NodePtr> nodes_;
   std::map<std::string, std::vector<std::string>> pools_;
   std::map<std::string, std::string> double_pools_;
+  RecordsPtr preemption_records_;
+  std::vector<Timestamp> preemptions_;
   std::vector<DesiredSlice> desired_;
   std::vector<Change> changes_;
   std::map<ObjectKey, std::string> scout_keys_;  ///< The topology key of each scout's anti-affinity.

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 const ObjectKey kRequest{"default", "train"};
 
-/// The simulated cluster has no PodTemplates, hence an API server without scheduler and kubelets.
+/// An API server without scheduler and kubelets.
 class ProvisioningRequestsTest : public ::testing::Test {
  protected:
   ProvisioningRequestsTest() {

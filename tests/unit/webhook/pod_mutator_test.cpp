@@ -93,7 +93,8 @@ TEST(MutatePod, RemovesPlacementRecordsFromANewPod) {
   Json copied = RayPod{}.json();
   copied["metadata"]["annotations"] = {{"tpuslice.dev/slice-members", "x"},
                                        {"tpuslice.dev/placed-at", "x"},
-                                       {"tpuslice.dev/preempted", "9 2026-01-01T00:00:00Z"},
+                                       {"tpuslice.dev/placed-in", "x"},
+                                       {"tpuslice.dev/placed-on", "x"},
                                        {"tpuslice.dev/waiting", "x"}};
   EXPECT_EQ(mutated(copied), mutated(RayPod{}.json()));
 }

@@ -23,16 +23,35 @@ constexpr int kMaxHosts = 10'000;
 struct AcceleratorMachines {
   std::string_view accelerator;
   std::string_view machine_prefix;
-  std::string_view cpu;  ///< Of the four-chip machine.
-  std::string_view memory;
 };
 constexpr std::array<AcceleratorMachines, 6> kMachines{{
-    {"tpu-v4-podslice", "ct4p-hightpu-", "240", "407Gi"},
-    {"tpu-v5-lite-podslice", "ct5lp-hightpu-", "112", "192Gi"},
-    {"tpu-v5p-slice", "ct5p-hightpu-", "208", "448Gi"},
-    {"tpu-v6e-slice", "ct6e-standard-", "180", "720Gi"},
-    {"tpu7x", "tpu7x-standard-", "224", "960Gi"},
-    {"tpu-v3-slice", "ct3p-hightpu-", "48", "340Gi"},
+    {"tpu-v4-podslice", "ct4p-hightpu-"},
+    {"tpu-v5-lite-podslice", "ct5lp-hightpu-"},
+    {"tpu-v5p-slice", "ct5p-hightpu-"},
+    {"tpu-v6e-slice", "ct6e-standard-"},
+    {"tpu7x", "tpu7x-standard-"},
+    {"tpu-v3-slice", "ct3p-hightpu-"},
+}};
+
+/// Sources: Google's pages on TPU machine types and the lists of the Compute API; that of tpu7x-standard-1t is a
+/// quarter of the 4t. A real node keeps some of it for the system.
+struct MachineSize {
+  std::string_view type;
+  std::string_view cpu;
+  std::string_view memory;
+};
+constexpr std::array<MachineSize, 11> kSizes{{
+    {"ct3p-hightpu-4t", "48", "340Gi"},
+    {"ct4p-hightpu-4t", "240", "407Gi"},
+    {"ct5lp-hightpu-1t", "24", "48Gi"},
+    {"ct5lp-hightpu-4t", "112", "192Gi"},
+    {"ct5lp-hightpu-8t", "224", "384Gi"},
+    {"ct5p-hightpu-4t", "208", "448Gi"},
+    {"ct6e-standard-1t", "44", "176Gi"},
+    {"ct6e-standard-4t", "180", "720Gi"},
+    {"ct6e-standard-8t", "180", "1440Gi"},
+    {"tpu7x-standard-1t", "56", "240Gi"},
+    {"tpu7x-standard-4t", "224", "960Gi"},
 }};
 
 const AcceleratorMachines* machines_of(std::string_view accelerator) {
@@ -148,8 +167,14 @@ void read_tpu(PoolReader& reader, NodePool& pool) {
     reader.fail("hosts", pool.hosts,
                 fmt::format("{}: topology {} has {} chips, {} per host", hosts, pool.topology, *total, *chips));
   }
-  if (!reader.has("cpu")) pool.cpu = machines->cpu;
-  if (!reader.has("memory")) pool.memory = machines->memory;
+  const auto* const size = std::ranges::find(kSizes, pool.machine_type, &MachineSize::type);
+  if (size == kSizes.end()) {
+    if (!reader.has("cpu")) reader.fail("cpu", nullptr, "given, as it is not known of " + pool.machine_type);
+    if (!reader.has("memory")) reader.fail("memory", nullptr, "given, as it is not known of " + pool.machine_type);
+    return;
+  }
+  if (!reader.has("cpu")) pool.cpu = size->cpu;
+  if (!reader.has("memory")) pool.memory = size->memory;
 }
 
 Result<NodePool> read_pool(const Json& json, const std::string& path) {

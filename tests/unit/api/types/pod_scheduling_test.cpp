@@ -47,5 +47,18 @@ TEST(PodNomination, IsANodeForWhichOtherPodsArePreempted) {
   EXPECT_FALSE(with_spec(R"({"nodeName": "n"})", R"({"nominatedNodeName": "n"})").nominated) << "it has its node";
 }
 
+TEST(PodPreempted, IsTheDisruptionThatTheSliceControllerCauses) {
+  const auto preempted = [](const std::string& status, const std::string& reason) {
+    return with_spec("{}", R"({"conditions": [{"type": "DisruptionTarget", "status": ")" + status +
+                               R"(", "reason": ")" + reason + R"("}]})")
+        .preempted;
+  };
+  EXPECT_TRUE(preempted("True", "PreemptionBySliceController"));
+  EXPECT_FALSE(preempted("False", "PreemptionBySliceController")) << "reset, as the pod was not deleted";
+  EXPECT_FALSE(preempted("True", "DeletionBySliceController"));
+  EXPECT_FALSE(preempted("True", "PreemptionByScheduler"));
+  EXPECT_FALSE(with_spec("{}").preempted);
+}
+
 }  // namespace
 }  // namespace tpuslice

@@ -19,7 +19,7 @@ class Run {
     request_.domain_failures = scene.failures;
     request_.now = after(scene.now);
     request_.reservation = scene.reservation;
-    request_.max_preemptions = scene.max_preemptions;
+    request_.preemption_budget = {scene.max_preemptions, scene.preemption_record, request_.now};
     for (const Slice& slice : slices_) {
       if (state_of(slice, request_.now).phase != Phase::kPlaced) continue;
       request_.running.emplace(slice.key, &slice);
@@ -29,7 +29,8 @@ class Run {
       if (is_live(*scout)) request_.scouts[slice_of_scout(*scout)] = scout->node_name;
     }
     for (const auto& each : scene.provisioning.requests) {
-      if (may_bring_nodes(*each)) request_.requested.insert(slice_of_request(each->annotations));
+      if (!may_bring_nodes(*each, request_.now, request_options())) continue;
+      request_.requested.insert(slice_of_request(each->annotations));
     }
     assignment = assign(request_, inventory_);
   }

@@ -25,6 +25,7 @@ struct Scene {
   Duration now = std::chrono::minutes(1);
   ReservationLimits reservation = {};
   std::size_t max_preemptions = 0;
+  std::string preemption_record = {};
   DomainFailures failures = {};
   std::vector<PodPtr> scouts = {};
   ProvisioningState provisioning = {};

@@ -18,11 +18,14 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const Options kTwoAnHour{.max_preemptions_per_hour = 2};
+const Options kTwoAnHour{.scale_up = {.namespace_name = "tpu-system"}, .max_preemptions_per_hour = 2};
 
 /// pool-a runs a slice of priority 0; a slice of priority 9 waits.
-PlacementObserved a_full_pool(Duration now = 10s) {
-  return observed({a_pool("pool-a")}, {a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}, now);
+PlacementObserved a_full_pool(Duration now = 10s, const std::string& record = {}) {
+  PlacementObserved seen =
+      observed({a_pool("pool-a")}, {a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}, now);
+  seen.preemptions = preemption_records(record);
+  return seen;
 }
 
 std::vector<std::string> deleted_by(const plan::Plan& plan) {
@@ -35,36 +38,66 @@ std::vector<std::string> deleted_by(const plan::Plan& plan) {
   return out;
 }
 
-PodChange recorded(const std::string& text) {
-  return [=](PodView& pod) { pod.annotations[std::string(tpu::kPreempted)] = text; };
-}
-
-/// Adds a slice that has this record on its host 0.
-PlacementObserved with_record(const std::string& text, Duration now) {
-  PlacementObserved seen = a_full_pool(now);
-  for (PodPtr& pod : a_slice("earlier").priority(20).runs_in("pool-z").host(0, recorded(text)).pods()) {
-    seen.pods.push_back(pod);
+std::string waiting_reason(const plan::Plan& plan, const std::string& pod) {
+  for (const plan::Stage& stage : plan.stages) {
+    for (const plan::Action& action : stage.actions) {
+      if (action.key.name != pod || action.kind != plan::ActionKind::kPatch) continue;
+      const std::string reason = string_at(*action.body.make(), {"metadata", "annotations", tpu::kWaiting});
+      if (!reason.empty()) return reason;
+    }
   }
-  return seen;
+  return "";
 }
 
-TEST(PreemptionPlan, SetsConditionsAndTheRecordBeforeItDeletes) {
+TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
-  ASSERT_THAT(plan.stages, SizeIs(3)) << "waiting reason, preparations, deletes";
-  std::vector<std::string> preparations;
-  for (const plan::Action& action : plan.stages[1].actions) {
+  ASSERT_THAT(plan.stages, SizeIs(4)) << "waiting reason, record, conditions, deletes";
+  ASSERT_THAT(plan.stages[1].actions, SizeIs(1));
+  const plan::Action& record = plan.stages[1].actions[0];
+  EXPECT_EQ(record.type, kConfigMaps);
+  EXPECT_EQ(record.key.to_string(), "tpu-system/tpu-slice-preemptions");
+  EXPECT_EQ(record.preconditions.resource_version, "7");
+  EXPECT_EQ(*record.body.make(), Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z"}})"));
+  EXPECT_FALSE(plan.stages[1].continue_on_failure) << "without a record nothing is ended";
+  EXPECT_FALSE(record.optional);
+  std::vector<std::string> conditions;
+  for (const plan::Action& action : plan.stages[2].actions) {
     EXPECT_FALSE(action.preconditions.uid.empty());
-    preparations.push_back(fmt::format("{} {}", action.key.name, action.subresource));
+    conditions.push_back(fmt::format("{} {}", action.key.name, action.subresource));
   }
-  EXPECT_THAT(preparations, ElementsAre("low-0 status", "low-1 status", "high-0 "));
-  EXPECT_EQ(*plan.stages[1].actions[0].body.make(), Json::parse(R"({"status": {"conditions": [
+  EXPECT_THAT(conditions, ElementsAre("low-0 status", "low-1 status"));
+  EXPECT_EQ(*plan.stages[2].actions[0].body.make(), Json::parse(R"({"status": {"conditions": [
     {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionBySliceController",
      "message": "a slice of priority 9 needs node pool pool-a", "lastTransitionTime": "2026-01-01T00:00:10Z"}]}})"));
-  EXPECT_TRUE(plan.stages[1].actions[0].optional);
-  EXPECT_EQ(string_at(*plan.stages[1].actions[2].body.make(), {"metadata", "annotations", tpu::kPreempted}),
-            "1 2026-01-01T00:00:10Z");
+  EXPECT_TRUE(plan.stages[2].actions[0].optional);
   EXPECT_THAT(deleted_by(plan), ElementsAre("low-0", "low-1"));
-  EXPECT_EQ(plan.stages[2].actions.size(), 2U);
+  EXPECT_EQ(plan.stages[3].actions.size(), 2U);
+}
+
+TEST(PreemptionPlan, FirstCreatesTheConfigMap) {
+  PlacementObserved seen = a_full_pool();
+  seen.preemptions = {true, nullptr};
+  const plan::Plan plan = plan_placement(seen, kTwoAnHour);
+  EXPECT_THAT(deleted_by(plan), IsEmpty());
+  ASSERT_THAT(plan.stages, SizeIs(2));
+  const plan::Action& create = plan.stages[1].actions.at(0);
+  EXPECT_EQ(create.kind, plan::ActionKind::kCreate);
+  EXPECT_EQ(create.key.to_string(), "tpu-system/tpu-slice-preemptions");
+  EXPECT_FALSE(create.body.make()->contains("data"));
+  EXPECT_TRUE(plan.requeue_after.has_value()) << "an empty ConfigMap concerns no accelerator";
+  EXPECT_TRUE(std::ranges::none_of(plan.events, [](const auto& event) { return event.reason == "SlicePreempted"; }));
+}
+
+TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
+  PlacementObserved seen = a_full_pool();
+  seen.preemptions = {};
+  const plan::Plan plan = plan_placement(seen, kTwoAnHour);
+  EXPECT_THAT(deleted_by(plan), IsEmpty());
+  EXPECT_THAT(waiting_reason(plan, "high-0"),
+              HasSubstr("; a slice of lower priority would be ended for it, but ConfigMap "
+                        "tpu-system/tpu-slice-preemptions cannot be read"));
+  EXPECT_TRUE(plan.requeue_after.has_value()) << "no event says that it can";
+  EXPECT_EQ(plan_placement(seen, {}).requeue_after, std::nullopt) << "not needed by default";
 }
 
 TEST(PreemptionPlan, TellsTheVictim) {
@@ -81,12 +114,14 @@ TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {
   PlacementObserved seen = observed(
       {a_pool("pool-a").size(4)},
       {a_slice("low").hosts(4).runs_in("pool-a").gated(1).succeeds(3), a_slice("high").hosts(4).priority(9)}, 10s);
+  seen.preemptions = preemption_records();
   EXPECT_THAT(deleted_by(plan_placement(seen, kTwoAnHour)), ElementsAre("low-0", "low-2"));
 }
 
 TEST(PreemptionPlan, EndsASliceOnce) {
   PlacementObserved seen = a_full_pool();
   apply_plan(plan_placement(seen, kTwoAnHour), seen.pods);
+  seen.preemptions = preemption_records("1 2026-01-01T00:02:00Z");
   const plan::Plan second = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(second), IsEmpty());
   apply_plan(second, seen.pods);
@@ -96,13 +131,14 @@ TEST(PreemptionPlan, EndsASliceOnce) {
 
 TEST(PreemptionPlan, IsTheSameForTheSameObservation) {
   const auto dump = [] {
-    return plan::to_json(
-               plan_placement(observed({a_pool("a"), a_pool("b"), a_pool("c")},
-                                       {a_slice("l").runs_in("a"), a_slice("m").runs_in("b"), a_slice("n").runs_in("c"),
-                                        a_slice("x").priority(9), a_slice("y").priority(8), a_slice("z").priority(7)},
-                                       10s),
-                              {.max_preemptions_per_hour = 9}))
-        .dump();
+    PlacementObserved seen = observed({a_pool("a"), a_pool("b"), a_pool("c")},
+                                      {a_slice("l").runs_in("a"), a_slice("m").runs_in("b"), a_slice("n").runs_in("c"),
+                                       a_slice("x").priority(9), a_slice("y").priority(8), a_slice("z").priority(7)},
+                                      10s);
+    seen.preemptions = preemption_records();
+    const plan::Plan plan = plan_placement(seen, {.max_preemptions_per_hour = 9});
+    EXPECT_THAT(deleted_by(plan), SizeIs(6));
+    return plan::to_json(plan).dump();
   };
   EXPECT_EQ(dump(), dump());
 }
@@ -118,42 +154,33 @@ TEST(PreemptionPlan, EndsNothingByDefault) { EXPECT_THAT(deleted_by(plan_placeme
 
 // The budget.
 
-TEST(PreemptionBudget, CountsTheRecordsOfTheLastHour) {
-  EXPECT_THAT(deleted_by(plan_placement(with_record("2 2026-01-01T00:00:00Z", 1h - 1s), kTwoAnHour)), IsEmpty());
-  EXPECT_THAT(deleted_by(plan_placement(with_record("2 2026-01-01T00:00:00Z", 1h), kTwoAnHour)), SizeIs(2));
-  EXPECT_THAT(deleted_by(plan_placement(with_record("1 2026-01-01T00:00:00Z", 1min), kTwoAnHour)), SizeIs(2));
-  EXPECT_THAT(deleted_by(plan_placement(with_record("2147483647 2026-01-01T00:00:00Z", 1min), kTwoAnHour)), IsEmpty());
+TEST(PreemptionPlan, EndsNoMoreThanTheRecordLeaves) {
+  EXPECT_THAT(deleted_by(plan_placement(a_full_pool(1h - 1s, "2 2026-01-01T00:00:00Z"), kTwoAnHour)), IsEmpty());
+  EXPECT_THAT(deleted_by(plan_placement(a_full_pool(1h, "2 2026-01-01T00:00:00Z"), kTwoAnHour)), SizeIs(2));
+  EXPECT_THAT(deleted_by(plan_placement(a_full_pool(1min, "1 2026-01-01T00:00:00Z"), kTwoAnHour)), SizeIs(2));
 }
 
-TEST(PreemptionBudget, IgnoresRecordsThatItCannotRead) {
-  for (const char* text :
-       {"", " ", "2", "two 2026-01-01T00:00:00Z", "-2 2026-01-01T00:00:00Z", "2 yesterday",
-        "2 2026-01-01T00:00:00Z extra", "2  2026-01-01T00:00:00Z", "99999999999 2026-01-01T00:00:00Z"}) {
-    EXPECT_THAT(deleted_by(plan_placement(with_record(text, 1min), kTwoAnHour)), SizeIs(2)) << text;
-    EXPECT_EQ(recorded_preemptions(*with(a_slice("x").pod(0), recorded(text))), std::nullopt) << text;
-  }
+TEST(PreemptionPlan, AddsToTheRecord) {
+  const plan::Plan plan = plan_placement(a_full_pool(30min, "1 2026-01-01T00:02:00Z"), kTwoAnHour);
+  EXPECT_EQ(*plan.stages.at(1).actions.at(0).body.make(),
+            Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z, 1 2026-01-01T00:31:00Z"}})"));
 }
 
-TEST(PreemptionBudget, IsNotUsedUpByARecordOfTheFarFuture) {
-  EXPECT_THAT(deleted_by(plan_placement(with_record("2 9999-01-01T00:00:00Z", 1min), kTwoAnHour)), SizeIs(2));
+TEST(PreemptionPlan, HasABudgetForEachAccelerator) {
+  PlacementObserved seen = a_full_pool(1min);
+  PreemptionRecords records = *seen.preemptions.records;
+  records.data["tpu7x"] = "2 2026-01-01T00:00:00Z";
+  seen.preemptions.records = std::make_shared<const PreemptionRecords>(records);
+  EXPECT_THAT(deleted_by(plan_placement(seen, kTwoAnHour)), SizeIs(2));
 }
 
-TEST(PreemptionBudget, IsRecordedAcrossPlans) {
-  const auto record = [](const std::string& before, Duration now) {
-    const PodPtr pod = with(a_slice("x").pod(0), recorded(before));
-    return std::string(
-        string_at(*record_preemptions(*pod, 2, after(now)).body.make(), {"metadata", "annotations", tpu::kPreempted}));
-  };
-  EXPECT_EQ(record("", 5s), "2 2026-01-01T00:00:05Z");
-  EXPECT_EQ(record("3 2026-01-01T00:00:00Z", 1h - 1s), "5 2026-01-01T00:59:59Z");
-  EXPECT_EQ(record("3 2026-01-01T00:00:00Z", 1h), "2 2026-01-01T01:00:00Z");
-  EXPECT_EQ(record("nonsense", 5s), "2 2026-01-01T00:00:05Z");
-}
-
-TEST(PreemptionBudget, IsPlannedAgainWhenARecordExpires) {
-  const plan::Plan plan = plan_placement(with_record("2 2026-01-01T00:00:00Z", 50min), kTwoAnHour);
-  ASSERT_TRUE(plan.requeue_after.has_value()) << "no event may happen within ten minutes";
-  EXPECT_LE(*plan.requeue_after, Duration(10min));
+TEST(PreemptionPlan, SaysThatTheBudgetIsUsedUp) {
+  const plan::Plan plan = plan_placement(a_full_pool(50min, "2 2026-01-01T00:02:00Z"), kTwoAnHour);
+  EXPECT_THAT(waiting_reason(plan, "high-0"),
+              HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 2 an hour is "
+                        "used up; next at 2026-01-01T01:02:00Z"));
+  ASSERT_TRUE(plan.requeue_after.has_value()) << "no event may happen within twelve minutes";
+  EXPECT_EQ(*plan.requeue_after, Duration(12min));
 }
 
 }  // namespace

@@ -194,7 +194,32 @@ TEST(AssignPreemption, EndsNoMoreThanTheBudget) {
   const Decisions one = decide(full(gang, 1));
   EXPECT_THAT(one.preempted, IsEmpty()) << "all or none";
   EXPECT_THAT(one.waiting.at("x"),
-              HasSubstr("; 2 slices of lower priority would be ended for it, but too many have been within an hour"));
+              HasSubstr("; 2 slices of lower priority would be ended for it, but the preemption budget of 1 an hour is "
+                        "smaller"));
+}
+
+TEST(AssignPreemption, SaysWhenTheBudgetIsRenewed) {
+  Scene scene = full(slices_of({a_slice("high").priority(9), a_slice("next").priority(8)}), 1);
+  const Decisions planned = decide(scene);
+  EXPECT_THAT(planned.preempted, ElementsAre("low in pool-a for high"));
+  EXPECT_THAT(planned.waiting.at("next"),
+              HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 1 an hour is "
+                        "used up; next at 2026-01-01T01:02:00Z"));
+  scene.preemption_record = "1 2026-01-01T00:00:30Z";
+  const Decisions used_up = decide(scene);
+  EXPECT_THAT(used_up.preempted, IsEmpty());
+  for (const char* name : {"high", "next"}) {
+    EXPECT_THAT(
+        used_up.waiting.at(name),
+        HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 1 an hour is "
+                  "used up; next at 2026-01-01T01:00:30Z"));
+  }
+}
+
+TEST(AssignPreemption, SaysNothingOfTheBudgetWhereNothingCouldBeEnded) {
+  Scene scene = full(slices_of({a_slice("equal").priority(0)}), 1);
+  scene.preemption_record = "1 2026-01-01T00:00:30Z";
+  EXPECT_THAT(decide(scene).waiting.at("equal"), Not(HasSubstr("budget")));
 }
 
 TEST(AssignPreemption, LeavesTheBudgetOfAGangThatIsTooLargeToTheNext) {
@@ -248,11 +273,10 @@ TEST(AssignPreemption, KeepsTheFreeDomainOfTheGangFromBackfill) {
 /// A gang of priority 9 for which slices in pool-a and pool-b were ended: pool-a is free already. A younger slice of a
 /// lower priority.
 Scene one_victim_has_ended(Duration now) {
-  const auto record = [](PodView& pod) { pod.annotations[std::string(tpu::kPreempted)] = "2 2026-01-01T00:00:50Z"; };
   return {.nodes = lettered_pools(2),
           .pods = leaving(a_slice("victim").runs_in("pool-b")).pods(),
-          .ready = slices_of({a_slice("x").gang("g", 2).priority(9).host(0, record),
-                              a_slice("y").gang("g", 2).priority(9), a_slice("young").created(50s)}),
+          .ready = slices_of({a_slice("x").gang("g", 2).priority(9), a_slice("y").gang("g", 2).priority(9),
+                              a_slice("young").created(50s)}),
           .now = now,
           .max_preemptions = 8};
 }

@@ -5,10 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/types/utf8.h"
 #include "controllers/slice/reconcilers.h"
 #include "controllers/slice/scout_pod.h"
-#include "tests/unit/controllers/slice/decisions.h"
+#include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -20,32 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
-
-std::string name_of(const std::string& slice) { return "tpu-system/" + scout_name({"default", slice}); }
-
-RequestChange ended(const std::string& condition, const std::string& message = {}) {
-  return [=](ProvisioningRequestView& request) {
-    request.ended = condition;
-    request.message = message;
-  };
-}
-RequestChange provisioned(std::string_view provisioning_class = kCheckCapacityClass) {
-  return [=](ProvisioningRequestView& request) {
-    request.provisioned = true;
-    request.provisioning_class = provisioning_class;
-  };
-}
-RequestChange of_class(std::string_view provisioning_class) {
-  return [=](ProvisioningRequestView& request) { request.provisioning_class = provisioning_class; };
-}
-
-/// Slice x waits, and this is its request.
-Scene waiting_with(const RequestChange& change, Duration now = 1min) {
-  return {.ready = slices_of({a_slice("x")}),
-          .now = now,
-          .provisioning = {.requests = {a_request("x", change)}, .templates = {a_template("x")}}};
-}
 
 // The view.
 
@@ -73,6 +46,7 @@ TEST(ProvisioningRequestView, HasNameClassAndAnnotations) {
   EXPECT_EQ(slice_of_request(view.annotations), (ObjectKey{"default", "x"}));
   EXPECT_FALSE(view.provisioned);
   EXPECT_EQ(view.ended, "");
+  EXPECT_EQ(view.changed, std::nullopt);
 }
 
 TEST(ProvisioningRequestView, IsProvisionedAsItsConditionSays) {
@@ -98,6 +72,23 @@ TEST(ProvisioningRequestView, HasEndedByTheLastOfItsEnds) {
     EXPECT_EQ(view.ended, "CapacityRevoked") << all;
     EXPECT_EQ(view.message, "revoked") << all;
     EXPECT_TRUE(view.provisioned) << all;
+  }
+}
+
+TEST(ProvisioningRequestView, HasTheTimeOfItsLastChange) {
+  const auto timed = [](const std::string& type, const std::string& status, const std::string& seconds) {
+    return R"({"type": ")" + type + R"(", "status": ")" + status + R"(", "lastTransitionTime": "2026-01-01T00:00:)" +
+           seconds + "Z\"}";
+  };
+  const std::string yes = timed("Provisioned", "True", "10");
+  const std::string expired = timed("BookingExpired", "True", "20");
+  const std::string revoked = timed("CapacityRevoked", "True", "30");
+  EXPECT_EQ(decode(timed("Provisioned", "False", "10")).changed, std::nullopt);
+  EXPECT_EQ(decode(timed("Accepted", "True", "10")).changed, std::nullopt);
+  EXPECT_EQ(decode(yes).changed, after(10s));
+  for (const std::string& all : {yes + "," + expired, expired + "," + yes}) EXPECT_EQ(decode(all).changed, after(20s));
+  for (const std::string& all : {expired + "," + revoked + "," + yes, yes + "," + revoked + "," + expired}) {
+    EXPECT_EQ(decode(all).changed, after(30s)) << all;
   }
 }
 
@@ -206,127 +197,6 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
                                            "taint cloud.google.com/gke-queued=true:NoSchedule"));
 }
 
-// Requests that exist.
-
-TEST(ExistingRequest, IsKeptAndExplained) {
-  const RequestDecisions asks = decide_requests(waiting_with({}));
-  EXPECT_THAT(asks.created, IsEmpty());
-  EXPECT_THAT(asks.deleted, IsEmpty());
-  EXPECT_EQ(asks.notes.at("x"), "; ProvisioningRequest " + name_of("x") + " asks for nodes");
-  const RequestDecisions waits = decide_requests(
-      waiting_with([](ProvisioningRequestView& request) { request.message = "Capacity is not found"; }, 24h));
-  EXPECT_THAT(waits.deleted, IsEmpty()) << "queued requests may wait for days";
-  EXPECT_EQ(waits.notes.at("x"), "; ProvisioningRequest " + name_of("x") + " asks for nodes: Capacity is not found");
-  EXPECT_THAT(decide_requests(waiting_with(provisioned())).notes.at("x"), HasSubstr(" is provisioned"));
-}
-
-TEST(ExistingRequest, HasAShortNote) {
-  const RequestDecisions out = decide_requests(
-      waiting_with([](ProvisioningRequestView& request) { request.message = std::string(30'000, 'm'); }));
-  EXPECT_LT(out.notes.at("x").size(), 400U);
-}
-
-TEST(ExistingRequest, HasANoteOfWholeCharacters) {
-  const RequestDecisions out = decide_requests(
-      waiting_with([](ProvisioningRequestView& request) { request.message = std::string(199, 'm') + "é and more"; }));
-  EXPECT_TRUE(is_utf8(out.notes.at("x")))
-      << "the API server would store another text, and it would be patched for ever";
-}
-
-TEST(ExistingRequest, IsDeletedWithItsTemplateOnceItsSliceIsPlacedOrGone) {
-  Scene scene = waiting_with(provisioned());
-  scene.nodes = lettered_pools(1);
-  const RequestDecisions out = decide_requests(scene);
-  EXPECT_THAT(out.deleted, UnorderedElementsAre("uid-of-request-of-x", "uid-of-template-of-x"));
-  scene.nodes.clear();
-  scene.ready.clear();
-  EXPECT_THAT(decide_requests(scene).deleted, UnorderedElementsAre("uid-of-request-of-x", "uid-of-template-of-x"));
-}
-
-TEST(ExistingRequest, IsMadeAgainAfterItsEnd) {
-  for (const char* type : {"Failed", "BookingExpired", "CapacityRevoked"}) {
-    const RequestDecisions early = decide_requests(waiting_with(ended(type, "no capacity"), 15min - 1s));
-    EXPECT_THAT(early.deleted, IsEmpty()) << type;
-    EXPECT_THAT(early.created, IsEmpty()) << type;
-    EXPECT_EQ(early.changes_at, Duration(15min)) << type;
-    EXPECT_EQ(early.notes.at("x"), "; ProvisioningRequest " + name_of("x") + " has ended (" + type +
-                                       "): no capacity; the next one is made at 2026-01-01T00:15:00Z");
-    Scene scene = waiting_with(ended(type), 15min);
-    EXPECT_THAT(decide_requests(scene).deleted, ElementsAre("uid-of-request-of-x")) << "the template is kept";
-    EXPECT_THAT(decide_requests(scene).created, IsEmpty()) << "its name is not free";
-    scene.provisioning.requests.clear();
-    EXPECT_THAT(decide_requests(scene).created, ElementsAre("ProvisioningRequest x")) << type;
-  }
-}
-
-TEST(ExistingRequest, IsReplacedOnlyOnceItIsGone) {
-  const auto terminating = [](ProvisioningRequestView& request) { request.deletion = after(5s); };
-  const RequestDecisions out = decide_requests(waiting_with(terminating));
-  EXPECT_THAT(out.deleted, IsEmpty());
-  EXPECT_THAT(out.created, IsEmpty());
-  Scene scene{.ready = slices_of({a_slice("x")})};
-  MetadataView pod_template = *a_template("x");
-  pod_template.deletion = after(5s);
-  scene.provisioning.templates = {std::make_shared<const MetadataView>(pod_template)};
-  EXPECT_THAT(decide_requests(scene).created, IsEmpty()) << "a request for this template would fail";
-}
-
-TEST(ExistingRequest, IsReplacedIfItsTemplateIsGone) {
-  Scene scene = waiting_with(ended("Failed"), 15min);
-  scene.provisioning.templates.clear();
-  EXPECT_THAT(decide_requests(scene).deleted, ElementsAre("uid-of-request-of-x"));
-  scene.provisioning.requests.clear();
-  EXPECT_THAT(decide_requests(scene).created, ElementsAre("PodTemplate x"));
-}
-
-TEST(ExistingRequest, IsDeletedIfItIsOfAnotherClassOrNamesNoSlice) {
-  EXPECT_THAT(decide_requests(waiting_with(of_class(kAtomicScaleUpClass))).deleted, ElementsAre("uid-of-request-of-x"));
-  const auto unnamed = [](ProvisioningRequestView& request) { request.annotations.clear(); };
-  EXPECT_THAT(decide_requests(waiting_with(unnamed)).deleted, ElementsAre("uid-of-request-of-x"));
-}
-
-TEST(ExistingRequest, IsDeletedIfThereIsAnother) {
-  Scene scene = waiting_with({});
-  scene.provisioning.requests.push_back(a_request("x", [](ProvisioningRequestView& request) { request.uid = "copy"; }));
-  EXPECT_THAT(decide_requests(scene).deleted, ElementsAre("copy"));
-}
-
-// Reservations count what comes.
-
-TEST(RequestsUnderWay, MayBringNodes) {
-  for (const std::string_view one : {kAtomicScaleUpClass, kQueuedProvisioningClass}) {
-    EXPECT_TRUE(may_bring_nodes(*a_request("x", of_class(one)))) << one;
-    EXPECT_EQ(may_bring_nodes(*a_request("x", provisioned(one))), one == kAtomicScaleUpClass)
-        << "the nodes come after the condition for this class only";
-    for (const char* type : {"Failed", "BookingExpired", "CapacityRevoked"}) {
-      const auto over = [&](ProvisioningRequestView& request) {
-        provisioned(one)(request);
-        request.ended = type;
-      };
-      EXPECT_FALSE(may_bring_nodes(*a_request("x", over))) << type;
-    }
-    const auto terminating = [&](ProvisioningRequestView& request) {
-      request.provisioning_class = one;
-      request.deletion = after(1s);
-    };
-    EXPECT_FALSE(may_bring_nodes(*a_request("x", terminating)));
-  }
-  EXPECT_FALSE(may_bring_nodes(*a_request("x"))) << "check-capacity adds no nodes";
-}
-
-TEST(RequestsUnderWay, LetAGangReserveWhatItWaitsFor) {
-  Scene scene{
-      .nodes = lettered_pools(1),
-      .ready = slices_of({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("young").created(10s)})};
-  EXPECT_THAT(decide(scene).placed, ElementsAre("young to pool-a")) << "the gang needs two pools, and one exists";
-  scene.provisioning.requests = {a_request("y", of_class(kQueuedProvisioningClass))};
-  const Decisions out = decide(scene);
-  EXPECT_THAT(out.placed, IsEmpty());
-  EXPECT_THAT(out.waiting.at("x"), HasSubstr("1 reserved for it until"));
-  scene.provisioning.requests = {a_request("y", ended("Failed"))};
-  EXPECT_THAT(decide(scene).placed, ElementsAre("young to pool-a"));
-}
-
 // Plans.
 
 const Options kRequestPlans{.scale_up = request_options()};
@@ -363,6 +233,23 @@ TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
   EXPECT_THAT(last.stages[0].actions, SizeIs(2)) << "request and template, before the nodes are used";
   for (const plan::Action& action : last.stages[0].actions) EXPECT_EQ(action.kind, plan::ActionKind::kDelete);
   EXPECT_THAT(last.reason, HasSubstr("slice x of 2 hosts is placed in node pool pool-new"));
+}
+
+TEST(RequestPlans, ExplainAProvisionedRequestWithoutDomainOnce) {
+  PlacementObserved seen = observed({}, {a_slice("x")}, 15min - 1s);
+  seen.provisioning = {.requests = {a_request("x", provisioned())}, .templates = {a_template("x")}};
+  plan::Plan plan = plan_placement(seen, kRequestPlans);
+  apply_plan(plan, seen.pods, seen.now);
+  plan = plan_placement(seen, kRequestPlans);
+  EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
+  EXPECT_EQ(plan.requeue_after, Duration(1s));
+  seen.now = after(15min);
+  plan = plan_placement(seen, kRequestPlans);
+  EXPECT_THAT(plan.reason, HasSubstr("the slice has no node pool after 900 s"));
+  apply_plan(plan, seen.pods, seen.now);
+  seen.now = after(1h);
+  plan = plan_placement(seen, kRequestPlans);
+  EXPECT_TRUE(plan.empty()) << plan::to_json(plan).dump(2);
 }
 
 TEST(RequestPlans, DeleteWhatIsLeftOfASliceThatIsGone) {

@@ -11,6 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -101,6 +102,23 @@ TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
   for (const Duration when : {1min, 2min}) failure_history_->record({kGkePool, "pool-a"}, after(when));
   EXPECT_EQ(place(kV6e, 3min).reason, "slice train of 2 hosts is placed in node pool pool-b");
   EXPECT_EQ(place(kV6e, 24h).reason, "slice train of 2 hosts is placed in node pool pool-a") << "that was long ago";
+}
+
+TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
+  PreemptionStore records(kConfigMaps);
+  const PlacementReconciler preempting(indexes_, {failure_history_, removed_hosts_}, {},
+                                       {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
+  const auto reason = [&] { return preempting.plan({{"", kV6e}, after(1min), std::nullopt})->reason; };
+  show(a_pool("pool-a").nodes());
+  show(pods_of({a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}));
+  EXPECT_THAT(reason(), HasSubstr("but ConfigMap tpu-system/tpu-slice-preemptions cannot be read"));
+  records.replace({}, 1);
+  EXPECT_THAT(reason(), HasSubstr("ConfigMap tpu-system/tpu-slice-preemptions is created"));
+  records.put(*preemption_records().records);
+  EXPECT_THAT(reason(), HasSubstr("slice low of priority 0 is ended"));
+  records.put(*preemption_records("1 2026-01-01T00:00:00Z").records);
+  EXPECT_THAT(reason(), HasSubstr("but the preemption budget of 1 an hour is used up"));
+  EXPECT_THAT(accelerators_of_records(*preemption_records("x").records), ElementsAre(ObjectKey{"", kV6e}));
 }
 
 TEST_F(SliceReconciling, UsesItsOptions) {

@@ -355,9 +355,19 @@ PodPtr a_scout_on(const std::string& node, const std::string& slice) {
 
 ScaleUpOptions scout_options() { return {.mode = ScaleUp::kScout, .namespace_name = "tpu-system"}; }
 
+PreemptionState preemption_records(const std::string& record) {
+  PreemptionRecords records;
+  records.key = {scout_options().namespace_name, std::string(kPreemptionsConfigMap)};
+  records.uid = "uid-of-records";
+  records.resource_version = "7";
+  if (!record.empty()) records.data[kV6e] = record;
+  return {true, std::make_shared<const PreemptionRecords>(std::move(records))};
+}
+
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now) {
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
+      if (action.type == kConfigMaps) continue;
       if (action.kind == plan::ActionKind::kCreate) {
         TPUSLICE_CHECK_MSG(std::ranges::none_of(pods, [&](const PodPtr& pod) { return pod->key == action.key; }),
                            action.key.to_string());
@@ -370,7 +380,6 @@ void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now
       TPUSLICE_CHECK_MSG(when.uid == (*found)->uid, action.key.to_string());
       TPUSLICE_CHECK_MSG(when.resource_version.empty() || when.resource_version == (*found)->resource_version,
                          action.key.to_string());
-      if (action.subresource == "status") continue;  // Views do not contain the condition DisruptionTarget.
       if (action.kind == plan::ActionKind::kDelete) {
         *found = with(*found, [](PodView& pod) { pod.deletion = start_of_time(); });
       } else {

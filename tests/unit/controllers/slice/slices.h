@@ -166,7 +166,10 @@ void without_chips(NodeView& node);
 /// Scouts in namespace tpu-system for each slice, whether there is an autoscaler or not.
 [[nodiscard]] ScaleUpOptions scout_options();
 
-/// Applies the writes of a plan and checks their preconditions. Created pods have been created at `now`.
+/// The ConfigMap with this record of the accelerator kV6e.
+[[nodiscard]] PreemptionState preemption_records(const std::string& record = {});
+
+/// Applies the writes of a plan to pods and checks their preconditions. Created pods have been created at `now`.
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now = start_of_time());
 
 }  // namespace tpuslice::slice

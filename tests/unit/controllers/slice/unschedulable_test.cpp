@@ -5,11 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tpu/labels.h"
+
 namespace tpuslice::slice {
 namespace {
 
 Unschedulable read(const std::string& message, bool nominated = false) {
   PodView pod;
+  pod.annotations[std::string(tpu::kPlacedIn)] = "pool-a";
   pod.unschedulable = message;
   pod.nominated = nominated;
   return read_unschedulable(pod);
@@ -29,6 +32,12 @@ TEST_P(SchedulerMessage, IsUnderstood) {
   const Unschedulable out = read(GetParam().message);
   EXPECT_EQ(out.temporary, GetParam().temporary);
   EXPECT_EQ(out.reasons, GetParam().reasons);
+}
+
+TEST(UnplacedPod, HasNoNodeThatMatches) {
+  PodView pod;
+  pod.unschedulable = "0/9 nodes are available: 9 node(s) didn't match Pod's node affinity/selector.";
+  EXPECT_EQ(read_unschedulable(pod).reasons, "no node matches its node selector and affinity");
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -49,6 +49,15 @@ TEST(BuiltinSchema, HasAnEntryForEveryResource) {
   EXPECT_EQ((*containers)["x-kubernetes-list-map-keys"], parse(R"(["name"])"));
 }
 
+TEST(BuiltinDefaults, CompleteAPodTemplate) {
+  const Json object =
+      defaulted("PodTemplate", parse(R"({"template":{"spec":{"containers":[{"name":"a","image":"b"}]}}})"));
+  const Json& spec = object["template"]["spec"];
+  EXPECT_EQ(spec["restartPolicy"], "Always");
+  EXPECT_EQ(spec["containers"][0]["terminationMessagePath"], "/dev/termination-log");
+  EXPECT_FALSE(object.contains("spec"));
+}
+
 TEST(BuiltinDefaults, CompleteAPodAsTheServerDoes) {
   const Json pod = defaulted("Pod", a_pod());
   const Json& spec = pod["spec"];

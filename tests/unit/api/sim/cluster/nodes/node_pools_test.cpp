@@ -26,6 +26,32 @@ TEST(NodePools, DeriveSingleHostOrMultiHostFromTheMachineType) {
   EXPECT_EQ(pools->front().chips_per_host, 8);
 }
 
+TEST(NodePools, HaveTheCpuAndMemoryOfTheMachineType) {
+  const auto size_of = [](const std::string& accelerator, const std::string& topology, const std::string& machine) {
+    const auto pools = parse_node_pools(
+        one_pool({{"name", "a"}, {"accelerator", accelerator}, {"topology", topology}, {"machineType", machine}}));
+    return pools.ok() ? pools->front().cpu + " " + pools->front().memory : pools.error().message();
+  };
+  EXPECT_EQ(size_of("tpu-v6e-slice", "1x1", "ct6e-standard-1t"), "44 176Gi");
+  EXPECT_EQ(size_of("tpu-v6e-slice", "4x4", "ct6e-standard-4t"), "180 720Gi");
+  EXPECT_EQ(size_of("tpu-v6e-slice", "2x4", "ct6e-standard-8t"), "180 1440Gi");
+  EXPECT_EQ(size_of("tpu-v5-lite-podslice", "2x4", "ct5lp-hightpu-8t"), "224 384Gi");
+  EXPECT_EQ(size_of("tpu-v6e-slice", "4x4", "ct6e-standard-2t"),
+            "pools[0].cpu: null should be given, as it is not known of ct6e-standard-2t");
+}
+
+TEST(NodePools, OfAnUnknownMachineTypeSayTheirCpuAndMemory) {
+  const auto pools = parse_node_pools(one_pool({{"name", "a"},
+                                                {"accelerator", "tpu-v6e-slice"},
+                                                {"topology", "4x4"},
+                                                {"machineType", "ct6e-standard-2t"},
+                                                {"cpu", 90},
+                                                {"memory", "360Gi"}}));
+  ASSERT_TRUE(pools.ok()) << pools.error().message();
+  EXPECT_EQ(pools->front().hosts, 8);
+  EXPECT_EQ(pools->front().cpu, "90");
+}
+
 struct Refused {
   const char* title;
   Json config;
