@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -38,7 +37,7 @@ void CrdsPlane::SetUp() {
     plane() = std::move(started).value();
     return;
   }
-  expect_run("kubectl delete crd --all --timeout=30s");
+  expect_run("kubectl delete crd --all --timeout=120s");
 }
 
 void CrdsPlane::TearDown() {
@@ -78,11 +77,11 @@ void CrdsPlane::install() {
 }
 
 void CrdsPlane::wait_established() {
-  expect_run("kubectl wait --for=condition=Established --timeout=30s crd --all");
+  expect_run("kubectl wait --for=condition=Established --timeout=120s crd --all");
   for (const Json& crd : read_crds()) {
     const std::string name = string_at(crd, {"spec", "names", "plural"});
     if (run("kubectl get crd " + string_at(crd, {"metadata", "name"})).exit_code != 0) continue;
-    EXPECT_TRUE(eventually([&] { return run("kubectl explain " + name + ".spec").exit_code == 0; }, 30s)) << name;
+    EXPECT_TRUE(eventually([&] { return run("kubectl explain " + name + ".spec").exit_code == 0; }, 120s)) << name;
   }
 }
 
@@ -109,28 +108,6 @@ std::vector<Json> read_documents(const std::vector<std::string>& paths) {
       out.push_back(std::move(document.value));
     }
   }
-  return out;
-}
-
-std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading, int block) {
-  std::istringstream lines(read_file(page).value());
-  std::vector<std::string> out;
-  bool below = false;
-  int current = -1;
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("## ") && !inside) below = line == heading;
-    if (!below) continue;
-    if (line == "```sh") {
-      ++current;
-      inside = true;
-    } else if (line == "```") {
-      inside = false;
-    } else if (inside && current == block) {
-      out.push_back(line);
-    }
-  }
-  EXPECT_FALSE(out.empty()) << page << ", " << heading;
   return out;
 }
 

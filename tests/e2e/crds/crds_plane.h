@@ -49,10 +49,6 @@ class CrdsPlane : public ::testing::Test {
 /// Files of a folder whose names begin with `prefix` and end with ".yaml", sorted.
 [[nodiscard]] std::vector<std::string> yaml_files(const std::string& folder, const std::string& prefix = {});
 
-/// The commands of the nth sh block, from 0, below a heading ("## ...") of a page.
-[[nodiscard]] std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading,
-                                                           int block);
-
 /// An object of each kind that is valid, named "valid"; of RayCluster with one worker group.
 [[nodiscard]] Json valid_object(const std::string& kind);
 

@@ -3,18 +3,20 @@
 #include <fmt/format.h>
 
 #include "tests/e2e/crds/crds_plane.h"
+#include "tests/support/page_commands.h"
 #include "tests/unit/deploy/crds.h"
 
 namespace tpuslice::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr const char* kPage = "docs/upgrade.md";
-constexpr const char* kHeading = "## From upstream's CRDs";
-constexpr int kApply = 0;  // Blocks of the section.
-constexpr int kMigrate = 1;
-constexpr int kConversion = 2;
+constexpr const char* kApply = "## From upstream's CRDs";
+constexpr const char* kMigrate = "### Objects stored as v1alpha1";
+constexpr const char* kConversion = "### A conversion webhook that is left";
 
 using Upstream = CrdsPlane;
 
@@ -51,10 +53,11 @@ TEST_F(Upstream, ObjectsStoredAsV1alpha1AreKeptAndMigrated) {
     expect_run("kubectl apply --server-side -f " + write(upstream_crd(kind, {"v1", "v1alpha1"})));
   }
   const Json before = expect_json("kubectl get raycluster valid -o json");
-  for (const std::string& command : commands_of_section(kPage, kHeading, kApply)) {
-    if (command.find("apply") != std::string::npos) expect_run(command);
-  }
+  const auto apply = commands_of_section(kPage, kApply);
+  ASSERT_THAT(apply, SizeIs(2));
+  expect_run(apply.front());
   wait_established();
+  EXPECT_THAT(expect_run(apply.back()), ContainsRegex("rayjobs.ray.io +\\[v1alpha1 v1\\]"));
   const std::string stored_versions = "kubectl get crd rayclusters.ray.io -o jsonpath='{.status.storedVersions}'";
   EXPECT_EQ(expect_run(stored_versions), R"(["v1alpha1","v1"])");
 
@@ -66,7 +69,7 @@ TEST_F(Upstream, ObjectsStoredAsV1alpha1AreKeptAndMigrated) {
   EXPECT_EQ(after["metadata"]["generation"], before["metadata"]["generation"]);
   EXPECT_EQ(after["spec"]["workerGroupSpecs"][0]["numOfHosts"], 1) << "defaults are set when it is read";
 
-  for (const std::string& command : commands_of_section(kPage, kHeading, kMigrate)) expect_run(command);
+  for (const std::string& command : commands_of_section(kPage, kMigrate)) expect_run(command);
   const Json migrated = expect_json("kubectl get raycluster valid -o json");
   EXPECT_NE(version_of(migrated), version_of(before)) << "written again, in the stored version";
   EXPECT_EQ(migrated["spec"], after["spec"]);
@@ -104,11 +107,11 @@ TEST_F(Upstream, AConversionWebhookDoesNotPreventTheApply) {
   }
   wait_established();
   expect_run("kubectl create -f " + write(valid_object("JobSet")));
-  expect_run(commands_of_section(kPage, kHeading, kApply).front());
+  expect_run(commands_of_section(kPage, kApply).front());
   wait_established();
   expect_run("kubectl create -f " + write(valid_object("LeaderWorkerSet")));
   EXPECT_EQ(expect_json("kubectl get jobset valid -o json")["spec"]["replicatedJobs"][0]["replicas"], 1);
-  for (const std::string& command : commands_of_section(kPage, kHeading, kConversion)) expect_run(command);
+  for (const std::string& command : commands_of_section(kPage, kConversion)) expect_run(command);
   for (const char* name : {"jobsets.jobset.x-k8s.io", "leaderworkersets.leaderworkerset.x-k8s.io"}) {
     EXPECT_EQ(expect_run(fmt::format("kubectl get crd {} -o jsonpath='{{.spec.conversion}}'", name)),
               R"({"strategy":"None"})");

@@ -109,19 +109,28 @@ Status write_mounts(client::Client& client, const std::string& namespace_name, c
   return {};
 }
 
-/// The webhooks' Service becomes the same path on 127.0.0.1:port.
-Status redirect_webhooks(client::Client& client, int port) {
+/// Replaces the clientConfig of the installed webhooks that have `member`.
+template <typename Change>
+Status change_webhooks(client::Client& client, const char* member, const Change& change) {
   for (const ResourceType& type : kConfigurations) {
     ASSIGN_OR_RETURN(Object configuration, client.get(type, {{}, "tpu-slice-operator"}));
     for (Json& webhook : configuration.mutable_json()["webhooks"]) {
       Json& target = webhook["clientConfig"];
-      target["url"] = fmt::format("https://127.0.0.1:{}{}", port, string_at(target, {"service", "path"}));
-      target.erase("service");
+      if (!target.contains(member)) continue;
+      change(target);
+      target.erase(member);
     }
     const auto replaced = client.replace(type, configuration);
     if (!replaced) return replaced.error();
   }
   return {};
+}
+
+/// The webhooks' Service becomes the same path on 127.0.0.1:port.
+Status redirect_webhooks(client::Client& client, int port) {
+  return change_webhooks(client, "service", [&](Json& target) {
+    target["url"] = fmt::format("https://127.0.0.1:{}{}", port, string_at(target, {"service", "path"}));
+  });
 }
 
 }  // namespace
@@ -182,17 +191,20 @@ void InstallPlane::TearDown() {
   fmt::print("logs: {}\n", plane().dir());
 }
 
+std::vector<std::pair<std::string, std::string>> InstallPlane::environment() {
+  const char* const path = std::getenv("PATH");
+  const std::string programs = fs::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
+  return {{"KUBECONFIG", plane().kubeconfig()},
+          {"HELM_CACHE_HOME", plane().dir() + "/helm"},
+          {"HELM_CONFIG_HOME", plane().dir() + "/helm"},
+          {"HELM_DATA_HOME", plane().dir() + "/helm"},
+          {"PATH", fmt::format("{}:{}:{}", helm_folder(), programs, path == nullptr ? "" : path)}};
+}
+
 CommandOutput InstallPlane::run(const std::string& command) {
   const std::string log = fmt::format("{}/command-{}.log", plane().dir(), command_number());
-  const char* const path = std::getenv("PATH");
-  auto process = Process::start({.program = "/bin/bash",
-                                 .args = {"-o", "pipefail", "-c", command},
-                                 .log = log,
-                                 .env = {{"KUBECONFIG", plane().kubeconfig()},
-                                         {"HELM_CACHE_HOME", plane().dir() + "/helm"},
-                                         {"HELM_CONFIG_HOME", plane().dir() + "/helm"},
-                                         {"HELM_DATA_HOME", plane().dir() + "/helm"},
-                                         {"PATH", helm_folder() + ":" + (path == nullptr ? "" : path)}}});
+  auto process = Process::start(
+      {.program = "/bin/bash", .args = {"-o", "pipefail", "-c", command}, .log = log, .env = environment()});
   if (!process) return {-1, process.error().message()};
   const auto exit_code = (*process)->wait(kCommandLimit);
   return {exit_code.value_or(-1), read_file(log).value_or("")};
@@ -210,7 +222,7 @@ void InstallPlane::apply(const std::string& manifest) {
   expect_run("kubectl apply --server-side -f " + path);
 }
 
-void InstallPlane::start_operator(const std::string& namespace_name) {
+void InstallPlane::start_operator(const std::string& namespace_name, bool metrics_as_installed) {
   const auto deployment = client().get(kDeployments, {namespace_name, "tpu-slice-operator"});
   ASSERT_TRUE(deployment.ok()) << deployment.error().message();
   const Json& pod = deployment->json()["spec"]["template"]["spec"];
@@ -221,10 +233,10 @@ void InstallPlane::start_operator(const std::string& namespace_name) {
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
 
   const int webhook = free_port().value_or(0);
-  const int health = free_port().value_or(0);
+  health_port_ = free_port().value_or(0);
   metrics_port_ = free_port().value_or(0);
   const std::map<std::string, int> ports = {{"--webhook-bind-address=", webhook},
-                                            {"--health-probe-bind-address=", health},
+                                            {"--health-probe-bind-address=", health_port_},
                                             {"--metrics-bind-address=", metrics_port_}};
   std::vector<std::string> args = {"--kubeconfig=" + *kubeconfig, "--shutdown-delay=0"};
   bool secure = true;
@@ -237,7 +249,7 @@ void InstallPlane::start_operator(const std::string& namespace_name) {
     secure = secure && text != "--metrics-secure=false";
     args.push_back(std::move(text));
   }
-  if (secure) args.emplace_back("--metrics-secure=false");  // The test has no token.
+  if (secure && !metrics_as_installed) args.emplace_back("--metrics-secure=false");
 
   const Status redirected = redirect_webhooks(client(), webhook);
   ASSERT_TRUE(redirected.ok()) << redirected.error().message();
@@ -245,7 +257,7 @@ void InstallPlane::start_operator(const std::string& namespace_name) {
   auto process = Process::start({.program = TPUSLICE_OPERATOR_PROGRAM, .args = std::move(args), .log = log_});
   ASSERT_TRUE(process.ok()) << process.error().message();
   operator_ = *std::move(process);
-  const std::string probe = fmt::format("curl -sf http://127.0.0.1:{}/readyz", health);
+  const std::string probe = fmt::format("curl -sf http://127.0.0.1:{}/readyz", health_port_);
   ASSERT_TRUE(eventually([&] { return !operator_->running() || run(probe).exit_code == 0; }));
   ASSERT_TRUE(operator_->running()) << read_file(log_).value_or("");
 }
@@ -253,6 +265,16 @@ void InstallPlane::start_operator(const std::string& namespace_name) {
 void InstallPlane::stop_operator() {
   operator_->signal(SIGTERM);
   EXPECT_EQ(operator_->wait(20s), std::optional(0)) << read_file(log_).value_or("").substr(0, 4000);
+}
+
+void InstallPlane::restore_webhooks() {
+  const Status restored = change_webhooks(client(), "url", [](Json& target) {
+    const std::string url = string_at(target, {"url"});
+    target["service"] = {{"name", "tpu-slice-webhook"},
+                         {"namespace", kOperatorNamespace},
+                         {"path", url.substr(url.find('/', std::string_view("https://").size()))}};
+  });
+  EXPECT_TRUE(restored.ok()) << restored.error().message();
 }
 
 std::string InstallPlane::forbidden_requests() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -40,19 +41,26 @@ class InstallPlane : public ::testing::Test {
   void SetUp() override;
   void TearDown() override;
 
-  /// By a shell in the source folder, with the administrator's kubeconfig, and `helm` in the path.
+  /// The administrator's kubeconfig, and a path with Helm and the operator.
+  [[nodiscard]] static std::vector<std::pair<std::string, std::string>> environment();
+  /// By a shell in the source folder, with that environment.
   static CommandOutput run(const std::string& command);
   /// Expects that it succeeds.
   static std::string expect_run(const std::string& command);
   static void apply(const std::string& manifest);
 
-  /// Directs the installed webhooks to the process, and starts it. Returns when it is ready.
-  void start_operator(const std::string& namespace_name);
+  /// Directs the installed webhooks to the process, and starts it. Returns when it is ready. It serves metrics by HTTP,
+  /// since most tests have no token, or as the Deployment says.
+  void start_operator(const std::string& namespace_name, bool metrics_as_installed = false);
   /// Expects that it ends with status 0.
   void stop_operator();
+  /// Directs the webhooks to the Service again, as an installer expects to find them.
+  static void restore_webhooks();
   /// Requests that the API server has refused for lack of permissions, from the metrics.
   [[nodiscard]] std::string forbidden_requests();
   [[nodiscard]] const std::string& operator_log() const { return log_; }
+  [[nodiscard]] int health_port() const { return health_port_; }
+  [[nodiscard]] int metrics_port() const { return metrics_port_; }
 
   /// Pods of the namespace default with TPUs that are not terminating.
   [[nodiscard]] static std::vector<Object> tpu_pods();
@@ -65,6 +73,7 @@ class InstallPlane : public ::testing::Test {
 
   std::unique_ptr<Process> operator_;
   std::string log_;
+  int health_port_ = 0;
   int metrics_port_ = 0;
 };
 

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "api/base/file.h"
-#include "api/base/strings.h"
 #include "tests/e2e/install/install_plane.h"
 #include "tests/e2e/install/ways.h"
 #include "tests/e2e/uninstall/workloads.h"
 #include "tests/support/eventually.h"
+#include "tests/support/page_commands.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -98,34 +98,16 @@ INSTANTIATE_TEST_SUITE_P(Ways, Install, ::testing::ValuesIn(install_ways()), [](
   return name;
 });
 
-/// Lines of code blocks, without comments.
-std::vector<std::string> commands_of(const std::string& page) {
-  std::vector<std::string> commands;
-  bool in_block = false;
-  for (const std::string& line : split(page, '\n')) {
-    if (line.starts_with("```")) {
-      in_block = line == "```sh";
-    } else if (in_block) {
-      commands.push_back(trimmed(line.substr(0, line.find(" #"))));
-    }
-  }
-  return commands;
-}
-
 TEST(InstallPage, HasTheCommandsThatTheTestsRun) {
-  const auto page = read_file("docs/install.md");
-  ASSERT_TRUE(page.ok());
-  const auto commands = commands_of(*page);
   std::set<std::string> tested;
-  for (const InstallWay& way : install_ways()) {
-    EXPECT_THAT(commands, Contains(way.install));
-    tested.insert(way.install);
+  for (const InstallWay& way : install_ways()) tested.insert(way.install);
+  std::set<std::string> on_page;
+  for (const PageCommand& command : commands_of_page("docs/install.md")) {
+    on_page.insert(command.text);
+    if (command.heading != "## Kustomize" && command.heading != "## Helm") continue;
+    EXPECT_TRUE(tested.contains(command.text)) << command.where() << ": " << command.text << " is run by no test";
   }
-  for (const std::string& command : commands) {
-    if (!command.starts_with("helm install") && command.find(" -k deploy/overlays") == std::string::npos) continue;
-    if (command.find(" delete ") != std::string::npos || command.find("overlays/drain") != std::string::npos) continue;
-    EXPECT_TRUE(tested.contains(command)) << command << " is run by no test";
-  }
+  for (const std::string& command : tested) EXPECT_THAT(on_page, Contains(command));
 }
 
 }  // namespace

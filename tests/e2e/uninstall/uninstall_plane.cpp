@@ -1,14 +1,15 @@
 #include "tests/e2e/uninstall/uninstall_plane.h"
 
 #include <algorithm>
-#include <sstream>
+#include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/base/strings.h"
 #include "tests/e2e/uninstall/workloads.h"
 #include "tests/support/live_pods.h"
+#include "tests/support/page_commands.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -51,24 +52,6 @@ bool has_gate(const Object& pod) {
   return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
 }
 
-std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading) {
-  std::vector<std::string> commands;
-  std::istringstream in(page);
-  bool in_section = false;
-  bool in_block = false;
-  for (std::string line; std::getline(in, line);) {
-    if (line == heading) in_section = true;
-    if (!in_section) continue;
-    if (line == "```" && in_block) break;
-    if (in_block) {
-      const std::string command = trimmed(line.substr(0, line.find(" #")));
-      if (!command.empty()) commands.push_back(command);
-    }
-    if (line == "```sh") in_block = true;
-  }
-  return commands;
-}
-
 void UninstallPlane::SetUp() {
   ControlPlaneOptions options;
   options.pools = tpu_pools(0, kPools);
@@ -109,8 +92,13 @@ void UninstallPlane::TearDown() {
 
 CommandOutput UninstallPlane::run(const std::string& command) {
   const std::string log = fmt::format("{}/command-{}.log", plane_->dir(), commands_++);
+  const std::string programs = std::filesystem::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
+  const char* const path = std::getenv("PATH");
   auto process = Process::start(
-      {.program = "/bin/sh", .args = {"-c", command}, .log = log, .env = {{"KUBECONFIG", plane_->kubeconfig()}}});
+      {.program = "/bin/sh",
+       .args = {"-c", command},
+       .log = log,
+       .env = {{"KUBECONFIG", plane_->kubeconfig()}, {"PATH", programs + ":" + (path == nullptr ? "" : path)}}});
   if (!process) return {-1, process.error().message()};
   const auto exit_code = (*process)->wait(kCommandLimit);
   return {exit_code.value_or(-1), read_file(log).value_or("")};
@@ -138,7 +126,6 @@ CommandOutput UninstallPlane::run_operator(std::vector<std::string> flags, const
 }
 
 void UninstallPlane::run_from_page(const std::string& command) {
-  if (command.find(" logs ") != std::string::npos) return;  // No kubelet has logs.
   expect_run(command);
   if (command.find("scale deployment/tpu-slice-operator --replicas=0") != std::string::npos) {
     const Status stopped = operator_->stop();
@@ -149,16 +136,15 @@ void UninstallPlane::run_from_page(const std::string& command) {
 }
 
 void UninstallPlane::run_section(const std::string& heading) {
-  const auto page = read_file("docs/install.md");
-  ASSERT_TRUE(page.ok()) << page.error().message();
-  const auto commands = commands_of_section(*page, heading);
-  ASSERT_FALSE(commands.empty()) << heading;
-  for (const std::string& command : commands) {
-    if (command.starts_with("docker ")) continue;
-    fmt::print("$ {}\n", command);
-    ASSERT_NO_FATAL_FAILURE(run_from_page(command));
-    ASSERT_FALSE(HasFailure()) << command;
+  int run = 0;
+  for (const PageCommand& command : commands_of_page(kInstallPage)) {
+    if (command.heading != heading || command.block != 0 || !reason_without_test(command).empty()) continue;
+    fmt::print("$ {}\n", command.text);
+    ASSERT_NO_FATAL_FAILURE(run_from_page(command.text));
+    ASSERT_FALSE(HasFailure()) << command.where();
+    ++run;
   }
+  ASSERT_GT(run, 0) << heading;
 }
 
 void UninstallPlane::run_drain_job() {

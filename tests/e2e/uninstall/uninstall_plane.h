@@ -18,13 +18,12 @@
 
 namespace tpuslice::testing {
 
+inline constexpr const char* kInstallPage = "docs/install.md";
+
 struct CommandOutput {
   int exit_code = -1;
   std::string text;  ///< stdout and stderr.
 };
-
-/// The commands of the first sh block below the heading, without comments.
-[[nodiscard]] std::vector<std::string> commands_of_section(const std::string& page, const std::string& heading);
 
 /// Whether the pod has the operator's scheduling gate.
 [[nodiscard]] bool has_gate(const Object& pod);
@@ -44,7 +43,7 @@ class UninstallPlane : public ::testing::Test {
   void apply(const std::string& manifest);
   /// Runs a command of the page, and what the cluster's nodes would do.
   void run_from_page(const std::string& command);
-  /// The commands of the section's first sh block, each with run_from_page(), but for the build of the image.
+  /// The commands of the section's first block that can be run, each with run_from_page().
   void run_section(const std::string& heading);
   /// With the ServiceAccount and webhook configurations that are installed.
   void start_operator();

@@ -7,6 +7,7 @@
 
 #include "tests/e2e/uninstall/uninstall_plane.h"
 #include "tests/e2e/uninstall/workloads.h"
+#include "tests/support/page_commands.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
@@ -79,18 +80,14 @@ TEST_F(Uninstall, LetsWorkloadsRunOnAndStart) {
 
 TEST_F(Uninstall, IsRefusedWhileAnOperatorRuns) {
   // Its pods, which do nothing here.
-  const CommandOutput output = run_operator({"--drain", "--leader-election-namespace=tpu-slice-system"}, admin());
+  const auto commands = commands_of_section(kInstallPage, "## Remove", 1);
+  ASSERT_THAT(commands, SizeIs(1));
+  const CommandOutput output = run(commands.front());
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.text, AllOf(HasSubstr("runs the operator; stop the operator first: kubectl -n tpu-slice-system "
                                            "scale deployment/tpu-slice-operator --replicas=0"),
                                  Not(HasSubstr("gate removed"))));
   EXPECT_THAT(expect_run("kubectl get mutatingwebhookconfigurations -o name"), HasSubstr("tpu-slice-operator"));
-}
-
-TEST(InstallPage, CommandsAreThoseOfTheFirstBlockOfASection) {
-  EXPECT_EQ(commands_of_section("# A\n```sh\nno\n```\n## B\ntext\n```sh\none   # comment\n\ntwo\n```\n```sh\nno\n```\n",
-                                "## B"),
-            (std::vector<std::string>{"one", "two"}));
 }
 
 }  // namespace
