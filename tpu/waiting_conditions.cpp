@@ -21,20 +21,19 @@ constexpr std::size_t kMaxReasonsInMessage = 3;
 /// Waiting reasons by slice or pod.
 using Reasons = std::map<std::string, std::string, std::less<>>;
 
-/// The message leaves out how many there are, and goes on to name those that `before`, the last message, names: both
-/// change with every slice, and each change would be a write.
+/// Of more than kMaxReasonsInMessage, the message leaves out how many there are, and goes on to name those that
+/// `before`, the last message, names: both change with every slice, and each change would be a write.
 std::string to_message(const Reasons& reasons, std::string_view before) {
   std::vector<std::string> named_before;
   std::vector<std::string> listed;
   for (const auto& [name, reason] : reasons) {
     std::string line = fmt::format("{}: {}", name, reason);
     if (named_before.size() < kMaxReasonsInMessage && before.find(line) != std::string_view::npos) {
-      named_before.push_back(std::move(line));
-    } else if (listed.size() < kMaxReasonsInMessage) {
-      listed.push_back(std::move(line));
+      named_before.push_back(line);
     }
+    if (listed.size() < kMaxReasonsInMessage) listed.push_back(std::move(line));
   }
-  if (!named_before.empty()) listed = std::move(named_before);
+  if (!named_before.empty() && reasons.size() > kMaxReasonsInMessage) listed = std::move(named_before);
   if (reasons.size() > listed.size()) listed.emplace_back("others wait, too");
   return fmt::format("{}", fmt::join(listed, "; "));
 }

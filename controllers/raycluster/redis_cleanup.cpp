@@ -64,12 +64,19 @@ std::string remains(const RayClusterSpec& spec) {
   return fmt::format("Redis storage namespace \"{}\" may need manual cleanup", spec.fault_tolerance.storage_namespace);
 }
 
+/// The garbage collector removes the finalizer "orphan" when it has removed the owner references of the pods.
+bool is_deleted_with_orphans(const RayClusterObserved& seen) {
+  if (has_finalizer(seen.cluster, "orphan")) return true;
+  return std::ranges::any_of(not_terminating(by_type(seen.pods).heads),
+                             [](const PodPtr& head) { return !head->has_owner && !head->finished(); });
+}
+
 /// Why Redis is not cleaned at all; empty if it is.
 std::string reason_to_skip(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options) {
   if (spec.managed_by_other()) return fmt::format("spec.managedBy is {}", spec.managed_by);
   if (!options.redis_cleanup) return "redisCleanup is false in the operator's configuration";
   if (!spec.fault_tolerance.uses_redis()) return "the cluster is not fault-tolerant with Redis any more";
-  if (has_finalizer(seen.cluster, "orphan")) return "the cluster is deleted with --cascade=orphan, and its pods run on";
+  if (is_deleted_with_orphans(seen)) return "the cluster is deleted with --cascade=orphan, and its pods run on";
   const bool refused = seen.last_failure && seen.last_failure->reason == kFailedRedisCleanupJob &&
                        seen.last_failure->message.find("because it is being terminated") != std::string::npos;
   return refused ? "the namespace is being terminated" : "";

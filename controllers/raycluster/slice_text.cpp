@@ -50,7 +50,10 @@ std::optional<SliceText> SliceText::make(Json pod, const Json& common) {
   Json& metadata = pod["metadata"];
   metadata["name"] = mark(Field::kPodName);
   metadata["labels"][std::string(tpu::kRayHostIndex)] = mark(Field::kIndex);
-  if (find_path(pod, {"metadata", "annotations", tpu::kSliceHost}) != nullptr) {
+  const auto has_index = [](const Json& json) {
+    return find_path(json, {"metadata", "annotations", tpu::kSliceHost}) != nullptr;
+  };
+  if (has_index(pod) && !has_index(common)) {
     metadata["annotations"][std::string(tpu::kSliceHost)] = mark(Field::kIndex);
   }
   const bool own_hostname = find_path(common, {"spec", "hostname"}) == nullptr;

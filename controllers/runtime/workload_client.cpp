@@ -20,20 +20,23 @@ constexpr std::size_t kMaxResponse = 1U << 20U;
 /// The host of "10.0.1.7:8265" and "[fd00::1]:8265".
 std::string_view host_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
 
+/// Also multicast and broadcast.
 bool is_local_ipv4(const std::array<unsigned char, 4>& bytes) {
-  return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254);
+  return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254) || bytes[0] >= 224;
 }
+
+/// Prefixes of IPv6 addresses that end with an IPv4 address: compatible (also :: and ::1), mapped, NAT64.
+constexpr std::array<std::array<unsigned char, 12>, 3> kOfIpv4 = {
+    {{}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, {0, 0x64, 0xff, 0x9b}}};
 
 bool is_local_ipv6(const std::array<unsigned char, 16>& bytes) {
-  const auto zeros = std::ranges::find_if(bytes, [](unsigned char byte) { return byte != 0; }) - bytes.begin();
-  if (zeros == 16 || (zeros == 15 && bytes[15] == 1)) return true;  // :: and ::1
-  if (zeros == 10 && bytes[10] == 0xff && bytes[11] == 0xff) {      // ::ffff:a.b.c.d
-    return is_local_ipv4({bytes[12], bytes[13], bytes[14], bytes[15]});
-  }
-  return bytes[0] == 0xfe && (bytes[1] & 0xc0U) == 0x80;
+  const bool of_ipv4 = std::ranges::any_of(
+      kOfIpv4, [&](const auto& prefix) { return std::equal(prefix.begin(), prefix.end(), bytes.begin()); });
+  if (of_ipv4) return is_local_ipv4({bytes[12], bytes[13], bytes[14], bytes[15]});
+  return bytes[0] == 0xff || (bytes[0] == 0xfe && (bytes[1] & 0xc0U) == 0x80);
 }
 
-/// An IP address, and neither loopback nor unspecified nor link-local.
+/// An IP address, and neither loopback, unspecified, link-local nor multicast.
 bool is_pod_address(std::string_view host) {
   std::array<unsigned char, 4> ipv4{};
   if (inet_pton(AF_INET, std::string(host).c_str(), ipv4.data()) == 1) return !is_local_ipv4(ipv4);

@@ -26,6 +26,12 @@ struct Classified {
   std::optional<Timestamp> changes_at;
 };
 
+/// Unique: the uid may be unknown.
+std::string name_of_workload(const Slice& slice) {
+  const plan::ObjectReference workload = workload_of(*slice.any_pod());
+  return fmt::format("{} {} {} {}", workload.api_version, workload.kind, workload.key.to_string(), workload.uid);
+}
+
 /// Some of its pods were created without a gate, so the gated ones cannot be placed.
 bool is_partly_gated(const Slice& slice, Phase phase) {
   return phase == Phase::kUngated &&
@@ -79,7 +85,7 @@ class PlanBuilder {
     for (const Slice& slice : slices) {
       const bool waits =
           std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
-      if (waits) waiting_workloads_.insert(workload_of(*slice.any_pod()).uid);
+      if (waits) waiting_workloads_.insert(name_of_workload(slice));
     }
   }
 
@@ -121,7 +127,7 @@ class PlanBuilder {
     if (written == waiting.reason) return;
     writes_.push_back(set_waiting_reason(pod, waiting.reason));
     notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
-    if (written.empty()) add_newly_waiting(waiting, pod.key);
+    if (written.empty()) add_newly_waiting(waiting);
   }
 
   /// Ends the slice. The pods that its controller recreates wait like those of a new slice.
@@ -165,8 +171,6 @@ class PlanBuilder {
     }
   }
 
-  void requeue_within(Duration time) { plan::requeue_within(plan_.requeue_after, time); }
-
   void set_waiting_count(const std::string& reason, std::size_t slices) {
     plan_.measurements.push_back({Measurement::Kind::kLevel,
                                   "tpuslice_slices_waiting",
@@ -192,19 +196,17 @@ class PlanBuilder {
   struct NewlyWaiting {
     const Slice* first = nullptr;
     std::string reason;  ///< Of the first one.
-    ObjectKey pod;       ///< That gets its reason.
     std::size_t slices = 0;
   };
 
   /// One event for each workload, when the first of its slices begins to wait.
-  void add_newly_waiting(const WaitingSlice& waiting, const ObjectKey& pod) {
-    const std::string uid = workload_of(*waiting.slice->any_pod()).uid;
-    if (waiting_workloads_.contains(uid)) return;
-    NewlyWaiting& newly = newly_waiting_[uid];
+  void add_newly_waiting(const WaitingSlice& waiting) {
+    const std::string workload = name_of_workload(*waiting.slice);
+    if (waiting_workloads_.contains(workload)) return;
+    NewlyWaiting& newly = newly_waiting_[workload];
     if (newly.slices++ == 0) {
       newly.first = waiting.slice;
       newly.reason = waiting.reason;
-      newly.pod = pod;
     }
   }
   void add_waiting_event(const NewlyWaiting& newly) {
@@ -212,7 +214,7 @@ class PlanBuilder {
     std::string message =
         newly.slices == 1 ? fmt::format("Slice {} waits: {}", name, newly.reason)
                           : fmt::format("{} slices wait, slice {} among them: {}", newly.slices, name, newly.reason);
-    add_event(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message), newly.pod});
+    add_event(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message), std::nullopt});
   }
 
   void add_event(const Slice& slice, plan::EventIntent intent) {
@@ -232,13 +234,13 @@ class PlanBuilder {
   std::vector<plan::Action> records_;  ///< Of preemptions; likewise:
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
-  std::set<std::string> waiting_workloads_;  ///< By uid: some slice has a waiting reason already.
+  std::set<std::string> waiting_workloads_;  ///< Some slice has a waiting reason already.
   std::map<std::string, NewlyWaiting> newly_waiting_;
   std::vector<std::string> notes_;
 };
 
 /// No event says that the store of the ConfigMap is synced, or that it exists.
-constexpr Duration kRecordsRetry = std::chrono::seconds(1);
+constexpr Duration kRecordsRetry = std::chrono::seconds(5);
 
 ObjectKey preemptions_key(const Options& options) {
   return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
@@ -253,17 +255,12 @@ PreemptionBudget preemption_budget(const PlacementObserved& seen, const Options&
   return {options.max_preemptions_per_hour, record, seen.now};
 }
 
-/// Ends the victims, once that is recorded; first, the ConfigMap for the records is created.
+/// Ends the victims, once that is recorded.
 void add_preemptions(const std::vector<Preemption>& preemptions, const PlacementObserved& seen, PreemptionBudget budget,
-                     const Options& options, PlanBuilder& builder) {
+                     PlanBuilder& builder) {
   if (preemptions.empty()) return;
-  const auto& records = seen.preemptions.records;
-  if (records == nullptr) {
-    builder.requeue_within(kRecordsRetry);
-    return builder.add_preemption_record(create_preemption_records(preemptions_key(options)));
-  }
   budget.use(preemptions.size());
-  builder.add_preemption_record(write_preemption_record(*records, seen.accelerator, budget, seen.now));
+  builder.add_preemption_record(write_preemption_record(*seen.preemptions.records, seen.accelerator, budget, seen.now));
   for (const Preemption& each : preemptions) builder.add(each);
 }
 
@@ -293,10 +290,13 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
+  bool creates_records = false;
   if (options.max_preemptions_per_hour > 0 && !request.ready.empty()) {
     request.preemption_budget = preemption_budget(seen, options);
-    if (!seen.preemptions.readable) {
-      request.preemption_budget.block(fmt::format("ConfigMap {} cannot be read", preemptions_key(options).to_string()));
+    if (seen.preemptions.records == nullptr) {
+      creates_records = seen.preemptions.readable;
+      request.preemption_budget.block(fmt::format("ConfigMap {} {}", preemptions_key(options).to_string(),
+                                                  creates_records ? "is being created" : "cannot be read"));
       set_earlier(classified.changes_at, seen.now + kRecordsRetry);
     }
     const std::optional<Timestamp> budget_changes = request.preemption_budget.changes_at();
@@ -323,7 +323,8 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
         plan_provisioning_requests(assignment.waiting, seen.provisioning, seen.accelerator, seen.now, options.scale_up);
     if (requests.changes_at) set_earlier(classified.changes_at, *requests.changes_at);
     for (const Placement& placement : assignment.placements) builder.add(placement);
-    add_preemptions(assignment.preemptions, seen, request.preemption_budget, options, builder);
+    add_preemptions(assignment.preemptions, seen, request.preemption_budget, builder);
+    if (creates_records) builder.add_preemption_record(create_preemption_records(preemptions_key(options)));
     for (WaitingSlice& waiting : assignment.waiting) {
       // The reasons of many new slices would change with each placement.
       const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;

@@ -44,7 +44,7 @@ Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const
 
 PreemptionBudget::PreemptionBudget(std::size_t limit, std::string_view record, Timestamp now)
     : limit_(limit), now_(now) {
-  for (std::size_t entries = 0; !record.empty() && entries < kMaxEntries; ++entries) {
+  while (!record.empty() && used_.size() < kMaxEntries) {
     const std::size_t end = record.find(kSeparator);
     const auto entry = read_entry(record.substr(0, end));
     record = end == std::string_view::npos ? std::string_view() : record.substr(end + kSeparator.size());

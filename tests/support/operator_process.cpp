@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -172,6 +173,12 @@ Status OperatorProcess::stop(Duration limit) {
 void OperatorProcess::pause() { process_->signal(SIGSTOP); }
 
 void OperatorProcess::resume() { process_->signal(SIGCONT); }
+
+std::string path_with_programs() {
+  const std::string programs = std::filesystem::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
+  const char* const path = std::getenv("PATH");
+  return path == nullptr ? programs : programs + ":" + path;
+}
 
 Result<std::string> OperatorProcess::get(int port, const std::string& path) {
   ASSIGN_OR_RETURN(PlainResponse response, plain_get(port, path, kRequestTimeout));

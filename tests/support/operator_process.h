@@ -107,6 +107,9 @@ class OperatorProcess {
   std::unique_ptr<Process> process_;
 };
 
+/// The variable PATH of this process, preceded by the folder of this build's programs.
+[[nodiscard]] std::string path_with_programs();
+
 /// Applies deploy/crds, the namespace of deploy/operator, deploy/rbac and the admission policy of deploy/webhook.
 /// Errors: of the API server, with file and line.
 Status install_operator(client::Client& client);

@@ -14,6 +14,7 @@
 namespace tpuslice::http {
 
 inline constexpr std::uint32_t kMaxHead = 256U << 10U;  ///< Bytes of status line and headers.
+inline constexpr int kMaxInterim = 16;                  ///< Interim answers to a request.
 
 /// Whether a body with these headers is packed.
 [[nodiscard]] inline bool is_gzip(const Headers& headers) {
@@ -28,7 +29,7 @@ bool read_head(Socket& socket, boost::beast::flat_buffer& buffer, bool head_only
                std::optional<boost::beast::http::response_parser<Body>>& parser, Response& response,
                Socket::ErrorCode& problem) {
   bool answered = false;
-  while (true) {
+  for (int interim = 0; interim <= kMaxInterim; ++interim) {
     parser.emplace();
     parser->header_limit(kMaxHead);
     parser->body_limit(max_body);
@@ -46,6 +47,8 @@ bool read_head(Socket& socket, boost::beast::flat_buffer& buffer, bool head_only
     }
     return answered;
   }
+  problem = boost::beast::http::error::header_limit;
+  return answered;
 }
 
 }  // namespace tpuslice::http

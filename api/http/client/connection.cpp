@@ -37,15 +37,19 @@ Status Connection::connect(const Call& call) {
   const auto addresses = resolve(target.host, target.port, call.until, call.stop);
   if (!addresses) return addresses.error().within(call.what);
   Socket::ErrorCode problem;
-  for (const Address& address : *addresses) {
+  for (std::size_t i = 0; i < addresses->size(); ++i) {
     socket_ = std::make_unique<Socket>();
-    socket_->set_limits(call.until, connector_.options.idle_timeout);
+    // An address that does not answer leaves time for the others.
+    const Instant now = clock_.now();
+    const auto left = static_cast<std::int64_t>(addresses->size() - i);
+    socket_->set_limits(now + (call.until - now) / left, connector_.options.idle_timeout);
     const std::stop_callback on_stop(call.stop, [this] { socket_->interrupt(); });
-    problem = socket_->connect(address);
+    problem = socket_->connect((*addresses)[i]);
     if (!problem) break;
     if (call.stop.stop_requested() || clock_.now() >= call.until) return error_of(problem, call);
   }
   if (problem) return Error::unavailable("{}: no connection: {}", call.what, problem.message());
+  socket_->set_limits(call.until, connector_.options.idle_timeout);
   set_socket_options(socket_->descriptor(), connector_.options);
   return {};
 }
@@ -59,6 +63,10 @@ Status Connection::ask_for_tunnel(const Call& call) {
   if (!problem) beast::http::read(*socket_, buffer_, parser, problem);
   if (problem) return error_of(problem, call);
   const unsigned status = parser.get().result_int();
+  // They would be read as if they had come through TLS.
+  if (buffer_.size() > 0) {
+    return Error::unavailable("{}: the proxy {} sent bytes before TLS", call.what, connector_.proxy->origin());
+  }
   if (status / 100 == 2) return {};
   return Error::unavailable("{}: the proxy {} opens no tunnel: status {}", call.what, connector_.proxy->origin(),
                             status);

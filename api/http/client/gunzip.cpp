@@ -54,7 +54,7 @@ std::optional<GunzipProblem> gunzip(std::string_view bytes, std::size_t limit, s
   // One byte more than allowed shows that there is more.
   if (const auto problem = unpacking.unpack(bytes, limit + 1, out)) return problem;
   if (out.size() > limit) return GunzipProblem::kTooLong;
-  return unpacking.done() ? std::nullopt : std::optional(GunzipProblem::kDamaged);
+  return unpacking.done() && bytes.empty() ? std::nullopt : std::optional(GunzipProblem::kDamaged);
 }
 
 }  // namespace tpuslice::http

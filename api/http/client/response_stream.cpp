@@ -50,6 +50,7 @@ class ResponseStream::Body {
       packing_->bytes.clear();
       parse(kReadSize, packing_->bytes, problem);
       if (problem || packing_->bytes.empty()) return;
+      packing_->any = true;
     }
   }
 
@@ -66,11 +67,14 @@ class ResponseStream::Body {
 
   /// The server ended the body as it should.
   [[nodiscard]] bool done() const { return parser_->is_done(); }
+  /// Of a body that is packed: its end was reached.
+  [[nodiscard]] bool unpacked() const { return !packing_ || !packing_->any || packing_->gunzip.done(); }
 
  private:
   struct Packing {
     Gunzip gunzip;
     std::string bytes;  ///< Not unpacked yet.
+    bool any = false;   ///< Some bytes have come.
   };
 
   void parse(std::size_t limit, std::string& out, Socket::ErrorCode& problem) {
@@ -122,14 +126,19 @@ Result<std::string> ResponseStream::read(Duration wait, std::stop_token stop) {
   const std::stop_callback on_stop(stop, [&socket] { socket.interrupt(); });
   const Duration idle_timeout = connector_->options.idle_timeout;
   const Instant until = clock_.now() + std::min(wait, kMaxWait);
-  socket.set_limits(std::min(until, heard_ + idle_timeout), kMaxWait);
+  socket.set_limits(std::min(until, heard_ + idle_timeout), kMaxWait, true);
   std::string out;
+  bool wait_is_over = false;
   Socket::ErrorCode problem;
   while (true) {
     body_->take(connector_->options.stream_buffer, out, problem);
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
     if (!out.empty()) return out;
-    if (!problem && body_->done()) return end_of_stream();
+    if (!problem && body_->done()) {
+      if (body_->unpacked()) return end_of_stream();
+      return Error::unavailable("{}: the compressed body is damaged", what_);
+    }
+    if (!problem && wait_is_over) return std::string();
     if (!problem) body_->fill(socket, problem);
     if (problem == boost::system::errc::timed_out) {
       if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
@@ -144,6 +153,8 @@ Result<std::string> ResponseStream::read(Duration wait, std::stop_token stop) {
                          : Error::unavailable("{}: TLS: {}", what_, tls);
     }
     heard_ = clock_.now();
+    // Bytes may come that are none of the body.
+    if (heard_ >= until) wait_is_over = true;
   }
 }
 

@@ -21,7 +21,10 @@ namespace errc = boost::system::errc;
 constexpr std::int64_t kMaxPoll = 60'000;  ///< Milliseconds.
 constexpr std::size_t kMaxWriteSize = 1U << 20U;
 
-Socket::ErrorCode system_error(int number) { return {number, boost::system::system_category()}; }
+/// ETIMEDOUT of the system is a connection that was lost: keepalive or TCP_USER_TIMEOUT ended it.
+Socket::ErrorCode system_error(int number) {
+  return {number == ETIMEDOUT ? ECONNABORTED : number, boost::system::system_category()};
+}
 Socket::ErrorCode timed_out() { return errc::make_error_code(errc::timed_out); }
 
 Result<std::vector<Address>> look_up(const std::string& host, std::uint16_t port, int flags) {
@@ -80,9 +83,10 @@ Socket::~Socket() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void Socket::set_limits(Instant until, Duration idle) {
+void Socket::set_limits(Instant until, Duration idle, bool polls) {
   until_ = until;
   idle_ = idle;
+  polls_ = polls;
 }
 
 Socket::ErrorCode Socket::connect(const Address& address) {
@@ -131,6 +135,7 @@ Socket::ErrorCode Socket::wait(short events) const {
 template <typename Operation>
 Socket::ErrorCode Socket::over_tls(Operation operation) {
   while (true) {
+    if (expired()) return timed_out();
     ERR_clear_error();
     errno = 0;
     const int result = operation();
@@ -168,6 +173,10 @@ std::size_t Socket::read(char* data, std::size_t size, ErrorCode& problem) {
     return problem ? 0 : done;
   }
   while (true) {
+    if (expired()) {
+      problem = timed_out();
+      return 0;
+    }
     const ssize_t got = ::recv(fd_, data, size, 0);
     if (got > 0) return static_cast<std::size_t>(got);
     problem = got == 0 ? ErrorCode(boost::asio::error::eof) : ErrorCode();
@@ -187,6 +196,10 @@ std::size_t Socket::write(const char* data, std::size_t size, ErrorCode& problem
     return problem ? 0 : done;
   }
   while (true) {
+    if (expired()) {
+      problem = timed_out();
+      return 0;
+    }
     const ssize_t put = ::send(fd_, data, size, MSG_NOSIGNAL);
     if (put >= 0) return static_cast<std::size_t>(put);
     problem = {};

@@ -45,8 +45,9 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  /// From here on: no wait lasts beyond `until`, and none longer than `idle`.
-  void set_limits(Instant until, Duration idle);
+  /// From here on: no wait lasts beyond `until`, and none longer than `idle`. After `until` nothing is read or written,
+  /// though there may be bytes; with `polls` those that have arrived are read.
+  void set_limits(Instant until, Duration idle, bool polls = false);
 
   ErrorCode connect(const Address& address);
   /// `server_name` is sent as SNI; empty: none.
@@ -91,6 +92,7 @@ class Socket {
   std::size_t read(char* data, std::size_t size, ErrorCode& problem);
   std::size_t write(const char* data, std::size_t size, ErrorCode& problem);
   [[nodiscard]] ErrorCode wait(short events) const;
+  [[nodiscard]] bool expired() const { return !polls_ && clock_.now() >= until_; }
   template <typename Operation>
   ErrorCode over_tls(Operation operation);
   template <typename Operation>
@@ -104,6 +106,7 @@ class Socket {
   const RealClock clock_{};
   Instant until_ = Instant::max();
   Duration idle_ = Duration::max();
+  bool polls_ = false;
   SslPtr tls_;
   std::string tls_problem_;
   int fd_ = -1;  ///< Set once, under the lock.

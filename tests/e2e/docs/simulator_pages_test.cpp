@@ -1,5 +1,4 @@
 // The commands of README.md and docs/simulator.md that use the simulated cluster.
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -25,11 +24,9 @@ constexpr const char* kDemo = "cmd/tpu-slice-sim/demo.sh build/dev/bin/tpu-slice
 class SimulatorPages : public ::testing::Test {
  protected:
   SimulatorPages() {
-    const std::string programs = std::filesystem::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
-    const char* const path = std::getenv("PATH");
-    runner_ = std::make_unique<PageRunner>(PageRunnerOptions{
-        .directory = make_temporary_directory("tpu-slice-docs").value(),
-        .environment = {{"PATH", programs + ":" + (path == nullptr ? "" : path)}, {"KUBECONFIG", "/dev/null"}}});
+    runner_ = std::make_unique<PageRunner>(
+        PageRunnerOptions{.directory = make_temporary_directory("tpu-slice-docs").value(),
+                          .environment = {{"PATH", path_with_programs()}, {"KUBECONFIG", "/dev/null"}}});
     runner_->in_background("tpu-slice-sim --serve", "simulated cluster at");
     runner_->in_background("tpu-slice-sim --no-operator --serve", "simulated cluster at");
   }

@@ -1,7 +1,6 @@
 #include "tests/e2e/install/install_plane.h"
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -192,13 +191,11 @@ void InstallPlane::TearDown() {
 }
 
 std::vector<std::pair<std::string, std::string>> InstallPlane::environment() {
-  const char* const path = std::getenv("PATH");
-  const std::string programs = fs::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
   return {{"KUBECONFIG", plane().kubeconfig()},
           {"HELM_CACHE_HOME", plane().dir() + "/helm"},
           {"HELM_CONFIG_HOME", plane().dir() + "/helm"},
           {"HELM_DATA_HOME", plane().dir() + "/helm"},
-          {"PATH", fmt::format("{}:{}:{}", helm_folder(), programs, path == nullptr ? "" : path)}};
+          {"PATH", fmt::format("{}:{}", helm_folder(), path_with_programs())}};
 }
 
 CommandOutput InstallPlane::run(const std::string& command) {

@@ -159,11 +159,13 @@ Result<ScenarioRunner::CommandResult> ScenarioRunner::run_command(const std::str
   const std::string output = fmt::format("{}/{}.output", world_.dir(), namespace_);
   std::error_code ignored;
   fs::remove(output, ignored);
-  ASSIGN_OR_RETURN(const auto process,
-                   testing::Process::start({.program = "/bin/bash",
-                                            .args = {"-o", "pipefail", "-c", command},
-                                            .log = output,
-                                            .env = {{"KUBECONFIG", kubeconfig_}, {"HOME", world_.dir()}}}));
+  ASSIGN_OR_RETURN(
+      const auto process,
+      testing::Process::start(
+          {.program = "/bin/bash",
+           .args = {"-o", "pipefail", "-c", command},
+           .log = output,
+           .env = {{"KUBECONFIG", kubeconfig_}, {"HOME", world_.dir()}, {"PATH", testing::path_with_programs()}}}));
   const auto status = process->wait(limit);
   if (!status) process->kill();
   auto text = read_file(output);

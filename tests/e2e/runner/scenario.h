@@ -50,7 +50,8 @@
 //       on: pods -l ray.io/replica-host-index=0
 //     - dashboards: slow                # failing, invalid, wrong types, huge, none (as they should be)
 //     - dashboard request: POST .* /api/jobs/train-.*/stop   # has been received since the scenario began
-//     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace
+//     - run: kubectl get rayclusters    # a shell command; kubectl uses the scenario's namespace, and the
+//                                     # programs of this build are in the PATH
 //       prints: train +4 +4 .* ready    # a regular expression of a line of its output; repeated until it matches
 //       within: 20s
 //     - remember: before                # saves values for later steps

@@ -1,8 +1,6 @@
 #include "tests/e2e/uninstall/uninstall_plane.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -92,13 +90,10 @@ void UninstallPlane::TearDown() {
 
 CommandOutput UninstallPlane::run(const std::string& command) {
   const std::string log = fmt::format("{}/command-{}.log", plane_->dir(), commands_++);
-  const std::string programs = std::filesystem::path(TPUSLICE_OPERATOR_PROGRAM).parent_path();
-  const char* const path = std::getenv("PATH");
-  auto process = Process::start(
-      {.program = "/bin/sh",
-       .args = {"-c", command},
-       .log = log,
-       .env = {{"KUBECONFIG", plane_->kubeconfig()}, {"PATH", programs + ":" + (path == nullptr ? "" : path)}}});
+  auto process = Process::start({.program = "/bin/sh",
+                                 .args = {"-c", command},
+                                 .log = log,
+                                 .env = {{"KUBECONFIG", plane_->kubeconfig()}, {"PATH", path_with_programs()}}});
   if (!process) return {-1, process.error().message()};
   const auto exit_code = (*process)->wait(kCommandLimit);
   return {exit_code.value_or(-1), read_file(log).value_or("")};

@@ -138,13 +138,16 @@ TEST(WaitingConditions, GoOnToNameTheSameSlices) {
   const auto d = pod_of("d", "4");
   Json conditions = conditions_for({d}, kCreated);
   EXPECT_EQ(message(conditions), "d: 4");
-  conditions = conditions_for({pod_of("a", "1"), d}, kCreated, conditions);
+  const std::vector<PodPtr> four = {pod_of("a", "1"), pod_of("b", "2"), pod_of("c", "3"), d};
+  conditions = conditions_for(four, kCreated, conditions);
   EXPECT_EQ(message(conditions), "d: 4; others wait, too");
   const Json before = conditions;
-  conditions = conditions_for({pod_of("a", "1"), pod_of("b", "2"), pod_of("c", "3"), d}, kCreated, conditions);
+  conditions = conditions_for({four[0], four[1], four[2], d, pod_of("e", "5")}, kCreated, conditions);
   EXPECT_EQ(conditions, before) << "no write";
-  conditions = conditions_for({pod_of("a", "1"), pod_of("b", "2")}, kCreated, conditions);
-  EXPECT_EQ(message(conditions), "a: 1; b: 2") << "d does not wait any more";
+  conditions = conditions_for({four[0], d}, kCreated, conditions);
+  EXPECT_EQ(message(conditions), "a: 1; d: 4") << "all are named";
+  conditions = conditions_for({four[0], four[1], four[2], pod_of("e", "5")}, kCreated, before);
+  EXPECT_EQ(message(conditions), "a: 1; b: 2; c: 3; others wait, too") << "d does not wait any more";
 }
 
 TEST(WaitingConditions, IgnoreTerminatingPods) {

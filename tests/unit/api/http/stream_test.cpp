@@ -174,6 +174,22 @@ TEST(TransportStream, ReportsAPackedBodyThatIsDamaged) {
   EXPECT_EQ(bytes.error().code(), ErrorCode::kUnavailable);
 }
 
+TEST(TransportStream, ReportsAPackedBodyThatIsCutOff) {
+  const std::string packed = gzip("event\n");
+  RawServer server([&](int fd, int) {
+    RawServer::read_head(fd);
+    const std::string part = packed.substr(0, packed.size() - 4);
+    RawServer::write(fd, fmt::format("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+                                     "{:x}\r\n{}\r\n0\r\n\r\n",
+                                     part.size(), part));
+  });
+  const auto stream = connect_plain(server)->open(get("/watch"), kGenerous, {}).value();
+  EXPECT_EQ(read_bytes(*stream, 6), "event\n");
+  const auto end = stream->read(kGenerous, {});
+  ASSERT_FALSE(end.ok());
+  EXPECT_FALSE(is_end_of_stream(end.error()));
+}
+
 TEST(TransportStream, GivesUpASilentConnection) {
   Gate end;
   const RawServer server(in_chunks("", {"event\n"}, end));

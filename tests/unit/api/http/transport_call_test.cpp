@@ -81,6 +81,27 @@ TEST(Call, AnEndlessChunkExtensionIsNotReadOn) {
   }
 }
 
+TEST(Call, InterimAnswersWithoutEndAreNotReadOn) {
+  std::atomic<std::size_t> sent = 0;
+  RawServer server(endless(sent, "", "HTTP/1.1 100 Continue\r\n\r\n"));
+  const auto response = connect_to(server)->call(get("/"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+}
+
+TEST(Call, EndsAtItsDeadlineThoughBytesArrive) {
+  RawServer server([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    const std::string chunk = "1;x=" + std::string(4096, 'x') + "\r\ny\r\n";
+    while (::send(fd, chunk.data(), chunk.size(), MSG_NOSIGNAL) > 0) {
+    }
+  });
+  const auto response = connect_to(server)->call(get("/"), std::chrono::milliseconds(300), {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kTimeout) << response.error().message();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Replies, CallReads,
     ::testing::Values(

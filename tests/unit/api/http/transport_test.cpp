@@ -327,6 +327,20 @@ TEST(Transport, SendsItsCredentialsToAProxy) {
   EXPECT_THAT(head, HasSubstr("Proxy-Authorization: Basic bWU6c2VjcmV0\r\n"));
 }
 
+TEST(Transport, RefusesBytesOfAProxyBeforeTls) {
+  RawServer proxy([](int fd, int) {
+    RawServer::read_head(fd);
+    RawServer::write(fd, "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged");
+  });
+  TransportOptions options;
+  options.server = "https://cluster.example:6443";
+  options.ca = pki().authority.certificate_chain;
+  options.proxy_url = fmt::format("http://127.0.0.1:{}", proxy.port());
+  const auto response = connect(options)->call(get("/version"), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_THAT(response.error().message(), HasSubstr("sent bytes before TLS"));
+}
+
 TEST(Transport, ConnectsToTlsServersThroughATunnel) {
   std::string head;
   RawServer proxy([&](int fd, int) {

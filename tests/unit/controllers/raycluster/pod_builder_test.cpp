@@ -278,6 +278,9 @@ TEST(WorkerPodText, KeepsWhatTheUserHasSet) {
   Json own_annotation = tutorial_cluster();
   own_annotation["spec"]["workerGroupSpecs"][0]["template"]["metadata"]["annotations"]["tpuslice.dev/slice-host"] = "1";
   expect_texts(own_annotation);
+  Json without_tpus = a_cluster("c", {{.name = "cpu", .hosts = 4, .accelerator = ""}});
+  without_tpus["spec"]["workerGroupSpecs"][0]["template"]["metadata"]["annotations"]["tpuslice.dev/slice-host"] = "3";
+  expect_texts(without_tpus);
 }
 
 TEST(WorkerPodText, MayContainAnyCharacter) {

@@ -272,6 +272,7 @@ TEST(SendOverNetwork, ConnectsToNoLocalAddress) {
   for (const char* address :
        {"127.0.0.1:80", "127.1:80", "169.254.169.254:80", "localhost:80", "0.0.0.0:80", "[::1]:80", "[0:0::1]:80",
         "[::]:80", "[::ffff:127.0.0.1]:80", "[::ffff:169.254.169.254]:80", "[fe80::1]:80", "[febf::1]:80",
+        "[::127.0.0.1]:80", "[64:ff9b::a9fe:a9fe]:80", "[ff02::1]:80", "224.0.0.1:80", "255.255.255.255:80",
         "metadata.internal:80", "2130706433:80"}) {
     const auto response = send_over_network()(address, {}, 1s, {});
     ASSERT_FALSE(response.ok()) << address;

@@ -22,6 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 /// "default/train-0" of each write, stage by stage.
@@ -159,8 +160,21 @@ TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
     "events": [
       {"type": "Normal", "reason": "SliceWaiting", "action": "PlaceSlice",
        "message": "Slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 is cordoned",
-       "after": "default/train-0", "regarding": "Job default/job"}]})");
+       "regarding": "Job default/job"}]})");
   EXPECT_EQ(plan::to_json(plan), expected) << plan::to_json(plan).dump(2);
+}
+
+TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
+  PlacementObserved seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
+  const Plan plan = plan_placement(seen, {});
+  ASSERT_EQ(plan.events.size(), 1U);
+  EXPECT_THAT(plan.events[0].message, StartsWith("2 slices wait, slice other among them: 1 node pool would match"));
+  seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
+  apply_plan(plan_placement(seen, {}), seen.pods);
+  const std::vector<PodPtr> waiting = seen.pods;
+  seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("other")});
+  seen.pods.insert(seen.pods.end(), waiting.begin(), waiting.end());
+  EXPECT_THAT(plan_placement(seen, {}).events, IsEmpty()) << "the workload waits already";
 }
 
 TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
