@@ -13,8 +13,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "api/base/strings.h"
 #include "api/base/environment.h"
+#include "api/base/strings.h"
 
 namespace tpuslice::client {
 namespace {

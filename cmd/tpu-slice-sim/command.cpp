@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "api/base/strings.h"
 #include "api/base/environment.h"
+#include "api/base/strings.h"
 
 namespace tpuslice {
 

@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "api/base/strings.h"
 #include "api/base/environment.h"
+#include "api/base/strings.h"
 
 namespace tpuslice::testing {
 namespace {
