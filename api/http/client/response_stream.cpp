@@ -20,6 +20,13 @@ constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
+/// Of a body of "Content-Encoding: gzip".
+struct ResponseStream::Packing {
+  Gunzip gunzip;
+  std::string bytes;  ///< Not unpacked yet.
+  bool any = false;   ///< Some bytes have come.
+};
+
 /// The body as Beast parses it, and what of it is not handed out yet.
 class ResponseStream::Body {
  public:
@@ -71,12 +78,6 @@ class ResponseStream::Body {
   [[nodiscard]] bool unpacked() const { return !packing_ || !packing_->any || packing_->gunzip.done(); }
 
  private:
-  struct Packing {
-    Gunzip gunzip;
-    std::string bytes;  ///< Not unpacked yet.
-    bool any = false;   ///< Some bytes have come.
-  };
-
   void parse(std::size_t limit, std::string& out, Socket::ErrorCode& problem) {
     std::array<char, kReadSize> piece;  // NOLINT: filled before it is read
     while (buffer_.size() > 0 && out.size() < limit && !done()) {

@@ -32,6 +32,7 @@ class ResponseStream final : public Stream {
   [[nodiscard]] Result<std::string> read(Duration wait, std::stop_token stop) override;
 
  private:
+  struct Packing;
   class Body;
 
   const std::shared_ptr<const Connector> connector_;
