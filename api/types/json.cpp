@@ -62,17 +62,6 @@ bool bool_at(const Json& json, std::initializer_list<std::string_view> path, boo
   return found != nullptr && found->is_boolean() ? found->get<bool>() : fallback;
 }
 
-std::size_t string_bytes(const Json& json) {
-  if (json.is_string()) return json.get_ref<const std::string&>().size();
-  std::size_t bytes = 0;
-  if (json.is_object()) {
-    for (const auto& [key, value] : json.get_ref<const Json::object_t&>()) bytes += key.size() + string_bytes(value);
-  } else if (json.is_array()) {
-    for (const Json& item : json) bytes += string_bytes(item);
-  }
-  return bytes;
-}
-
 StringMap string_map_at(const Json& json, std::initializer_list<std::string_view> path) {
   StringMap map;
   const Json* found = find_path(json, path);

@@ -68,9 +68,6 @@ struct JsonLimits {
 /// The truth value at a path, or `fallback`.
 [[nodiscard]] bool bool_at(const Json& json, std::initializer_list<std::string_view> path, bool fallback = false);
 
-/// Bytes of all strings and keys.
-[[nodiscard]] std::size_t string_bytes(const Json& json);
-
 /// The string members of the object at a path: {"metadata", "labels"}.
 [[nodiscard]] StringMap string_map_at(const Json& json, std::initializer_list<std::string_view> path);
 

@@ -50,8 +50,6 @@ class Body {
   [[nodiscard]] bool is_null() const { return !make_ && json_.is_null(); }
   /// Errors: the maker's.
   [[nodiscard]] Result<Json> make() const;
-  /// Whether text() takes less than make().
-  [[nodiscard]] bool has_text() const { return make_text_ != nullptr; }
   /// print_json() of make(). Errors: the maker's.
   [[nodiscard]] Result<std::string> text() const;
 

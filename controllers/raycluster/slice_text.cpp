@@ -1,6 +1,5 @@
 #include "controllers/raycluster/slice_text.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -17,12 +16,13 @@ constexpr std::string_view kMark = "\x01";
 constexpr std::string_view kPrintedMark = R"(\u0001)";
 constexpr std::string_view kWorkerId = "TPU_WORKER_ID";
 
-Json* find_worker_id(Json& container) {
-  const auto env = container.find("env");
-  if (env == container.end() || !env->is_array()) return nullptr;
-  const auto found =
-      std::ranges::find_if(*env, [](const Json& entry) { return string_at(entry, {"name"}) == kWorkerId; });
-  return found == env->end() ? nullptr : &*found;
+/// The position of the variable; nothing without it.
+std::optional<std::size_t> find_worker_id(const Json& container) {
+  const Json& env = array_at(container, {"env"});
+  for (std::size_t at = 0; at < env.size(); ++at) {
+    if (string_at(env[at], {"name"}) == kWorkerId) return at;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ int SliceText::mark_worker_ids(Json& pod, const Json& common) {
   int processes = 0;
   Json& containers = pod["spec"]["containers"];
   for (std::size_t i = 0; i < containers.size(); ++i) {
-    Json user = common["spec"]["containers"][i];
-    Json* id = find_worker_id(containers[i]);
-    if (id != nullptr && find_worker_id(user) == nullptr) (*id)["value"] = mark(Field::kWorkerId, processes++);
+    const std::optional<std::size_t> id = find_worker_id(containers[i]);
+    if (!id || find_worker_id(common["spec"]["containers"][i])) continue;
+    containers[i]["env"][*id]["value"] = mark(Field::kWorkerId, processes++);
   }
   return processes;
 }

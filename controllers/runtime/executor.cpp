@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/base/random_token.h"
+#include "api/types/json_text.h"
 #include "api/types/patch.h"
 
 namespace tpuslice::runtime {
@@ -12,6 +13,14 @@ namespace {
 
 /// Growth of batches while no action fails. Each batch waits for the slowest action of the one before.
 constexpr std::size_t kGrowth = 4;
+
+/// Errors: of the body, or of the random number generator.
+Result<std::string> text_to_create(const plan::Action& action) {
+  if (action.random_token.empty()) return action.body.text();
+  ASSIGN_OR_RETURN(Json body, action.body.make());
+  ASSIGN_OR_RETURN(body["stringData"][action.random_token], random_token());
+  return print_json(body);
+}
 
 std::string describe(const plan::Action& action) {
   const std::string part = action.subresource.empty() ? "" : "/" + action.subresource;
@@ -166,32 +175,7 @@ ActionReport Executor::run(const plan::Action& action, const std::stop_token& st
 }
 
 ActionReport Executor::run_create(const plan::Action& action, const std::stop_token& stop) const {
-  if (action.body.has_text()) return run_create_text(action, stop);
-  Result<Json> json = action.body.make();
-  if (!json) return failed(json.error());
-  if (!action.random_token.empty()) {
-    Result<std::string> token = random_token();
-    if (!token) return failed(token.error());
-    (*json)["stringData"][action.random_token] = *std::move(token);
-  }
-  const Object body(*std::move(json));
-  const Result<Object> created = writer_.create(action.type, body, {.answer = client::Answer::kMetadataOnly}, stop);
-  ActionReport report;
-  if (created) {
-    report = done(Outcome::kDone, write_of(action.type, action.key, *created));
-  } else if (created.error().code() == ErrorCode::kAlreadyExists && !action.random_token.empty()) {
-    report.outcome = Outcome::kAdopted;
-  } else if (created.error().code() == ErrorCode::kAlreadyExists) {
-    report = adopt(action, body, stop);
-  } else {
-    report = failed(created.error());
-  }
-  report.bytes = string_bytes(body.json());
-  return report;
-}
-
-ActionReport Executor::run_create_text(const plan::Action& action, const std::stop_token& stop) const {
-  Result<std::string> text = action.body.text();
+  Result<std::string> text = text_to_create(action);
   if (!text) return failed(text.error());
   const std::size_t bytes = text->size();
   const Result<Object> created =
@@ -199,6 +183,8 @@ ActionReport Executor::run_create_text(const plan::Action& action, const std::st
   ActionReport report;
   if (created) {
     report = done(Outcome::kDone, write_of(action.type, action.key, *created));
+  } else if (created.error().code() == ErrorCode::kAlreadyExists && !action.random_token.empty()) {
+    report.outcome = Outcome::kAdopted;
   } else if (created.error().code() == ErrorCode::kAlreadyExists) {
     Result<Json> body = action.body.make();
     report = body ? adopt(action, Object(*std::move(body)), stop) : failed(body.error());

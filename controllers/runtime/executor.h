@@ -84,7 +84,6 @@ class Executor {
   void run_stage(const plan::Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_create(const plan::Action& action, const std::stop_token& stop) const;
-  [[nodiscard]] ActionReport run_create_text(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_patch(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_delete(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport adopt(const plan::Action& action, const Object& body, const std::stop_token& stop) const;

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
-#include "tests/support/plain_http.h"
+#include "api/http/client/plain_get.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -181,7 +181,7 @@ std::string path_with_programs() {
 }
 
 Result<std::string> OperatorProcess::get(int port, const std::string& path) {
-  ASSIGN_OR_RETURN(PlainResponse response, plain_get(port, path, kRequestTimeout));
+  ASSIGN_OR_RETURN(http::PlainResponse response, http::plain_get(port, path, kRequestTimeout));
   if (response.status != 200) return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
   return std::move(response.body);
 }

@@ -125,13 +125,11 @@ std::optional<Failure> ResponseStream::send(const Call& call) {
 Result<std::string> ResponseStream::read(Duration wait, std::stop_token stop) {
   Socket& socket = connection_->socket();
   const std::stop_callback on_stop(stop, [&socket] { socket.interrupt(); });
-  const Duration idle_timeout = connector_->options.idle_timeout;
   const Instant until = clock_.now() + std::min(wait, kMaxWait);
-  socket.set_limits(std::min(until, heard_ + idle_timeout), kMaxWait, true);
+  socket.set_limits(std::min(until, heard_ + connector_->options.idle_timeout), kMaxWait, true);
   std::string out;
-  bool wait_is_over = false;
   Socket::ErrorCode problem;
-  while (true) {
+  for (bool wait_is_over = false;; wait_is_over = heard_ >= until) {
     body_->take(connector_->options.stream_buffer, out, problem);
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
     if (!out.empty()) return out;
@@ -139,24 +137,26 @@ Result<std::string> ResponseStream::read(Duration wait, std::stop_token stop) {
       if (body_->unpacked()) return end_of_stream();
       return Error::unavailable("{}: the compressed body is damaged", what_);
     }
-    if (!problem && wait_is_over) return std::string();
+    // Bytes may have come that are none of the body.
+    if (!problem && wait_is_over) return out;
     if (!problem) body_->fill(socket, problem);
-    if (problem == boost::system::errc::timed_out) {
-      if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
-      if (clock_.now() < heard_ + idle_timeout) return std::string();
-      return Error::of(ErrorCode::kTimeout, "{}: nothing was heard for {} s", what_,
-                       std::chrono::duration_cast<std::chrono::seconds>(idle_timeout).count());
-    }
-    if (problem) {
-      if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
-      const std::string& tls = socket.tls_problem();
-      return tls.empty() ? Error::unavailable("{}: connection lost: {}", what_, problem.message())
-                         : Error::unavailable("{}: TLS: {}", what_, tls);
-    }
+    if (problem) return without_bytes(problem, stop);
     heard_ = clock_.now();
-    // Bytes may come that are none of the body.
-    if (heard_ >= until) wait_is_over = true;
   }
+}
+
+Result<std::string> ResponseStream::without_bytes(const Socket::ErrorCode& problem, const std::stop_token& stop) const {
+  if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", what_);
+  const Duration idle_timeout = connector_->options.idle_timeout;
+  const bool timed_out = problem == boost::system::errc::timed_out;
+  if (timed_out && clock_.now() < heard_ + idle_timeout) return std::string();
+  if (timed_out) {
+    return Error::of(ErrorCode::kTimeout, "{}: nothing was heard for {} s", what_,
+                     std::chrono::duration_cast<std::chrono::seconds>(idle_timeout).count());
+  }
+  const std::string& tls = connection_->socket().tls_problem();
+  if (!tls.empty()) return Error::unavailable("{}: TLS: {}", what_, tls);
+  return Error::unavailable("{}: connection lost: {}", what_, problem.message());
 }
 
 }  // namespace tpuslice::http

@@ -35,6 +35,9 @@ class ResponseStream final : public Stream {
   struct Packing;
   class Body;
 
+  /// What a read returns that got `problem` and no bytes.
+  [[nodiscard]] Result<std::string> without_bytes(const Socket::ErrorCode& problem, const std::stop_token& stop) const;
+
   const std::shared_ptr<const Connector> connector_;
   const std::string what_;
   const std::unique_ptr<Connection> connection_;

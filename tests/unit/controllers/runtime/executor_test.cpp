@@ -113,6 +113,24 @@ TEST_F(ExecutorTest, BuildsABodyWhenItIsSent) {
   EXPECT_TRUE(api_.find(kPods, {"default", "later"}));
 }
 
+TEST_F(ExecutorTest, SendsTheTextOfABodyAndBuildsTheDocumentOnlyToAdopt) {
+  int documents = 0;
+  const Json json = pod("later", &owner_).json();
+  const plan::Action later = plan::Action::create(
+      kPods, {"default", "later"},
+      [&]() -> Result<Json> {
+        ++documents;
+        return json;
+      },
+      [&]() -> Result<std::string> { return json.dump(); });
+  EXPECT_TRUE(apply(plan_of({{{later}}})).ok());
+  EXPECT_EQ(documents, 0);
+  EXPECT_EQ(api_.find(kPods, {"default", "later"})->controller()->uid, owner_.uid());
+  const ExecutionReport again = apply(plan_of({{{later}}}));
+  EXPECT_EQ(again.stages[0][0].outcome, Outcome::kAdopted);
+  EXPECT_EQ(documents, 1);
+}
+
 TEST_F(ExecutorTest, ReportsABodyThatCannotBeBuilt) {
   plan::Action action = plan::Action::create(kPods, {"default", "a"},
                                              []() -> Result<Json> { return Error::invalid_argument("no container"); });

@@ -6,9 +6,9 @@
 #include <cpprest/http_client.h>
 #include <pplx/threadpool.h>
 
-#include "tests/support/plain_http.h"
+#include "api/http/client/plain_get.h"
 
-namespace tpuslice::testing {
+namespace tpuslice::http {
 namespace {
 
 /// It would start 40 threads.
@@ -38,4 +38,4 @@ Result<PlainResponse> plain_get(int port, const std::string& path, Duration limi
   }
 }
 
-}  // namespace tpuslice::testing
+}  // namespace tpuslice::http

@@ -1,4 +1,6 @@
-// plain_get(): HTTP without TLS, by a client that shares no code with the servers of this program.
+// plain_get(): HTTP without TLS, by cpprestsdk's client, which shares no code with the servers of this program.
+//
+// For tests of these servers. A library of its own (tpuslice::http_plain), so that the operator does not carry it.
 #pragma once
 
 #include <string>
@@ -6,7 +8,7 @@
 #include "api/base/clock.h"
 #include "api/base/result.h"
 
-namespace tpuslice::testing {
+namespace tpuslice::http {
 
 struct PlainResponse {
   int status = 0;
@@ -16,4 +18,4 @@ struct PlainResponse {
 /// GET of http://127.0.0.1:port/path over a new connection. Errors: Unavailable.
 [[nodiscard]] Result<PlainResponse> plain_get(int port, const std::string& path, Duration limit);
 
-}  // namespace tpuslice::testing
+}  // namespace tpuslice::http
