@@ -169,8 +169,8 @@ packages_of_libraries() {
     sed 's/: .*//' | sort -u
 }
 packages_of_headers() {
-  ninja -C "$build" -t deps | awk '/^[^ ]/ { test = /^tests\/|test_pch/ } !test && $1 ~ /^\/usr\/include/ { print $1 }' | sort -u |
-    xargs dpkg-query -S | sed 's/: .*//' | grep -v '^linux-libc-dev' | sort -u
+  ninja -C "$build" -t inputs bin/tpu-slice-operator | grep '\.o$' | xargs ninja -C "$build" -t deps |
+    awk '$1 ~ /^\/usr\/include/ { print $1 }' | sort -u | xargs dpkg-query -S | sed 's/: .*//' | grep -v '^linux-libc-dev' | sort -u
 }
 
 # in_image PROGRAM...: becomes the program, with the root of the image as its root, as the user of the image.

@@ -189,7 +189,7 @@ void ClusterPages::remove() {
       fmt::format("kubectl delete rayclusters,rayjobs,jobsets,lws --all --timeout=100s && kubectl uncordon a-3"));
   stop_operator();
   expect_run(
-      fmt::format("kubectl delete -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
+      fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
                   "kubectl delete clusterrolebinding tpu-slice-metrics-reader && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",

@@ -10,8 +10,8 @@ namespace {
 constexpr const char* kChart = "deploy/helm/tpu-slice-operator";
 
 InstallWay overlay(const std::string& name, std::vector<std::string> kinds) {
-  return {name, "kubectl apply --server-side -k deploy/overlays/" + name, "kubectl delete -k deploy/overlays/" + name,
-          std::move(kinds)};
+  return {name, "kubectl apply --server-side -k deploy/overlays/" + name,
+          "kubectl delete --ignore-not-found -k deploy/overlays/" + name, std::move(kinds)};
 }
 
 InstallWay helm(const std::string& name, const std::string& values, std::vector<std::string> kinds) {
@@ -44,8 +44,8 @@ const std::vector<InstallWay>& install_ways() {
                                                 "leaderworkerset", "job",    "statefulset"};
   static const std::vector<InstallWay> kWays = [] {
     std::vector<InstallWay> ways = {
-        {"install-yaml", "kubectl apply --server-side -f deploy/install.yaml", "kubectl delete -f deploy/install.yaml",
-         kAll},
+        {"install-yaml", "kubectl apply --server-side -f deploy/install.yaml",
+         "kubectl delete --ignore-not-found -f deploy/install.yaml", kAll},
         overlay("single-replica", {"raycluster", "jobset", "job"}),
         overlay("beside-kuberay", {"jobset", "leaderworkerset", "job", "statefulset"}),
         overlay("beside-jobset", {"raycluster", "rayjob", "leaderworkerset"}),
