@@ -239,7 +239,9 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   const JobSetStatus status = next_status(state, decisions, changes);
   if (decisions.failure) render_failure(*decisions.failure, changes);
   const Json before = plan::status_of(state.seen.jobset);
-  return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
+  plan::Plan plan = plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));
+  if (plan.status) plan.status->counts_only = only_counts_differ(state.status, status);
+  return plan;
 }
 
 plan::Plan render_refusal(const JobSetState& state, const Problem& refusal) {

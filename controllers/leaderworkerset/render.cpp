@@ -144,7 +144,9 @@ plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved
                             {spec, groups, decisions.revision_key,
                              leader_set == nullptr ? 0 : leader_set->replicas_created, out.problems(), seen.now},
                             out.changes());
-  return to_plan(std::move(out.changes()), before, std::move(status));
+  plan::Plan plan = to_plan(std::move(out.changes()), before, std::move(status));
+  plan::mark_counts(plan, before, {"replicas", "readyReplicas", "updatedReplicas"});
+  return plan;
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -35,6 +35,20 @@ Plan to_plan(Changes changes, const Json& before, Json status, std::string statu
   return plan;
 }
 
+void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields) {
+  if (!plan.status || !before.is_object()) return;
+  Json rest = plan.status->status;
+  for (const std::string_view field : fields) {
+    const auto found = before.find(field);
+    if (found == before.end()) {
+      rest.erase(std::string(field));
+    } else {
+      rest[std::string(field)] = *found;
+    }
+  }
+  plan.status->counts_only = rest == before;
+}
+
 std::string join_names(const std::vector<std::string>& names, std::size_t limit) {
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), limit));
   std::string out = fmt::format("{}", fmt::join(names.begin(), end, ", "));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,6 +53,9 @@ struct Changes {
 /// The plan that makes these changes and writes `status` if it differs from `before`. A plan without reasons that
 /// writes the status has the reason `status_reason`.
 [[nodiscard]] Plan to_plan(Changes changes, const Json& before, Json status, std::string status_reason = "status");
+
+/// Sets StatusPatch::counts_only if the plan's status equals `before` in all but these fields, which are counts.
+void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields);
 
 /// "a, b, c"; beyond `limit` elements "a, b and 7 more".
 [[nodiscard]] std::string join_names(const std::vector<std::string>& names, std::size_t limit = 4);

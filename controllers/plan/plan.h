@@ -122,6 +122,9 @@ struct EventIntent {
 /// Written only if something below differs from what the object has.
 struct StatusPatch {
   Json status;  ///< The whole new .status.
+  /// Nothing but counts of children differs from the observed status, and no decision reads these from it. While they
+  /// change often, the controller writes them at intervals.
+  bool counts_only = false;
 };
 
 /// The .status of `object`; null without one.

@@ -91,12 +91,15 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   ReconcileLog log(log_, key);
   // Read before planning: preconditions then detect any later change.
   const Target seen = target(key);
-  const Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
+  Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
+  if (planned) limit_counts(key, now, *planned);
+  if (!seen.status) set_counts_written(key, std::nullopt);
   if (!planned) {
     failed(key, planned.error(), std::nullopt, log, stop);
   } else {
     const ExecutionReport report = executor_.apply(*planned, seen, stop);
     ledger_.record(key, report.writes, clock_.now());
+    if (report.status_written && planned->status->counts_only) set_counts_written(key, now);
     if (workloads_ != nullptr && report.ok()) workloads_->set({name(), key}, planned->requests);
     measure(*planned, report);
     settle(key, *planned, report, log, stop);
@@ -185,6 +188,24 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   ledger_.record(key, report.writes, clock_.now());
   if (!report.ok() && report.failure) {
     log.warn("failure not written to the status", {{"error", report.error->message()}});
+  }
+}
+
+void Controller::limit_counts(const ObjectKey& key, Instant now, plan::Plan& plan) const {
+  if (!plan.status || !plan.status->counts_only) return;
+  const MutexLock lock(mutex_);
+  const auto written = counts_written_.find(key);
+  if (written == counts_written_.end() || now >= written->second + options_.counts_interval) return;
+  plan.status.reset();
+  plan::requeue_within(plan.requeue_after, written->second + options_.counts_interval - now);
+}
+
+void Controller::set_counts_written(const ObjectKey& key, std::optional<Instant> time) {
+  const MutexLock lock(mutex_);
+  if (time) {
+    counts_written_[key] = *time;
+  } else {
+    counts_written_.erase(key);
   }
 }
 

@@ -38,7 +38,9 @@ struct ControllerOptions {
   /// change of the object is planned at once.
   Duration terminal_retry = std::chrono::minutes(10);
   Duration resync = Duration::zero();  ///< Plan every object again this often; zero: never.
-  WorkQueueOptions queue;              ///< The name is the reconciler's.
+  /// Shortest time between two writes of a status of which only counts changed. The first is written at once.
+  Duration counts_interval = std::chrono::seconds(1);
+  WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
 /// watches() before the first step; then thread-safe. step() may run on several threads.
@@ -98,6 +100,10 @@ class Controller {
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;
+  /// Leaves a status of which only counts changed to a later plan, if the last one was written within counts_interval.
+  void limit_counts(const ObjectKey& key, Instant now, plan::Plan& plan) const TPUSLICE_EXCLUDES(mutex_);
+  /// None: the object does not exist.
+  void set_counts_written(const ObjectKey& key, std::optional<Instant> time) TPUSLICE_EXCLUDES(mutex_);
   /// Adds the keys to the queue when an object of the store changes, and the store to the write ledger.
   template <typename View>
   void listen(Store<View>& store, KeyFunction<View> keys);
@@ -119,6 +125,7 @@ class Controller {
 
   mutable Mutex mutex_;
   std::unordered_map<ObjectKey, plan::Failure> failures_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectKey, Instant> counts_written_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of objects that exist.
 };
 
 template <typename View>

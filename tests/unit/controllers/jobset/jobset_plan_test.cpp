@@ -110,6 +110,14 @@ TEST(JobSetPlan, IsEmptyForAJobSetThatIsBeingDeletedOrIsManagedElsewhere) {
   EXPECT_TRUE(plan(of_two_slices().set("/spec/managedBy", "kueue.x-k8s.io/multikueue").world()).empty());
 }
 
+TEST(JobSetPlan, MarksAStatusOfWhichOnlyCountsOfJobsChange) {
+  World world = settled(of_two_slices());
+  world.job("train-workers-0", active);
+  const Plan out = plan(world);
+  ASSERT_TRUE(out.status);
+  EXPECT_TRUE(out.status->counts_only) << out.status->status.dump(2);
+}
+
 TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   World world = settled(of_two_slices());
   world.job("train-workers-0", failed("BackoffLimitExceeded", "x", 10s));
@@ -117,6 +125,7 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
   EXPECT_THAT(judged.stages, IsEmpty());
   EXPECT_EQ(judged.status->status["restarts"], 1);
   EXPECT_EQ(judged.status->status["restartsCountTowardsMax"], 1);
+  EXPECT_FALSE(judged.status->counts_only);
   carry_out(judged, world);
   const Plan deleted = plan(world);
   ASSERT_THAT(stages_of(deleted),

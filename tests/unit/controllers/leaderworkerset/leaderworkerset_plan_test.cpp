@@ -176,6 +176,16 @@ TEST(LeaderWorkerSetPlan, SetsObservedGenerationOfTrueAndFalseConditions) {
   for (const Json& condition : status["conditions"]) EXPECT_EQ(condition["observedGeneration"], 2) << condition;
 }
 
+TEST(LeaderWorkerSetPlan, MarksAStatusOfWhichOnlyCountsOfGroupsChange) {
+  World serve = stable_world();
+  const auto lose = [&](const char* leader) {
+    serve.change_pod(leader, [](PodView& pod) { pod.ready = false; });
+    return serve.plan().status.value();
+  };
+  EXPECT_FALSE(lose("serve-0").counts_only) << "it is no longer Available";
+  EXPECT_TRUE(lose("serve-1").counts_only);
+}
+
 TEST(LeaderWorkerSetPlan, ReportsWaitingReasonsOfSlices) {
   World serve = stable_world();
   serve.change_pod("serve-1", [](PodView& pod) {

@@ -59,6 +59,39 @@ TEST(Changes, CarryEventsAndCountersIntoThePlan) {
   EXPECT_EQ(plan.measurements[0].value, 1);
 }
 
+struct CountsCase {
+  const char* name;
+  Json before;
+  Json after;
+  bool counts_only;
+};
+
+class Counts : public ::testing::TestWithParam<CountsCase> {};
+
+TEST_P(Counts, AreMarkedIfNothingElseDiffers) {
+  Plan plan = to_plan(Changes{}, GetParam().before, GetParam().after);
+  mark_counts(plan, GetParam().before, {"ready", "replicas"});
+  ASSERT_TRUE(plan.status);
+  EXPECT_EQ(plan.status->counts_only, GetParam().counts_only);
+  EXPECT_EQ(plan.status->status, GetParam().after);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Counts,
+    ::testing::Values(CountsCase{"OneCount", {{"ready", 1}, {"phase", "a"}}, {{"ready", 2}, {"phase", "a"}}, true},
+                      CountsCase{"CountAdded", {{"phase", "a"}}, {{"ready", 2}, {"phase", "a"}}, true},
+                      CountsCase{"CountRemoved", {{"ready", 1}, {"phase", "a"}}, {{"phase", "a"}}, true},
+                      CountsCase{"AnotherField", {{"ready", 1}, {"phase", "a"}}, {{"ready", 2}, {"phase", "b"}}, false},
+                      CountsCase{"FieldAdded", {{"ready", 1}}, {{"ready", 2}, {"phase", "b"}}, false},
+                      CountsCase{"FirstStatus", Json(), {{"ready", 2}}, false}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(MarkCounts, IgnoresAPlanWithoutStatus) {
+  Plan plan;
+  mark_counts(plan, {{"ready", 1}}, {"ready"});
+  EXPECT_FALSE(plan.status);
+}
+
 TEST(JoinNames, CountsTheNamesBeyondTheLimit) {
   EXPECT_THAT(join_names({}), IsEmpty());
   EXPECT_EQ(join_names({"a", "b"}, 2), "a, b");

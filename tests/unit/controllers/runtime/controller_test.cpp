@@ -275,6 +275,68 @@ TEST_F(ControllerTest, RequeuesAfterTheTimeThatThePlanSets) {
   EXPECT_EQ(controller_->next_due() - clock_.now(), 30s);
 }
 
+class ControllerCountsTest : public ControllerTest {
+ protected:
+  ControllerCountsTest() {
+    show_widget({{"replicas", 0}});
+    settle();
+    reconciler_->counts_only = true;
+  }
+  /// One more pod of the widget; shows the stores, and returns how many times the status was written.
+  std::size_t add_pod() {
+    const Object widget = *api_.find(kWidgets, {"default", "w"});
+    api_.put(kPods, pod("extra-" + std::to_string(pods_added_++), &widget));
+    return reconcile();
+  }
+  std::size_t reconcile() {
+    api_.clear_calls();
+    show_all();
+    settle();
+    show_all();
+    settle();
+    return api_.writes().size();
+  }
+
+ private:
+  int pods_added_ = 0;
+};
+
+TEST_F(ControllerCountsTest, WritesTheFirstAtOnceAndTheOthersAtIntervals) {
+  EXPECT_EQ(add_pod(), 1U);
+  for (int i = 0; i < 9; ++i) {
+    clock_.advance(100ms);
+    EXPECT_EQ(add_pod(), 0U) << i;
+  }
+  EXPECT_EQ(status()["pods"], 1);
+  clock_.advance(100ms);
+  EXPECT_EQ(reconcile(), 1U);
+  EXPECT_EQ(status()["pods"], 10);
+  clock_.advance(1s);
+  EXPECT_EQ(reconcile(), 0U) << "nothing changed";
+  EXPECT_EQ(add_pod(), 1U) << "the last write is a second ago";
+}
+
+TEST_F(ControllerCountsTest, AreRequeuedWhenTheyAreDue) {
+  add_pod();
+  clock_.advance(300ms);
+  add_pod();
+  EXPECT_EQ(controller_->next_due(), clock_.now() + 700ms);
+}
+
+TEST_F(ControllerCountsTest, DoNotDelayAStatusWithOtherChanges) {
+  add_pod();
+  reconciler_->counts_only = false;
+  EXPECT_EQ(add_pod(), 1U);
+  EXPECT_EQ(status()["pods"], 2);
+}
+
+TEST_F(ControllerCountsTest, OfARecreatedObjectAreWrittenAtOnce) {
+  add_pod();
+  widgets_.erase({"default", "w"}, 1'000'000);
+  settle();
+  EXPECT_EQ(add_pod(), 1U);
+}
+
 TEST_F(ControllerTest, RecordsTheMeasurementsOfAPlan) {
   show_widget({{"replicas", 1}});
   reconciler_->measurements = {

@@ -46,13 +46,14 @@ class WidgetReconciler final : public plan::Reconciler {
     }
     Json status = {{"pods", pods_by_owner_.lookup(widget->uid).size()}};
     if (input.last_failure) status["failure"] = input.last_failure->reason;
-    plan.status = plan::StatusPatch{std::move(status)};
+    plan.status = plan::StatusPatch{std::move(status), counts_only};
     plan.measurements = measurements;
     return plan;
   }
 
   mutable std::atomic<int> plans = 0;
   std::vector<plan::Measurement> measurements;  ///< Copied into every plan.
+  bool counts_only = false;                     ///< Of the status.
 
  private:
   const ObjectStore& widgets_;
