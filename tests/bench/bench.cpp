@@ -35,6 +35,7 @@ Result<std::unique_ptr<Bench>> Bench::start(BenchOptions options) {
   plane.kwok = false;
   plane.priority_and_fairness = false;
   plane.client_qps = 2000;
+  plane.gogc = 100;
   plane.controller_flags = {"--use-service-account-credentials=true"};
   plane.crds = {"deploy/crds/ray.io_rayclusters.yaml", "deploy/crds/jobset.x-k8s.io_jobsets.yaml",
                 "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml"};

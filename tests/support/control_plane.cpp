@@ -140,11 +140,12 @@ Status ControlPlane::start_clients() {
 
 Status ControlPlane::launch(const std::string& program, std::vector<std::string> arguments) {
   // A home directory without configuration files of the user.
-  ASSIGN_OR_RETURN(processes_[program], Process::start({.program = programs_[program],
-                                                        .args = std::move(arguments),
-                                                        .log = dir() + "/" + program + ".log",
-                                                        .directory = dir(),
-                                                        .env = {{"HOME", dir()}}}));
+  ASSIGN_OR_RETURN(processes_[program],
+                   Process::start({.program = programs_[program],
+                                   .args = std::move(arguments),
+                                   .log = dir() + "/" + program + ".log",
+                                   .directory = dir(),
+                                   .env = {{"HOME", dir()}, {"GOGC", std::to_string(options_.gogc)}}}));
   return {};
 }
 

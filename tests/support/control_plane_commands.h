@@ -18,6 +18,7 @@ struct ControlPlaneOptions {
   bool scheduler = true;    ///< Run kube-scheduler.
   bool kwok = true;         ///< Run kwok, with the stages of tests/controlplane/stages.
   bool priority_and_fairness = true;      ///< Of the API server.
+  int gogc = 400;                         ///< GOGC of all programs: more memory, less CPU. Go's default is 100.
   int client_qps = 500;                   ///< Of controllers and scheduler; their defaults are 20 and 50.
   std::vector<sim::NodePool> pools = {};  ///< Their nodes are created at the start.
   std::vector<std::string> crds = {};     ///< YAML files, applied before the controllers start: the garbage collector

@@ -38,6 +38,7 @@ Result<std::unique_ptr<SchedulingBench>> SchedulingBench::start(SchedulingOption
   plane.kwok = false;
   plane.priority_and_fairness = false;
   plane.client_qps = 2000;
+  plane.gogc = 100;
   plane.apiserver_flags = {"--delete-collection-workers=16"};
   ASSIGN_OR_RETURN(bench->plane_, testing::ControlPlane::start(std::move(plane)));
   ASSIGN_OR_RETURN(bench->account_, testing::install_operator(*bench->plane_));

@@ -48,6 +48,9 @@ class ScenarioRunner {
   Status start_autoscaler(const testing::AutoscalerOptions& options);
   /// Deletes all applied objects, returns lost nodes, starts processes that do not run, removes the autoscaler.
   Status clean_up();
+  /// Returns when the namespace of the scenario before is deleted. The namespace controller begins five seconds after
+  /// the request, so the next scenario does not wait for it.
+  Status wait_for_terminating_namespace();
   /// Removes its nodes, status and CRD: other scenarios run on the same control plane.
   Status remove_autoscaler();
   Status remove_cluster_objects();
@@ -105,6 +108,7 @@ class ScenarioRunner {
   double forbidden_before_ = 0;  ///< The operator's counter at the start of the scenario.
   bool operator_paused_ = false;
   bool apiserver_killed_ = false;
+  std::string terminating_namespace_;  ///< Of the scenario before; empty for the first one.
 
   // Of the current scenario.
   std::string namespace_;
