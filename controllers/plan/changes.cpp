@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "api/types/patch.h"
+
 namespace tpuslice::plan {
 
 void Changes::event(EventType type, std::string_view reason, std::string message, std::optional<ObjectKey> after) {
@@ -37,16 +39,9 @@ Plan to_plan(Changes changes, const Json& before, Json status, std::string statu
 
 void mark_counts(Plan& plan, const Json& before, std::initializer_list<std::string_view> fields) {
   if (!plan.status || !before.is_object()) return;
-  Json rest = plan.status->status;
-  for (const std::string_view field : fields) {
-    const auto found = before.find(field);
-    if (found == before.end()) {
-      rest.erase(std::string(field));
-    } else {
-      rest[std::string(field)] = *found;
-    }
-  }
-  plan.status->counts_only = rest == before;
+  const Json difference = merge_diff(before, plan.status->status);
+  plan.status->counts_only = std::ranges::all_of(
+      difference.items(), [&](const auto& item) { return std::ranges::find(fields, item.key()) != fields.end(); });
 }
 
 std::string join_names(const std::vector<std::string>& names, std::size_t limit) {

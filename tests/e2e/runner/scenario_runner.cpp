@@ -1,18 +1,14 @@
 #include "tests/e2e/runner/scenario_runner.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/base/pause.h"
 #include "api/types/yaml.h"
+#include "tests/support/eventually.h"
 
 namespace tpuslice::e2e {
 namespace {
 
-constexpr Duration kPollInterval = std::chrono::milliseconds(50);
-constexpr Duration kMaxPollInterval = std::chrono::milliseconds(250);  ///< Each poll lists objects.
 constexpr Duration kDeleteTimeout = std::chrono::minutes(1);
 constexpr std::string_view kNodeTimeoutFlag = "--node-not-ready-timeout=";
 constexpr ResourceType kAccounts{"", "v1", "ServiceAccount", "serviceaccounts"};
@@ -146,17 +142,17 @@ Status ScenarioRunner::clean_up() {
   if (pods.status != 0) return Error::internal("pods are not deleted: {}", pods.output);
   if (autoscaler_) RETURN_IF_ERROR(remove_autoscaler());
   RETURN_IF_ERROR(remove_cluster_objects());
-  RETURN_IF_ERROR(wait_for_terminating_namespace());
+  RETURN_IF_ERROR(wait_for_terminating_namespace(world_));
   const Status deleted = world_.client().remove(kNamespaces, {{}, namespace_});
   if (!deleted && deleted.error().code() != ErrorCode::kNotFound) return deleted;
-  terminating_namespace_ = namespace_;
+  world_.terminating_namespace = namespace_;
   return {};
 }
 
-Status ScenarioRunner::wait_for_terminating_namespace() {
-  if (terminating_namespace_.empty()) return {};
+Status ScenarioRunner::wait_for_terminating_namespace(World& world) {
+  if (world.terminating_namespace.empty()) return {};
   return wait_until_empty(kDeleteTimeout, [&]() -> std::string {
-    const auto space = world_.client().get(kNamespaces, {{}, terminating_namespace_});
+    const auto space = world.client().get(kNamespaces, {{}, world.terminating_namespace});
     if (!space && space.error().code() == ErrorCode::kNotFound) return "";
     return space ? "the namespace is not deleted: " + space->json().dump() : space.error().message();
   });
@@ -181,14 +177,13 @@ Status ScenarioRunner::restart_processes() {
 }
 
 Status ScenarioRunner::wait_until_empty(Duration limit, const std::function<std::string()>& check) {
-  const Instant end = clock_.now() + limit;
-  Duration interval = kPollInterval;
-  for (std::string last = check(); !last.empty(); last = check()) {
-    if (clock_.now() >= end) return Error::of(ErrorCode::kTimeout, "after {:.0f} s: {}", seconds(limit), last);
-    tpuslice::pause(interval, {});
-    interval = std::min<Duration>(interval * 6 / 5, kMaxPollInterval);
-  }
-  return {};
+  std::string last;
+  const auto matches = [&] {
+    last = check();
+    return last.empty();
+  };
+  if (testing::eventually(matches, limit)) return {};
+  return Error::of(ErrorCode::kTimeout, "after {:.0f} s: {}", seconds(limit), last);
 }
 
 Result<ResourceType> ScenarioRunner::type_of(const Target& target) { return mapper_.for_resource(target.resource); }

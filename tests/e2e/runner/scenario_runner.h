@@ -38,6 +38,9 @@ class ScenarioRunner {
   /// Errors: the first expectation that failed, with file and line; Forbidden if a request of the operator was.
   Status run(const Scenario& scenario);
 
+  /// Returns when the namespace of the last scenario is deleted. Errors: Timeout.
+  static Status wait_for_terminating_namespace(World& world);
+
  private:
   ScenarioRunner(World& world, Print print, std::unique_ptr<RayServer> ray)
       : world_(world), print_(std::move(print)), mapper_(world.client()), ray_(std::move(ray)) {}
@@ -48,9 +51,6 @@ class ScenarioRunner {
   Status start_autoscaler(const testing::AutoscalerOptions& options);
   /// Deletes all applied objects, returns lost nodes, starts processes that do not run, removes the autoscaler.
   Status clean_up();
-  /// Returns when the namespace of the scenario before is deleted. The namespace controller begins five seconds after
-  /// the request, so the next scenario does not wait for it.
-  Status wait_for_terminating_namespace();
   /// Removes its nodes, status and CRD: other scenarios run on the same control plane.
   Status remove_autoscaler();
   Status remove_cluster_objects();
@@ -97,7 +97,7 @@ class ScenarioRunner {
   /// In the namespace of the scenario; empty if no object matches.
   [[nodiscard]] Result<std::vector<Json>> find(const Target& target);
   /// Repeats `check` until it returns no mismatch. Errors: Timeout with the last mismatch.
-  Status wait_until_empty(Duration limit, const std::function<std::string()>& check);
+  static Status wait_until_empty(Duration limit, const std::function<std::string()>& check);
 
   World& world_;
   const Print print_;
@@ -108,7 +108,6 @@ class ScenarioRunner {
   double forbidden_before_ = 0;  ///< The operator's counter at the start of the scenario.
   bool operator_paused_ = false;
   bool apiserver_killed_ = false;
-  std::string terminating_namespace_;  ///< Of the scenario before; empty for the first one.
 
   // Of the current scenario.
   std::string namespace_;

@@ -26,7 +26,7 @@ class WorldCache {
     if (runner_ && same_pools && flags_ == scenario.operator_flags) return runner_.get();
     runner_.reset();
     if (!same_pools && (!world_ || !world_->replace_pools(scenario.pools))) {
-      close();
+      RETURN_IF_ERROR(close());
       ASSIGN_OR_RETURN(world_, start_world(scenario.pools));
     }
     pools_ = scenario.pools;
@@ -42,7 +42,13 @@ class WorldCache {
     flags_ = scenario.operator_flags;
     return runner_.get();
   }
-  void close() {
+  /// Checks that the namespace of the last scenario is deleted.
+  Status close() {
+    const Status deleted = world_ ? ScenarioRunner::wait_for_terminating_namespace(*world_) : Status();
+    discard();
+    return deleted;
+  }
+  void discard() {
     runner_.reset();
     world_.reset();
   }
@@ -62,7 +68,10 @@ WorldCache& world_cache() {
 
 class Scenarios : public ::testing::TestWithParam<Scenario> {
  protected:
-  static void TearDownTestSuite() { world_cache().close(); }
+  static void TearDownTestSuite() {
+    const Status closed = world_cache().close();
+    EXPECT_TRUE(closed.ok()) << closed.error().message();
+  }
 };
 
 TEST_P(Scenarios, MeetTheirExpectations) {
@@ -73,7 +82,7 @@ TEST_P(Scenarios, MeetTheirExpectations) {
   const Status status = (*runner)->run(GetParam());
   EXPECT_TRUE(status.ok()) << status.error().message() << "\nlogs: " << world_cache().world()->dir();
   // A failed scenario may leave objects behind.
-  if (!status) world_cache().close();
+  if (!status) world_cache().discard();
 }
 
 std::vector<Scenario> all_scenarios() {

@@ -32,6 +32,10 @@ class World {
   virtual Status start_apiserver() = 0;
   /// Replaces all nodes; no pod may be left on them. Errors: Unsupported if the world must be started again instead.
   virtual Status replace_pools(const Json& pools) = 0;
+
+  /// Of the last scenario; empty before the first. The namespace controller begins five seconds after the request, so
+  /// the next scenario starts meanwhile, and checks at its end that it is deleted.
+  std::string terminating_namespace = {};
 };
 
 /// `pools` as in Scenario. Errors: NotFound if programs of the control plane are missing.
