@@ -12,6 +12,9 @@
 namespace tpuslice::webhook {
 namespace {
 
+/// A bundle that does not change is verified again after this time. Its parts are renewed long before they expire.
+constexpr Duration kVerifyInterval = std::chrono::hours(1);
+
 constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                                                "mutatingwebhookconfigurations", false};
 constexpr ResourceType kValidatingConfigurations{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
@@ -105,9 +108,14 @@ class SelfManagedCertificates final : public CertificateSource {
     const auto secret = reader_.get(kSecrets, key, stop);
     if (!secret && secret.error().code() != ErrorCode::kNotFound) return secret.error();
     const CertificateBundle stored = secret ? read_certificate_data(secret->json()) : CertificateBundle();
+    if (stored == verified_ && clock_.now() < verify_again_) return stored;
     ASSIGN_OR_RETURN(CertificateBundle renewed,
                      renew_certificates(current_bundle(secret ? &stored : nullptr), options_, clock_.wall()));
-    if (stored == renewed) return renewed;
+    if (stored == renewed) {
+      verified_ = renewed;
+      verify_again_ = clock_.now() + kVerifyInterval;
+      return renewed;
+    }
     const Json data = certificate_data(renewed);
     if (secret) {
       client::PatchOptions patch;
@@ -138,7 +146,9 @@ class SelfManagedCertificates final : public CertificateSource {
   client::Writer& writer_;
   const Clock& clock_;
   std::optional<CertificateBundle> served_;
-  std::optional<CertificateBundle> seen_;  ///< By the last step, in the Secret and the configurations.
+  std::optional<CertificateBundle> seen_;      ///< By the last step, in the Secret and the configurations.
+  std::optional<CertificateBundle> verified_;  ///< Nothing of it was due for renewal.
+  Instant verify_again_{};
 };
 
 }  // namespace

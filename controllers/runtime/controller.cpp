@@ -91,7 +91,9 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   ReconcileLog log(log_, key);
   // Read before planning: preconditions then detect any later change.
   const Target seen = target(key);
+  const Instant begin = clock_.now();
   Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
+  queue_.planned(key, clock_.now() - begin);
   if (planned) limit_counts(key, now, *planned);
   if (!seen.status) set_counts_written(key, std::nullopt);
   if (!planned) {

@@ -105,6 +105,24 @@ std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
   return std::nullopt;
 }
 
+void WorkQueue::planned(const ObjectKey& key, Duration took) {
+  const Duration pace = options_.pace_by_plan * took;
+  if (pace <= Duration::zero()) return;
+  const MutexLock lock(mutex_);
+  const Instant until = clock_.now() + pace;
+  const auto held = held_until_.find(key);
+  if (held == held_until_.end() || held->second < until) hold_locked(key, until);
+  // Changes during the plan wait, too.
+  const auto delayed = delayed_.find(key);
+  const bool is_early = delayed != delayed_.end() && delayed->second < until;
+  if (is_early) {
+    schedule_.erase({delayed->second, key});
+    delayed_.erase(delayed);
+  }
+  const bool changed = dirty_.erase(key) > 0;
+  if (is_early || changed) schedule_locked(key, until);
+}
+
 void WorkQueue::done(const ObjectKey& key) {
   const MutexLock lock(mutex_);
   const auto running = processing_.find(key);
@@ -148,15 +166,17 @@ bool WorkQueue::schedule_locked(const ObjectKey& key, Instant due) {
   return place == schedule_.begin();
 }
 
-void WorkQueue::remember_locked(const ObjectKey& key, Instant now) {
+void WorkQueue::hold_locked(const ObjectKey& key, Instant until) {
+  held_until_[key] = until;
+  held_in_order_.emplace_back(until, key);
+}
+
+void WorkQueue::forget_held_locked(Instant now) {
   while (!held_in_order_.empty() && held_in_order_.front().first <= now) {
     const auto over = held_until_.find(held_in_order_.front().second);
     if (over != held_until_.end() && over->second <= now) held_until_.erase(over);
     held_in_order_.pop_front();
   }
-  if (options_.pace <= Duration::zero()) return;
-  held_until_[key] = now + options_.pace;
-  held_in_order_.emplace_back(now + options_.pace, key);
 }
 
 void WorkQueue::promote_locked(Instant now) {
@@ -177,7 +197,8 @@ std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
   metrics_.queue_duration.observe(seconds(now - std::min(now, dirty->second)));
   dirty_.erase(dirty);
   processing_.emplace(key, now);
-  remember_locked(key, now);
+  forget_held_locked(now);
+  if (options_.pace > Duration::zero()) hold_locked(key, now + options_.pace);
   return key;
 }
 

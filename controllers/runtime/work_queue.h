@@ -26,6 +26,9 @@ struct WorkQueueOptions {
   /// Shortest time between two reconciles of a key because of changes, so that a burst of changes is handled at once.
   /// The first change is handled immediately; retries and requeues are not delayed. Zero: no limit.
   Duration pace = Duration::zero();
+  /// The same, as a multiple of how long the last plan of the key took: with 9, plans because of changes take no more
+  /// than a tenth of the time. Requeues that were scheduled before that plan wait, too.
+  int pace_by_plan = 0;
 };
 
 /// Each key is queued at most once and processed by one worker at a time: a key that is added while it is processed is
@@ -54,6 +57,8 @@ class WorkQueue {
   [[nodiscard]] std::optional<ObjectKey> pop(Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// Waits for a key; returns none on `stop`.
   [[nodiscard]] std::optional<ObjectKey> wait_pop(const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
+  /// How long the plan of a key took that is processed.
+  void planned(const ObjectKey& key, Duration took) TPUSLICE_EXCLUDES(mutex_);
   void done(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
 
   /// When pop() will return a key: Instant::min() for now, kNever without any key.
@@ -76,7 +81,8 @@ class WorkQueue {
   [[nodiscard]] ConditionVariable& sleeper_locked() TPUSLICE_REQUIRES(mutex_) {
     return has_watcher_ ? changed_ : idle_;
   }
-  void remember_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
+  void hold_locked(const ObjectKey& key, Instant until) TPUSLICE_REQUIRES(mutex_);
+  void forget_held_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   void promote_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   std::optional<ObjectKey> pop_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   Duration take_token_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -96,9 +102,10 @@ class WorkQueue {
   std::unordered_map<ObjectKey, Instant> processing_ TPUSLICE_GUARDED_BY(mutex_);  ///< Since when.
   std::unordered_map<ObjectKey, Instant> delayed_ TPUSLICE_GUARDED_BY(mutex_);
   std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);  ///< delayed_, by time.
-  std::unordered_map<ObjectKey, Instant> held_until_
-      TPUSLICE_GUARDED_BY(mutex_);  ///< Keys popped less than `pace` ago.
-  std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);  ///< held_until_, by time.
+  /// Keys that were reconciled a moment ago: changes are not handled before.
+  std::unordered_map<ObjectKey, Instant> held_until_ TPUSLICE_GUARDED_BY(mutex_);
+  /// held_until_, in the order in which it was set. A long one keeps those behind it in memory, no more.
+  std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
   double tokens_ TPUSLICE_GUARDED_BY(mutex_);
   Instant refilled_ TPUSLICE_GUARDED_BY(mutex_);

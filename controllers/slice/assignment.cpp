@@ -345,8 +345,8 @@ class Assigner {
 
   std::string find_ending(Candidates& candidates, const std::set<DomainName>& claimed) {
     const std::string& key = candidates.requirements().topology_key;
-    for (const std::string& domain : candidates.occupied()) {
-      if (!claimed.contains({key, domain}) && is_ending(inventory_, key, domain)) return domain;
+    for (std::string& domain : candidates.ending()) {
+      if (!claimed.contains({key, domain})) return std::move(domain);
     }
     return {};
   }

@@ -21,7 +21,7 @@ std::string Candidates::take_free(std::string_view preferred) {
   while (!free_.empty()) {
     std::string domain = std::move(free_.back());
     free_.pop_back();
-    if (inventory_.check(*requirements_, domain).obstacle == Obstacle::kNone) return domain;
+    if (inventory_.occupancy(requirements_->topology_key, domain, {}).obstacle == Obstacle::kNone) return domain;
     skipped_.push_back(std::move(domain));
   }
   return {};
@@ -52,6 +52,15 @@ const std::vector<std::string>& Candidates::occupied() {
   return occupied_;
 }
 
+std::vector<std::string> Candidates::ending() {
+  check_domains();
+  std::vector<std::string> out;
+  std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
+    return std::ranges::find(occupied_, domain) != occupied_.end();
+  });
+  return out;
+}
+
 std::size_t Candidates::usable() {
   check_domains();
   return usable_;
@@ -63,16 +72,16 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
         "its pods have more than {} different node selectors, affinities, tolerations or numbers of chips",
         kMaxRequirementsOfSlice);
   }
+  check_domains();
   std::vector<std::string> texts;
-  std::size_t count = 0;
   std::size_t free = 0;
-  for (const std::string& domain : inventory_.domains(requirements_->topology_key)) {
-    const Fit fit = inventory_.check(*requirements_, domain, viewer);
-    if (fit.obstacle == Obstacle::kMismatch) continue;
-    ++count;
+  for (const auto& [domain, compared] : compared_) {
+    Fit fit = compared;
+    if (fit.obstacle == Obstacle::kNone) fit = inventory_.occupancy(requirements_->topology_key, domain, viewer);
     if (fit.obstacle == Obstacle::kNone) ++free;
     if (texts.size() < kMaxDomainsInReason) texts.push_back(fit.text.empty() ? domain + " is free" : fit.text);
   }
+  const std::size_t count = compared_.size();
   if (count == 0) {
     return fmt::format("no {} matches the pods' node selector and affinity", domain_noun(requirements_->topology_key));
   }
@@ -86,12 +95,13 @@ void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
   const std::string& key = requirements_->topology_key;
   for (std::string& domain : inventory_.domains(key)) {
-    const Obstacle obstacle = inventory_.check(*requirements_, domain).obstacle;
-    if (obstacle == Obstacle::kNone) {
-      free_.push_back(std::move(domain));
-    } else if (obstacle == Obstacle::kOccupied) {
-      occupied_.push_back(std::move(domain));
+    Fit fit = inventory_.compare(*requirements_, domain);
+    if (fit.obstacle == Obstacle::kMismatch) continue;
+    if (fit.obstacle == Obstacle::kNone) {
+      const bool is_free = inventory_.occupancy(key, domain, {}).obstacle == Obstacle::kNone;
+      (is_free ? free_ : occupied_).push_back(domain);
     }
+    compared_.push_back({std::move(domain), std::move(fit)});
   }
   usable_ = free_.size() + occupied_.size();
   std::ranges::stable_sort(free_, {}, [&](const std::string& domain) {
@@ -102,6 +112,8 @@ void Candidates::check_domains() {
   // The domain with the fewest nodes in use is likely to become free first.
   std::ranges::stable_sort(occupied_, {},
                            [&](const std::string& domain) { return inventory_.free_nodes(key, domain); });
+  std::ranges::copy_if(occupied_, std::back_inserter(ending_),
+                       [&](const std::string& domain) { return inventory_.is_ending(key, domain); });
 }
 
 bool Candidates::has_scout(const std::string& domain) {

@@ -11,7 +11,8 @@
 
 namespace tpuslice::slice {
 
-/// The domains are compared with the requirements once, when they are first needed. Not thread-safe.
+/// The domains are compared with the requirements once, when they are first needed: that costs far more than anything
+/// that is done for each slice. Not thread-safe.
 class Candidates {
  public:
   /// All references outlive it. `scout_nodes`: nodes with scout pods (scale_up.h), whose domains are used last, since a
@@ -42,6 +43,8 @@ class Candidates {
   std::string take_occupied();
   /// The domains that would be free in an empty cluster, but are not.
   [[nodiscard]] const std::vector<std::string>& occupied();
+  /// Those of occupied() that become free soon: all pods that use them are terminating.
+  [[nodiscard]] std::vector<std::string> ending();
   void remove_occupied(const std::string& domain) { std::erase(occupied_, domain); }
   /// Number of domains that would be free in an empty cluster.
   [[nodiscard]] std::size_t usable();
@@ -55,10 +58,17 @@ class Candidates {
   const std::shared_ptr<const NodeRequirements> requirements_;
   const DomainFailures& failures_;
   const std::set<std::string>& scout_nodes_;
+  /// A domain whose nodes match, and how it fits if it is free.
+  struct Compared {
+    std::string domain;
+    Fit fit;
+  };
   bool checked_ = false;
+  std::vector<Compared> compared_;
   std::vector<std::string> free_;      ///< The best is last.
   std::vector<std::string> skipped_;   ///< Of the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
+  std::vector<std::string> ending_;    ///< Of the occupied ones, also those that were removed since.
   std::size_t usable_ = 0;
 };
 

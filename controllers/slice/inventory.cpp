@@ -226,6 +226,11 @@ std::vector<bool> Inventory::matched_nodes(const NodeRequirements& requirements,
 }
 
 Fit Inventory::check(const NodeRequirements& requirements, const std::string& domain, std::string_view viewer) {
+  Fit fit = compare(requirements, domain);
+  return fit.obstacle == Obstacle::kNone ? occupancy(requirements.topology_key, domain, viewer) : fit;
+}
+
+Fit Inventory::compare(const NodeRequirements& requirements, const std::string& domain) {
   const NodeUses& nodes = nodes_of(requirements.topology_key, domain);
   if (requirements.chips <= 0) return {Obstacle::kMismatch, {}};  // Gated by a user; admission gates no such pod.
   if (requirements.too_many) return {Obstacle::kMismatch, {}};
@@ -258,12 +263,26 @@ Fit Inventory::check(const NodeRequirements& requirements, const std::string& do
   if (chips < wanted || ready < nodes.size()) {
     return {Obstacle::kUnusable, fmt::format("{} has {} of {} nodes Ready", domain, ready, nodes_wanted)};
   }
-  for (const NodeUse* use : nodes) {
+  return {};
+}
+
+Fit Inventory::occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer) {
+  for (const NodeUse* use : nodes_of(topology_key, domain)) {
     if (use->user.empty()) continue;
     return {Obstacle::kOccupied, fmt::format("{} {} {}", domain, use->reserved ? "is reserved for" : "runs",
                                              visible_name(use->user, viewer))};
   }
   return {};
+}
+
+bool Inventory::is_ending(const std::string& topology_key, const std::string& domain) {
+  bool any = false;
+  for (const NodeUse* use : nodes_of(topology_key, domain)) {
+    if (use->user.empty() || use->reserved) continue;
+    if (!use->ending) return false;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace tpuslice::slice

@@ -75,9 +75,16 @@ class Inventory {
 
   /// The values of a node label, sorted.
   [[nodiscard]] std::vector<std::string> domains(const std::string& topology_key);
-  /// `viewer`: namespace that reads the text (visible_name()).
+  /// compare(), then occupancy(). `viewer`: namespace that reads the text (visible_name()).
   [[nodiscard]] Fit check(const NodeRequirements& requirements, const std::string& domain,
                           std::string_view viewer = {});
+  /// Whether the slice could use the domain if it were free: kNone, kMismatch or kUnusable. Looks at the labels and
+  /// taints of every node; the result is the same as long as the inventory exists.
+  [[nodiscard]] Fit compare(const NodeRequirements& requirements, const std::string& domain);
+  /// kOccupied if a node of the domain is used or reserved, else kNone.
+  [[nodiscard]] Fit occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer);
+  /// All users of the domain are terminating or reserve it only, so it is free soon.
+  [[nodiscard]] bool is_ending(const std::string& topology_key, const std::string& domain);
   /// The node of each host, by host index, for a slice in this domain. A node is listed several times if it has more
   /// chips than a pod asks for. Empty if pods of the slice have different requirements: then any node of the domain
   /// that suits the pod will do.

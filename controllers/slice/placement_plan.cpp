@@ -239,8 +239,9 @@ class PlanBuilder {
   std::vector<std::string> notes_;
 };
 
-/// No event says that the store of the ConfigMap is synced, or that it exists.
+/// No event says that the store of the ConfigMap is synced, or that it exists or has changed.
 constexpr Duration kRecordsRetry = std::chrono::seconds(5);
+constexpr Duration kInvalidRecordsRetry = std::chrono::minutes(1);  ///< A person must change it.
 
 ObjectKey preemptions_key(const Options& options) {
   return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
@@ -292,14 +293,19 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
   request.reservation = options.reservation;
   bool creates_records = false;
   if (options.max_preemptions_per_hour > 0 && !request.ready.empty()) {
-    request.preemption_budget = preemption_budget(seen, options);
+    PreemptionBudget& budget = request.preemption_budget;
+    budget = preemption_budget(seen, options);
+    const std::string config_map = "ConfigMap " + preemptions_key(options).to_string();
     if (seen.preemptions.records == nullptr) {
       creates_records = seen.preemptions.readable;
-      request.preemption_budget.block(fmt::format("ConfigMap {} {}", preemptions_key(options).to_string(),
-                                                  creates_records ? "is being created" : "cannot be read"));
+      budget.block(config_map + (creates_records ? " is being created" : " cannot be read"));
       set_earlier(classified.changes_at, seen.now + kRecordsRetry);
+    } else if (!budget.invalid_entry().empty()) {
+      budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove it", config_map, seen.accelerator,
+                               budget.invalid_entry()));
+      set_earlier(classified.changes_at, seen.now + kInvalidRecordsRetry);
     }
-    const std::optional<Timestamp> budget_changes = request.preemption_budget.changes_at();
+    const std::optional<Timestamp> budget_changes = budget.changes_at();
     if (budget_changes) set_earlier(classified.changes_at, *budget_changes);
   }
   for (const PodPtr& scout : scouts) {

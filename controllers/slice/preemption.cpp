@@ -39,16 +39,6 @@ auto cost(const std::vector<const Slice*>& victims) {
 
 }  // namespace
 
-bool is_ending(Inventory& inventory, const std::string& topology_key, const std::string& domain) {
-  bool any = false;
-  for (const NodeUse* use : inventory.uses(topology_key, domain)) {
-    if (use->user.empty() || use->reserved) continue;
-    if (!use->ending) return false;
-    any = true;
-  }
-  return any;
-}
-
 std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                               const RunningSlices& running, std::int32_t priority,
                                               const std::set<DomainName>& claimed) {

@@ -21,9 +21,6 @@ struct DomainVictims {
   std::vector<const Slice*> slices;
 };
 
-/// All users of the domain are terminating or reserve it only, so it is free soon.
-[[nodiscard]] bool is_ending(Inventory& inventory, const std::string& topology_key, const std::string& domain);
-
 /// Of the occupied candidates, but for `claimed`, the one whose slices are the cheapest to end: all have a lower
 /// priority than `priority`; of the lowest of these priorities; then the fewest hosts; then the latest placement, as
 /// that has lost the least. Absent if each has a pod that is not of a placed slice, or a slice of no lower priority.

@@ -9,12 +9,14 @@
 #include <fmt/ranges.h>
 
 #include "api/base/strings.h"
+#include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 
 namespace tpuslice::slice {
 namespace {
 
 constexpr std::size_t kMaxEntries = 128;
+constexpr std::size_t kMaxShownEntry = 64;  ///< Characters.
 /// From the plan to the deletes; the lease of the leader is shorter.
 constexpr Duration kTimeForDeletes = std::chrono::minutes(1);
 constexpr std::string_view kSeparator = ", ";
@@ -44,11 +46,14 @@ Result<PreemptionRecords> PreemptionRecords::decode(std::string_view json, const
 
 PreemptionBudget::PreemptionBudget(std::size_t limit, std::string_view record, Timestamp now)
     : limit_(limit), now_(now) {
-  while (!record.empty() && used_.size() < kMaxEntries) {
+  while (!record.empty() && used_.size() < kMaxEntries && invalid_entry_.empty()) {
     const std::size_t end = record.find(kSeparator);
-    const auto entry = read_entry(record.substr(0, end));
+    const std::string_view text = record.substr(0, end);
     record = end == std::string_view::npos ? std::string_view() : record.substr(end + kSeparator.size());
-    if (entry && entry->first <= now + kPreemptionPeriod && now < entry->first + kPreemptionPeriod) {
+    const auto entry = read_entry(text);
+    if (!entry || entry->first > now + kPreemptionPeriod) {
+      invalid_entry_ = fmt::format("\"{}\"", first_utf8_characters(text, kMaxShownEntry));
+    } else if (now < entry->first + kPreemptionPeriod) {
       used_[entry->first] += entry->second;
     }
   }
@@ -121,7 +126,8 @@ plan::Action write_preemption_record(const PreemptionRecords& records, const std
   Json data = {{accelerator, budget.record()}};
   for (const auto& [other, record] : records.data) {
     if (other == accelerator) continue;
-    if (PreemptionBudget(0, record, now).used() == 0) data[other] = nullptr;
+    const PreemptionBudget of_other(0, record, now);
+    if (of_other.used() == 0 && of_other.invalid_entry().empty()) data[other] = nullptr;
   }
   return plan::Action::patch(kConfigMaps, records.key, {{"data", std::move(data)}},
                              {records.uid, records.resource_version});

@@ -41,12 +41,15 @@ struct PreemptionState {
 class PreemptionBudget {
  public:
   PreemptionBudget() = default;
-  /// Parts of `record` that are invalid, have expired or are later than a period from now are ignored.
+  /// Entries of `record` that have expired are ignored.
   PreemptionBudget(std::size_t limit, std::string_view record, Timestamp now);
 
   /// Nothing may be ended, whatever the record says: "ConfigMap a/b cannot be read".
   void block(std::string reason) { blocked_ = std::move(reason); }
 
+  /// The first entry that is malformed, or later than a period from now: how much was used is not known. Empty if
+  /// there is none.
+  [[nodiscard]] const std::string& invalid_entry() const { return invalid_entry_; }
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const;
   [[nodiscard]] std::size_t left() const;
@@ -67,6 +70,7 @@ class PreemptionBudget {
   std::size_t limit_ = 0;
   Timestamp now_ = {};
   std::string blocked_;
+  std::string invalid_entry_;
   std::map<Timestamp, std::size_t> used_;
 };
 

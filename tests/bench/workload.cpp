@@ -37,7 +37,7 @@ std::string sample_of(Kind kind) {
 
 /// v5p has slices of all sizes, with four chips per host.
 Result<std::string> topology_of(int hosts) {
-  static const std::map<int, std::string> kTopologies = {{1, "2x2x1"},  {2, "2x2x2"},  {4, "2x2x4"},
+  static const std::map<int, std::string> kTopologies = {{1, "2x2x1"},  {2, "2x2x2"},  {4, "2x2x4"},   {8, "2x4x4"},
                                                          {16, "4x4x4"}, {64, "4x8x8"}, {256, "8x8x16"}};
   const auto found = kTopologies.find(hosts);
   if (found == kTopologies.end()) return Error::invalid_argument("no topology for a v5p slice of {} hosts", hosts);

@@ -184,6 +184,37 @@ TEST_F(WorkQueueTest, PacesAKeyThatChangesAllTheTime) {
   EXPECT_EQ(pop(), "a");
 }
 
+TEST_F(WorkQueueTest, PacesAKeyByTheLengthOfItsPlan) {
+  WorkQueue paced{{.name = "paced-by-plan", .pace = 10ms, .pace_by_plan = 9}, clock_, metrics_};
+  const auto pop = [&] {
+    const auto key = paced.pop(clock_.now());
+    return key ? key->name : "-";
+  };
+  paced.add(kA);
+  EXPECT_EQ(pop(), "a");
+  paced.add(kA);
+  clock_.advance(100ms);
+  paced.add(kA);
+  paced.planned(kA, 100ms);
+  paced.done(kA);
+  EXPECT_EQ(pop(), "-") << "changes during the plan wait, too";
+  EXPECT_EQ(paced.next_due(), clock_.now() + 900ms);
+  clock_.advance(500ms);
+  paced.add(kA);
+  EXPECT_EQ(pop(), "-");
+  clock_.advance(400ms);
+  EXPECT_EQ(pop(), "a");
+  paced.planned(kA, 0ms);
+  paced.done(kA);
+  clock_.advance(10ms);
+  paced.add(kA);
+  EXPECT_EQ(pop(), "a") << "a short plan has the usual pace";
+  paced.done(kA);
+  paced.add_after(kA, 20ms);
+  clock_.advance(20ms);
+  EXPECT_EQ(pop(), "a");
+}
+
 TEST(WorkQueueThreads, ProcessEveryKeyAndEndOnStop) {
   const RealClock clock;
   Metrics metrics;

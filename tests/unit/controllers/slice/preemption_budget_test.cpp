@@ -27,14 +27,16 @@ TEST(PreemptionBudget, CountsTheRecordsOfTheLastHour) {
   EXPECT_EQ(budget_of(3, "2147483647 2026-01-01T00:00:00Z", 1min).left(), 0U);
 }
 
-TEST(PreemptionBudget, IgnoresWhatItCannotRead) {
+TEST(PreemptionBudget, NamesAnEntryThatItCannotRead) {
   for (const char* text :
        {" ", "2", "two 2026-01-01T00:00:00Z", "-2 2026-01-01T00:00:00Z", "2 yesterday", "2 2026-01-01T00:00:00Z extra",
         "2  2026-01-01T00:00:00Z", "99999999999 2026-01-01T00:00:00Z", ", ,", "2 9999-01-01T00:00:00Z",
         "2 2026-01-01T02:00:00Z"}) {
-    EXPECT_EQ(budget_of(3, text, 1min).left(), 3U) << text;
+    EXPECT_NE(budget_of(3, text, 1min).invalid_entry(), "") << text;
   }
-  EXPECT_EQ(budget_of(3, "nonsense, 2 2026-01-01T00:00:00Z", 1min).left(), 1U);
+  EXPECT_EQ(budget_of(3, "2 2026-01-01T00:00:00Z, nonsense, x", 1min).invalid_entry(), "\"nonsense\"");
+  EXPECT_EQ(budget_of(3, std::string(1000, 'x'), 1min).invalid_entry().size(), 66U);
+  EXPECT_EQ(budget_of(3, "2 2026-01-01T00:00:00Z", 1min).invalid_entry(), "");
 }
 
 TEST(PreemptionBudget, IsRecordedAcrossPlans) {
@@ -123,12 +125,12 @@ TEST(PreemptionRecords, AreReadFromAConfigMap) {
 
 TEST(PreemptionRecords, OfOtherAcceleratorsAreKeptUntilTheyExpire) {
   PreemptionRecords records = *preemption_records().records;
-  records.data = {{"tpu7x", "1 2026-01-01T00:30:00Z"}, {"tpu-v4-podslice", "1 2025-12-31T23:00:00Z"}, {"odd", "x"}};
+  records.data = {{"tpu7x", "1 2026-01-01T00:30:00Z"}, {"tpu-v4-podslice", "1 2025-12-31T23:00:00Z"}, {"tpu-v5p-slice", "x"}};
   PreemptionBudget budget = budget_of(2, "", 40min);
   budget.use(1);
   const plan::Action action = write_preemption_record(records, kV6e, budget, after(40min));
   EXPECT_EQ(*action.body.make(), Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:41:00Z",
-                                                          "tpu-v4-podslice": null, "odd": null}})"));
+                                                          "tpu-v4-podslice": null}})"));
   EXPECT_EQ(action.preconditions, (plan::Preconditions{"uid-of-records", "7"}))
       << "another leader may have used the budget";
 }

@@ -100,6 +100,18 @@ TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
   EXPECT_EQ(plan_placement(seen, {}).requeue_after, std::nullopt) << "not needed by default";
 }
 
+TEST(PreemptionPlan, EndsNothingWhileItsRecordIsInvalid) {
+  PlacementObserved seen = a_full_pool();
+  seen.preemptions = preemption_records("1 yesterday");
+  const plan::Plan plan = plan_placement(seen, kTwoAnHour);
+  EXPECT_THAT(deleted_by(plan), IsEmpty());
+  EXPECT_THAT(waiting_reason(plan, "high-0"),
+              HasSubstr("; a slice of lower priority would be ended for it, but ConfigMap "
+                        "tpu-system/tpu-slice-preemptions: data[tpu-v6e-slice]: Invalid value: \"1 yesterday\": "
+                        "remove it"));
+  EXPECT_TRUE(plan.requeue_after.has_value()) << "no event says that it was removed";
+}
+
 TEST(PreemptionPlan, TellsTheVictim) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
   const auto event = std::ranges::find(plan.events, "SlicePreempted", &plan::EventIntent::reason);

@@ -24,20 +24,20 @@ TEST(IsEnding, MeansThatAllUsersAreTerminating) {
       pods_of({leaving(a_slice("w").runs_in("pool-a")), a_slice("x").runs_in("pool-b").terminating(0),
                a_slice("y").runs_in("pool-c")});
   Inventory inventory(lettered_pools(4), pods, read_slices(pods));
-  EXPECT_TRUE(is_ending(inventory, kGkePool, "pool-a"));
-  EXPECT_FALSE(is_ending(inventory, kGkePool, "pool-b")) << "one host runs on";
-  EXPECT_FALSE(is_ending(inventory, kGkePool, "pool-c"));
-  EXPECT_FALSE(is_ending(inventory, kGkePool, "pool-d")) << "it is free";
-  EXPECT_FALSE(is_ending(inventory, kGkePool, "no-such-pool"));
+  EXPECT_TRUE(inventory.is_ending(kGkePool, "pool-a"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-b")) << "one host runs on";
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-d")) << "it is free";
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "no-such-pool"));
 }
 
 TEST(IsEnding, DisregardsFreeAndReservedNodes) {
   const std::vector<PodPtr> pods = leaving(a_slice("w").runs_in("pool-11")).pods();
   Inventory inventory(numbered_rows(1, 2), pods, read_slices(pods));
-  EXPECT_TRUE(is_ending(inventory, kRow, "row-1"));
+  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
   inventory.reserve(kGkePool, "pool-12", "default/job (x)");
-  EXPECT_TRUE(is_ending(inventory, kRow, "row-1"));
-  EXPECT_FALSE(is_ending(inventory, kGkePool, "pool-12"));
+  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-12"));
 }
 
 /// "low in pool-a", or "" if no domain can be made free for the slice.
