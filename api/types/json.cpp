@@ -72,4 +72,10 @@ StringMap string_map_at(const Json& json, std::initializer_list<std::string_view
   return map;
 }
 
+const std::string& value_of(const StringMap& map, std::string_view key) {
+  static const std::string kNone;
+  const auto found = map.find(key);
+  return found == map.end() ? kNone : found->second.str();
+}
+
 }  // namespace tpuslice

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/result.h"
+#include "api/types/shared_string.h"
 
 namespace tpuslice {
 
@@ -28,7 +29,7 @@ struct ShorterFirst {
 };
 
 /// Labels, annotations, node selectors. Flat, as stores keep many small ones; looked into all the time.
-using StringMap = boost::container::flat_map<std::string, std::string, ShorterFirst>;
+using StringMap = boost::container::flat_map<SharedString, SharedString, ShorterFirst>;
 
 /// Limits of what we accept from others.
 struct JsonLimits {
@@ -70,5 +71,8 @@ struct JsonLimits {
 
 /// The string members of the object at a path: {"metadata", "labels"}.
 [[nodiscard]] StringMap string_map_at(const Json& json, std::initializer_list<std::string_view> path);
+
+/// The value of a key; empty if there is none.
+[[nodiscard]] const std::string& value_of(const StringMap& map, std::string_view key);
 
 }  // namespace tpuslice

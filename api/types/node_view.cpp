@@ -13,9 +13,9 @@ void read_node_spec(Value value, NodeView& node) {
     each_item(member, [&](Value item) {
       NodeTaint taint;
       each_member(item, [&](std::string_view part, Value text) {
-        if (part == "key") taint.key = text_of(text);
-        if (part == "value") taint.value = text_of(text);
-        if (part == "effect") taint.effect = text_of(text);
+        if (part == "key") taint.key = shared_text_of(text);
+        if (part == "value") taint.value = shared_text_of(text);
+        if (part == "effect") taint.effect = shared_text_of(text);
       });
       node.taints.push_back(std::move(taint));
     });

@@ -25,10 +25,10 @@ struct ObjectKey {
 
 /// The owner reference that has `controller: true`.
 struct ControllerRef {
-  std::string api_version;
-  std::string kind;
-  std::string name;
-  std::string uid;
+  SharedString api_version;
+  SharedString kind;
+  SharedString name;
+  SharedString uid;
 
   [[nodiscard]] Json to_json(bool block_owner_deletion = true) const;
   friend bool operator==(const ControllerRef&, const ControllerRef&) = default;

@@ -21,21 +21,21 @@ std::int64_t read_container_chips(Value container) {
 TolerationView read_toleration(Value value) {
   TolerationView toleration;
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "key") toleration.key = text_of(member);
-    if (key == "value") toleration.value = text_of(member);
-    if (key == "effect") toleration.effect = text_of(member);
+    if (key == "key") toleration.key = shared_text_of(member);
+    if (key == "value") toleration.value = shared_text_of(member);
+    if (key == "effect") toleration.effect = shared_text_of(member);
     if (key == "operator") toleration.exists = std::string_view(member.get_string()) == "Exists";
   });
   return toleration;
 }
 
-std::string read_required_node_affinity(Value value) {
-  std::string required;
+SharedString read_required_node_affinity(Value value) {
+  SharedString required;
   each_member(value, [&](std::string_view kind, Value affinity) {
     if (kind != "nodeAffinity") return;
     each_member(affinity, [&](std::string_view key, Value selector) {
       if (key == "requiredDuringSchedulingIgnoredDuringExecution") {
-        required = std::string_view(simdjson::to_json_string(selector));
+        required = SharedString::decoded(simdjson::to_json_string(selector));
       }
     });
   });
@@ -59,7 +59,7 @@ Status check_node_choice(const PodView& pod) {
   for (const TolerationView& each : pod.tolerations) {
     bytes += sizeof(each) + each.key.size() + each.value.size() + each.effect.size();
   }
-  for (const std::string& gate : pod.scheduling_gates) bytes += sizeof(gate) + gate.size();
+  for (const SharedString& gate : pod.scheduling_gates) bytes += sizeof(gate) + gate.size();
   if (bytes <= kMaxNodeChoice) return {};
   return Error::invalid_argument(
       "pod {}: node selector, node affinity, tolerations and scheduling gates have {} bytes, no more than {} are read",
@@ -83,15 +83,13 @@ void read_pod_spec(Value value, PodView& pod) {
     } else if (key == "tolerations") {
       pod.tolerations.clear();
       each_item(member, [&](Value item) { pod.tolerations.push_back(read_toleration(item)); });
-    } else if (key == "hostname") {
-      pod.hostname = text_of(member);
     } else if (key == "restartPolicy") {
-      pod.restart_policy = text_of(member);
+      pod.restart_policy = shared_text_of(member);
     } else if (key == "schedulingGates") {
       pod.scheduling_gates.clear();
       each_item(member, [&](Value gate) {
         each_member(gate, [&](std::string_view part, Value name) {
-          if (part == "name") pod.scheduling_gates.push_back(text_of(name));
+          if (part == "name") pod.scheduling_gates.push_back(shared_text_of(name));
         });
       });
     } else if (key == "containers") {
@@ -111,8 +109,9 @@ void read_container_state(Value value, ContainerView& container) {
     if (!waiting && state != "terminated") return;
     if (!waiting) container.terminated = true;
     each_member(details, [&](std::string_view key, Value member) {
-      if (key == "reason") (waiting ? container.waiting_reason : container.terminated_reason) = text_of(member);
-      if (key == "message") (waiting ? container.waiting_message : container.terminated_message) = text_of(member);
+      if (key == "reason") (waiting ? container.waiting_reason : container.terminated_reason) = shared_text_of(member);
+      if (key == "message")
+        (waiting ? container.waiting_message : container.terminated_message) = shared_text_of(member);
     });
   });
 }
@@ -121,7 +120,7 @@ ContainerView read_container_status(Value value) {
   ContainerView container;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "name") {
-      container.name = text_of(member);
+      container.name = shared_text_of(member);
     } else if (key == "ready") {
       container.ready = flag_of(member);
     } else if (key == "restartCount") {
@@ -140,7 +139,8 @@ std::string stuck_reason(const ContainerView& container) {
   // The kubelet alternates between the two reasons, and its messages contain the current back-off.
   if (reason == "ErrImagePull") reason = "ImagePullBackOff";
   const bool tries_again = reason == "ImagePullBackOff" || reason == "CrashLoopBackOff";
-  const std::string details = tries_again || container.waiting_message.empty() ? "" : ": " + container.waiting_message;
+  const std::string details =
+      tries_again || container.waiting_message.empty() ? "" : ": " + container.waiting_message.str();
   return fmt::format("container {}: {}{}", container.name, reason, details);
 }
 
@@ -162,9 +162,9 @@ void read_pod_status(Value value, PodView& pod) {
     if (key == "phase") {
       pod.phase = phase_of(member);
     } else if (key == "reason") {
-      pod.reason = text_of(member);
+      pod.reason = shared_text_of(member);
     } else if (key == "message") {
-      pod.message = text_of(member);
+      pod.message = shared_text_of(member);
     } else if (key == "nominatedNodeName") {
       pod.nominated = !text_of(member).empty();
     } else if (key == "podIP") {

@@ -27,10 +27,10 @@ void read_owner(Value value, Metadata& metadata) {
   ControllerRef owner;
   bool controls = false;
   each_member(value, [&](std::string_view key, Value member) {
-    if (key == "apiVersion") owner.api_version = text_of(member);
-    if (key == "kind") owner.kind = text_of(member);
-    if (key == "name") owner.name = text_of(member);
-    if (key == "uid") owner.uid = text_of(member);
+    if (key == "apiVersion") owner.api_version = shared_text_of(member);
+    if (key == "kind") owner.kind = shared_text_of(member);
+    if (key == "name") owner.name = shared_text_of(member);
+    if (key == "uid") owner.uid = shared_text_of(member);
     if (key == "controller") controls = flag_of(member);
   });
   if (controls && !metadata.controller) metadata.controller = std::move(owner);
@@ -39,6 +39,7 @@ void read_owner(Value value, Metadata& metadata) {
 }  // namespace
 
 std::string text_of(Value value) { return std::string(std::string_view(value.get_string())); }
+SharedString shared_text_of(Value value) { return SharedString::decoded(value.get_string()); }
 bool flag_of(Value value) { return value.get_bool(); }
 std::int64_t number_of(Value value) { return value.get_int64(); }
 
@@ -60,8 +61,9 @@ std::int64_t amount_of(Value value) {
 
 StringMap strings_of(Value value) {
   StringMap map;
-  each_member(value,
-              [&](std::string_view key, Value member) { map.insert_or_assign(std::string(key), text_of(member)); });
+  each_member(value, [&](std::string_view key, Value member) {
+    map.insert_or_assign(SharedString::decoded(key), shared_text_of(member));
+  });
   map.shrink_to_fit();
   return map;
 }
@@ -94,8 +96,10 @@ Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
       check_labels(metadata.labels);
     } else if (key == "annotations") {
       each_member(member, [&](std::string_view name, Value text) {
-        if (is_kept(name, keep)) metadata.annotations.insert_or_assign(std::string(name), text_of(text));
+        if (is_kept(name, keep))
+          metadata.annotations.insert_or_assign(SharedString::decoded(name), shared_text_of(text));
       });
+      metadata.annotations.shrink_to_fit();
     } else if (key == "ownerReferences") {
       each_item(member, [&](Value owner) { read_owner(owner, metadata); });
     }
@@ -116,8 +120,8 @@ ConditionView read_condition(Value value) {
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "type") condition.type = text_of(member);
     if (key == "status") condition.is_true = std::string_view(member.get_string()) == "True";
-    if (key == "reason") condition.reason = text_of(member);
-    if (key == "message") condition.message = text_of(member);
+    if (key == "reason") condition.reason = shared_text_of(member);
+    if (key == "message") condition.message = shared_text_of(member);
     if (key == "lastTransitionTime") condition.changed = time_of(member);
   });
   return condition;

@@ -43,6 +43,8 @@ void each_item(Value value, Visit visit) {
 }
 
 [[nodiscard]] std::string text_of(Value value);
+/// For text that objects of one workload have in common.
+[[nodiscard]] SharedString shared_text_of(Value value);
 [[nodiscard]] bool flag_of(Value value);
 [[nodiscard]] std::int64_t number_of(Value value);
 /// `name` is used in the error.
@@ -75,8 +77,8 @@ struct ConditionView {
   std::string type;
   bool is_true = false;
   std::optional<Timestamp> changed;
-  std::string reason;
-  std::string message;
+  SharedString reason;
+  SharedString message;
 };
 [[nodiscard]] ConditionView read_condition(Value value);
 

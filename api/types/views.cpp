@@ -14,12 +14,6 @@ namespace {
 /// Of a whole object with its managedFields. etcd stores no more than 1.5 MiB, and every value takes memory.
 constexpr JsonLimits kObjectLimits{.bytes = 1U << 20U, .values = 100'000};
 
-const std::string& value_of(const StringMap& map, std::string_view name) {
-  static const std::string kNone;
-  const auto found = map.find(name);
-  return found == map.end() ? kNone : found->second;
-}
-
 }  // namespace
 
 const std::string& PodView::label(std::string_view name) const { return value_of(labels, name); }

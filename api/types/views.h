@@ -1,7 +1,8 @@
 // PodView, NodeView, JobView, StatefulSetView, ServiceView and ObjectView: what a store keeps of each object.
 //
 // Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1.5 KB a
-// pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept.
+// pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
+// that objects of one workload have in common is shared (SharedString).
 #pragma once
 
 #include <array>
@@ -23,22 +24,22 @@ enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kU
 [[nodiscard]] std::string_view to_string(PodPhase phase);
 
 struct ContainerView {
-  std::string name;
+  SharedString name;
   bool ready = false;
   std::int32_t restarts = 0;
-  std::string waiting_reason;  ///< "ImagePullBackOff"; empty when not waiting.
-  std::string waiting_message;
-  std::string terminated_reason;  ///< "Error"; empty when not terminated.
-  std::string terminated_message;
+  SharedString waiting_reason;  ///< "ImagePullBackOff"; empty when not waiting.
+  SharedString waiting_message;
+  SharedString terminated_reason;  ///< "Error"; empty when not terminated.
+  SharedString terminated_message;
   bool terminated = false;
   friend bool operator==(const ContainerView&, const ContainerView&) = default;
 };
 
 /// A toleration. An empty key with `exists` tolerates every taint, an empty effect every effect.
 struct TolerationView {
-  std::string key;
-  std::string value;
-  std::string effect;
+  SharedString key;
+  SharedString value;
+  SharedString effect;
   bool exists = false;  ///< operator: Exists
   friend bool operator==(const TolerationView&, const TolerationView&) = default;
 };
@@ -59,9 +60,8 @@ struct PodView {
   bool has_owner = false;  ///< It has an owner reference, of a controller or not.
 
   std::string node_name;
-  std::string hostname;
-  std::string restart_policy;
-  std::vector<std::string> scheduling_gates;
+  SharedString restart_policy;
+  std::vector<SharedString> scheduling_gates;
   std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
   std::int32_t priority = 0;
   bool never_preempts = false;  ///< preemptionPolicy: Never
@@ -71,23 +71,23 @@ struct PodView {
 
   // Only while the pod has no node.
   std::vector<TolerationView> tolerations;
-  std::string node_affinity;  ///< JSON of the required node selector; empty without one.
-  std::string unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
-  bool nominated = false;     ///< kube-scheduler preempts other pods for it.
+  SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
+  SharedString unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
+  bool nominated = false;      ///< kube-scheduler preempts other pods for it.
 
   PodPhase phase = PodPhase::kPending;
   bool ready = false;      ///< The Ready condition is True.
   bool not_ready = false;  ///< There is a Ready condition, and it is not True. Virtual kubelets may set none.
-  std::string reason;      ///< status.reason, e.g. "Evicted".
-  std::string message;
+  SharedString reason;     ///< status.reason, e.g. "Evicted".
+  SharedString message;
   std::string pod_ip;
-  std::string ready_reason;  ///< Reason of the Ready condition.
-  std::string ready_message;
+  SharedString ready_reason;  ///< Reason of the Ready condition.
+  SharedString ready_message;
   std::vector<ContainerView> containers;  ///< Without init containers.
   bool restarted = false;                 ///< A container, also an init container, was started again.
   /// Of the first container, also an init container, that the kubelet cannot start: which, and why, in words that stay
   /// the same while it tries again. "container main: ImagePullBackOff"
-  std::string stuck;
+  SharedString stuck;
 
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
   [[nodiscard]] bool finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -105,9 +105,9 @@ struct PodView {
 };
 
 struct NodeTaint {
-  std::string key;
-  std::string value;
-  std::string effect;
+  SharedString key;
+  SharedString value;
+  SharedString effect;
   friend bool operator==(const NodeTaint&, const NodeTaint&) = default;
 };
 

@@ -10,9 +10,7 @@ namespace tpuslice::leaderworkerset {
 namespace {
 
 std::string revision_key_of(const StatefulSetView* leader_set) {
-  if (leader_set == nullptr) return {};
-  const auto label = leader_set->labels.find(kRevisionKey);
-  return label == leader_set->labels.end() ? std::string() : label->second;
+  return leader_set == nullptr ? std::string() : value_of(leader_set->labels, kRevisionKey);
 }
 
 std::string size_in(const StatefulSetView& leader_set) {

@@ -34,7 +34,7 @@ bool waits_for_secret(const PodView& pod, const std::string& secret) {
   const std::string missing = fmt::format("secret \"{}\" not found", secret);
   return std::ranges::any_of(pod.containers, [&](const ContainerView& container) {
     return container.waiting_reason == "CreateContainerConfigError" &&
-           container.waiting_message.find(missing) != std::string::npos;
+           container.waiting_message.str().find(missing) != std::string::npos;
   });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,16 @@ template <typename View>
 class Store final : public AnyStore {
  public:
   using Ptr = std::shared_ptr<const View>;
+  /// By key, which only the views hold.
+  struct SameKey {
+    using is_transparent = void;
+    std::size_t operator()(const ObjectKey& key) const { return std::hash<ObjectKey>()(key); }
+    std::size_t operator()(const Ptr& view) const { return (*this)(view->key); }
+    bool operator()(const Ptr& a, const Ptr& b) const { return a->key == b->key; }
+    bool operator()(const ObjectKey& a, const Ptr& b) const { return a == b->key; }
+    bool operator()(const Ptr& a, const ObjectKey& b) const { return a->key == b; }
+  };
+  using Objects = std::unordered_set<Ptr, SameKey, SameKey>;
   /// The values that an object is looked up by. Depends on the view alone.
   using IndexFunction = std::function<std::vector<std::string>(const View&)>;
   /// A change: `before` is null for an addition, `after` for a deletion.
@@ -81,6 +92,8 @@ class Store final : public AnyStore {
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   // Written by the watch machine, or by a test.
+  /// The objects of a list. Those whose version is known stay as they are.
+  void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void put(View view) TPUSLICE_EXCLUDES(mutex_);
   void erase(const ObjectKey& key, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
@@ -104,7 +117,7 @@ class Store final : public AnyStore {
 
   std::vector<Listener> listeners_;
   mutable Mutex mutex_;
-  std::unordered_map<ObjectKey, Ptr> objects_ TPUSLICE_GUARDED_BY(mutex_);
+  Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
   std::vector<IndexTable> indexes_ TPUSLICE_GUARDED_BY(mutex_);
   std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
@@ -178,7 +191,7 @@ template <typename View>
 typename Store<View>::Ptr Store<View>::get(const ObjectKey& key) const {
   const MutexLock lock(mutex_);
   const auto found = objects_.find(key);
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? nullptr : *found;
 }
 
 template <typename View>
@@ -186,8 +199,7 @@ std::vector<typename Store<View>::Ptr> Store<View>::list() const {
   std::vector<Ptr> all;
   {
     const MutexLock lock(mutex_);
-    all.reserve(objects_.size());
-    for (const auto& [key, view] : objects_) all.push_back(view);
+    all.assign(objects_.begin(), objects_.end());
   }
   std::sort(all.begin(), all.end(), ByKey{});
   return all;
@@ -217,32 +229,36 @@ std::vector<typename Store<View>::Ptr> Store<View>::lookup(std::size_t index, co
 
 template <typename View>
 void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
-  std::vector<Ptr> listed;
+  Objects listed;
   listed.reserve(all.size());
-  for (View& view : all) listed.push_back(std::make_shared<const View>(std::move(view)));
+  for (View& view : all) listed.insert(std::make_shared<const View>(std::move(view)));
+  swap_in(listed, revision);
+}
 
+template <typename View>
+void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
   std::vector<std::pair<Ptr, Ptr>> changes;
   {
     const MutexLock lock(mutex_);
-    std::unordered_map<ObjectKey, Ptr> old = std::move(objects_);
-    objects_.clear();
-    for (IndexTable& index : indexes_) index.objects.clear();
-    objects_.reserve(listed.size());
     for (const Ptr& view : listed) {
-      Ptr before;
-      if (const auto known = old.find(view->key); known != old.end()) {
-        before = known->second;
-        old.erase(known);
-      }
-      insert_locked(view);
+      const auto known = objects_.find(view->key);
+      const Ptr before = known == objects_.end() ? nullptr : *known;
+      if (before && before->uid == view->uid && before->resource_version == view->resource_version) continue;
       if (before && before->uid != view->uid) {
         changes.emplace_back(before, nullptr);
-        before = nullptr;
+        changes.emplace_back(nullptr, view);
+      } else {
+        changes.emplace_back(before, view);
       }
-      if (!before || before->resource_version != view->resource_version) changes.emplace_back(before, view);
     }
     // The rest was deleted while no watch was open.
-    for (const auto& [key, view] : old) changes.emplace_back(view, nullptr);
+    for (const Ptr& view : objects_) {
+      if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
+    }
+    for (const auto& [before, after] : changes) {
+      if (before) remove_locked(before);
+      if (after) insert_locked(after);
+    }
     // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
     revision_ = revision;
     synced_ = true;
@@ -256,7 +272,7 @@ void Store<View>::put(View view) {
   Ptr before;
   {
     const MutexLock lock(mutex_);
-    if (const auto known = objects_.find(after->key); known != objects_.end()) before = known->second;
+    if (const auto known = objects_.find(after->key); known != objects_.end()) before = *known;
     if (before) remove_locked(before);
     insert_locked(after);
     revision_ = std::max(revision_, revision_of(after->resource_version));
@@ -273,7 +289,7 @@ void Store<View>::erase(const ObjectKey& key, std::uint64_t revision) {
   Ptr before;
   {
     const MutexLock lock(mutex_);
-    if (const auto known = objects_.find(key); known != objects_.end()) before = known->second;
+    if (const auto known = objects_.find(key); known != objects_.end()) before = *known;
     if (before) remove_locked(before);
     revision_ = std::max(revision_, revision);
   }
@@ -291,8 +307,7 @@ void Store<View>::insert_locked(Ptr view) {
   for (IndexTable& index : indexes_) {
     for (const std::string& value : index.function(*view)) index.objects[value].insert(view);
   }
-  const ObjectKey key = view->key;
-  objects_.insert_or_assign(key, std::move(view));
+  objects_.insert(std::move(view));
 }
 
 template <typename View>
@@ -305,7 +320,7 @@ void Store<View>::remove_locked(const Ptr& view) {
       if (found->second.empty()) index.objects.erase(found);
     }
   }
-  objects_.erase(view->key);
+  objects_.erase(view);
 }
 
 template <typename View>

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "api/client/client.h"
 #include "controllers/runtime/namespace_budget.h"
@@ -50,21 +49,21 @@ class StoreSink final : public WatchSink {
   Status stage(std::string_view object) override {
     ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
     const auto staged = staged_.find(view.key);
-    RETURN_IF_ERROR(reserve(staged == staged_.end() ? store_.get(view.key).get() : &staged->second, view));
-    ObjectKey key = view.key;
-    staged_.insert_or_assign(std::move(key), std::move(view));
+    const Ptr known = staged == staged_.end() ? store_.get(view.key) : *staged;
+    RETURN_IF_ERROR(reserve(known.get(), view));
+    // Most objects have not changed: a relist takes no memory for these.
+    const bool same = known != nullptr && known->uid == view.uid && known->resource_version == view.resource_version;
+    replace_staged(same ? known : std::make_shared<const View>(std::move(view)));
     return {};
   }
-  void unstage(const ObjectKey& key) override { staged_.erase(key); }
+  void unstage(const ObjectKey& key) override {
+    if (const auto staged = staged_.find(key); staged != staged_.end()) staged_.erase(staged);
+  }
   void stage_known(const ObjectKey& key) override {
-    if (const auto known = store_.get(key)) staged_.insert_or_assign(key, *known);
+    if (Ptr known = store_.get(key)) replace_staged(std::move(known));
   }
   void commit(std::uint64_t revision) override {
-    std::vector<View> all;
-    all.reserve(staged_.size());
-    for (auto& [key, view] : staged_) all.push_back(std::move(view));
-    staged_.clear();
-    store_.replace(std::move(all), revision);
+    store_.swap_in(std::exchange(staged_, {}), revision);
     count_stored();
   }
   Status put(std::string_view object) override {
@@ -81,6 +80,12 @@ class StoreSink final : public WatchSink {
   [[nodiscard]] bool has_room_again() const override { return budget_.has_room_again(); }
 
  private:
+  using Ptr = typename Store<View>::Ptr;
+
+  void replace_staged(Ptr view) {
+    unstage(view->key);
+    staged_.insert(std::move(view));
+  }
   /// Of a view that can be as large as its object; compact views do not count.
   [[nodiscard]] static std::size_t bytes_of([[maybe_unused]] const View& view) {
     if constexpr (requires { view.text.size(); }) {
@@ -107,7 +112,7 @@ class StoreSink final : public WatchSink {
   Store<View>& store_;
   const AnnotationPrefixes& annotations_;
   NamespaceBudget budget_;
-  std::map<ObjectKey, View> staged_;
+  typename Store<View>::Objects staged_;
 };
 
 }  // namespace tpuslice::runtime

@@ -11,12 +11,6 @@
 namespace tpuslice::slice {
 namespace {
 
-const std::string& label_of(const NodeView& node, std::string_view label) {
-  static const std::string kNone;
-  const auto found = node.labels.find(label);
-  return found == node.labels.end() ? kNone : found->second;
-}
-
 /// Why the slice cannot use the node, which matches its requirements; empty if it can.
 std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
   const std::string& name = node.key.name;
@@ -52,11 +46,11 @@ std::string domain_noun(const std::string& topology_key, std::size_t count) {
 }
 
 const std::string& domain_of_node(const NodeView& node, const std::string& topology_key) {
-  return label_of(node, topology_key);
+  return value_of(node.labels, topology_key);
 }
 
 std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node) {
-  if (node != nullptr) return label_of(*node, topology_key);
+  if (node != nullptr) return value_of(node->labels, topology_key);
   return pod.annotation(tpu::kPlacedIn);
 }
 
@@ -127,7 +121,7 @@ const Inventory::Domains& Inventory::domains_of(const std::string& topology_key)
   const auto [entry, inserted] = by_key_.try_emplace(topology_key);
   if (inserted) {
     for (auto& [name, use] : nodes_) {
-      const std::string& value = label_of(*use.node, topology_key);
+      const std::string& value = value_of(use.node->labels, topology_key);
       if (!value.empty()) entry->second[value].push_back(&use);
     }
   }
@@ -174,7 +168,8 @@ const NodeUse* Inventory::use_of(const std::string& node) const {
 
 const NodeView* Inventory::node_by_hostname(const std::string& hostname) {
   if (hostnames_.empty()) {
-    for (const auto& [name, use] : nodes_) hostnames_.emplace(label_of(*use.node, tpu::kHostnameLabel), use.node.get());
+    for (const auto& [name, use] : nodes_)
+      hostnames_.emplace(value_of(use.node->labels, tpu::kHostnameLabel), use.node.get());
   }
   const auto found = hostnames_.find(hostname);
   return found == hostnames_.end() ? nullptr : found->second;

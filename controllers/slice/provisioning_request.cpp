@@ -244,13 +244,12 @@ Result<ProvisioningRequestView> ProvisioningRequestView::decode(std::string_view
 }
 
 std::string accelerator_of_request(const StringMap& annotations) {
-  const auto found = annotations.find(tpu::kScoutAccelerator);
-  return found == annotations.end() ? std::string() : found->second;
+  return value_of(annotations, tpu::kScoutAccelerator);
 }
 
 ObjectKey slice_of_request(const StringMap& annotations) {
-  const auto found = annotations.find(tpu::kScoutFor);
-  return found == annotations.end() ? ObjectKey{} : slice_of_scout(found->second);
+  const std::string& slice = value_of(annotations, tpu::kScoutFor);
+  return slice.empty() ? ObjectKey{} : slice_of_scout(slice);
 }
 
 bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now, const ScaleUpOptions& options) {

@@ -9,10 +9,7 @@
 namespace tpuslice::slice {
 namespace {
 
-std::string accelerator_of(const StringMap& labels) {
-  const auto found = labels.find(tpu::kAcceleratorLabel);
-  return found == labels.end() ? std::string() : found->second;
-}
+const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }
 
 bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
 

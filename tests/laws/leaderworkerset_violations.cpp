@@ -24,10 +24,7 @@ namespace {
 using plan::Action;
 using plan::ActionKind;
 
-std::string label_of(const StatefulSetView& object, std::string_view key) {
-  const auto label = object.labels.find(key);
-  return label == object.labels.end() ? std::string() : label->second;
-}
+std::string label_of(const StatefulSetView& object, std::string_view key) { return value_of(object.labels, key); }
 
 /// The observation, indexed by ownership.
 struct Observation {

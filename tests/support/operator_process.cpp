@@ -62,7 +62,8 @@ bool read_labels(std::string_view& rest, StringMap& labels) {
   while (!rest.empty() && rest.front() != '}') {
     const std::size_t equals = rest.find("=\"");
     if (equals == std::string_view::npos) return false;
-    std::string& value = labels[std::string(rest.substr(0, equals))];
+    const SharedString name(rest.substr(0, equals));
+    std::string value;
     std::size_t i = equals + 2;
     for (; i < rest.size() && rest[i] != '"'; ++i) {
       if (rest[i] == '\\' && ++i < rest.size()) {
@@ -72,6 +73,7 @@ bool read_labels(std::string_view& rest, StringMap& labels) {
       }
     }
     if (i >= rest.size()) return false;
+    labels[name] = std::move(value);
     rest.remove_prefix(i + 1);
     if (!rest.empty() && rest.front() == ',') rest.remove_prefix(1);
   }

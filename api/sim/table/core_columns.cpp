@@ -24,7 +24,7 @@ std::string node_roles(const Json& node) {
   std::string roles;
   for (const auto& [key, value] : string_map_at(node, {"metadata", "labels"})) {
     std::string role;
-    if (key.starts_with(kPrefix)) role = key.substr(kPrefix.size());
+    if (key.starts_with(kPrefix)) role = key.str().substr(kPrefix.size());
     if (key == "kubernetes.io/role") role = value;
     if (!role.empty()) roles += (roles.empty() ? "" : ",") + role;
   }

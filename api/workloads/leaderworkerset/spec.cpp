@@ -65,11 +65,6 @@ Rollout read_rollout(const Json& set, int replicas) {
   return rollout;
 }
 
-std::string value_or_empty(const StringMap& map, std::string_view key) {
-  const auto found = map.find(key);
-  return found == map.end() ? std::string() : found->second;
-}
-
 }  // namespace
 
 GroupTemplate GroupTemplate::read(const Json& set) {
@@ -106,8 +101,8 @@ LeaderWorkerSetSpec LeaderWorkerSetSpec::read(const Json& set) {
   spec.restarts = read_restart_policy(set, spec.annotations);
   if (string_at(set, {"spec", "startupPolicy"}) == "LeaderReady") spec.startup = StartupPolicy::kLeaderReady;
   spec.rollout = read_rollout(set, spec.replicas);
-  spec.topology_key = value_or_empty(spec.annotations, kExclusiveTopology);
-  spec.subgroup_topology_key = value_or_empty(spec.annotations, kSubgroupExclusiveTopology);
+  spec.topology_key = value_of(spec.annotations, kExclusiveTopology);
+  spec.subgroup_topology_key = value_of(spec.annotations, kSubgroupExclusiveTopology);
   return spec;
 }
 

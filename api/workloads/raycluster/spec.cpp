@@ -82,7 +82,7 @@ std::string GroupSpec::ray_container() const {
 
 std::string HeadGroup::port() const {
   const auto found = ray_start_params.find("port");
-  return found == ray_start_params.end() ? std::to_string(kGcsPort) : found->second;
+  return found == ray_start_params.end() ? std::to_string(kGcsPort) : found->second.str();
 }
 
 std::int32_t WorkerGroup::bounded_replicas() const {

@@ -95,6 +95,9 @@ Status ScaleBench::create_nodes() {
       }
     }
   }
+  // For the heads: otherwise kube-scheduler would use a core to compare them with all other nodes.
+  const sim::NodePool heads{.name = "heads", .cpu = "1024", .memory = "4Ti"};
+  nodes.push_back(sim::make_node(heads, 0, static_cast<int>(nodes.size()), format_rfc3339(clock_.wall())).dump());
   ASSIGN_OR_RETURN(const auto client, LeanClient::connect(plane_->config(), kInFlight));
   return client->post(kNodes.path(""), nodes);
 }

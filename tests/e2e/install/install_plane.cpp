@@ -91,7 +91,7 @@ Status write_mount(client::Client& client, const std::string& namespace_name, co
   fs::create_directories(only.empty() ? fs::path(path) : fs::path(path).parent_path(), problem);
   for (const auto& [key, value] : string_map_at(source.json(), {"data"})) {
     if (!only.empty() && key != only) continue;
-    const std::string content = secret ? decode_base64(value).value_or("") : value;
+    const std::string content = secret ? decode_base64(value).value_or("") : value.str();
     RETURN_IF_ERROR(write_private_file(only.empty() ? path + "/" + key : path, content));
   }
   return {};

@@ -18,11 +18,7 @@ constexpr const char* kNamespace = "default";
 constexpr const char* kQueueGate = "kueue.x-k8s.io/topology";
 constexpr Duration kQueueTimeout = std::chrono::minutes(1);
 
-const std::string& label_of(const NodeView& node, const std::string& key) {
-  static const std::string kNone;
-  const auto found = node.labels.find(key);
-  return found == node.labels.end() ? kNone : found->second;
-}
+const std::string& label_of(const NodeView& node, const std::string& key) { return value_of(node.labels, key); }
 
 template <typename List>
 const auto& some(Random& random, const List& list) {

@@ -47,7 +47,6 @@ TEST(PodView, KeepsTheFieldsThatControllersRead) {
   EXPECT_THAT(pod.annotations, ElementsAre(Pair("tpuslice.dev/slice-hosts", "4")));
   EXPECT_EQ(pod.controller, (ControllerRef{"ray.io/v1", "RayCluster", "train", "u1"}));
   EXPECT_EQ(pod.node_name, "node-7");
-  EXPECT_EQ(pod.hostname, "workers-0-1");
   EXPECT_EQ(pod.restart_policy, "Never");
   EXPECT_THAT(pod.scheduling_gates, ElementsAre("tpuslice.dev/slice"));
 }

@@ -54,6 +54,17 @@ TEST_F(StoreTest, NotifiesOfDeletionsMissedWhileDisconnected) {
   EXPECT_THAT(seen_, UnorderedElementsAre("->3@9", "2>-"));
 }
 
+TEST_F(StoreTest, AListKeepsTheVersionsThatAreKnown) {
+  store_.replace({view("a", "1", "2", "owner"), view("b", "2", "3", "owner")}, 3);
+  const PodStore::Ptr known = store_.get({"default", "a"});
+  seen_.clear();
+  store_.replace({view("a", "1", "2", "owner"), view("b", "2", "4", "other")}, 5);
+  EXPECT_EQ(store_.get({"default", "a"}), known);
+  EXPECT_THAT(seen_, ElementsAre("2>2@4"));
+  EXPECT_THAT(names("owner"), ElementsAre("a"));
+  EXPECT_THAT(names("other"), ElementsAre("b"));
+}
+
 TEST_F(StoreTest, ANewUidIsADeletionAndAnAddition) {
   store_.replace({view("a", "1", "2")}, 2);
   seen_.clear();

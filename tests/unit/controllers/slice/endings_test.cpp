@@ -77,7 +77,7 @@ TEST(PlacedSlice, WritesItsReasonOnceAndRemovesIt) {
   });
   EXPECT_TRUE(plan_slice(seen, {}).empty()) << "more nodes";
   seen.pods[1] = with(seen.pods[1], [](PodView& pod) {
-    pod.unschedulable.clear();
+    pod.unschedulable = {};
     pod.node_name = "pool-a-1";
   });
   EXPECT_THAT(writes_of(plan_slice(seen, {})), ElementsAre("train-1 waiting="));

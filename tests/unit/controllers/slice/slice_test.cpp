@@ -281,7 +281,7 @@ TEST(IsLive, HoldsForPodsThatAreNeitherTerminalNorTerminating) {
 }
 
 TEST(IsGated, HoldsForOurGateAmongOthersAndNoOther) {
-  const auto gated_by = [](const std::vector<std::string>& gates) {
+  const auto gated_by = [](const std::vector<SharedString>& gates) {
     return *a_slice("train").host(0, [=](PodView& pod) { pod.scheduling_gates = gates; }).pod(0);
   };
   EXPECT_TRUE(is_gated(gated_by({"example.com/quota", "tpuslice.dev/slice"})));

@@ -12,7 +12,7 @@
 namespace tpuslice::slice {
 namespace {
 
-std::string& annotate(PodView& pod, std::string_view name) { return pod.annotations[std::string(name)]; }
+SharedString& annotate(PodView& pod, std::string_view name) { return pod.annotations[std::string(name)]; }
 
 /// The pod that the action creates.
 PodPtr created_pod(const plan::Action& action, Timestamp now) {
@@ -28,7 +28,7 @@ PodPtr created_pod(const plan::Action& action, Timestamp now) {
 
 void clear_requirements(PodView& pod) {
   pod.tolerations.clear();
-  pod.node_affinity.clear();
+  pod.node_affinity = {};
 }
 
 }  // namespace
