@@ -125,7 +125,8 @@ TEST(PreemptionRecords, AreReadFromAConfigMap) {
 
 TEST(PreemptionRecords, OfOtherAcceleratorsAreKeptUntilTheyExpire) {
   PreemptionRecords records = *preemption_records().records;
-  records.data = {{"tpu7x", "1 2026-01-01T00:30:00Z"}, {"tpu-v4-podslice", "1 2025-12-31T23:00:00Z"}, {"tpu-v5p-slice", "x"}};
+  records.data = {
+      {"tpu7x", "1 2026-01-01T00:30:00Z"}, {"tpu-v4-podslice", "1 2025-12-31T23:00:00Z"}, {"tpu-v5p-slice", "x"}};
   PreemptionBudget budget = budget_of(2, "", 40min);
   budget.use(1);
   const plan::Action action = write_preemption_record(records, kV6e, budget, after(40min));
