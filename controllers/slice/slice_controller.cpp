@@ -73,11 +73,10 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
         kConfigMaps, {.namespace_name = options.scale_up.namespace_name,
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
-  runtime::Controller& placement =
-      manager.add(std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler,
-                                                        options, preemptions),
-                  {.workers = controller_options.workers,
-                   .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
+  runtime::Controller& placement = manager.add(
+      std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler, options,
+                                            preemptions),
+      {.workers = controller_options.workers, .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
