@@ -18,7 +18,10 @@ SharedString::SharedString(std::string text) {
   if (!text.empty()) text_ = new Text{std::move(text)};  // NOLINT: counted
 }
 
-constinit const std::string SharedString::kNone;
+const std::string& SharedString::none() {
+  static const std::string kNone;
+  return kNone;
+}
 
 SharedString SharedString::decoded(std::string_view text) {
   thread_local std::array<SharedString, kSlots> recent;

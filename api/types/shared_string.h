@@ -37,7 +37,7 @@ class SharedString {
   /// repeat the strings of the last ones.
   [[nodiscard]] static SharedString decoded(std::string_view text);
 
-  [[nodiscard]] const std::string& str() const { return text_ == nullptr ? kNone : text_->text; }
+  [[nodiscard]] const std::string& str() const { return text_ == nullptr ? none() : text_->text; }
   operator const std::string&() const { return str(); }  // NOLINT: implicit, as the next one
   operator std::string_view() const { return str(); }    // NOLINT
 
@@ -75,7 +75,7 @@ class SharedString {
     std::string text;
     std::atomic<std::uint32_t> references{1};
   };
-  static constinit const std::string kNone;
+  static const std::string& none();
   void retain() const noexcept {
     if (text_ != nullptr) text_->references.fetch_add(1, std::memory_order_relaxed);
   }
