@@ -2,13 +2,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 
 namespace tpuslice {
 namespace {
-
-/// How long the waiter takes to notice that it is not needed any more.
-constexpr timespec kPoll{0, 100'000'000};
 
 sigset_t stop_signals() {
   sigset_t set;
@@ -26,8 +22,9 @@ StopOnSignal::StopOnSignal() {
   std::signal(SIGPIPE, SIG_IGN);
   waiter_ = std::jthread([this](const std::stop_token& end) {
     const sigset_t signals = stop_signals();
-    while (!end.stop_requested()) {
-      if (sigtimedwait(&signals, nullptr, &kPoll) < 0) continue;
+    const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGTERM); });
+    int received = 0;
+    while (sigwait(&signals, &received) == 0 && !end.stop_requested()) {
       if (!stop_.request_stop()) std::_Exit(130);  // asked twice: no more patience
     }
   });
