@@ -130,7 +130,7 @@ bench-scheduling: deps controlplane ## Measure how fast kube-scheduler binds sli
 	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-scheduling-bench
 	@build/dev/bin/tpu-slice-scheduling-bench --operator build/release/bin/tpu-slice-operator $(ARGS)
 
-bench-scale: deps controlplane ## Measure the operator with 100,000 pods and 15,000 nodes (half an hour, 20 GiB of memory)
+bench-scale: deps controlplane ## Measure the operator with 100,000 pods and 15,000 nodes (half an hour, with 24 GiB of memory)
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
 	@[ -f build/dev/build.ninja ] || cmake --preset dev

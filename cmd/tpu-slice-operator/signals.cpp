@@ -22,6 +22,7 @@ StopOnSignal::StopOnSignal() {
   std::signal(SIGPIPE, SIG_IGN);
   waiter_ = std::jthread([this](const std::stop_token& end) {
     const sigset_t signals = stop_signals();
+    // Nothing else ends sigwait().
     const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGTERM); });
     int received = 0;
     while (sigwait(&signals, &received) == 0 && !end.stop_requested()) {

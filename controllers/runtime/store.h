@@ -94,6 +94,7 @@ class Store final : public AnyStore {
   // Written by the watch machine, or by a test.
   /// The objects of a list. Those whose version is known stay as they are.
   void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  /// The same, for tests.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void put(View view) TPUSLICE_EXCLUDES(mutex_);
   void erase(const ObjectKey& key, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);

@@ -1,6 +1,7 @@
 #include "controllers/slice/candidates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -55,8 +56,10 @@ const std::vector<std::string>& Candidates::occupied() {
 std::vector<std::string> Candidates::ending() {
   check_domains();
   std::vector<std::string> out;
+  // A slice with another topology key may have got some of its nodes since.
   std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
-    return std::ranges::find(occupied_, domain) != occupied_.end();
+    return std::ranges::find(occupied_, domain) != occupied_.end() &&
+           inventory_.is_ending(requirements_->topology_key, domain);
   });
   return out;
 }

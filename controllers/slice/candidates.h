@@ -68,7 +68,7 @@ class Candidates {
   std::vector<std::string> free_;      ///< The best is last.
   std::vector<std::string> skipped_;   ///< Of the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
-  std::vector<std::string> ending_;    ///< Of the occupied ones, also those that were removed since.
+  std::vector<std::string> ending_;    ///< Those of ending() when the domains were compared.
   std::size_t usable_ = 0;
 };
 

@@ -239,9 +239,8 @@ class PlanBuilder {
   std::vector<std::string> notes_;
 };
 
-/// No event says that the store of the ConfigMap is synced, or that it exists or has changed.
+/// No event says that the store of the ConfigMap is synced, or that it exists.
 constexpr Duration kRecordsRetry = std::chrono::seconds(5);
-constexpr Duration kInvalidRecordsRetry = std::chrono::minutes(1);  ///< A person must change it.
 
 ObjectKey preemptions_key(const Options& options) {
   return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
@@ -301,9 +300,8 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
       budget.block(config_map + (creates_records ? " is being created" : " cannot be read"));
       set_earlier(classified.changes_at, seen.now + kRecordsRetry);
     } else if (!budget.invalid_entry().empty()) {
-      budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove it", config_map, seen.accelerator,
+      budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove that entry", config_map, seen.accelerator,
                                budget.invalid_entry()));
-      set_earlier(classified.changes_at, seen.now + kInvalidRecordsRetry);
     }
     const std::optional<Timestamp> budget_changes = budget.changes_at();
     if (budget_changes) set_earlier(classified.changes_at, *budget_changes);

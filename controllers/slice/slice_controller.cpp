@@ -14,7 +14,7 @@ namespace {
 
 /// Each plan reads all pods and nodes of its accelerator, and the pods of one slice are created within milliseconds.
 constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
-/// With 100,000 pods a plan takes a tenth of a second.
+/// Placement takes at most a tenth of a core for each accelerator, however many pods and nodes it has.
 constexpr int kPlacementPaceByPlan = 9;
 
 }  // namespace

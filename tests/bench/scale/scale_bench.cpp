@@ -147,7 +147,7 @@ Status ScaleBench::measure_creation(ScaleFigures& out) {
   out.creation_rate = out.pods / seconds(clock_.now() - started);
   RETURN_IF_ERROR(wait_until_at_rest());
   ASSIGN_OR_RETURN(out.placed, operator_->metric("tpuslice_slices_placed_total"));
-  ASSIGN_OR_RETURN(out.bound, count_pods("spec.nodeName!="));
+  ASSIGN_OR_RETURN(out.bound, count_bound_pods());
   out.creation_cpu = 1000 * (cpu_seconds(operator_->pid()) - cpu) / out.pods;
   ASSIGN_OR_RETURN(out.creation_peak, operator_->peak_resident_mib());
   fmt::print(stderr, "  {} slices placed, {} pods on nodes\n", out.placed, out.bound);
@@ -249,9 +249,9 @@ Result<double> ScaleBench::count_pods() {
   return static_cast<double>(page.items.size()) + static_cast<double>(page.remaining);
 }
 
-Result<double> ScaleBench::count_pods(const std::string& field_selector) {
+Result<double> ScaleBench::count_bound_pods() {
   double count = 0;
-  client::ListOptions options{.namespace_name = kNamespace, .field_selector = field_selector};
+  client::ListOptions options{.namespace_name = kNamespace, .field_selector = "spec.nodeName!="};
   do {
     ASSIGN_OR_RETURN(const client::ListPage page, plane_->client().list(kPods, options));
     count += static_cast<double>(page.items.size());

@@ -71,8 +71,7 @@ class ScaleBench {
   Status start_operator(bool leader_elect);
   Status stop_operator();
   [[nodiscard]] Result<double> count_pods();
-  /// Pods of a field or label selector; all pages are read.
-  [[nodiscard]] Result<double> count_pods(const std::string& field_selector);
+  [[nodiscard]] Result<double> count_bound_pods();
   Status wait_until_at_rest();
   /// The next peak_resident_mib() is that from now on.
   Status reset_peak();

@@ -50,6 +50,14 @@ TEST(Candidates, AreTakenByFailuresThenName) {
   EXPECT_EQ(of.candidates.take_free(), "");
 }
 
+TEST(Candidates, ThatEndAreNotFreeSoonIfASliceWithAnotherKeyStartsThere) {
+  CandidatesOf of(a_row_slice("x"), numbered_rows(1, 2),
+                  a_slice("w").runs_in("pool-11").terminating(0).terminating(1).pods());
+  EXPECT_THAT(of.candidates.ending(), ElementsAre("row-1"));
+  of.inventory.occupy(kGkePool, "pool-12", "default/small");
+  EXPECT_THAT(of.candidates.ending(), IsEmpty());
+}
+
 TEST(Candidates, WithScoutsAreTakenLast) {
   CandidatesOf of(a_slice("x"), lettered_pools(3), {}, {{{kGkePool, "pool-c"}, 8}}, {"pool-a-1", "no-such-node"});
   EXPECT_THAT(of.take_all(), ElementsAre("pool-b", "pool-c", "pool-a"));

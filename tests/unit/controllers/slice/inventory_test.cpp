@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -311,6 +311,27 @@ TEST(Inventory, DoesNotCountTheNodeSelectorOfAPodWithoutANodeAsAClaim) {
   });
   Inventory inventory = inventory_of(four_nodes().label(kRow, "row-1").nodes(), ungated.pods());
   EXPECT_EQ(inventory.check(node_requirements(four_hosts().slice()), "pool-a").obstacle, Obstacle::kNone);
+}
+
+TEST(Inventory, ADomainIsEndingWhenAllUsersAreTerminating) {
+  const std::vector<PodPtr> pods =
+      pods_of({a_slice("w").runs_in("pool-a").terminating(0).terminating(1),
+               a_slice("x").runs_in("pool-b").terminating(0), a_slice("y").runs_in("pool-c")});
+  Inventory inventory(lettered_pools(4), pods, read_slices(pods));
+  EXPECT_TRUE(inventory.is_ending(kGkePool, "pool-a"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-b")) << "one host runs on";
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-d")) << "it is free";
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "no-such-pool"));
+}
+
+TEST(Inventory, FreeAndReservedNodesOfAnEndingDomainDoNotCount) {
+  const std::vector<PodPtr> pods = a_slice("w").runs_in("pool-11").terminating(0).terminating(1).pods();
+  Inventory inventory(numbered_rows(1, 2), pods, read_slices(pods));
+  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
+  inventory.reserve(kGkePool, "pool-12", "default/job (x)");
+  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
+  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-12"));
 }
 
 TEST(NodeRequirements, OfOneSliceAreLimited) {

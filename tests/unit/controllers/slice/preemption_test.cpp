@@ -19,27 +19,6 @@ using ::testing::SizeIs;
 
 SliceBuilder leaving(SliceBuilder slice) { return slice.terminating(0).terminating(1); }
 
-TEST(IsEnding, MeansThatAllUsersAreTerminating) {
-  const std::vector<PodPtr> pods =
-      pods_of({leaving(a_slice("w").runs_in("pool-a")), a_slice("x").runs_in("pool-b").terminating(0),
-               a_slice("y").runs_in("pool-c")});
-  Inventory inventory(lettered_pools(4), pods, read_slices(pods));
-  EXPECT_TRUE(inventory.is_ending(kGkePool, "pool-a"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-b")) << "one host runs on";
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-d")) << "it is free";
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "no-such-pool"));
-}
-
-TEST(IsEnding, DisregardsFreeAndReservedNodes) {
-  const std::vector<PodPtr> pods = leaving(a_slice("w").runs_in("pool-11")).pods();
-  Inventory inventory(numbered_rows(1, 2), pods, read_slices(pods));
-  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
-  inventory.reserve(kGkePool, "pool-12", "default/job (x)");
-  EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
-  EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-12"));
-}
-
 /// "low in pool-a", or "" if no domain can be made free for the slice.
 std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods,
                      const std::set<DomainName>& claimed = {}) {
