@@ -139,7 +139,8 @@ void KueueTest::TearDown() {
   uncordon_all();
   remove_all();
   watch_.reset();
-  EXPECT_TRUE(operator_->stop().ok());
+  const Status stopped = operator_->stop();
+  EXPECT_TRUE(stopped.ok()) << stopped.error().message();
   operator_.reset();
   if (HasFailure()) {
     plane().keep_dir();

@@ -76,7 +76,8 @@ void SlicePlane::TearDown() {
   }
   if (plane_->ok()) remove_all();
   if (operator_) {
-    EXPECT_TRUE(operator_->stop().ok());
+    const Status stopped = operator_->stop();
+    EXPECT_TRUE(stopped.ok()) << stopped.error().message();
   }
   operator_.reset();
   if (HasFailure() && plane_->ok()) {
