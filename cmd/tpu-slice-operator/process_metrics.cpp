@@ -1,12 +1,12 @@
 #include "cmd/tpu-slice-operator/process_metrics.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
+
+#include "controllers/runtime/memory.h"
 
 namespace tpuslice {
 namespace {
@@ -18,14 +18,6 @@ double cpu_seconds_of_process() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-double resident_bytes_of_process() {
-  std::ifstream in("/proc/self/statm");
-  double total_pages = 0;
-  double resident_pages = 0;
-  in >> total_pages >> resident_pages;
-  return resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 double open_fds_of_process() {
@@ -50,7 +42,7 @@ ProcessMetrics::~ProcessMetrics() { registry_.stop_updates(this); }
 
 void ProcessMetrics::update() const {
   cpu_seconds_.increment(std::max(0.0, cpu_seconds_of_process() - cpu_seconds_.value()));
-  resident_bytes_.set(resident_bytes_of_process());
+  resident_bytes_.set(static_cast<double>(runtime::resident_memory()));
   open_fds_.set(open_fds_of_process());
 }
 

@@ -15,10 +15,9 @@ std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod) {
   return {{pod.key.namespace_name, jobset}};
 }
 
-std::vector<std::string> jobset_name_of_waiting_pod(const PodView& pod) {
-  std::vector<std::string> names;
-  for (const ObjectKey& jobset : jobset_of_waiting_pod(pod)) names.push_back(jobset.to_string());
-  return names;
+std::optional<std::string> jobset_name_of_waiting_pod(const PodView& pod) {
+  const std::vector<ObjectKey> jobset = jobset_of_waiting_pod(pod);
+  return jobset.empty() ? std::nullopt : std::optional(jobset.front().to_string());
 }
 
 JobSetReconciler::JobSetReconciler(Stores stores, Options options)

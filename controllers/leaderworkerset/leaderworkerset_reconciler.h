@@ -23,10 +23,9 @@ template <typename View>
 
 /// Index function: set_of() as "<namespace>/<name>".
 template <typename View>
-[[nodiscard]] std::vector<std::string> set_name(const View& view) {
-  std::vector<std::string> names;
-  for (const ObjectKey& key : set_of(view)) names.push_back(key.to_string());
-  return names;
+[[nodiscard]] std::optional<std::string> set_name(const View& view) {
+  const std::vector<ObjectKey> set = set_of(view);
+  return set.empty() ? std::nullopt : std::optional(set.front().to_string());
 }
 
 /// Thread-safe. The stores outlive the reconciler.

@@ -17,9 +17,9 @@ constexpr std::string_view kKubectlPrefix = "kubectl.kubernetes.io/";
 
 }  // namespace
 
-std::vector<std::string> index_head(const PodView& pod) {
-  if (pod.label(tpu::kRayNodeType) != raycluster::kHeadNode) return {};
-  return {fmt::format("{}/{}", pod.key.namespace_name, pod.label(tpu::kRayCluster))};
+std::optional<std::string> index_head(const PodView& pod) {
+  if (pod.label(tpu::kRayNodeType) != raycluster::kHeadNode) return std::nullopt;
+  return fmt::format("{}/{}", pod.key.namespace_name, pod.label(tpu::kRayCluster));
 }
 
 std::string child_cluster_name(const Object& owner, std::string_view number) {

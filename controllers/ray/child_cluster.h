@@ -11,7 +11,7 @@
 namespace tpuslice::ray {
 
 /// Index function for stores of pods: "<namespace>/<cluster>" of a head pod.
-[[nodiscard]] std::vector<std::string> index_head(const PodView& pod);
+[[nodiscard]] std::optional<std::string> index_head(const PodView& pod);
 
 /// "<owner>-<5 characters>": derived from the owner's uid and `number`, so that a create can be repeated. Each attempt
 /// of a RayJob, and each version of a RayService, has a number of its own.

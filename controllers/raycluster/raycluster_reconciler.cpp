@@ -11,9 +11,9 @@
 
 namespace tpuslice::raycluster {
 
-std::vector<std::string> orphan_index(const PodView& pod) {
+std::optional<std::string> orphan_index(const PodView& pod) {
   const std::optional<ObjectKey> cluster = cluster_of_orphan(pod);
-  return cluster ? std::vector{cluster->to_string()} : std::vector<std::string>{};
+  return cluster ? std::optional(cluster->to_string()) : std::nullopt;
 }
 
 RayClusterReconciler::RayClusterReconciler(Stores stores, Options options)

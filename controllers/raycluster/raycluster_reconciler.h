@@ -13,7 +13,7 @@
 namespace tpuslice::raycluster {
 
 /// Index function: the cluster that may adopt the pod, as "<namespace>/<name>".
-[[nodiscard]] std::vector<std::string> orphan_index(const PodView& pod);
+[[nodiscard]] std::optional<std::string> orphan_index(const PodView& pod);
 
 /// Thread-safe. The stores outlive the reconciler.
 class RayClusterReconciler final : public plan::Reconciler {

@@ -47,7 +47,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
       clusters, [by_cluster](const ObjectView& cluster) { return jobs_of(by_cluster, cluster.key.to_string()); });
   controller.watches<PodView>(pods, [by_cluster](const PodView& pod) {
     std::vector<ObjectKey> out;
-    for (const std::string& cluster : index_cluster_of_pod(pod)) out = jobs_of(by_cluster, cluster);
+    if (const auto cluster = index_cluster_of_pod(pod)) out = jobs_of(by_cluster, *cluster);
     return out;
   });
   controller.watches(submitters);

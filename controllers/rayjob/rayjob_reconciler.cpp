@@ -9,16 +9,16 @@
 
 namespace tpuslice::rayjob {
 
-std::vector<std::string> index_cluster(const ObjectView& job) {
+std::optional<std::string> index_cluster(const ObjectView& job) {
   const std::string cluster = RayJobStatus::read(job.object()).cluster_name;
-  if (cluster.empty()) return {};
-  return {ObjectKey{job.key.namespace_name, cluster}.to_string()};
+  if (cluster.empty()) return std::nullopt;
+  return ObjectKey{job.key.namespace_name, cluster}.to_string();
 }
 
-std::vector<std::string> index_cluster_of_pod(const PodView& pod) {
+std::optional<std::string> index_cluster_of_pod(const PodView& pod) {
   const std::string& cluster = pod.label(tpu::kRayCluster);
-  if (cluster.empty()) return {};
-  return {ObjectKey{pod.key.namespace_name, cluster}.to_string()};
+  if (cluster.empty()) return std::nullopt;
+  return ObjectKey{pod.key.namespace_name, cluster}.to_string();
 }
 
 RayJobReconciler::RayJobReconciler(Stores stores, Options options)

@@ -13,9 +13,9 @@
 namespace tpuslice::rayjob {
 
 /// Index function: "<namespace>/<cluster>" of the RayCluster of a RayJob's present attempt.
-[[nodiscard]] std::vector<std::string> index_cluster(const ObjectView& job);
+[[nodiscard]] std::optional<std::string> index_cluster(const ObjectView& job);
 /// Index function: "<namespace>/<cluster>" of the RayCluster of a pod.
-[[nodiscard]] std::vector<std::string> index_cluster_of_pod(const PodView& pod);
+[[nodiscard]] std::optional<std::string> index_cluster_of_pod(const PodView& pod);
 
 /// Thread-safe. The stores and the client outlive the reconciler.
 class RayJobReconciler final : public plan::Reconciler {

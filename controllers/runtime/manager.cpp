@@ -186,6 +186,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
   std::vector<std::jthread> workers;
   std::vector<const Controller*> started;
   bool lost = false;
+  FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;
   while (!stop.stop_requested()) {
     std::uint64_t seen = 0;
@@ -204,7 +205,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
       start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
     }
     if (const Instant now = clock_.now(); now >= trim_due) {
-      return_free_memory_if_much();
+      free_memory.step();
       trim_due = now + kTrimInterval;
     }
     const MutexLock lock(mutex_);

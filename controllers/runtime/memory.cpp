@@ -1,36 +1,56 @@
 #include "controllers/runtime/memory.h"
 
-#include <cstddef>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
 
 namespace tpuslice::runtime {
+namespace {
+
+/// Of resident memory, bytes.
+constexpr std::size_t kMuchGrowth = 8U << 20U;
+
+}  // namespace
 
 // Other allocators keep at most one heap per processor and return memory on their own.
 #if defined(__GLIBC__)
 
-namespace {
-constexpr int kHeaps = 2;
-constexpr std::size_t kMuchMemory = 8U << 20U;
-}  // namespace
-
-void share_heaps() { mallopt(M_ARENA_MAX, kHeaps); }
+void share_heaps() {
+  constexpr int kHeaps = 2;
+  mallopt(M_ARENA_MAX, kHeaps);
+}
 
 void return_free_memory() { malloc_trim(0); }
-
-void return_free_memory_if_much() {
-  if (mallinfo2().fordblks > kMuchMemory) malloc_trim(0);
-}
 
 #else
 
 void share_heaps() {}
 void return_free_memory() {}
-void return_free_memory_if_much() {}
 
 #endif
+
+std::size_t resident_memory() {
+  std::ifstream in("/proc/self/statm");
+  std::size_t total_pages = 0;
+  std::size_t resident_pages = 0;
+  in >> total_pages >> resident_pages;
+  return resident_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+void FreeMemoryReturner::step() {
+  const std::size_t resident = resident_memory();
+  if (resident > resident_ + kMuchGrowth) {
+    return_free_memory();
+    resident_ = resident_memory();
+  } else {
+    resident_ = std::min(resident_, resident);
+  }
+}
 
 }  // namespace tpuslice::runtime

@@ -1,6 +1,8 @@
 // Memory that the allocator keeps after it was freed.
 #pragma once
 
+#include <cstddef>
+
 namespace tpuslice::runtime {
 
 /// Limits the number of heaps, since each keeps the memory that its threads once used. Call it before threads start.
@@ -9,7 +11,17 @@ void share_heaps();
 /// Returns free memory to the system, also from the middle of heaps. Takes about a millisecond.
 void return_free_memory();
 
-/// Calls return_free_memory() if much memory is free: after one large object the process must not stay large.
-void return_free_memory_if_much();
+/// Resident memory of this process, bytes; 0 if it cannot be read.
+[[nodiscard]] std::size_t resident_memory();
+
+/// Calls return_free_memory() when the process has grown: after one large object it must not stay large. The allocator
+/// is not asked how much is free, since it would count all free blocks. Not thread-safe.
+class FreeMemoryReturner {
+ public:
+  void step();
+
+ private:
+  std::size_t resident_ = 0;  ///< After the last call, or the least since.
+};
 
 }  // namespace tpuslice::runtime

@@ -30,7 +30,7 @@ std::vector<PodStore::Ptr> PodIndex::lookup(const std::string& value) const {
   return all;
 }
 
-PodIndex PodStores::add_index(const PodStore::IndexFunction& function) const {
+PodIndex PodStores::add_index(PodStore::IndexFunction function) const {
   std::vector<Index<PodView>> indexes;
   for (PodStore* store : stores_) indexes.push_back(store->add_index(function));
   return PodIndex(std::move(indexes));

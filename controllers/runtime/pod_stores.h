@@ -27,7 +27,7 @@ class PodStores {
  public:
   explicit PodStores(std::vector<PodStore*> stores) : stores_(std::move(stores)) {}
 
-  [[nodiscard]] PodIndex add_index(const PodStore::IndexFunction& function) const;
+  [[nodiscard]] PodIndex add_index(PodStore::IndexFunction function) const;
 
   [[nodiscard]] auto begin() const { return stores_.begin(); }
   [[nodiscard]] auto end() const { return stores_.end(); }

@@ -15,49 +15,49 @@ bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
 
 // Index functions.
 
-std::vector<std::string> pod_accelerator(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips == 0) return {};
-  return {accelerator_of(pod.node_selector)};
+std::optional<std::string> pod_accelerator(const PodView& pod) {
+  if (!is_labelled(pod) || pod.tpu_chips == 0) return std::nullopt;
+  return accelerator_of(pod.node_selector);
 }
 
-std::vector<std::string> waiting_pod_accelerator(const PodView& pod) {
+std::optional<std::string> waiting_pod_accelerator(const PodView& pod) {
   const bool gated = is_gated(pod) && is_live(pod);
-  return gated || !pod.annotation(tpu::kScoutFor).empty() ? pod_accelerator(pod) : std::vector<std::string>();
+  return gated || !pod.annotation(tpu::kScoutFor).empty() ? pod_accelerator(pod) : std::nullopt;
 }
 
-std::vector<std::string> bound_pod_without_tpus(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return {};
-  return {""};
+std::optional<std::string> bound_pod_without_tpus(const PodView& pod) {
+  if (!is_labelled(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return std::nullopt;
+  return std::string();
 }
 
-std::vector<std::string> pod_node(const PodView& pod) {
-  if (!is_labelled(pod) || pod.node_name.empty()) return {};
-  return {pod.node_name};
+std::optional<std::string> pod_node(const PodView& pod) {
+  if (!is_labelled(pod) || pod.node_name.empty()) return std::nullopt;
+  return pod.node_name;
 }
 
-std::vector<std::string> pod_slice(const PodView& pod) {
-  if (!in_slice(pod)) return {};
-  return {slice_key(pod).to_string()};
+std::optional<std::string> pod_slice(const PodView& pod) {
+  if (!in_slice(pod)) return std::nullopt;
+  return slice_key(pod).to_string();
 }
 
-std::vector<std::string> node_accelerator(const NodeView& node) {
+std::optional<std::string> node_accelerator(const NodeView& node) {
   std::string accelerator = accelerator_of(node.labels);
-  if (accelerator.empty()) return {};
-  return {std::move(accelerator)};
+  if (accelerator.empty()) return std::nullopt;
+  return accelerator;
 }
 
 }  // namespace
 
-std::vector<std::string> request_accelerator(const ProvisioningRequestView& request) {
+std::optional<std::string> request_accelerator(const ProvisioningRequestView& request) {
   std::string accelerator = accelerator_of_request(request.annotations);
-  if (accelerator.empty()) return {};
-  return {std::move(accelerator)};
+  if (accelerator.empty()) return std::nullopt;
+  return accelerator;
 }
 
-std::vector<std::string> template_accelerator(const MetadataView& pod_template) {
+std::optional<std::string> template_accelerator(const MetadataView& pod_template) {
   std::string accelerator = accelerator_of_request(pod_template.annotations);
-  if (accelerator.empty()) return {};
-  return {std::move(accelerator)};
+  if (accelerator.empty()) return std::nullopt;
+  return accelerator;
 }
 
 Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)

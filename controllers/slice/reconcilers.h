@@ -49,8 +49,8 @@ struct AutoscalerStores {
 /// Null where no slices are ended for others.
 using PreemptionStore = runtime::Store<PreemptionRecords>;
 /// Index functions of the last two of AutoscalerStores.
-[[nodiscard]] std::vector<std::string> request_accelerator(const ProvisioningRequestView& request);
-[[nodiscard]] std::vector<std::string> template_accelerator(const MetadataView& pod_template);
+[[nodiscard]] std::optional<std::string> request_accelerator(const ProvisioningRequestView& request);
+[[nodiscard]] std::optional<std::string> template_accelerator(const MetadataView& pod_template);
 
 /// The keys that depend on a pod, a node or the records of preemptions.
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);

@@ -81,10 +81,8 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
   placement.watches<NodeView>(nodes, accelerator_of_node);
-  const auto to_keys = [](const std::vector<std::string>& accelerators) {
-    std::vector<ObjectKey> keys;
-    for (const std::string& each : accelerators) keys.push_back({"", each});
-    return keys;
+  const auto to_keys = [](const std::optional<std::string>& accelerator) {
+    return accelerator ? std::vector{ObjectKey{"", *accelerator}} : std::vector<ObjectKey>();
   };
   if (requests != nullptr) {
     placement.watches_optional<ProvisioningRequestView>(

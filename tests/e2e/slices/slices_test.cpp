@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/base/pause.h"
 #include "api/types/yaml.h"
 #include "tests/e2e/slices/slice_plane.h"
 #include "tests/e2e/slices/slice_workloads.h"
@@ -133,7 +133,7 @@ TEST_P(SlicesOfKind, ArePlacedWholeOrNotAtAll) {
   for (int i = 15; i < 30; ++i) ASSERT_NO_FATAL_FAILURE(make(i));
   // Nothing is created by the test meanwhile: the API server would wait for the webhook, perhaps until the lease ends.
   op().pause();
-  std::this_thread::sleep_for(kAsleep);
+  pause(kAsleep, {});
   op().resume();
   expect("15 more, operator asleep for the last of them", {.whole = 15, .waiting = 15});
   expect_reasons("20 node pools would match, none is free: v6e-00: node v6e-00-1 is cordoned; ");

@@ -12,20 +12,18 @@
 namespace tpuslice::rayjob {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(RayJobIndexes, NameTheClusterOfTheAttempt) {
   Json job = a_rayjob();
-  EXPECT_THAT(index_cluster(*ObjectView::from_json(job)), IsEmpty());
+  EXPECT_EQ(index_cluster(*ObjectView::from_json(job)), std::nullopt);
   job["status"]["rayClusterName"] = "train-x7k2p";
-  EXPECT_THAT(index_cluster(*ObjectView::from_json(job)), ElementsAre("default/train-x7k2p"));
+  EXPECT_EQ(index_cluster(*ObjectView::from_json(job)), "default/train-x7k2p");
   PodView pod;
   pod.key = {"default", "a"};
-  EXPECT_THAT(index_cluster_of_pod(pod), IsEmpty());
+  EXPECT_EQ(index_cluster_of_pod(pod), std::nullopt);
   pod.labels = {{"ray.io/cluster", "train-x7k2p"}};
-  EXPECT_THAT(index_cluster_of_pod(pod), ElementsAre("default/train-x7k2p"));
+  EXPECT_EQ(index_cluster_of_pod(pod), "default/train-x7k2p");
 }
 
 class ReconcilingRayJobs : public ::testing::Test {

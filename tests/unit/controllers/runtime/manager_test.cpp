@@ -97,9 +97,9 @@ class ManagerStores : public ::testing::Test {
     return found;
   }
   static std::vector<PodStore*> stores_of(const PodStores& pods) { return {pods.begin(), pods.end()}; }
-  static std::vector<std::string> marked(const PodView& pod) {
-    if (pod.label("mark").empty()) return {};
-    return {"marked"};
+  static std::optional<std::string> marked(const PodView& pod) {
+    if (pod.label("mark").empty()) return std::nullopt;
+    return "marked";
   }
 
   FakeApi api_;
@@ -125,11 +125,9 @@ TEST_F(ManagerStores, StoresOfDifferentScopesAreSeparate) {
 
 TEST_F(ManagerStores, ASharedStoreHasAllIndexes) {
   NodeStore& nodes = manager_.store<NodeView>(kNodes);
-  const auto constant = [](const std::string& value) {
-    return [value](const NodeView&) { return std::vector<std::string>{value}; };
-  };
-  const Index<NodeView> first = nodes.add_index(constant("a"));
-  const Index<NodeView> second = manager_.store<NodeView>(kNodes).add_index(constant("b"));
+  const Index<NodeView> first = nodes.add_index([](const NodeView&) { return std::optional<std::string>("a"); });
+  const Index<NodeView> second =
+      manager_.store<NodeView>(kNodes).add_index([](const NodeView&) { return std::optional<std::string>("b"); });
   NodeView node;
   node.key.name = "n";
   nodes.put(node);

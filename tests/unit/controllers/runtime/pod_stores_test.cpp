@@ -25,7 +25,7 @@ class PodStoresTest : public ::testing::Test {
     for (const auto& pod : pods_by_app_.lookup(app)) found.push_back(pod->key.name + "@" + pod->resource_version);
     return found;
   }
-  static std::vector<std::string> by_app(const PodView& pod) { return {pod.label("app")}; }
+  static std::optional<std::string> by_app(const PodView& pod) { return pod.label("app"); }
 
   PodStore first_{kPods};
   PodStore second_{kPods};

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 PodView view(const std::string& name, const std::string& uid, const std::string& version,
@@ -93,6 +94,19 @@ TEST_F(StoreTest, IndexLookupIsSortedByKey) {
   EXPECT_THAT(names("p"), ElementsAre("b", "c"));
   store_.erase({"default", "a"}, 3);
   EXPECT_THAT(names("o"), IsEmpty());
+}
+
+TEST_F(StoreTest, IndexLookupReturnsTheNewestVersion) {
+  store_.put(view("a", "1", "1", "o"));
+  store_.put(view("a", "1", "2", "o"));
+  ASSERT_THAT(names("o"), ElementsAre("a"));
+  EXPECT_EQ(by_owner_.lookup("o").front()->resource_version, "2");
+}
+
+TEST_F(StoreTest, HasOneIndexForEachFunction) {
+  store_.put(view("a", "1", "1", "o"));
+  const Index<PodView> again = store_.add_index(owner_uid<PodView>);
+  EXPECT_THAT(again.lookup("o"), SizeIs(1)) << "filled by what was put before it was added";
 }
 
 TEST_F(StoreTest, RevisionFollowsWritesAndBookmarks) {
