@@ -1,14 +1,16 @@
 #include "api/types/shared_string.h"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace tpuslice {
 namespace {
 
-/// Of a thread. A few dozen strings repeat in all objects of a workload; those that do not replace few of them.
-constexpr std::size_t kSlots = 1024;
+/// Of a thread. A few dozen strings repeat in all objects of a workload; those that do not replace few of them. Two of
+/// one place in the table would replace each other for each object, so that a place has room for two.
+constexpr std::size_t kPlaces = 512;
 /// Longer strings are no labels, and are not kept longer than needed.
 constexpr std::size_t kMaxKept = 512;
 
@@ -24,11 +26,16 @@ const std::string& SharedString::none() {
 }
 
 SharedString SharedString::decoded(std::string_view text) {
-  thread_local std::array<SharedString, kSlots> recent;
+  struct Place {
+    SharedString newer;
+    SharedString older;
+  };
+  thread_local std::array<Place, kPlaces> recent;
   if (text.empty() || text.size() > kMaxKept) return SharedString(text);
-  SharedString& slot = recent[std::hash<std::string_view>()(text) % kSlots];
-  if (slot != text) slot = SharedString(text);
-  return slot;
+  auto& [newer, older] = recent[std::hash<std::string_view>()(text) % kPlaces];
+  if (newer != text) std::swap(newer, older);
+  if (newer != text) newer = SharedString(text);
+  return newer;
 }
 
 }  // namespace tpuslice

@@ -8,7 +8,7 @@ namespace tpuslice::runtime {
 /// Limits the number of heaps, since each keeps the memory that its threads once used. Call it before threads start.
 void share_heaps();
 
-/// Returns free memory to the system, also from the middle of heaps. Takes about a millisecond.
+/// Returns free memory to the system, also from the middle of heaps. Takes longer the larger the heaps are.
 void return_free_memory();
 
 /// Resident memory of this process, bytes; 0 if it cannot be read.

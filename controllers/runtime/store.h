@@ -107,7 +107,8 @@ class Store final : public AnyStore {
   };
   struct IndexTable {
     IndexFunction function;
-    /// Sorted by key. 16 bytes an object, where a set takes 64.
+    /// Sorted by key. 16 bytes an object, where a set takes 64. An insertion moves those after it: of 100,000 pods of
+    /// one accelerator, 60 us.
     std::unordered_map<std::string, std::vector<Ptr>> objects;
   };
 
@@ -260,6 +261,10 @@ void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
     for (const Ptr& view : objects_) {
       if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
     }
+    // In the order of the indexes, so that most are appended. The two changes of a replaced object keep theirs.
+    std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
+      return change.second ? change.second->key : change.first->key;
+    });
     for (const auto& [before, after] : changes) change_locked(before, after);
     // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
     revision_ = revision;

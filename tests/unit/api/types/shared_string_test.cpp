@@ -56,6 +56,20 @@ TEST(SharedString, OfObjectsDecodedOneAfterTheOtherIsShared) {
   EXPECT_FALSE(SharedString::decoded(large).shares_with(SharedString::decoded(large))) << "it would be kept";
 }
 
+TEST(SharedString, OfEachObjectAreSharedWithThoseOfTheNext) {
+  constexpr int kStrings = 100;
+  const auto decode_object = [] {
+    std::vector<SharedString> strings;
+    for (int i = 0; i < kStrings; ++i) strings.push_back(SharedString::decoded(fmt::format("label-{}", i)));
+    return strings;
+  };
+  const std::vector<SharedString> first = decode_object();
+  const std::vector<SharedString> second = decode_object();
+  int shared = 0;
+  for (int i = 0; i < kStrings; ++i) shared += first[i].shares_with(second[i]) ? 1 : 0;
+  EXPECT_GE(shared, kStrings - 3) << "strings of one object replace each other in the table";
+}
+
 TEST(SharedString, IsReleasedByTheLastOfSeveralThreads) {
   const SharedString text = "shared by threads";
   std::vector<std::thread> threads;
