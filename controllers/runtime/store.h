@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/check.h"
 #include "api/base/mutex.h"
 #include "api/types/views.h"
 
@@ -220,7 +221,10 @@ Index<View> Store<View>::add_index(IndexFunction function) {
   const MutexLock lock(mutex_);
   const auto known = std::ranges::find(indexes_, function, &IndexTable::function);
   const auto table = static_cast<std::size_t>(known - indexes_.begin());
-  if (known == indexes_.end()) indexes_.push_back({function, {}});
+  if (known == indexes_.end()) {
+    TPUSLICE_CHECK_MSG(objects_.empty(), "indexes are added before the watch starts");
+    indexes_.push_back({function, {}});
+  }
   return Index<View>(*this, table);
 }
 
