@@ -201,10 +201,13 @@ std::map<std::string, std::set<std::string>> UninstallPlane::pools_of_slices() {
 }
 
 bool UninstallPlane::wait_running(int pods) {
-  return eventually([&] {
-    const auto all = tpu_pods();
-    return pods == std::ranges::count_if(all, is_running);
-  });
+  // kwok starts pods one after the other, and shares two cores with ten other control planes.
+  return eventually(
+      [&] {
+        const auto all = tpu_pods();
+        return pods == std::ranges::count_if(all, is_running);
+      },
+      std::chrono::minutes(3));
 }
 
 }  // namespace tpuslice::testing
