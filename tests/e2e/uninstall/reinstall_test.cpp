@@ -65,7 +65,9 @@ TEST_F(Reinstall, AdoptsWhatRunsAndGatesNewSlices) {
 
   // Slices that wait since the drain have no gate. When their pods are deleted, the new ones have it.
   EXPECT_TRUE(std::ranges::none_of(tpu_pods_of("second"), has_gate));
-  expect_run("kubectl delete pod -l ray.io/cluster=second-raycluster,ray.io/node-type=worker");
+  // kubectl would wait for the new pods if the operator deleted the others of the slice first: they have the same
+  // names.
+  expect_run("kubectl delete pod --wait=false -l ray.io/cluster=second-raycluster,ray.io/node-type=worker");
   EXPECT_TRUE(wait_gated("second-raycluster", kHostsOfSlice));
   expect_run("kubectl delete raycluster second-raycluster");
 
