@@ -37,7 +37,7 @@ void CrdsPlane::SetUp() {
     plane() = std::move(started).value();
     return;
   }
-  expect_run("kubectl delete crd --all --timeout=120s");
+  delete_crds("crd --all");
 }
 
 void CrdsPlane::TearDown() {
@@ -83,6 +83,18 @@ void CrdsPlane::wait_established() {
     if (run("kubectl get crd " + string_at(crd, {"metadata", "name"})).exit_code != 0) continue;
     EXPECT_TRUE(eventually([&] { return run("kubectl explain " + name + ".spec").exit_code == 0; }, 120s)) << name;
   }
+}
+
+void CrdsPlane::delete_crds(const std::string& which) {
+  expect_run("kubectl delete --wait=false " + which);
+  const auto none = [&] {
+    const CommandOutput remaining = run("kubectl get crd -o name");
+    return remaining.exit_code == 0 && remaining.text.empty();
+  };
+  // kubectl's own wait would not say what the API server waits for.
+  EXPECT_TRUE(eventually(none, 180s)) << run(R"(kubectl get crd -o jsonpath='{range .items[*]}{.metadata.name} )"
+                                             R"({.metadata.deletionTimestamp} {.status.conditions}{"\n"}{end}')")
+                                             .text;
 }
 
 std::string CrdsPlane::write(const Json& object) {

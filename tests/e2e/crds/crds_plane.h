@@ -34,6 +34,8 @@ class CrdsPlane : public ::testing::Test {
   void install();
   /// Waits until the API server serves all definitions and has published their schemas.
   void wait_established();
+  /// Deletes the definitions that `which` names and expects that all are gone within three minutes.
+  void delete_crds(const std::string& which);
   /// Writes a manifest. Returns its path.
   std::string write(const Json& object);
 

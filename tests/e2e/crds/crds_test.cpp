@@ -57,7 +57,7 @@ TEST_F(Crds, AreApplied) {
     // Over each other, as for an upgrade.
     expect_run("kubectl apply --server-side --force-conflicts -f deploy/crds");
     expect_run("kubectl apply -f deploy/crds");
-    expect_run("kubectl delete -f deploy/crds");
+    delete_crds("-f deploy/crds");
   }
 }
 
