@@ -69,7 +69,7 @@ class ControlPlane {
 
   /// Creates the nodes of these pools, as in the simulated cluster; with kwok, waits until all are Ready.
   Status add_pools(const std::vector<sim::NodePool>& pools);
-  /// Deletes all nodes, then adds those of `pools`. No pod may be left on them.
+  /// Deletes all nodes, waits until kwok has forgotten them, then adds those of `pools`. No pod may be left on them.
   Status replace_pools(const std::vector<sim::NodePool>& pools);
   /// Sets the annotation of docs/simulator.md: the node is no longer Ready after ControlPlaneOptions::node_grace.
   Status lose_node(const std::string& name);
