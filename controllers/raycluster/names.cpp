@@ -64,14 +64,20 @@ std::string head_pod_name(const RayClusterSpec& spec) {
   return with_suffix(as_dns_label(spec.key.name + "-head"), "-" + short_hash(spec.uid + "/head", kHashLength));
 }
 
-std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host) {
-  const std::string identity = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, replica, host);
+std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, WorkerIndex index) {
+  std::string identity = fmt::format("{}/worker/{}/{}/{}", spec.uid, group, index.replica, index.host);
+  std::string numbers = fmt::format("-{}-{}-", index.replica, index.host);
+  if (index.attempt > 0) {
+    identity += fmt::format("/{}", index.attempt);
+    numbers += fmt::format("{}-", index.attempt);
+  }
   return with_suffix(as_dns_label(fmt::format("{}-{}-worker", spec.key.name, group)),
-                     fmt::format("-{}-{}-{}", replica, host, short_hash(identity, kHashLength)));
+                     numbers + short_hash(identity, kHashLength));
 }
 
-std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::string_view group, std::string_view name) {
-  // "<prefix>-<replica>-<host>-<hash>"
+std::optional<WorkerIndex> parse_worker_pod_name(const RayClusterSpec& spec, std::string_view group,
+                                                 std::string_view name) {
+  // "<prefix>-<replica>-<host>-<hash>" or "<prefix>-<replica>-<host>-<attempt>-<hash>"; the prefix may end in numbers.
   std::string_view rest = name.substr(0, name.rfind('-'));
   const auto take_number = [&rest]() -> std::optional<int> {
     const std::size_t dash = rest.rfind('-');
@@ -80,10 +86,16 @@ std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::strin
     rest = rest.substr(0, dash);
     return number;
   };
-  const std::optional<int> host = take_number();
-  const std::optional<int> replica = take_number();
-  if (!host || !replica || worker_pod_name(spec, group, *replica, *host) != name) return std::nullopt;
-  return replica;
+  const std::optional<int> last = take_number();
+  const std::optional<int> second = take_number();
+  if (!last || !second) return std::nullopt;
+  const WorkerIndex first_attempt{*second, *last};
+  if (worker_pod_name(spec, group, first_attempt) == name) return first_attempt;
+  const std::optional<int> third = take_number();
+  if (!third) return std::nullopt;
+  const WorkerIndex later_attempt{*third, *second, *last};
+  if (*last > 0 && worker_pod_name(spec, group, later_attempt) == name) return later_attempt;
+  return std::nullopt;
 }
 
 std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica) {

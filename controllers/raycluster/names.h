@@ -1,8 +1,8 @@
 // Names of a RayCluster's children.
 //
-// Pod names are derived, never random: a POST whose reply was lost can be repeated without creating a second pod, and
-// no two pods can be the same host of a slice. Names end in a hash of the cluster's UID and the pod's group, replica
-// and host, so that clusters and groups whose names are cut to the same prefix do not collide.
+// Pod names are derived, never random: a POST whose reply was lost can be repeated without creating a second pod. Names
+// end in a hash of the cluster's UID and of the pod's group, replica, host and attempt, so that clusters and groups
+// whose names are cut to the same prefix do not collide.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,15 @@
 #include "api/workloads/raycluster/spec.h"
 
 namespace tpuslice::raycluster {
+
+/// Which worker of a group a pod is.
+struct WorkerIndex {
+  int replica = 0;
+  int host = 0;
+  /// How often its replica was created again while pods of the attempt before still existed.
+  int attempt = 0;
+  friend bool operator==(const WorkerIndex&, const WorkerIndex&) = default;
+};
 
 /// headService.metadata.name, else "<cluster>-head-svc".
 [[nodiscard]] std::string head_service_name(const RayClusterSpec& spec);
@@ -24,11 +33,12 @@ namespace tpuslice::raycluster {
 
 /// "<cluster>-head-<hash>"; at most 63 characters.
 [[nodiscard]] std::string head_pod_name(const RayClusterSpec& spec);
-/// "<cluster>-<group>-worker-<replica>-<host>-<hash>", lower case; the part before the replica is cut to fit 63.
-[[nodiscard]] std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, int replica, int host);
-/// The replica of a name that worker_pod_name() returns for a pod of the group; nullopt for other names.
-[[nodiscard]] std::optional<int> replica_of_worker_name(const RayClusterSpec& spec, std::string_view group,
-                                                        std::string_view name);
+/// "<cluster>-<group>-worker-<replica>-<host>-<hash>", lower case; the part before the replica is cut to fit 63. After
+/// the first attempt its number comes before the hash.
+[[nodiscard]] std::string worker_pod_name(const RayClusterSpec& spec, std::string_view group, WorkerIndex index);
+/// The inverse of worker_pod_name() for pods of the group; nullopt for other names.
+[[nodiscard]] std::optional<WorkerIndex> parse_worker_pod_name(const RayClusterSpec& spec, std::string_view group,
+                                                               std::string_view name);
 /// Value of the label ray.io/worker-group-replica-name: "<group>-<hash>"; at most 63 characters.
 [[nodiscard]] std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica);
 /// Of the autoscaler's Role and RoleBinding, and of its ServiceAccount unless the head template names one: the last 50

@@ -254,7 +254,7 @@ Result<WorkerPodBuilder> WorkerPodBuilder::create(const RayClusterSpec& spec, co
 }
 
 ObjectKey WorkerPodBuilder::key(WorkerIndex index) const {
-  return {cluster_.key.namespace_name, worker_pod_name(cluster_, group_, index.replica, index.host)};
+  return {cluster_.key.namespace_name, worker_pod_name(cluster_, group_, index)};
 }
 
 Result<Object> WorkerPodBuilder::build(WorkerIndex index) const {

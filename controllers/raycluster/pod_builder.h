@@ -6,16 +6,11 @@
 #include <string>
 
 #include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/options.h"
 #include "controllers/raycluster/slice_text.h"
 
 namespace tpuslice::raycluster {
-
-/// Which worker of a group a pod is.
-struct WorkerIndex {
-  int replica = 0;
-  int host = 0;
-};
 
 /// Keeps the whole template, but for name, namespace, owner and the labels that identify the pod.
 ///

@@ -96,7 +96,7 @@ void add_deletion(const WorkerDecision::Deletion& deletion, Changes& changes) {
 void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
   std::vector<ObjectKey> keys;
   for (const int host : creation.hosts) {
-    const WorkerIndex index{creation.replica, host};
+    const WorkerIndex index{creation.replica, host, creation.attempt};
     keys.push_back(creation.builder->key(index));
     Action action = Action::create(
         kPods, keys.back(),

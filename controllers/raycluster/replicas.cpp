@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -61,9 +62,24 @@ void determine_state(const WorkerGroup& group, Replica& replica) {
   }
 }
 
+/// Of a pod with another name, such as an adopted one, it is the first.
+int attempt_of(const RayClusterSpec& spec, const WorkerGroup& group, const PodView& pod) {
+  const std::optional<WorkerIndex> index = parse_worker_pod_name(spec, group.name, pod.key.name);
+  return index ? index->attempt : 0;
+}
+
+void add_pod(Replica& replica, int attempt, const PodPtr& pod) {
+  if (attempt > replica.attempt) {
+    replica.attempt = attempt;
+    replica.predecessors.insert(replica.predecessors.end(), replica.pods.begin(), replica.pods.end());
+    replica.pods.clear();
+  }
+  (attempt == replica.attempt ? replica.pods : replica.predecessors).push_back(pod);
+}
+
 }  // namespace
 
-GroupPods classify(const WorkerGroup& group, const std::vector<PodPtr>& pods) {
+GroupPods classify(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods) {
   GroupPods out;
   for (const PodPtr& pod : pods) {
     const std::optional<int> index = index_label(*pod, tpu::kRayReplicaIndex);
@@ -73,7 +89,7 @@ GroupPods classify(const WorkerGroup& group, const std::vector<PodPtr>& pods) {
     }
     Replica& replica = out.replicas[*index];
     replica.index = *index;
-    replica.pods.push_back(pod);
+    add_pod(replica, attempt_of(spec, group, *pod), pod);
   }
   for (auto& [index, replica] : out.replicas) {
     std::ranges::sort(replica.pods, {}, [](const PodPtr& pod) -> const ObjectKey& { return pod->key; });

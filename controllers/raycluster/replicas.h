@@ -12,14 +12,16 @@ namespace tpuslice::raycluster {
 
 /// In the order in which surplus replicas are deleted.
 enum class ReplicaState : std::uint8_t {
-  kBroken,    ///< It can only be recreated as a whole.
+  kBroken,    ///< It can only be created again as a whole.
   kForming,   ///< Hosts are missing, but none of the others has started: the missing ones can be created.
   kComplete,  ///< Exactly one pod for each host, none of them terminal or terminating.
 };
 
 struct Replica {
   int index = 0;
-  std::vector<PodPtr> pods;  ///< By name.
+  int attempt = 0;                   ///< The latest that has pods.
+  std::vector<PodPtr> pods;          ///< Of that attempt, by name.
+  std::vector<PodPtr> predecessors;  ///< Of earlier attempts.
   ReplicaState state = ReplicaState::kComplete;
   std::string failure;             ///< kBroken: follows the name of the replica: "lost host 2 (pod failed: Evicted)".
   std::vector<int> missing_hosts;  ///< kForming.
@@ -35,6 +37,6 @@ struct GroupPods {
 /// A replica that lost hosts is completed only while all its pods are Pending: a process that has started may have
 /// joined its peers, and a slice cannot take in a new member. The annotation tpuslice.dev/slice-hosts of a pod has the
 /// number of hosts it was created for; so a change of numOfHosts breaks every replica, even one with the right hosts.
-[[nodiscard]] GroupPods classify(const WorkerGroup& group, const std::vector<PodPtr>& pods);
+[[nodiscard]] GroupPods classify(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods);
 
 }  // namespace tpuslice::raycluster

@@ -22,7 +22,7 @@ std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup&
                                   const std::set<std::string>& names) {
   std::set<int> replicas;
   for (const std::string& name : names) {
-    if (const std::optional<int> replica = replica_of_worker_name(spec, group.name, name)) replicas.insert(*replica);
+    if (const auto index = parse_worker_pod_name(spec, group.name, name)) replicas.insert(index->replica);
   }
   return replicas;
 }
@@ -30,7 +30,14 @@ std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup&
 /// Whether its labels are those of the pod that has its name.
 bool is_labelled_as_named(const RayClusterSpec& spec, const PodView& pod) {
   const std::optional<int> replica = index_label(pod, tpu::kRayReplicaIndex);
-  return replica && replica_of_worker_name(spec, pod.label(tpu::kRayGroup), pod.key.name) == replica;
+  const std::optional<WorkerIndex> named = parse_worker_pod_name(spec, pod.label(tpu::kRayGroup), pod.key.name);
+  return named && named->replica == replica;
+}
+
+/// Has the gate that the slice controller removes.
+bool is_gated(const Json& pod) {
+  const Json& gates = array_at(pod, {"spec", "schedulingGates"});
+  return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
 }
 
 class GroupPlanner {
@@ -43,7 +50,7 @@ class GroupPlanner {
         relabelled_(relabelled),
         may_create_(may_create),
         options_(options),
-        pods_(classify(group, pods)),
+        pods_(classify(spec, group, pods)),
         to_delete_(group.workers_to_delete.begin(), group.workers_to_delete.end()),
         replicas_to_delete_(replicas_with_names(spec, group, to_delete_)),
         relabelled_replicas_(replicas_with_names(spec, group, relabelled)),
@@ -54,7 +61,11 @@ class GroupPlanner {
     std::vector<const Replica*> kept = delete_listed_replicas();
     delete_surplus(kept);
     for (const Replica* replica : kept) {
-      if (replica->state == ReplicaState::kBroken) tear_down(*replica, replica->failure);
+      if (replica->state == ReplicaState::kBroken) {
+        replace(*replica, replica->failure);
+        continue;
+      }
+      delete_pods(*replica, replica->predecessors, "was created again");
       if (replica->state == ReplicaState::kForming) complete(*replica);
     }
     create_missing(kept.size());
@@ -69,7 +80,7 @@ class GroupPlanner {
   /// False, and nothing is deleted, if its pods could not be created again.
   bool recreate(const Replica& replica) {
     if (!may_create_ || !can_build(replica.index, {0, group_.hosts - 1})) return false;
-    tear_down(replica, "was built from an earlier template");
+    replace(replica, "was built from an earlier template");
     return true;
   }
 
@@ -146,22 +157,58 @@ class GroupPlanner {
   }
 
   void tear_down(const Replica& replica, const std::string& why) {
-    std::vector<PodPtr> pods = not_terminating(replica.pods);
+    std::vector<PodPtr> pods = replica.predecessors;
+    pods.insert(pods.end(), replica.pods.begin(), replica.pods.end());
+    delete_pods(replica, pods, why);
+  }
+
+  /// Those that are not terminating.
+  void delete_pods(const Replica& replica, const std::vector<PodPtr>& all, const std::string& why) {
+    std::vector<PodPtr> pods = not_terminating(all);
     if (pods.empty()) return;
     std::string reason = fmt::format("replica {} of group {} {}: deleting its {}", replica.index, group_.name, why,
                                      count_pods(pods.size()));
     out_.deletes.push_back({std::move(pods), std::move(reason)});
   }
 
-  void create_missing(std::size_t present) {
-    const auto desired = static_cast<std::size_t>(group_.desired_replicas());
+  /// Deletes the replica and, where its pods need not be gone before, creates the next attempt.
+  void replace(const Replica& replica, const std::string& why) {
+    tear_down(replica, why);
+    if (out_.created_pods >= workloads::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
+    if (relabelled_replicas_.contains(replica.index) || !may_create_) return;
+    const std::vector<int> hosts = all_hosts();
+    if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
+    create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its");
+  }
+
+  /// Whether pods of the next attempt can be created while these exist: the slice controller holds them back, or they
+  /// have no peers.
+  [[nodiscard]] bool may_overlap(const Replica& replica) const {
+    if (group_.hosts == 1) return true;
+    const Result<Object> next = builder_->build({replica.index, 0, replica.attempt + 1});
+    if (!next || !is_gated(next->json())) return false;
+    // Pods of an earlier cluster are of another slice.
+    const auto is_predecessor = [slice = next->label(tpu::kSlice)](const PodPtr& pod) {
+      return pod->label(tpu::kSlice) == slice;
+    };
+    return std::ranges::all_of(replica.pods, is_predecessor) &&
+           std::ranges::all_of(replica.predecessors, is_predecessor);
+  }
+
+  [[nodiscard]] std::vector<int> all_hosts() const {
     std::vector<int> hosts(static_cast<std::size_t>(group_.hosts));
     std::iota(hosts.begin(), hosts.end(), 0);
+    return hosts;
+  }
+
+  void create_missing(std::size_t present) {
+    const auto desired = static_cast<std::size_t>(group_.desired_replicas());
+    const std::vector<int> hosts = all_hosts();
     for (int index = 0; present < desired && out_.created_pods < workloads::kMaxCreatesPerPlan; ++index) {
       // A pod with one of the names, but without the labels, must be deleted first.
       if (pods_.replicas.contains(index) || replicas_to_delete_.contains(index)) continue;
       if (relabelled_replicas_.contains(index)) continue;
-      if (!create(index, hosts, "missing: creating its")) return;
+      if (!create({index}, hosts, "missing: creating its")) return;
       ++present;
     }
   }
@@ -171,23 +218,25 @@ class GroupPlanner {
     if (is_outdated(replica)) return tear_down(replica, "is incomplete and was built from an earlier template");
     // Names and slice keys of an adopted replica are those of an earlier cluster.
     const bool adopted = std::ranges::any_of(replica.pods, [&](const PodPtr& pod) {
-      return replica_of_worker_name(spec_, group_.name, pod->key.name) != replica.index;
+      const auto named = parse_worker_pod_name(spec_, group_.name, pod->key.name);
+      return !named || named->replica != replica.index;
     });
     if (adopted) return tear_down(replica, "is incomplete and has pods of an earlier cluster");
     const bool name_in_use = std::ranges::any_of(replica.missing_hosts, [&](int host) {
-      return relabelled_.contains(worker_pod_name(spec_, group_.name, replica.index, host));
+      return relabelled_.contains(worker_pod_name(spec_, group_.name, {replica.index, host, replica.attempt}));
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
-    create(replica.index, replica.missing_hosts, "incomplete: creating its missing");
+    create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing");
   }
 
-  /// All pods or none. They are built when they are sent; until then only a few are, to find errors of the template.
-  bool create(int index, const std::vector<int>& hosts, std::string_view why) {
-    if (!may_create_ || !can_build(index, hosts)) return false;
+  /// All pods of a replica and attempt, or none. They are built when they are sent; until then only a few are, to find
+  /// errors of the template.
+  bool create(WorkerIndex of, const std::vector<int>& hosts, std::string_view why) {
+    if (!may_create_ || !can_build(of.replica, hosts)) return false;
     out_.created_pods += hosts.size();
     out_.creates.push_back(
-        {builder_, group_.name, index, hosts,
-         fmt::format("replica {} of group {} is {} {}", index, group_.name, why, count_pods(hosts.size()))});
+        {builder_, group_.name, of.replica, of.attempt, hosts,
+         fmt::format("replica {} of group {} is {} {}", of.replica, group_.name, why, count_pods(hosts.size()))});
     return true;
   }
 

@@ -1,7 +1,9 @@
 // The workers of a RayCluster, decided group by group in whole replicas.
 //
-// - A broken replica is deleted as a whole, and created again only when its last pod is deleted: at no time do two live
-//   pods have one worker id. No group or replica waits for another.
+// - A broken replica is deleted as a whole and created again. At no time do two live pods have one worker id: pods of
+//   the next attempt are created while earlier ones still exist only if they are gated, since the slice controller
+//   releases none of them before the last earlier pod is gone, or are slices of their own. No group or replica waits
+//   for another.
 // - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: first broken, then forming,
 //   then complete ones, the highest index first. With Ray's autoscaler only broken ones are: it alone knows which are
 //   idle, and lists them in scaleStrategy.workersToDelete.
@@ -36,6 +38,7 @@ struct WorkerDecision {
     std::shared_ptr<const WorkerPodBuilder> builder;
     std::string group;
     int replica = 0;
+    int attempt = 0;
     std::vector<int> hosts;
     std::string reason;  ///< A sentence.
   };

@@ -22,7 +22,7 @@ std::string worker_name(const Object& cluster, const std::string& label) {
   const std::size_t last = label.rfind('/');
   const std::size_t first = label.rfind('/', last - 1);
   return worker_pod_name(RayClusterSpec::read(cluster), label.substr(0, first),
-                         std::stoi(label.substr(first + 1, last - first - 1)), std::stoi(label.substr(last + 1)));
+                         {std::stoi(label.substr(first + 1, last - first - 1)), std::stoi(label.substr(last + 1))});
 }
 
 void apply_event(const Json& event, RayClusterObserved& seen) {

@@ -74,6 +74,7 @@ Json Generator::distort(Json pod) {
   metadata["creationTimestamp"] = "2025-12-31T00:00:00Z";
   const std::string phase = chance(75) ? "Running" : kPhases.at(static_cast<std::size_t>(below(kPhases.size())));
   pod["status"] = {{"phase", phase}};
+  if (phase != "Pending") pod["spec"].erase("schedulingGates");
   if (phase == "Failed" && chance(50)) pod["status"]["reason"] = "Evicted";
   if (phase == "Running" && chance(10)) {
     pod["status"]["containerStatuses"] =
@@ -109,7 +110,7 @@ void Generator::add_replica(World& world, const std::string& group, int replica)
   const WorkerGroup* found = spec.group(group);
   for (int host = 0; host < found->hosts; ++host) {
     if (chance(7)) continue;
-    const Result<Object> pod = build_worker_pod(spec, *found, {replica, host}, {});
+    const Result<Object> pod = build_worker_pod(spec, *found, {replica, host}, world.options());
     TPUSLICE_CHECK_MSG(pod.ok(), pod.ok() ? "" : pod.error().message());
     world.add_pod(distort(pod->json()));
     if (!chance(4)) continue;
@@ -129,7 +130,9 @@ void Generator::add_head(World& world) {
 }
 
 World Generator::world() {
-  World out(random_cluster());
+  Options options;
+  options.mutation.gate = chance(50);
+  World out(random_cluster(), options);
   if (chance(15)) return out;
   if (chance(85)) add_head(out);
   const RayClusterSpec spec = RayClusterSpec::read(out.cluster());
@@ -185,7 +188,7 @@ void Generator::edit(World& world) {
   if (!chance(30)) return;
   Json& names = group["scaleStrategy"]["workersToDelete"] = Json::array();
   const RayClusterSpec spec = RayClusterSpec::read(world.cluster());
-  names.push_back(worker_pod_name(spec, group["groupName"].get<std::string>(), below(3), 0));
+  names.push_back(worker_pod_name(spec, group["groupName"].get<std::string>(), {below(3), 0}));
   if (!world.pods().empty() && chance(50)) names.push_back(world.pods().begin()->first);
 }
 

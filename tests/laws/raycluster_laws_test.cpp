@@ -27,13 +27,13 @@ using plan::Plan;
 using testing::IsEmpty;
 
 // A rolling upgrade takes a few plans for each replica.
-constexpr int kMaxRounds = 80;
+constexpr int kMaxRounds = 110;
 
 class RayClusterLaws : public laws::Laws<Generator, 400, 10'000> {};
 
 Plan plan_of(const World& world) {
   ++RayClusterLaws::seen();
-  Result<Plan> plan = plan_raycluster(world.observed(), {});
+  Result<Plan> plan = plan_raycluster(world.observed(), world.options());
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);
 }
@@ -128,7 +128,7 @@ std::vector<std::string> differences(const World& world) {
   return out;
 }
 
-// Writes that delete only a part of a slice, change nothing, or lack a precondition.
+// Writes that delete only a part of an attempt, change nothing, or lack a precondition.
 std::vector<std::string> wrong_writes(const World& world, const Plan& plan) {
   std::vector<std::string> out;
   std::set<std::string> deleted;
@@ -143,11 +143,11 @@ std::vector<std::string> wrong_writes(const World& world, const Plan& plan) {
     const Json& victim = world.pods().at(action.key.name);
     if (victim["metadata"].contains("deletionTimestamp")) out.push_back("deleted already: " + action.key.name);
     deleted.insert(action.key.name);
-    slices.insert(slice_of(victim));
+    slices.insert(world.attempt_of(action.key.name));
   }
   slices.erase("");
   for (const PodPtr& pod : world.observed().pods) {
-    const std::string slice = slice_of(world.pods().at(pod->key.name));
+    const std::string slice = world.attempt_of(pod->key.name);
     if (slices.contains(slice) && !pod->terminating() && !deleted.contains(pod->key.name)) {
       out.push_back(fmt::format("{} of slice {} is not deleted", pod->key.name, slice));
     }
@@ -162,7 +162,7 @@ TEST_F(RayClusterLaws, EqualObservationsHaveEqualPlans) {
       RayClusterObserved reversed = world.observed();
       std::ranges::reverse(reversed.services);
       const Plan plan = plan_of(world);
-      EXPECT_EQ(to_json(plan).dump(), to_json(*plan_raycluster(reversed, {})).dump());
+      EXPECT_EQ(to_json(plan).dump(), to_json(*plan_raycluster(reversed, world.options())).dump());
       apply_whole(plan, world);
       world.advance();
     }
@@ -316,7 +316,7 @@ TEST_F(RayClusterLaws, ARollingUpgradeRecreatesOneAvailableReplicaAtATime) {
     for (Json& group : world.cluster().mutable_json()["spec"]["workerGroupSpecs"]) {
       group["template"]["spec"]["containers"][0]["image"] = "rayproject/ray:next";
     }
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       const Plan plan = plan_of(world);
       ASSERT_THAT(wrong_writes(world, plan), IsEmpty()) << plan.reason;
       apply_whole(plan, world);

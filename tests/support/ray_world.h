@@ -17,7 +17,8 @@ namespace tpuslice::testing {
 inline constexpr const char* kRayClusters = "rayclusters.ray.io";
 inline const ObjectKey kTutorial{"default", "maxtext-tpu-cluster"};
 
-/// Checks every change of pods: no two live pods are the same head or worker.
+/// Checks every change of pods: no two live pods are the same head or worker. A gated pod is not live. A worker of a
+/// replica of one host has no peers: it may be replaced while it terminates.
 class SliceInvariants {
  public:
   explicit SliceInvariants(sim::Storage& storage) : feed_(storage, std::vector<std::string>{"pods"}) {}
@@ -30,9 +31,9 @@ class SliceInvariants {
       if (member.empty()) continue;
       const std::string uid = string_at(*change.object, {"metadata", "uid"});
       const std::string phase = string_at(*change.object, {"status", "phase"});
-      const bool terminal = change.type == sim::ChangeType::kDeleted || phase == "Failed" || phase == "Succeeded";
+      const bool ended = change.type == sim::ChangeType::kDeleted || phase == "Failed" || phase == "Succeeded";
       std::set<std::string>& live = live_[member];
-      if (terminal) {
+      if (ended || cannot_run_with_peers(*change.object)) {
         live.erase(uid);
       } else {
         live.insert(uid);
@@ -58,6 +59,17 @@ class SliceInvariants {
   }
 
  private:
+  static bool cannot_run_with_peers(const Json& pod) {
+    const Json& gates = array_at(pod, {"spec", "schedulingGates"});
+    if (std::ranges::any_of(gates,
+                            [](const Json& gate) { return string_at(gate, {"name"}) == "tpuslice.dev/slice"; })) {
+      return true;
+    }
+    const bool is_worker = string_at(pod, {"metadata", "labels", "ray.io/node-type"}) == "worker";
+    const bool is_alone = string_at(pod, {"metadata", "labels", "ray.io/replica-host-index"}).empty();
+    return is_worker && is_alone && !string_at(pod, {"metadata", "deletionTimestamp"}).empty();
+  }
+
   sim::ChangeFeed feed_;
   std::map<std::string, std::set<std::string>> live_;
 };

@@ -18,7 +18,7 @@ TEST(Names, SayWhatAPodIs) {
   EXPECT_EQ(head_service_name(spec), "maxtext-tpu-cluster-head-svc");
   EXPECT_EQ(head_service_fqdn(spec, "cluster.local"), "maxtext-tpu-cluster-head-svc.default.svc.cluster.local");
   EXPECT_THAT(head_pod_name(spec), MatchesRegex("maxtext-tpu-cluster-head-[a-z0-9]{5}"));
-  EXPECT_THAT(worker_pod_name(spec, "tpu-group", 1, 3),
+  EXPECT_THAT(worker_pod_name(spec, "tpu-group", {1, 3}),
               MatchesRegex("maxtext-tpu-cluster-tpu-group-worker-1-3-[a-z0-9]{5}"));
   EXPECT_THAT(replica_name(spec, "tpu-group", 1), MatchesRegex("tpu-group-[a-z0-9]{5}"));
 }
@@ -26,8 +26,8 @@ TEST(Names, SayWhatAPodIs) {
 TEST(Names, StayTheSameForOnePodAndDifferForTwo) {
   const Object cluster(tutorial_cluster());
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
-  EXPECT_EQ(worker_pod_name(spec, "g", 0, 1), worker_pod_name(spec, "g", 0, 1));
-  EXPECT_NE(worker_pod_name(spec, "g", 0, 1), worker_pod_name(spec, "g", 1, 0));
+  EXPECT_EQ(worker_pod_name(spec, "g", {0, 1}), worker_pod_name(spec, "g", {0, 1}));
+  EXPECT_NE(worker_pod_name(spec, "g", {0, 1}), worker_pod_name(spec, "g", {1, 0}));
   EXPECT_NE(replica_name(spec, "g", 0), replica_name(spec, "g", 1));
 }
 
@@ -36,7 +36,8 @@ TEST(Names, DifferBetweenClustersOfOneName) {
   other["metadata"]["uid"] = "another";
   const Object a(tutorial_cluster());
   const Object b(other);
-  EXPECT_NE(worker_pod_name(RayClusterSpec::read(a), "g", 0, 0), worker_pod_name(RayClusterSpec::read(b), "g", 0, 0));
+  EXPECT_NE(worker_pod_name(RayClusterSpec::read(a), "g", {0, 0}),
+            worker_pod_name(RayClusterSpec::read(b), "g", {0, 0}));
 }
 
 TEST(Names, AreLegalForTheLongestClusterAndAnyGroup) {
@@ -45,27 +46,47 @@ TEST(Names, AreLegalForTheLongestClusterAndAnyGroup) {
        {std::string(63, 'g'), std::string("GPU_Group.1"), std::string("g") + std::string(40, '-') + "h"}) {
     const Object cluster(a_cluster(longest, {}));
     const RayClusterSpec spec = RayClusterSpec::read(cluster);
-    EXPECT_THAT(check_dns1123_label(worker_pod_name(spec, group, 123, 255)), IsEmpty()) << group;
+    EXPECT_THAT(check_dns1123_label(worker_pod_name(spec, group, {123, 255})), IsEmpty()) << group;
     EXPECT_THAT(check_label_value(replica_name(spec, group, 123)), IsEmpty()) << group;
     EXPECT_THAT(check_dns1123_label(head_pod_name(spec)), IsEmpty());
     EXPECT_THAT(check_label_value(identifier(spec, "worker")), IsEmpty());
   }
 }
 
-TEST(Names, OfWorkersTellTheirReplica) {
+TEST(Names, OfWorkersTellTheirIndexes) {
   const Object cluster(tutorial_cluster());
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
-  EXPECT_EQ(replica_of_worker_name(spec, "tpu", worker_pod_name(spec, "tpu", 12, 3)), 12);
-  EXPECT_EQ(replica_of_worker_name(spec, "gpu", worker_pod_name(spec, "tpu", 12, 3)), std::nullopt);
-  for (const char* other : {"", "-", "a-1-2", "maxtext-tpu-cluster-tpu-worker-1-3-aaaaa", "a--1-2-x"}) {
-    EXPECT_EQ(replica_of_worker_name(spec, "tpu", other), std::nullopt) << other;
+  for (const WorkerIndex index : {WorkerIndex{12, 3}, WorkerIndex{12, 3, 1}, WorkerIndex{0, 0, 40}}) {
+    const std::string name = worker_pod_name(spec, "tpu", index);
+    EXPECT_EQ(parse_worker_pod_name(spec, "tpu", name), index) << name;
+    EXPECT_EQ(parse_worker_pod_name(spec, "gpu", name), std::nullopt) << name;
   }
+  for (const char* other : {"", "-", "a-1-2", "maxtext-tpu-cluster-tpu-worker-1-3-aaaaa", "a--1-2-x"}) {
+    EXPECT_EQ(parse_worker_pod_name(spec, "tpu", other), std::nullopt) << other;
+  }
+}
+
+TEST(Names, OfAPrefixThatIsCutAfterANumberAreParsed) {
+  // 50 characters fit before "-0-1-<hash>", so that the name ends in numbers of the cluster.
+  const Object cluster(a_cluster(std::string(44, 'c') + "-7-8-9", {}));
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  for (const WorkerIndex index : {WorkerIndex{0, 1}, WorkerIndex{0, 1, 2}}) {
+    EXPECT_EQ(parse_worker_pod_name(spec, "tpu", worker_pod_name(spec, "tpu", index)), index);
+  }
+}
+
+TEST(Names, OfTwoAttemptsDiffer) {
+  const Object cluster(tutorial_cluster());
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  EXPECT_THAT(worker_pod_name(spec, "tpu", {1, 3, 2}),
+              MatchesRegex("maxtext-tpu-cluster-tpu-worker-1-3-2-[a-z0-9]{5}"));
+  EXPECT_NE(worker_pod_name(spec, "tpu", {1, 3, 1}), worker_pod_name(spec, "tpu", {1, 3, 2}));
 }
 
 TEST(Names, OfGroupsThatAreCutAlikeDiffer) {
   const Object cluster(a_cluster(std::string(53, 'c'), {}));
   const RayClusterSpec spec = RayClusterSpec::read(cluster);
-  EXPECT_NE(worker_pod_name(spec, "group-a", 0, 0), worker_pod_name(spec, "group-b", 0, 0));
+  EXPECT_NE(worker_pod_name(spec, "group-a", {0, 0}), worker_pod_name(spec, "group-b", {0, 0}));
 }
 
 TEST(Names, OfTheAutoscalersObjectsAreTheEndOfTheClusters) {

@@ -37,7 +37,7 @@ class WorkerGroups : public testing::Test {
   Json& group() { return cluster_.mutable_json()["spec"]["workerGroupSpecs"][0]; }
 
   std::shared_ptr<const PodView>& worker(int replica, int host) {
-    const std::string name = worker_pod_name(RayClusterSpec::read(cluster_), "g", replica, host);
+    const std::string name = worker_pod_name(RayClusterSpec::read(cluster_), "g", {replica, host});
     const auto found = std::ranges::find(workers_, name, [](const auto& pod) { return pod->key.name; });
     TPUSLICE_CHECK_MSG(found != workers_.end(), name);
     return *found;
@@ -47,18 +47,17 @@ class WorkerGroups : public testing::Test {
     std::erase(workers_, removed);
   }
   WorkerDecision decide(bool may_create = true) const {
-    return decide_workers(RayClusterSpec::read(cluster_), workers_, may_create, {});
+    return decide_workers(RayClusterSpec::read(cluster_), workers_, may_create, options_);
   }
 
-  /// "1/0" for the pod of replica 1, host 0; other pods by name.
+  /// "1/0" for the pod of replica 1, host 0, "1/0#2" for that of its attempt 2; other pods by name.
   std::string label(const std::string& pod) const {
-    const RayClusterSpec spec = RayClusterSpec::read(cluster_);
-    for (int replica = 0; replica < 6; ++replica) {
-      for (int host = 0; host < 6; ++host) {
-        if (worker_pod_name(spec, "g", replica, host) == pod) return fmt::format("{}/{}", replica, host);
-      }
-    }
-    return pod;
+    const auto index = parse_worker_pod_name(RayClusterSpec::read(cluster_), "g", pod);
+    return index ? label(*index) : pod;
+  }
+  static std::string label(WorkerIndex index) {
+    const std::string attempt = index.attempt == 0 ? "" : fmt::format("#{}", index.attempt);
+    return fmt::format("{}/{}{}", index.replica, index.host, attempt);
   }
   std::vector<std::string> deleted() const {
     std::vector<std::string> out;
@@ -71,7 +70,7 @@ class WorkerGroups : public testing::Test {
   std::vector<std::string> created(bool may_create = true) const {
     std::vector<std::string> out;
     for (const WorkerDecision::Creation& creation : decide(may_create).creates) {
-      for (const int host : creation.hosts) out.push_back(fmt::format("{}/{}", creation.replica, host));
+      for (const int host : creation.hosts) out.push_back(label(WorkerIndex{creation.replica, host, creation.attempt}));
     }
     std::ranges::sort(out);
     return out;
@@ -85,6 +84,7 @@ class WorkerGroups : public testing::Test {
 
   Object cluster_;
   std::vector<std::shared_ptr<const PodView>> workers_;
+  Options options_;
 };
 
 TEST_F(WorkerGroups, AreNotTouchedWhileComplete) {
@@ -118,6 +118,104 @@ TEST_F(WorkerGroups, CreateAReplicaAgainOnlyWhenItsLastPodIsDeleted) {
   EXPECT_THAT(created(), IsEmpty());
   remove(0, 1);
   EXPECT_THAT(created(), ElementsAre("0/0", "0/1"));
+}
+
+class GatedGroups : public WorkerGroups {
+ protected:
+  GatedGroups() { options_.mutation.gate = true; }
+
+  void terminate(int replica, int host) {
+    change(worker(replica, host), [](PodView& pod) { pod.deletion = a_time(); });
+  }
+  /// As the API server has it once it was created; gated.
+  void add(WorkerIndex index) {
+    const RayClusterSpec spec = RayClusterSpec::read(cluster_);
+    Json pod = build_worker_pod(spec, spec.groups[0], index, options_).value().json();
+    pod["metadata"]["uid"] = "uid-" + label(index);
+    workers_.push_back(share(PodView::from_json(pod).value()));
+  }
+};
+
+TEST_F(GatedGroups, CreateTheNextAttemptOfABrokenReplicaAtOnce) {
+  change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
+  EXPECT_THAT(created(), ElementsAre("0/0#1", "0/1#1"));
+  EXPECT_THAT(created(false), IsEmpty());
+}
+
+TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
+  terminate(0, 0);
+  terminate(0, 1);
+  EXPECT_THAT(created(), ElementsAre("0/0#1", "0/1#1"));
+  add({0, 1, 1});
+  EXPECT_THAT(created(), ElementsAre("0/0#1"));
+  add({0, 0, 1});
+  EXPECT_THAT(created(), IsEmpty());
+  EXPECT_THAT(deleted(), IsEmpty());
+  remove(0, 0);
+  remove(0, 1);
+  EXPECT_THAT(created(), IsEmpty());
+  EXPECT_THAT(deleted(), IsEmpty());
+}
+
+TEST_F(GatedGroups, ReplaceABrokenSuccessorBeforeItsPredecessorIsGone) {
+  terminate(0, 0);
+  terminate(0, 1);
+  add({0, 0, 1});
+  add({0, 1, 1});
+  change(workers_.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_THAT(deleted(), ElementsAre("0/0#1", "0/1#1"));
+  EXPECT_THAT(created(), ElementsAre("0/0#2", "0/1#2"));
+}
+
+TEST_F(GatedGroups, DeleteALivePodOfAnEarlierAttempt) {
+  add({0, 0, 1});
+  add({0, 1, 1});
+  EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
+  EXPECT_THAT(reasons(), ElementsAre("replica 0 of group g was created again: deleting its 2 pods"));
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(GatedGroups, DeleteAllAttemptsOfASurplusReplica) {
+  terminate(1, 0);
+  terminate(1, 1);
+  add({1, 0, 1});
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), ElementsAre("1/0#1"));
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(GatedGroups, DoNotReplaceTheReplicaOfAWorkerToDelete) {
+  terminate(0, 0);
+  terminate(0, 1);
+  add({0, 0, 1});
+  group()["scaleStrategy"]["workersToDelete"] = Json::array({worker(0, 1)->key.name});
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), ElementsAre("0/0#1"));
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(GatedGroups, WaitUntilThePodsOfAnotherSliceAreDeleted) {
+  terminate(0, 0);
+  terminate(0, 1);
+  change(worker(0, 1), [](PodView& pod) { pod.labels["tpuslice.dev/slice"] = "of-an-earlier-cluster"; });
+  EXPECT_THAT(created(), IsEmpty());
+  remove(0, 1);
+  EXPECT_THAT(created(), ElementsAre("0/0#1", "0/1#1"));
+}
+
+TEST_F(GatedGroups, WithoutGatesWaitUntilTheLastPodIsDeleted) {
+  group()["template"]["metadata"]["annotations"]["tpuslice.dev/gating"] = "off";
+  terminate(0, 0);
+  terminate(0, 1);
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(WorkerGroups, ReplaceAReplicaOfOneHostAtOnce) {
+  use(a_cluster("c", {{.name = "g", .replicas = 2, .hosts = 1, .accelerator = ""}}));
+  change(worker(1, 0), [](PodView& pod) { pod.deletion = a_time(); });
+  EXPECT_THAT(created(), ElementsAre("1/0#1"));
+  EXPECT_THAT(deleted(), IsEmpty());
 }
 
 TEST_F(WorkerGroups, DeleteAReplicaThatLostAHostAfterItStarted) {
@@ -234,7 +332,7 @@ TEST_F(WorkerGroups, NeverDeleteAPodOfAnotherGroupOrOwnerAsAWorkerToDelete) {
   }
   ASSERT_THAT(names, SizeIs(2));
   // Not among the pods of this cluster, although its name is that of a pod of the group.
-  names.push_back(worker_pod_name(RayClusterSpec::read(cluster_), "g", 1, 0));
+  names.push_back(worker_pod_name(RayClusterSpec::read(cluster_), "g", {1, 0}));
   group()["scaleStrategy"]["workersToDelete"] = names;
   EXPECT_THAT(deleted(), IsEmpty());
 }

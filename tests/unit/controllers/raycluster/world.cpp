@@ -1,11 +1,13 @@
 #include "tests/unit/controllers/raycluster/world.h"
 
+#include <set>
 #include <utility>
 
 #include "api/types/patch.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
@@ -16,6 +18,8 @@ namespace {
 std::string label(const Json& pod, std::string_view name) { return string_at(pod, {"metadata", "labels", name}); }
 
 bool terminating(const Json& pod) { return pod["metadata"].contains("deletionTimestamp"); }
+
+bool gated(const Json& pod) { return pod["spec"].contains("schedulingGates"); }
 
 }  // namespace
 
@@ -32,7 +36,8 @@ std::string host_of(const Json& pod) {
   return slice + "/" + (host.empty() ? "0" : host);
 }
 
-World::World(Json cluster) : cluster_(std::move(cluster)), now_(a_time()) {}
+World::World(Json cluster, Options options)
+    : cluster_(std::move(cluster)), options_(std::move(options)), now_(a_time()) {}
 
 RayClusterObserved World::observed() const {
   RayClusterObserved seen{cluster_, {}, {}, now_, std::nullopt};
@@ -60,6 +65,13 @@ RayClusterObserved World::observed() const {
   return seen;
 }
 
+std::string World::attempt_of(const std::string& pod) const {
+  const std::string slice = slice_of(pods_.at(pod));
+  if (slice.empty()) return {};
+  const auto index = parse_worker_pod_name(RayClusterSpec::read(cluster_), slice.substr(0, slice.rfind('/')), pod);
+  return fmt::format("{}/{}", slice, index ? index->attempt : 0);
+}
+
 void World::add_pod(Json pod) {
   const std::string name = string_at(pod, {"metadata", "name"});
   pod["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
@@ -81,12 +93,17 @@ void World::add_child(Json child) {
   objects[name] = std::move(child);
 }
 
+bool World::is_foreign(const Json& pod) const {
+  const std::string owner = string_at(pod, {"metadata", "ownerReferences", "0", "uid"});
+  return !owner.empty() && owner != cluster_.uid();
+}
+
 void World::check_host(const Json& pod) {
   const std::string host = host_of(pod);
-  if (host.empty()) return;
+  const bool has_peers = !label(pod, tpu::kRayHostIndex).empty();
+  if (host.empty() || !has_peers || gated(pod)) return;
   for (const auto& [name, other] : pods_) {
-    const std::string owner = string_at(other, {"metadata", "ownerReferences", "0", "uid"});
-    if (!owner.empty() && owner != cluster_.uid()) continue;
+    if (is_foreign(other)) continue;
     const std::string created = string_at(pod, {"metadata", "name"});
     if (host_of(other) == host) violations_.push_back(fmt::format("{} created beside {} for {}", created, name, host));
     if (slice_of(other) == slice_of(pod) && string_at(other, {"status", "phase"}) != "Pending") {
@@ -163,7 +180,17 @@ void World::advance() {
     others_.clear();
     views_.clear();
   }
+  std::map<std::string, std::set<std::string>> attempts;
+  for (const auto& [name, pod] : pods_) {
+    if (!is_foreign(pod)) attempts[slice_of(pod)].insert(attempt_of(name));
+  }
   for (auto pod = pods_.begin(); pod != pods_.end();) {
+    if (!terminating(pod->second) && gated(pod->second)) {
+      if (attempts[slice_of(pod->second)].size() <= 1) pod->second["spec"].erase("schedulingGates");
+      views_.erase(pod->first);
+      ++pod;
+      continue;
+    }
     if (terminating(pod->second)) {
       views_.erase(pod->first);
       pod = pods_.erase(pod);
