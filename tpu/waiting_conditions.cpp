@@ -81,7 +81,7 @@ void set_inactive(std::string_view type, Phase phase, const State& state, std::i
 
 /// Host 0 of a slice that is not placed, or a gated pod without TPUs.
 bool waits_for_placement(const PodView& pod) {
-  if (std::ranges::count(pod.scheduling_gates, kSliceGate) == 0) return false;
+  if (std::ranges::count(pod.scheduling->gates, kSliceGate) == 0) return false;
   const auto host = pod.annotations.find(kSliceHost);
   const std::string& index = host == pod.annotations.end() ? pod.label(kCompletionIndex) : host->second.str();
   return index.empty() || index == "0";

@@ -43,9 +43,9 @@ SharedString read_required_node_affinity(Value value) {
 }
 
 /// What only the choice of a node needs.
-void drop_node_choice(PodView& pod) {
-  pod.tolerations = {};
-  pod.node_affinity = {};
+void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
+  scheduling.tolerations = {};
+  scheduling.node_affinity = {};
   pod.unschedulable = {};
   pod.nominated = false;
 }
@@ -53,20 +53,20 @@ void drop_node_choice(PodView& pod) {
 /// Of the node choice of a pod without a node, which is kept and compared. Far more than any workload needs.
 constexpr std::size_t kMaxNodeChoice = 32U << 10U;
 
-Status check_node_choice(const PodView& pod) {
-  std::size_t bytes = pod.node_affinity.size();
-  for (const auto& [key, value] : pod.node_selector) bytes += key.size() + value.size();
-  for (const TolerationView& each : pod.tolerations) {
+Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
+  std::size_t bytes = scheduling.node_affinity.size();
+  for (const auto& [key, value] : scheduling.node_selector) bytes += key.size() + value.size();
+  for (const TolerationView& each : scheduling.tolerations) {
     bytes += sizeof(each) + each.key.size() + each.value.size() + each.effect.size();
   }
-  for (const SharedString& gate : pod.scheduling_gates) bytes += sizeof(gate) + gate.size();
+  for (const SharedString& gate : scheduling.gates) bytes += sizeof(gate) + gate.size();
   if (bytes <= kMaxNodeChoice) return {};
   return Error::invalid_argument(
       "pod {}: node selector, node affinity, tolerations and scheduling gates have {} bytes, no more than {} are read",
-      pod.key.to_string(), bytes, kMaxNodeChoice);
+      pod.to_string(), bytes, kMaxNodeChoice);
 }
 
-void read_pod_spec(Value value, PodView& pod) {
+void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") {
       pod.node_name = text_of(member);
@@ -77,19 +77,19 @@ void read_pod_spec(Value value, PodView& pod) {
     } else if (key == "activeDeadlineSeconds") {
       pod.active_deadline_seconds = number_of(member);
     } else if (key == "nodeSelector") {
-      pod.node_selector = strings_of(member);
+      scheduling.node_selector = strings_of(member);
     } else if (key == "affinity") {
-      pod.node_affinity = read_required_node_affinity(member);
+      scheduling.node_affinity = read_required_node_affinity(member);
     } else if (key == "tolerations") {
-      pod.tolerations.clear();
-      each_item(member, [&](Value item) { pod.tolerations.push_back(read_toleration(item)); });
+      scheduling.tolerations.clear();
+      each_item(member, [&](Value item) { scheduling.tolerations.push_back(read_toleration(item)); });
     } else if (key == "restartPolicy") {
       pod.restart_policy = shared_text_of(member);
     } else if (key == "schedulingGates") {
-      pod.scheduling_gates.clear();
+      scheduling.gates.clear();
       each_item(member, [&](Value gate) {
         each_member(gate, [&](std::string_view part, Value name) {
-          if (part == "name") pod.scheduling_gates.push_back(shared_text_of(name));
+          if (part == "name") scheduling.gates.push_back(shared_text_of(name));
         });
       });
     } else if (key == "containers") {
@@ -194,15 +194,17 @@ void read_pod_status(Value value, PodView& pod) {
 
 Result<PodView> PodView::decode(std::string_view json, const AnnotationPrefixes* keep) {
   PodView pod;
+  PodScheduling scheduling;
   view::Metadata metadata;
   RETURN_IF_ERROR(view::decoder().decode("pod", json, [&](std::string_view member, view::Value value) {
     if (member == "metadata") metadata = view::read_metadata(value, keep);
-    if (member == "spec") view::read_pod_spec(value, pod);
+    if (member == "spec") view::read_pod_spec(value, scheduling, pod);
     if (member == "status") view::read_pod_status(value, pod);
   }));
   RETURN_IF_ERROR(view::take_metadata("pod", std::move(metadata), pod));
-  if (!pod.node_name.empty()) view::drop_node_choice(pod);
-  RETURN_IF_ERROR(view::check_node_choice(pod));
+  if (!pod.node_name.empty()) view::drop_node_choice(scheduling, pod);
+  RETURN_IF_ERROR(view::check_size(scheduling, pod.key));
+  pod.scheduling = SharedValue<PodScheduling>::decoded(std::move(scheduling));
   return pod;
 }
 

@@ -1,5 +1,6 @@
 #include "api/types/shared_string.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,9 +9,10 @@
 namespace tpuslice {
 namespace {
 
-/// Of a thread. A few dozen strings repeat in all objects of a workload; those that do not replace few of them. Two of
-/// one place in the table would replace each other for each object, so that a place has room for two.
-constexpr std::size_t kPlaces = 512;
+/// Of a thread. A few dozen strings repeat in all objects of a workload; those that do not replace few of them. More
+/// strings of one place than it has room for would replace each other for each object.
+constexpr std::size_t kPlaces = 256;
+constexpr std::size_t kStringsOfAPlace = 4;
 /// Longer strings are no labels, and are not kept longer than needed.
 constexpr std::size_t kMaxKept = 512;
 
@@ -26,16 +28,14 @@ const std::string& SharedString::none() {
 }
 
 SharedString SharedString::decoded(std::string_view text) {
-  struct Place {
-    SharedString newer;
-    SharedString older;
-  };
+  using Place = std::array<SharedString, kStringsOfAPlace>;  // The newest first.
   thread_local std::array<Place, kPlaces> recent;
   if (text.empty() || text.size() > kMaxKept) return SharedString(text);
-  auto& [newer, older] = recent[std::hash<std::string_view>()(text) % kPlaces];
-  if (newer != text) std::swap(newer, older);
-  if (newer != text) newer = SharedString(text);
-  return newer;
+  Place& place = recent[std::hash<std::string_view>()(text) % kPlaces];
+  auto* found = std::find(place.begin(), place.end(), text);
+  if (found == place.end()) *--found = SharedString(text);
+  std::rotate(place.begin(), found, found + 1);
+  return place.front();
 }
 
 }  // namespace tpuslice

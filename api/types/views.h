@@ -2,7 +2,7 @@
 //
 // Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1.5 KB a
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
-// that objects of one workload have in common is shared (SharedString).
+// that objects of one workload have in common is shared (SharedString, SharedValue).
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 
 #include "api/base/result.h"
 #include "api/types/object.h"
+#include "api/types/shared_value.h"
 
 namespace tpuslice {
 
@@ -44,6 +45,17 @@ struct TolerationView {
   friend bool operator==(const TolerationView&, const TolerationView&) = default;
 };
 
+/// What decides which nodes a pod may have. Equal for the pods of a worker group or Job that wait.
+struct PodScheduling {
+  std::vector<SharedString> gates;  ///< spec.schedulingGates
+  StringMap node_selector;
+
+  // Only while the pod has no node.
+  std::vector<TolerationView> tolerations;
+  SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
+  friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
+};
+
 /// Reason of the condition DisruptionTarget of pods whose slice is ended for one of higher priority.
 inline constexpr std::string_view kPreemptionBySlice = "PreemptionBySliceController";
 
@@ -61,17 +73,14 @@ struct PodView {
 
   std::string node_name;
   SharedString restart_policy;
-  std::vector<SharedString> scheduling_gates;
+  SharedValue<PodScheduling> scheduling;
   std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
   std::int32_t priority = 0;
   bool never_preempts = false;  ///< preemptionPolicy: Never
   bool preempted = false;       ///< The condition DisruptionTarget is True, with reason kPreemptionBySlice.
   std::optional<std::int64_t> active_deadline_seconds;
-  StringMap node_selector;
 
   // Only while the pod has no node.
-  std::vector<TolerationView> tolerations;
-  SharedString node_affinity;  ///< JSON of the required node selector; empty without one.
   SharedString unschedulable;  ///< Message of PodScheduled=False with reason Unschedulable.
   bool nominated = false;      ///< kube-scheduler preempts other pods for it.
 

@@ -15,7 +15,7 @@ constexpr Duration kStartAndStop = std::chrono::minutes(2);
 bool has_chosen_nodes(const Gang& gang) {
   return std::ranges::any_of(gang.slices, [](const Slice* slice) {
     const PodPtr pod = slice->any_pod();
-    return pod != nullptr && pod->node_selector.contains(tpu::kHostnameLabel);
+    return pod != nullptr && pod->scheduling->node_selector.contains(tpu::kHostnameLabel);
   });
 }
 

@@ -30,9 +30,9 @@ std::string unusable_reason(const NodeRequirements& requirements, const NodeView
 bool is_ready(const NodeView& node) { return node.ready && !node.deletion; }
 
 void add_hostname(NodeRequirements& requirements, const PodView& pod) {
-  const auto hostname = pod.node_selector.find(tpu::kHostnameLabel);
+  const auto hostname = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
   const std::optional<int> host = host_index(pod);
-  if (hostname == pod.node_selector.end() || !host) return;
+  if (hostname == pod.scheduling->node_selector.end() || !host) return;
   requirements.hostnames.resize(static_cast<std::size_t>(requirements.hosts));
   requirements.hostnames[static_cast<std::size_t>(*host)] = hostname->second;
 }

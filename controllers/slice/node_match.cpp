@@ -40,11 +40,11 @@ bool have_same_selector(const StringMap& a, const StringMap& b) {
 }  // namespace
 
 PodRequirements::PodRequirements(PodPtr from) : pod(std::move(from)) {
-  if (!pod->node_affinity.empty()) affinity = parse_json(pod->node_affinity).value_or(Json());
+  if (!pod->scheduling->node_affinity.empty()) affinity = parse_json(pod->scheduling->node_affinity).value_or(Json());
 }
 
 bool PodRequirements::match(const NodeView& node) const {
-  for (const auto& [key, value] : pod->node_selector) {
+  for (const auto& [key, value] : pod->scheduling->node_selector) {
     if (key == tpu::kHostnameLabel) continue;
     const auto label = node.labels.find(key);
     if (label == node.labels.end() || label->second != value) return false;
@@ -57,7 +57,7 @@ std::string untolerated_taint(const PodView& pod, const NodeView& node) {
     if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
     if (std::ranges::count(kNodeStateTaints, taint.key) > 0) continue;
     const bool tolerated = std::ranges::any_of(
-        pod.tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
+        pod.scheduling->tolerations, [&](const TolerationView& toleration) { return tolerates(toleration, taint); });
     if (tolerated) continue;
     return taint.value.empty() ? fmt::format("{}:{}", taint.key, taint.effect)
                                : fmt::format("{}={}:{}", taint.key, taint.value, taint.effect);
@@ -77,8 +77,12 @@ std::string removal_reason(const NodeView& node) {
 }
 
 bool have_same_requirements(const PodView& a, const PodView& b) {
-  return have_same_selector(a.node_selector, b.node_selector) && a.node_affinity == b.node_affinity &&
-         a.tolerations == b.tolerations && a.tpu_chips == b.tpu_chips;
+  if (a.tpu_chips != b.tpu_chips) return false;
+  const PodScheduling& first = *a.scheduling;
+  const PodScheduling& second = *b.scheduling;
+  return a.scheduling.shares_with(b.scheduling) ||
+         (have_same_selector(first.node_selector, second.node_selector) &&
+          first.node_affinity == second.node_affinity && first.tolerations == second.tolerations);
 }
 
 }  // namespace tpuslice::slice

@@ -15,12 +15,12 @@ constexpr std::string_view kFailedTearDownSlice = "FailedTearDownSlice";
 /// The pod's required node affinity, restricted to one node.
 Json affinity_to_node(const PodView& pod, const std::string& node) {
   const Json name = {{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({node})}};
-  Json required = parse_json(pod.node_affinity).value_or(Json::object());
+  Json required = parse_json(pod.scheduling->node_affinity).value_or(Json::object());
   Json& terms = required["nodeSelectorTerms"];
   if (!terms.is_array() || terms.empty()) terms = Json::array({Json::object()});
   for (Json& term : terms) {
     // An empty term matches no node, and the API server does not allow to change that.
-    const bool matches_nothing = !pod.node_affinity.empty() && term.empty();
+    const bool matches_nothing = !pod.scheduling->node_affinity.empty() && term.empty();
     if (!matches_nothing) term["matchFields"].push_back(name);
   }
   return {{"nodeAffinity", {{"requiredDuringSchedulingIgnoredDuringExecution", std::move(required)}}}};
@@ -30,7 +30,7 @@ Json affinity_to_node(const PodView& pod, const std::string& node) {
 
 plan::Action release_pod(const PodView& pod, const Release& release) {
   Json gates = Json::array();
-  for (const std::string& gate : pod.scheduling_gates) {
+  for (const std::string& gate : pod.scheduling->gates) {
     if (gate != tpu::kSliceGate) gates.push_back({{"name", gate}});
   }
   Json annotations = {{tpu::kSliceMembers, release.members},

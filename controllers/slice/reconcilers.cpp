@@ -17,7 +17,7 @@ bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
 
 std::optional<std::string> pod_accelerator(const PodView& pod) {
   if (!is_labelled(pod) || pod.tpu_chips == 0) return std::nullopt;
-  return accelerator_of(pod.node_selector);
+  return accelerator_of(pod.scheduling->node_selector);
 }
 
 std::optional<std::string> waiting_pod_accelerator(const PodView& pod) {
@@ -70,7 +70,7 @@ Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
   if (!is_labelled(pod)) return {};
-  const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.node_selector);
+  const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
   return node == nullptr ? std::vector<ObjectKey>() : accelerator_of_node(*node);

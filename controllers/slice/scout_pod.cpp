@@ -12,7 +12,7 @@ constexpr std::size_t kHashLength = 13;
 
 Json tolerations_of(const PodView& pod) {
   Json tolerations = Json::array();
-  for (const TolerationView& each : pod.tolerations) {
+  for (const TolerationView& each : pod.scheduling->tolerations) {
     Json toleration = {{"operator", each.exists ? "Exists" : "Equal"}};
     if (!each.key.empty()) toleration["key"] = each.key;
     if (!each.exists) toleration["value"] = each.value;
@@ -24,7 +24,9 @@ Json tolerations_of(const PodView& pod) {
 
 /// The pod's required node affinity, without the avoided domains.
 Json node_affinity(const PodView& pod, const std::string& topology_key, const std::vector<std::string>& avoided) {
-  Json required = pod.node_affinity.empty() ? Json::object() : parse_json(pod.node_affinity).value_or(Json::object());
+  Json required = pod.scheduling->node_affinity.empty()
+                      ? Json::object()
+                      : parse_json(pod.scheduling->node_affinity).value_or(Json::object());
   if (!avoided.empty()) {
     Json& terms = required["nodeSelectorTerms"];
     const bool none = !terms.is_array() || terms.empty();
@@ -69,7 +71,7 @@ std::string scout_name(const ObjectKey& slice) { return "scout-" + short_hash(sl
 Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided, const ScaleUpOptions& options) {
   const PodView& host = *slice.hosts.front();
   Json selector = Json::object();
-  for (const auto& [label, value] : host.node_selector) selector[label] = value;
+  for (const auto& [label, value] : host.scheduling->node_selector) selector[label] = value;
   Json pod;
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";

@@ -111,7 +111,7 @@ std::optional<int> host_index(const PodView& pod) {
   return mutated_by_template ? parse_host_count(pod.label(tpu::kCompletionIndex)) : std::nullopt;
 }
 
-bool is_gated(const PodView& pod) { return std::ranges::count(pod.scheduling_gates, tpu::kSliceGate) > 0; }
+bool is_gated(const PodView& pod) { return std::ranges::count(pod.scheduling->gates, tpu::kSliceGate) > 0; }
 
 std::string display_name(const PodView& pod) {
   if (!in_slice(pod)) return pod.key.to_string();

@@ -212,8 +212,8 @@ class SlicePlanner {
       const std::string& domain = pod.annotation(tpu::kPlacedIn);
       std::string reason = fmt::format("pod {} has no node{} yet: {}", pod.key.name,
                                        domain.empty() ? "" : " in " + domain, read_unschedulable(pod).reasons);
-      const auto chosen = pod.node_selector.find(tpu::kHostnameLabel);
-      if (chosen != pod.node_selector.end() && !domain.empty()) {
+      const auto chosen = pod.scheduling->node_selector.find(tpu::kHostnameLabel);
+      if (chosen != pod.scheduling->node_selector.end() && !domain.empty()) {
         reason += fmt::format("; its node selector {} is {}, which must be a node of {}", tpu::kHostnameLabel,
                               chosen->second, domain);
       }
@@ -231,8 +231,8 @@ class SlicePlanner {
     const std::string reason =
         write_first_reason(slice_.last_created() + options_.waiting_reason_delay, [&](const PodView& pod) {
           if (partly_gated) return std::string();
-          if (!pod.scheduling_gates.empty()) {
-            return fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling_gates.front());
+          if (!pod.scheduling->gates.empty()) {
+            return fmt::format("pod {} is held by scheduling gate {}", pod.key.name, pod.scheduling->gates.front());
           }
           if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
           return fmt::format("pod {} has no node yet: {}; its slice has no scheduling gate, {}", pod.key.name,

@@ -54,7 +54,7 @@ std::string blocking_pod(const Slice& slice) {
                        host_index(pod).value_or(0), slice.size);
   }
   for (const PodPtr& pod : slice.live()) {
-    for (const std::string& gate : pod->scheduling_gates) {
+    for (const std::string& gate : pod->scheduling->gates) {
       if (gate != tpu::kSliceGate) return fmt::format("pod {} is held by scheduling gate {}", pod->key.name, gate);
     }
   }

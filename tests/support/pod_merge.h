@@ -19,16 +19,16 @@ inline void merge_into(PodView& pod, const Json& patch) {
     }
   }
   if (const Json* gates = find_path(patch, {"spec", "schedulingGates"})) {
-    pod.scheduling_gates.clear();
-    for (const Json& gate : *gates) pod.scheduling_gates.push_back(gate.at("name").get<std::string>());
+    pod.scheduling.edit().gates.clear();
+    for (const Json& gate : *gates) pod.scheduling.edit().gates.push_back(gate.at("name").get<std::string>());
   }
   if (const Json* selector = find_path(patch, {"spec", "nodeSelector"})) {
     for (const auto& [key, value] : selector->items())
-      pod.node_selector.insert_or_assign(key, value.get<std::string>());
+      pod.scheduling.edit().node_selector.insert_or_assign(key, value.get<std::string>());
   }
   if (const Json* affinity =
           find_path(patch, {"spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"})) {
-    pod.node_affinity = affinity->dump();
+    pod.scheduling.edit().node_affinity = affinity->dump();
   }
   if (const Json* conditions = find_path(patch, {"status", "conditions"})) {
     for (const Json& each : *conditions) {

@@ -223,8 +223,9 @@ class History {
         if (!inserted && user->second != name)
           fail(fmt::format("{} and {} both run in {}", user->second, name, user->first));
       }
-      const auto placed = pod->node_selector.find(kPool);
-      if (rivalry_ || placed == pod->node_selector.end() || broken.contains(name) || !with_record.contains(name))
+      const auto placed = pod->scheduling->node_selector.find(kPool);
+      if (rivalry_ || placed == pod->scheduling->node_selector.end() || broken.contains(name) ||
+          !with_record.contains(name))
         continue;
       const auto [user, inserted] = placed_in_pool.emplace(placed->second, name);
       if (!inserted && user->second != name)

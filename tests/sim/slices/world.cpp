@@ -204,9 +204,9 @@ void World::create(const DesiredSlice& desired, int host) {
   }
   if (desired.owner == Owner::kFollowsHostZero) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostFirst));
   if (desired.owner == Owner::kReadyLeader) annotate(tpu::kSliceStart, std::string(tpu::kFirstHostAlone));
-  pod.node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
-  pod.scheduling_gates = {std::string(tpu::kSliceGate)};
-  if (desired.queued) pod.scheduling_gates.insert(pod.scheduling_gates.begin(), kQueueGate);
+  pod.scheduling.edit().node_selector = {{std::string(tpu::kAcceleratorLabel), kAccelerator}};
+  pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
+  if (desired.queued) pod.scheduling.edit().gates.insert(pod.scheduling.edit().gates.begin(), kQueueGate);
   pod.active_deadline_seconds = desired.deadline_seconds;
   pod.tpu_chips = kChips;
   pod.priority = desired.priority;
@@ -297,7 +297,7 @@ bool World::fits(const PodView& pod, const NodeView& node) const {
 bool World::scheduler_step() {
   std::vector<PodPtr> queue;
   for (const auto& [key, pod] : pods_) {
-    if (slice::is_live(*pod) && pod->node_name.empty() && pod->scheduling_gates.empty()) queue.push_back(pod);
+    if (slice::is_live(*pod) && pod->node_name.empty() && pod->scheduling->gates.empty()) queue.push_back(pod);
   }
   while (!queue.empty()) {
     const std::size_t at = random_.uniform<std::size_t>(0, queue.size() - 1);
@@ -347,7 +347,7 @@ void World::remove_unused_pool(const std::string& pool) {
 bool World::choose_nodes(const DesiredSlice& desired) {
   const std::vector<PodPtr> hosts = live_hosts(desired);
   if (std::ranges::count(hosts, nullptr) > 0) return false;
-  if (std::ranges::none_of(hosts, [](const PodPtr& pod) { return pod->scheduling_gates.size() > 1; })) return false;
+  if (std::ranges::none_of(hosts, [](const PodPtr& pod) { return pod->scheduling->gates.size() > 1; })) return false;
   std::vector<std::string> free;
   std::vector<std::string> all;
   for (const auto& [pool, nodes] : pools_) {
@@ -366,8 +366,8 @@ bool World::choose_nodes(const DesiredSlice& desired) {
   note(fmt::format("the queue chooses nodes for {}: {}", desired.name, fmt::join(nodes, ", ")));
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     edit(hosts[i]->key, [&](PodView& pod) {
-      std::erase(pod.scheduling_gates, kQueueGate);
-      pod.node_selector[std::string(tpu::kHostnameLabel)] = nodes[i];
+      std::erase(pod.scheduling.edit().gates, kQueueGate);
+      pod.scheduling.edit().node_selector[std::string(tpu::kHostnameLabel)] = nodes[i];
     });
   }
   chosen_at_[desired.name] = now_;
@@ -377,7 +377,7 @@ bool World::choose_nodes(const DesiredSlice& desired) {
 bool World::evict(const DesiredSlice& desired) {
   const std::vector<PodPtr> hosts = live_hosts(desired);
   const bool waits = std::ranges::any_of(hosts, [](const PodPtr& pod) {
-    return pod != nullptr && pod->node_name.empty() && pod->scheduling_gates.size() <= 1;
+    return pod != nullptr && pod->node_name.empty() && pod->scheduling->gates.size() <= 1;
   });
   if (!waits || now_ < chosen_at_[desired.name] + kQueueTimeout) return false;
   note("the queue evicts " + desired.name);

@@ -28,7 +28,7 @@ PodPtr pod_of(const std::string& slice, const std::string& reason, bool terminat
 
 PodPtr gated_host(const std::string& index) {
   PodView pod;
-  pod.scheduling_gates = {std::string(kSliceGate)};
+  pod.scheduling.edit().gates = {std::string(kSliceGate)};
   if (!index.empty()) pod.annotations[std::string(kSliceHost)] = index;
   return std::make_shared<const PodView>(std::move(pod));
 }

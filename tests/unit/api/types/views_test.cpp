@@ -48,7 +48,7 @@ TEST(PodView, KeepsTheFieldsThatControllersRead) {
   EXPECT_EQ(pod.controller, (ControllerRef{"ray.io/v1", "RayCluster", "train", "u1"}));
   EXPECT_EQ(pod.node_name, "node-7");
   EXPECT_EQ(pod.restart_policy, "Never");
-  EXPECT_THAT(pod.scheduling_gates, ElementsAre("tpuslice.dev/slice"));
+  EXPECT_THAT(pod.scheduling->gates, ElementsAre("tpuslice.dev/slice"));
 }
 
 constexpr std::string_view kPodWithoutNode = R"({
@@ -77,11 +77,12 @@ std::string with_node(const std::string& node) {
 TEST(PodView, KeepsTheNodeRequirementsOfAnUnboundPod) {
   const PodView pod = PodView::decode(with_node("")).value();
   EXPECT_EQ(pod.priority, 100);
-  EXPECT_THAT(pod.node_selector, ElementsAre(Pair("cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice")));
-  EXPECT_THAT(pod.tolerations, ElementsAre(TolerationView{"google.com/tpu", "", "NoSchedule", true},
-                                           TolerationView{"team", "a", "", false}));
+  EXPECT_THAT(pod.scheduling->node_selector,
+              ElementsAre(Pair("cloud.google.com/gke-tpu-accelerator", "tpu-v6e-slice")));
+  EXPECT_THAT(pod.scheduling->tolerations, ElementsAre(TolerationView{"google.com/tpu", "", "NoSchedule", true},
+                                                       TolerationView{"team", "a", "", false}));
   EXPECT_EQ(
-      parse_json(pod.node_affinity).value(),
+      parse_json(pod.scheduling->node_affinity).value(),
       parse_json(R"({"nodeSelectorTerms": [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]})").value());
   EXPECT_EQ(pod.unschedulable, "0/3 nodes are available");
 }
@@ -89,10 +90,10 @@ TEST(PodView, KeepsTheNodeRequirementsOfAnUnboundPod) {
 TEST(PodView, DropsTheNodeRequirementsOfABoundPod) {
   const PodView pod = PodView::decode(with_node(R"(, "nodeName": "n")")).value();
   EXPECT_EQ(pod.node_name, "n");
-  EXPECT_THAT(pod.tolerations, IsEmpty());
-  EXPECT_EQ(pod.node_affinity, "");
+  EXPECT_THAT(pod.scheduling->tolerations, IsEmpty());
+  EXPECT_EQ(pod.scheduling->node_affinity, "");
   EXPECT_EQ(pod.unschedulable, "");
-  EXPECT_EQ(pod.node_selector.size(), 1U) << "slice placement reads it";
+  EXPECT_EQ(pod.scheduling->node_selector.size(), 1U) << "slice placement reads it";
 }
 
 TEST(PodView, ReportsRestartsOfAnyContainer) {

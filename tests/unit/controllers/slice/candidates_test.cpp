@@ -128,7 +128,7 @@ TEST(CandidatesReason, SaysHowManyAreFreeIfSeveralAreNeeded) {
 TEST(CandidatesReason, IsThatOfThePodsIfTheyDifferTooMuch) {
   SliceBuilder slice = a_slice("x").hosts(10);
   for (int host = 0; host < 10; ++host) {
-    slice.host(host, [=](PodView& pod) { pod.node_selector["rack"] = std::to_string(host); });
+    slice.host(host, [=](PodView& pod) { pod.scheduling.edit().node_selector["rack"] = std::to_string(host); });
   }
   CandidatesOf of(slice, a_pool("pool-a").size(10).nodes());
   EXPECT_THAT(of.take_all(), IsEmpty());

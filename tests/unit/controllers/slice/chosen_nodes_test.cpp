@@ -235,7 +235,7 @@ TEST(PlaceOnChosenNodes, BindsEachHostToTheNodeThatItSelects) {
 
 TEST(PlacedOnChosenNodes, SaysWhichFieldKeepsALaterHostOutOfTheDomain) {
   const auto elsewhere = [](PodView& pod) {
-    pod.node_selector[std::string(tpu::kHostnameLabel)] = "pool-b-1";
+    pod.scheduling.edit().node_selector[std::string(tpu::kHostnameLabel)] = "pool-b-1";
     pod.unschedulable = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector.";
   };
   const SliceBuilder slice = a_slice("x").start(tpu::kHostByHost).runs_in("pool-a").unscheduled(1).host(1, elsewhere);

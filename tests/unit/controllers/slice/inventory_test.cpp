@@ -26,7 +26,7 @@ Fit fit_of(const PoolBuilder& pool, SliceBuilder slice = a_slice("new").hosts(4)
 }
 
 PodChange tolerating_nothing() {
-  return [](PodView& pod) { pod.tolerations.clear(); };
+  return [](PodView& pod) { pod.scheduling.edit().tolerations.clear(); };
 }
 NodeChange of_another_topology() {
   return [](NodeView& node) { node.labels["topology"] = "2x4"; };
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         FitCase{"OfAnotherTopology", four_nodes().label("topology", "2x4"), four_hosts().selects("topology", "4x4"),
                 Obstacle::kMismatch, ""},
         FitCase{"ExcludedByAffinity", four_nodes(), four_hosts().each([](PodView& pod) {
-                  pod.node_affinity =
+                  pod.scheduling.edit().node_affinity =
                       R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"zone","operator":"Exists"}]}]})";
                 }),
                 Obstacle::kMismatch, ""},
@@ -106,7 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(DomainFit, NeedsANodeForEachDistinctPod) {
-  const auto wants = [](const char* role) { return [=](PodView& pod) { pod.node_selector["role"] = role; }; };
+  const auto wants = [](const char* role) {
+    return [=](PodView& pod) { pod.scheduling.edit().node_selector["role"] = role; };
+  };
   const SliceBuilder slice = a_slice("new").hosts(2).host(0, wants("first")).host(1, wants("other"));
   const auto role = [](const char* value) { return [=](NodeView& node) { node.labels["role"] = value; }; };
   EXPECT_EQ(fit_of(a_pool("pool-a").size(2).node(0, role("first")).node(1, role("other")), slice).obstacle,
@@ -307,7 +309,7 @@ TEST(NodeRequirements, AreEquivalentIfEveryCheckIsTheSame) {
 // A user may set any node selector.
 TEST(Inventory, DoesNotCountTheNodeSelectorOfAPodWithoutANodeAsAClaim) {
   const SliceBuilder ungated = a_slice("greedy").topology_key(kRow).selects(kRow, "row-1").each([](PodView& pod) {
-    pod.scheduling_gates.clear();
+    pod.scheduling.edit().gates.clear();
   });
   Inventory inventory = inventory_of(four_nodes().label(kRow, "row-1").nodes(), ungated.pods());
   EXPECT_EQ(inventory.check(node_requirements(four_hosts().slice()), "pool-a").obstacle, Obstacle::kNone);
@@ -337,7 +339,7 @@ TEST(Inventory, FreeAndReservedNodesOfAnEndingDomainDoNotCount) {
 TEST(NodeRequirements, OfOneSliceAreLimited) {
   SliceBuilder slice = a_slice("odd").hosts(9);
   for (int host = 0; host < 9; ++host) {
-    slice.host(host, [=](PodView& pod) { pod.node_selector["host"] = std::to_string(host); });
+    slice.host(host, [=](PodView& pod) { pod.scheduling.edit().node_selector["host"] = std::to_string(host); });
   }
   EXPECT_TRUE(node_requirements(slice.slice()).too_many);
   EXPECT_FALSE(node_requirements(slice.without(8).slice()).too_many);

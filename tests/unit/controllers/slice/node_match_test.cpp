@@ -36,7 +36,7 @@ class NodeSelectors : public ::testing::TestWithParam<SelectorCase> {};
 
 TEST_P(NodeSelectors, MatchEveryLabel) {
   PodView pod;
-  pod.node_selector = GetParam().selector;
+  pod.scheduling.edit().node_selector = GetParam().selector;
   EXPECT_EQ(matches_node(pod, a_node(GetParam().labels)), GetParam().matches);
 }
 
@@ -60,8 +60,9 @@ class NodeAffinity : public ::testing::TestWithParam<AffinityCase> {};
 
 TEST_P(NodeAffinity, MatchesLikeKubeScheduler) {
   PodView pod;
-  pod.node_affinity = std::string(R"({"nodeSelectorTerms":)") + GetParam().terms + "}";
-  EXPECT_EQ(matches_node(pod, a_node({{"zone", "z1"}, {"cores", "8"}})), GetParam().matches) << pod.node_affinity;
+  pod.scheduling.edit().node_affinity = std::string(R"({"nodeSelectorTerms":)") + GetParam().terms + "}";
+  EXPECT_EQ(matches_node(pod, a_node({{"zone", "z1"}, {"cores", "8"}})), GetParam().matches)
+      << pod.scheduling->node_affinity;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,8 +103,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Selects, NeedsSelectorAndAffinityBoth) {
   PodView pod;
-  pod.node_selector = {{"a", "1"}};
-  pod.node_affinity = R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"b","operator":"Exists"}]}]})";
+  pod.scheduling.edit().node_selector = {{"a", "1"}};
+  pod.scheduling.edit().node_affinity =
+      R"({"nodeSelectorTerms":[{"matchExpressions":[{"key":"b","operator":"Exists"}]}]})";
   EXPECT_TRUE(matches_node(pod, a_node({{"a", "1"}, {"b", "2"}})));
   EXPECT_FALSE(matches_node(pod, a_node({{"a", "1"}})));
   EXPECT_FALSE(matches_node(pod, a_node({{"b", "2"}})));
@@ -111,7 +113,7 @@ TEST(Selects, NeedsSelectorAndAffinityBoth) {
 
 TEST(Selects, NoNodeWithAMalformedAffinity) {
   PodView pod;
-  pod.node_affinity = "{";
+  pod.scheduling.edit().node_affinity = "{";
   EXPECT_FALSE(matches_node(pod, a_node({})));
 }
 
@@ -125,7 +127,7 @@ class Tolerations : public ::testing::TestWithParam<TolerationCase> {};
 
 TEST_P(Tolerations, CoverATaintOrNot) {
   PodView pod;
-  pod.tolerations = {GetParam().toleration};
+  pod.scheduling.edit().tolerations = {GetParam().toleration};
   const NodeView node = a_node({}, {{"google.com/tpu", "present", "NoSchedule"}});
   EXPECT_EQ(untolerated_taint(pod, node), GetParam().tolerates ? "" : "google.com/tpu=present:NoSchedule");
 }
@@ -158,7 +160,7 @@ class Taints : public ::testing::TestWithParam<TaintCase> {};
 
 TEST_P(Taints, RepelPods) {
   PodView pod;
-  pod.tolerations = {{.key = "google.com/tpu", .exists = true}, {.key = "spot", .value = "yes"}};
+  pod.scheduling.edit().tolerations = {{.key = "google.com/tpu", .exists = true}, {.key = "spot", .value = "yes"}};
   EXPECT_EQ(untolerated_taint(pod, a_node({}, GetParam().taints)), GetParam().taint);
 }
 
@@ -202,9 +204,10 @@ TEST_P(DifferentRequirements, IfOneRequirementDiffers) {
 
 INSTANTIATE_TEST_SUITE_P(
     Differences, DifferentRequirements,
-    ::testing::Values(ChoiceCase{"Selector", [](PodView& pod) { pod.node_selector["zone"] = "z1"; }},
-                      ChoiceCase{"Affinity", [](PodView& pod) { pod.node_affinity = "{}"; }},
-                      ChoiceCase{"Tolerations", [](PodView& pod) { pod.tolerations.push_back({.exists = true}); }},
+    ::testing::Values(ChoiceCase{"Selector", [](PodView& pod) { pod.scheduling.edit().node_selector["zone"] = "z1"; }},
+                      ChoiceCase{"Affinity", [](PodView& pod) { pod.scheduling.edit().node_affinity = "{}"; }},
+                      ChoiceCase{"Tolerations",
+                                 [](PodView& pod) { pod.scheduling.edit().tolerations.push_back({.exists = true}); }},
                       ChoiceCase{"Chips", [](PodView& pod) { pod.tpu_chips = 8; }}),
     [](const auto& test) { return test.param.name; });
 

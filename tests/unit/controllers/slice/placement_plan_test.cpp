@@ -112,7 +112,7 @@ TEST(PlacementPlan, PutsSeveralHostsOnOneNodeWhereNodesHaveMoreChips) {
 }
 
 TEST(PlacementPlan, SetsNoNodeIfPodsHaveDifferentNodeRequirements) {
-  const auto picky = [](PodView& pod) { pod.node_selector["example.com/disk"] = "large"; };
+  const auto picky = [](PodView& pod) { pod.scheduling.edit().node_selector["example.com/disk"] = "large"; };
   const auto large = [](NodeView& node) { node.labels["example.com/disk"] = "large"; };
   const Plan plan = plan_placement(observed({a_pool("pool-a").node(1, large)}, {a_slice("train").host(0, picky)}), {});
   ASSERT_THAT(written(plan), ElementsAre("0 train-0"));
@@ -128,7 +128,7 @@ TEST(PlacementPlan, SetsNoNodeWhileHostsAreMissing) {
 
 TEST(PlacementPlan, RestrictsEveryTermOfThePodsNodeAffinity) {
   const auto choosy = [](PodView& pod) {
-    pod.node_affinity = R"({"nodeSelectorTerms": [
+    pod.scheduling.edit().node_affinity = R"({"nodeSelectorTerms": [
       {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]},
       {"matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["bad"]}]}, {}]})";
   };

@@ -130,7 +130,7 @@ TEST(ProvisioningRequests, AskForAllHostsOfTheSlice) {
 
 TEST(ProvisioningRequests, DescribeTheHostsByATemplate) {
   const auto tolerates = [](PodView& pod) {
-    pod.tolerations = {{.key = "google.com/tpu", .effect = "NoSchedule", .exists = true}};
+    pod.scheduling.edit().tolerations = {{.key = "google.com/tpu", .effect = "NoSchedule", .exists = true}};
   };
   const Scene scene{.ready = slices_of({a_slice("x").selects("zone", "z1").chips(8).each(tolerates)})};
   const Json object = decide_requests(scene).objects.at("PodTemplate x");
@@ -186,7 +186,8 @@ TEST(ProvisioningRequests, AreNotForPodsThatAutoscalersIgnore) {
 
 TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
   const auto tolerates = [](PodView& pod) {
-    pod.tolerations = {{.key = "cloud.google.com/gke-queued", .effect = "NoSchedule", .exists = true}};
+    pod.scheduling.edit().tolerations = {
+        {.key = "cloud.google.com/gke-queued", .effect = "NoSchedule", .exists = true}};
   };
   ScaleUpOptions options = request_options();
   options.provisioning_class = kQueuedClass;

@@ -30,11 +30,12 @@ TEST(RareCases, NodesWithDifferentChipsAreUnusable) {
 
 TEST(RareCases, TaintNotToleratedByOnePodMakesADomainUnusable) {
   Inventory inventory(a_pool("pool-a").nodes(), {}, {});
-  EXPECT_EQ(
-      inventory
-          .check(node_requirements(a_slice("x").host(1, [](PodView& p) { p.tolerations.clear(); }).slice()), "pool-a")
-          .obstacle,
-      Obstacle::kUnusable);
+  EXPECT_EQ(inventory
+                .check(node_requirements(
+                           a_slice("x").host(1, [](PodView& p) { p.scheduling.edit().tolerations.clear(); }).slice()),
+                       "pool-a")
+                .obstacle,
+            Obstacle::kUnusable);
 }
 
 TEST(RareCases, TaintWithoutValueIsPrintedAsByKubectl) {

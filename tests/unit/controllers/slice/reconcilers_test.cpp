@@ -19,10 +19,10 @@ using ::testing::UnorderedElementsAre;
 constexpr const char* kV5p = "tpu-v5p-slice";
 
 PodChange of_accelerator_v5p() {
-  return [](PodView& pod) { pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV5p; };
+  return [](PodView& pod) { pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV5p; };
 }
 PodChange of_any_accelerator() {
-  return [](PodView& pod) { pod.node_selector.erase(std::string(tpu::kAcceleratorLabel)); };
+  return [](PodView& pod) { pod.scheduling.edit().node_selector.erase(std::string(tpu::kAcceleratorLabel)); };
 }
 
 class SliceReconciling : public ::testing::Test {

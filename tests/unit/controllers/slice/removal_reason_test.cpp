@@ -49,7 +49,7 @@ TEST(RemovalReason, IsEmptyForOtherNodes) {
 }
 
 TEST(NodesToBeRemoved, MakeTheirDomainUnusableEvenForPodsThatTolerateAll) {
-  const auto tolerates_all = [](PodView& pod) { pod.tolerations = {{.exists = true}}; };
+  const auto tolerates_all = [](PodView& pod) { pod.scheduling.edit().tolerations = {{.exists = true}}; };
   const Decisions out =
       decide({.nodes = a_pool("pool-a").node(1, tainted("cloud.google.com/impending-node-termination")).nodes(),
               .ready = slices_of({a_slice("x").each(tolerates_all)})});

@@ -235,7 +235,9 @@ TEST(UnplacedGang, LeavesTheBestDomainIfItMayNotReserve) {
 }
 
 TEST(UnplacedGang, LeavesADomainToSlicesLikeItsSecond) {
-  const auto tolerant = [](PodView& pod) { pod.tolerations.push_back({.key = "spot", .exists = true}); };
+  const auto tolerant = [](PodView& pod) {
+    pod.scheduling.edit().tolerations.push_back({.key = "spot", .exists = true});
+  };
   const Decisions out = decide({.nodes = lettered_pools(1),
                                 .ready = slices_of({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2).each(tolerant),
                                                     a_slice("young").created(10s).each(tolerant)}),

@@ -93,7 +93,7 @@ TEST(Scouts, AreNotForSlicesThatWaitForSomethingElse) {
   const auto named = [](NodeView& node) { node.labels[std::string(tpu::kHostnameLabel)] = node.key.name; };
   SliceBuilder varied = a_slice("varied").hosts(10);
   for (int host = 0; host < 10; ++host) {
-    varied.host(host, [=](PodView& pod) { pod.node_selector["rack"] = std::to_string(host); });
+    varied.host(host, [=](PodView& pod) { pod.scheduling.edit().node_selector["rack"] = std::to_string(host); });
   }
   const ScoutDecisions out = decide_scouts(
       {.nodes = a_pool("pool-a").node(0, not_ready).each(named).nodes(),

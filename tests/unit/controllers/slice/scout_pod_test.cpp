@@ -26,7 +26,7 @@ Json terms_of(const Json& scout) {
 }
 
 SliceBuilder with_affinity(const std::string& json) {
-  return a_slice("x").each([=](PodView& pod) { pod.node_affinity = json; });
+  return a_slice("x").each([=](PodView& pod) { pod.scheduling.edit().node_affinity = json; });
 }
 
 TEST(ScoutPod, NamesItsSliceAndHasNoSliceItself) {
@@ -74,9 +74,9 @@ TEST(ScoutPod, SelectsTheNodePoolThatTheHostsSelect) {
 
 TEST(ScoutPod, ToleratesWhatTheHostsTolerate) {
   const Json scout = scout_for(a_slice("x").each([](PodView& pod) {
-    pod.tolerations = {{.key = "google.com/tpu", .exists = true},
-                       {.key = "spot", .value = "true", .effect = "NoSchedule"},
-                       {.exists = true}};
+    pod.scheduling.edit().tolerations = {{.key = "google.com/tpu", .exists = true},
+                                         {.key = "spot", .value = "true", .effect = "NoSchedule"},
+                                         {.exists = true}};
   }));
   EXPECT_EQ(scout["spec"]["tolerations"], Json::parse(R"([
     {"key": "google.com/tpu", "operator": "Exists"},
@@ -131,7 +131,7 @@ TEST(ScoutPod, IsMadeForUnreadableAffinitiesToo) {
 }
 
 TEST(ScoutPod, FollowsTheFirstHostThatExists) {
-  const auto in_zone = [](PodView& pod) { pod.node_selector["zone"] = "z1"; };
+  const auto in_zone = [](PodView& pod) { pod.scheduling.edit().node_selector["zone"] = "z1"; };
   EXPECT_EQ(scout_for(a_slice("x").hosts(3).without(0).host(1, in_zone))["spec"]["nodeSelector"].value("zone", ""),
             "z1");
 }

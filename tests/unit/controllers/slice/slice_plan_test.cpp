@@ -108,7 +108,7 @@ TEST(SlicePlan, IsEmptyOnceAllHostsAreReleased) {
 }
 
 TEST(SlicePlan, KeepsOtherGates) {
-  const auto held = [](PodView& pod) { pod.scheduling_gates.push_back("example.com/quota"); };
+  const auto held = [](PodView& pod) { pod.scheduling.edit().gates.push_back("example.com/quota"); };
   const Plan plan = plan_of(begun().host(2, held));
   const Json patch = *plan.stages.at(0).actions.at(1).body.make();
   EXPECT_EQ(patch["spec"]["schedulingGates"], Json::parse(R"([{"name": "example.com/quota"}])"));

@@ -48,7 +48,9 @@ PodChange created_as(int host) {
   };
 }
 PodChange gated_by_others_too() {
-  return [](PodView& pod) { pod.scheduling_gates.insert(pod.scheduling_gates.begin(), "example.com/quota"); };
+  return [](PodView& pod) {
+    pod.scheduling.edit().gates.insert(pod.scheduling.edit().gates.begin(), "example.com/quota");
+  };
 }
 PodChange leaving_as(int host, const std::string& node) {
   return [=](PodView& pod) {

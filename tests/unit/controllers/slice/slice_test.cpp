@@ -282,7 +282,7 @@ TEST(IsLive, HoldsForPodsThatAreNeitherTerminalNorTerminating) {
 
 TEST(IsGated, HoldsForOurGateAmongOthersAndNoOther) {
   const auto gated_by = [](const std::vector<SharedString>& gates) {
-    return *a_slice("train").host(0, [=](PodView& pod) { pod.scheduling_gates = gates; }).pod(0);
+    return *a_slice("train").host(0, [=](PodView& pod) { pod.scheduling.edit().gates = gates; }).pod(0);
   };
   EXPECT_TRUE(is_gated(gated_by({"example.com/quota", "tpuslice.dev/slice"})));
   EXPECT_FALSE(is_gated(gated_by({"example.com/quota"})));

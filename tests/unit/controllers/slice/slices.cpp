@@ -27,8 +27,8 @@ PodPtr created_pod(const plan::Action& action, Timestamp now) {
 }
 
 void clear_requirements(PodView& pod) {
-  pod.tolerations.clear();
-  pod.node_affinity = {};
+  pod.scheduling.edit().tolerations.clear();
+  pod.scheduling.edit().node_affinity = {};
 }
 
 }  // namespace
@@ -90,8 +90,9 @@ SliceBuilder& SliceBuilder::selects(std::string label, std::string value) {
 SliceBuilder& SliceBuilder::on(const std::vector<std::string>& hostnames) {
   for (std::size_t index = 0; index < hostnames.size(); ++index) {
     if (hostnames[index].empty()) continue;
-    host(static_cast<int>(index),
-         [name = hostnames[index]](PodView& pod) { pod.node_selector[std::string(tpu::kHostnameLabel)] = name; });
+    host(static_cast<int>(index), [name = hostnames[index]](PodView& pod) {
+      pod.scheduling.edit().node_selector[std::string(tpu::kHostnameLabel)] = name;
+    });
   }
   return *this;
 }
@@ -179,10 +180,10 @@ PodView SliceBuilder::as_created(int host) const {
   annotate(pod, tpu::kSliceHosts) = std::to_string(hosts_);
   annotate(pod, tpu::kSliceHost) = std::to_string(host);
   annotate(pod, tpu::kTopologyKey) = topology_key_;
-  pod.scheduling_gates = {std::string(tpu::kSliceGate)};
-  pod.node_selector = selector_;
-  pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
-  pod.tolerations = {{.key = std::string(tpu::kTpuTaint), .exists = true}};
+  pod.scheduling.edit().gates = {std::string(tpu::kSliceGate)};
+  pod.scheduling.edit().node_selector = selector_;
+  pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
+  pod.scheduling.edit().tolerations = {{.key = std::string(tpu::kTpuTaint), .exists = true}};
   pod.tpu_chips = chips_;
   pod.priority = priority_;
   return pod;
@@ -195,11 +196,11 @@ std::string SliceBuilder::members() const {
 }
 
 void SliceBuilder::release(PodView& pod, int host, const std::string& members) const {
-  pod.scheduling_gates.clear();
+  pod.scheduling.edit().gates.clear();
   annotate(pod, tpu::kSliceMembers) = members;
   annotate(pod, tpu::kPlacedAt) = format_rfc3339(after(placed_));
   if (!domain_->empty()) {
-    pod.node_selector[topology_key_] = *domain_;
+    pod.scheduling.edit().node_selector[topology_key_] = *domain_;
     pod.annotations[std::string(tpu::kPlacedIn)] = *domain_;
   }
   if (!bound_ || unscheduled_.contains(host)) return;
@@ -343,7 +344,7 @@ PodPtr a_scout(const std::string& slice, const PodChange& change) {
   pod.created = start_of_time();
   pod.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
   annotate(pod, tpu::kScoutFor) = "default/" + slice;
-  pod.node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
+  pod.scheduling.edit().node_selector[std::string(tpu::kAcceleratorLabel)] = kV6e;
   pod.tpu_chips = 4;
   if (change) change(pod);
   return std::make_shared<const PodView>(std::move(pod));

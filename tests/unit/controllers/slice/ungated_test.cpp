@@ -27,7 +27,7 @@ PodChange refused_with(const std::string& message) {
 
 /// As a drain of the operator leaves it: no gate, and no record of a placement.
 SliceBuilder without_gates(const SliceBuilder& slice = a_slice("train").hosts(3)) {
-  return SliceBuilder(slice).each([](PodView& pod) { pod.scheduling_gates.clear(); });
+  return SliceBuilder(slice).each([](PodView& pod) { pod.scheduling.edit().gates.clear(); });
 }
 
 PodChange bound_to(const std::string& node) {
@@ -98,7 +98,7 @@ TEST(UngatedSlice, SaysWhichDomainItsOtherPodsHold) {
 }
 
 TEST(UngatedSlice, NamesAnotherGate) {
-  const auto gated = [](PodView& pod) { pod.scheduling_gates = {"kueue.x-k8s.io/admission"}; };
+  const auto gated = [](PodView& pod) { pod.scheduling.edit().gates = {"kueue.x-k8s.io/admission"}; };
   EXPECT_THAT(writes_of(plan_slice(view_of(without_gates().each(gated)), {})),
               ElementsAre("train-0 waiting=pod train-0 is held by scheduling gate kueue.x-k8s.io/admission"));
 }
@@ -133,7 +133,7 @@ TEST(UngatedSlice, GetsNoReasonWhileItIsNewOrUntried) {
 
 TEST(UngatedSlice, LeavesTheReasonToThePlacementIfItIsPartlyGated) {
   const auto ungated = [](PodView& pod) {
-    pod.scheduling_gates.clear();
+    pod.scheduling.edit().gates.clear();
     pod.unschedulable = kNoChips;
   };
   const SliceBuilder slice = a_slice("train").hosts(3).host(0, ungated);
