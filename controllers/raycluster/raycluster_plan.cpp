@@ -2,6 +2,7 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/decisions.h"
+#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/render.h"
 #include "controllers/raycluster/token_auth.h"
@@ -27,7 +28,12 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
     if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
-    out.workers = decide_workers(spec, pods.workers, may_create, options);
+    const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod;
+    out.workers = decide_workers(spec, pods.workers,
+                                 !may_create ? MayCreate::kNothing
+                                 : refused   ? MayCreate::kMissing
+                                             : MayCreate::kNextAttempts,
+                                 options);
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
   return out;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "controllers/raycluster/names.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -62,12 +61,6 @@ void determine_state(const WorkerGroup& group, Replica& replica) {
   }
 }
 
-/// Of a pod with another name, such as an adopted one, it is the first.
-int attempt_of(const RayClusterSpec& spec, const WorkerGroup& group, const PodView& pod) {
-  const std::optional<WorkerIndex> index = parse_worker_pod_name(spec, group.name, pod.key.name);
-  return index ? index->attempt : 0;
-}
-
 void add_pod(Replica& replica, int attempt, const PodPtr& pod) {
   if (attempt > replica.attempt) {
     replica.attempt = attempt;
@@ -79,9 +72,9 @@ void add_pod(Replica& replica, int attempt, const PodPtr& pod) {
 
 }  // namespace
 
-GroupPods classify(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods) {
+GroupPods classify(const WorkerGroup& group, const std::vector<NamedWorker>& workers) {
   GroupPods out;
-  for (const PodPtr& pod : pods) {
+  for (const auto& [pod, named] : workers) {
     const std::optional<int> index = index_label(*pod, tpu::kRayReplicaIndex);
     if (!index) {
       out.without_index.push_back(pod);
@@ -89,7 +82,7 @@ GroupPods classify(const RayClusterSpec& spec, const WorkerGroup& group, const s
     }
     Replica& replica = out.replicas[*index];
     replica.index = *index;
-    add_pod(replica, attempt_of(spec, group, *pod), pod);
+    add_pod(replica, named ? named->attempt : 0, pod);
   }
   for (auto& [index, replica] : out.replicas) {
     std::ranges::sort(replica.pods, {}, [](const PodPtr& pod) -> const ObjectKey& { return pod->key; });

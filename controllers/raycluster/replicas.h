@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods.h"
 
 namespace tpuslice::raycluster {
@@ -27,16 +29,22 @@ struct Replica {
   std::vector<int> missing_hosts;  ///< kForming.
 };
 
+/// A worker pod, and which worker its name says it is; nothing for an adopted pod, which has another name.
+struct NamedWorker {
+  PodPtr pod;
+  std::optional<WorkerIndex> named;
+};
+
 struct GroupPods {
   std::map<int, Replica> replicas;
   std::vector<PodPtr> without_index;  ///< Pods whose labels do not say of which replica they are.
 };
 
-/// Sorts the pods of `group` into replicas and determines the state of each.
+/// Sorts the workers of `group` into replicas and determines the state of each.
 ///
 /// A replica that lost hosts is completed only while all its pods are Pending: a process that has started may have
 /// joined its peers, and a slice cannot take in a new member. The annotation tpuslice.dev/slice-hosts of a pod has the
 /// number of hosts it was created for; so a change of numOfHosts breaks every replica, even one with the right hosts.
-[[nodiscard]] GroupPods classify(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods);
+[[nodiscard]] GroupPods classify(const WorkerGroup& group, const std::vector<NamedWorker>& workers);
 
 }  // namespace tpuslice::raycluster

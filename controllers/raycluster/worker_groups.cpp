@@ -28,10 +28,8 @@ std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup&
 }
 
 /// Whether its labels are those of the pod that has its name.
-bool is_labelled_as_named(const RayClusterSpec& spec, const PodView& pod) {
-  const std::optional<int> replica = index_label(pod, tpu::kRayReplicaIndex);
-  const std::optional<WorkerIndex> named = parse_worker_pod_name(spec, pod.label(tpu::kRayGroup), pod.key.name);
-  return named && named->replica == replica;
+bool is_labelled_as_named(const NamedWorker& worker) {
+  return worker.named && worker.named->replica == index_label(*worker.pod, tpu::kRayReplicaIndex);
 }
 
 /// Has the gate that the slice controller removes.
@@ -43,14 +41,15 @@ bool is_gated(const Json& pod) {
 class GroupPlanner {
  public:
   /// `relabelled`: names of the worker pods of the cluster whose labels are not those of their name.
-  GroupPlanner(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<PodPtr>& pods,
-               const std::set<std::string>& relabelled, bool may_create, const Options& options, WorkerDecision& out)
+  GroupPlanner(const RayClusterSpec& spec, const WorkerGroup& group, const std::vector<NamedWorker>& workers,
+               const std::set<std::string>& relabelled, MayCreate may_create, const Options& options,
+               WorkerDecision& out)
       : spec_(spec),
         group_(group),
         relabelled_(relabelled),
         may_create_(may_create),
         options_(options),
-        pods_(classify(spec, group, pods)),
+        pods_(classify(group, workers)),
         to_delete_(group.workers_to_delete.begin(), group.workers_to_delete.end()),
         replicas_to_delete_(replicas_with_names(spec, group, to_delete_)),
         relabelled_replicas_(replicas_with_names(spec, group, relabelled)),
@@ -79,7 +78,7 @@ class GroupPlanner {
   [[nodiscard]] const std::vector<const Replica*>& outdated() const { return outdated_; }
   /// False, and nothing is deleted, if its pods could not be created again.
   bool recreate(const Replica& replica) {
-    if (!may_create_ || !can_build(replica.index, {0, group_.hosts - 1})) return false;
+    if (may_create_ == MayCreate::kNothing || !can_build(replica.index, {0, group_.hosts - 1})) return false;
     replace(replica, "was built from an earlier template");
     return true;
   }
@@ -175,7 +174,7 @@ class GroupPlanner {
   void replace(const Replica& replica, const std::string& why) {
     tear_down(replica, why);
     if (out_.created_pods >= workloads::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
-    if (relabelled_replicas_.contains(replica.index) || !may_create_) return;
+    if (relabelled_replicas_.contains(replica.index) || may_create_ != MayCreate::kNextAttempts) return;
     const std::vector<int> hosts = all_hosts();
     if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
     create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its");
@@ -232,7 +231,7 @@ class GroupPlanner {
   /// All pods of a replica and attempt, or none. They are built when they are sent; until then only a few are, to find
   /// errors of the template.
   bool create(WorkerIndex of, const std::vector<int>& hosts, std::string_view why) {
-    if (!may_create_ || !can_build(of.replica, hosts)) return false;
+    if (may_create_ == MayCreate::kNothing || !can_build(of.replica, hosts)) return false;
     out_.created_pods += hosts.size();
     out_.creates.push_back(
         {builder_, group_.name, of.replica, of.attempt, hosts,
@@ -265,7 +264,7 @@ class GroupPlanner {
   const RayClusterSpec& spec_;
   const WorkerGroup& group_;
   const std::set<std::string>& relabelled_;
-  const bool may_create_;
+  const MayCreate may_create_;
   const Options& options_;
   const GroupPods pods_;
   const std::set<std::string> to_delete_;  ///< Names in scaleStrategy.workersToDelete.
@@ -290,13 +289,15 @@ void roll(std::vector<GroupPlanner>& groups) {
 
 }  // namespace
 
-WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers, bool may_create,
+WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers, MayCreate may_create,
                               const Options& options) {
-  std::map<std::string, std::vector<PodPtr>> by_group;
+  std::map<std::string, std::vector<NamedWorker>> by_group;
   std::set<std::string> relabelled;
   for (const PodPtr& pod : workers) {
-    by_group[pod->label(tpu::kRayGroup)].push_back(pod);
-    if (!is_labelled_as_named(spec, *pod)) relabelled.insert(pod->key.name);
+    const std::string& group = pod->label(tpu::kRayGroup);
+    const NamedWorker worker{pod, parse_worker_pod_name(spec, group, pod->key.name)};
+    if (!is_labelled_as_named(worker)) relabelled.insert(pod->key.name);
+    by_group[group].push_back(worker);
   }
   WorkerDecision out;
   std::vector<GroupPlanner> groups;
@@ -306,7 +307,9 @@ WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodP
     by_group.erase(group.name);
   }
   if (spec.rolling) roll(groups);
-  for (const auto& [name, pods] : by_group) {
+  for (const auto& [name, of_group] : by_group) {
+    std::vector<PodPtr> pods;
+    for (const NamedWorker& worker : of_group) pods.push_back(worker.pod);
     std::vector<PodPtr> deleted = not_terminating(pods);
     if (deleted.empty()) continue;
     std::string reason =

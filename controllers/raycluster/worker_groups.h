@@ -17,6 +17,7 @@
 // - Pods of groups that the spec does not have, or without a replica index, are deleted.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@
 #include "controllers/raycluster/pods.h"
 
 namespace tpuslice::raycluster {
+
+enum class MayCreate : std::uint8_t {
+  kNothing,
+  kMissing,       ///< Not beside pods of an earlier attempt, which may be what a quota has no room for.
+  kNextAttempts,  ///< Everything.
+};
 
 struct WorkerDecision {
   struct Deletion {
@@ -49,8 +56,7 @@ struct WorkerDecision {
 };
 
 /// `workers` are pods whose controller is this cluster by UID, and terminating orphans; no other pod is ever touched.
-/// Nothing is created unless `may_create`.
 [[nodiscard]] WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodPtr>& workers,
-                                            bool may_create, const Options& options);
+                                            MayCreate may_create, const Options& options);
 
 }  // namespace tpuslice::raycluster

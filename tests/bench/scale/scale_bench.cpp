@@ -198,6 +198,7 @@ Status ScaleBench::measure_teardown(ScaleFigures& out) {
     ASSIGN_OR_RETURN(const client::ListPage page,
                      plane_->client().list(kPods, {.namespace_name = kNamespace,
                                                    .label_selector = fmt::format("{}={}", tpu::kSlice, slice),
+                                                   .field_selector = "spec.nodeName!=",
                                                    .resource_version = "0"}));
     ended = std::ranges::all_of(
         page.items, [](const std::string& item) { return item.find("\"deletionTimestamp\"") != std::string::npos; });

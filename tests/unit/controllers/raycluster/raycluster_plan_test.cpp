@@ -12,6 +12,7 @@ namespace tpuslice::raycluster {
 namespace {
 
 using plan::Plan;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -33,6 +34,27 @@ TEST(RayClusterPlan, CreatesServicesBeforePodsAndHeadWithWorkers) {
   EXPECT_THAT(out.stages[0].actions, SizeIs(2));
   EXPECT_THAT(out.stages[1].actions, SizeIs(5));
   EXPECT_THAT(out.reason, HasSubstr("replica 0 of group tpu-group is missing: creating its 4 pods"));
+}
+
+TEST(RayClusterPlan, DeletesABrokenReplicaBeforeItCreatesTheNextAttempt) {
+  Options options;
+  options.mutation.gate = true;
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  const auto actions = [&](plan::ActionKind kind) {
+    const Plan out = plan_raycluster(seen, options).value();
+    std::vector<std::size_t> per_stage;
+    for (const plan::Stage& stage : out.stages) {
+      per_stage.push_back(std::ranges::count(stage.actions, kind, &plan::Action::kind));
+    }
+    return per_stage;
+  };
+  EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4, 0));
+  EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0, 4));
+  // A quota has no room for both.
+  seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
+  EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4));
+  EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0));
 }
 
 TEST(RayClusterPlan, IsEmptyForASettledCluster) {

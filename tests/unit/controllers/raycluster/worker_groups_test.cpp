@@ -46,7 +46,7 @@ class WorkerGroups : public testing::Test {
     const auto removed = worker(replica, host);
     std::erase(workers_, removed);
   }
-  WorkerDecision decide(bool may_create = true) const {
+  WorkerDecision decide(MayCreate may_create = MayCreate::kNextAttempts) const {
     return decide_workers(RayClusterSpec::read(cluster_), workers_, may_create, options_);
   }
 
@@ -67,7 +67,7 @@ class WorkerGroups : public testing::Test {
     std::ranges::sort(out);
     return out;
   }
-  std::vector<std::string> created(bool may_create = true) const {
+  std::vector<std::string> created(MayCreate may_create = MayCreate::kNextAttempts) const {
     std::vector<std::string> out;
     for (const WorkerDecision::Creation& creation : decide(may_create).creates) {
       for (const int host : creation.hosts) out.push_back(label(WorkerIndex{creation.replica, host, creation.attempt}));
@@ -96,7 +96,7 @@ TEST_F(WorkerGroups, AreCreatedAsWholeReplicas) {
   workers_.clear();
   EXPECT_THAT(created(), ElementsAre("0/0", "0/1", "1/0", "1/1"));
   EXPECT_THAT(decide().creates, SizeIs(2));
-  EXPECT_THAT(created(false), IsEmpty());
+  EXPECT_THAT(created(MayCreate::kNothing), IsEmpty());
 }
 
 TEST_F(WorkerGroups, DeleteAWholeReplicaWhenOneHostFails) {
@@ -140,7 +140,15 @@ TEST_F(GatedGroups, CreateTheNextAttemptOfABrokenReplicaAtOnce) {
   change(worker(0, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   EXPECT_THAT(deleted(), ElementsAre("0/0", "0/1"));
   EXPECT_THAT(created(), ElementsAre("0/0#1", "0/1#1"));
-  EXPECT_THAT(created(false), IsEmpty());
+  EXPECT_THAT(created(MayCreate::kNothing), IsEmpty());
+}
+
+TEST_F(GatedGroups, DoNotCreateTheNextAttemptWhileAQuotaHasNoRoomForIt) {
+  terminate(0, 0);
+  remove(0, 1);
+  EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
+  remove(0, 0);
+  EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0", "0/1"));
 }
 
 TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
@@ -504,7 +512,7 @@ TEST_F(RollingUpgrade, DeletesNothingIfItsPodsCannotBeCreatedAgain) {
   group()["template"]["spec"]["hostname"] = "mine";
   EXPECT_THAT(reasons(), IsEmpty());
   EXPECT_THAT(decide().errors, SizeIs(1));
-  EXPECT_THAT(decide(false).deletes, IsEmpty());
+  EXPECT_THAT(decide(MayCreate::kNothing).deletes, IsEmpty());
 }
 
 TEST_F(RollingUpgrade, CountsPodsOfAnEarlierOperatorAsCurrent) {
