@@ -24,8 +24,8 @@ class World {
   void apply(const plan::Action& action);
   void apply(const plan::StatusPatch& status);
   /// As kubelets: terminating pods are deleted, all others become running and ready. As the slice controller: gated
-  /// pods do so only if their slice had no pods of other attempts. Jobs complete; if the cluster is deleted and has no finalizer,
-  /// its children are deleted.
+  /// pods do so only if their slice had no pods of other attempts. Jobs complete; if the cluster is deleted and has no
+  /// finalizer, its children are deleted.
   void advance();
   /// As kubectl delete: the cluster is held by its finalizers.
   void delete_cluster();
