@@ -115,16 +115,17 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
 }
 
 /// Changes nothing. It fails if the cluster has changed: what is adopted by a cluster that is being deleted with
-/// --cascade=orphan would be deleted as its dependent.
-void add_adoption_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
-                        Changes& changes) {
+/// --cascade=orphan would be deleted as its dependent, and pods that terminate because their cluster was deleted would
+/// be replaced.
+void add_cluster_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
+                       Changes& changes) {
   const bool adopts = !decisions.adopted_pods.empty() || std::ranges::any_of(decisions.services, &Service::adopted) ||
                       std::ranges::any_of(decisions.children, &Child::adopted);
-  if (!adopts) return;
+  if (!adopts && !decisions.workers.beside_terminating) return;
   Action check = Action::patch(kRayClusters, spec.key, Json::object(),
                                {.uid = spec.uid, .resource_version = seen.cluster.resource_version()});
   check.subresource = "status";
-  check.failure_reason = kFailedAdoptPods;
+  check.failure_reason = adopts ? kFailedAdoptPods : kFailedCreateWorkerPod;
   changes.add(Step::kCheck, std::move(check));
 }
 
@@ -304,7 +305,7 @@ std::string describe_status(const Json& status) {
 plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                   const Decisions& decisions) {
   Changes changes;
-  add_adoption_check(spec, seen, decisions, changes);
+  add_cluster_check(spec, seen, decisions, changes);
   if (decisions.add_finalizer) add_finalizer(seen, changes);
   add_adoption(spec, decisions.adopted_pods, changes);
   add_upgrade(spec, seen, decisions.upgrade, changes);

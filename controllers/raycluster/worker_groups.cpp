@@ -38,6 +38,10 @@ bool is_gated(const Json& pod) {
   return std::ranges::any_of(gates, [](const Json& gate) { return string_at(gate, {"name"}) == tpu::kSliceGate; });
 }
 
+bool has_terminating(const std::vector<PodPtr>& pods) {
+  return std::ranges::any_of(pods, [](const PodPtr& pod) { return pod->terminating(); });
+}
+
 class GroupPlanner {
  public:
   /// `relabelled`: names of the worker pods of the cluster whose labels are not those of their name.
@@ -178,6 +182,7 @@ class GroupPlanner {
     const std::vector<int> hosts = all_hosts();
     if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
     create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its");
+    out_.beside_terminating |= has_terminating(replica.pods) || has_terminating(replica.predecessors);
   }
 
   /// Whether pods of the next attempt can be created while these exist: the slice controller holds them back, or they
@@ -226,6 +231,7 @@ class GroupPlanner {
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
     create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing");
+    out_.beside_terminating |= has_terminating(replica.predecessors);
   }
 
   /// All pods of a replica and attempt, or none. They are built when they are sent; until then only a few are, to find

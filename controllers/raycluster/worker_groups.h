@@ -51,6 +51,9 @@ struct WorkerDecision {
   };
   std::vector<Deletion> deletes;
   std::vector<Creation> creates;
+  /// Pods are created beside terminating ones. The garbage collector may be deleting those, since the cluster is
+  /// deleted.
+  bool beside_terminating = false;
   std::size_t created_pods = 0;     ///< Of all creates; the next plan creates those beyond kMaxCreatesPerPlan.
   std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
 };

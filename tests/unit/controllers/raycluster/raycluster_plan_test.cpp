@@ -5,6 +5,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/raycluster/labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
@@ -55,6 +56,22 @@ TEST(RayClusterPlan, DeletesABrokenReplicaBeforeItCreatesTheNextAttempt) {
   seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
   EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4));
   EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0));
+}
+
+TEST(RayClusterPlan, ChecksThatTheClusterExistsBeforeItReplacesTerminatingPods) {
+  Options options;
+  options.mutation.gate = true;
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  seen.cluster.mutable_json()["metadata"]["resourceVersion"] = "7";
+  change(seen.pods.back(), [](PodView& pod) { pod.deletion = a_time(); });
+  const Plan out = plan_raycluster(seen, options).value();
+  ASSERT_THAT(out.stages, SizeIs(3));
+  const plan::Action& check = out.stages[0].actions.at(0);
+  EXPECT_EQ(check.type, kRayClusters);
+  EXPECT_EQ(check.preconditions.uid, seen.cluster.uid());
+  EXPECT_EQ(check.preconditions.resource_version, "7");
+  EXPECT_THAT(out.stages[1].actions, SizeIs(3));
+  EXPECT_THAT(out.stages[2].actions, SizeIs(4));
 }
 
 TEST(RayClusterPlan, IsEmptyForASettledCluster) {
