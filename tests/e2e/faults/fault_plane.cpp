@@ -43,7 +43,8 @@ std::vector<sim::NodePool> pools() {
   return sim::parse_node_pools({{"pools", pools}}).value();
 }
 
-/// No two live pods are the same head or worker of a RayCluster. A recreated RayCluster has another uid.
+/// No two live pods are the same head or worker of a RayCluster. A recreated RayCluster has another uid. A gated pod
+/// does not run.
 e2e::Distinctness distinct_members() {
   e2e::Distinctness out;
   out.target = {.resource = "pods", .selector = "ray.io/cluster"};
@@ -53,6 +54,7 @@ e2e::Distinctness distinct_members() {
         R"(.metadata.labels.ray\.io/replica-host-index)"}) {
     out.fields.push_back(e2e::FieldPath::parse(field).value());
   }
+  out.except_with = e2e::FieldPath::parse(".spec.schedulingGates").value();
   return out;
 }
 
