@@ -12,6 +12,13 @@
 namespace tpuslice::raycluster {
 namespace {
 
+/// After a refused creation the next attempt of a replica waits for its old pods: a quota may have no room for both.
+MayCreate workers_to_create(const RayClusterObserved& seen, bool may_create) {
+  if (!may_create) return MayCreate::kNothing;
+  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod;
+  return refused ? MayCreate::kMissing : MayCreate::kNextAttempts;
+}
+
 Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                  const Options& options) {
   Decisions out;
@@ -28,12 +35,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     const bool may_create = pods_can_connect(out.services) && are_usable(out.children);
     if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
-    const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod;
-    out.workers = decide_workers(spec, pods.workers,
-                                 !may_create ? MayCreate::kNothing
-                                 : refused   ? MayCreate::kMissing
-                                             : MayCreate::kNextAttempts,
-                                 options);
+    out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create), options);
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
   return out;

@@ -181,7 +181,7 @@ class GroupPlanner {
     if (relabelled_replicas_.contains(replica.index) || may_create_ != MayCreate::kNextAttempts) return;
     const std::vector<int> hosts = all_hosts();
     if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
-    create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its");
+    if (!create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its")) return;
     out_.beside_terminating |= has_terminating(replica.pods) || has_terminating(replica.predecessors);
   }
 
@@ -230,7 +230,7 @@ class GroupPlanner {
       return relabelled_.contains(worker_pod_name(spec_, group_.name, {replica.index, host, replica.attempt}));
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
-    create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing");
+    if (!create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing")) return;
     out_.beside_terminating |= has_terminating(replica.predecessors);
   }
 

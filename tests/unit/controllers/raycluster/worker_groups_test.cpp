@@ -124,8 +124,9 @@ class GatedGroups : public WorkerGroups {
  protected:
   GatedGroups() { options_.mutation.gate = true; }
 
-  void terminate(int replica, int host) {
-    change(worker(replica, host), [](PodView& pod) { pod.deletion = a_time(); });
+  /// Both hosts.
+  void terminate(int replica) {
+    for (const int host : {0, 1}) change(worker(replica, host), [](PodView& pod) { pod.deletion = a_time(); });
   }
   /// As the API server has it once it was created; gated.
   void add(WorkerIndex index) {
@@ -144,16 +145,15 @@ TEST_F(GatedGroups, CreateTheNextAttemptOfABrokenReplicaAtOnce) {
 }
 
 TEST_F(GatedGroups, DoNotCreateTheNextAttemptWhileAQuotaHasNoRoomForIt) {
-  terminate(0, 0);
-  remove(0, 1);
+  terminate(0);
   EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
   remove(0, 0);
+  remove(0, 1);
   EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0", "0/1"));
 }
 
 TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
-  terminate(0, 0);
-  terminate(0, 1);
+  terminate(0);
   EXPECT_THAT(created(), ElementsAre("0/0#1", "0/1#1"));
   add({0, 1, 1});
   EXPECT_THAT(created(), ElementsAre("0/0#1"));
@@ -167,13 +167,26 @@ TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
 }
 
 TEST_F(GatedGroups, ReplaceABrokenSuccessorBeforeItsPredecessorIsGone) {
-  terminate(0, 0);
-  terminate(0, 1);
+  terminate(0);
   add({0, 0, 1});
   add({0, 1, 1});
   change(workers_.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   EXPECT_THAT(deleted(), ElementsAre("0/0#1", "0/1#1"));
   EXPECT_THAT(created(), ElementsAre("0/0#2", "0/1#2"));
+}
+
+TEST_F(GatedGroups, AreCheckedForTheirClusterOnlyWhenPodsAreCreatedBesideTerminatingOnes) {
+  EXPECT_FALSE(decide().beside_terminating);
+  change(worker(1, 1), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  EXPECT_FALSE(decide().beside_terminating);
+  terminate(0);
+  EXPECT_TRUE(decide().beside_terminating);
+  EXPECT_FALSE(decide(MayCreate::kNothing).beside_terminating);
+  add({0, 0, 1});
+  EXPECT_TRUE(decide().beside_terminating);
+  EXPECT_FALSE(decide(MayCreate::kNothing).beside_terminating);
+  add({0, 1, 1});
+  EXPECT_FALSE(decide().beside_terminating);
 }
 
 TEST_F(GatedGroups, DeleteALivePodOfAnEarlierAttempt) {
@@ -185,8 +198,7 @@ TEST_F(GatedGroups, DeleteALivePodOfAnEarlierAttempt) {
 }
 
 TEST_F(GatedGroups, DeleteAllAttemptsOfASurplusReplica) {
-  terminate(1, 0);
-  terminate(1, 1);
+  terminate(1);
   add({1, 0, 1});
   group()["replicas"] = 1;
   EXPECT_THAT(deleted(), ElementsAre("1/0#1"));
@@ -194,8 +206,7 @@ TEST_F(GatedGroups, DeleteAllAttemptsOfASurplusReplica) {
 }
 
 TEST_F(GatedGroups, DoNotReplaceTheReplicaOfAWorkerToDelete) {
-  terminate(0, 0);
-  terminate(0, 1);
+  terminate(0);
   add({0, 0, 1});
   group()["scaleStrategy"]["workersToDelete"] = Json::array({worker(0, 1)->key.name});
   group()["replicas"] = 1;
@@ -204,8 +215,7 @@ TEST_F(GatedGroups, DoNotReplaceTheReplicaOfAWorkerToDelete) {
 }
 
 TEST_F(GatedGroups, WaitUntilThePodsOfAnotherSliceAreDeleted) {
-  terminate(0, 0);
-  terminate(0, 1);
+  terminate(0);
   change(worker(0, 1), [](PodView& pod) { pod.labels["tpuslice.dev/slice"] = "of-an-earlier-cluster"; });
   EXPECT_THAT(created(), IsEmpty());
   remove(0, 1);
@@ -214,8 +224,7 @@ TEST_F(GatedGroups, WaitUntilThePodsOfAnotherSliceAreDeleted) {
 
 TEST_F(GatedGroups, WithoutGatesWaitUntilTheLastPodIsDeleted) {
   group()["template"]["metadata"]["annotations"]["tpuslice.dev/gating"] = "off";
-  terminate(0, 0);
-  terminate(0, 1);
+  terminate(0);
   EXPECT_THAT(created(), IsEmpty());
 }
 
