@@ -331,9 +331,9 @@ Status apply_configuration(std::string_view path, std::string_view text, Operato
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CLI::App app(
-      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters, JobSets and LeaderWorkerSets, "
-      "schedules "
-      "slices whole, and serves the admission webhook that gives every TPU pod its identity.",
+      "Runs multi-host TPU slice workloads on Kubernetes: reconciles RayClusters, RayJobs, RayServices, JobSets and "
+      "LeaderWorkerSets, schedules slices whole, and serves the admission webhook that gives every TPU pod its "
+      "identity.",
       "tpu-slice-operator");
   app.set_version_flag("--version", TPUSLICE_VERSION);
   std::map<std::string, std::string> given;

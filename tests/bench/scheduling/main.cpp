@@ -92,16 +92,16 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->check(CLI::PositiveNumber);
   app.add_option("--running", line.bench.running, "Slices that run before the round. Default: 100")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--only", line.only, "Methods to measure: affinity, gates, pins. Default: all.")
+  app.add_option("--only", line.only, "Methods to measure: affinity, gates, pins, placed, bound. Default: all.")
       ->delimiter(',')
-      ->check(CLI::IsMember({"affinity", "gates", "pins"}));
+      ->check(CLI::IsMember({"affinity", "gates", "pins", "placed", "bound"}));
   app.add_option("--limit", line.limit, "Time-out of a round in seconds. Default: 300")->check(CLI::PositiveNumber);
   app.add_flag("--keep", line.bench.keep_dir, "Keep the directories with all logs.");
   app.add_flag("--record", line.record, "Append the table to docs/performance.md.");
 }
 
 int main_with_result(int argc, char** argv) {
-  CLI::App app("Measures how fast kube-scheduler binds the pods of slices with affinity, gates, or pins.",
+  CLI::App app("Measures how fast kube-scheduler binds the pods of slices, by how they are kept together.",
                "tpu-slice-scheduling-bench");
   CommandLine line;
   add_options(app, line);

@@ -10,6 +10,10 @@ std::string_view name_of(Method method) {
       return "gates";
     case Method::kPins:
       return "pins";
+    case Method::kPlaced:
+      return "placed";
+    case Method::kBound:
+      return "bound";
   }
   return "";
 }
@@ -22,6 +26,10 @@ std::string_view description_of(Method method) {
       return "gate, pin and affinity";
     case Method::kPins:
       return "gate and pin";
+    case Method::kPlaced:
+      return "created with pin and affinity";
+    case Method::kBound:
+      return "created on their nodes";
   }
   return "";
 }

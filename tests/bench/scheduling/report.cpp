@@ -30,15 +30,15 @@ std::string rate_column(const std::vector<Round>& rounds) {
                      rounds.size());
 }
 
-/// Relative to affinity alone in the same run, if both finished.
-std::string ratio_column(const SizeMeasurements& size, Method method) {
-  const auto base = size.rounds.find(Method::kAffinity);
-  if (base == size.rounds.end()) return "-";
+/// Relative to the method `base` in the same run, if both finished.
+std::string ratio_column(const SizeMeasurements& size, Method method, Method base) {
+  const auto found = size.rounds.find(base);
+  if (found == size.rounds.end()) return "-";
   const std::vector<Round>& rounds = size.rounds.at(method);
   std::vector<double> values;
-  for (std::size_t run = 0; run < std::min(rounds.size(), base->second.size()); ++run) {
-    const Round& alone = base->second[run];
-    if (alone.finished() && rounds[run].finished()) values.push_back(rounds[run].rate / alone.rate);
+  for (std::size_t run = 0; run < std::min(rounds.size(), found->second.size()); ++run) {
+    const Round& other = found->second[run];
+    if (other.finished() && rounds[run].finished()) values.push_back(rounds[run].rate / other.rate);
   }
   return spread(std::move(values), 2);
 }
@@ -46,8 +46,9 @@ std::string ratio_column(const SizeMeasurements& size, Method method) {
 std::string row(const SizeMeasurements& size, Method method) {
   const std::vector<Round>& rounds = size.rounds.at(method);
   const auto of_operator = [&](int digits, auto of) { return is_gated(method) ? column(rounds, digits, of) : "-"; };
-  return fmt::format("| {} ({}) | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", size.nodes,
-                     size.running, description_of(method), rate_column(rounds), ratio_column(size, method),
+  return fmt::format("| {} ({}) | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} % |\n", size.nodes,
+                     size.running, description_of(method), rate_column(rounds),
+                     ratio_column(size, method, Method::kAffinity), ratio_column(size, method, Method::kBound),
                      column(rounds, 0, &Round::creation_rate), column(rounds, 2, &Round::scheduler_cpu),
                      column(rounds, 2, &Round::apiserver_cpu), of_operator(2, &Round::operator_cpu),
                      of_operator(0, &Round::resident), column(rounds, 0, &Round::bound),
@@ -60,9 +61,9 @@ std::string row(const SizeMeasurements& size, Method method) {
 std::string to_table(const SchedulingMeasurements& measurements) {
   std::string out = fmt::format(
       "{} slices of 4 hosts in a round, of at most {} s. Medians of {} runs (min-max).\n\n"
-      "| nodes (slices running) | kept together by | pods/s | of affinity alone | created, pods/s "
+      "| nodes (slices running) | kept together by | pods/s | of affinity alone | of bound pods | created, pods/s "
       "| kube-scheduler, CPU-s per 1,000 | kube-apiserver | operator | operator, MiB | pods bound | slices whole "
-      "| half-placed | other programs |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "| half-placed | other programs |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       measurements.slices, std::chrono::duration_cast<std::chrono::seconds>(measurements.limit).count(),
       measurements.runs);
   std::string unfinished;

@@ -66,7 +66,7 @@ Result<Round> SchedulingBench::measure(Method method, int slices) {
   RETURN_IF_ERROR(add_running(method, present));
   if (is_gated(method)) RETURN_IF_ERROR(start_operator());
   RETURN_IF_ERROR(settle());
-  const std::vector<std::string> pods = waiting_pods(method, where, slices);
+  const std::vector<std::string> pods = waiting_pods(method, where, slices, free_pools(running_, pools_));
   RETURN_IF_ERROR(schedule(where, pods, out));
   count_slices(where, slices, out);
   RETURN_IF_ERROR(stop_operator());

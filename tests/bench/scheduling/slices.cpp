@@ -52,6 +52,20 @@ Json make_pod(Method method, const std::string& namespace_name, int slice, int h
   return pod;
 }
 
+/// The pool of a running slice: they are spread evenly.
+int pool_of_running(int slice, int slices, int pools) {
+  return static_cast<int>(static_cast<std::int64_t>(slice) * pools / slices);  // The product needs 64 bits.
+}
+
+/// Restricts the pod to one node, as the slice controller does when it removes the gate.
+void pin_to_node(Json& pod, const sim::NodePool& pool, int host) {
+  pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
+  const Json name = {
+      {"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({sim::node_name(pool, host)})}};
+  Json& required = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"];
+  required["nodeSelectorTerms"].push_back({{"matchFields", Json::array({name})}});
+}
+
 }  // namespace
 
 std::vector<std::string> make_nodes(int pools, const std::string& now) {
@@ -64,12 +78,18 @@ std::vector<std::string> make_nodes(int pools, const std::string& now) {
   return nodes;
 }
 
-std::vector<std::string> waiting_pods(Method method, const std::string& namespace_name, int slices) {
+std::vector<std::string> waiting_pods(Method method, const std::string& namespace_name, int slices,
+                                      const std::vector<int>& pools) {
   std::vector<std::string> pods;
   for (int slice = 0; slice < slices; ++slice) {
     for (int host = 0; host < kHosts; ++host) {
       Json pod = make_pod(method, namespace_name, slice, host);
       if (is_gated(method)) pod["spec"]["schedulingGates"].push_back({{"name", tpu::kSliceGate}});
+      if (is_placed(method)) {
+        const sim::NodePool pool = make_pool(pools.at(static_cast<std::size_t>(slice)));
+        pin_to_node(pod, pool, host);
+        if (method == Method::kBound) pod["spec"]["nodeName"] = sim::node_name(pool, host);
+      }
       pods.push_back(pod.dump());
     }
   }
@@ -79,17 +99,28 @@ std::vector<std::string> waiting_pods(Method method, const std::string& namespac
 std::vector<std::string> running_pods(Method method, const std::string& namespace_name, int slices, int pools) {
   std::vector<std::string> pods;
   for (int slice = 0; slice < slices; ++slice) {
-    // The product needs 64 bits.
-    const auto chosen = static_cast<int>(static_cast<std::int64_t>(slice) * pools / slices);
-    const sim::NodePool pool = make_pool(chosen);
+    const sim::NodePool pool = make_pool(pool_of_running(slice, slices, pools));
     for (int host = 0; host < kHosts; ++host) {
       Json pod = make_pod(method, namespace_name, slice, host);
       pod["spec"]["nodeName"] = sim::node_name(pool, host);
-      if (is_gated(method)) pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
+      if (method != Method::kAffinity) pod["spec"]["nodeSelector"][tpu::kNodePoolLabel] = pool.name;
       pods.push_back(pod.dump());
     }
   }
   return pods;
+}
+
+std::vector<int> free_pools(int slices, int pools) {
+  std::vector<int> free;
+  int running = 0;
+  for (int pool = 0; pool < pools; ++pool) {
+    if (running < slices && pool_of_running(running, slices, pools) == pool) {
+      ++running;
+    } else {
+      free.push_back(pool);
+    }
+  }
+  return free;
 }
 
 std::string pod_name(int slice, int host) { return fmt::format("slice-{}-{}", slice, host); }

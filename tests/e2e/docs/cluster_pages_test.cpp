@@ -62,12 +62,28 @@ std::string small_cluster(const std::string& name) {
   return manifest;
 }
 
+/// A pod with TPUs that is on no node.
+constexpr const char* kEarlyPod = R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: early}
+spec:
+  nodeSelector: {example.com/is: nowhere}
+  containers:
+    - {name: main, image: example, resources: {limits: {google.com/tpu: "4"}}}
+)";
+
 class ClusterPages : public DocsPlane {
  protected:
   void install() {
+    apply_here(kEarlyPod);
     pages().run_section("README.md", "## Install it");
     ASSERT_FALSE(HasFailure());
     ASSERT_NO_FATAL_FAILURE(start_operator(kOperatorNamespace, true));
+    pages().expect(commands_of_section("docs/install.md", "### Pods from before the installation").at(0),
+                   "^team-a early$");
+    pages().run_section("docs/install.md", "### Pods from before the installation");
+    wait_until("kubectl delete pod early");
   }
 
   /// While workloads run: their pods stay.

@@ -17,6 +17,8 @@ constexpr const char* kFieldManager = "kubectl";
 /// Of the operator. It renews it every 2 s and exits 10 s after the last renewal.
 const ObjectKey kLease{"tpu-slice-system", "tpu-slice-operator"};
 constexpr Duration kLeaseTimeout = std::chrono::seconds(30);
+/// The operator sends an event again after ten seconds.
+constexpr Duration kEventRetry = std::chrono::seconds(11);
 
 ObjectKey key_in(const ResourceType& type, const std::string& namespace_name, const std::string& name) {
   return {type.namespaced ? namespace_name : "", name};
@@ -106,6 +108,7 @@ Status ScenarioRunner::act(const Step&, const Control& control) {
   if (control.verb == "kill") return {};
   RETURN_IF_ERROR(world_.start_apiserver());
   apiserver_killed_ = false;
+  events_sent_ = clock_.now() + kEventRetry;
   if (operator_ran) RETURN_IF_ERROR(await_leader());
   if (!operator_->running()) return {};
   // A starting API server forbids every request until it has read all roles.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
+#include "api/base/pause.h"
 #include "api/types/yaml.h"
 #include "tests/support/eventually.h"
 
@@ -143,6 +144,8 @@ Status ScenarioRunner::clean_up() {
   if (autoscaler_) RETURN_IF_ERROR(remove_autoscaler());
   RETURN_IF_ERROR(remove_cluster_objects());
   RETURN_IF_ERROR(wait_for_terminating_namespace(world_));
+  // In a terminating namespace no event can be created.
+  if (const Duration left = events_sent_ - clock_.now(); left > Duration::zero()) pause(left, {});
   const Status deleted = world_.client().remove(kNamespaces, {{}, namespace_});
   if (!deleted && deleted.error().code() != ErrorCode::kNotFound) return deleted;
   world_.terminating_namespace = namespace_;

@@ -108,6 +108,8 @@ class ScenarioRunner {
   double forbidden_before_ = 0;  ///< The operator's counter at the start of the scenario.
   bool operator_paused_ = false;
   bool apiserver_killed_ = false;
+  /// By then the events that the operator could not send to the killed API server are sent.
+  Instant events_sent_ = Instant::min();
 
   // Of the current scenario.
   std::string namespace_;

@@ -39,6 +39,7 @@ const std::vector<TestedSection>& tested_sections() {
       {"docs/install.md", "### Uninstall the chart", "tests/e2e/docs"},
       {"docs/install.md", "## Remove", "tests/e2e/uninstall"},
       {"docs/install.md", "### Jobs that still have the gate", "tests/e2e/docs"},
+      {"docs/install.md", "### Pods from before the installation", "tests/e2e/docs"},
       {"docs/install.md", "### Install again", "tests/e2e/uninstall"},
       {"docs/observability.md", "", "tests/e2e/docs"},
       {"docs/simulator.md", "", "tests/e2e/docs"},
