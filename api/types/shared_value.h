@@ -33,7 +33,7 @@ class SharedValue {
     return value_ == nullptr ? kDefault : *value_;
   }
   const T* operator->() const { return &**this; }
-  /// To change it in this view alone.
+  /// To change it in this view alone, in the only thread that has copies of it.
   [[nodiscard]] T& edit() {
     if (value_ == nullptr || value_.use_count() > 1) value_ = std::make_shared<T>(**this);
     return *value_;

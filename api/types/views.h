@@ -1,6 +1,6 @@
 // PodView, NodeView, JobView, StatefulSetView, ServiceView and ObjectView: what a store keeps of each object.
 //
-// Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1.5 KB a
+// Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1 KB a
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
 // that objects of one workload have in common is shared (SharedString, SharedValue).
 #pragma once

@@ -145,6 +145,7 @@ Json to_json(const Plan& plan) {
   for (const EventIntent& event : plan.events) events.push_back(to_json(event));
   out["events"] = std::move(events);
   for (const WorkloadRequest& request : plan.requests) out["requests"].push_back(to_json(request));
+  if (plan.keeps_failure) out["keepsFailure"] = true;
   if (plan.requeue_after) {
     out["requeueAfterSeconds"] = std::chrono::duration_cast<std::chrono::duration<double>>(*plan.requeue_after).count();
   }

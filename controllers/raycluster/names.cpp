@@ -94,7 +94,7 @@ std::optional<WorkerIndex> parse_worker_pod_name(const RayClusterSpec& spec, std
   const std::optional<int> third = take_number();
   if (!third) return std::nullopt;
   const WorkerIndex later_attempt{*third, *second, *last};
-  if (*last > 0 && worker_pod_name(spec, group, later_attempt) == name) return later_attempt;
+  if (*last > 0 && *last <= kMaxAttempt && worker_pod_name(spec, group, later_attempt) == name) return later_attempt;
   return std::nullopt;
 }
 

@@ -13,11 +13,14 @@
 
 namespace tpuslice::raycluster {
 
+/// Names with a higher attempt are none of ours.
+inline constexpr int kMaxAttempt = 1'000'000;
+
 /// Which worker of a group a pod is.
 struct WorkerIndex {
   int replica = 0;
   int host = 0;
-  /// How often its replica was created again while pods of the attempt before still existed.
+  /// 0, or one more than that of the pods that still existed when this one was created; at most kMaxAttempt.
   int attempt = 0;
   friend bool operator==(const WorkerIndex&, const WorkerIndex&) = default;
 };

@@ -130,6 +130,8 @@ std::string_view progress_of(const Service& service) {
   return {};
 }
 
+}  // namespace
+
 bool is_multislice(const WorkerGroup& group) {
   const Json* containers =
       group.pod_template == nullptr ? nullptr : find_path(*group.pod_template, {"spec", "containers"});
@@ -139,8 +141,6 @@ bool is_multislice(const WorkerGroup& group) {
     return env != nullptr && tpu::wants_multislice(1, *env);
   });
 }
-
-}  // namespace
 
 std::map<std::string, std::int64_t> head_ports(const RayClusterSpec& spec) {
   std::map<std::string, std::int64_t> ports;

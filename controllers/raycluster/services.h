@@ -27,6 +27,8 @@ namespace tpuslice::raycluster {
 [[nodiscard]] Object build_headless_service(const RayClusterSpec& spec);
 /// For the ports of the head named serve or serve-*; selects all pods of the cluster, as each may run a proxy.
 [[nodiscard]] Object build_serve_service(const RayClusterSpec& spec);
+/// The replicas of the group form one multislice, so their workers connect to each other.
+[[nodiscard]] bool is_multislice(const WorkerGroup& group);
 /// True if some worker is addressed by name: a group has several hosts, or its slices form one multislice.
 [[nodiscard]] bool needs_headless_service(const RayClusterSpec& spec);
 

@@ -36,17 +36,19 @@ void put(Json& status, const char* name, const std::string& value) {
   }
 }
 
+/// Terminating pods do not count: others may have been created for them.
 bool all_pods_running(const StatusInput& input, std::int32_t desired) {
-  const auto& pods = input.seen.pods;
+  const std::vector<PodPtr> pods = not_terminating(input.seen.pods);
   return input.pods.heads.size() == 1 && pods.size() == static_cast<std::size_t>(desired) + 1 &&
          std::ranges::all_of(pods, [](const PodPtr& pod) { return is_available(*pod); });
 }
 
 void put_counts(const StatusInput& input, const DesiredWorkers& desired, Json& status) {
+  const std::vector<PodPtr> workers = not_terminating(input.pods.workers);
   const auto running = [](const PodPtr& pod) { return pod->phase == PodPhase::kRunning; };
   const auto ready = [](const PodPtr& pod) { return pod->phase == PodPhase::kRunning && pod->ready; };
-  put(status, "availableWorkerReplicas", std::ranges::count_if(input.pods.workers, running));
-  put(status, "readyWorkerReplicas", std::ranges::count_if(input.pods.workers, ready));
+  put(status, "availableWorkerReplicas", std::ranges::count_if(workers, running));
+  put(status, "readyWorkerReplicas", std::ranges::count_if(workers, ready));
   put(status, "desiredWorkerReplicas", desired.desired);
   put(status, "minWorkerReplicas", desired.minimum);
   put(status, "maxWorkerReplicas", desired.maximum);

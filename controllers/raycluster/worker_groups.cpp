@@ -9,6 +9,7 @@
 #include "api/workloads/limits.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/replicas.h"
+#include "controllers/raycluster/services.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 
@@ -127,7 +128,9 @@ class GroupPlanner {
     for (const auto& [index, replica] : pods_.replicas) {
       const bool listed =
           std::ranges::any_of(replica.pods, [&](const PodPtr& pod) { return to_delete_.contains(pod->key.name); });
-      if (listed || (replica.state != ReplicaState::kComplete && replicas_to_delete_.contains(index))) {
+      // Later attempts are created only while none of these names is listed, so the list means them, too.
+      const bool by_name = replica.state != ReplicaState::kComplete || replica.attempt > 0;
+      if (listed || (by_name && replicas_to_delete_.contains(index))) {
         tear_down(replica, "is listed in scaleStrategy.workersToDelete");
       } else {
         kept.push_back(&replica);
@@ -178,18 +181,26 @@ class GroupPlanner {
   void replace(const Replica& replica, const std::string& why) {
     tear_down(replica, why);
     if (out_.created_pods >= workloads::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
-    if (relabelled_replicas_.contains(replica.index) || may_create_ != MayCreate::kNextAttempts) return;
+    if (relabelled_replicas_.contains(replica.index) || !replica.predecessors.empty()) return;
+    if (replica.attempt >= kMaxAttempt || !may_create_beside()) return;
     const std::vector<int> hosts = all_hosts();
     if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
     if (!create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its")) return;
-    out_.beside_terminating |= has_terminating(replica.pods) || has_terminating(replica.predecessors);
+    out_.beside_terminating |= has_terminating(replica.pods);
   }
 
-  /// Whether pods of the next attempt can be created while these exist: the slice controller holds them back, or they
+  /// Whether pods may be created while some of an earlier attempt exist.
+  bool may_create_beside() {
+    if (may_create_ == MayCreate::kMissing) out_.waits_for_room = true;
+    return may_create_ == MayCreate::kNextAttempts;
+  }
+
+  /// Whether pods of another attempt can be created while these exist: the slice controller holds them back, or they
   /// have no peers.
   [[nodiscard]] bool may_overlap(const Replica& replica) const {
-    if (group_.hosts == 1) return true;
-    const Result<Object> next = builder_->build({replica.index, 0, replica.attempt + 1});
+    if (group_.hosts == 1) return !is_multislice(group_);
+    if (!options_.mutation.gate) return false;
+    const Result<Object> next = builder_->build({replica.index, 0, replica.attempt});
     if (!next || !is_gated(next->json())) return false;
     // Pods of an earlier cluster are of another slice.
     const auto is_predecessor = [slice = next->label(tpu::kSlice)](const PodPtr& pod) {
@@ -230,6 +241,9 @@ class GroupPlanner {
       return relabelled_.contains(worker_pod_name(spec_, group_.name, {replica.index, host, replica.attempt}));
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
+    if (!replica.predecessors.empty()) {
+      if (!may_create_beside() || !can_build(replica.index, replica.missing_hosts) || !may_overlap(replica)) return;
+    }
     if (!create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing")) return;
     out_.beside_terminating |= has_terminating(replica.predecessors);
   }

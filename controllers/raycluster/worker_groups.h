@@ -1,14 +1,14 @@
 // The workers of a RayCluster, decided group by group in whole replicas.
 //
-// - A broken replica is deleted as a whole and created again. At no time do two live pods have one worker id: pods of
-//   the next attempt are created while earlier ones still exist only if they are gated, since the slice controller
-//   releases none of them before the last earlier pod is gone, or are slices of their own. No group or replica waits
-//   for another.
+// - A broken replica is deleted as a whole and created again. At no time do two live pods have one worker id: the next
+//   attempt is created while pods of the last one still exist only if its pods are gated, since the slice controller
+//   releases none of them before the last earlier pod is gone, or if the replica is a single host without peers. A
+//   third attempt is not created before the pods of the first are gone. No group or replica waits for another.
 // - Missing replicas take the lowest free indexes. Surplus ones are deleted as a whole: first broken, then forming,
 //   then complete ones, the highest index first. With Ray's autoscaler only broken ones are: it alone knows which are
 //   idle, and lists them in scaleStrategy.workersToDelete.
 // - scaleStrategy.workersToDelete deletes the replica of each pod in it. Ray clears the list; until then the index of
-//   such a replica is not used again, because its pods would have the names in the list.
+//   such a replica is not used again, because the pods of its first attempt would have the names in the list.
 // - With the annotation tpuslice.dev/upgrade: rolling, replicas that were built from an earlier template are recreated
 //   one at a time in the cluster, and only while all others are complete and available. One that is not available
 //   itself goes first.
@@ -31,7 +31,7 @@ namespace tpuslice::raycluster {
 
 enum class MayCreate : std::uint8_t {
   kNothing,
-  kMissing,       ///< Not beside pods of an earlier attempt, which may be what a quota has no room for.
+  kMissing,       ///< No pods beside those of an earlier attempt: a quota may have no room for both.
   kNextAttempts,  ///< Everything.
 };
 
@@ -54,6 +54,7 @@ struct WorkerDecision {
   /// Pods are created beside terminating ones. The garbage collector may be deleting those, since the cluster is
   /// deleted.
   bool beside_terminating = false;
+  bool waits_for_room = false;      ///< Some pods are not created because of MayCreate::kMissing.
   std::size_t created_pods = 0;     ///< Of all creates; the next plan creates those beyond kMaxCreatesPerPlan.
   std::vector<std::string> errors;  ///< Why pods cannot be built from the template of a group.
 };

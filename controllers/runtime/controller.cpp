@@ -146,8 +146,8 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
   }
   if (actions_of(plan) >= kManyActions) return_free_memory();
   if (!report.ok()) return failed(key, *report.error, report.failure, log, stop);
-  const bool recovered = last_failure(key).has_value();
-  set_failure(key, std::nullopt);
+  const bool recovered = !plan.keeps_failure && last_failure(key).has_value();
+  if (recovered) set_failure(key, std::nullopt);
   queue_.forget(key);
   // The plan that succeeded still reported the last failure in its status. Plan again without it.
   if (recovered) queue_.add(key);

@@ -83,6 +83,15 @@ TEST(Names, OfTwoAttemptsDiffer) {
   EXPECT_NE(worker_pod_name(spec, "tpu", {1, 3, 1}), worker_pod_name(spec, "tpu", {1, 3, 2}));
 }
 
+TEST(Names, WithAnAttemptBeyondTheHighestAreNotOurs) {
+  const RayClusterSpec spec = RayClusterSpec::read(Object(tutorial_cluster()));
+  const auto parse = [&](int attempt) {
+    return parse_worker_pod_name(spec, "g", worker_pod_name(spec, "g", {1, 2, attempt}));
+  };
+  EXPECT_EQ(parse(kMaxAttempt), (WorkerIndex{1, 2, kMaxAttempt}));
+  EXPECT_EQ(parse(kMaxAttempt + 1), std::nullopt);
+}
+
 TEST(Names, OfGroupsThatAreCutAlikeDiffer) {
   const Object cluster(a_cluster(std::string(53, 'c'), {}));
   const RayClusterSpec spec = RayClusterSpec::read(cluster);

@@ -76,6 +76,20 @@ TEST(Status, UpdatesItsTimeWhenSomethingElseChanges) {
   EXPECT_EQ(after["readyWorkerReplicas"], 3);
 }
 
+TEST(Status, DoesNotCountTerminatingPods) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  PodView before = *seen.pods.back();
+  before.key.name += "-before";
+  before.deletion = a_time();
+  seen.pods.push_back(share(before));
+  EXPECT_EQ(status(seen)["state"], "ready");
+  EXPECT_EQ(status(seen)["availableWorkerReplicas"], 4);
+  EXPECT_EQ(status(seen)["readyWorkerReplicas"], 4);
+  change(seen.pods[1], [](PodView& pod) { pod.deletion = a_time(); });
+  EXPECT_FALSE(status(seen).contains("state"));
+  EXPECT_EQ(status(seen)["availableWorkerReplicas"], 3);
+}
+
 TEST(Status, IsReadyIfAPodHasNoReadyCondition) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   change(seen.pods[1], [](PodView& pod) { pod.ready = false; });

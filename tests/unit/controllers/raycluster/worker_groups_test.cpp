@@ -145,11 +145,15 @@ TEST_F(GatedGroups, CreateTheNextAttemptOfABrokenReplicaAtOnce) {
 }
 
 TEST_F(GatedGroups, DoNotCreateTheNextAttemptWhileAQuotaHasNoRoomForIt) {
+  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_room);
   terminate(0);
   EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
+  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_room);
+  EXPECT_FALSE(decide(MayCreate::kNothing).waits_for_room);
   remove(0, 0);
   remove(0, 1);
   EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0", "0/1"));
+  EXPECT_FALSE(decide(MayCreate::kMissing).waits_for_room);
 }
 
 TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
@@ -166,12 +170,34 @@ TEST_F(GatedGroups, CreateTheNextAttemptWhileTheOneBeforeTerminates) {
   EXPECT_THAT(deleted(), IsEmpty());
 }
 
-TEST_F(GatedGroups, ReplaceABrokenSuccessorBeforeItsPredecessorIsGone) {
+TEST_F(GatedGroups, DoNotCompleteTheNextAttemptWhileAQuotaHasNoRoomForIt) {
+  terminate(0);
+  add({0, 1, 1});
+  EXPECT_THAT(created(), ElementsAre("0/0#1"));
+  EXPECT_THAT(created(MayCreate::kMissing), IsEmpty());
+  EXPECT_TRUE(decide(MayCreate::kMissing).waits_for_room);
+  remove(0, 0);
+  remove(0, 1);
+  EXPECT_THAT(created(MayCreate::kMissing), ElementsAre("0/0#1"));
+}
+
+TEST_F(GatedGroups, DoNotCompleteTheNextAttemptWithoutGatesBesideTheOneBefore) {
+  terminate(0);
+  add({0, 1, 1});
+  options_.mutation.gate = false;
+  EXPECT_THAT(created(), IsEmpty());
+}
+
+TEST_F(GatedGroups, HaveTwoAttemptsAtMost) {
   terminate(0);
   add({0, 0, 1});
   add({0, 1, 1});
   change(workers_.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
   EXPECT_THAT(deleted(), ElementsAre("0/0#1", "0/1#1"));
+  EXPECT_THAT(created(), IsEmpty());
+  remove(0, 0);
+  EXPECT_THAT(created(), IsEmpty());
+  remove(0, 1);
   EXPECT_THAT(created(), ElementsAre("0/0#2", "0/1#2"));
 }
 
@@ -214,6 +240,19 @@ TEST_F(GatedGroups, DoNotReplaceTheReplicaOfAWorkerToDelete) {
   EXPECT_THAT(created(), IsEmpty());
 }
 
+TEST_F(GatedGroups, DeleteTheReplicaOfAWorkerToDeleteThatWasCreatedAgainBeforeItWasListed) {
+  const std::string listed = worker(0, 1)->key.name;
+  remove(0, 0);
+  remove(0, 1);
+  add({0, 0, 1});
+  add({0, 1, 1});
+  EXPECT_THAT(deleted(), IsEmpty());
+  group()["scaleStrategy"]["workersToDelete"] = Json::array({listed});
+  group()["replicas"] = 1;
+  EXPECT_THAT(deleted(), ElementsAre("0/0#1", "0/1#1"));
+  EXPECT_THAT(created(), IsEmpty());
+}
+
 TEST_F(GatedGroups, WaitUntilThePodsOfAnotherSliceAreDeleted) {
   terminate(0);
   change(worker(0, 1), [](PodView& pod) { pod.labels["tpuslice.dev/slice"] = "of-an-earlier-cluster"; });
@@ -233,6 +272,16 @@ TEST_F(WorkerGroups, ReplaceAReplicaOfOneHostAtOnce) {
   change(worker(1, 0), [](PodView& pod) { pod.deletion = a_time(); });
   EXPECT_THAT(created(), ElementsAre("1/0#1"));
   EXPECT_THAT(deleted(), IsEmpty());
+}
+
+TEST_F(WorkerGroups, OfOneHostWaitForItsPeersOfAMultislice) {
+  use(a_cluster("c", {{.name = "g", .replicas = 2, .hosts = 1, .accelerator = ""}}));
+  group()["template"]["spec"]["containers"][0]["env"] =
+      Json::array({{{"name", "MEGASCALE_NUM_SLICES"}, {"value", "2"}}});
+  change(worker(1, 0), [](PodView& pod) { pod.deletion = a_time(); });
+  EXPECT_THAT(created(), IsEmpty());
+  remove(1, 0);
+  EXPECT_THAT(created(), ElementsAre("1/0"));
 }
 
 TEST_F(WorkerGroups, DeleteAReplicaThatLostAHostAfterItStarted) {

@@ -98,6 +98,25 @@ TEST_F(ControllerTest, LogsOneLineForEachPlanThatWrites) {
   EXPECT_THAT(line, HasSubstr("reason=\"create 2 pods\""));
 }
 
+TEST_F(ControllerTest, DoesNotRetryWhatAPlanLeavesOutBecauseItFailed) {
+  int refused = 0;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create") return std::nullopt;
+    ++refused;
+    return Error::of(ErrorCode::kForbidden, "exceeded quota");
+  };
+  show_widget({{"replicas", 1}, {"wait", true}});
+  for (int i = 0; i < 20; ++i) {
+    settle();
+    show_all();
+    clock_.advance(100ms);
+  }
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(status()["failure"], "FailedCreatePod");
+  settle();
+  EXPECT_FALSE(controller_->step(clock_.now(), {})) << "nothing is left to do";
+}
+
 TEST_F(ControllerTest, LinesOfOneReconcileHaveItsId) {
   const auto id_of = [](const std::string& line) {
     const std::size_t begin = line.find("reconcileID=");

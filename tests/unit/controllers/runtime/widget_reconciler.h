@@ -47,6 +47,10 @@ class WidgetReconciler final : public plan::Reconciler {
     Json status = {{"pods", pods_by_owner_.lookup(widget->uid).size()}};
     if (input.last_failure) status["failure"] = input.last_failure->reason;
     plan.status = plan::StatusPatch{std::move(status), counts_only};
+    if (input.last_failure && spec.contains("wait")) {
+      plan.stages.clear();
+      plan.keeps_failure = true;
+    }
     plan.measurements = measurements;
     return plan;
   }
