@@ -66,7 +66,9 @@ class SliceInvariants {
       return true;
     }
     const bool is_worker = string_at(pod, {"metadata", "labels", "ray.io/node-type"}) == "worker";
-    const bool is_alone = string_at(pod, {"metadata", "labels", "ray.io/replica-host-index"}).empty();
+    // Workers of a multislice have host names, even if each is a slice.
+    const bool is_alone = string_at(pod, {"metadata", "labels", "ray.io/replica-host-index"}).empty() &&
+                          string_at(pod, {"spec", "hostname"}).empty();
     return is_worker && is_alone && !string_at(pod, {"metadata", "deletionTimestamp"}).empty();
   }
 
