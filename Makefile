@@ -60,10 +60,10 @@ check-includes: deps ## Compile the release build file by file and without preco
 
 SINCE ?= origin/main
 check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main)
-	@tests/support/deps.sh clang-tidy-14
+	@tests/support/deps.sh clang-tidy-16
 	@cmake --preset tidy >/dev/null
 	@git diff --name-only --diff-filter=AMR $(SINCE) -- '*.cpp' | grep -v '^tests/' | \
-	  xargs -r -P $(JOBS) -n 1 clang-tidy-14 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
+	  xargs -r -P $(JOBS) -n 1 clang-tidy-16 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
 
 # Only what is run is built. A few random histories reach the same code as many.
 SANITIZED := -L 'unit|laws|sim'

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -19,11 +20,10 @@ class SharedValue {
   /// SharedString::decoded().
   [[nodiscard]] static SharedValue decoded(T value) {
     thread_local std::array<SharedValue, 4> recent;
-    SharedValue* found = std::find_if(recent.begin(), recent.end(), [&](const auto& each) { return *each == value; });
-    if (found == recent.end()) {
-      --found;
-      found->value_ = std::make_shared<T>(std::move(value));
-    }
+    const auto equal = [&](const SharedValue& each) { return *each == value; };
+    // If none is equal, the last one is replaced.
+    SharedValue* found = std::find_if(recent.begin(), std::prev(recent.end()), equal);
+    if (!equal(*found)) found->value_ = std::make_shared<T>(std::move(value));
     std::rotate(recent.begin(), found, found + 1);
     return recent.front();
   }

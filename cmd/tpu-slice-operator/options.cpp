@@ -1,5 +1,7 @@
 #include "cmd/tpu-slice-operator/options.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -21,8 +23,8 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr std::string_view kControllers[] = {"raycluster", "rayjob",          "rayservice",
-                                             "jobset",     "leaderworkerset", "slice"};
+constexpr auto kControllers =
+    std::to_array<std::string_view>({"raycluster", "rayjob", "rayservice", "jobset", "leaderworkerset", "slice"});
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -125,7 +127,7 @@ Status check_features(const OperatorOptions& options) {
   return {};
 }
 
-const std::vector<Setting>& settings() {
+const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): a table
   using O = OperatorOptions;
   static const std::vector<Setting> kSettings = {
       {"--kubeconfig", "Path of a kubeconfig. Default: $KUBECONFIG, else the service account of the pod.",

@@ -75,8 +75,8 @@ void add_head(const HeadDecision& head, Changes& changes) {
 
 /// "Pods a, b in default".
 std::string describe(const std::vector<ObjectKey>& pods) {
-  std::vector<std::string> names;
-  for (const ObjectKey& pod : pods) names.push_back(pod.name);
+  std::vector<std::string> names(pods.size());
+  std::ranges::transform(pods, names.begin(), &ObjectKey::name);
   return fmt::format("{} {} in {}", pods.size() == 1 ? "Pod" : "Pods", plan::join_names(names, kMaxNamesInEvent),
                      pods.front().namespace_name);
 }

@@ -76,8 +76,10 @@ class Executor {
   Executor(client::Reader& reader, client::Writer& writer, Parallel& parallel, EventSink& events,
            ExecutorOptions options = {});
 
+  // NOLINTNEXTLINE(modernize-use-nodiscard): called for what it writes
   ExecutionReport apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
   /// Writes the plan's status only. Shows a failure while stages keep failing.
+  // NOLINTNEXTLINE(modernize-use-nodiscard)
   ExecutionReport apply_status(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
 
  private:
