@@ -33,7 +33,6 @@ Plan to_plan(Changes changes, const Json& before, Json status, std::string statu
   plan.events = std::move(changes.events);
   plan.measurements = std::move(changes.measurements);
   plan.requeue_after = changes.requeue_after;
-  plan.keeps_failure = changes.keeps_failure;
   plan.requests = std::move(changes.requests);
   return plan;
 }

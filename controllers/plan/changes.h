@@ -28,7 +28,6 @@ struct Changes {
   std::vector<Measurement> measurements;
   std::vector<std::string> reasons;  ///< One sentence each.
   std::optional<Duration> requeue_after;
-  bool keeps_failure = false;  ///< As in Plan.
   std::vector<WorkloadRequest> requests;
 
   template <typename Step>

@@ -148,7 +148,7 @@ struct Plan {
   std::vector<EventIntent> events;
   std::vector<Measurement> measurements;
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
-  /// What failed last is not tried again until the observed objects change; meanwhile it is still the last failure.
+  /// The plan leaves out what failed last, which is therefore still the last failure after it.
   bool keeps_failure = false;
   /// All requests to servers of the workload that are wanted now. After the writes, those that are new are sent; those
   /// of the last plan that are not among them are not sent any more.

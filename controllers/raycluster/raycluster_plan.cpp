@@ -12,10 +12,14 @@
 namespace tpuslice::raycluster {
 namespace {
 
-/// After a refused creation the next attempt of a replica waits for its old pods: a quota may have no room for both.
+/// How long after a refused creation the next attempt of a replica waits for its old pods: a quota may have no room for
+/// both, and nothing is observed of one that is raised.
+constexpr Duration kRefusalRetry = std::chrono::seconds(30);
+
 MayCreate workers_to_create(const RayClusterObserved& seen, bool may_create) {
   if (!may_create) return MayCreate::kNothing;
-  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod;
+  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod &&
+                       seen.now < seen.last_failure->time + kRefusalRetry;
   return refused ? MayCreate::kMissing : MayCreate::kNextAttempts;
 }
 
@@ -53,7 +57,13 @@ Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options
     return render_refusal(seen, refusal);
   }
   const PodsByType pods = by_type(seen.pods);
-  return render(spec, seen, pods, decide(spec, seen, pods, options));
+  const Decisions decisions = decide(spec, seen, pods, options);
+  plan::Plan plan = render(spec, seen, pods, decisions);
+  if (decisions.workers.waits_for_room) {
+    plan.keeps_failure = true;
+    plan::requeue_within(plan.requeue_after, seen.last_failure->time + kRefusalRetry - seen.now);
+  }
+  return plan;
 }
 
 }  // namespace tpuslice::raycluster

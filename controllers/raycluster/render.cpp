@@ -312,7 +312,6 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   add_head(decisions.head, changes);
   for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
   for (const WorkerDecision::Creation& creation : decisions.workers.creates) add_creation(creation, changes);
-  changes.keeps_failure = decisions.workers.waits_for_room;
   add_suspension(spec, seen, decisions, changes);
   for (const Child& child : decisions.children) add_child(child, changes);
   if (decisions.auth_secret) add_auth_secret(*decisions.auth_secret, changes);

@@ -182,9 +182,9 @@ class GroupPlanner {
     tear_down(replica, why);
     if (out_.created_pods >= workloads::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
     if (relabelled_replicas_.contains(replica.index) || !replica.predecessors.empty()) return;
-    if (replica.attempt >= kMaxAttempt || !may_create_beside()) return;
+    if (replica.attempt >= kMaxAttempt || may_create_ == MayCreate::kNothing) return;
     const std::vector<int> hosts = all_hosts();
-    if (!can_build(replica.index, hosts) || !may_overlap(replica)) return;
+    if (!can_build(replica.index, hosts) || !may_overlap(replica) || !may_create_beside()) return;
     if (!create({replica.index, 0, replica.attempt + 1}, hosts, "being replaced: creating its")) return;
     out_.beside_terminating |= has_terminating(replica.pods);
   }
@@ -242,7 +242,8 @@ class GroupPlanner {
     });
     if (name_in_use) return tear_down(replica, "lacks a host whose pod lost its labels");
     if (!replica.predecessors.empty()) {
-      if (!may_create_beside() || !can_build(replica.index, replica.missing_hosts) || !may_overlap(replica)) return;
+      if (may_create_ == MayCreate::kNothing || !can_build(replica.index, replica.missing_hosts)) return;
+      if (!may_overlap(replica) || !may_create_beside()) return;
     }
     if (!create({replica.index, 0, replica.attempt}, replica.missing_hosts, "incomplete: creating its missing")) return;
     out_.beside_terminating |= has_terminating(replica.predecessors);

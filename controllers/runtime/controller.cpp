@@ -180,11 +180,13 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   if (terminal) metrics_.terminal_errors.increment();
   log.error("reconcile failed", {{"error", error.message()}, {"code", to_string(error.code())}});
   if (!failure) return;
-  set_failure(key, failure);
+  plan::Failure timed = *failure;
+  timed.time = clock_.wall();
+  set_failure(key, timed);
   // While stages fail, no plan reaches its status write, so the failure is written now. A status depends only on the
   // observation, so it can be written without the rest of its plan.
   const Target seen = target(key);
-  const Result<plan::Plan> next = plan({key, clock_.wall(), failure});
+  const Result<plan::Plan> next = plan({key, timed.time, timed});
   if (!next) return;
   const ExecutionReport report = executor_.apply_status(*next, seen, stop);
   ledger_.record(key, report.writes, clock_.now());

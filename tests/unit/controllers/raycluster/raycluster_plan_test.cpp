@@ -52,10 +52,23 @@ TEST(RayClusterPlan, DeletesABrokenReplicaBeforeItCreatesTheNextAttempt) {
   };
   EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4, 0));
   EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0, 4));
-  // A quota has no room for both.
-  seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5"};
-  EXPECT_THAT(actions(plan::ActionKind::kDelete), ElementsAre(4));
-  EXPECT_THAT(actions(plan::ActionKind::kCreate), ElementsAre(0));
+}
+
+TEST(RayClusterPlan, TriesARefusedAttemptAgainAfterHalfAMinute) {
+  Options options;
+  options.mutation.gate = true;
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  change(seen.pods.back(), [](PodView& pod) { pod.phase = PodPhase::kFailed; });
+  seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5", seen.now};
+  seen.now += std::chrono::seconds(10);
+  const Plan waiting = plan_raycluster(seen, options).value();
+  EXPECT_THAT(waiting.stages, SizeIs(1)) << "the old pods are deleted";
+  EXPECT_TRUE(waiting.keeps_failure);
+  EXPECT_EQ(waiting.requeue_after, std::chrono::seconds(20));
+  seen.now += std::chrono::seconds(20);
+  const Plan again = plan_raycluster(seen, options).value();
+  EXPECT_THAT(again.stages, SizeIs(2));
+  EXPECT_FALSE(again.keeps_failure);
 }
 
 TEST(RayClusterPlan, ChecksThatTheClusterExistsBeforeItReplacesTerminatingPods) {
