@@ -145,7 +145,7 @@ Status ScenarioRunner::clean_up() {
   RETURN_IF_ERROR(remove_cluster_objects());
   RETURN_IF_ERROR(wait_for_terminating_namespace(world_));
   // In a terminating namespace no event can be created.
-  if (const Duration left = events_sent_ - clock_.now(); left > Duration::zero()) pause(left, {});
+  if (const Instant now = clock_.now(); now < events_sent_) pause(events_sent_ - now, {});
   const Status deleted = world_.client().remove(kNamespaces, {{}, namespace_});
   if (!deleted && deleted.error().code() != ErrorCode::kNotFound) return deleted;
   world_.terminating_namespace = namespace_;
