@@ -13,7 +13,7 @@ namespace tpuslice::plan {
 struct Failure {
   std::string reason;   ///< Action::failure_reason of the first action that failed.
   std::string message;  ///< The server's error.
-  Timestamp time = {};
+  Timestamp time = {};  ///< When it was observed.
 };
 
 struct ReconcileInput {

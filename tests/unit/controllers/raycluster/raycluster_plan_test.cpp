@@ -62,12 +62,15 @@ TEST(RayClusterPlan, TriesARefusedAttemptAgainAfterHalfAMinute) {
   seen.last_failure = plan::Failure{"FailedCreateWorkerPod", "exceeded quota: pods=5", seen.now};
   seen.now += std::chrono::seconds(10);
   const Plan waiting = plan_raycluster(seen, options).value();
-  EXPECT_THAT(waiting.stages, SizeIs(1)) << "the old pods are deleted";
+  ASSERT_THAT(waiting.stages, SizeIs(1));
+  EXPECT_EQ(std::ranges::count(waiting.stages[0].actions, plan::ActionKind::kDelete, &plan::Action::kind), 4);
+  EXPECT_EQ(std::ranges::count(waiting.stages[0].actions, plan::ActionKind::kCreate, &plan::Action::kind), 0);
   EXPECT_TRUE(waiting.keeps_failure);
   EXPECT_EQ(waiting.requeue_after, std::chrono::seconds(20));
   seen.now += std::chrono::seconds(20);
   const Plan again = plan_raycluster(seen, options).value();
-  EXPECT_THAT(again.stages, SizeIs(2));
+  ASSERT_THAT(again.stages, SizeIs(2));
+  EXPECT_EQ(std::ranges::count(again.stages[1].actions, plan::ActionKind::kCreate, &plan::Action::kind), 4);
   EXPECT_FALSE(again.keeps_failure);
 }
 
