@@ -49,20 +49,22 @@ check-format: ## Every C++ file is formatted as .clang-format says
 	@tests/support/deps.sh clang-format-14
 	@git ls-files '*.h' '*.cpp' | xargs clang-format-14 --dry-run --Werror
 
+# The programs, and the libraries of the tests.
+LOCKED := tpu-slice-operator tpu-slice-sim $(addprefix tpuslice_,autoscaler bench_tools control_plane fake_api operator_process scenarios)
 check-locks: ## Compile with Clang, whose -Wthread-safety checks every lock
 	@tests/support/deps.sh clang-16
 	@[ -f build/clang/build.ninja ] || cmake --preset clang
-	@cmake --build --preset clang -j $(JOBS)
+	@cmake --build --preset clang -j $(JOBS) --target $(LOCKED)
 
 check-includes: deps ## Compile the release build file by file and without precompiled header
 	@[ -f build/includes/build.ninja ] || cmake --preset includes
 	@cmake --build --preset includes -j $(JOBS)
 
 SINCE ?= origin/main
-check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main)
+check-tidy: ## clang-tidy on the C++ files that changed since SINCE (origin/main), and on those beside changed headers
 	@tests/support/deps.sh clang-tidy-16
 	@cmake --preset tidy >/dev/null
-	@git diff --name-only --diff-filter=AMR $(SINCE) -- '*.cpp' | grep -v '^tests/' | \
+	@sources=$$(tests/support/changed_sources.sh $(SINCE)) && echo "$$sources" | \
 	  xargs -r -P $(JOBS) -n 1 clang-tidy-16 --quiet -p build/tidy --extra-arg=-Wno-unknown-warning-option
 
 # Only what is run is built. A few random histories reach the same code as many.

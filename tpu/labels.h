@@ -101,8 +101,7 @@ inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together"; 
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
 /// Whether and how the cluster autoscaler is asked for nodes: "auto", "scout", "provisioning-request" or "off"; absent:
-/// as
-/// --scale-up.
+/// as --scale-up.
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
 
 /// Ours: annotations that the slice controller writes.

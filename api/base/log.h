@@ -5,9 +5,8 @@
 //
 // prints, as JSON or as text:
 //
-//   {"ts":"2026-01-01T00:00:00.000000Z","level":"info","msg":"plan
-//   applied","controller":"raycluster","key":"default/a",... 2026-01-01T00:00:00.000000Z info  plan applied
-//   controller=raycluster key=default/a reason="create 4 workers"
+//   {"ts":"2026-01-01T00:00:00.000000Z","level":"info","msg":"plan applied","key":"default/a","reason":...}
+//   2026-01-01T00:00:00.000000Z info  plan applied key=default/a reason="create 4 workers"
 #pragma once
 
 #include <concepts>

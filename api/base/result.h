@@ -90,7 +90,7 @@ class [[nodiscard]] Error {
     reason_ = std::move(reason);
     return *this;
   }
-  /// How long the server asked us to wait.
+  /// Retry-After of the response.
   [[nodiscard]] std::optional<Duration> retry_after() const { return retry_after_; }
   Error& with_retry_after(Duration wait) {
     retry_after_ = wait;
@@ -114,7 +114,7 @@ class [[nodiscard]] Error {
   std::optional<Duration> retry_after_;
 };
 
-/// A T, or the Error that kept us from having one.
+/// A value of type T, or an error.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -172,7 +172,7 @@ class [[nodiscard]] Result<void> {
   std::optional<Error> error_;
 };
 
-/// Success, or why not.
+/// Success, or an error.
 using Status = Result<void>;
 
 }  // namespace tpuslice

@@ -37,7 +37,8 @@ class Reader {
                                                                    std::stop_token stop) = 0;
 };
 
-/// Thread-safe. Each call returns the object as the server has it after the write, or the receipt that was asked for.
+/// Thread-safe. Each call returns the object as the server has it after the write, or only its metadata if the options
+/// say so.
 class Writer {
  public:
   virtual ~Writer() = default;

@@ -53,9 +53,8 @@ struct ConfigSources {
 };
 
 /// Reads a kubeconfig as kubectl does. `path` empty: the files of KUBECONFIG (a ':' list; missing ones are skipped),
-/// else
-/// ~/.kube/config. Of entries with one name the first file's wins; relative paths are relative to the file they are in.
-/// `context` empty: the current context.
+/// else ~/.kube/config. Of entries with one name the first file's wins; relative paths are relative to the file they
+/// are in. `context` empty: the current context.
 ///
 /// Errors: NotFound if there is no file at all; InvalidArgument naming file and entry; Unsupported for basic
 /// authentication and auth-provider.

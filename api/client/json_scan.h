@@ -46,7 +46,7 @@ class JsonScanner {
   State state_ = State::kFirst;
 };
 
-/// The members of a member, without looking for its end: what follows it is never read by one who stops in time.
+/// The members of a member. Its end is not searched for: a caller that stops early does not scan the text behind it.
 /// Broken if there is no such member, or it has no members.
 [[nodiscard]] JsonScanner json_members_of(std::string_view object, std::string_view name);
 

@@ -1,7 +1,9 @@
 // Transport: how a request reaches the API server. The only seam between this program and the network.
 //
 // Three implementations: the network, the simulated cluster in the same process, and one that injects faults in front
-// of either. A Transport sends; it never retries, never logs, never interprets a body.
+// of either. A Transport sends; it does not log and does not interpret a body. The network sends a
+// request again only if a kept connection was closed before any of the response arrived, or once after a 401 with a
+// new token.
 #pragma once
 
 #include <functional>

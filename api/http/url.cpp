@@ -5,22 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "api/base/percent.h"
 #include "api/base/strings.h"
 
 namespace tpuslice::http {
 namespace {
-
-bool unreserved(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
-
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
 
 template <typename Address>
 bool parses_as(int family, std::string_view host) {
@@ -30,7 +19,7 @@ bool parses_as(int family, std::string_view host) {
 
 /// A host may be a DNS name or an address; nothing that could change the meaning of the URL around it.
 bool plausible_host(std::string_view host) {
-  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) { return unreserved(c); });
+  return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) { return is_unreserved(c); });
 }
 
 Status parse_port(std::string_view text, std::string_view url, BaseUrl& out) {
@@ -69,40 +58,6 @@ Status parse_authority(std::string_view authority, std::string_view url, BaseUrl
 }
 
 }  // namespace
-
-std::string percent_encode(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    if (unreserved(c)) {
-      out += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    out += '%';
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 15U];
-  }
-  return out;
-}
-
-Result<std::string> percent_decode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += plus_is_space && text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-    if (!high || !low) return Error::invalid_argument("\"{}\": '%' at {} without two hex digits", text, i);
-    out += static_cast<char>(*high << 4U | *low);
-    i += 2;
-  }
-  return out;
-}
 
 SplitTarget split_target(std::string_view target) {
   const auto question = target.find('?');

@@ -1,4 +1,4 @@
-// URLs: percent-encoding, query strings, and the base URL of a server. Pure.
+// URLs: query strings, and the base URL of a server. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,6 @@
 #include "api/base/result.h"
 
 namespace tpuslice::http {
-
-/// Keeps letters, digits and "-._~"; everything else becomes %XX. Right for path segments and query values alike.
-[[nodiscard]] std::string percent_encode(std::string_view text);
-/// Errors: InvalidArgument for a '%' without two hex digits. In a query, '+' means a space.
-[[nodiscard]] Result<std::string> percent_decode(std::string_view text, bool plus_is_space = false);
 
 /// The path and query of a request target; both still encoded, the query without '?'.
 struct SplitTarget {

@@ -13,7 +13,7 @@ Json* find(Json& conditions, std::string_view type) {
   return nullptr;
 }
 
-/// Returns whether that was news.
+/// Returns whether the value changed.
 bool assign(Json& condition, const char* member, Json value) {
   Json& current = condition[member];
   if (current == value) return false;

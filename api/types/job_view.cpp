@@ -144,6 +144,7 @@ Result<JobView> JobView::decode(std::string_view json, const AnnotationPrefixes*
     if (member == "spec") view::read_job_spec(value, job, raw);
     if (member == "status") view::read_job_status(value, job);
   }));
+  job.foreground_deletion = metadata.foreground_deletion;
   RETURN_IF_ERROR(view::take_metadata("job", std::move(metadata), job));
   if (job.suspended) {
     Result<std::string> printed = view::print_template(raw);

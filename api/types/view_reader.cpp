@@ -91,6 +91,10 @@ Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
       metadata.created = time_of(member);
     } else if (key == "deletionTimestamp") {
       metadata.deletion = time_of(member);
+    } else if (key == "finalizers") {
+      each_item(member, [&](Value name) {
+        metadata.foreground_deletion = metadata.foreground_deletion || text_of(name) == "foregroundDeletion";
+      });
     } else if (key == "labels") {
       metadata.labels = strings_of(member);
       check_labels(metadata.labels);

@@ -56,7 +56,7 @@ struct PodScheduling {
   friend bool operator==(const PodScheduling&, const PodScheduling&) = default;
 };
 
-/// Reason of the condition DisruptionTarget of pods whose slice is ended for one of higher priority.
+/// Reason of the condition DisruptionTarget of pods whose slice is preempted by one of higher priority.
 inline constexpr std::string_view kPreemptionBySlice = "PreemptionBySliceController";
 
 struct PodView {
@@ -160,6 +160,7 @@ struct JobView {
   StringMap labels;
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
+  bool foreground_deletion = false;  ///< Deleted, once its pods are.
 
   std::int32_t parallelism = 1;
   std::optional<std::int32_t> completions;

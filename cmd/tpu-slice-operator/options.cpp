@@ -216,7 +216,7 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "count. Default: 50",
        number(&O::reservation_percent, 0, 100)},
       {"--max-preemptions-per-hour",
-       "Slices of lower priority that may be ended within an hour, for each accelerator, so that slices of higher "
+       "Slices of lower priority that may be preempted within an hour, for each accelerator, so that slices of higher "
        "priority start. Default: 0, priorities decide the order of waiting slices only; Kueue preempts whole workloads",
        number(&O::max_preemptions_per_hour, 0, 100'000)},
       {"--show-other-namespaces",

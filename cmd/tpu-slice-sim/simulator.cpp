@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kNamespace = "tpu-slice-system";
 constexpr const char* kOperatorToken = "operator";  // Not a secret: the listener is on loopback.
 /// Maximum wait of the driver, and so the maximum delay of a change without a notification.
-constexpr Duration kNap = std::chrono::milliseconds(100);
-constexpr Duration kQuiet = std::chrono::milliseconds(1500);
+constexpr Duration kPollInterval = std::chrono::milliseconds(100);
+constexpr Duration kSettleTime = std::chrono::milliseconds(1500);
 /// Of a job that is submitted to Ray.
 constexpr Duration kJobDuration = std::chrono::seconds(3);
 constexpr Duration kPoll = std::chrono::milliseconds(50);
@@ -48,7 +48,7 @@ Simulator::Simulator(sim::ClusterOptions options, Print print)
       ray_pods_(cluster_, dashboards_, clock_, kJobDuration),
       webhooks_(cluster_.storage(),
                 [this](const Json& client_config) { return webhook_connections_.connect(client_config); }),
-      last_told_(clock_.now()) {
+      last_change_(clock_.now()) {
   cluster_.set_webhooks([this](const sim::AdmissionRequest& request) { return webhooks_.mutate(request); },
                         [this](const sim::AdmissionRequest& request) { return webhooks_.validate(request); });
 }
@@ -137,14 +137,14 @@ void Simulator::drive(const std::stop_token& stop) {
     for (const std::string& line : lines) print_(line);
     if (!lines.empty()) {
       const MutexLock lock(mutex_);
-      last_told_ = clock_.now();
+      last_change_ = clock_.now();
       changed_.notify_all();
     }
     // Waits for writes after those of step().
     const sim::Revision now = std::max(seen, cluster_.storage().revision());
-    Duration nap = kNap;
-    if (const auto due = cluster_.next_due()) nap = std::clamp(*due - clock_.now(), Duration::zero(), kNap);
-    cluster_.storage().wait_past(now, nap, stop);
+    Duration wait = kPollInterval;
+    if (const auto due = cluster_.next_due()) wait = std::clamp(*due - clock_.now(), Duration::zero(), kPollInterval);
+    cluster_.storage().wait_past(now, wait, stop);
   }
 }
 
@@ -184,17 +184,17 @@ Status Simulator::apply(const std::string& path, const std::stop_token& stop) {
   }
   // Settling starts here, even if nothing changes.
   const MutexLock lock(mutex_);
-  last_told_ = clock_.now();
+  last_change_ = clock_.now();
   return {};
 }
 
 Status Simulator::wait_settled(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
   const MutexLock lock(mutex_);
-  while (clock_.now() - last_told_ < kQuiet) {
+  while (clock_.now() - last_change_ < kSettleTime) {
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
     if (clock_.now() > deadline) {
-      return Error::of(ErrorCode::kTimeout, "things still change after {} s; see --settle-timeout",
+      return Error::of(ErrorCode::kTimeout, "the cluster has not settled after {} s; see --settle-timeout",
                        std::chrono::duration_cast<std::chrono::seconds>(limit).count());
     }
     changed_.wait_for(mutex_, stop, kPoll, [] { return false; });

@@ -79,7 +79,7 @@ class Simulator {
 
   mutable Mutex mutex_;
   ConditionVariable changed_;
-  Instant last_told_ TPUSLICE_GUARDED_BY(mutex_);
+  Instant last_change_ TPUSLICE_GUARDED_BY(mutex_);
   std::optional<Status> operator_ended_ TPUSLICE_GUARDED_BY(mutex_);
 
   std::jthread driver_;

@@ -1,6 +1,7 @@
 #include "controllers/jobset/failure_policy.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,40 +22,55 @@ bool contains(const std::vector<std::string>& list, std::string_view text) {
   return list.empty() || std::ranges::find(list, text) != list.end();
 }
 
-bool matches(const FailureRule& rule, const JobSetSpec& spec, const JobView& job) {
-  const JobCondition* failure = failure_condition(spec, job);
-  if (failure == nullptr || !contains(rule.reasons, failure->reason)) return false;
-  const std::string replicated_job = replicated_job_of(job);
-  if (replicated_job.empty() || !contains(rule.targets, replicated_job)) return false;
-  return rule.message_patterns.empty() || std::ranges::any_of(rule.message_patterns, [&](const std::string& pattern) {
-           return RE2::PartialMatch(failure->message, RE2(pattern, RE2::Quiet));
-         });
-}
-
-/// The eligible Job that failed first; the first by name if several did.
-template <typename Predicate>
-JobPtr first_failed(const JobSetSpec& spec, const std::vector<JobPtr>& failed, const Predicate& eligible) {
-  JobPtr first;
-  for (const JobPtr& job : failed) {
-    if (!eligible(*job)) continue;
-    if (first == nullptr || failure_condition(spec, *job)->since < failure_condition(spec, *first)->since) first = job;
+/// A rule with its patterns, which are compiled once.
+class CompiledRule {
+ public:
+  explicit CompiledRule(const FailureRule& rule) : rule_(rule) {
+    for (const std::string& pattern : rule.message_patterns) {
+      patterns_.push_back(std::make_unique<RE2>(pattern, RE2::Quiet));
+    }
   }
-  return first;
-}
 
+  [[nodiscard]] bool matches(const JobSetSpec& spec, const JobView& job) const {
+    const JobCondition* failure = failure_condition(spec, job);
+    if (failure == nullptr || !contains(rule_.reasons, failure->reason)) return false;
+    const std::string replicated_job = replicated_job_of(job);
+    if (replicated_job.empty() || !contains(rule_.targets, replicated_job)) return false;
+    return patterns_.empty() || std::ranges::any_of(patterns_, [&](const std::unique_ptr<RE2>& pattern) {
+             return RE2::PartialMatch(failure->message, *pattern);
+           });
+  }
+
+ private:
+  const FailureRule& rule_;
+  std::vector<std::unique_ptr<RE2>> patterns_;
+};
+
+/// A failed Job and the first rule that matches it.
 struct Match {
   const FailureRule* rule = nullptr;  ///< Null: no rule matches.
   JobPtr job;
+  std::optional<Timestamp> since;  ///< When it failed.
 
   [[nodiscard]] FailureAction action() const { return rule == nullptr ? FailureAction::kRestartJobSet : rule->action; }
 };
 
-Match find_match(const JobSetSpec& spec, const std::vector<JobPtr>& failed) {
-  for (const FailureRule& rule : spec.failure->rules) {
-    JobPtr job = first_failed(spec, failed, [&](const JobView& each) { return matches(rule, spec, each); });
-    if (job != nullptr) return {&rule, std::move(job)};
+/// In the order in which they are handled: by rule, those without one last; then by time; then as in `failed`.
+std::vector<Match> match_rules(const JobSetSpec& spec, const std::vector<JobPtr>& failed) {
+  const std::vector<FailureRule>& rules = spec.failure->rules;
+  const std::vector<CompiledRule> compiled(rules.begin(), rules.end());
+  std::vector<std::pair<std::size_t, Match>> found;
+  for (const JobPtr& job : failed) {
+    const auto rule =
+        std::ranges::find_if(compiled, [&](const CompiledRule& each) { return each.matches(spec, *job); });
+    const auto index = static_cast<std::size_t>(rule - compiled.begin());
+    found.push_back(
+        {index, {index == rules.size() ? nullptr : &rules[index], job, failure_condition(spec, *job)->since}});
   }
-  return {nullptr, first_failed(spec, failed, [](const JobView&) { return true; })};
+  std::ranges::stable_sort(found, {}, [](const auto& each) { return std::pair(each.first, each.second.since); });
+  std::vector<Match> out;
+  for (auto& [index, match] : found) out.push_back(std::move(match));
+  return out;
 }
 
 /// Nothing for a Job whose labels name no replica of the spec: a user may have edited them, and the status must not
@@ -100,14 +116,13 @@ FailureDecision apply_failure_policy(const JobSetSpec& spec, const JobSetStatus&
                                      const std::vector<JobPtr>& failed) {
   FailureDecision out;
   if (!spec.failure) {
-    const JobPtr first = first_failed(spec, failed, [](const JobView&) { return true; });
-    out.failed = {"FailedJobs", with_first_failed("jobset failed due to one or more job failures", *first)};
+    const auto first =
+        std::ranges::min_element(failed, {}, [&](const JobPtr& job) { return failure_condition(spec, *job)->since; });
+    out.failed = {"FailedJobs", with_first_failed("jobset failed due to one or more job failures", **first)};
     return out;
   }
-  std::vector<JobPtr> rest = failed;
   int counted = status.all_counted_restarts();
-  while (!rest.empty()) {
-    const Match match = find_match(spec, rest);
+  for (const Match& match : match_rules(spec, failed)) {
     const FailureAction action = match.action();
     if (action == FailureAction::kFailJobSet) {
       out.failed = {"FailJobSetFailurePolicyAction",
@@ -128,7 +143,6 @@ FailureDecision apply_failure_policy(const JobSetSpec& spec, const JobSetStatus&
       return out;
     }
     out.job_restarts.push_back(*std::move(restart));
-    std::erase(rest, match.job);
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/base/earlier.h"
 #include "controllers/jobset/labels.h"
 #include "controllers/jobset/restart_overlap.h"
 
@@ -42,9 +43,7 @@ class DeletionPlanner {
  private:
   void add(const JobPtr& job, Step step) { out_.jobs.push_back({job, step}); }
 
-  void requeue_at(Timestamp time) {
-    out_.requeue_after = std::min(out_.requeue_after.value_or(time - now_), time - now_);
-  }
+  void requeue_at(Timestamp time) { set_earlier(out_.requeue_after, Duration(time - now_)); }
 
   /// Until when the deletion waits; empty if it does not.
   [[nodiscard]] std::optional<Timestamp> suspend_deadline(const JobView& job) const {
@@ -59,7 +58,8 @@ class DeletionPlanner {
       requeue_at(stuck);
       return add(job, Step::kTerminating);
     }
-    add(job, Step::kForce);
+    // Otherwise it waits for another finalizer, whatever is deleted.
+    add(job, job->foreground_deletion ? Step::kForce : Step::kTerminating);
   }
 
   const JobSetSpec& spec_;

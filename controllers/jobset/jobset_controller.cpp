@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/plan/service.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::jobset {
@@ -39,7 +40,9 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
                   std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
-  controller.watches(services);
+  controller.watches<ServiceView>(services, [](const ServiceView& service) {
+    return plan::workloads_of(service, kJobSets.kind, tpu::kJobSetName);
+  });
   controller.watches(claims);
   for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting_pod);
   return controller;

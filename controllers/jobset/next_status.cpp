@@ -36,7 +36,7 @@ class UpstreamConditions {
   void set_false(std::string_view type, const std::string& reason, const std::string& message) {
     if (find_condition(conditions_, type) != nullptr) set(type, "False", reason, message, EventType::kNormal);
   }
-  /// Keeps reason and message, without an event. A condition that is False already follows the generation.
+  /// Keeps reason and message, without an event.
   void end(std::string_view type) {
     if (find_condition(conditions_, type) == nullptr) return;
     const Json before = *find_condition(conditions_, type);
@@ -233,6 +233,7 @@ JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, p
   set_own_conditions(state, decisions, status.conditions, changes);
   tpu::update_waiting_conditions(state.seen.waiting, pod_progress(state, decisions), state.spec.generation,
                                  state.seen.now, status.conditions);
+  plan::set_observed_generation(status.conditions, state.spec.generation);
   return status;
 }
 
@@ -248,6 +249,7 @@ JobSetStatus refused_status(const JobSetState& state, const Problem& refusal, pl
   }
   tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, state.spec.generation, state.seen.now,
                                  status.conditions);
+  plan::set_observed_generation_unless_true(status.conditions, state.spec.generation);
   return status;
 }
 

@@ -22,7 +22,7 @@ using plan::EventType;
 using plan::Propagation;
 
 /// The stages of a plan.
-enum class Stage : std::uint8_t { kDeletes, kResources, kStartTimes, kJobs };
+enum class Stage : std::uint8_t { kDeletes, kSuspends, kResources, kStartTimes, kJobs };
 
 std::string jobs_of(const std::vector<std::string>& names) {
   return fmt::format("{} job{} ({})", names.size(), names.size() == 1 ? "" : "s", plan::join_names(names));
@@ -143,7 +143,7 @@ void render_service(const JobSetState& state, const plan::ServiceDecision& decis
     action.failure_reason = kServiceCreationFailed;
     changes.add(Stage::kResources, std::move(action));
     changes.reasons.push_back(fmt::format("headless service {} drifted: restoring it", live.key.name));
-  } else if (decision.kind == Kind::kConflict) {
+  } else if (decision.kind == Kind::kConflict || decision.kind == Kind::kWait) {
     changes.requeue_within(plan::kConflictRetry);
   }
 }
@@ -184,7 +184,7 @@ void render_creations(const JobSetSpec& spec, const std::vector<NewJob>& jobs,
 void render_suspension(const std::vector<JobPtr>& jobs, Changes& changes) {
   std::vector<std::string> names;
   for (const JobPtr& job : jobs) {
-    changes.add(Stage::kJobs, patch_job(*job, {{"spec", {{"suspend", true}}}}));
+    changes.add(Stage::kSuspends, patch_job(*job, {{"spec", {{"suspend", true}}}}));
     names.push_back(job->key.name);
   }
   if (!names.empty()) changes.reasons.push_back("suspending " + jobs_of(names));
@@ -219,8 +219,9 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
 plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {
   Changes changes;
-  // A delete that fails stops the next stages, but not the other deletes.
+  // One that fails stops the next stages, but no other of its own.
   changes.stage(Stage::kDeletes).independent = true;
+  changes.stage(Stage::kSuspends).independent = true;
   render_deletions(decisions.previous, "they belong to a previous attempt", state.seen.now, changes);
   if (decisions.cleanup) render_cleanup(state, *decisions.cleanup, changes);
   if (decisions.completed) {
@@ -230,10 +231,11 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
   if (const auto& children = decisions.children; children) {
     render_service(state, decisions.service, changes);
     render_claims(state.spec, children->create_claims, changes);
-    render_resizes(children->resize, changes);
-    render_creations(state.spec, children->create, builder, changes);
     render_suspension(children->suspend, changes);
+    render_resizes(children->resize, changes);
+    // Before the creations: one that fails, such as at a quota, does not hold back Jobs that exist.
     render_resume(children->resume, changes);
+    render_creations(state.spec, children->create, builder, changes);
   }
   // As in upstream, events of changed conditions precede those of failure policy actions.
   const JobSetStatus status = next_status(state, decisions, changes);

@@ -10,12 +10,10 @@ namespace tpuslice::jobset {
 /// Whether the Job may be deleted before its pods (spec.restart_at_failure_target). Quota must cover the pods of both
 /// Jobs. All of these must hold:
 ///
-/// - the pods of the replacement are gated, and belong to the slice of the Job's pods, so the slice controller releases
-/// them
-///   only after all of those are deleted;
-/// - the Job creates no more pods, or all of them are ready, so that the Job controller has no expectations left that
-/// the
-///   replacement would inherit (kubernetes#142142, kubernetes#131917; docs/adr/0015 describes the remaining race);
+/// - the pods of the replacement are gated and belong to the slice of the Job's pods, so the slice controller releases
+///   them only after all of those are deleted;
+/// - the Job creates no more pods, or all of them are ready: the replacement inherits no expectations of the Job
+///   controller (kubernetes#142142, kubernetes#131917; docs/adr/0015 describes the remaining race);
 /// - neither the Job nor the JobSet is suspended: a user who suspends waits until the pods are deleted.
 ///
 /// `replacements` builds the Jobs of the next attempt.

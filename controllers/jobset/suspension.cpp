@@ -4,18 +4,10 @@
 #include <array>
 
 #include "controllers/jobset/labels.h"
+#include "controllers/plan/drift.h"
 
 namespace tpuslice::jobset {
 namespace {
-
-/// Members of `desired` that differ in `live`; null if there are none.
-Json changed_members(const Json& live, const Json& desired) {
-  Json out;
-  for (const auto& [key, value] : desired.items()) {
-    if (!live.is_object() || !live.contains(key) || live[key] != value) out[key] = value;
-  }
-  return out;
-}
 
 /// `live` followed by the elements of `desired` that it lacks; null if it lacks none.
 Json union_of(const Json& live, const Json& desired) {
@@ -36,11 +28,11 @@ Json member_of(const Json& json, std::initializer_list<std::string_view> path) {
 Json template_patch(const Json& live, const Json& desired) {
   Json patch;
   for (const char* map : {"labels", "annotations"}) {
-    Json changed = changed_members(member_of(live, {"metadata", map}), member_of(desired, {"metadata", map}));
+    Json changed = plan::restore_patch(member_of(desired, {"metadata", map}), member_of(live, {"metadata", map}));
     if (!changed.is_null()) patch["metadata"][map] = std::move(changed);
   }
   Json selector =
-      changed_members(member_of(live, {"spec", "nodeSelector"}), member_of(desired, {"spec", "nodeSelector"}));
+      plan::restore_patch(member_of(desired, {"spec", "nodeSelector"}), member_of(live, {"spec", "nodeSelector"}));
   if (!selector.is_null()) patch["spec"]["nodeSelector"] = std::move(selector);
   for (const char* list : {"tolerations", "schedulingGates"}) {
     Json changed = union_of(member_of(live, {"spec", list}), member_of(desired, {"spec", list}));

@@ -155,7 +155,8 @@ std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
 }
 
 std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
-                                                 GroupTemplates& templates, const Group& group) {
+                                                 const ServicesByName& services, GroupTemplates& templates,
+                                                 const Group& group) {
   const std::shared_ptr<const GroupTemplate> group_template = templates.find(group.revision_key());
   if (group_template == nullptr) {
     return {{.problem = {"RevisionMissing",
@@ -164,22 +165,32 @@ std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec
   }
   const Leader leader = Leader::read(spec, *group.leader, group.index, *group_template);
   std::vector<ChildDecision> children;
-  if (group_template->service_per_group) children.push_back(decide_service(build_group_service(spec, leader), seen));
+  if (group_template->service_per_group)
+    children.push_back(decide_service(build_group_service(spec, leader), services));
   children.push_back(WorkerSetDecider(spec, seen, group, templates, group_template, leader).decide());
   return children;
 }
 
-ChildDecision decide_service(const Json& desired, const LeaderWorkerSetObserved& seen) {
+ServicesByName::ServicesByName(const std::vector<ServicePtr>& services) {
+  for (const ServicePtr& service : services) by_name_.emplace(service->key.name, service.get());
+}
+
+const ServiceView* ServicesByName::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+ChildDecision decide_service(const Json& desired, const ServicesByName& services) {
   using enum plan::ServiceDecision::Kind;
   const Object service(desired);
   const std::string& name = service.key().name;
-  const auto found = std::ranges::find(seen.services, name, [](const ServicePtr& each) { return each->key.name; });
-  const ServiceView* const live = found == seen.services.end() ? nullptr : found->get();
+  const ServiceView* const live = services.find(name);
   plan::ServiceDecision decision = plan::decide_headless_service(desired, live);
   switch (decision.kind) {
     case kNone:
-    case kWait:
       return {};
+    case kWait:
+      return {.requeue_after = plan::kConflictRetry};  // A service of another owner causes no event for this set.
     case kCreate:
       return write(Action::create(kServices, service), fmt::format("service {} is missing: creating it", name));
     case kPatch:

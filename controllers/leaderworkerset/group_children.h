@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controllers/leaderworkerset/decisions.h"
@@ -29,12 +30,24 @@ class GroupTemplates {
   std::shared_ptr<const LeaderWorkerSetSpec> spec_;  ///< Null until used.
 };
 
+/// Borrows from the list.
+class ServicesByName {
+ public:
+  explicit ServicesByName(const std::vector<ServicePtr>& services);
+  /// Null without one.
+  [[nodiscard]] const ServiceView* find(std::string_view name) const;
+
+ private:
+  std::map<std::string_view, const ServiceView*> by_name_;
+};
+
 /// Creates or repairs the children of `group`, which has a leader, from the revision of that leader.
 [[nodiscard]] std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec,
                                                                const LeaderWorkerSetObserved& seen,
+                                                               const ServicesByName& services,
                                                                GroupTemplates& templates, const Group& group);
 
 /// Creates or repairs the service `desired`.
-[[nodiscard]] ChildDecision decide_service(const Json& desired, const LeaderWorkerSetObserved& seen);
+[[nodiscard]] ChildDecision decide_service(const Json& desired, const ServicesByName& services);
 
 }  // namespace tpuslice::leaderworkerset

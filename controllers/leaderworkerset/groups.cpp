@@ -63,22 +63,20 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
                                const StatefulSetView* leader_set, const std::vector<Revision>& revisions, int count) {
   std::map<int, Group> groups;
   for (int i = 0; i < count; ++i) groups[i].index = i;
-  const auto group_at = [&](int index) -> Group& {
-    groups[index].index = index;
-    return groups[index];
-  };
   for (const PodPtr& pod : seen.pods) {
     const std::optional<int> index = parse_group_index(spec, pod->key.name);
-    if (index && leader_set != nullptr && belongs_to(pod->controller, leader_set->uid)) group_at(*index).leader = pod;
+    if (!index || *index >= kMaxGroups) continue;
+    if (leader_set == nullptr || !belongs_to(pod->controller, leader_set->uid)) continue;
+    groups[*index].index = *index;
+    groups[*index].leader = pod;
   }
   std::map<std::string, Group*, std::less<>> by_worker_set;
   for (const StatefulSetPtr& set : seen.stateful_sets) {
     const std::optional<int> index = parse_group_index(spec, set->key.name);
-    if (!index) continue;
-    const auto found = groups.find(*index);
-    const bool ours = found != groups.end() && found->second.leader != nullptr &&
-                      belongs_to(set->controller, found->second.leader->uid);
-    Group& group = group_at(*index);
+    const auto found = index ? groups.find(*index) : groups.end();
+    if (found == groups.end()) continue;
+    Group& group = found->second;
+    const bool ours = group.leader != nullptr && belongs_to(set->controller, group.leader->uid);
     (ours ? group.worker_set : group.other_set) = set;
     if (ours) by_worker_set.emplace(set->uid, &group);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/workloads/leaderworkerset/spec.h"
+#include "api/workloads/limits.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/leaderworkerset/revisions.h"
 
@@ -31,7 +32,11 @@ struct Group {
   [[nodiscard]] bool complete() const;
 };
 
-/// Groups 0 to `count` - 1, and higher ones that still have objects. `leader_set` is null if it does not exist.
+/// Groups of a set with the largest surge.
+inline constexpr int kMaxGroups = 2 * static_cast<int>(workloads::kMaxChildren);
+
+/// Groups 0 to `count` - 1, and higher ones below kMaxGroups that still have a leader. `leader_set` is null if it does
+/// not exist.
 [[nodiscard]] std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                              const StatefulSetView* leader_set, const std::vector<Revision>& revisions,
                                              int count);

@@ -58,7 +58,11 @@ History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
 std::vector<Revision> expired_revisions(const History& history, const std::vector<Group>& groups,
                                         const StatefulSetView* leader_set, int limit) {
   std::set<std::string, std::less<>> used = {history.desired, revision_key_of(leader_set)};
-  for (const Group& group : groups) used.insert(group.revision_key());
+  for (const Group& group : groups) {
+    // Created with the revision that the group had, which no object names meanwhile.
+    if (leader_set != nullptr && group.leader == nullptr && group.index < leader_set->partition()) return {};
+    used.insert(group.revision_key());
+  }
   std::vector<const Json*> kept;
   std::vector<const Revision*> unused;
   for (const Revision& revision : history.revisions) {

@@ -1,6 +1,7 @@
 #include "controllers/leaderworkerset/leader_set.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "controllers/leaderworkerset/labels.h"
@@ -38,7 +39,9 @@ Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& sta
   const StringMap annotations = {{std::string(kReplicas), std::to_string(spec.replicas)}};
   const StringMap selector = {{std::string(tpu::kLwsName), spec.key.name},
                               {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)}};
-  const int unavailable = std::max(1, spec.rollout.max_unavailable + spec.rollout.max_surge);
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t unavailable =
+      std::clamp(std::int64_t{spec.rollout.max_unavailable} + spec.rollout.max_surge, std::int64_t{1}, kMax);
   Json set_spec = {
       {"podManagementPolicy", "Parallel"},
       {"replicas", state.replicas},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/leaderworkerset/leaderworkerset_reconciler.h"
+#include "controllers/plan/service.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -37,15 +38,9 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
   controller.watches<StatefulSetView>(stateful_sets, set_of<StatefulSetView>);
   controller.watches<PodView>(pods, set_of<PodView>);
   controller.watches(revisions);
-  // Group services are owned by pods, and services with our names may have other owners.
+  // Group services are owned by pods.
   controller.watches<ServiceView>(services, [](const ServiceView& service) {
-    std::vector<ObjectKey> keys;
-    const auto name = service.selector.find(tpu::kLwsName);
-    if (name != service.selector.end()) keys.push_back({service.key.namespace_name, name->second});
-    if (service.controller && service.controller->kind == kLeaderWorkerSets.kind) {
-      keys.push_back({service.key.namespace_name, service.controller->name});
-    }
-    return keys;
+    return plan::workloads_of(service, kLeaderWorkerSets.kind, tpu::kLwsName);
   });
   return controller;
 }

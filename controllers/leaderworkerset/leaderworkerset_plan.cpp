@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "api/base/strings.h"
 #include "api/workloads/limits.h"
 #include "controllers/leaderworkerset/decisions.h"
@@ -29,15 +30,6 @@ using plan::Action;
 using plan::Plan;
 
 using Requeue = std::optional<Duration>;
-
-/// Groups of a set with the largest surge.
-constexpr std::int64_t kMaxLeaders = 2 * workloads::kMaxChildren;
-
-/// The earlier of both.
-Requeue earlier(Requeue a, Requeue b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
 
 /// Groups to restart now, and why others are not.
 struct Restarts {
@@ -71,18 +63,20 @@ class Planner {
       out.revision.write = {Action::create(kControllerRevisions, Object(*history_.missing)),
                             fmt::format("revision {} is missing: creating it", history_.desired)};
     }
-    if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), observed_);
+    const ServicesByName services(observed_.services);
+    if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
     Restarts restarts = decide_restarts();
     out.leader_set = decide_leader_set(step, restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
-    out.requeue_after = earlier(restarts.requeue_after, until_stuck());
+    out.requeue_after = restarts.requeue_after;
+    if (const Requeue stuck = until_stuck()) set_earlier(out.requeue_after, *stuck);
     GroupTemplates templates(history_.revisions, observed_.set);
     for (const Group& group : groups_) {
       if (out.group_children.size() >= workloads::kMaxCreatesPerPlan) break;
       if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
-      for (ChildDecision& child : decide_group_children(spec_, observed_, templates, group)) {
+      for (ChildDecision& child : decide_group_children(spec_, observed_, services, templates, group)) {
         if (child.write || child.problem || child.requeue_after) out.group_children.push_back(std::move(child));
       }
     }
@@ -97,10 +91,10 @@ class Planner {
 
   // Of the live leader set, which users may edit: no more than replicas and surge of the largest set.
   [[nodiscard]] int leader_replicas() const {
-    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min(leader_set_->replicas(), kMaxLeaders));
+    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min<std::int64_t>(leader_set_->replicas(), kMaxGroups));
   }
   [[nodiscard]] int partition() const {
-    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min(leader_set_->partition(), kMaxLeaders));
+    return leader_set_ == nullptr ? 0 : static_cast<int>(std::min<std::int64_t>(leader_set_->partition(), kMaxGroups));
   }
 
   [[nodiscard]] plan::ObjectReference name_of_revision() const {
@@ -127,6 +121,7 @@ class Planner {
     const auto annotation = spec_.annotations.find(kMaxRestarts);
     const std::optional<int> limit =
         annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
+    bool changed = false;
     for (const Group& group : groups_) {
       if (!has_lasting_leader(group)) continue;
       std::optional<GroupFailure> failure = failure_of(spec_, group, options_);
@@ -135,12 +130,15 @@ class Planner {
       switch (decision.kind) {
         case RestartDecision::Kind::kRestart:
           records[group.index] = decision.record;
+          changed = true;
           out.deletions[group.index] = {group, std::move(failure)};
           break;
         case RestartDecision::Kind::kBackOff:
-          out.requeue_after = earlier(out.requeue_after, decision.due - observed_.now);
+          set_earlier(out.requeue_after, Duration(decision.due - observed_.now));
           break;
         case RestartDecision::Kind::kExhausted:
+          changed = changed || records[group.index] != decision.record;
+          records[group.index] = decision.record;
           out.problems.push_back(
               {"RestartsExhausted",
                fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
@@ -148,7 +146,7 @@ class Planner {
           break;
       }
     }
-    if (!out.deletions.empty()) out.records = format_restarts(records, leader_replicas());
+    if (changed) out.records = format_restarts(records, leader_replicas(), observed_.now, options_);
     return out;
   }
 
@@ -185,7 +183,7 @@ class Planner {
     Requeue out;
     for (const Group& group : groups_) {
       const std::optional<Timestamp> stuck = stuck_from(group);
-      if (stuck && *stuck > observed_.now) out = earlier(out, *stuck - observed_.now);
+      if (stuck && *stuck > observed_.now) set_earlier(out, Duration(*stuck - observed_.now));
     }
     return out;
   }
@@ -219,6 +217,11 @@ class Planner {
   const std::vector<Group> groups_;
 };
 
+/// Of a deleted LeaderWorkerSet of the same name: the garbage collector deletes its leader set.
+bool has_earlier_owner(const StatefulSetView& leader_set, const LeaderWorkerSetSpec& spec) {
+  return plan::ownership(spec.owner, leader_set.controller) == plan::Ownership::kEarlierOwner;
+}
+
 }  // namespace
 
 Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
@@ -226,7 +229,7 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
   const Json before = plan::status_of(seen.set);
   plan::Changes changes;
-  if (const Problem refusal = webhook::refusal(webhook::validate_leaderworkerset(seen.set.json(), nullptr))) {
+  if (const Problem refusal = webhook::refusal(webhook::validate_stored_leaderworkerset(seen.set.json()))) {
     Json status = refused_status(before, spec, refusal, seen.now, changes);
     changes.reasons.push_back("the spec is refused: " + refusal.message);
     return to_plan(std::move(changes), before, std::move(status));
@@ -234,7 +237,9 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const auto found =
       std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
   const StatefulSetView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
-  if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Created again after its deletion.
+  if (leader_set != nullptr && (leader_set->deletion || has_earlier_owner(*leader_set, spec))) {
+    return Plan{.requeue_after = plan::kConflictRetry};  // Created again after its deletion.
+  }
   if (leader_set != nullptr && (!leader_set->controller || leader_set->controller->uid != spec.uid)) {
     const Problem conflict{"LeaderSetConflict",
                            fmt::format("StatefulSet {} does not belong to this LeaderWorkerSet: delete or rename one",

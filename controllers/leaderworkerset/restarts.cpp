@@ -34,6 +34,15 @@ std::string unadmitted_pod(const Group& group) {
   return worker == group.workers.end() ? std::string() : (*worker)->key.name;
 }
 
+Duration backoff_of(const RestartRecord& record, const Options& options) {
+  return exponential_backoff(std::max(record.count, 1), options.first_backoff, options.max_backoff);
+}
+
+/// A group that fails later has run for Options::reset_after.
+Timestamp reset_time(const RestartRecord& record, const Options& options) {
+  return record.last + backoff_of(record, options) + options.reset_after;
+}
+
 bool has_started(const Group& group) {
   const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
   return static_cast<int>(group.workers.size()) == group.size - 1 && started(group.leader) &&
@@ -50,17 +59,28 @@ RestartRecords read_restarts(const std::string& annotation) {
     const std::optional<int> group = parse_count(key);
     const std::optional<Timestamp> last = parse_rfc3339(string_at(value, {"last"}));
     if (!group || !last) continue;
-    records[*group] = {string_at(value, {"leader"}), static_cast<int>(int_at(value, {"count"})), *last};
+    records[*group] = {string_at(value, {"leader"}), static_cast<int>(int_at(value, {"count"})), *last,
+                       string_at(value, {"exhausted"})};
   }
   return records;
 }
 
-std::string format_restarts(const RestartRecords& records, int count) {
+std::string format_restarts(const RestartRecords& records, int count, Timestamp now, const Options& options) {
+  std::vector<const RestartRecords::value_type*> kept;
+  for (const auto& each : records) {
+    const auto& [group, record] = each;
+    if (group < count && (!record.exhausted.empty() || now < reset_time(record, options))) kept.push_back(&each);
+  }
+  if (kept.size() > kMaxRestartRecords) {
+    std::ranges::sort(kept, std::ranges::greater(), [](const auto* each) { return each->second.last; });
+    kept.resize(kMaxRestartRecords);
+  }
   Json json = Json::object();
-  for (const auto& [group, record] : records) {
-    if (group >= count) continue;
-    json[std::to_string(group)] = {
-        {"leader", record.leader}, {"count", record.count}, {"last", format_rfc3339(record.last)}};
+  for (const auto* each : kept) {
+    const auto& [group, record] = *each;
+    Json& entry = json[std::to_string(group)];
+    entry = {{"leader", record.leader}, {"count", record.count}, {"last", format_rfc3339(record.last)}};
+    if (!record.exhausted.empty()) entry["exhausted"] = record.exhausted;
   }
   return json.empty() ? std::string() : json.dump();
 }
@@ -90,22 +110,25 @@ std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Gr
 
 RestartDecision decide_restart(const Group& group, const RestartRecords& records, std::optional<int> limit,
                                Timestamp now, const Options& options) {
-  RestartRecord record{group.leader->uid, 0, now};
+  using enum RestartDecision::Kind;
+  const std::string& leader = group.leader->uid;
+  RestartRecord record{leader, 0, now};
   if (const auto found = records.find(group.index); found != records.end()) {
-    // Already counted; the leader was not deleted yet.
-    if (found->second.leader == group.leader->uid) return {RestartDecision::Kind::kRestart, found->second, now};
-    const Duration wait =
-        exponential_backoff(std::max(found->second.count, 1), options.first_backoff, options.max_backoff);
-    const Timestamp last = found->second.last;
-    if (now < last + wait + options.reset_after) {
-      record.count = found->second.count;
-      if (limit && record.count >= *limit) return {RestartDecision::Kind::kExhausted, found->second, now};
-      if (now < last + wait) return {RestartDecision::Kind::kBackOff, found->second, last + wait};
+    RestartRecord before = found->second;
+    if (before.leader == leader) return {kRestart, before, now};  // Already counted; the leader was not deleted yet.
+    if (before.exhausted == leader || now < reset_time(before, options)) {
+      if (limit && before.count >= *limit) {
+        before.exhausted = leader;
+        return {kExhausted, before, now};
+      }
+      const Timestamp due = before.last + backoff_of(before, options);
+      if (now < due) return {kBackOff, before, due};
+      record.count = before.count;
     }
   }
-  if (limit && *limit <= 0) return {RestartDecision::Kind::kExhausted, record, now};
+  if (limit && *limit <= 0) return {kExhausted, {{}, 0, now, leader}, now};
   ++record.count;
-  return {RestartDecision::Kind::kRestart, record, now};
+  return {kRestart, record, now};
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -17,13 +17,21 @@ struct RestartRecord {
   std::string leader;  ///< UID of the leader that the restart deletes.
   int count = 0;       ///< Restarts in a row: Options::reset_after did not pass between them.
   Timestamp last;
+  std::string exhausted = {};  ///< UID of the leader with which the group failed when no restart was left.
+
+  friend bool operator==(const RestartRecord&, const RestartRecord&) = default;
 };
 using RestartRecords = std::map<int, RestartRecord>;  ///< By group.
 
 /// Invalid entries are skipped.
 [[nodiscard]] RestartRecords read_restarts(const std::string& annotation);
-/// JSON of the records of groups below `count`; empty if there are none.
-[[nodiscard]] std::string format_restarts(const RestartRecords& records, int count);
+/// JSON of the records of groups below `count` that still matter at `now`, the latest kMaxRestartRecords; empty if
+/// there are none.
+[[nodiscard]] std::string format_restarts(const RestartRecords& records, int count, Timestamp now,
+                                          const Options& options);
+
+/// An object has no more than 256 KiB of annotations, and a record takes about 100 bytes.
+inline constexpr std::size_t kMaxRestartRecords = 1000;
 
 /// Why a group must be restarted.
 struct GroupFailure {
@@ -43,7 +51,7 @@ struct RestartDecision {
     kExhausted,  ///< The limit is reached.
   };
   Kind kind = Kind::kRestart;
-  RestartRecord record;  ///< kRestart: includes this restart.
+  RestartRecord record;  ///< kRestart: includes this restart. kExhausted: of this leader.
   Timestamp due;
 };
 

@@ -8,7 +8,9 @@ namespace {
 class Stepper {
  public:
   explicit Stepper(const RolloutState& state)
-      : state_(state), surge_(std::min(state.policy.max_surge, state.replicas)) {}
+      : state_(state),
+        surge_(std::min(state.policy.max_surge, state.replicas)),
+        unavailable_(std::min(state.policy.max_unavailable, state.replicas)) {}
 
   [[nodiscard]] RolloutStep step() const {
     if (!state_.leader_set) return {state_.policy.partition, state_.replicas};
@@ -39,7 +41,7 @@ class Stepper {
   /// The lowest partition that keeps the required number of groups ready, or all that are ready if there are fewer.
   [[nodiscard]] int min_partition(int replicas) const {
     const int now = state_.leader_set->partition;
-    const int required_ready = std::min(ready_after(now, replicas), state_.replicas - state_.policy.max_unavailable);
+    const int required_ready = std::min(ready_after(now, replicas), state_.replicas - unavailable_);
     int least = 0;
     for (int ready = ready_after(0, replicas); least < now && ready < required_ready; ++least) {
       if (least < replicas && is_ready(least) && !is_updated(least)) ++ready;
@@ -87,7 +89,7 @@ class Stepper {
       if (!is_ready(group) || !is_updated(group)) ++pending;
       any_outdated = any_outdated || at(group).outdated;
     }
-    const int needed = pending > surge_ ? surge_ : std::max(0, pending - state_.policy.max_unavailable);
+    const int needed = pending > surge_ ? surge_ : std::max(0, pending - unavailable_);
     return any_outdated ? needed : std::min(needed, std::max(0, state_.leader_set->replicas - state_.replicas));
   }
 
@@ -103,14 +105,14 @@ class Stepper {
       if (is_ready(group)) last = group + 1;
     }
     int ready = ready_after(partition, desired);
-    for (; desired < last && ready < state_.replicas - state_.policy.max_unavailable; ++desired) {
+    for (; desired < last && ready < state_.replicas - unavailable_; ++desired) {
       if (stays_ready(desired, partition)) ++ready;
     }
     return desired;
   }
 
   [[nodiscard]] int lower_partition(int now) const {
-    const int room = state_.policy.max_unavailable + surge_ - (state_.replicas + surge_ - now);
+    const int room = unavailable_ + surge_ - (state_.replicas + surge_ - now);
     int done = 0;
     while (done < now && is_ready(now - 1 - done) && is_updated(now - 1 - done)) ++done;
     const int base = std::max(0, now - done - room);
@@ -125,6 +127,7 @@ class Stepper {
 
   const RolloutState& state_;
   const int surge_;
+  const int unavailable_;
 };
 
 }  // namespace

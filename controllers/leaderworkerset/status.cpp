@@ -59,11 +59,6 @@ class Phases {
       set(phase.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
     }
   }
-  /// Only observedGeneration changes.
-  void keep(const Phase& phase) {
-    if (is_condition_true(conditions_, phase.type)) return set_true(phase);
-    set_false(phase);
-  }
   /// Whether a status or the generation changed.
   [[nodiscard]] bool changed() const { return changed_; }
 
@@ -88,11 +83,7 @@ Phase set_phases(const Counts& counts, int replicas, Phases& phases) {
     return kAllReady;
   }
   phases.set_false(kAllReady);
-  if (counts.updating) {
-    phases.set_true(kUpdating);
-  } else {
-    phases.keep(kUpdating);
-  }
+  if (counts.updating) phases.set_true(kUpdating);
   phases.set_true(kGroupsProgressing);
   return counts.updating ? kUpdating : kGroupsProgressing;
 }
@@ -160,6 +151,7 @@ Json next_status(const Json& before, const StatusInput& input, plan::Changes& ch
   set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);
   tpu::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,
                                  conditions);
+  plan::set_observed_generation(conditions, input.spec.generation);
   status["conditions"] = std::move(conditions);
   return status;
 }
@@ -176,6 +168,7 @@ Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const P
                             now);
   }
   tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, spec.generation, now, conditions);
+  plan::set_observed_generation_unless_true(conditions, spec.generation);
   status["conditions"] = std::move(conditions);
   return status;
 }
@@ -187,6 +180,8 @@ Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const 
   plan::set_accepted(conditions, {}, spec.generation, now);
   set_groups_healthy(conditions, spec, conflict, now, changes);
   tpu::update_waiting_conditions({}, {}, spec.generation, now, conditions);
+  plan::set_observed_generation_unless_true(conditions, spec.generation);
+  status["observedGeneration"] = spec.generation;
   status["conditions"] = std::move(conditions);
   return status;
 }

@@ -34,13 +34,16 @@ void restore_exactly(const Json& desired, const Json& live, Json& patch) {
 
 }  // namespace
 
+Ownership ownership(const ControllerRef& owner, const std::optional<ControllerRef>& live) {
+  if (!live) return Ownership::kOther;
+  if (live->uid == owner.uid) return Ownership::kOwned;
+  const bool same_name = live->kind == owner.kind && live->name == owner.name && live->api_version == owner.api_version;
+  return same_name ? Ownership::kEarlierOwner : Ownership::kOther;
+}
+
 Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live) {
   const std::optional<ControllerRef> owner = Object(desired).controller();
-  if (!live || !owner) return Ownership::kOther;
-  if (live->uid == owner->uid) return Ownership::kOwned;
-  const bool same_name =
-      live->kind == owner->kind && live->name == owner->name && live->api_version == owner->api_version;
-  return same_name ? Ownership::kEarlierOwner : Ownership::kOther;
+  return owner ? ownership(*owner, live) : Ownership::kOther;
 }
 
 std::string describe_owner(const Json& desired, const std::optional<ControllerRef>& live) {

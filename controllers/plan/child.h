@@ -12,7 +12,7 @@ namespace tpuslice::plan {
 
 struct ChildDecision {
   enum class Kind : std::uint8_t {
-    kNone,      ///< The live object will do.
+    kNone,      ///< The live object is up to date.
     kCreate,    ///< There is none.
     kPatch,     ///< It drifted: apply `patch`.
     kWait,      ///< It is being deleted, or the garbage collector will delete it: create it again then.
@@ -29,6 +29,8 @@ enum class Ownership : std::uint8_t {
   kEarlierOwner,  ///< By an earlier workload of the same kind and name: the garbage collector deletes it.
   kOther,
 };
+[[nodiscard]] Ownership ownership(const ControllerRef& owner, const std::optional<ControllerRef>& live);
+/// Of the controller of `desired`.
 [[nodiscard]] Ownership ownership(const Json& desired, const std::optional<ControllerRef>& live);
 
 /// "role default/train belongs to JobSet other", of the live object with the kind and name of `desired`.

@@ -3,6 +3,13 @@
 #include "api/types/utf8.h"
 
 namespace tpuslice::plan {
+namespace {
+
+void set_generation(Json& condition, std::int64_t generation) {
+  if (condition.is_object() && condition.contains("observedGeneration")) condition["observedGeneration"] = generation;
+}
+
+}  // namespace
 
 bool set_own_condition(Json& conditions, std::string_view type, const Problem& problem, std::string_view message,
                        std::int64_t generation, Timestamp now) {
@@ -21,6 +28,16 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
 
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now) {
   return set_own_condition(conditions, kAccepted, refusal, "the spec is valid", generation, now);
+}
+
+void set_observed_generation(Json& conditions, std::int64_t generation) {
+  for (Json& condition : conditions) set_generation(condition, generation);
+}
+
+void set_observed_generation_unless_true(Json& conditions, std::int64_t generation) {
+  for (Json& condition : conditions) {
+    if (string_at(condition, {"status"}) != "True") set_generation(condition, generation);
+  }
 }
 
 }  // namespace tpuslice::plan

@@ -1,4 +1,6 @@
-// Conditions of ours, tpuslice.dev/<Name>: positive, always present on a reconciled object, with observedGeneration.
+// Conditions of ours, tpuslice.dev/<Name>: positive, always present on a reconciled object. The observedGeneration of
+// all conditions, ours and upstream's: `kubectl wait` ignores a condition whose observedGeneration is older than the
+// object's.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +21,11 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
 
 /// Sets kAccepted. Returns whether status or message changed.
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now);
+
+/// Sets observedGeneration of all conditions that have one. For a status computed from that generation of the spec.
+void set_observed_generation(Json& conditions, std::int64_t generation);
+
+/// The same, except for True conditions. For a refused spec: what holds of the accepted one does not hold of it.
+void set_observed_generation_unless_true(Json& conditions, std::int64_t generation);
 
 }  // namespace tpuslice::plan

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "api/types/json_text.h"
 #include "api/types/utf8.h"
 
@@ -118,8 +119,7 @@ Json status_of(const Object& object) {
 }
 
 void requeue_within(std::optional<Duration>& requeue_after, Duration time) {
-  const Duration positive = std::max<Duration>(time, std::chrono::milliseconds(1));
-  requeue_after = std::min(requeue_after.value_or(positive), positive);
+  set_earlier(requeue_after, std::max<Duration>(time, std::chrono::milliseconds(1)));
 }
 
 std::string summary(const std::vector<std::string>& reasons) {

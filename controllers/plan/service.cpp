@@ -124,6 +124,14 @@ ServiceDecision patch_or_none(Json patch) {
 
 }  // namespace
 
+std::vector<ObjectKey> workloads_of(const ServiceView& service, std::string_view kind, std::string_view label) {
+  std::vector<ObjectKey> keys;
+  const auto add = [&](const std::string& name) { keys.push_back({service.key.namespace_name, name}); };
+  if (const auto name = service.selector.find(label); name != service.selector.end()) add(name->second);
+  if (service.controller && service.controller->kind == kind) add(service.controller->name);
+  return keys;
+}
+
 ServiceDecision decide_headless_service(const Json& desired, const ServiceView* live) {
   if (live == nullptr) return {Kind::kCreate};
   if (live->deletion) return {Kind::kWait};

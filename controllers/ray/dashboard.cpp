@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/percent.h"
 #include "api/base/strings.h"
 #include "api/types/utf8.h"
 #include "controllers/raycluster/labels.h"
@@ -17,20 +18,6 @@ namespace {
 
 /// Of a user's document: one application takes a few hundred values.
 constexpr JsonLimits kAnswerLimits{.bytes = 1U << 20U, .values = 50'000, .depth = 32};
-
-/// Percent-encodes all but unreserved characters.
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_' || c == '~') {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", byte);
-    }
-  }
-  return out;
-}
 
 plan::WorkloadRequest request(const Dashboard& dashboard, std::string name, std::string method, std::string target) {
   plan::WorkloadRequest out;
@@ -147,7 +134,7 @@ bool is_terminal(std::string_view job_status) {
 }
 
 plan::WorkloadRequest get_job(const Dashboard& dashboard, std::string_view id, Duration interval) {
-  plan::WorkloadRequest out = request(dashboard, "job", "GET", "/api/jobs/" + escape(id));
+  plan::WorkloadRequest out = request(dashboard, "job", "GET", "/api/jobs/" + percent_encode(id));
   out.interval = interval;
   out.read = read_job;
   return out;
@@ -171,7 +158,7 @@ plan::WorkloadRequest submit_job(const Dashboard& dashboard, const Json& submiss
 }
 
 plan::WorkloadRequest stop_job(const Dashboard& dashboard, std::string_view id) {
-  plan::WorkloadRequest out = request(dashboard, "stop", "POST", fmt::format("/api/jobs/{}/stop", escape(id)));
+  plan::WorkloadRequest out = request(dashboard, "stop", "POST", fmt::format("/api/jobs/{}/stop", percent_encode(id)));
   out.read = read_text;
   return out;
 }

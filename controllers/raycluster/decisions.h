@@ -24,6 +24,8 @@ struct Decisions {
   HeadDecision head;
   std::optional<plan::Action> auth_secret;  ///< To create.
   WorkerDecision workers;
+  /// Until a refused creation is retried; meanwhile the status reports it. Absent: none is waited for.
+  std::optional<Duration> retry_after;
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
 };
 

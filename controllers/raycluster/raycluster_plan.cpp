@@ -40,6 +40,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
     out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create), options);
+    if (out.workers.waits_for_room) out.retry_after = seen.last_failure->time + kRefusalRetry - seen.now;
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
   return out;
@@ -57,13 +58,7 @@ Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options
     return render_refusal(seen, refusal);
   }
   const PodsByType pods = by_type(seen.pods);
-  const Decisions decisions = decide(spec, seen, pods, options);
-  plan::Plan plan = render(spec, seen, pods, decisions);
-  if (decisions.workers.waits_for_room) {
-    plan.keeps_failure = true;
-    plan::requeue_within(plan.requeue_after, seen.last_failure->time + kRefusalRetry - seen.now);
-  }
-  return plan;
+  return render(spec, seen, pods, decide(spec, seen, pods, options));
 }
 
 }  // namespace tpuslice::raycluster

@@ -104,6 +104,13 @@ void set_services_ready(Json& conditions, const Problem& problem, std::int64_t g
                           generation, now);
 }
 
+void set_children_ready(Json& conditions, const std::optional<Problem>& children, std::int64_t generation,
+                        Timestamp now) {
+  plan::set_own_condition(conditions, kChildrenReady, children.value_or(Problem{}),
+                          children ? "all children of the cluster exist" : "only pods and services are needed",
+                          generation, now);
+}
+
 tpu::PodProgress pod_progress(const StatusInput& input) {
   if (input.phase != SuspendPhase::kRunning) return {.phase = tpu::PodProgress::Phase::kSuspended};
   const auto live = [](const PodPtr& pod) { return !pod->terminating() && !pod->finished(); };
@@ -126,7 +133,11 @@ void update_refused(const RayClusterObserved& seen, const Problem& refusal, Json
   if (find_condition(conditions, kServicesReady) == nullptr) {
     set_services_ready(conditions, {"NotAccepted", "the spec is refused"}, generation, seen.now);
   }
+  if (find_condition(conditions, kChildrenReady) == nullptr) {
+    set_children_ready(conditions, Problem{"NotAccepted", "the spec is refused"}, generation, seen.now);
+  }
   tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, generation, seen.now, conditions);
+  plan::set_observed_generation_unless_true(conditions, generation);
 }
 
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions) {
@@ -138,13 +149,9 @@ void update_conditions(const StatusInput& input, bool all_running, Json& conditi
   const std::int64_t generation = input.seen.cluster.generation();
   plan::set_accepted(conditions, input.refusal, generation, input.seen.now);
   set_services_ready(conditions, input.services, generation, input.seen.now);
-  if (input.children) {
-    plan::set_own_condition(conditions, kChildrenReady, *input.children, "all children of the cluster exist",
-                            generation, input.seen.now);
-  } else {
-    all.remove(kChildrenReady);
-  }
+  set_children_ready(conditions, input.children, generation, input.seen.now);
   tpu::update_waiting_conditions(input.pods.workers, pod_progress(input), generation, input.seen.now, conditions);
+  plan::set_observed_generation(conditions, generation);
 }
 
 }  // namespace tpuslice::raycluster

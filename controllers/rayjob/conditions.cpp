@@ -68,6 +68,11 @@ void set_conditions(const RayJobState& state, Draft& draft) {
   }
   if (deployment == kComplete) all.set(kComplete, true, draft.status.job, draft.status.message);
   if (deployment == kFailed) all.set(kFailed, true, draft.status.reason, draft.status.message);
+  if (state.refusal) {
+    plan::set_observed_generation_unless_true(draft.status.conditions, state.spec.generation);
+  } else {
+    plan::set_observed_generation(draft.status.conditions, state.spec.generation);
+  }
 }
 
 }  // namespace tpuslice::rayjob

@@ -1,7 +1,7 @@
 // HTTPMode: the operator submits the job itself.
 //
-// The POST is sent only after Ray has said that it does not know the job, and repeated only after Ray has said so
-// again: a POST without an answer may have been carried out.
+// The POST is sent only after a GET of the job returned 404, and repeated only after another GET did: a POST without a
+// response may have been carried out.
 #pragma once
 
 #include <string>

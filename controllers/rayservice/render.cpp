@@ -101,7 +101,7 @@ void add_retirement_times(const RetirementDecision& retirement, ClusterPatches& 
     changes.reasons.push_back(
         fmt::format("RayCluster {} is not used any more: it is deleted after {}", cluster->name(), time));
   }
-  for (const Cluster* cluster : retirement.reprieves) {
+  for (const Cluster* cluster : retirement.cancelled) {
     patches.annotate(*cluster, kDeleteAfter, nullptr);
     changes.reasons.push_back(fmt::format("RayCluster {} is used again", cluster->name()));
   }
@@ -212,7 +212,7 @@ plan::Plan render(const RayServiceState& state, const Decisions& decisions, cons
   return plan::to_plan(std::move(changes), state.status, std::move(status));
 }
 
-plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase) {
+plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal) {
   Changes changes;
   if (phase == SuspendPhase::kRequested)
     changes.reasons.emplace_back("spec.suspend is true: suspending the RayService");
@@ -224,14 +224,15 @@ plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase) {
     delete_all_clusters(state, "the RayService is being suspended", changes);
     delete_services(state, changes);
   }
-  return plan::to_plan(std::move(changes), state.status, suspension_status(state, phase));
+  Json status = suspension_status(state, phase, refusal, changes);
+  return plan::to_plan(std::move(changes), state.status, std::move(status));
 }
 
 plan::Plan render_timed_out(const RayServiceState& state) {
   Changes changes;
   changes.stage(Step::kDeletes).independent = true;
   delete_all_clusters(state, "the initializing timeout has passed", changes);
-  return plan::to_plan(std::move(changes), state.status, state.status);
+  return plan::to_plan(std::move(changes), state.status, timed_out_status(state));
 }
 
 plan::Plan render_deletion(const RayServiceState& state) {

@@ -9,7 +9,7 @@ namespace tpuslice::rayservice {
 [[nodiscard]] plan::Plan render(const RayServiceState& state, const Decisions& decisions, const Problem& refusal);
 
 /// In a phase other than kRunning.
-[[nodiscard]] plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase);
+[[nodiscard]] plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal);
 
 /// The initializing timeout has passed: its clusters are deleted.
 [[nodiscard]] plan::Plan render_timed_out(const RayServiceState& state);

@@ -12,7 +12,7 @@ RetirementDecision decide_retirement(const RayServiceState& state, std::string_v
     if (cluster.terminating()) continue;
     const std::string recorded = cluster.annotation(kDeleteAfter);
     if (cluster.name() == active || cluster.name() == pending) {
-      if (!recorded.empty()) out.reprieves.push_back(&cluster);
+      if (!recorded.empty()) out.cancelled.push_back(&cluster);
       continue;
     }
     // A pending cluster that another one replaces has not served.

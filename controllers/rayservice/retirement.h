@@ -17,7 +17,7 @@ struct RetirementDecision {
   };
   std::vector<const Cluster*> deletes;
   std::vector<Schedule> schedules;
-  std::vector<const Cluster*> reprieves;  ///< Used again: the recorded time is removed.
+  std::vector<const Cluster*> cancelled;  ///< Used again: the recorded time is removed.
   std::optional<Duration> requeue_after;
 };
 

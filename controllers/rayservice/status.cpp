@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/plan/conditions.h"
 #include "controllers/rayservice/labels.h"
 #include "controllers/rayservice/status_conditions.h"
 
@@ -106,9 +107,16 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
   return with_time(state, std::move(status));
 }
 
-Json suspension_status(const RayServiceState& state, SuspendPhase phase) {
+Json timed_out_status(const RayServiceState& state) {
   Json status = with_observed_generation(state);
-  update_suspension(state, phase, status["conditions"]);
+  plan::set_observed_generation(status["conditions"], state.seen.service.generation());
+  return with_time(state, std::move(status));
+}
+
+Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
+                       plan::Changes& changes) {
+  Json status = with_observed_generation(state);
+  update_suspension(state, phase, refusal, status["conditions"], changes);
   if (phase == SuspendPhase::kRequested) {
     for (const char* member : {"activeServiceStatus", "pendingServiceStatus", "numServeEndpoints"})
       status.erase(member);

@@ -15,7 +15,11 @@ namespace tpuslice::rayservice {
                                plan::Changes& changes);
 
 /// In a phase other than kRunning.
-[[nodiscard]] Json suspension_status(const RayServiceState& state, SuspendPhase phase);
+[[nodiscard]] Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
+                                     plan::Changes& changes);
+
+/// With has_timed_out(): the present one, of the present generation.
+[[nodiscard]] Json timed_out_status(const RayServiceState& state);
 
 /// The service did not become ready within its initializing timeout. Final: it is deleted, or suspended and resumed.
 [[nodiscard]] bool has_timed_out(const RayServiceState& state);

@@ -16,6 +16,7 @@ namespace {
 using plan::Changes;
 using plan::EventType;
 
+constexpr std::string_view kInvalidSpec = "InvalidRayServiceSpec";
 constexpr std::string_view kSuspendInProgress = "SuspendInProgress";
 constexpr std::string_view kSuspendComplete = "SuspendComplete";
 /// Ours, which every RayService has.
@@ -189,28 +190,7 @@ void set_own(const ConditionInput& input, std::string_view type, const Problem& 
   if (changed && problem && !event.empty()) changes.event(EventType::kWarning, event, problem.message);
 }
 
-}  // namespace
-
-void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
-  ServiceConditions upstream(input.state, conditions);
-  update_ready(input, upstream, changes);
-  update_upgrade(input, upstream);
-  set_own(input, plan::kAccepted, input.refusal, "the spec is valid", "InvalidRayServiceSpec", conditions, changes);
-  set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
-          input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
-  const Problem serve = serve_problem(input);
-  const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
-  set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
-          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
-  Problem room = input.decisions.room.problem;
-  if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
-  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
-          room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
-  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
-          conditions, changes);
-}
-
-void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
+void set_phase_conditions(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
   ServiceConditions upstream(state, conditions);
   const auto set_all = [&](std::string_view reason, std::string ready) {
     upstream.set(kReady, "False", reason, std::move(ready));
@@ -247,6 +227,38 @@ void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& c
       upstream.begin(kUpgradeInProgress, "False", kInitializing, std::string(kMessage));
       return;
   }
+}
+
+}  // namespace
+
+void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
+  ServiceConditions upstream(input.state, conditions);
+  update_ready(input, upstream, changes);
+  update_upgrade(input, upstream);
+  set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
+  set_own(input, kUpToDate, up_to_date_problem(input), "the newest RayCluster has the present rayClusterConfig",
+          input.decisions.choice.outdated ? "UpgradeDisabled" : "", conditions, changes);
+  const Problem serve = serve_problem(input);
+  const bool failed = serve.reason == "ConfigRefused" || serve.reason == "DashboardFailing";
+  set_own(input, kServeConfigApplied, serve, "the newest RayCluster has accepted serveConfigV2",
+          failed ? "FailedToUpdateServeApplications" : "", conditions, changes);
+  Problem room = input.decisions.room.problem;
+  if (input.refusal && input.decisions.choice.newest() == nullptr) room = {"NotAccepted", "the spec is refused"};
+  set_own(input, tpu::kSlicesPlaced, room, "the slices of the newest RayCluster are placed",
+          room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
+  set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
+          conditions, changes);
+  plan::set_observed_generation(conditions, input.state.seen.service.generation());
+}
+
+void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
+                       Changes& changes) {
+  const std::int64_t generation = state.seen.service.generation();
+  set_phase_conditions(state, phase, conditions);
+  if (plan::set_accepted(conditions, refusal, generation, state.seen.now) && refusal) {
+    changes.event(EventType::kWarning, kInvalidSpec, refusal.message);
+  }
+  plan::set_observed_generation(conditions, generation);
 }
 
 }  // namespace tpuslice::rayservice

@@ -22,6 +22,7 @@ struct ConditionInput {
 void update_conditions(const ConditionInput& input, Json& conditions, plan::Changes& changes);
 
 /// In a phase other than kRunning.
-void update_suspension(const RayServiceState& state, SuspendPhase phase, Json& conditions);
+void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
+                       plan::Changes& changes);
 
 }  // namespace tpuslice::rayservice

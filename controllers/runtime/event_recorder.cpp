@@ -47,7 +47,7 @@ EventRecorder::EventRecorder(EventRecorderOptions options, client::Writer& write
       log_(std::move(log)),
       dropped_(metrics.counter("tpuslice_events_dropped_total", "Events dropped because too many waited to be sent.")),
       filtered_(metrics.counter("tpuslice_events_filtered_total", "Events dropped because their object had too many.")),
-      failed_(metrics.counter("tpuslice_events_failed_total", "Events the API server would not take.")) {}
+      failed_(metrics.counter("tpuslice_events_failed_total", "Events rejected by the API server.")) {}
 
 void EventRecorder::record(const plan::ObjectReference& regarding, const plan::EventIntent& event) {
   bool full = false;

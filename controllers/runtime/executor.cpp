@@ -83,6 +83,11 @@ const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, c
   return nullptr;
 }
 
+/// By an object of another owner, which concerns no other action.
+bool is_name_taken(const ActionReport& report) {
+  return report.error && report.error->code() == ErrorCode::kAlreadyExists;
+}
+
 }  // namespace
 
 bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
@@ -156,7 +161,7 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
       std::size_t before = largest;
       while (before < report.bytes && !largest.compare_exchange_weak(before, report.bytes)) {
       }
-      const bool fatal = !stage.independent && !stage.actions[start + i].optional;
+      const bool fatal = !stage.independent && !stage.actions[start + i].optional && !is_name_taken(report);
       if (report.outcome == Outcome::kFailed && fatal) failing = true;
     });
   }

@@ -160,7 +160,7 @@ template <typename View>
 
 namespace internal {
 
-/// True if a reconciler cannot tell the two apart. `after` is the same again when it returns.
+/// Whether the two differ only in resourceVersion. `after` is unchanged when it returns.
 template <typename View>
 bool equal_except_revision(const View& before, View& after) {
   std::string revision = std::exchange(after.resource_version, before.resource_version);

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "controllers/slice/candidates.h"
 #include "controllers/slice/chosen_nodes.h"
 
@@ -166,7 +167,7 @@ class Assigner {
     for (auto& [candidates, count] : free) count = candidates->count_free();
     const Claim claim = preempt(gang, free, detailed);
     const std::string text = claim.text + (claim.domains.empty() ? reserve_domains(gang) : reserve_claim(gang, claim));
-    // Slices for which nodes are asked for go on lacking them: what is free is for the others.
+    // Free domains go first to slices without a pending scale-up.
     std::vector<const Slice*> in_need = gang.slices;
     std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
     std::set<const Slice*> served;
@@ -215,7 +216,7 @@ class Assigner {
         awaited.emplace_back(&candidates, std::move(domain));
       }
     }
-    if (!free.empty()) set_earlier(window_end);
+    if (!free.empty()) set_earlier(out_.changes_at, window_end);
     if (yields) {
       for (auto& [candidates, domain] : std::views::reverse(free)) candidates->put_back(std::move(domain));
       if (free.empty()) return {};
@@ -235,7 +236,7 @@ class Assigner {
       }
     }
     for (auto& [candidates, domain] : std::views::reverse(refused)) candidates->put_back(std::move(domain));
-    if (reserved_nodes_ > reserved_before) set_earlier(window_end);
+    if (reserved_nodes_ > reserved_before) set_earlier(out_.changes_at, window_end);
     return reserved == 0 ? "" : fmt::format("; {} reserved for it until {}", reserved, format_rfc3339(window_end));
   }
 
@@ -271,8 +272,6 @@ class Assigner {
     return std::min(*last, window_end);
   }
 
-  void set_earlier(Timestamp when) { out_.changes_at = std::min(out_.changes_at.value_or(when), when); }
-
   // Preemption.
 
   /// What a gang gets soon: domains whose slices end, some of them for it.
@@ -282,7 +281,7 @@ class Assigner {
   };
 
   /// Claims domains whose slices are ending, and ends slices of lower priority, if that makes room for the whole gang.
-  /// `free`: number of free domains. `explain`: say what would be ended if nothing can be.
+  /// `free`: number of free domains. `explain`: say what would be preempted if nothing can be.
   Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
     Claim claim;
     std::vector<std::pair<const Slice*, DomainVictims>> chosen;
@@ -320,11 +319,11 @@ class Assigner {
         if (victims.erase(each) > 0) out_.preemptions.push_back({each, slice, victim.domain});
       }
     }
-    if (!chosen.empty()) claim.text = "; slices of lower priority are ended for it";
+    if (!chosen.empty()) claim.text = "; slices of lower priority are preempted for it";
     return claim;
   }
 
-  /// All domains that the gang gets soon, whatever the limits of reservations: slices may have been ended for it.
+  /// All domains that the gang gets soon, whatever the limits of reservations: slices may have been preempted for it.
   std::string reserve_claim(const Gang& gang, const Claim& claim) {
     const std::string user = display_name(*gang.slices.front());
     for (const auto& [candidates, domain] : claim.domains) {

@@ -28,7 +28,7 @@ struct WaitingSlice {
   std::shared_ptr<const NodeRequirements> lacks = {};
 };
 
-/// A slice that is ended so that one of higher priority can be placed.
+/// A slice that is preempted so that one of higher priority can be placed.
 struct Preemption {
   const Slice* victim = nullptr;
   const Slice* preemptor = nullptr;
@@ -81,10 +81,9 @@ struct PlacementRequest {
 ///   with overlapping domains cannot starve it. One gang of each namespace does, if it would fit into an empty cluster,
 ///   counting the nodes that its scouts and provisioning requests ask for. A younger slice may use a reserved domain if
 ///   it ends before the gang could start (backfill): both are known from activeDeadlineSeconds.
-/// - A slice whose pods select kubernetes.io/hostname, as Kueue's Topology Aware Scheduling makes them, gets these
-/// nodes
-///   if they are a whole free domain, and no others.
-/// - For a gang without enough free domains slices of lower priority are ended, all that are needed or none.
+/// - A slice whose pods select kubernetes.io/hostname, as with Kueue's Topology Aware Scheduling, gets these nodes if
+///   they are a whole free domain, and no others.
+/// - For a gang without enough free domains slices of lower priority are preempted, all that are needed or none.
 [[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
 
 }  // namespace tpuslice::slice

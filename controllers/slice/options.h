@@ -14,7 +14,7 @@ namespace tpuslice::slice {
 struct Options {
   ScaleUpOptions scale_up = {};
   ReservationLimits reservation = {};
-  /// Slices that may be ended within an hour so that slices of higher priority can be placed, for each accelerator.
+  /// Slices that may be preempted within an hour so that slices of higher priority can be placed, for each accelerator.
   std::size_t max_preemptions_per_hour = 0;
   /// A node that is not Ready for this long is lost, with its pods. Kubernetes marks a silent node after 50 s and
   /// evicts its pods after further 300 s (the default toleration of node.kubernetes.io/unreachable); Kueue replaces a

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/earlier.h"
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/catalog.h"
@@ -37,8 +38,6 @@ bool is_partly_gated(const Slice& slice, Phase phase) {
   return phase == Phase::kUngated &&
          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
-
-void set_earlier(std::optional<Timestamp>& when, Timestamp other) { when = std::min(when.value_or(other), other); }
 
 Classified classify(const std::vector<Slice>& slices, Timestamp now, const Options& options) {
   Classified out;
@@ -130,7 +129,7 @@ class PlanBuilder {
     if (written.empty()) add_newly_waiting(waiting);
   }
 
-  /// Ends the slice. The pods that its controller recreates wait like those of a new slice.
+  /// Deletes the started pods of the victim. The pods that its controller recreates wait like those of a new slice.
   void add(const Preemption& preemption) {
     const Slice& victim = *preemption.victim;
     const Slice& preemptor = *preemption.preemptor;
@@ -141,15 +140,17 @@ class PlanBuilder {
       preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, seen_.now));
       deletes_.push_back(delete_pod(*pod));
     }
-    notes_.push_back(fmt::format("slice {} of priority {} is ended: {}", short_name(victim), victim.priority(), why));
-    add_event(victim, {EventType::kNormal, "SlicePreempted", "PreemptSlice",
-                       fmt::format("Slice {} of priority {} is ended: {}", short_name(victim), victim.priority(), why),
-                       started.front()->key});
-    count("tpuslice_slices_preempted_total", "Number of slices ended for slices of higher priority.",
+    notes_.push_back(
+        fmt::format("slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why));
+    add_event(victim,
+              {EventType::kNormal, "SlicePreempted", "PreemptSlice",
+               fmt::format("Slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why),
+               started.front()->key});
+    count("tpuslice_slices_preempted_total", "Number of slices preempted by slices of higher priority.",
           started.front()->key);
   }
 
-  /// Before the deletes. If it fails, nothing is ended.
+  /// Before the deletes. If it fails, nothing is preempted.
   void add_preemption_record(plan::Action action) {
     action.failure_reason = "FailedPreemptSlice";
     const bool creates = action.kind == plan::ActionKind::kCreate;

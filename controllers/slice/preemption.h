@@ -1,4 +1,4 @@
-// Preemption: which slices of lower priority are ended for a gang that has no free domain.
+// Preemption: which slices of lower priority are preempted for a gang that has no free domain.
 #pragma once
 
 #include <map>

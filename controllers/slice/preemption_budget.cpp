@@ -91,7 +91,7 @@ std::string PreemptionBudget::obstacle(std::size_t victims) const {
       why += "; next at " + format_rfc3339(*next);
     }
   }
-  return fmt::format("{} of lower priority would be ended for it, but {}",
+  return fmt::format("{} of lower priority would be preempted for it, but {}",
                      victims == 1 ? "a slice" : fmt::format("{} slices", victims), why);
 }
 

@@ -1,4 +1,4 @@
-// PreemptionBudget: how many slices may be ended for slices of higher priority within an hour. What was used is
+// PreemptionBudget: how many slices may be preempted by slices of higher priority within an hour. What was used is
 // recorded in a ConfigMap of the operator's namespace, which outlives the workloads, the process and the leader.
 #pragma once
 
@@ -44,7 +44,7 @@ class PreemptionBudget {
   /// Entries of `record` that have expired are ignored.
   PreemptionBudget(std::size_t limit, std::string_view record, Timestamp now);
 
-  /// Nothing may be ended, whatever the record says: "ConfigMap a/b cannot be read".
+  /// Nothing may be preempted, whatever the record says: "ConfigMap a/b cannot be read".
   void block(std::string reason) { blocked_ = std::move(reason); }
 
   /// The first entry that is malformed, or later than a period from now: how much was used is not known. Empty if
@@ -53,10 +53,10 @@ class PreemptionBudget {
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const;
   [[nodiscard]] std::size_t left() const;
-  /// When `count` more may be ended: now, or when enough of those before have expired; absent if there are more than
-  /// the limit.
+  /// When `count` more may be preempted: now, or when enough of those before have expired; absent if there are more
+  /// than the limit.
   [[nodiscard]] std::optional<Timestamp> when_left(std::size_t count) const;
-  /// Why `victims` slices cannot be ended now, for a waiting reason; empty if they can.
+  /// Why `victims` slices cannot be preempted now, for a waiting reason; empty if they can.
   [[nodiscard]] std::string obstacle(std::size_t victims) const;
   /// When left() changes next; absent if nothing was used.
   [[nodiscard]] std::optional<Timestamp> changes_at() const;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 #include "controllers/slice/node_match.h"
@@ -150,7 +151,7 @@ class RequestPlanner {
     bounds_.count(*found->second, ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen);
     if (unsuccessful) unsuccessful_.push_back(&request);
     if (!ended && !unsuccessful) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
-    if (ended || (request.provisioned && !unsuccessful)) plan_.set_earlier(due);
+    if (ended || (request.provisioned && !unsuccessful)) set_earlier(plan_.changes_at, due);
     if (is_wanted) plan_.notes[found->second->slice] = note_of(request, *found->second->slice);
   }
 
@@ -181,7 +182,7 @@ class RequestPlanner {
       if (!wanted_.contains(waiting.slice->key)) continue;
       const Timestamp due = waiting.slice->last_created() + options_.delay;
       if (now_ < due) {
-        plan_.set_earlier(due);
+        set_earlier(plan_.changes_at, due);
         return;
       }
       if (!requested_.contains(waiting.slice->key)) missing.push_back(&waiting);

@@ -105,7 +105,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   PlacementObserved seen;
   seen.accelerator = input.key.name;
   seen.now = input.now;
-  // Without a gated pod or a scout there is nothing to decide; large clusters are not read for nothing.
+  // Without a gated pod or a scout there is nothing to decide, so pods and nodes are not read.
   if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(input.key.name);
   if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(input.key.name);
   if (!indexes_.waiting_pods_by_accelerator.lookup(input.key.name).empty()) {

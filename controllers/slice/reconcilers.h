@@ -34,7 +34,7 @@ struct Indexes {
   Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes);
 };
 
-/// What placement remembers of earlier changes.
+/// History of earlier changes, in memory, that placement uses.
 struct Histories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
   std::shared_ptr<const RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
@@ -46,7 +46,7 @@ struct AutoscalerStores {
   std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator; likewise:
   std::optional<runtime::Index<MetadataView>> templates = {};
 };
-/// Null where no slices are ended for others.
+/// Null where no slices are preempted.
 using PreemptionStore = runtime::Store<PreemptionRecords>;
 /// Index functions of the last two of AutoscalerStores.
 [[nodiscard]] std::optional<std::string> request_accelerator(const ProvisioningRequestView& request);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "api/base/strings.h"
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/scout_pod.h"
@@ -79,13 +80,13 @@ class ScoutPlanner {
   }
 
   /// Its nodes are given to another slice.
-  [[nodiscard]] bool is_in_the_way(const PodView& scout) const {
+  [[nodiscard]] bool is_node_used(const PodView& scout) const {
     const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
     return use != nullptr && !use->user.empty() && !use->reserved;
   }
 
   /// The domain that came is whole, and counts as free for others or for the slice's gang: the slice lacks one more.
-  [[nodiscard]] bool is_done(const PodView& scout, const NodeRequirements& requirements) {
+  [[nodiscard]] bool is_domain_complete(const PodView& scout, const NodeRequirements& requirements) {
     const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
     if (use == nullptr) return false;
     const std::string& key = requirements.topology_key;
@@ -97,10 +98,10 @@ class ScoutPlanner {
   }
 
   /// It has a node for so long that the other nodes of the domain will not come.
-  [[nodiscard]] bool is_stuck(const PodView& scout) {
+  [[nodiscard]] bool has_timed_out(const PodView& scout) {
     if (scout.node_name.empty() || !scout.created) return false;
     const Timestamp due = *scout.created + 2 * options_.timeout;
-    if (now_ < due) plan_.set_earlier(due);
+    if (now_ < due) set_earlier(plan_.changes_at, due);
     return now_ >= due;
   }
 
@@ -119,7 +120,7 @@ class ScoutPlanner {
       }
       const auto waiting = by_slice.find(slice);
       if (waiting == by_slice.end() || !keeps_scout(*waiting->second, *scout) || scout->finished() ||
-          is_in_the_way(*scout) || is_stuck(*scout) || is_done(*scout, *waiting->second->lacks) ||
+          is_node_used(*scout) || has_timed_out(*scout) || is_domain_complete(*scout, *waiting->second->lacks) ||
           avoids_removed_domain(*scout, waiting->second->slice->topology_key) || kept_.contains(slice)) {
         remove(*scout);
         ending_.insert(slice);
@@ -131,7 +132,8 @@ class ScoutPlanner {
       if (unsuccessful) {
         unsuccessful_.push_back(scout);
       } else if (scout->node_name.empty() && scout->created) {
-        if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto) plan_.set_earlier(now_ + kAutoscalerCheck);
+        if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto)
+          set_earlier(plan_.changes_at, now_ + kAutoscalerCheck);
         const Timestamp due = *scout->created + options_.timeout;
         next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
       }
@@ -159,7 +161,7 @@ class ScoutPlanner {
       }
       const Timestamp due = waiting.slice->last_created() + options_.delay;
       if (now_ < due) {
-        plan_.set_earlier(due);
+        set_earlier(plan_.changes_at, due);
         return;
       }
       if (const auto scout = kept_.find(waiting.slice->key); scout != kept_.end()) {
@@ -201,7 +203,7 @@ class ScoutPlanner {
 
   void note_refusal(const WaitingSlice& waiting) {
     if (scale_up_of(waiting, options_) == ScaleUp::kAuto && !has_autoscaler_) {
-      plan_.set_earlier(now_ + kAutoscalerCheck);
+      set_earlier(plan_.changes_at, now_ + kAutoscalerCheck);
       plan_.notes[waiting.slice] =
           "; no cluster autoscaler was found (ConfigMap kube-system/cluster-autoscaler-status): --scale-up=scout asks "
           "for nodes all the same";
@@ -266,7 +268,7 @@ bool has_room(const std::vector<const WaitingSlice*>& gang, const ScaleUpBounds&
               std::optional<Timestamp> next_unsuccessful, const ScaleUpOptions& options, ScoutPlan& plan) {
   const Room room = bounds.room_for(gang);
   if (room == Room::kYes) return true;
-  if (room == Room::kNotYet && next_unsuccessful) plan.set_earlier(*next_unsuccessful);
+  if (room == Room::kNotYet && next_unsuccessful) set_earlier(plan.changes_at, *next_unsuccessful);
   for (const WaitingSlice* waiting : gang) {
     plan.notes[waiting->slice] =
         fmt::format("; no nodes are asked for, as that takes more than --max-scouts={}", options.max_scouts);

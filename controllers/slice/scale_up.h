@@ -3,8 +3,8 @@
 // Cluster autoscalers ignore gated pods, and one pod that kube-scheduler reports as Unschedulable brings a whole
 // multi-host node pool. A scout is such a pod: the operator's own, with what the autoscaler reads of the slice's hosts
 // (node selector, affinity, tolerations, chips). When the nodes are Ready the slice is placed like any other, whole or
-// not at all, and its scout is deleted. The pods of the slice are not touched before, so a request that comes to
-// nothing costs the workload none of its restarts (docs/adr/0020-scout-pods.md).
+// not at all, and its scout is deleted. The pods of the slice are not touched before, so a failed scale-up
+// does not restart the workload (docs/adr/0020-scout-pods.md).
 #pragma once
 
 #include <algorithm>
@@ -34,9 +34,9 @@ struct ScaleUpOptions {
   /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
   /// requests.
   std::size_t max_scouts = 50;
-  /// A scout without a node for this long counts as unsuccessful: it is kept, but gives way to scouts of others. So
-  /// does a provisioning request that is not provisioned this long after its creation, or whose slice has no domain
-  /// this long after it was provisioned. One that ended is made again this long after its end.
+  /// A scout without a node for this long counts as unsuccessful: it is kept, but is deleted first at the limit.
+  /// So is a provisioning request that is not provisioned this long after its creation, or whose slice has no domain
+  /// this long after it was provisioned. One that ended is created again this long after its end.
   Duration timeout = std::chrono::minutes(15);
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
 };
@@ -62,8 +62,6 @@ struct ScoutPlan {
   /// By slice, what its waiting reason says about new nodes.
   std::map<const Slice*, std::string> notes;
   std::optional<Timestamp> changes_at;
-
-  void set_earlier(Timestamp when) { changes_at = std::min(changes_at.value_or(when), when); }
 };
 
 /// Whether the slices of one gang may ask for nodes within `bounds`. If not, their notes say so, and there may be room

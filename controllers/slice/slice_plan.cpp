@@ -76,7 +76,7 @@ class SlicePlanner {
   void complete_preemption() {
     for (const PodPtr& pod : slice_.started()) {
       write(delete_pod(*pod));
-      plan_.reason = fmt::format("slice {} is ended for one of higher priority", short_name(slice_));
+      plan_.reason = fmt::format("slice {} is preempted by one of higher priority", short_name(slice_));
     }
   }
 

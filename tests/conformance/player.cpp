@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
+#include "api/base/percent.h"
 #include "api/base/strings.h"
 #include "api/http/url.h"
 #include "api/types/utf8.h"
@@ -93,7 +94,7 @@ class Player {
     char separator = target.find('?') == std::string::npos ? '?' : '&';
     for (const auto& [name, value] : step.query.items()) {
       const std::string text = value.is_string() ? filled(value.get<std::string>()) : value.dump();
-      target += fmt::format("{}{}={}", separator, name, http::percent_encode(text));
+      target += fmt::format("{}{}={}", separator, name, percent_encode(text));
       separator = '&';
     }
     return target;

@@ -48,17 +48,13 @@ for name in "${names[@]}"; do
   patch --quiet --no-backup-if-mismatch -p0 <"$patches/$name.patch" || { echo "FAILED   $name: does not apply: update the patch"; exit 1; }
   verdict=survived
   read -ra programs < <(guards "$name")
-  if ! build "${programs[@]}"; then
-    verdict="does not build"
-  else
-    killers=()
-    for program in "${programs[@]}"; do
-      holds "$program" && continue
-      killer=$(sed -n 's|^\[  FAILED  \] \([A-Za-z0-9_./]*\).*|\1|p' "$dir/$program.log" | head -n 1)
-      killers+=("${killer:-$program}")
-    done
-    [ ${#killers[@]} -eq 0 ] || verdict="killed by ${killers[*]}"
-  fi
+  for program in "${programs[@]}"; do
+    build "$program" || { verdict="does not build"; break; }
+    holds "$program" && continue
+    killer=$(sed -n 's|^\[  FAILED  \] \([A-Za-z0-9_./]*\).*|\1|p' "$dir/$program.log" | head -n 1)
+    verdict="killed by ${killer:-$program}"
+    break
+  done
   patch --quiet --no-backup-if-mismatch -p0 -R <"$patches/$name.patch"
   case $verdict in
     killed*) killed=$((killed + 1)) ;;

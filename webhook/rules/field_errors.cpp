@@ -29,7 +29,7 @@ std::string FieldError::problem_text() const {
     case FieldProblem::kTooMany:
       return fmt::format("Too many: {}: {}", found, detail);
     case FieldProblem::kDuplicate:
-      return "Duplicate value: " + found;
+      return "Duplicate value: " + found + (detail.empty() ? "" : ": " + detail);
     case FieldProblem::kInvalid:
       break;
   }
@@ -45,8 +45,8 @@ FieldError immutable(std::string path, const Json& found, const Json& before, st
                        fmt::format("field is immutable, was {}", before.is_null() ? "unset" : print(before)), rule);
 }
 
-FieldError duplicate_value(std::string path, const Json& found, std::string_view rule) {
-  return {std::move(path), FieldProblem::kDuplicate, print(found), {}, std::string(rule)};
+FieldError duplicate_value(std::string path, const Json& found, std::string_view rule, std::string detail) {
+  return {std::move(path), FieldProblem::kDuplicate, print(found), std::move(detail), std::string(rule)};
 }
 
 FieldError required_value(std::string path, std::string detail, std::string_view rule) {

@@ -42,8 +42,9 @@ inline constexpr std::string_view kOurRule = "tpuslice";
 [[nodiscard]] FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule);
 /// "Invalid value: 2: field is immutable, was 1". `before` is null if the field was absent.
 [[nodiscard]] FieldError immutable(std::string path, const Json& found, const Json& before, std::string_view rule);
-/// "Duplicate value: "workers"".
-[[nodiscard]] FieldError duplicate_value(std::string path, const Json& found, std::string_view rule);
+/// "Duplicate value: "workers"", and `detail` if it is not empty.
+[[nodiscard]] FieldError duplicate_value(std::string path, const Json& found, std::string_view rule,
+                                         std::string detail = {});
 [[nodiscard]] FieldError required_value(std::string path, std::string detail, std::string_view rule);
 [[nodiscard]] FieldError forbidden(std::string path, std::string detail, std::string_view rule);
 /// "Unsupported value: "Rolling": supported values: "None", "Recreate"".

@@ -23,12 +23,13 @@ std::string type_error(const FieldShape& shape, const Json& value) {
     case FieldType::kBoolean:
       return value.is_boolean() ? "" : "must be true or false";
     case FieldType::kInteger:
-      return value.is_number_integer() ? "" : "must be a whole number";
+      return value.is_number_integer() ? "" : "must be an integer";
     case FieldType::kInt32: {
       using Int32 = std::numeric_limits<std::int32_t>;
       const auto number = int32_at(value, {});
       if (number && (shape.negative || *number >= 0)) return "";
-      return fmt::format("must be a whole number from {} to {}", shape.negative ? Int32::min() : 0, Int32::max());
+      return fmt::format("must be {}between {} and {}, inclusive", value.is_number_integer() ? "" : "an integer ",
+                         shape.negative ? Int32::min() : 0, Int32::max());
     }
   }
   return "";

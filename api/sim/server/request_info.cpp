@@ -1,5 +1,6 @@
 #include "api/sim/server/request_info.h"
 
+#include "api/base/percent.h"
 #include "api/http/url.h"
 #include "api/sim/resources/api_errors.h"
 #include "api/types/json.h"
@@ -13,7 +14,7 @@ Result<RequestInfo> parse_request_path(std::string_view path) {
     path.remove_prefix(1);  // The slash.
     const std::size_t slash = std::min(path.find('/'), path.size());
     if (slash > 0) {
-      Result<std::string> segment = http::percent_decode(path.substr(0, slash));
+      Result<std::string> segment = percent_decode(path.substr(0, slash));
       if (!segment) return bad_request(segment.error().message());
       if (!is_utf8(*segment)) return bad_request("the path of the request is not UTF-8");
       info.segments.push_back(*std::move(segment));

@@ -59,6 +59,7 @@ Rollout read_rollout(const Json& set, int replicas) {
   if (const auto surge = read_max_surge(set)) {
     rollout.max_surge = static_cast<int>(std::min<std::int64_t>(surge->scaled(replicas, Rounding::kUp), replicas));
   }
+  if (rollout.max_surge == 0) rollout.max_unavailable = std::max(rollout.max_unavailable, 1);
   if (const Json* partition = find_rollout_field(set, "partition")) {
     rollout.partition = static_cast<int>(std::max<std::int64_t>(int32_at(*partition, {}).value_or(0), 0));
   }

@@ -45,9 +45,11 @@ struct GroupTemplate {
 
 /// Limits of a rolling update.
 struct Rollout {
-  int max_unavailable = 1;  ///< Groups; percentages are rounded down.
-  int max_surge = 0;        ///< Groups, no more than the replicas; percentages are rounded up.
-  int partition = 0;        ///< Groups below it keep their revision.
+  /// Groups; percentages are rounded down. At least 1 without a surge: the scale subresource, which no webhook sees,
+  /// may lower the replicas that a percentage is of.
+  int max_unavailable = 1;
+  int max_surge = 0;  ///< Groups, no more than the replicas; percentages are rounded up.
+  int partition = 0;  ///< Groups below it keep their revision.
 };
 
 // Fields of spec.rolloutStrategy.rollingUpdateConfiguration; the default if absent, nullopt if invalid.

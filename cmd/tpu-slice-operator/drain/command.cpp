@@ -24,7 +24,7 @@ constexpr Duration kOperatorStops = std::chrono::seconds(45);
 
 std::vector<FinalizerKind> finalizer_kinds(const OperatorOptions& options) {
   std::vector<FinalizerKind> kinds;
-  // In this order: a RayJob or RayService that is being deleted lets go of its RayClusters.
+  // In this order: a RayJob or RayService that is being deleted deletes its RayClusters.
   if (options.enables("rayjob")) kinds.push_back({rayjob::kRayJobs, rayjob::kStopFinalizer});
   if (options.enables("rayservice")) kinds.push_back({rayservice::kRayServices, rayservice::kFinalizer});
   if (options.enables("raycluster")) {

@@ -51,6 +51,22 @@ Object leader_worker_set(const std::string& name, std::int64_t replicas, std::in
         {{"replicas", replicas}, {"leaderWorkerTemplate", {{"size", size}, {"workerTemplate", std::move(pods)}}}}}});
 }
 
+Object named_like_group(const std::string& set, std::int64_t group) {
+  const Json labels = {{"leaderworkerset.sigs.k8s.io/name", set}};
+  Json meta = metadata(fmt::format("{}-{}", set, group));
+  meta["labels"] = labels;
+  Json pods = pod_template();
+  pods["metadata"]["labels"] = labels;
+  return Object({{"apiVersion", "apps/v1"},
+                 {"kind", "StatefulSet"},
+                 {"metadata", std::move(meta)},
+                 {"spec",
+                  {{"replicas", 0},
+                   {"serviceName", set},
+                   {"selector", {{"matchLabels", labels}}},
+                   {"template", std::move(pods)}}}});
+}
+
 Json tpu_pod(const std::string& name, int containers, const std::string& accelerator, const std::string& topology) {
   Json pod = {
       {"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata(name)}, {"spec", {{"containers", Json::array()}}}};

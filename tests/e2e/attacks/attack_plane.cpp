@@ -160,6 +160,7 @@ void AttackPlane::clean_up() {
        {std::pair("/apis/ray.io/v1/namespaces/default/rayclusters", "DELETE"),
         std::pair("/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets", "DELETE"),
         std::pair("/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets", "DELETE"),
+        std::pair("/apis/apps/v1/namespaces/default/statefulsets", "DELETE"),
         std::pair("/api/v1/namespaces/default/pods?gracePeriodSeconds=0", "DELETE")}) {
     static_cast<void>(client().raw({verb, path}));
   }

@@ -59,6 +59,23 @@ std::string wait_for_pods(AttackPlane& plane, std::size_t count) {
   return fmt::format("{} pods", found);
 }
 
+/// Scales a LeaderWorkerSet, and waits until the operator has scaled its leader set.
+std::string scale_and_wait(AttackPlane& plane, const std::string& name, std::int64_t replicas) {
+  const ObjectKey key{"default", name};
+  const auto scaled =
+      plane.client().patch(kSetType, key, client::PatchType::kMerge, {{"spec", {{"replicas", replicas}}}});
+  if (!scaled) return scaled.error().message();
+  std::int64_t found = 0;
+  static_cast<void>(eventually(
+      [&] {
+        const auto set = plane.client().get(kStatefulSets, key);
+        if (set) found = int_at(set->json(), {"spec", "replicas"});
+        return found == replicas;
+      },
+      20s));
+  return fmt::format("{} groups", found);
+}
+
 /// The note of an event of that object with that reason.
 std::string wait_for_event(AttackPlane& plane, const std::string& name, const std::string& reason) {
   std::string message;
@@ -244,6 +261,16 @@ std::vector<Attack> attacks_on_admission() {
          return create(plane, kRayClusterType, ray_cluster("listed", Json::array({std::move(group)})));
        },
        ""},
+      {"StatefulSetWithTheNameOfAGroupOfTwoBillion",
+       [](AttackPlane& plane) {
+         if (std::string refused = create(plane, kSetType, leader_worker_set("serve", 1, 2)); !refused.empty())
+           return refused;
+         if (std::string refused = create(plane, kStatefulSets, named_like_group("serve", 2'147'483'647));
+             !refused.empty())
+           return refused;
+         return scale_and_wait(plane, "serve", 2);
+       },
+       "2 groups"},
       {"LabelOfAnotherSliceOnARunningPod",
        [](AttackPlane& plane) {
          Json pod = tpu_pod("relabelled", 1, "tpu-v6e-slice", "4x4");
@@ -308,12 +335,12 @@ std::vector<Attack> attacks_on_controllers() {
          return create_and_wait(plane, kRayClusterType,
                                 ray_cluster("workers", Json::array({ray_group("g", 2'000'000'000, 1)})));
        },
-       "a RayCluster has no more than 10000"},
+       "the maximum of a RayCluster is 10000"},
       {"StoredJobSetOfThreeHundredThousandJobs",
        [](AttackPlane& plane) {
          return create_and_wait(plane, kJobSetType, job_set("jobs", Json::array({replicated_job("w", 300'000)})));
        },
-       "a JobSet has no more than 10000"},
+       "the maximum of a JobSet is 10000"},
       {"StoredJobSetOfFourHundredReplicatedJobs",
        [](AttackPlane& plane) {
          Json jobs = Json::array();

@@ -7,7 +7,7 @@ constexpr const char* kExists = "an object of that name exists already, or was d
 constexpr const char* kLabel = "an object of ours lacks a label, or has been changed by someone else";
 constexpr const char* kRay = "needs a head that answers; tests/ray and the scenarios with dashboards do this";
 constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
-constexpr const char* kPreemption = "a slice is ended for one of higher priority; the scenarios priority-* do this";
+constexpr const char* kPreemption = "a slice is preempted by one of higher priority; the scenarios priority-* do this";
 constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
 
 /// Each with its reason.

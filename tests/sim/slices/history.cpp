@@ -188,7 +188,7 @@ class History {
     result_.broken = std::move(what);
   }
 
-  /// Within any hour, no more slices were ended for others than the options allow, by all leaders together.
+  /// Within any hour, no more slices were preempted than the options allow, by all leaders together.
   void check_preemptions() {
     const std::vector<Timestamp>& ended = world_.preemptions();
     const std::size_t budget = options_.max_preemptions_per_hour;

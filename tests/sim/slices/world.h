@@ -68,7 +68,7 @@ class World {
   [[nodiscard]] const std::map<ObjectKey, PodPtr>& pods() const { return pods_; }
   [[nodiscard]] const std::map<std::string, NodePtr>& nodes() const { return nodes_; }
   [[nodiscard]] const RecordsPtr& preemption_records() const { return preemption_records_; }
-  /// When slices were ended for others.
+  /// When slices were preempted.
   [[nodiscard]] std::vector<Timestamp>& preemptions() { return preemptions_; }
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   [[nodiscard]] std::vector<DesiredSlice>& desired() { return desired_; }

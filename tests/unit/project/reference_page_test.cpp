@@ -69,5 +69,26 @@ TEST(ReferencePage, ListsTheEventReasons) {
   EXPECT_THAT(code, IsSubsetOf(on_page("([A-Z][A-Za-z]+)")));
 }
 
+/// The reasons of the events of golden plans.
+Names in_golden_plans() {
+  Names names;
+  bool in_events = false;
+  for (const SourceFile& file : read_files({"tests/golden"}, {".yaml"})) {
+    if (!file.path.ends_with("/plan.yaml")) continue;
+    for (const std::string& line : file.lines) {
+      if (!line.starts_with(' ') && !line.starts_with('-')) in_events = line.starts_with("events:");
+      if (in_events && line.starts_with("  reason: ")) names.insert(line.substr(10));
+    }
+  }
+  return names;
+}
+
+TEST(ReferencePage, ListsTheEventReasonsOfGoldenPlans) {
+  Names plans = in_golden_plans();
+  EXPECT_GT(plans.size(), 20U);
+  std::erase_if(plans, [](const std::string& reason) { return reason.starts_with("FailurePolicy_"); });
+  EXPECT_THAT(plans, IsSubsetOf(on_page("([A-Z][A-Za-z]+)")));
+}
+
 }  // namespace
 }  // namespace tpuslice

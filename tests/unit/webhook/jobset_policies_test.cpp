@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "must be no more than 128 characters, has 129"},
         JobSetCase{"DuplicateRuleName", "/spec/failurePolicy/rules/1",
                    Json({{"name", "preempted"}, {"action", "FailJobSet"}}), "spec.failurePolicy.rules[1].name",
-                   "must be unique, spec.failurePolicy.rules[0].name is the same"},
+                   "Duplicate value: \"preempted\": spec.failurePolicy.rules[0].name is the same"},
         JobSetCase{"UnterminatedPattern", kRule + "/onJobFailureMessagePatterns/0", "a(b",
                    "spec.failurePolicy.rules[0].onJobFailureMessagePatterns[0]", "missing )"},
         JobSetCase{"PatternWithLookbehind", kRule + "/onJobFailureMessagePatterns/0", "(?<=a)b",

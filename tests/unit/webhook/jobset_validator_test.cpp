@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         JobSetCase{"DependencyThatDoesNotExist", kSlice + "/dependsOn/0/name", "warmup",
                    "spec.replicatedJobs[1].dependsOn[0].name", "earlier in the list"},
         JobSetCase{"DuplicateDependency", kSlice + "/dependsOn/1", Json({{"name", "driver"}, {"status", "Complete"}}),
-                   "spec.replicatedJobs[1].dependsOn[1].name", "must be unique"},
+                   "spec.replicatedJobs[1].dependsOn[1].name", "Duplicate value"},
         JobSetCase{"SubdomainWithADot", "/spec/network/subdomain", "a.b", "spec.network.subdomain", "DNS-1035 label"},
         JobSetCase{"SubdomainWithADigitFirst", "/spec/network/subdomain", "1a", "spec.network.subdomain",
                    "as name of a Service"},

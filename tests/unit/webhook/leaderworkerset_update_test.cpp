@@ -13,6 +13,7 @@ using ::testing::IsEmpty;
 using testing::plain_set;
 using testing::serving_set;
 using testing::set_errors;
+using ::testing::SizeIs;
 using testing::with;
 using testing::without;
 
@@ -29,11 +30,12 @@ TEST(UpdateLeaderWorkerSet, CannotChangeSubgroups) {
   EXPECT_THAT(set_errors(two, &two), IsEmpty());
   EXPECT_THAT(set_errors(none, &none), IsEmpty());
   EXPECT_THAT(set_errors(four, &two), ElementsAre("spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid "
-                                                  "value: 4: field is immutable: was 2"));
+                                                  "value: 4: field is immutable, was 2"));
   EXPECT_THAT(set_errors(two, &none),
-              ElementsAre(HasSubstr("subGroupSize: Invalid value: 2: field is immutable: subgroups cannot be added")));
+              ElementsAre(HasSubstr(
+                  "subGroupSize: Invalid value: 2: field is immutable, was unset: subgroups cannot be added")));
   EXPECT_THAT(set_errors(none, &two),
-              ElementsAre(HasSubstr("subGroupSize: Required value: field is immutable: was 2")));
+              ElementsAre(HasSubstr("subGroupSize: Required value: field is immutable, was 2")));
 }
 
 // Source: upstream's integration tests.
@@ -48,6 +50,15 @@ TEST(UpdateLeaderWorkerSet, CanChangeEverythingElse) {
   EXPECT_THAT(set_errors(shared, &unique), IsEmpty());
   EXPECT_THAT(set_errors(unique, &shared), IsEmpty());
   EXPECT_THAT(set_errors(unique, &old), IsEmpty());
+}
+
+// kubectl scale and autoscalers write the scale subresource, which is not admitted.
+TEST(UpdateLeaderWorkerSet, IsAcceptedOfASetThatWasScaledToWhereAPercentageIsZero) {
+  const std::string unavailable = "/spec/rolloutStrategy/rollingUpdateConfiguration/maxUnavailable";
+  const Json old = with(with(plain_set(), unavailable, "50%"), "/spec/replicas", 1);
+  EXPECT_THAT(set_errors(with(old, "/metadata/labels", {{"a", "b"}}), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(old, unavailable, "40%"), &old), SizeIs(1)) << "a new error";
+  EXPECT_THAT(set_errors(old), SizeIs(1));
 }
 
 TEST(UpdateLeaderWorkerSet, CannotRemoveTheSubdomainPolicy) {

@@ -40,8 +40,8 @@ TEST(RayClusterLimits, RefuseMoreHostsThanTheLargestSliceHas) {
 TEST(RayClusterLimits, RefuseMorePodsThanAControllerCreates) {
   EXPECT_THAT(raycluster_message(cpu_cluster(10'000, 1)), IsEmpty());
   EXPECT_EQ(raycluster_message(cpu_cluster(2000, 6)),
-            "spec.workerGroupSpecs[0].replicas: Invalid value: 2000: must be lower: with the groups before it, 12000 "
-            "worker pods are desired, a RayCluster has no more than 10000");
+            "spec.workerGroupSpecs[0].replicas: Invalid value: 2000: must be no more than 1666: with the groups before "
+            "it, 12000 worker pods are desired, the maximum of a RayCluster is 10000");
 }
 
 TEST(RayClusterLimits, CountThePodsOfAllGroups) {
@@ -77,15 +77,15 @@ TEST(JobSetLimits, RefuseMoreJobsThanAControllerCreates) {
   EXPECT_THAT(jobset_message(cpu_jobset(10'000, 10)), IsEmpty());
   EXPECT_EQ(
       jobset_message(cpu_jobset(300'000, 1)),
-      "spec.replicatedJobs[0].replicas: Invalid value: 300000: must be lower: with the replicated jobs before it, "
-      "there are 300000 Jobs, a JobSet has no more than 10000");
+      "spec.replicatedJobs[0].replicas: Invalid value: 300000: must be no more than 10000: with the replicated jobs "
+      "before it, there are 300000 Jobs, the maximum of a JobSet is 10000");
 }
 
 TEST(JobSetLimits, RefuseMorePodsThanAClusterHas) {
   EXPECT_THAT(jobset_message(cpu_jobset(1, 100'000)), IsEmpty());
   EXPECT_EQ(jobset_message(cpu_jobset(2, 50'001)),
-            "spec.replicatedJobs[0].replicas: Invalid value: 2: times parallelism (50001) must be lower: with the "
-            "replicated jobs before it, there are 100002 pods at a time, a JobSet has no more than 100000");
+            "spec.replicatedJobs[0].replicas: Invalid value: 2: must be no more than 1 with a parallelism of 50001: "
+            "with the replicated jobs before it, there are 100002 pods at a time, the maximum of a JobSet is 100000");
 }
 
 TEST(JobSetLimits, RefuseTooManyReplicatedJobs) {

@@ -140,15 +140,15 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedJob{"NoEntrypoint", R"({"entrypoint": ""})",
                    "spec.entrypoint: Required value: is the command that Ray runs"},
         RefusedJob{"NegativeRetries", R"({"backoffLimit": -1})",
-                   "spec.backoffLimit: Invalid value: -1: must be a whole number from 0 to 2147483647"},
+                   "spec.backoffLimit: Invalid value: -1: must be between 0 and 2147483647, inclusive"},
         RefusedJob{"NegativeSubmitterRetries", R"({"submitterConfig": {"backoffLimit": -1}})",
-                   "spec.submitterConfig.backoffLimit: Invalid value: -1: must be a whole number from 0 to 2147483647"},
+                   "spec.submitterConfig.backoffLimit: Invalid value: -1: must be between 0 and 2147483647, inclusive"},
         RefusedJob{"NoActiveTime", R"({"activeDeadlineSeconds": 0})",
                    "spec.activeDeadlineSeconds: Invalid value: 0: must be greater than 0"},
         RefusedJob{"NoTimeBeforeRunning", R"({"preRunningDeadlineSeconds": -5})",
                    "spec.preRunningDeadlineSeconds: Invalid value: -5: must be greater than 0"},
         RefusedJob{"NegativeTtl", R"({"ttlSecondsAfterFinished": -1})",
-                   "spec.ttlSecondsAfterFinished: Invalid value: -1: must be a whole number from 0 to 2147483647"},
+                   "spec.ttlSecondsAfterFinished: Invalid value: -1: must be between 0 and 2147483647, inclusive"},
         RefusedJob{"TtlWithoutShutdown", R"({"ttlSecondsAfterFinished": 5, "shutdownAfterJobFinishes": null})",
                    "spec.ttlSecondsAfterFinished: Forbidden: requires spec.shutdownAfterJobFinishes: true"},
         RefusedJob{"SuspendWithoutShutdown", R"({"suspend": true, "shutdownAfterJobFinishes": null})",
@@ -209,8 +209,8 @@ INSTANTIATE_TEST_SUITE_P(
             R"("DeleteCluster", "DeleteWorkers", "DeleteSelf", "DeleteNone")"},
         RefusedJob{"NegativeTtlOfARule", R"({"shutdownAfterJobFinishes": null, "deletionStrategy": {"deletionRules": [
                    {"policy": "DeleteSelf", "condition": {"jobStatus": "FAILED", "ttlSeconds": -1}}]}})",
-                   "spec.deletionStrategy.deletionRules[0].condition.ttlSeconds: Invalid value: -1: must be a whole "
-                   "number from 0 to 2147483647"},
+                   "spec.deletionStrategy.deletionRules[0].condition.ttlSeconds: Invalid value: -1: must be "
+                   "between 0 and 2147483647, inclusive"},
         RefusedJob{"SameRuleTwice", R"({"shutdownAfterJobFinishes": null, "deletionStrategy": {"deletionRules": [
                    {"policy": "DeleteSelf", "condition": {"jobStatus": "FAILED"}},
                    {"policy": "DeleteSelf", "condition": {"jobStatus": "FAILED", "ttlSeconds": 5}}]}})",

@@ -112,8 +112,8 @@ INSTANTIATE_TEST_SUITE_P(
                        R"(spec.upgradeStrategy.type: Unsupported value: "Recreate": supported values: "NewCluster", )"
                        R"("NewClusterWithIncrementalUpgrade", "None")"},
         RefusedService{"NegativeDelay", R"({"rayClusterDeletionDelaySeconds": -1})",
-                       "spec.rayClusterDeletionDelaySeconds: Invalid value: -1: must be a whole number from 0 to "
-                       "2147483647"},
+                       "spec.rayClusterDeletionDelaySeconds: Invalid value: -1: must be between 0 and "
+                       "2147483647, inclusive"},
         RefusedService{"ServiceAccounts", R"({"rayClusterConfig": {"rayVersion": "2.55.0", "authOptions":
                        {"mode": "token", "enableK8sTokenAuth": true}}})",
                        "spec.rayClusterConfig.authOptions.enableK8sTokenAuth: Forbidden: a RayService authenticates "

@@ -58,8 +58,7 @@ void check_rule_name(const std::string& name, const std::string& path, std::map<
   }
   const auto [earlier, is_new] = names.emplace(name, path);
   if (!is_new) {
-    errors.push_back(
-        invalid_value(path, name, fmt::format("must be unique, {} is the same", earlier->second), kJobSetRule));
+    errors.push_back(duplicate_value(path, name, kJobSetRule, fmt::format("{} is the same", earlier->second)));
   }
 }
 

@@ -59,24 +59,27 @@ void check_totals(const JobSetSpec& spec, Errors& errors) {
   std::int64_t pods = 0;
   for (const ReplicatedJob& job : spec.jobs) {
     if (job.replicas < 0 || job.parallelism < 0) continue;
+    if (jobs + job.replicas > workloads::kMaxChildren) {
+      errors.push_back(
+          invalid_value(job.path + ".replicas", job.replicas,
+                        fmt::format("must be no more than {}: with the replicated jobs before it, there "
+                                    "are {} Jobs, the maximum of a JobSet is {}",
+                                    workloads::kMaxChildren - jobs, jobs + job.replicas, workloads::kMaxChildren),
+                        kOurRule));
+      return;
+    }
+    if (pods + job.replicas * job.parallelism > workloads::kMaxPods) {
+      errors.push_back(
+          invalid_value(job.path + ".replicas", job.replicas,
+                        fmt::format("must be no more than {} with a parallelism of {}: with the replicated jobs before "
+                                    "it, there are {} pods at a time, the maximum of a JobSet is {}",
+                                    (workloads::kMaxPods - pods) / job.parallelism, job.parallelism,
+                                    pods + job.replicas * job.parallelism, workloads::kMaxPods),
+                        kOurRule));
+      return;
+    }
     jobs += job.replicas;
     pods += job.replicas * job.parallelism;
-    if (jobs > workloads::kMaxChildren) {
-      errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
-                                     fmt::format("must be lower: with the replicated jobs before it, there are {} "
-                                                 "Jobs, a JobSet has no more than {}",
-                                                 jobs, workloads::kMaxChildren),
-                                     kOurRule));
-      return;
-    }
-    if (pods > workloads::kMaxPods) {
-      errors.push_back(invalid_value(job.path + ".replicas", job.replicas,
-                                     fmt::format("times parallelism ({}) must be lower: with the replicated jobs "
-                                                 "before it, there are {} pods at a time, a JobSet has no more than {}",
-                                                 job.parallelism, pods, workloads::kMaxPods),
-                                     kOurRule));
-      return;
-    }
   }
 }
 
@@ -97,7 +100,7 @@ void check_dependencies(const ReplicatedJob& job, const std::set<std::string>& e
     const auto text = name->get<std::string>();
     const std::string path = fmt::format("{}.dependsOn[{}].name", job.path, index);
     if (!seen.insert(text).second) {
-      errors.push_back(invalid_value(path, *name, "must be unique, it is in the list twice", kJobSetRule));
+      errors.push_back(duplicate_value(path, *name, kJobSetRule, "it is in the list twice"));
     } else if (text == job.name) {
       errors.push_back(invalid_value(path, *name, "a replicated job cannot depend on itself", kOurRule));
     } else if (!earlier.contains(text)) {
@@ -112,8 +115,8 @@ void check_replicated_jobs(const Json& jobset, const JobSetSpec& spec, Errors& e
   std::set<std::string> earlier;
   for (const ReplicatedJob& job : spec.jobs) {
     if (earlier.contains(job.name)) {
-      errors.push_back(invalid_value(job.path + ".name", job.name,
-                                     "must be unique, an earlier replicated job has this name", kJobSetRule));
+      errors.push_back(
+          duplicate_value(job.path + ".name", job.name, kJobSetRule, "an earlier replicated job has this name"));
     }
     check_child_names(name, job, errors);
     check_group_label(job, errors);

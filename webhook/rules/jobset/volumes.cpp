@@ -58,7 +58,7 @@ void check_claim(const Json& claim, const std::string& path, const std::string& 
     return;
   }
   if (!names.insert(name).second) {
-    errors.push_back(invalid_value(name_path, name, "must be unique, an earlier claim has this name", kJobSetRule));
+    errors.push_back(duplicate_value(name_path, name, kJobSetRule, "an earlier claim has this name"));
     return;
   }
   for (const std::string& detail : check_dns1123_subdomain(name)) {

@@ -26,10 +26,11 @@ std::string int_or_percent_problem(const Json& value) {
   return "must be an integer or percentage (e.g '5%')";
 }
 
+std::string path(std::string_view field) { return fmt::format("{}.{}", kRolloutPath, field); }
+
 }  // namespace
 
-void check_lws_rollout(const Json& set, int replicas, std::vector<FieldError>& errors) {
-  const auto path = [](std::string_view field) { return fmt::format("{}.{}", kRolloutPath, field); };
+void check_lws_rollout(const Json& set, std::vector<FieldError>& errors) {
   const auto unavailable = leaderworkerset::read_max_unavailable(set);
   const auto surge = leaderworkerset::read_max_surge(set);
   for (const auto& [field, amount] : {std::pair("maxUnavailable", unavailable), std::pair("maxSurge", surge)}) {
@@ -44,6 +45,12 @@ void check_lws_rollout(const Json& set, int replicas, std::vector<FieldError>& e
                                      kLeaderWorkerSetRule));
     }
   }
+}
+
+void check_lws_rollout_progress(const Json& set, std::vector<FieldError>& errors) {
+  const auto unavailable = leaderworkerset::read_max_unavailable(set);
+  const auto surge = leaderworkerset::read_max_surge(set);
+  const int replicas = leaderworkerset::LeaderWorkerSetSpec::read(set).replicas;
   if (!unavailable || !surge || replicas == 0) return;
   if (unavailable->scaled(replicas, Rounding::kDown) > 0) return;
   if (surge->scaled(replicas, Rounding::kUp) > 0) return;

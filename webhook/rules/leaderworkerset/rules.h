@@ -18,7 +18,9 @@ void check_lws_schema(const Json& set, const GroupTemplate& group, std::vector<F
 void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors);
 
 /// spec.rolloutStrategy.rollingUpdateConfiguration.
-void check_lws_rollout(const Json& set, int replicas, std::vector<FieldError>& errors);
+void check_lws_rollout(const Json& set, std::vector<FieldError>& errors);
+/// A rolling update may replace groups: not both limits are 0 of the replicas.
+void check_lws_rollout_progress(const Json& set, std::vector<FieldError>& errors);
 
 /// Whether groups or subgroups with TPUs are whole slices.
 void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors);

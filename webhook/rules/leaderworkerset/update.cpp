@@ -23,14 +23,14 @@ void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>&
   };
   if (now != nullptr && before == nullptr) {
     errors.push_back(invalid_value(path, size_of(*now),
-                                   "field is immutable: subgroups cannot be added; create another set",
+                                   "field is immutable, was unset: subgroups cannot be added; create another set",
                                    kLeaderWorkerSetRule));
   } else if (now == nullptr && before != nullptr) {
-    errors.push_back(required_value(path, fmt::format("field is immutable: was {}", print_size(size_of(*before))),
+    errors.push_back(required_value(path, fmt::format("field is immutable, was {}", print_size(size_of(*before))),
                                     kLeaderWorkerSetRule));
   } else if (now != nullptr && size_of(*now) != size_of(*before)) {
     errors.push_back(invalid_value(path, size_of(*now),
-                                   fmt::format("field is immutable: was {}", print_size(size_of(*before))),
+                                   fmt::format("field is immutable, was {}", print_size(size_of(*before))),
                                    kLeaderWorkerSetRule));
   }
   const Json* network = find_set(set, {"spec", "networkConfig"});

@@ -100,7 +100,7 @@ std::vector<FieldError> check_set(const Json& set) {
   check_lws_name(set, spec, errors);
   check_lws_schema(set, spec.group, errors);
   check_lws_counts(set, spec, errors);
-  check_lws_rollout(set, spec.replicas, errors);
+  check_lws_rollout(set, errors);
   check_lws_slices(spec.group, errors);
   return errors;
 }
@@ -149,11 +149,15 @@ void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vec
   if (errors.size() == before) check_subgroup_size(spec.group, errors);
 }
 
+std::vector<FieldError> validate_stored_leaderworkerset(const Json& set) { return check_set(set); }
+
 std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* old) {
   std::vector<FieldError> errors = check_set(set);
+  check_lws_rollout_progress(set, errors);
   if (old == nullptr) return errors;
   std::vector<FieldError> before = check_set(*old);
   std::erase_if(before, [](const FieldError& error) { return error.rule == kLeaderWorkerSetRule; });
+  check_lws_rollout_progress(*old, before);  // The scale subresource, which is not admitted, may have caused it.
   errors = new_errors(std::move(errors), before);
   check_lws_update(set, *old, errors);
   return errors;

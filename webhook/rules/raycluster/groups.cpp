@@ -35,7 +35,7 @@ bool check_count(const Json& json, std::string_view field, const std::string& pa
   if (number && *number >= 0) return true;
   errors.push_back(invalid_value(
       fmt::format("{}.{}", path, field), *value,
-      number ? "must be greater than or equal to 0" : "must be an integer from 0 to 2147483647", kKubeRayRule));
+      number ? "must be greater than or equal to 0" : "must be between 0 and 2147483647, inclusive", kKubeRayRule));
   return false;
 }
 

@@ -135,15 +135,17 @@ void check_pods_limit(const ClusterView& cluster, Errors& errors) {
   std::int64_t pods = 0;
   for (std::size_t index = 0; index < cluster.spec.groups.size(); ++index) {
     const WorkerGroup& group = cluster.spec.groups[index];
-    pods += std::int64_t{group.bounded_replicas()} * group.hosts;
-    if (pods <= workloads::kMaxChildren) continue;
-    errors.push_back(
-        invalid_value(cluster.at(fmt::format("workerGroupSpecs[{}].replicas", index)), group.bounded_replicas(),
-                      fmt::format("must be lower: with the groups before it, {} worker pods are desired, a "
-                                  "RayCluster has no more than {}",
-                                  pods, workloads::kMaxChildren),
-                      kOurRule));
-    return;
+    const std::int64_t all = pods + std::int64_t{group.bounded_replicas()} * group.hosts;
+    if (all > workloads::kMaxChildren) {
+      errors.push_back(
+          invalid_value(cluster.at(fmt::format("workerGroupSpecs[{}].replicas", index)), group.bounded_replicas(),
+                        fmt::format("must be no more than {}: with the groups before it, {} worker pods are desired, "
+                                    "the maximum of a RayCluster is {}",
+                                    (workloads::kMaxChildren - pods) / group.hosts, all, workloads::kMaxChildren),
+                        kOurRule));
+      return;
+    }
+    pods = all;
   }
 }
 

@@ -1,4 +1,5 @@
 #include "api/http/url.h"
+#include "api/base/percent.h"
 
 #include "api/http/transport.h"
 

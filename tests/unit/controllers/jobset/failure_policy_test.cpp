@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "controllers/jobset/labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
@@ -249,6 +251,23 @@ TEST(FailurePolicy, CountsRestartsOfSingleJobsTowardsMaxRestarts) {
       Json::array({{{"name", "workers"}, {"jobRestarts", {0, 0, 3}}, {"jobRestartsCountTowardsMax", {0, 0, 2}}}}));
   const Outcome out = apply(world);
   EXPECT_EQ(out.status.terminal_state, "Failed");
+}
+
+// Compiled for each pair of failed Jobs, these patterns would take minutes.
+TEST(FailurePolicy, CompilesEachPatternOnce) {
+  Json patterns = Json::array();
+  for (int i = 0; i < 64; ++i) patterns.push_back(fmt::format("(q|b{}){{1,30}}", i));
+  JobSetBuilder jobset = a_jobset("train");
+  jobset.restarts(3)
+      .rule({{"action", "FailJobSet"}, {"onJobFailureMessagePatterns", std::move(patterns)}})
+      .rule({{"action", "RestartJobAndIgnoreMaxRestarts"}});
+  World world = jobset.job("workers", 1000).everywhere(failed("x", "no match", 10s));
+  const Scene scene(world);
+  const FailureDecision decision =
+      apply_failure_policy(scene.state.spec, scene.state.status, scene.state.children.failed);
+  EXPECT_EQ(decision.job_restarts.size(), 1000U);
+  EXPECT_FALSE(decision.restart);
+  EXPECT_FALSE(decision.failed);
 }
 
 class LostIndexes : public testing::TestWithParam<const char*> {};

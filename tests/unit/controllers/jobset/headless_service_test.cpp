@@ -39,6 +39,17 @@ TEST(HeadlessService, IsEqualToUpstreams) {
              "publishNotReadyAddresses": true}})"));
 }
 
+TEST(HeadlessService, IsCreatedAgainOnceOneOfItsNameIsDeleted) {
+  World world = train().world();
+  Json service = service_of(world);
+  service["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  service["metadata"].erase("ownerReferences");
+  world.with_service(service);
+  const Outcome out = decided(world);
+  EXPECT_THAT(stages_of(out.plan), IsEmpty());
+  EXPECT_EQ(out.plan.requeue_after, plan::kConflictRetry) << "no event of it concerns the JobSet";
+}
+
 TEST(HeadlessService, HasTheNameOfTheSubdomain) {
   const JobSetBuilder jobset =
       train().set("/spec/network", {{"subdomain", "pods"}, {"publishNotReadyAddresses", false}});

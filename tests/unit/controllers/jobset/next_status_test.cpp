@@ -80,6 +80,15 @@ TEST(NextStatus, SetsTheObservedGenerationOfOwnConditions) {
   }
 }
 
+TEST(NextStatus, SetsTheObservedGenerationOfConditionsThatDoNotChange) {
+  World world = a_jobset("train").job("workers").everywhere(ready);
+  world.set("/status", without_actions(world).plan.status->status);
+  world.set("/status", completed(world).plan.status->status).set("/metadata/generation", 7);
+  for (const Json& each : completed(world).status.conditions) {
+    EXPECT_EQ(int_at(each, {"observedGeneration"}), 7) << each;
+  }
+}
+
 TEST(JobsStarted, IsTrueOnceTheJobControllerHasStartedAllJobs) {
   World world = a_jobset("train").job("workers", 2).everywhere(active);
   EXPECT_EQ(jobs_started(without_actions(world)), "True JobsStarted: all jobs have started");

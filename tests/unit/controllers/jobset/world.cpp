@@ -147,6 +147,7 @@ void World::apply(const plan::Action& action) {
       touch(object);
     } else if (action.propagation == plan::Propagation::kForeground) {
       object["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
+      object["metadata"]["finalizers"] = {"foregroundDeletion"};
       touch(object);
     } else {
       objects.erase(found);

@@ -148,6 +148,68 @@ TEST(LeaderWorkerSetPlan, WritesNoChildrenIfTheLeaderSetHasAnotherOwner) {
   EXPECT_EQ(string_at(*find_condition(conditions, kGroupsHealthy), {"reason"}), "LeaderSetConflict");
 }
 
+TEST(LeaderWorkerSetPlan, WaitsForTheLeaderSetOfADeletedSetOfItsName) {
+  LeaderWorkerSetObserved seen;
+  seen.set = a_set("serve").object();
+  Json earlier = build_leader_set(LeaderWorkerSetSpec::read(seen.set), {"a", 1, 0});
+  earlier["metadata"]["ownerReferences"][0]["uid"] = "uid-of-deleted";
+  seen.stateful_sets = {stored<StatefulSetView>(earlier, "uid-of-earlier")};
+  const plan::Plan plan = plan_leaderworkerset(seen).value();
+  EXPECT_TRUE(plan.empty()) << "the garbage collector deletes it";
+  EXPECT_EQ(plan.requeue_after, plan::kConflictRetry);
+}
+
+TEST(LeaderWorkerSetPlan, IgnoresObjectsWithNamesOfGroupsThatCannotExist) {
+  World serve = stable_world();
+  const Json unowned = {
+      {"apiVersion", "apps/v1"},
+      {"kind", "StatefulSet"},
+      {"metadata",
+       {{"name", "serve-2147483647"}, {"namespace", "default"}, {"labels", {{std::string(tpu::kLwsName), "serve"}}}}}};
+  serve.seen().stateful_sets.push_back(stored<StatefulSetView>(unowned, "uid-of-other"));
+  PodView forged = *serve.seen().pods.front();
+  forged.key.name = "serve-2147483646";
+  serve.seen().pods.push_back(std::make_shared<const PodView>(forged));
+  const plan::Plan plan = serve.plan();
+  EXPECT_TRUE(plan.empty()) << to_json(plan).dump(2);
+}
+
+TEST(LeaderWorkerSetPlan, ReconcilesASetThatWasScaledToWhereAPercentageIsZero) {
+  World serve = stable_world();
+  serve.change_set("/spec/rolloutStrategy", {{"rollingUpdateConfiguration", {{"maxUnavailable", "50%"}}}});
+  serve.change_set("/spec/replicas", 1);
+  EXPECT_THAT(writes_of(serve.plan()), ElementsAre("patch StatefulSet serve"));
+  EXPECT_EQ(condition_status(serve.seen().set.json()["status"]["conditions"], plan::kAccepted), "True");
+  EXPECT_EQ(serve.spec().rollout.max_unavailable, 1);
+}
+
+TEST(LeaderWorkerSetPlan, RecordsThatAGroupIsNotRestartedAgain) {
+  World serve = stable_world();
+  serve.change_set("/metadata/annotations", {{std::string(kMaxRestarts), "0"}});
+  serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
+  const plan::Plan plan = serve.plan();
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
+  const Json patch = plan.stages[0].actions[0].body.make().value();
+  const std::string records = string_at(patch, {"metadata", "annotations", kRestarts});
+  EXPECT_THAT(records, HasSubstr(R"("exhausted":"uid-of-serve-0")"));
+  serve.change_leader_set([&](StatefulSetView& set) {
+    set.annotations[std::string(kRestarts)] = records;
+    for (const auto& [key, value] : serve.spec().annotations) set.annotations[key] = value;
+  });
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty());
+}
+
+TEST(LeaderWorkerSetPlan, WaitsForAServiceThatIsBeingDeleted) {
+  World serve = stable_world();
+  ServiceView service = *serve.seen().services.front();
+  service.deletion = kToday;
+  service.controller.reset();
+  serve.seen().services = {std::make_shared<const ServiceView>(service)};
+  const plan::Plan plan = serve.plan();
+  EXPECT_THAT(writes_of(plan), IsEmpty());
+  EXPECT_EQ(plan.requeue_after, plan::kConflictRetry) << "no event of it concerns this set";
+}
+
 TEST(LeaderWorkerSetPlan, SetsAllConditionsOfOurOwnFromTheFirstPlanOn) {
   LeaderWorkerSetObserved seen;
   seen.set = a_set("serve").object();
@@ -293,6 +355,28 @@ TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
   EXPECT_THAT(all[0], HasSubstr("delete ControllerRevision serve-"));
   EXPECT_THAT(all[0], HasSubstr("-2"));
   EXPECT_THAT(all[1], HasSubstr("-3"));
+}
+
+TEST(LeaderWorkerSetPlan, KeepsAllRevisionsWhileALeaderBelowThePartitionIsMissing) {
+  World serve = stable_world();
+  for (int i = 0; i < 12; ++i) {
+    Json other = serve.seen().set.json();
+    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
+    serve.seen().revisions.push_back(
+        stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
+  }
+  const auto deletes = [&] {
+    std::vector<std::string> all = writes_of(serve.plan());
+    std::erase_if(all, [](const std::string& write) { return !write.starts_with("delete ControllerRevision"); });
+    return all;
+  };
+  std::erase_if(serve.seen().pods, [](const PodPtr& pod) { return pod->key.name == "serve-0"; });
+  serve.change_leader_set(
+      [](StatefulSetView& set) { set.settings["updateStrategy"]["rollingUpdate"]["partition"] = 1; });
+  EXPECT_THAT(deletes(), IsEmpty()) << "the next leader may have any of them";
+  serve.change_leader_set(
+      [](StatefulSetView& set) { set.settings["updateStrategy"]["rollingUpdate"]["partition"] = 0; });
+  EXPECT_EQ(deletes().size(), 2U) << "the next leader has the revision of the leader set";
 }
 
 TEST(LeaderWorkerSetPlan, DeletesUnusedRevisionsWithTheDataOfOthers) {

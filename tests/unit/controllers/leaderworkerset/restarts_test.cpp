@@ -149,9 +149,26 @@ TEST(Restart, IsLimited) {
   EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).kind, kExhausted);
 }
 
+TEST(Restart, StaysExhaustedUntilTheLeaderIsReplaced) {
+  const Group broken = group(pod("serve-0"), {});
+  const auto exhausted = [&](RestartRecords records, std::optional<int> limit, Duration after) {
+    return decide_restart(broken, records, limit, kStart + after, {});
+  };
+  const RestartDecision first = exhausted({{0, {"previous-leader", 3, kStart}}}, 3, 5min);
+  ASSERT_EQ(first.kind, kExhausted);
+  EXPECT_EQ(first.record, (RestartRecord{"previous-leader", 3, kStart, "uid-of-serve-0"}));
+  const RestartDecision later = exhausted({{0, first.record}}, 3, 24h);
+  EXPECT_EQ(later.kind, kExhausted) << "it has not run since";
+  EXPECT_EQ(later.record, first.record) << "nothing to write";
+  EXPECT_EQ(exhausted({{0, first.record}}, 4, 24h).kind, kRestart) << "the limit was raised";
+  EXPECT_EQ(exhausted({{0, first.record}}, std::nullopt, 24h).kind, kRestart) << "the limit was removed";
+  EXPECT_EQ(exhausted({{0, {"previous-leader", 3, kStart, "uid-of-earlier"}}}, 3, 24h).kind, kRestart)
+      << "its leader was deleted by hand, and the next one has run";
+}
+
 TEST(RestartRecords, SurviveARoundTrip) {
   const RestartRecords records = {{0, {"a", 2, kStart}}, {11, {"b", 1, kStart}}};
-  const std::string text = format_restarts(records, 12);
+  const std::string text = format_restarts(records, 12, kStart, {});
   EXPECT_EQ(text, R"({"0":{"count":2,"last":"2027-01-15T08:00:00Z","leader":"a"},)"
                   R"("11":{"count":1,"last":"2027-01-15T08:00:00Z","leader":"b"}})");
   const RestartRecords read = read_restarts(text);
@@ -159,11 +176,29 @@ TEST(RestartRecords, SurviveARoundTrip) {
   EXPECT_EQ(read.at(11).leader, "b");
   EXPECT_EQ(read.at(0).count, 2);
   EXPECT_EQ(read.at(0).last, kStart);
-  EXPECT_EQ(format_restarts(records, 11).find("\"11\""), std::string::npos) << "no such group";
-  EXPECT_EQ(format_restarts({}, 5), "");
+  EXPECT_EQ(format_restarts(records, 11, kStart, {}).find("\"11\""), std::string::npos) << "no such group";
+  EXPECT_EQ(format_restarts({}, 5, kStart, {}), "");
   for (const char* broken : {"", "x", "[]", R"({"a":{}})", R"({"0":{"last":"never"}})", R"({"0":1})"}) {
     EXPECT_TRUE(read_restarts(broken).empty()) << broken;
   }
+}
+
+TEST(RestartRecords, AreForgottenOnceTheyDoNotMatter) {
+  const RestartRecords records = {{0, {"a", 1, kStart}}, {1, {"b", 1, kStart, "c"}}};
+  EXPECT_EQ(format_restarts(records, 2, kStart + 10s + 10min, {}),
+            R"({"1":{"count":1,"exhausted":"c","last":"2027-01-15T08:00:00Z","leader":"b"}})");
+  EXPECT_EQ(read_restarts(format_restarts(records, 2, kStart, {})), records);
+}
+
+TEST(RestartRecords, FitIntoAnAnnotation) {
+  RestartRecords records;
+  const std::string uid = "01234567-89ab-cdef-0123-456789abcdef";
+  for (int i = 0; i < 10'000; ++i) records[i] = {uid, 1, kStart + std::chrono::seconds(i), uid};
+  const std::string text = format_restarts(records, 10'000, kStart, {});
+  EXPECT_LT(text.size(), 200U * 1024U);
+  const RestartRecords kept = read_restarts(text);
+  EXPECT_EQ(kept.size(), kMaxRestartRecords);
+  EXPECT_EQ(kept.begin()->first, 9'000) << "the latest";
 }
 
 }  // namespace

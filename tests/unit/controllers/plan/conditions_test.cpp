@@ -32,5 +32,24 @@ TEST(OwnCondition, DoesNotCountAsChangedWithTheGeneration) {
   EXPECT_EQ(conditions[0]["observedGeneration"], 4);
 }
 
+Json two_conditions() {
+  return Json::parse(R"([{"type": "Ready", "status": "True", "observedGeneration": 1}, {"type": "Foreign"}, 7,
+                         {"type": "Suspended", "status": "False", "observedGeneration": 1}])");
+}
+
+TEST(ObservedGeneration, IsSetInConditionsThatHaveOne) {
+  Json conditions = two_conditions();
+  set_observed_generation(conditions, 5);
+  EXPECT_EQ(conditions, Json::parse(R"([{"type": "Ready", "status": "True", "observedGeneration": 5},
+    {"type": "Foreign"}, 7, {"type": "Suspended", "status": "False", "observedGeneration": 5}])"));
+}
+
+TEST(ObservedGeneration, OfARefusedSpecIsNotSetInTrueConditions) {
+  Json conditions = two_conditions();
+  set_observed_generation_unless_true(conditions, 5);
+  EXPECT_EQ(conditions[0]["observedGeneration"], 1);
+  EXPECT_EQ(conditions[3]["observedGeneration"], 5);
+}
+
 }  // namespace
 }  // namespace tpuslice::plan

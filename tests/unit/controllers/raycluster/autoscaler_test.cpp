@@ -85,7 +85,7 @@ TEST(Autoscaler, TakesItsOptions) {
   EXPECT_EQ(container["args"], Json::array({"exec $KUBERAY_GEN_AUTOSCALER_START_CMD"}));
 }
 
-TEST(Autoscaler, OfAnExplicitVersionIsToldToRay) {
+TEST(Autoscaler, OfAnExplicitVersionIsPassedToRay) {
   EXPECT_EQ(ray_variable(head_pod_of(an_autoscaled_cluster()), "RAY_enable_autoscaler_v2"), "");
   EXPECT_EQ(ray_variable(head_pod_of(an_autoscaled_cluster({{"version", "v1"}})), "RAY_enable_autoscaler_v2"), "false");
   EXPECT_EQ(ray_variable(head_pod_of(an_autoscaled_cluster({{"version", "v2"}})), "RAY_enable_autoscaler_v2"), "true");

@@ -144,9 +144,11 @@ TEST_F(Children, ReportTheFailureOfTheirWrite) {
             "ChildrenPending");
 }
 
-TEST_F(Children, HaveAConditionOnlyOnClustersThatHaveThem) {
+TEST_F(Children, AreReadyIfNoneAreNeeded) {
   const plan::Plan without = rendered({});
-  EXPECT_EQ(find_condition(without.status->status["conditions"], kChildrenReady), nullptr);
+  const Json* none = find_condition(without.status->status["conditions"], kChildrenReady);
+  ASSERT_NE(none, nullptr);
+  EXPECT_EQ((*none)["message"], "only pods and services are needed");
   add_live(kRoles);
   const plan::Plan with = rendered({child(kRoles)});
   EXPECT_TRUE(is_condition_true(with.status->status["conditions"], kChildrenReady));

@@ -138,7 +138,7 @@ TEST(WorkerPod, OfASingleHostGroupHasOnlyTheReplicaIndex) {
   EXPECT_FALSE(labels.contains("ray.io/worker-group-replica-name"));
 }
 
-TEST(WorkerPod, IsBornWithItsTpuIdentity) {
+TEST(WorkerPod, IsCreatedWithItsTpuIdentity) {
   const Json pod = worker_of(tutorial_cluster(), {0, 2});
   const Json& container = pod["spec"]["containers"][0];
   EXPECT_EQ(env(container, "TPU_WORKER_ID"), "2");

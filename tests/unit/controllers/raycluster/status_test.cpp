@@ -148,7 +148,7 @@ TEST(Status, HasReplicaFailureUntilAPlanSucceeds) {
 TEST(Status, AlwaysHasTheConditionsOfOurs) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
   Json now = status(seen);
-  for (const char* type : {"Accepted", "ServicesReady", "SlicesPlaced", "ContainersStarted"}) {
+  for (const char* type : {"Accepted", "ServicesReady", "ChildrenReady", "SlicesPlaced", "ContainersStarted"}) {
     const Json own = condition(now, fmt::format("tpuslice.dev/{}", type));
     EXPECT_EQ(own["status"], "True") << type;
     EXPECT_EQ(own["reason"], type);
@@ -166,6 +166,25 @@ TEST(Status, AlwaysHasTheConditionsOfOurs) {
   EXPECT_EQ(condition(now, plan::kAccepted)["message"], "no container");
   EXPECT_EQ(condition(now, kServicesReady)["reason"], "ServicesPending");
   EXPECT_EQ(condition(now, kServicesReady)["observedGeneration"], 2);
+}
+
+// kubectl wait ignores conditions with an old observedGeneration, whatever their status.
+TEST(Status, HasConditionsOfThePresentGeneration) {
+  RayClusterObserved seen = all_running(Object(tutorial_cluster()));
+  const auto with_phase = [&](SuspendPhase phase) {
+    const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+    return build_status({spec, seen, by_type(seen.pods), phase, {}, {}});
+  };
+  remember(seen, with_phase(SuspendPhase::kRunning));
+  std::int64_t generation = 1;
+  for (const SuspendPhase phase : {SuspendPhase::kRunning, SuspendPhase::kRequested, SuspendPhase::kPodsDeleted,
+                                   SuspendPhase::kSuspended, SuspendPhase::kRunning}) {
+    seen.cluster.mutable_json()["metadata"]["generation"] = ++generation;
+    remember(seen, with_phase(phase));
+    for (const Json& each : seen.cluster.json()["status"]["conditions"]) {
+      EXPECT_EQ(each["observedGeneration"], generation) << each;
+    }
+  }
 }
 
 TEST(Status, OfARefusedSpecKeepsConditionsAndAddsTheMissingOnes) {

@@ -128,6 +128,15 @@ TEST_F(ExecutorStages, StopAfterAFailureBesideAnOptionalOne) {
   EXPECT_TRUE(api_.find(kPods, {"default", "c"})) << "the next stage did not start";
 }
 
+TEST_F(ExecutorStages, CreateTheOtherObjectsIfANameIsTaken) {
+  api_.put(kPods, pod("x"));  // Without an owner.
+  const auto create = [&](const char* name) { return plan::Action::create(kPods, pod(name, &owner_)); };
+  const ExecutionReport report = apply({{{create("x"), create("y"), create("z")}}, {{remove("b")}}});
+  EXPECT_FALSE(report.ok());
+  EXPECT_TRUE(api_.find(kPods, {"default", "z"}));
+  EXPECT_TRUE(api_.find(kPods, {"default", "b"})) << "the next stage did not start";
+}
+
 TEST_F(ExecutorStages, TellThatAPodWasDeletedWithoutItsOptionalCondition) {
   fail({"status default/a"});
   plan_.events = {{plan::EventType::kNormal, "Deleted", "Delete", "x", ObjectKey{"default", "a"}},
@@ -141,7 +150,7 @@ TEST_F(ExecutorStages, TellThatAPodWasDeletedWithoutItsOptionalCondition) {
 
 plan::Stage going_on(std::vector<plan::Action> actions) { return {std::move(actions), true, true}; }
 
-TEST_F(ExecutorStages, ContinueOnFailureIfTheyAreToldTo) {
+TEST_F(ExecutorStages, ContinueOnFailureIfSet) {
   fail({"patch default/a"});
   const ExecutionReport report = apply({going_on({label("a"), label("b")}), going_on({remove("c")})});
   EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b", "delete default/c"));

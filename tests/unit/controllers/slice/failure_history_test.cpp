@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                       PodChangeCase{"FailedOnANodeThatIsGone", a_slice("train").runs_in("pool-z"),
                                     a_slice("train").runs_in("pool-z").fails(0), "pool-z"},
                       PodChangeCase{"HadFailedBefore", that_runs().fails(0), that_runs().fails(0).terminating(0), ""},
-                      PodChangeCase{"FailedBecauseItWasToldToEnd", that_runs().terminating(0),
+                      PodChangeCase{"FailedWhileTerminating", that_runs().terminating(0),
                                     that_runs().fails(0).terminating(0), ""},
                       PodChangeCase{"Succeeded", that_runs(), that_runs().succeeds(0), ""},
                       PodChangeCase{"DeletedWhileItRan", that_runs(), that_runs().terminating(0), ""},

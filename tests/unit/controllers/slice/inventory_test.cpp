@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                 }),
                 Obstacle::kMismatch, ""},
         FitCase{"PodsWithoutChips", four_nodes(), four_hosts().chips(0), Obstacle::kMismatch, ""},
-        FitCase{"TheFirstFlawIsTold", four_nodes().node(3, cordoned).node(1, without_chips), four_hosts(),
+        FitCase{"TheFirstObstacleIsReported", four_nodes().node(3, cordoned).node(1, without_chips), four_hosts(),
                 Obstacle::kUnusable, "pool-a: node pool-a-1 advertises no TPU chips"},
         FitCase{"TwoPodsOnEachNode", a_pool("pool-a").size(2), four_hosts().chips(2), Obstacle::kNone, ""},
         FitCase{"TwoPodsOnEachNodeOfWhichOneIsMissing", a_pool("pool-a").size(1), four_hosts().chips(2),

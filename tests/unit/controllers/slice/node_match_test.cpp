@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
         TaintCase{"EachByAnotherToleration",
                   {{"google.com/tpu", "present", "NoSchedule"}, {"spot", "yes", "NoSchedule"}},
                   ""},
-        TaintCase{"TheFirstIsTold",
+        TaintCase{"TheFirstIsReported",
                   {{"google.com/tpu", "present", "NoSchedule"}, {"spot", "no", "NoSchedule"}, {"a", "b", "NoExecute"}},
                   "spot=no:NoSchedule"},
         TaintCase{"OfACordonedNode", {{"node.kubernetes.io/unschedulable", "", "NoSchedule"}}, ""},

@@ -97,18 +97,21 @@ TEST(PreemptionBudget, KnowsWhenSoManyAreLeft) {
 TEST(PreemptionBudget, SaysWhyItDoesNotSuffice) {
   const PreemptionBudget used_up = budget_of(2, "2 2026-01-01T00:02:00Z", 10min);
   EXPECT_EQ(used_up.obstacle(0), "");
-  EXPECT_EQ(used_up.obstacle(1),
-            "a slice of lower priority would be ended for it, but the preemption budget of 2 an hour is used up; next "
-            "at 2026-01-01T01:02:00Z");
-  EXPECT_EQ(budget_of(2, "1 2026-01-01T00:02:00Z", 10min).obstacle(2),
-            "2 slices of lower priority would be ended for it, but the preemption budget of 2 an hour is used up but "
-            "for 1; next at 2026-01-01T01:02:00Z");
+  EXPECT_EQ(
+      used_up.obstacle(1),
+      "a slice of lower priority would be preempted for it, but the preemption budget of 2 an hour is used up; next "
+      "at 2026-01-01T01:02:00Z");
+  EXPECT_EQ(
+      budget_of(2, "1 2026-01-01T00:02:00Z", 10min).obstacle(2),
+      "2 slices of lower priority would be preempted for it, but the preemption budget of 2 an hour is used up but "
+      "for 1; next at 2026-01-01T01:02:00Z");
   EXPECT_EQ(budget_of(2, "", 10min).obstacle(3),
-            "3 slices of lower priority would be ended for it, but the preemption budget of 2 an hour is smaller");
+            "3 slices of lower priority would be preempted for it, but the preemption budget of 2 an hour is smaller");
   EXPECT_EQ(budget_of(2, "", 10min).obstacle(2), "");
   PreemptionBudget blocked = budget_of(2, "", 10min);
   blocked.block("ConfigMap a/b cannot be read");
-  EXPECT_EQ(blocked.obstacle(1), "a slice of lower priority would be ended for it, but ConfigMap a/b cannot be read");
+  EXPECT_EQ(blocked.obstacle(1),
+            "a slice of lower priority would be preempted for it, but ConfigMap a/b cannot be read");
   EXPECT_EQ(blocked.obstacle(0), "");
 }
 

@@ -58,7 +58,7 @@ TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
   EXPECT_EQ(record.key.to_string(), "tpu-system/tpu-slice-preemptions");
   EXPECT_EQ(record.preconditions.resource_version, "7");
   EXPECT_EQ(*record.body.make(), Json::parse(R"({"data": {"tpu-v6e-slice": "1 2026-01-01T00:02:00Z"}})"));
-  EXPECT_FALSE(plan.stages[1].continue_on_failure) << "without a record nothing is ended";
+  EXPECT_FALSE(plan.stages[1].continue_on_failure) << "without a record nothing is preempted";
   EXPECT_FALSE(record.optional);
   std::vector<std::string> conditions;
   for (const plan::Action& action : plan.stages[2].actions) {
@@ -94,7 +94,7 @@ TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(plan), IsEmpty());
   EXPECT_THAT(waiting_reason(plan, "high-0"),
-              HasSubstr("; a slice of lower priority would be ended for it, but ConfigMap "
+              HasSubstr("; a slice of lower priority would be preempted for it, but ConfigMap "
                         "tpu-system/tpu-slice-preemptions cannot be read"));
   EXPECT_TRUE(plan.requeue_after.has_value()) << "no event says that it can";
   EXPECT_EQ(plan_placement(seen, {}).requeue_after, std::nullopt) << "not needed by default";
@@ -106,16 +106,16 @@ TEST(PreemptionPlan, EndsNothingWhileItsRecordIsInvalid) {
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(plan), IsEmpty());
   EXPECT_THAT(waiting_reason(plan, "high-0"),
-              HasSubstr("; a slice of lower priority would be ended for it, but ConfigMap "
+              HasSubstr("; a slice of lower priority would be preempted for it, but ConfigMap "
                         "tpu-system/tpu-slice-preemptions: data[tpu-v6e-slice]: Invalid value: \"1 yesterday\": "
                         "remove that entry"));
 }
 
-TEST(PreemptionPlan, TellsTheVictim) {
+TEST(PreemptionPlan, AddsAnEventToTheVictim) {
   const plan::Plan plan = plan_placement(a_full_pool(), kTwoAnHour);
   const auto event = std::ranges::find(plan.events, "SlicePreempted", &plan::EventIntent::reason);
   ASSERT_NE(event, plan.events.end());
-  EXPECT_EQ(event->message, "Slice low of priority 0 is ended: a slice of priority 9 needs node pool pool-a");
+  EXPECT_EQ(event->message, "Slice low of priority 0 is preempted: a slice of priority 9 needs node pool pool-a");
   EXPECT_EQ(event->regarding->kind, "Job");
   EXPECT_FALSE(event->type == plan::EventType::kWarning && event->after.has_value())
       << "such an event is sent only if the action fails";
@@ -187,9 +187,10 @@ TEST(PreemptionPlan, HasABudgetForEachAccelerator) {
 
 TEST(PreemptionPlan, SaysThatTheBudgetIsUsedUp) {
   const plan::Plan plan = plan_placement(a_full_pool(50min, "2 2026-01-01T00:02:00Z"), kTwoAnHour);
-  EXPECT_THAT(waiting_reason(plan, "high-0"),
-              HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 2 an hour is "
-                        "used up; next at 2026-01-01T01:02:00Z"));
+  EXPECT_THAT(
+      waiting_reason(plan, "high-0"),
+      HasSubstr("; a slice of lower priority would be preempted for it, but the preemption budget of 2 an hour is "
+                "used up; next at 2026-01-01T01:02:00Z"));
   ASSERT_TRUE(plan.requeue_after.has_value()) << "no event may happen within twelve minutes";
   EXPECT_EQ(*plan.requeue_after, Duration(12min));
 }

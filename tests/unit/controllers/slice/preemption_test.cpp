@@ -122,7 +122,7 @@ TEST(PlacedAt, IsTheLatestOfTheReleasedPods) {
   EXPECT_EQ(placed_at(a_slice("x").slice()), Timestamp{}) << "nothing was released";
 }
 
-// Which slices are ended.
+// Which slices are preempted.
 
 /// pool-a runs low (priority 0), pool-b runs middle (priority 5).
 Scene full(const std::vector<Slice>& ready, std::size_t max_preemptions = 10) {
@@ -136,7 +136,7 @@ TEST(AssignPreemption, EndsTheCheapestSlice) {
   const Decisions out = decide(full(slices_of({a_slice("high").priority(9)})));
   EXPECT_THAT(out.preempted, ElementsAre("low in pool-a for high"));
   EXPECT_THAT(out.placed, IsEmpty()) << "its pods still run";
-  EXPECT_THAT(out.waiting.at("high"), HasSubstr("; slices of lower priority are ended for it"));
+  EXPECT_THAT(out.waiting.at("high"), HasSubstr("; slices of lower priority are preempted for it"));
 }
 
 TEST(AssignPreemption, EndsNothingUnlessItMay) {
@@ -172,25 +172,27 @@ TEST(AssignPreemption, EndsNoMoreThanTheBudget) {
   EXPECT_THAT(decide(full(gang, 2)).preempted, SizeIs(2));
   const Decisions one = decide(full(gang, 1));
   EXPECT_THAT(one.preempted, IsEmpty()) << "all or none";
-  EXPECT_THAT(one.waiting.at("x"),
-              HasSubstr("; 2 slices of lower priority would be ended for it, but the preemption budget of 1 an hour is "
-                        "smaller"));
+  EXPECT_THAT(
+      one.waiting.at("x"),
+      HasSubstr("; 2 slices of lower priority would be preempted for it, but the preemption budget of 1 an hour is "
+                "smaller"));
 }
 
 TEST(AssignPreemption, SaysWhenTheBudgetIsRenewed) {
   Scene scene = full(slices_of({a_slice("high").priority(9), a_slice("next").priority(8)}), 1);
   const Decisions planned = decide(scene);
   EXPECT_THAT(planned.preempted, ElementsAre("low in pool-a for high"));
-  EXPECT_THAT(planned.waiting.at("next"),
-              HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 1 an hour is "
-                        "used up; next at 2026-01-01T01:02:00Z"));
+  EXPECT_THAT(
+      planned.waiting.at("next"),
+      HasSubstr("; a slice of lower priority would be preempted for it, but the preemption budget of 1 an hour is "
+                "used up; next at 2026-01-01T01:02:00Z"));
   scene.preemption_record = "1 2026-01-01T00:00:30Z";
   const Decisions used_up = decide(scene);
   EXPECT_THAT(used_up.preempted, IsEmpty());
   for (const char* name : {"high", "next"}) {
     EXPECT_THAT(
         used_up.waiting.at(name),
-        HasSubstr("; a slice of lower priority would be ended for it, but the preemption budget of 1 an hour is "
+        HasSubstr("; a slice of lower priority would be preempted for it, but the preemption budget of 1 an hour is "
                   "used up; next at 2026-01-01T01:00:30Z"));
   }
 }
@@ -237,7 +239,7 @@ TEST(AssignPreemption, EndsNoSliceForADomainThatIsReservedForAHigherPriority) {
 }
 
 TEST(AssignPreemption, KeepsTheFreeDomainOfTheGangFromBackfill) {
-  // Both run for an hour at most, but low is ended now, so the gang needs pool-a soon.
+  // Both run for an hour at most, but low is preempted now, so the gang needs pool-a soon.
   const Decisions out =
       decide({.nodes = lettered_pools(3),
               .pods = pods_of({a_slice("low").deadline(1h).runs_in("pool-b"),
@@ -246,11 +248,11 @@ TEST(AssignPreemption, KeepsTheFreeDomainOfTheGangFromBackfill) {
                                   a_slice("young").created(10s).deadline(10min)}),
               .max_preemptions = 10});
   EXPECT_THAT(out.preempted, ElementsAre("low in pool-b for y"));
-  EXPECT_THAT(out.placed, IsEmpty()) << "young would hold up the gang for which low is ended";
+  EXPECT_THAT(out.placed, IsEmpty()) << "young would hold up the gang for which low is preempted";
 }
 
-/// A gang of priority 9 for which slices in pool-a and pool-b were ended: pool-a is free already. A younger slice of a
-/// lower priority.
+/// A gang of priority 9 for which slices in pool-a and pool-b were preempted: pool-a is free already. A younger slice
+/// of a lower priority.
 Scene one_victim_has_ended(Duration now) {
   return {.nodes = lettered_pools(2),
           .pods = leaving(a_slice("victim").runs_in("pool-b")).pods(),
@@ -264,7 +266,7 @@ TEST(PreemptedDomain, IsNotGivenToALowerPriority) { EXPECT_THAT(decide(one_victi
 
 TEST(PreemptedDomain, IsNotGivenToALowerPriorityInTheSecondHalfOfTheReservation) {
   EXPECT_THAT(decide(one_victim_has_ended(45min)).placed, IsEmpty())
-      << "slices were ended for the gang, so another takes their place";
+      << "slices were preempted for the gang, so another takes their place";
 }
 
 TEST(PreemptedDomain, IsNotGivenToALowerPriorityBeyondTheShare) {

@@ -115,7 +115,7 @@ TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
   records.replace({}, 1);
   EXPECT_THAT(reason(), HasSubstr("ConfigMap tpu-system/tpu-slice-preemptions is created"));
   records.put(*preemption_records().records);
-  EXPECT_THAT(reason(), HasSubstr("slice low of priority 0 is ended"));
+  EXPECT_THAT(reason(), HasSubstr("slice low of priority 0 is preempted"));
   records.put(*preemption_records("1 2026-01-01T00:00:00Z").records);
   EXPECT_THAT(reason(), HasSubstr("but the preemption budget of 1 an hour is used up"));
   EXPECT_THAT(accelerators_of_records(*preemption_records("x").records), ElementsAre(ObjectKey{"", kV6e}));

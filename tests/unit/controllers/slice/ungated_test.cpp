@@ -1,4 +1,4 @@
-// Slices without scheduling gates, which kube-scheduler places pod by pod; and slices that are ended for others.
+// Slices without scheduling gates, which kube-scheduler places pod by pod; and preempted slices.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -146,7 +146,7 @@ TEST(UngatedSlice, LeavesTheReasonToThePlacementIfItIsPartlyGated) {
               ElementsAre("train-0 waiting="));
 }
 
-// Slices that are ended for one of higher priority.
+// Slices that are preempted.
 
 SliceBuilder preempted() {
   return a_slice("low").hosts(3).runs_in("pool-a").each([](PodView& pod) { pod.preempted = true; });
