@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "tpu/labels.h"
+#include "webhook/rules/tpu_rules.h"
 #include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
@@ -36,6 +37,14 @@ std::span<const std::string_view> ignored_pod_fields(std::string_view review) {
     return kind.injects_init_containers && contains(review, kind.pod_label);
   });
   return std::span<const std::string_view>(kIgnoredPodFields).subspan(init ? 1 : 0);
+}
+
+Result<AdmissionRequest> decode_pod_review(const std::string& body) {
+  const std::span<const std::string_view> ignored = ignored_pod_fields(body);
+  ASSIGN_OR_RETURN(AdmissionRequest review, decode_review(body, ignored));
+  // Init containers may have the chips.
+  if (ignored.front() != kIgnoredPodFields.front() || asks_for_tpus(review.object)) return review;
+  return decode_review(body, ignored.subspan(1));
 }
 
 http::Response text_response(int status, std::string body) {
@@ -98,7 +107,7 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kMaxReviewBytes));
   }
   Result<AdmissionRequest> review =
-      decode_review(request.body, kind == nullptr ? ignored_pod_fields(request.body) : kManagedFields);
+      kind == nullptr ? decode_pod_review(request.body) : decode_review(request.body, kManagedFields);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
   if (record != nullptr) {

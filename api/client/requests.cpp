@@ -115,7 +115,8 @@ bool has_cause(const Json& status, std::string_view reason) {
 }
 
 constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
-constexpr std::int64_t kMaxRetryAfterSeconds = 3600;
+/// A proxy may answer with more; watches would not be opened again for that long.
+constexpr std::int64_t kMaxRetryAfterSeconds = 60;
 
 }  // namespace
 

@@ -1,4 +1,6 @@
 // Pods from bytes.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "api/types/view_reader.h"
@@ -7,13 +9,18 @@ namespace tpuslice {
 namespace view {
 namespace {
 
+std::int64_t read_limited_chips(Value resources) {
+  std::int64_t chips = 0;
+  each_member(resources, [&](std::string_view part, Value amounts) {
+    if (part == "limits") chips = read_tpu_amount(amounts);
+  });
+  return chips;
+}
+
 std::int64_t read_container_chips(Value container) {
   std::int64_t chips = 0;
   each_member(container, [&](std::string_view key, Value member) {
-    if (key != "resources") return;
-    each_member(member, [&](std::string_view part, Value amounts) {
-      if (part == "limits") chips = read_tpu_amount(amounts);
-    });
+    if (key == "resources") chips = read_limited_chips(member);
   });
   return chips;
 }
@@ -66,7 +73,34 @@ Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {
       pod.to_string(), bytes, kMaxNodeChoice);
 }
 
+void add_chips(std::int64_t chips, std::int64_t& sum) {
+  if (__builtin_add_overflow(sum, chips, &sum)) throw BadMember{"google.com/tpu is too large"};
+}
+
+/// As kube-scheduler counts them: sidecars run beside the containers, other init containers before them.
+struct PodChips {
+  std::int64_t containers = 0;  ///< And sidecars.
+  std::int64_t largest_init = 0;
+
+  [[nodiscard]] std::int64_t total() const { return std::max(containers, largest_init); }
+};
+
+void read_init_container(Value value, PodChips& pod) {
+  std::int64_t chips = 0;
+  bool sidecar = false;
+  each_member(value, [&](std::string_view key, Value member) {
+    if (key == "resources") chips = read_limited_chips(member);
+    if (key == "restartPolicy") sidecar = text_of(member) == "Always";
+  });
+  if (sidecar) {
+    add_chips(chips, pod.containers);
+  } else {
+    pod.largest_init = std::max(pod.largest_init, chips);
+  }
+}
+
 void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {
+  PodChips chips;
   each_member(value, [&](std::string_view key, Value member) {
     if (key == "nodeName") {
       pod.node_name = text_of(member);
@@ -93,14 +127,12 @@ void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {
         });
       });
     } else if (key == "containers") {
-      pod.tpu_chips = 0;
-      each_item(member, [&](Value container) {
-        const std::int64_t chips = read_container_chips(container);
-        if (__builtin_add_overflow(pod.tpu_chips, chips, &pod.tpu_chips))
-          throw BadMember{"google.com/tpu is too large"};
-      });
+      each_item(member, [&](Value container) { add_chips(read_container_chips(container), chips.containers); });
+    } else if (key == "initContainers") {
+      each_item(member, [&](Value container) { read_init_container(container, chips); });
     }
   });
+  pod.tpu_chips = chips.total();
 }
 
 void read_container_state(Value value, ContainerView& container) {

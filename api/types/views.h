@@ -74,7 +74,7 @@ struct PodView {
   std::string node_name;
   SharedString restart_policy;
   SharedValue<PodScheduling> scheduling;
-  std::int64_t tpu_chips = 0;  ///< Sum of google.com/tpu limits over containers.
+  std::int64_t tpu_chips = 0;  ///< google.com/tpu limits, as kube-scheduler counts them.
   std::int32_t priority = 0;
   bool never_preempts = false;  ///< preemptionPolicy: Never
   bool preempted = false;       ///< The condition DisruptionTarget is True, with reason kPreemptionBySlice.

@@ -21,6 +21,9 @@ inline constexpr std::int64_t kMaxPods = 100'000;
 /// Worker groups of a RayCluster, replicated jobs of a JobSet.
 inline constexpr std::size_t kMaxGroups = 256;
 
+/// Ports of a container of a Ray head, and of a service that a user describes.
+inline constexpr std::size_t kMaxPorts = 256;
+
 /// Children that one plan creates; the next plan creates more.
 inline constexpr std::size_t kMaxCreatesPerPlan = 1000;
 

@@ -11,8 +11,12 @@ Json term(Json expressions, const std::string& topology_key) {
           {"namespaceSelector", Json::object()}};
 }
 
+/// An affinity of another type is left as it is: the API server refuses the Job with a message.
 void add_required_term(Json& affinity, const char* kind, Json term) {
-  affinity[kind]["requiredDuringSchedulingIgnoredDuringExecution"].push_back(std::move(term));
+  const auto is_malformed = [](const Json& json) { return !json.is_null() && !json.is_object(); };
+  if (is_malformed(affinity) || is_malformed(affinity[kind])) return;
+  Json& terms = affinity[kind]["requiredDuringSchedulingIgnoredDuringExecution"];
+  if (terms.is_null() || terms.is_array()) terms.push_back(std::move(term));
 }
 
 /// tpu/placement.h adds the affinities of multi-host slices.

@@ -34,6 +34,7 @@ Plan to_plan(Changes changes, const Json& before, Json status, std::string statu
   plan.measurements = std::move(changes.measurements);
   plan.requeue_after = changes.requeue_after;
   plan.requests = std::move(changes.requests);
+  plan.keeps_failure = changes.keeps_failure;
   return plan;
 }
 

@@ -29,6 +29,7 @@ struct Changes {
   std::vector<std::string> reasons;  ///< One sentence each.
   std::optional<Duration> requeue_after;
   std::vector<WorkloadRequest> requests;
+  bool keeps_failure = false;  ///< As in Plan.
 
   template <typename Step>
   requires std::is_enum_v<Step> Stage& stage(Step step) {

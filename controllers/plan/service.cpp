@@ -51,11 +51,26 @@ std::string mismatch(const Json& desired, const ServiceView& live) {
   return fmt::format("its selector is not {}", Json(selector).dump());
 }
 
+/// The API server leaves such a value out, or has a default for it.
+bool is_zero(const Json& value) {
+  return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
+}
+
+/// Typed clients in Go write targetPort: 0 where there is none.
+Json without_zeros(const Json& port) {
+  Json out = Json::object();
+  for (const auto& [member, value] : port.items()) {
+    if (!is_zero(value)) out[member] = value;
+  }
+  return out;
+}
+
 /// The API server may reorder ports.
 bool has_ports(const Json& live, const Json& desired) {
   if (!live.is_array()) return desired.empty();
   return live.size() == desired.size() && std::ranges::all_of(desired, [&](const Json& port) {
-           return std::ranges::any_of(live, [&](const Json& candidate) { return has_all(candidate, port); });
+           const Json wanted = without_zeros(port);
+           return std::ranges::any_of(live, [&](const Json& candidate) { return has_all(candidate, wanted); });
          });
 }
 
@@ -88,11 +103,6 @@ Json restore_service(const Json& desired, const Json& live) {
     patch["metadata"]["labels"] = std::move(missing);
   }
   return patch;
-}
-
-/// The API server leaves such a value out.
-bool is_zero(const Json& value) {
-  return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
 }
 
 /// Cluster IPs, IP families and the class of a load balancer are immutable.

@@ -16,6 +16,8 @@
 namespace tpuslice::ray {
 namespace {
 
+constexpr std::size_t kMaxMessages = 64U << 10U;
+
 /// Of a user's document: one application takes a few hundred values.
 constexpr JsonLimits kAnswerLimits{.bytes = 1U << 20U, .values = 50'000, .depth = 32};
 
@@ -58,14 +60,22 @@ Json read_job(int status, const std::string& body) {
   return out;
 }
 
-Json read_deployments(const Json& application) {
+/// The message of an application or deployment. All that are kept of an answer together have kMaxMessages bytes, since
+/// they are stored in the status of the RayService.
+Json message_at(const Json& json, std::size_t& left) {
+  std::string message = text_at(json, "message", std::min(kMaxMessage, left));
+  left -= std::min(left, message.size());
+  return message;
+}
+
+Json read_deployments(const Json& application, std::size_t& left) {
   Json out = Json::object();
   const Json* deployments = find_set(application, {"deployments"});
   if (deployments == nullptr || !deployments->is_object()) return out;
   for (const auto& [name, deployment] : deployments->items()) {
     if (out.size() == kMaxDeployments) break;
     out[clip(name, kMaxName)] = {{"status", text_at(deployment, "status", kMaxName)},
-                                 {"message", text_at(deployment, "message", kMaxMessage)}};
+                                 {"message", message_at(deployment, left)}};
   }
   return out;
 }
@@ -87,12 +97,13 @@ Json read_applications(int status, const std::string& body) {
   const Json serve = parse(body);
   if (!serve.is_object()) return {};
   Json applications = Json::object();
+  std::size_t left = kMaxMessages;
   if (const Json* found = find_set(serve, {"applications"}); found != nullptr && found->is_object()) {
     for (const auto& [name, application] : found->items()) {
       if (applications.size() == kMaxApplications) break;
       applications[clip(name, kMaxName)] = {{"status", text_at(application, "status", kMaxName)},
-                                            {"message", text_at(application, "message", kMaxMessage)},
-                                            {"deployments", read_deployments(application)}};
+                                            {"message", message_at(application, left)},
+                                            {"deployments", read_deployments(application, left)}};
     }
   }
   return {{"applications", std::move(applications)}, {"proxies", read_proxies(serve)}};

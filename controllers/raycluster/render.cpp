@@ -340,10 +340,11 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   warn_of_missing_service_account(spec, seen.last_failure, changes);
   if (conflicts) changes.requeue_within(plan::kConflictRetry);
   std::string status_reason = refusal ? refusal.message : describe_status(status);
-  if (decisions.retry_after) changes.requeue_within(*decisions.retry_after);
-  plan::Plan plan = to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
-  plan.keeps_failure = decisions.retry_after.has_value();
-  return plan;
+  if (decisions.retry_after) {
+    changes.requeue_within(*decisions.retry_after);
+    changes.keeps_failure = true;
+  }
+  return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
 }
 
 plan::Plan render_refusal(const RayClusterObserved& seen, const Problem& refusal) {

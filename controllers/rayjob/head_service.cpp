@@ -46,11 +46,18 @@ void ensure_head_service(const RayJobState& state, Draft& draft) {
   Object desired = build_head_service(state, live->object());
   const plan::ServiceDecision decision = plan::decide_service(desired.json(), state.seen.service.get());
   const std::string name = desired.key().to_string();
-  const auto& failure = state.seen.last_failure;
   using enum plan::ServiceDecision::Kind;
+  const auto& failure = state.seen.last_failure;
+  if ((decision.kind == kCreate || decision.kind == kPatch) && failure && failure->reason == kFailedService) {
+    draft.children = {failure->reason, failure->message};
+    // A plan whose write fails sends no requests, and the Ray job is followed by requests.
+    if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
+      draft.changes.keeps_failure = true;
+      return draft.changes.requeue_within(due - state.seen.now);
+    }
+  }
   switch (decision.kind) {
     case kCreate:
-      if (failure && failure->reason == kFailedService) draft.children = {failure->reason, failure->message};
       draft.changes.reasons.push_back(fmt::format("service {} is missing: creating it", name));
       return add_action(Step::kService, plan::Action::create(kServices, std::move(desired)), kFailedService,
                         {"CreatedService", "FailedToCreateService", fmt::format("Created the service {}", name),

@@ -6,6 +6,7 @@
 
 #include "controllers/raycluster/labels.h"
 #include "controllers/rayjob/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
 namespace {
@@ -15,7 +16,7 @@ constexpr Duration kPace = std::chrono::milliseconds(100);
 
 using JobsByCluster = runtime::Index<ObjectView>;
 
-/// The RayJobs that use the cluster: its owner, and those that select it.
+/// The RayJobs that the index has for the cluster.
 std::vector<ObjectKey> jobs_of(const JobsByCluster& jobs, const std::string& cluster) {
   std::vector<ObjectKey> out;
   for (const auto& job : jobs.lookup(cluster)) out.push_back(job->key);
@@ -36,6 +37,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
   auto& services = manager.store<ObjectView>(kServices, scope(raycluster::kServiceSelector));
   runtime::WorkloadClient& dashboards = manager.workload_client(std::move(send));
   const JobsByCluster by_cluster = jobs.add_index(index_cluster);
+  const JobsByCluster by_created_cluster = jobs.add_index(index_created_cluster);
   controller_options.queue.pace = kPace;
   runtime::Controller& controller = manager.add(
       std::make_unique<RayJobReconciler>(RayJobReconciler::Stores{jobs, clusters, pods.add_index(index_cluster_of_pod),
@@ -43,12 +45,18 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
                                          std::move(options)),
       std::move(controller_options));
   controller.watches(jobs);
-  controller.watches<ObjectView>(
-      clusters, [by_cluster](const ObjectView& cluster) { return jobs_of(by_cluster, cluster.key.to_string()); });
-  controller.watches<PodView>(pods, [by_cluster](const PodView& pod) {
-    std::vector<ObjectKey> out;
-    if (const auto cluster = index_cluster_of_pod(pod)) out = jobs_of(by_cluster, *cluster);
+  controller.watches<ObjectView>(clusters, [by_cluster](const ObjectView& cluster) {
+    std::vector<ObjectKey> out = jobs_of(by_cluster, cluster.key.to_string());
+    if (cluster.controller && cluster.controller->kind == kRayJobs.kind) {
+      out.push_back({cluster.key.namespace_name, cluster.controller->name});
+    }
     return out;
+  });
+  // Of worker pods only the end of the last one matters, to the RayJob that created their cluster.
+  controller.watches<PodView>(pods, [by_cluster, by_created_cluster](const PodView& pod) {
+    const auto cluster = index_cluster_of_pod(pod);
+    const bool is_head = pod.label(tpu::kRayNodeType) == raycluster::kHeadNode;
+    return cluster ? jobs_of(is_head ? by_cluster : by_created_cluster, *cluster) : std::vector<ObjectKey>();
   });
   controller.watches(submitters);
   controller.watches(services);

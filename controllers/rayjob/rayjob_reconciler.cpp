@@ -9,10 +9,23 @@
 
 namespace tpuslice::rayjob {
 
+namespace {
+
+std::optional<std::string> cluster_in_use(const ObjectKey& job, const RayJobStatus& status) {
+  if (status.cluster_name.empty() || status.finished()) return std::nullopt;
+  return ObjectKey{job.namespace_name, status.cluster_name}.to_string();
+}
+
+}  // namespace
+
 std::optional<std::string> index_cluster(const ObjectView& job) {
-  const std::string cluster = RayJobStatus::read(job.object()).cluster_name;
-  if (cluster.empty()) return std::nullopt;
-  return ObjectKey{job.key.namespace_name, cluster}.to_string();
+  return cluster_in_use(job.key, RayJobStatus::read(job.object()));
+}
+
+std::optional<std::string> index_created_cluster(const ObjectView& job) {
+  const Object object = job.object();
+  if (RayJobSpec::read(object).selects_cluster) return std::nullopt;
+  return cluster_in_use(job.key, RayJobStatus::read(object));
 }
 
 std::optional<std::string> index_cluster_of_pod(const PodView& pod) {

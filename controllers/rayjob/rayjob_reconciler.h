@@ -12,8 +12,11 @@
 
 namespace tpuslice::rayjob {
 
-/// Index function: "<namespace>/<cluster>" of the RayCluster of a RayJob's present attempt.
+/// Index function: "<namespace>/<cluster>" of the RayCluster of a RayJob's present attempt; nothing once it has
+/// finished.
 [[nodiscard]] std::optional<std::string> index_cluster(const ObjectView& job);
+/// The same; nothing for a RayJob that selects a RayCluster.
+[[nodiscard]] std::optional<std::string> index_created_cluster(const ObjectView& job);
 /// Index function: "<namespace>/<cluster>" of the RayCluster of a pod.
 [[nodiscard]] std::optional<std::string> index_cluster_of_pod(const PodView& pod);
 

@@ -105,6 +105,16 @@ SubmitterState job_state(const RayJobState& state) {
   return {job.deleting() ? Kind::kMissing : Kind::kActive};
 }
 
+/// Its Ray container has terminated.
+bool has_lost_ray(const RayJobState& state, const PodView& head) {
+  const ObjectView* cluster = state.usable_cluster();
+  if (cluster == nullptr) return true;
+  const Object object = cluster->object();
+  const std::string ray = RayClusterSpec::read(object).head.ray_container();
+  const auto found = std::ranges::find_if(head.containers, [&](const ContainerView& each) { return each.name == ray; });
+  return found != head.containers.end() && found->terminated;
+}
+
 SubmitterState sidecar_state(const RayJobState& state) {
   using Kind = SubmitterState::Kind;
   const PodView* head = find_head(state.seen);
@@ -114,6 +124,7 @@ SubmitterState sidecar_state(const RayJobState& state) {
     return {head->finished() ? Kind::kHeadLost : Kind::kActive};
   }
   if (found->terminated_reason == "Completed") return {Kind::kSucceeded};
+  if (has_lost_ray(state, *head)) return {Kind::kHeadLost};
   return {Kind::kAborted, fmt::format("container {} of pod {} terminated: {} {}", kSubmitterContainer, head->key.name,
                                       found->terminated_reason, found->terminated_message)};
 }

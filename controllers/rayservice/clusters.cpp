@@ -1,6 +1,8 @@
 #include "controllers/rayservice/clusters.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "controllers/raycluster/head.h"
 #include "controllers/raycluster/labels.h"
@@ -16,13 +18,15 @@ int serve_endpoints(const Cluster& cluster) {
 }
 
 Clusters::Clusters(const RayServiceObserved& seen) {
+  std::map<std::string_view, std::vector<PodPtr>> pods_by_owner;
+  for (const PodPtr& pod : seen.pods) {
+    if (pod->controller) pods_by_owner[std::string_view(pod->controller->uid)].push_back(pod);
+  }
   all_.reserve(seen.clusters.size());
   for (const ObjectPtr& view : seen.clusters) {
     Cluster& cluster = all_.emplace_back();
     cluster.object = view->object();
-    for (const PodPtr& pod : seen.pods) {
-      if (pod->controller && pod->controller->uid == view->uid) cluster.pods.push_back(pod);
-    }
+    if (const auto pods = pods_by_owner.find(view->uid); pods != pods_by_owner.end()) cluster.pods = pods->second;
   }
   std::ranges::sort(all_, {}, [](const Cluster& cluster) { return cluster.object.name(); });
   for (Cluster& cluster : all_) {

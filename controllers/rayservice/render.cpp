@@ -19,7 +19,16 @@ using plan::EventType;
 using raycluster::kRayClusters;
 
 /// The stages of a plan. A cluster is deleted only after the services select another one.
-enum class Step : std::uint8_t { kFinalizer, kClusterPatches, kClusters, kPodLabels, kServices, kDeletes, kRelease };
+enum class Step : std::uint8_t {
+  kFinalizer,
+  kClusterPatches,
+  kClusters,
+  kPodLabels,
+  kServices,
+  kRetirement,  ///< The time of deletion counts from when the services select another cluster.
+  kDeletes,
+  kRelease,
+};
 
 /// A Normal event if the action on `key` succeeds, a Warning if it fails.
 void add_result_events(const ResourceType& type, const ObjectKey& key, std::string_view done_reason, std::string done,
@@ -38,7 +47,9 @@ void add_missing_finalizer(const RayServiceState& state, Changes& changes) {
 
 void delete_cluster(const Cluster& cluster, const std::string& why, Changes& changes) {
   const ObjectKey& key = cluster.spec.key;
-  Action action = Action::remove(kRayClusters, key, {.uid = cluster.spec.uid});
+  // A cluster that was orphaned meanwhile has another version.
+  Action action = Action::remove(kRayClusters, key,
+                                 {.uid = cluster.spec.uid, .resource_version = cluster.object.resource_version()});
   action.failure_reason = kFailedRayCluster;
   changes.add(Step::kDeletes, std::move(action));
   changes.reasons.push_back(fmt::format("{}: deleting RayCluster {}", why, key.name));
@@ -59,6 +70,8 @@ void add_new_cluster(const Decisions& decisions, Changes& changes) {
   action.failure_reason = kFailedRayCluster;
   const ObjectKey key = action.key;
   changes.add(Step::kClusters, std::move(action));
+  // Those that exist are served and deleted even if a quota refuses another.
+  changes.stage(Step::kClusters).continue_on_failure = true;
   changes.reasons.push_back(decisions.choice.active == nullptr
                                 ? fmt::format("creating RayCluster {}", key.name)
                                 : fmt::format("rayClusterConfig has changed: creating RayCluster {}", key.name));
@@ -96,11 +109,13 @@ void add_record(const Decisions& decisions, ClusterPatches& patches, Changes& ch
 }
 
 void add_retirement_times(const RetirementDecision& retirement, ClusterPatches& patches, Changes& changes) {
+  ClusterPatches schedules;
   for (const auto& [cluster, time] : retirement.schedules) {
-    patches.annotate(*cluster, kDeleteAfter, time);
+    schedules.annotate(*cluster, kDeleteAfter, time);
     changes.reasons.push_back(
         fmt::format("RayCluster {} is not used any more: it is deleted after {}", cluster->name(), time));
   }
+  for (Action& action : schedules.actions()) changes.add(Step::kRetirement, std::move(action));
   for (const Cluster* cluster : retirement.cancelled) {
     patches.annotate(*cluster, kDeleteAfter, nullptr);
     changes.reasons.push_back(fmt::format("RayCluster {} is used again", cluster->name()));

@@ -92,7 +92,9 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
   Json status = with_observed_generation(state);
   const ClusterChoice& choice = decisions.choice;
   ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
-  if (decisions.promote) {
+  const auto& failure = state.seen.last_failure;
+  const bool services_fail = failure && failure->reason == kFailedService;
+  if (decisions.promote && !services_fail) {
     input.active_name = choice.pending_name;
     input.pending_name.clear();
   }

@@ -37,6 +37,8 @@ struct ControllerOptions {
   /// Retry interval after a terminal error: one that only a change of the object, or of what admits it, can cure. A
   /// change of the object is planned at once.
   Duration terminal_retry = std::chrono::minutes(10);
+  /// Shortest time until the requeue of a plan that failed: deadlines are met, while the back-off may be longer.
+  Duration min_failed_requeue = std::chrono::seconds(10);
   Duration resync = Duration::zero();  ///< Plan every object again this often; zero: never.
   /// Shortest time between two writes of a status of which only counts changed. The first is written at once.
   Duration counts_interval = std::chrono::seconds(1);

@@ -27,7 +27,7 @@ Json to_json(const plan::ObjectReference& object) {
 /// Events with equal identity are one series.
 std::string identity(const plan::ObjectReference& regarding, const plan::EventIntent& event) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", regarding.uid, regarding.kind, regarding.key.to_string(),
-                     type_name(event.type), event.reason, event.action, event.message);
+                     type_name(event.type), event.reason, event.action, truncate_utf8(event.message, kMaxNote));
 }
 
 std::string event_name(const plan::ObjectReference& regarding, const std::string& identity, Timestamp time) {
@@ -130,14 +130,16 @@ void EventRecorder::take_in(const Recorded& recorded, Instant now) {
   known.last_seen = recorded.time;
   known.last_event_at = now;
   known.written = now;
+  if (known_.size() >= options_.max_series) forget_oldest_series();
   known_.emplace(same, std::move(known));
   unsent_.push_back(same);
 }
 
 bool EventRecorder::allowed(const Recorded& recorded, Instant now) {
   const plan::ObjectReference& about = recorded.regarding;
-  const auto [entry, added] =
-      buckets_.try_emplace(fmt::format("{}/{}/{}", about.uid, about.key.to_string(), recorded.event.reason));
+  const std::string key = fmt::format("{}/{}/{}", about.uid, about.key.to_string(), recorded.event.reason);
+  if (buckets_.size() >= options_.max_series && !buckets_.contains(key)) forget_oldest_bucket(now);
+  const auto [entry, added] = buckets_.try_emplace(key);
   Bucket& bucket = entry->second;
   if (added) {
     bucket = {options_.burst, now};
@@ -226,10 +228,28 @@ Instant EventRecorder::upkeep(Instant now) {
     }
     ++entry;
   }
-  std::erase_if(buckets_, [&](const auto& bucket) {
-    return now - bucket.second.refilled > options_.refill * static_cast<int>(options_.burst);
-  });
+  std::erase_if(buckets_, [&](const auto& bucket) { return is_full(bucket.second, now); });
   return due;
+}
+
+void EventRecorder::forget_oldest_series() {
+  auto oldest = known_.end();
+  for (auto entry = known_.begin(); entry != known_.end(); ++entry) {
+    if (entry->second.dirty) continue;  // In unsent_, which has a limit of its own.
+    if (oldest == known_.end() || entry->second.last_event_at < oldest->second.last_event_at) oldest = entry;
+  }
+  if (oldest != known_.end()) known_.erase(oldest);
+}
+
+void EventRecorder::forget_oldest_bucket(Instant now) {
+  std::erase_if(buckets_, [&](const auto& bucket) { return is_full(bucket.second, now); });
+  if (buckets_.size() < options_.max_series) return;
+  buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& bucket) { return bucket.second.refilled; }));
+}
+
+bool EventRecorder::is_full(const Bucket& bucket, Instant now) const {
+  const double refilled = std::chrono::duration<double>(now - bucket.refilled) / options_.refill;
+  return bucket.tokens + refilled >= options_.burst;
 }
 
 }  // namespace tpuslice::runtime

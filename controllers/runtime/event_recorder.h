@@ -34,6 +34,8 @@ struct EventRecorderOptions {
   double burst = 25;                          ///< New events of one object and reason at once.
   Duration refill = std::chrono::minutes(5);  ///< One more of them is allowed per this time.
   std::size_t sends_per_step = 16;
+  /// Series in memory, and objects and reasons whose events are counted; beyond it the oldest ones are forgotten.
+  std::size_t max_series = 4096;
 };
 
 /// record() is thread-safe; the rest is called by one thread.
@@ -81,6 +83,10 @@ class EventRecorder final : public EventSink {
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
   /// The error if it is to be sent again later.
   std::optional<Error> send(Known& known, const std::stop_token& stop);
+  /// Makes room for one more.
+  void forget_oldest_series();
+  void forget_oldest_bucket(Instant now);
+  [[nodiscard]] bool is_full(const Bucket& bucket, Instant now) const;
   /// Ends series without recent events, refreshes the others. Returns when it must be called next.
   Instant upkeep(Instant now);
 

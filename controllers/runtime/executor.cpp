@@ -168,6 +168,15 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
 }
 
 ActionReport Executor::run(const plan::Action& action, const std::stop_token& stop) const {
+  // Bodies are made here, from specs of users. An exception for one object must not stop the others.
+  try {
+    return run_kind(action, stop);
+  } catch (const std::exception& thrown) {
+    return failed(Error::internal("{}: threw: {}", describe(action), thrown.what()));
+  }
+}
+
+ActionReport Executor::run_kind(const plan::Action& action, const std::stop_token& stop) const {
   switch (action.kind) {
     case plan::ActionKind::kCreate:
       return run_create(action, stop);

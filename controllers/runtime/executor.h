@@ -85,6 +85,7 @@ class Executor {
  private:
   void run_stage(const plan::Stage& stage, std::vector<ActionReport>& reports, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run(const plan::Action& action, const std::stop_token& stop) const;
+  [[nodiscard]] ActionReport run_kind(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_create(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_patch(const plan::Action& action, const std::stop_token& stop) const;
   [[nodiscard]] ActionReport run_delete(const plan::Action& action, const std::stop_token& stop) const;

@@ -32,6 +32,22 @@ class WatchSink {
 
 /// For each namespace and store: a few thousand usual workloads.
 inline constexpr std::size_t kBytesPerNamespace = 16U << 20U;
+/// Texts of a usual pod, Job, StatefulSet or service.
+inline constexpr std::size_t kUsualTextBytes = 16U << 10U;
+
+/// Of the texts of a view that users write as long as they like.
+template <typename View>
+[[nodiscard]] std::size_t text_bytes(const View& view) {
+  std::size_t bytes = 0;
+  [[maybe_unused]] const auto add = [&bytes](const StringMap& texts) {
+    for (const auto& [name, text] : texts) bytes += name.size() + text.size();
+  };
+  if constexpr (requires { view.labels; }) add(view.labels);
+  if constexpr (requires { view.annotations; }) add(view.annotations);
+  if constexpr (requires { view.selector; }) add(view.selector);
+  if constexpr (requires { view.pod_template; }) bytes += view.pod_template.size();
+  return bytes;
+}
 
 /// Borrows store and annotations. `annotations`: those that views keep.
 template <typename View>
@@ -86,12 +102,13 @@ class StoreSink final : public WatchSink {
     unstage(view->key);
     staged_.insert(std::move(view));
   }
-  /// Of a view that can be as large as its object; compact views do not count.
-  [[nodiscard]] static std::size_t bytes_of([[maybe_unused]] const View& view) {
+  /// Of a whole object, its text. Of another view, what its texts have beyond those of a usual object.
+  [[nodiscard]] static std::size_t bytes_of(const View& view) {
     if constexpr (requires { view.text.size(); }) {
       return view.text.size();
     } else {
-      return 0;
+      const std::size_t bytes = text_bytes(view);
+      return bytes > kUsualTextBytes ? bytes - kUsualTextBytes : 0;
     }
   }
 

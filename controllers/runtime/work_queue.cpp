@@ -12,17 +12,15 @@ namespace {
 /// Longest single wait, so that a distant Instant does not overflow it.
 constexpr Duration kMaxWait = std::chrono::minutes(1);
 
+/// Full buckets are forgotten beyond this number.
+constexpr std::size_t kMaxBuckets = 256;
+
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
 
 WorkQueue::WorkQueue(WorkQueueOptions options, const Clock& clock, Metrics& metrics)
-    : options_(std::move(options)),
-      clock_(clock),
-      registry_(metrics),
-      metrics_(queue_metrics(metrics, options_.name)),
-      tokens_(options_.retry_burst),
-      refilled_(clock.now()) {
+    : options_(std::move(options)), clock_(clock), registry_(metrics), metrics_(queue_metrics(metrics, options_.name)) {
   registry_.update_at_scrape(this, [this] { update_metrics(); });
 }
 
@@ -62,7 +60,7 @@ void WorkQueue::add_rate_limited(const ObjectKey& key, Duration at_least) {
   Retry& retry = retries_[key];
   if (retry.count == 0 || now >= retry.due) {
     const Duration wait = exponential_backoff(++retry.count, options_.first_retry, options_.max_retry);
-    retry.due = now + std::max(wait, take_token_locked(now));
+    retry.due = now + std::max(wait, take_token_locked(key.namespace_name, now));
   }
   retry.due = std::max(retry.due, now + at_least);
   metrics_.retries.increment();
@@ -202,14 +200,20 @@ std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
   return key;
 }
 
-Duration WorkQueue::take_token_locked(Instant now) {
-  const double elapsed = seconds(now - std::min(now, refilled_));
-  tokens_ = std::min(options_.retry_burst, tokens_ + elapsed * options_.retries_per_second);
-  refilled_ = std::max(refilled_, now);
-  // A negative bucket delays this retry until it is refilled.
-  tokens_ -= 1;
-  if (tokens_ >= 0) return Duration::zero();
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(-tokens_ / options_.retries_per_second));
+Duration WorkQueue::take_token_locked(const std::string& namespace_name, Instant now) {
+  const auto tokens_at = [&](const RetryBucket& bucket) {
+    const double elapsed = seconds(now - std::min(now, bucket.refilled));
+    return std::min(options_.retry_burst, bucket.tokens + elapsed * options_.retries_per_second);
+  };
+  if (!buckets_.contains(namespace_name) && buckets_.size() >= kMaxBuckets) {
+    std::erase_if(buckets_, [&](const auto& each) { return tokens_at(each.second) >= options_.retry_burst; });
+  }
+  RetryBucket& bucket = buckets_.try_emplace(namespace_name, RetryBucket{options_.retry_burst, now}).first->second;
+  bucket.tokens = tokens_at(bucket) - 1;
+  bucket.refilled = std::max(bucket.refilled, now);
+  if (bucket.tokens >= 0) return Duration::zero();
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(-bucket.tokens / options_.retries_per_second));
 }
 
 }  // namespace tpuslice::runtime

@@ -21,7 +21,7 @@ struct WorkQueueOptions {
   std::string name = {};                                ///< Label of the workqueue_* metrics.
   Duration first_retry = std::chrono::milliseconds(5);  ///< Doubled on every retry of a key.
   Duration max_retry = std::chrono::seconds(1000);
-  double retries_per_second = 10;  ///< Of all keys together.
+  double retries_per_second = 10;  ///< Of all keys of a namespace together.
   double retry_burst = 100;
   /// Shortest time between two reconciles of a key because of changes, so that a burst of changes is handled at once.
   /// The first change is handled immediately; retries and requeues are not delayed. Zero: no limit.
@@ -46,9 +46,9 @@ class WorkQueue {
   void add(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
   /// Adds the key after `wait`; of several times the earliest counts.
   void add_after(const ObjectKey& key, Duration wait) TPUSLICE_EXCLUDES(mutex_);
-  /// Adds the key after its back-off, or when the overall retry rate allows, whichever is later. A failure before the
-  /// retry is due, since the object changed meanwhile, does not lengthen the back-off.
-  /// `at_least`: what the server asked for.
+  /// Adds the key after its back-off, or when the retry rate of its namespace allows, whichever is later. A failure
+  /// before the retry is due, since the object changed meanwhile, does not lengthen the back-off. `at_least`: what the
+  /// server asked for.
   void add_rate_limited(const ObjectKey& key, Duration at_least = Duration::zero()) TPUSLICE_EXCLUDES(mutex_);
   /// Resets the back-off of the key.
   void forget(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
@@ -72,6 +72,11 @@ class WorkQueue {
     Instant due;
   };
 
+  struct RetryBucket {
+    double tokens = 0;  ///< Negative: later retries wait until it is refilled.
+    Instant refilled;
+  };
+
   void update_metrics() TPUSLICE_EXCLUDES(mutex_);
   /// True if this made a key ready.
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -85,7 +90,7 @@ class WorkQueue {
   void forget_held_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   void promote_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
   std::optional<ObjectKey> pop_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
-  Duration take_token_locked(Instant now) TPUSLICE_REQUIRES(mutex_);
+  Duration take_token_locked(const std::string& namespace_name, Instant now) TPUSLICE_REQUIRES(mutex_);
 
   const WorkQueueOptions options_;
   const Clock& clock_;
@@ -107,8 +112,7 @@ class WorkQueue {
   /// held_until_, in the order in which it was set. A long one keeps those behind it in memory, no more.
   std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
-  double tokens_ TPUSLICE_GUARDED_BY(mutex_);
-  Instant refilled_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, RetryBucket> buckets_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
 };
 
 }  // namespace tpuslice::runtime

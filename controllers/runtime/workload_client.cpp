@@ -120,7 +120,7 @@ void WorkloadClient::set(const WorkloadOwner& owner, const std::vector<plan::Wor
   }
   if (known != owners_.end()) {
     for (const std::string& name : known->second) {
-      if (std::ranges::find(names, name) == names.end()) slots_.erase(slot_key(owner, name));
+      if (std::ranges::find(names, name) == names.end()) erase_locked(slot_key(owner, name));
     }
   }
   if (names.empty()) {
@@ -160,19 +160,24 @@ void WorkloadClient::run(const std::stop_token& stop) {
 std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
   const MutexLock lock(mutex_);
   const auto found = slots_.find(slot);
-  if (found == slots_.end() || !found->second.due) return std::nullopt;
-  if (*found->second.due > clock_.now()) {
-    queue_.add_after(slot, *found->second.due - clock_.now());
+  const Instant now = clock_.now();
+  if (found == slots_.end() || !found->second.due || *found->second.due > now) {
+    if (found != slots_.end() && found->second.due) queue_.add_after(slot, *found->second.due - now);
+    wake_next_locked(slot.namespace_name);  // It may have been woken, and does not use the room.
     return std::nullopt;
   }
-  int& in_flight = in_flight_[slot.namespace_name];
-  if (in_flight >= options_.per_namespace) {
-    waiting_[slot.namespace_name].push_back(slot);
+  Slot& state = found->second;
+  if (!has_room_locked(slot.namespace_name)) {
+    if (!state.ticket) {
+      state.ticket = next_ticket_++;
+      waiting_[slot.namespace_name].emplace(*state.ticket, slot);
+    }
     return std::nullopt;
   }
-  ++in_flight;
-  found->second.due.reset();
-  return Job{found->second.owner, found->second.request};
+  stop_waiting_locked(slot, state);
+  ++in_flight_[slot.namespace_name];
+  state.due.reset();
+  return Job{state.owner, state.request};
 }
 
 void WorkloadClient::send(const ObjectKey& slot, const std::stop_token& stop) {
@@ -192,11 +197,35 @@ void WorkloadClient::send(const ObjectKey& slot, const std::stop_token& stop) {
 void WorkloadClient::release_namespace_locked(const std::string& name) {
   const auto count = in_flight_.find(name);
   if (--count->second == 0) in_flight_.erase(count);
-  const auto waiting = waiting_.find(name);
-  if (waiting == waiting_.end()) return;
-  queue_.add(waiting->second.front());
-  waiting->second.pop_front();
+  wake_next_locked(name);
+}
+
+bool WorkloadClient::has_room_locked(const std::string& namespace_name) const {
+  const auto count = in_flight_.find(namespace_name);
+  return count == in_flight_.end() || count->second < options_.per_namespace;
+}
+
+void WorkloadClient::wake_next_locked(const std::string& namespace_name) {
+  const auto waiting = waiting_.find(namespace_name);
+  if (waiting == waiting_.end() || !has_room_locked(namespace_name)) return;
+  const ObjectKey next = waiting->second.begin()->second;
+  stop_waiting_locked(next, slots_.at(next));
+  queue_.add(next);
+}
+
+void WorkloadClient::stop_waiting_locked(const ObjectKey& slot, Slot& state) {
+  if (!state.ticket) return;
+  const auto waiting = waiting_.find(slot.namespace_name);
+  waiting->second.erase(*state.ticket);
   if (waiting->second.empty()) waiting_.erase(waiting);
+  state.ticket.reset();
+}
+
+void WorkloadClient::erase_locked(const ObjectKey& slot) {
+  const auto found = slots_.find(slot);
+  if (found == slots_.end()) return;
+  stop_waiting_locked(slot, found->second);
+  slots_.erase(found);
 }
 
 plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {

@@ -4,7 +4,7 @@
 // share of them for each namespace, and what is kept of an answer is what the plan's reader returns.
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -76,6 +76,8 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
     std::optional<Instant> due;  ///< When to send the request; absent: it was sent, or is under way.
     int failures = 0;            ///< In a row.
+    /// It waits for room in its namespace: its key in waiting_.
+    std::optional<std::uint64_t> ticket;
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };
   struct Job {
@@ -86,6 +88,11 @@ class WorkloadClient {
   /// The request of the slot, if it is due and its namespace has room.
   [[nodiscard]] std::optional<Job> take(const ObjectKey& slot) TPUSLICE_EXCLUDES(mutex_);
   void send(const ObjectKey& slot, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
+  void erase_locked(const ObjectKey& slot) TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] bool has_room_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
+  void stop_waiting_locked(const ObjectKey& slot, Slot& state) TPUSLICE_REQUIRES(mutex_);
+  /// Queues the slot that has waited longest, if the namespace has room.
+  void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] plan::WorkloadAnswer ask(const Job& job, const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,
@@ -106,8 +113,10 @@ class WorkloadClient {
   std::map<WorkloadOwner, std::vector<std::string>> owners_ TPUSLICE_GUARDED_BY(mutex_);  ///< Names of their requests.
   /// A slot is a name of a request of an owner. Its key is in the owner's namespace.
   std::unordered_map<ObjectKey, Slot> slots_ TPUSLICE_GUARDED_BY(mutex_);
-  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);                  ///< By namespace.
-  std::map<std::string, std::deque<ObjectKey>> waiting_ TPUSLICE_GUARDED_BY(mutex_);  ///< For room in a namespace.
+  std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
+  /// Slots that wait for room, by namespace, in order.
+  std::map<std::string, std::map<std::uint64_t, ObjectKey>> waiting_ TPUSLICE_GUARDED_BY(mutex_);
+  std::uint64_t next_ticket_ TPUSLICE_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tpuslice::runtime

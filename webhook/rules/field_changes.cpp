@@ -21,7 +21,8 @@ bool is_among(const std::array<std::string_view, kSize>& names, std::string_view
 constexpr std::array<std::string_view, 5> kStringMaps = {"labels", "annotations", "nodeSelector", "matchLabels",
                                                          "volumeAttributes"};
 constexpr std::array<std::string_view, 4> kQuantityMaps = {"limits", "requests", "overhead", "capacity"};
-constexpr std::array<std::string_view, 2> kQuantities = {"sizeLimit", "divisor"};
+constexpr std::string_view kDivisor = "divisor";
+constexpr std::array<std::string_view, 2> kQuantities = {"sizeLimit", kDivisor};
 /// Objects for which {} means absent; for others, such as emptyDir or namespaceSelector, {} is a value.
 constexpr std::array<std::string_view, 5> kPlainObjects = {"metadata", "resources", "spec", "status", "template"};
 /// Fields that Go clients omit if zero.
@@ -33,12 +34,18 @@ constexpr std::array<std::string_view, 1> kNullableStrings = {"storageClassName"
 
 bool is_map(std::string_view key) { return is_among(kStringMaps, key) || is_among(kQuantityMaps, key); }
 
+bool is_zero_quantity(const Json& value) {
+  const auto quantity = Quantity::from_json(value);
+  return quantity.ok() && quantity->is_zero();
+}
+
 /// Whether `value`, the member `key` of the member `parent`, means absent.
 bool is_absent(const Json* value, std::string_view key, std::string_view parent) {
   if (value == nullptr || value->is_null()) return true;
   if (is_map(parent)) return false;
   if (value->is_array()) return value->empty();
   if (value->is_object()) return value->empty() && (is_map(key) || is_among(kPlainObjects, key));
+  if (key == kDivisor && is_zero_quantity(*value)) return true;  // Go clients write "0".
   if (value->is_string()) return value->get_ref<const std::string&>().empty() && !is_among(kNullableStrings, key);
   return is_among(kPlainScalars, key) && (*value == false || *value == 0);
 }

@@ -228,7 +228,7 @@ Status mutate(PodDraft& pod, const MutationOptions& options) {
     if (steps != nullptr) steps->adjust(pod.json, *identity);
     RETURN_IF_ERROR(add_to_slice(pod, *identity, options));
     RETURN_IF_ERROR(set_workload(pod, *kind));
-  } else if (has_name(pod.json) && asks_for_tpus(pod.json)) {
+  } else if (has_name(pod.json) && occupies_tpus(pod.json)) {
     // Its chips are not available to slices.
     RETURN_IF_ERROR(set_slice_label(pod, std::string(tpu::kNoSlice)));
   }

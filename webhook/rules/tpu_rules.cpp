@@ -147,6 +147,28 @@ bool asks_for_tpus(const Json& pod) {
   return !containers || !containers->empty();
 }
 
+bool occupies_tpus(const Json& pod) {
+  if (asks_for_tpus(pod)) return true;
+  const Json* spec = find_set(pod, {"spec"});
+  if (spec == nullptr) return false;
+  const auto containers = tpu::tpu_containers(*spec, "initContainers");
+  return !containers || !containers->empty();
+}
+
+bool selects_tpu_nodes(const Json& pod) {
+  return !string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}).empty() ||
+         !string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}).empty() ||
+         !string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation}).empty();
+}
+
+std::string warn_unselected_nodes(const Json& pod, std::string_view path) {
+  if (selects_tpu_nodes(pod)) return {};
+  return fmt::format(
+      "{}.spec.nodeSelector: GKE schedules pods with TPUs by {} and {}; without them the number of hosts cannot be "
+      "checked",
+      path, tpu::kAcceleratorLabel, tpu::kTopologyLabel);
+}
+
 bool lacks_cluster_dns(const Json& pod) {
   return bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet";
 }

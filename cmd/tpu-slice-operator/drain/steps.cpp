@@ -36,14 +36,19 @@ Result<std::vector<Holder>> read_list(const Api& api, const ResourceType& type, 
   std::vector<Holder> found;
   list.limit = kPage;
   do {
-    ASSIGN_OR_RETURN(client::ListPage page, api.reader.list(type, list, stop));
-    for (const std::string& text : page.items) {
+    Result<client::ListPage> page = api.reader.list(type, list, stop);
+    if (!page && page.error().reason() == http::kResponseTooLong && list.limit > 1) {
+      list.limit /= 2;  // Large objects; continue tokens do not depend on it.
+      continue;
+    }
+    if (!page) return page.error();
+    for (const std::string& text : page->items) {
       ASSIGN_OR_RETURN(Json json, parse_json(text, {.without = kUnread}));
       if (auto holder = select(Object(std::move(json)))) found.push_back(*std::move(holder));
     }
-    list.continue_token = std::move(page.continue_token);
-  } while (!list.continue_token.empty());
-  return found;
+    list.continue_token = std::move(page->continue_token);
+    if (list.continue_token.empty()) return found;
+  } while (true);
 }
 
 struct Round {

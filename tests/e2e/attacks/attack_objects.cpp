@@ -51,6 +51,12 @@ Object leader_worker_set(const std::string& name, std::int64_t replicas, std::in
         {{"replicas", replicas}, {"leaderWorkerTemplate", {{"size", size}, {"workerTemplate", std::move(pods)}}}}}});
 }
 
+Json plain_pod(Json labels) {
+  Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata("plain")}, {"spec", pod_template()["spec"]}};
+  if (!labels.empty()) pod["metadata"]["labels"] = std::move(labels);
+  return pod;
+}
+
 Object named_like_group(const std::string& set, std::int64_t group) {
   const Json labels = {{"leaderworkerset.sigs.k8s.io/name", set}};
   Json meta = metadata(fmt::format("{}-{}", set, group));

@@ -24,6 +24,8 @@ inline constexpr ResourceType kSetType{"leaderworkerset.x-k8s.io", "v1", "Leader
 /// A pod of a slice of one TPU generation, with `containers` TPU containers.
 [[nodiscard]] Json tpu_pod(const std::string& name, int containers, const std::string& accelerator,
                            const std::string& topology);
+/// A pod "plain" that asks for no TPUs.
+[[nodiscard]] Json plain_pod(Json labels);
 /// A StatefulSet without pods that looks like the worker set of that group.
 [[nodiscard]] Object named_like_group(const std::string& set, std::int64_t group);
 /// A pod that looks like one of a group of that size.

@@ -294,12 +294,44 @@ std::vector<Attack> attacks_on_admission() {
        "describe a slice and its placement are set by the operator only"},
       {"LabelOfASliceOnAPodWithoutTpus",
        [](AttackPlane& plane) {
-         Json pod = tpu_pod("plain", 0, "tpu-v6e-slice", "4x4");
-         pod["spec"]["containers"] = Json::array({Json{{"name", "c"}, {"image", "i"}}});
-         pod["metadata"]["labels"] = {{"tpuslice.dev/slice", "theirs"}};
+         return create(plane, kPods, Object(plain_pod({{"tpuslice.dev/slice", "theirs"}})));
+       },
+       "only pods that request google.com/tpu"},
+      {"LabelOfASliceOnAPodOfALeaderWorkerSet",
+       [](AttackPlane& plane) {
+         return create(
+             plane, kPods,
+             Object(plain_pod({{"tpuslice.dev/slice", "theirs"}, {"leaderworkerset.sigs.k8s.io/name", "x"}})));
+       },
+       "only pods that request google.com/tpu"},
+      {"LabelOfASliceOnAPodOfZeroTpus",
+       [](AttackPlane& plane) {
+         Json pod = plain_pod({{"tpuslice.dev/slice", "theirs"}});
+         pod["spec"]["containers"][0]["resources"]["limits"]["google.com/tpu"] = "0";
          return create(plane, kPods, Object(pod));
        },
        "only pods that request google.com/tpu"},
+      {"LabelOfASliceOnARunningPodWithoutTpus",
+       [](AttackPlane& plane) {
+         if (std::string refused = create(plane, kPods, Object(plain_pod({}))); !refused.empty()) return refused;
+         const auto patched = plane.client().patch(kPods, {"default", "plain"}, client::PatchType::kMerge,
+                                                   {{"metadata", {{"labels", {{"tpuslice.dev/slice", "none"}}}}}});
+         return patched ? std::string() : patched.error().message();
+       },
+       "only pods that request google.com/tpu"},
+      {"AnnotationOfAPlacementThroughTheStatus",
+       [](AttackPlane& plane) {
+         Json pod = tpu_pod("placed", 1, "tpu-v6e-slice", "4x4");
+         pod["metadata"].erase("labels");
+         if (std::string refused = create(plane, kPods, Object(pod)); !refused.empty()) return refused;
+         client::PatchOptions status;
+         status.subresource = "status";
+         const auto patched = plane.client().patch(
+             kPods, {"default", "placed"}, client::PatchType::kMerge,
+             {{"metadata", {{"annotations", {{"tpuslice.dev/placed-in", "pool-of-others"}}}}}}, status);
+         return patched ? std::string() : patched.error().message();
+       },
+       "describe a slice and its placement are set by the operator only"},
       {"TopologyKeyThatAllNodesShare",
        [](AttackPlane& plane) {
          Json pod = tpu_pod("greedy", 1, "tpu-v6e-slice", "4x4");

@@ -210,8 +210,10 @@ TEST(IdentityVector46, ChipsInAnInitContainerOnly) {  // Sources: ktw (nothing),
     pod["spec"]["containers"] = Json::array({Json({{"name", "main"}})});
     return pod;
   };
-  const Json ray = move_to_init(RayPod{}.json());
-  EXPECT_EQ(mutated(ray), ray);
+  Json ray = move_to_init(RayPod{}.json());
+  const Json labelled = mutated(ray);
+  ray["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
+  EXPECT_EQ(labelled, ray) << "its chips are not available to slices";
   const Json lws = mutated(move_to_init(lws_pod(0, 1, 2, true)));
   EXPECT_EQ(env_value(lws, "TPU_WORKER_ID", 0, "initContainers"), "1");
   EXPECT_EQ(env_value(lws, "TPU_PROCESS_ADDRESSES", 0, "initContainers"),

@@ -211,6 +211,20 @@ TEST_F(DrainTest, IsNotCompleteIfPodsCannotBeListed) {
   EXPECT_THAT(report.to_string(), HasSubstr("no answer"));
 }
 
+TEST_F(DrainTest, ReadsFewerObjectsAtATimeIfTheyAreLarge) {
+  put_pod("a", "s");
+  int refused = 0;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "list" || call.type != kPods || refused == 5) return std::nullopt;
+    ++refused;
+    return Error::invalid_argument("the response is longer than 8 MiB")
+        .with_reason(std::string(http::kResponseTooLong));
+  };
+  const Report report = run();
+  EXPECT_TRUE(report.complete()) << report.to_string();
+  EXPECT_EQ(gates_of("a"), Json::array());
+}
+
 TEST_F(DrainTest, RetriesWhatTheServerCouldNotDo) {
   put_pod("a", "s");
   put(kMutating, "{metadata: {name: tpu-slice-operator}}");

@@ -58,6 +58,12 @@ TEST(MutatePodPath, IgnoresFieldsThatItDoesNotRead) {
   EXPECT_EQ(admitted(pod), *mutate_pod(pod, {}));
 }
 
+TEST(MutatePodPath, ReadsInitContainersOfPodsWithoutOtherTpus) {
+  Json pod = RayPod{.chips = {0}}.json();
+  pod["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "resources": {"limits": {"google.com/tpu": "4"}}}])");
+  EXPECT_EQ(admitted(pod)["metadata"]["labels"]["tpuslice.dev/slice"], "none");
+}
+
 TEST(MutatePodPath, MutatesInitContainersOfALeaderWorkerSet) {
   Json pod = tpu::testing::LwsPod{}.json();
   pod["spec"]["initContainers"] = pod["spec"]["containers"];

@@ -45,6 +45,9 @@ TEST(FieldChanges, IgnoreDifferencesWithoutMeaningInGo) {
                       R"({"resources": {"limits": {"cpu": "500m", "memory": "1536Mi", "google.com/tpu": "4"}}})"),
               IsEmpty());
   EXPECT_THAT(changed(R"({"emptyDir": {"sizeLimit": "1024Mi"}})", R"({"emptyDir": {"sizeLimit": "1Gi"}})"), IsEmpty());
+  EXPECT_THAT(changed(R"({"resourceFieldRef": {"resource": "limits.memory"}})",
+                      R"({"resourceFieldRef": {"resource": "limits.memory", "divisor": "0"}})"),
+              IsEmpty());
 }
 
 TEST(FieldChanges, ReportDifferencesWithMeaning) {

@@ -76,12 +76,20 @@ TEST(JobSetSlices, NeedATopologyOfTheirAccelerator) {
 
 // A queue such as Kueue sets node selectors when it resumes the JobSet.
 TEST(JobSetSlices, MayHaveNoNodeSelectorWhileSuspended) {
-  const Json running = without(tpu_jobset(), kTpuPod, "nodeSelector");
+  const Json running = without(tpu_jobset(), kTpuPod + "/nodeSelector", "cloud.google.com/gke-tpu-topology");
   const Json suspended = with(running, "/spec/suspend", true);
   EXPECT_THAT(jobset_message(running), HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]: Required value"));
   EXPECT_THAT(jobset_message(suspended), IsEmpty());
   EXPECT_THAT(jobset_message(tpu_jobset(), &suspended), IsEmpty());
   EXPECT_THAT(jobset_message(running, &suspended), HasSubstr("nodeSelector[cloud.google.com/gke-tpu-topology]"));
+}
+
+TEST(JobSetSlices, MayChooseNodesByOtherLabels) {
+  const Json jobset =
+      with(tpu_jobset(), kTpuPod + "/nodeSelector", Json({{"cloud.google.com/gke-nodepool", "my-pool"}}));
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  EXPECT_THAT(warn_jobset(jobset), ElementsAre(HasSubstr("without them the number of hosts cannot be checked")));
+  EXPECT_THAT(warn_jobset(with(jobset, "/spec/suspend", true)), IsEmpty()) << "they may be set when it is admitted";
 }
 
 TEST(JobSetSlices, MayChangeTheirShapeWhileSuspended) {

@@ -61,6 +61,18 @@ TEST(RayClusterLimits, RefuseTooManyGroups) {
   EXPECT_EQ(raycluster_message(cluster), "spec.workerGroupSpecs: Too many: 257: must have at most 256 items");
 }
 
+TEST(RayClusterLimits, RefuseTooManyPortsOfTheHead) {
+  Json cluster = cpu_cluster(0, 1);
+  Json ports = Json::array();
+  for (int i = 0; i < 257; ++i) ports.push_back({{"containerPort", 1000 + i}});
+  Json& head = cluster["spec"]["headGroupSpec"];
+  head["template"]["spec"]["containers"][0]["ports"] = ports;
+  head["headService"]["spec"]["ports"] = ports;
+  EXPECT_EQ(raycluster_message(cluster),
+            "[spec.headGroupSpec.headService.spec.ports: Too many: 257: must have at most 256 items, "
+            "spec.headGroupSpec.template.spec.containers[0].ports: Too many: 257: must have at most 256 items]");
+}
+
 Json cpu_jobset(std::int64_t replicas, std::int64_t parallelism) {
   Json jobset = without(tpu_jobset(), "/spec", "failurePolicy");
   jobset = without(std::move(jobset), "/spec", "successPolicy");

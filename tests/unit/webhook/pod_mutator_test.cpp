@@ -44,9 +44,14 @@ TEST(MutatePod, AddsAWorkerToItsSlice) {
 TEST(MutatePod, KeepsOtherPods) {
   const Json cpu = RayPod{.chips = {0}}.json();
   EXPECT_EQ(mutated(cpu), cpu);
+}
+
+TEST(MutatePod, OnlyLabelsAPodWhoseInitContainersHaveTheTpus) {
   Json init = RayPod{.chips = {0}}.json();
   init["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "resources": {"limits": {"google.com/tpu": "4"}}}])");
-  EXPECT_EQ(mutated(init), init);
+  Json marked = init;
+  marked["metadata"]["labels"]["tpuslice.dev/slice"] = "none";
+  EXPECT_EQ(mutated(init), marked);
 }
 
 // The slice controller must know who else takes chips.

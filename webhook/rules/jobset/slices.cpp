@@ -40,7 +40,8 @@ void check_jobset_slices(const JobSetSpec& spec, Errors& errors) {
     hosts.many_single_hosts = true;
     Errors found;
     check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, found);
-    if (spec.suspended) {
+    // Kueue sets them when it admits the JobSet; nodes may also be chosen by other labels.
+    if (spec.suspended || !selects_tpu_nodes(*job.pod_template)) {
       std::erase_if(found, [&](const FieldError& error) {
         return error.problem == FieldProblem::kRequired &&
                error.path.starts_with(job.job_path("template.spec.nodeSelector"));

@@ -66,7 +66,9 @@ void warn_slice(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<st
 }
 
 /// Warnings about a Job whose pods request TPUs.
-void warn_tpu_pods(const ReplicatedJob& job, std::vector<std::string>& warnings) {
+void warn_tpu_pods(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<std::string>& warnings) {
+  const std::string unselected = warn_unselected_nodes(*job.pod_template, job.job_path("template"));
+  if (!unselected.empty() && !spec.suspended) warnings.push_back(unselected);
   if (lacks_cluster_dns(*job.pod_template)) {
     warnings.push_back(
         fmt::format("{}.spec.dnsPolicy: with hostNetwork, names of other pods resolve only with "
@@ -91,7 +93,7 @@ std::vector<std::string> warn_jobset(const Json& jobset) {
   }
   for (const ReplicatedJob& job : spec.jobs) {
     if (job.pod_template == nullptr || !asks_for_tpus(*job.pod_template)) continue;
-    warn_tpu_pods(job, warnings);
+    warn_tpu_pods(spec, job, warnings);
     if (tpu::selected_hosts(*job.pod_template).value_or(1) > 1) warn_slice(spec, job, warnings);
   }
   for (std::string& warning : warnings) warning = clip(std::move(warning), kMaxWarningLength);

@@ -25,9 +25,6 @@ void check_lws_rollout_progress(const Json& set, std::vector<FieldError>& errors
 /// Whether groups or subgroups with TPUs are whole slices.
 void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors);
 
-/// Whether the pod template names an accelerator or a topology.
-[[nodiscard]] bool selects_tpu_nodes(const Json& pod);
-
 /// Immutable fields.
 void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>& errors);
 

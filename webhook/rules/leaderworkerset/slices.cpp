@@ -161,12 +161,6 @@ void append_new(const std::vector<FieldError>& found, std::vector<FieldError>& e
 
 }  // namespace
 
-bool selects_tpu_nodes(const Json& pod) {
-  return !string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel}).empty() ||
-         !string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel}).empty() ||
-         !string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation}).empty();
-}
-
 void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors) {
   const TpuGroup group(shape);
   if (!group.leader_has_tpus && !group.workers_have_tpus) return;

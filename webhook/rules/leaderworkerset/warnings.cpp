@@ -16,12 +16,7 @@ using Warnings = std::vector<std::string>;
 bool on_host_network(const Json& pod) { return bool_at(pod, {"spec", "hostNetwork"}); }
 
 void warn_tpu_template(const Json& pod, std::string_view path, Warnings& warnings) {
-  if (!selects_tpu_nodes(pod)) {
-    warnings.push_back(
-        fmt::format("{}.spec.nodeSelector: GKE schedules pods with TPUs by {} and {}; without them the "
-                    "number of hosts cannot be checked",
-                    path, tpu::kAcceleratorLabel, tpu::kTopologyLabel));
-  }
+  if (std::string text = warn_unselected_nodes(pod, path); !text.empty()) warnings.push_back(std::move(text));
   if (lacks_cluster_dns(pod)) {
     warnings.push_back(
         fmt::format("{}.spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with "

@@ -1,6 +1,7 @@
 #include "webhook/rules/raycluster/ray_rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "api/types/validation_names.h"
 #include "api/types/yaml.h"
@@ -37,6 +38,13 @@ void check_ray_manager(const Json& spec, const Json* old_spec, const std::string
   if (before != nullptr && *before != *manager) {
     errors.push_back(immutable(path, *manager, *before, kKubeRayRule));
   }
+}
+
+void check_ports_limit(const Json& object, std::initializer_list<std::string_view> ports, const std::string& path,
+                       std::vector<FieldError>& errors) {
+  const std::size_t count = array_at(object, ports).size();
+  if (count <= workloads::kMaxPorts) return;
+  errors.push_back(too_many(fmt::format("{}.{}", path, fmt::join(ports, ".")), count, workloads::kMaxPorts, kOurRule));
 }
 
 void check_yaml_text(const Json& object, std::string_view field, std::vector<FieldError>& errors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,10 @@ void check_ray_name(const Json& object, std::size_t max, std::string_view childr
 
 /// managedBy of `spec`, which is at `path`; it is immutable. `old_spec` is the stored one on an update, else null.
 void check_ray_manager(const Json& spec, const Json* old_spec, const std::string& path,
+                       std::vector<FieldError>& errors);
+
+/// The list of ports at `ports` of `object`, which is at `path`, has no more than kMaxPorts.
+void check_ports_limit(const Json& object, std::initializer_list<std::string_view> ports, const std::string& path,
                        std::vector<FieldError>& errors);
 
 /// Text that a user wrote in YAML into the string at spec.`field`: it must be a mapping, or empty.

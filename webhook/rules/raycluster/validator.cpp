@@ -149,6 +149,15 @@ void check_pods_limit(const ClusterView& cluster, Errors& errors) {
   }
 }
 
+void check_head_ports(const Json& head, const std::string& path, Errors& errors) {
+  check_ports_limit(head, {"headService", "spec", "ports"}, path, errors);
+  const Json& containers = array_at(head, {"template", "spec", "containers"});
+  for (std::size_t index = 0; index < containers.size(); ++index) {
+    check_ports_limit(containers[index], {"ports"}, fmt::format("{}.template.spec.containers[{}]", path, index),
+                      errors);
+  }
+}
+
 /// Whether the hosts of the group find each other by name.
 bool has_named_hosts(const WorkerGroup& group) {
   return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
@@ -194,6 +203,7 @@ void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) 
   check_upgrade_annotation(cluster, errors);
   check_serve_service(cluster, errors);
   check_group_spec(*head, cluster.at("headGroupSpec"), errors);
+  check_head_ports(*head, cluster.at("headGroupSpec"), errors);
   check_token_auth(cluster, errors);
   check_fault_tolerance(cluster, old, errors);
   const std::size_t groups = cluster.spec.groups.size();

@@ -118,6 +118,7 @@ Errors errors_of_service(const Json& service, const Json* old) {
   check_ray_manager(*spec, old == nullptr ? nullptr : find_set(*old, {"spec"}), "spec.managedBy", errors);
   check_yaml_text(service, "serveConfigV2", errors);
   check_incremental(service, errors);
+  check_ports_limit(*spec, {"serveService", "spec", "ports"}, "spec", errors);
   forbid_service_accounts(service, kConfigField, errors);
   const Json cluster = embedded_cluster(service, kConfigField);
   if (cluster.is_null()) return errors;

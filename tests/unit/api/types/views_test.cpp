@@ -155,7 +155,16 @@ TEST(PodView, HasAnOwnerThatIsNoController) {
   EXPECT_FALSE(owned.controller);
 }
 
-TEST(PodView, SumsTpuLimitsOfContainersOnly) { EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 6); }
+TEST(PodView, CountsTpusAsKubeScheduler) {
+  EXPECT_EQ(PodView::decode(kSamplePod)->tpu_chips, 64) << "of the init container, which runs before the others";
+  const auto chips = [](const std::string& init) {
+    return PodView::decode(R"({"metadata": {"name": "p", "uid": "u"}, "spec": {"initContainers": [)" + init +
+                           R"(], "containers": [{"resources": {"limits": {"google.com/tpu": 4}}}]}})")
+        ->tpu_chips;
+  };
+  EXPECT_EQ(chips(R"({"resources": {"limits": {"google.com/tpu": 2}}})"), 4);
+  EXPECT_EQ(chips(R"({"restartPolicy": "Always", "resources": {"limits": {"google.com/tpu": 2}}})"), 6);
+}
 
 TEST(PodView, KeepsStatus) {
   const PodView pod = PodView::decode(kSamplePod).value();

@@ -73,6 +73,23 @@ TEST(HeadlessService, ThatIsOwnedButNotHeadlessIsAConflict) {
   EXPECT_EQ(headless_decision(live).conflict, "service default/train is not headless (spec.clusterIP: None)");
 }
 
+/// Typed clients in Go write targetPort: 0, for which the API server has a default.
+TEST(Service, HasPortsWhoseZerosTheServerReplaces) {
+  Json desired = headless();
+  desired["spec"]["ports"] = Json::parse(R"([{"name": "a", "port": 1, "targetPort": 0, "nodePort": 0}])");
+  Json live = headless();
+  live["spec"]["ports"] = Json::parse(R"([{"name": "a", "port": 1, "targetPort": 1, "protocol": "TCP"}])");
+  EXPECT_EQ(decision(desired, live).kind, Kind::kNone);
+  live["spec"]["ports"][0]["port"] = 2;
+  EXPECT_EQ(decision(desired, live).kind, Kind::kPatch);
+}
+
+TEST(Service, ConcernsItsOwnerAndTheWorkloadOfItsSelector) {
+  const ServiceView owned = ServiceView::from_json(headless()).value();
+  EXPECT_EQ(workloads_of(owned, "JobSet", "app"), (std::vector<ObjectKey>{{"default", "train"}, {"default", "train"}}));
+  EXPECT_EQ(workloads_of(owned, "LeaderWorkerSet", "other"), std::vector<ObjectKey>());
+}
+
 TEST(Service, GetsPortsAndLabelsBackAndKeepsNodePorts) {
   Json desired = headless();
   desired["spec"]["ports"] = Json::parse(R"([{"name": "a", "port": 1}, {"name": "b", "port": 2}])");

@@ -411,6 +411,24 @@ TEST(RayJobPlan, FailedCreatesAreReported) {
   EXPECT_THAT(to_json(world.plan()).dump(), HasSubstr("quota exceeded"));
 }
 
+/// A plan whose write fails sends no requests, and without requests the Ray job is not followed.
+TEST(RayJobPlan, FollowsTheJobWhileItsServiceIsRefused) {
+  World world(a_rayjob());
+  world.fail("FailedService", "provided port is already allocated", world.observed().now);
+  world.run();
+  world.start_cluster();
+  world.run();
+  EXPECT_EQ(world.state(), "Running");
+  EXPECT_TRUE(world.service().is_null());
+  const plan::Plan plan = world.plan();
+  EXPECT_TRUE(plan.keeps_failure);
+  EXPECT_EQ(plan.requeue_after, plan::kRefusalRetry);
+  EXPECT_THAT(world.condition(kChildrenReady), StartsWith("False FailedService: provided port"));
+  EXPECT_THAT(world.take_requests(), Not(IsEmpty()));
+  world.fail("FailedService", "provided port is already allocated", world.observed().now - plan::kRefusalRetry);
+  EXPECT_THAT(world.plan(), plan::Creates(kServices, {"train-head-svc"}));
+}
+
 TEST(RayJobPlan, NamesOfOthersAreConflicts) {
   World cluster(a_rayjob());
   cluster.step();

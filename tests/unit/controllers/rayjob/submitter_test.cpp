@@ -180,5 +180,15 @@ TEST(SidecarSubmitter, IsLostWithTheHead) {
   EXPECT_EQ(world.state(), "Retrying JobLost");
 }
 
+TEST(SidecarSubmitter, IsLostWithTheRayContainerOfTheHead) {
+  World world(a_rayjob({{"submissionMode", "SidecarMode"}, {"backoffLimit", 1}}));
+  world.run();
+  world.start_cluster();
+  world.run();
+  world.end_sidecar("Error", true);
+  world.step();
+  EXPECT_EQ(world.state(), "Retrying JobLost");
+}
+
 }  // namespace
 }  // namespace tpuslice::rayjob

@@ -8,6 +8,7 @@
 #include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
+#include "api/workloads/raycluster/spec.h"
 #include "api/workloads/rayjob/spec.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/raycluster/labels.h"
@@ -290,9 +291,16 @@ void World::add_foreign_service() {
                        {"metadata", {{"name", "train-head-svc"}, {"namespace", "default"}}}});
 }
 
-void World::end_sidecar(const std::string& reason) {
-  pods_.begin()->second["status"]["containerStatuses"] = Json::array(
-      {Json{{"name", kSubmitterContainer}, {"state", {{"terminated", {{"reason", reason}, {"exitCode", 1}}}}}}});
+void World::end_sidecar(const std::string& reason, bool with_ray) {
+  Json& head = pods_.begin()->second;
+  const auto ended = [](const std::string& container, const std::string& why) {
+    return Json{{"name", container}, {"state", {{"terminated", {{"reason", why}, {"exitCode", 1}}}}}};
+  };
+  head["status"]["containerStatuses"] = Json::array({ended(std::string(kSubmitterContainer), reason)});
+  if (with_ray) {
+    head["status"]["containerStatuses"].push_back(
+        ended(raycluster::RayClusterSpec::read(Object(cluster_)).head.ray_container(), "OOMKilled"));
+  }
 }
 
 void World::patch_spec(const Json& patch) {

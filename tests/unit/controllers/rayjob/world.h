@@ -83,12 +83,15 @@ class World {
   void add_foreign_submitter();
   void add_foreign_cluster(const std::string& name);
   void add_foreign_service();
-  void end_sidecar(const std::string& reason);
+  /// `with_ray`: the Ray container has ended, too.
+  void end_sidecar(const std::string& reason, bool with_ray = false);
   void patch_spec(const Json& patch);
   void delete_job();
   /// A new operator has no answers.
   void restart_operator();
-  void fail(std::string reason, std::string message) { failure_ = {std::move(reason), std::move(message)}; }
+  void fail(std::string reason, std::string message, Timestamp time = {}) {
+    failure_ = {std::move(reason), std::move(message), time};
+  }
 
   [[nodiscard]] bool gone() const;
   [[nodiscard]] const Json& job() const { return job_; }

@@ -66,6 +66,17 @@ TEST_F(RayServiceServices, ThatDriftAreRestored) {
   EXPECT_TRUE(world_.services().at("llm-head-svc")["metadata"]["labels"].contains("ray.io/identifier"));
 }
 
+TEST_F(RayServiceServices, AreWrittenIfAnotherClusterIsRefused) {
+  settle();
+  world_.config()["rayVersion"] = "2.99.0";
+  const plan::Plan plan = world_.plan();
+  ASSERT_FALSE(plan.stages.empty());
+  for (const plan::Stage& stage : plan.stages) {
+    const bool creates = stage.actions.front().kind == plan::ActionKind::kCreate;
+    EXPECT_EQ(stage.continue_on_failure, creates) << "a quota may have no room for a third cluster";
+  }
+}
+
 TEST_F(RayServiceServices, OfAnotherOwnerAreReportedAndNotTouched) {
   const Json other = Json::parse(R"({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "llm-serve-svc",
     "namespace": "default"}, "spec": {"selector": {"a": "b"}}})");

@@ -117,6 +117,21 @@ TEST_F(ControllerTest, DoesNotRetryWhatAPlanLeavesOutBecauseItFailed) {
   EXPECT_FALSE(controller_->step(clock_.now(), {})) << "nothing is left to do";
 }
 
+TEST_F(ControllerTest, MeetsTheDeadlineOfAnObjectWhosePlansFail) {
+  api_.fault = [](const FakeApi::Call& call) {
+    return call.verb == "create" ? std::optional<Error>(Error::of(ErrorCode::kInvalid, "no")) : std::nullopt;
+  };
+  show_widget({{"replicas", 1}, {"requeue", 60}});
+  settle();
+  const int before = reconciler_->plans;
+  clock_.advance(59s);
+  settle();
+  EXPECT_EQ(reconciler_->plans, before);
+  clock_.advance(1s);
+  settle();
+  EXPECT_GT(reconciler_->plans, before) << "a terminal error is retried after ten minutes only";
+}
+
 TEST_F(ControllerTest, LinesOfOneReconcileHaveItsId) {
   const auto id_of = [](const std::string& line) {
     const std::size_t begin = line.find("reconcileID=");

@@ -59,6 +59,23 @@ TEST_F(EventRecorderTest, SetsTheFieldsThatKubectlShows) {
   EXPECT_FALSE(event.contains("related"));
 }
 
+TEST_F(EventRecorderTest, RemembersNoMoreSeriesThanItsLimit) {
+  EventRecorder small{{.max_series = 3}, api_, clock_, metrics_, Logger()};
+  const auto record_in_small = [&](int i) {
+    small.record({"example.com/v1", "Widget", {"default", std::to_string(i)}, std::to_string(i), {}},
+                 {plan::EventType::kNormal, "Created", "Create", "created", std::nullopt});
+    while (small.step(clock_.now(), {}) <= clock_.now()) {
+    }
+    clock_.advance(1s);
+  };
+  for (int i = 0; i < 5; ++i) record_in_small(i);
+  ASSERT_THAT(api_.all(kEvents), SizeIs(5));
+  record_in_small(4);
+  EXPECT_THAT(api_.all(kEvents), SizeIs(5)) << "it continues a series";
+  record_in_small(0);
+  EXPECT_THAT(api_.all(kEvents), SizeIs(6)) << "the oldest one was forgotten";
+}
+
 TEST_F(EventRecorderTest, SetsTheRelatedObjectOfTheFirstEventOfASeries) {
   plan::EventIntent event{plan::EventType::kNormal, "Restarted", "Delete", "restarted group 0", std::nullopt};
   for (const char* uid : {"uid-1", "uid-2"}) {

@@ -141,6 +141,16 @@ TEST_F(ExecutorTest, ReportsABodyThatCannotBeBuilt) {
   EXPECT_THAT(api_.writes(), IsEmpty());
 }
 
+TEST_F(ExecutorTest, ReportsABodyThatThrows) {
+  const ExecutionReport report = apply(plan_of({{{plan::Action::create(kPods, {"default", "a"}, []() -> Result<Json> {
+    Json text = "text";
+    text.push_back(1);
+    return text;
+  })}}}));
+  ASSERT_TRUE(report.error.has_value());
+  EXPECT_THAT(report.error->message(), ::testing::HasSubstr("threw"));
+}
+
 TEST_F(ExecutorTest, StopsAStageWhenItsFirstCreateFails) {
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;

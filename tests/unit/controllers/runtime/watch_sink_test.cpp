@@ -55,6 +55,22 @@ TEST_F(Sink, RefusesObjectsThatTheirNamespaceHasNoRoomFor) {
   EXPECT_TRUE(sink_.put(object("b", "2", 1000)).ok());
 }
 
+std::string stateful_set(const std::string& name, std::size_t bytes) {
+  return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"a","uid":"{}"}},"spec":{{"template":{{"a":"{}"}}}}}})",
+                     name, name, std::string(bytes, 'x'));
+}
+
+TEST(CompactViews, CountForWhatTheyHaveBeyondUsualTexts) {
+  const AnnotationPrefixes annotations;
+  Store<StatefulSetView> store{kStatefulSets};
+  StoreSink<StatefulSetView> sink{store, annotations, 2U << 20U};
+  sink.begin();
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sink.stage(stateful_set(fmt::format("usual-{}", i), 10'000)).ok());
+  int large = 0;
+  for (int i = 0; i < 10; ++i) large += sink.stage(stateful_set(fmt::format("large-{}", i), 500'000)).ok() ? 1 : 0;
+  EXPECT_EQ(large, 3) << "of 2 MiB, a quarter is for the growth of known objects";
+}
+
 TEST_F(Sink, LetsKnownObjectsGrowBeyondTheRoomForNewOnes) {
   list({object("a", "1", 1500), object("a", "2", 1500)});
   EXPECT_TRUE(sink_.put(object("a", "1", 2400)).ok());

@@ -187,6 +187,36 @@ TEST_F(WorkloadClientTest, ANamespaceHasAShare) {
   EXPECT_EQ(sent_.size(), 3U);
 }
 
+/// Regression: a finished request woke a request that was withdrawn meanwhile, and none of those behind it.
+TEST_F(WorkloadClientTest, RequestsThatWaitForTheirShareAreSentIfThoseBeforeThemAreWithdrawn) {
+  make({.per_namespace = 1});
+  const auto owner = [](int i) { return WorkloadOwner{"jobs", {"default", std::to_string(i)}}; };
+  for (int i = 0; i < 6; ++i) client_->set(owner(i), {post(i)});
+  during_ = [&] {
+    during_ = nullptr;
+    settle();  // The others wait.
+    for (int i = 1; i < 5; ++i) client_->set(owner(i), {});
+  };
+  settle();
+  EXPECT_EQ(sent_.size(), 2U) << "the first one, and the one that was not withdrawn";
+  EXPECT_FALSE(client_->answers(owner(5)).last("submit") == nullptr);
+}
+
+TEST_F(WorkloadClientTest, ARequestThatIsWithdrawnOnceItIsWokenWakesTheNext) {
+  make({.per_namespace = 1});
+  const auto owner = [](int i) { return WorkloadOwner{"jobs", {"default", std::to_string(i)}}; };
+  for (int i = 0; i < 3; ++i) client_->set(owner(i), {post(i)});
+  during_ = [&] {
+    during_ = nullptr;
+    settle();
+  };
+  ASSERT_TRUE(client_->step(clock_.now(), {}));  // The second one is woken.
+  client_->set(owner(1), {});
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+  EXPECT_NE(client_->answers(owner(2)).last("submit"), nullptr);
+}
+
 TEST_F(WorkloadClientTest, ARequestThatWaitedForItsShareIsSentOnce) {
   make({.per_namespace = 1});
   const WorkloadOwner neighbour{"jobs", {"default", "eval"}};
