@@ -77,12 +77,17 @@ void add_chips(std::int64_t chips, std::int64_t& sum) {
   if (__builtin_add_overflow(sum, chips, &sum)) throw BadMember{"google.com/tpu is too large"};
 }
 
-/// As kube-scheduler counts them: sidecars run beside the containers, other init containers before them.
+/// As kube-scheduler counts them: sidecars run beside all that start after them, other init containers one by one.
 struct PodChips {
-  std::int64_t containers = 0;  ///< And sidecars.
-  std::int64_t largest_init = 0;
+  std::int64_t containers = 0;
+  std::int64_t sidecars = 0;
+  std::int64_t largest_init = 0;  ///< With the sidecars before it.
 
-  [[nodiscard]] std::int64_t total() const { return std::max(containers, largest_init); }
+  [[nodiscard]] std::int64_t total() const {
+    std::int64_t running = containers;
+    add_chips(sidecars, running);
+    return std::max(running, largest_init);
+  }
 };
 
 void read_init_container(Value value, PodChips& pod) {
@@ -92,11 +97,9 @@ void read_init_container(Value value, PodChips& pod) {
     if (key == "resources") chips = read_limited_chips(member);
     if (key == "restartPolicy") sidecar = text_of(member) == "Always";
   });
-  if (sidecar) {
-    add_chips(chips, pod.containers);
-  } else {
-    pod.largest_init = std::max(pod.largest_init, chips);
-  }
+  if (sidecar) return add_chips(chips, pod.sidecars);
+  add_chips(pod.sidecars, chips);
+  pod.largest_init = std::max(pod.largest_init, chips);
 }
 
 void read_pod_spec(Value value, PodScheduling& scheduling, PodView& pod) {

@@ -62,7 +62,7 @@ struct Metadata {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
-  bool foreground_deletion = false;  ///< Has the finalizer of that name.
+  bool foreground_deletion = false;  ///< Has the finalizer foregroundDeletion.
   StringMap labels;
   StringMap annotations;
   std::optional<ControllerRef> controller;

@@ -160,7 +160,7 @@ struct JobView {
   StringMap labels;
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
-  bool foreground_deletion = false;  ///< Deleted, once its pods are.
+  bool foreground_deletion = false;  ///< Its deletion waits for its pods (finalizer foregroundDeletion).
 
   std::int32_t parallelism = 1;
   std::optional<std::int32_t> completions;

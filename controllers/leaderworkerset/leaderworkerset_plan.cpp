@@ -121,7 +121,6 @@ class Planner {
     const auto annotation = spec_.annotations.find(kMaxRestarts);
     const std::optional<int> limit =
         annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
-    bool changed = false;
     for (const Group& group : groups_) {
       if (!has_lasting_leader(group)) continue;
       std::optional<GroupFailure> failure = failure_of(spec_, group, options_);
@@ -130,15 +129,13 @@ class Planner {
       switch (decision.kind) {
         case RestartDecision::Kind::kRestart:
           records[group.index] = decision.record;
-          changed = true;
           out.deletions[group.index] = {group, std::move(failure)};
           break;
         case RestartDecision::Kind::kBackOff:
           set_earlier(out.requeue_after, Duration(decision.due - observed_.now));
           break;
         case RestartDecision::Kind::kExhausted:
-          changed = changed || records[group.index] != decision.record;
-          records[group.index] = decision.record;
+          if (!decision.record.exhausted.empty()) records[group.index] = decision.record;
           out.problems.push_back(
               {"RestartsExhausted",
                fmt::format("group {} is not restarted again after {} restarts ({}): {}; delete pod {} to restart it",
@@ -146,7 +143,9 @@ class Planner {
           break;
       }
     }
-    if (changed) out.records = format_restarts(records, leader_replicas(), observed_.now, options_);
+    if (records != read_restarts(leader_set_->annotation(kRestarts))) {
+      out.records = format_restarts(records, leader_replicas(), observed_.now, options_);
+    }
     return out;
   }
 
@@ -237,8 +236,15 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const auto found =
       std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
   const StatefulSetView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
-  if (leader_set != nullptr && (leader_set->deletion || has_earlier_owner(*leader_set, spec))) {
-    return Plan{.requeue_after = plan::kConflictRetry};  // Created again after its deletion.
+  if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Created again after its deletion.
+  if (leader_set != nullptr && has_earlier_owner(*leader_set, spec)) {
+    Json status = blocked_status(before, spec,
+                                 {"LeaderSetTerminating", fmt::format("StatefulSet {} of a LeaderWorkerSet that was "
+                                                                      "deleted is being deleted",
+                                                                      leader_set->key.to_string())},
+                                 seen.now);
+    changes.requeue_within(plan::kConflictRetry);
+    return to_plan(std::move(changes), before, std::move(status));
   }
   if (leader_set != nullptr && (!leader_set->controller || leader_set->controller->uid != spec.uid)) {
     const Problem conflict{"LeaderSetConflict",

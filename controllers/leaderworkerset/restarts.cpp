@@ -72,7 +72,9 @@ std::string format_restarts(const RestartRecords& records, int count, Timestamp 
     if (group < count && (!record.exhausted.empty() || now < reset_time(record, options))) kept.push_back(&each);
   }
   if (kept.size() > kMaxRestartRecords) {
-    std::ranges::sort(kept, std::ranges::greater(), [](const auto* each) { return each->second.last; });
+    // A group whose record is dropped counts its restarts from 0.
+    std::ranges::sort(kept, std::ranges::greater(),
+                      [](const auto* each) { return std::pair(!each->second.exhausted.empty(), each->second.last); });
     kept.resize(kMaxRestartRecords);
   }
   Json json = Json::object();
@@ -126,7 +128,7 @@ RestartDecision decide_restart(const Group& group, const RestartRecords& records
       record.count = before.count;
     }
   }
-  if (limit && *limit <= 0) return {kExhausted, {{}, 0, now, leader}, now};
+  if (limit && *limit <= 0) return {kExhausted, {}, now};  // Needs no record.
   ++record.count;
   return {kRestart, record, now};
 }

@@ -175,10 +175,18 @@ Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const P
 
 Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& conflict, Timestamp now,
                      plan::Changes& changes) {
+  const Json* was = find_condition(array_at(object_or_empty(before), {"conditions"}), kGroupsHealthy);
+  if (was == nullptr || string_at(*was, {"message"}) != conflict.message) {
+    changes.event(EventType::kWarning, conflict.reason, conflict.message);
+  }
+  return blocked_status(before, spec, conflict, now);
+}
+
+Json blocked_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& problem, Timestamp now) {
   Json status = object_or_empty(before);
   Json conditions = array_at(status, {"conditions"});
   plan::set_accepted(conditions, {}, spec.generation, now);
-  set_groups_healthy(conditions, spec, conflict, now, changes);
+  plan::set_own_condition(conditions, kGroupsHealthy, problem, {}, spec.generation, now);
   tpu::update_waiting_conditions({}, {}, spec.generation, now, conditions);
   plan::set_observed_generation_unless_true(conditions, spec.generation);
   status["observedGeneration"] = spec.generation;

@@ -26,7 +26,11 @@ struct StatusInput {
 [[nodiscard]] Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& refusal,
                                   Timestamp now, plan::Changes& changes);
 
-/// The same for a set whose leader set has another owner: `conflict`.
+/// The same for a set that cannot be served yet, without an event.
+[[nodiscard]] Json blocked_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& problem,
+                                  Timestamp now);
+
+/// The same for a set whose leader set has another owner, with an event once.
 [[nodiscard]] Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& conflict,
                                    Timestamp now, plan::Changes& changes);
 

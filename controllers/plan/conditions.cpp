@@ -5,8 +5,14 @@
 namespace tpuslice::plan {
 namespace {
 
+/// Not of third parties, whose types have a domain, too.
+bool is_known(std::string_view type) {
+  return type.find('/') == std::string_view::npos || type.starts_with("tpuslice.dev/");
+}
+
 void set_generation(Json& condition, std::int64_t generation) {
-  if (condition.is_object() && condition.contains("observedGeneration")) condition["observedGeneration"] = generation;
+  if (!condition.is_object() || !condition.contains("observedGeneration")) return;
+  if (is_known(string_at(condition, {"type"}))) condition["observedGeneration"] = generation;
 }
 
 }  // namespace
@@ -30,8 +36,10 @@ bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generat
   return set_own_condition(conditions, kAccepted, refusal, "the spec is valid", generation, now);
 }
 
-void set_observed_generation(Json& conditions, std::int64_t generation) {
-  for (Json& condition : conditions) set_generation(condition, generation);
+void set_observed_generation(Json& conditions, std::int64_t generation, std::string_view except) {
+  for (Json& condition : conditions) {
+    if (except.empty() || string_at(condition, {"type"}) != except) set_generation(condition, generation);
+  }
 }
 
 void set_observed_generation_unless_true(Json& conditions, std::int64_t generation) {

@@ -22,10 +22,11 @@ bool set_own_condition(Json& conditions, std::string_view type, const Problem& p
 /// Sets kAccepted. Returns whether status or message changed.
 bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generation, Timestamp now);
 
-/// Sets observedGeneration of all conditions that have one. For a status computed from that generation of the spec.
-void set_observed_generation(Json& conditions, std::int64_t generation);
+/// Sets observedGeneration of upstream's conditions and ours that have one, but for those of type `except`. For a
+/// status computed from that generation of the spec.
+void set_observed_generation(Json& conditions, std::int64_t generation, std::string_view except = {});
 
-/// The same, except for True conditions. For a refused spec: what holds of the accepted one does not hold of it.
+/// The same for conditions that are not True. For a refused spec: what holds of the accepted one does not hold of it.
 void set_observed_generation_unless_true(Json& conditions, std::int64_t generation);
 
 }  // namespace tpuslice::plan

@@ -22,6 +22,7 @@ bool has_all(const Json& live, const Json& desired) {
 }
 
 Json restore_patch(const Json& desired, const Json& live) {
+  if (live.is_null() && is_empty_object(desired)) return {};
   if (!desired.is_object() || !live.is_object()) return has_all(live, desired) ? Json() : desired;
   Json patch;
   for (const auto& [key, value] : desired.items()) {

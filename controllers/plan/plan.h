@@ -16,8 +16,8 @@ namespace tpuslice::plan {
 /// When to plan again while an object of another owner has the name of one of ours: no watch event of that object
 /// concerns this key.
 inline constexpr Duration kConflictRetry = std::chrono::seconds(30);
-/// How long a write that was refused is not sent again, where the plan goes on without it: nothing is observed of a
-/// quota that is raised.
+/// How long a write that was refused is not sent again, where the plan goes on without it: a raised quota causes no
+/// event.
 inline constexpr Duration kRefusalRetry = std::chrono::seconds(30);
 
 enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };

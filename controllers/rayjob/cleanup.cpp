@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/earlier.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/rayjob/head.h"
 #include "controllers/rayjob/labels.h"
@@ -96,7 +97,7 @@ CleanupDecision decide_cleanup(const RayJobSpec& spec, const RayJobStatus& statu
     if (now >= due) {
       out.policy = std::max(out.policy, rule.policy);
     } else if (rule.policy != DeletionPolicy::kNone) {
-      out.requeue_after = std::min(out.requeue_after.value_or(due - now), due - now);
+      set_earlier(out.requeue_after, Duration(due - now));
     }
   }
   return out;

@@ -71,7 +71,9 @@ void set_conditions(const RayJobState& state, Draft& draft) {
   if (state.refusal) {
     plan::set_observed_generation_unless_true(draft.status.conditions, state.spec.generation);
   } else {
-    plan::set_observed_generation(draft.status.conditions, state.spec.generation);
+    // The spec of a finished RayJob is not validated.
+    plan::set_observed_generation(draft.status.conditions, state.spec.generation,
+                                  state.status.finished() ? plan::kAccepted : std::string_view());
   }
 }
 

@@ -98,7 +98,7 @@ void plan_running(const RayJobState& state, Draft& draft) {
   ensure_head_service(state, draft);
   const SubmitterState submitter = submitter_state(state);
   if (submitter.kind == SubmitterKind::kHeadLost && !ray::is_terminal(state.status.job)) {
-    return fail(state, kJobLost, "Ray head pod not found, whose container submitted the Ray job", draft);
+    return fail(state, kJobLost, fmt::format("{}, whose container submitted the Ray job", submitter.problem), draft);
   }
   const HttpSubmission submission = find_submission(state);
   keep_answer(submission, draft);

@@ -105,6 +105,8 @@ SubmitterState job_state(const RayJobState& state) {
   return {job.deleting() ? Kind::kMissing : Kind::kActive};
 }
 
+constexpr std::string_view kHeadNotFound = "Ray head pod not found";
+
 /// Its Ray container has terminated.
 bool has_lost_ray(const RayJobState& state, const PodView& head) {
   const ObjectView* cluster = state.usable_cluster();
@@ -118,13 +120,16 @@ bool has_lost_ray(const RayJobState& state, const PodView& head) {
 SubmitterState sidecar_state(const RayJobState& state) {
   using Kind = SubmitterState::Kind;
   const PodView* head = find_head(state.seen);
-  if (head == nullptr) return {Kind::kHeadLost};
+  if (head == nullptr) return {Kind::kHeadLost, std::string(kHeadNotFound)};
   const auto found = std::ranges::find(head->containers, kSubmitterContainer, &ContainerView::name);
   if (found == head->containers.end() || !found->terminated) {
-    return {head->finished() ? Kind::kHeadLost : Kind::kActive};
+    if (!head->finished()) return {Kind::kActive};
+    return {Kind::kHeadLost, fmt::format("Ray head pod {} has ended", head->key.name)};
   }
   if (found->terminated_reason == "Completed") return {Kind::kSucceeded};
-  if (has_lost_ray(state, *head)) return {Kind::kHeadLost};
+  if (has_lost_ray(state, *head)) {
+    return {Kind::kHeadLost, fmt::format("the Ray container of head pod {} has terminated", head->key.name)};
+  }
   return {Kind::kAborted, fmt::format("container {} of pod {} terminated: {} {}", kSubmitterContainer, head->key.name,
                                       found->terminated_reason, found->terminated_message)};
 }

@@ -25,10 +25,11 @@ struct SubmitterState {
     kActive,
     kSucceeded,
     kAborted,   ///< Its Job has failed, or its container exited with another status than 0.
-    kHeadLost,  ///< SidecarMode: there is no head pod.
+    kHeadLost,  ///< SidecarMode: there is no head pod, or it has ended.
   };
   Kind kind = Kind::kNone;
-  std::string problem = {};  ///< kAborted: "Reason: BackoffLimitExceeded. Message: ...".
+  /// kAborted: "Reason: BackoffLimitExceeded. Message: ...". kHeadLost: what is lost.
+  std::string problem = {};
 
   /// It does not run, and will not run again.
   [[nodiscard]] bool done() const { return kind != Kind::kActive; }

@@ -15,7 +15,7 @@ Result<plan::Plan> plan_rayservice(const RayServiceObserved& seen, const Options
   const Problem refusal = check_spec(seen.service);
   const SuspendPhase phase = suspend_phase(state);
   if (phase != SuspendPhase::kRunning) return render_suspension(state, phase, refusal);
-  if (has_timed_out(state)) return render_timed_out(state);
+  if (has_timed_out(state)) return render_timed_out(state, refusal);
   const Result<ServeConfig> config = parse_serve_config(state.spec.serve_config);
   return render(state, decide(state, refusal, config.value_or({}), options), refusal);
 }

@@ -64,8 +64,15 @@ void delete_all_clusters(const RayServiceState& state, const std::string& why, C
   }
 }
 
-void add_new_cluster(const Decisions& decisions, Changes& changes) {
+void add_new_cluster(const RayServiceState& state, const Decisions& decisions, Changes& changes) {
   if (!decisions.create) return;
+  // A plan whose write fails sends no requests, by which the other clusters are served.
+  if (const auto& failure = state.seen.last_failure; failure && failure->reason == kFailedRayCluster) {
+    if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
+      changes.keeps_failure = true;
+      return changes.requeue_within(due - state.seen.now);
+    }
+  }
   Action action = Action::create(kRayClusters, *decisions.create);
   action.failure_reason = kFailedRayCluster;
   const ObjectKey key = action.key;
@@ -211,7 +218,7 @@ plan::Plan render(const RayServiceState& state, const Decisions& decisions, cons
   add_record(decisions, patches, changes);
   add_retirement_times(decisions.retirement, patches, changes);
   for (Action& action : patches.actions()) changes.add(Step::kClusterPatches, std::move(action));
-  add_new_cluster(decisions, changes);
+  add_new_cluster(state, decisions, changes);
   add_labels(decisions, changes);
   for (const Service& service : decisions.services) add_service(service, changes);
   for (const Cluster* cluster : decisions.retirement.deletes) {
@@ -243,11 +250,12 @@ plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase, c
   return plan::to_plan(std::move(changes), state.status, std::move(status));
 }
 
-plan::Plan render_timed_out(const RayServiceState& state) {
+plan::Plan render_timed_out(const RayServiceState& state, const Problem& refusal) {
   Changes changes;
   changes.stage(Step::kDeletes).independent = true;
   delete_all_clusters(state, "the initializing timeout has passed", changes);
-  return plan::to_plan(std::move(changes), state.status, timed_out_status(state));
+  Json status = timed_out_status(state, refusal, changes);
+  return plan::to_plan(std::move(changes), state.status, std::move(status));
 }
 
 plan::Plan render_deletion(const RayServiceState& state) {

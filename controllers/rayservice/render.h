@@ -12,7 +12,7 @@ namespace tpuslice::rayservice {
 [[nodiscard]] plan::Plan render_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal);
 
 /// The initializing timeout has passed: its clusters are deleted.
-[[nodiscard]] plan::Plan render_timed_out(const RayServiceState& state);
+[[nodiscard]] plan::Plan render_timed_out(const RayServiceState& state, const Problem& refusal);
 
 /// The service is being deleted: its clusters are deleted, then its finalizer is removed.
 [[nodiscard]] plan::Plan render_deletion(const RayServiceState& state);

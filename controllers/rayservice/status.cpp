@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "controllers/plan/conditions.h"
 #include "controllers/rayservice/labels.h"
 #include "controllers/rayservice/status_conditions.h"
 
@@ -93,14 +92,14 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
   const ClusterChoice& choice = decisions.choice;
   ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
   const auto& failure = state.seen.last_failure;
-  const bool services_fail = failure && failure->reason == kFailedService;
-  if (decisions.promote && !services_fail) {
+  const bool promoted = decisions.promote && !(failure && failure->reason == kFailedService);
+  if (promoted) {
     input.active_name = choice.pending_name;
     input.pending_name.clear();
   }
   update_conditions(input, status["conditions"], changes);
   const bool timed_out = string_at(*find_condition(status["conditions"], kReady), {"reason"}) == kInitializingTimedOut;
-  const std::optional<Serving>& active = decisions.promote ? decisions.pending : decisions.active;
+  const std::optional<Serving>& active = promoted ? decisions.pending : decisions.active;
   put_member(status, "activeServiceStatus", timed_out ? Json() : cluster_status(state, input.active_name, active));
   put_member(status, "pendingServiceStatus",
              timed_out ? Json() : cluster_status(state, input.pending_name, decisions.pending));
@@ -109,9 +108,9 @@ Json next_status(const RayServiceState& state, const Decisions& decisions, const
   return with_time(state, std::move(status));
 }
 
-Json timed_out_status(const RayServiceState& state) {
+Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes) {
   Json status = with_observed_generation(state);
-  plan::set_observed_generation(status["conditions"], state.seen.service.generation());
+  update_accepted(state, refusal, status["conditions"], changes);
   return with_time(state, std::move(status));
 }
 

@@ -19,7 +19,7 @@ namespace tpuslice::rayservice {
                                      plan::Changes& changes);
 
 /// With has_timed_out(): the present one, of the present generation.
-[[nodiscard]] Json timed_out_status(const RayServiceState& state);
+[[nodiscard]] Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes);
 
 /// The service did not become ready within its initializing timeout. Final: it is deleted, or suspended and resumed.
 [[nodiscard]] bool has_timed_out(const RayServiceState& state);

@@ -25,12 +25,17 @@ constexpr std::array kOwnConditions{kUpToDate, kServeConfigApplied, tpu::kSlices
 /// Sets upstream's conditions.
 class ServiceConditions {
  public:
-  ServiceConditions(const RayServiceState& state, Json& conditions) : state_(state), conditions_(conditions) {}
+  /// `refused`: of a refused spec, for which no condition becomes True.
+  ServiceConditions(const RayServiceState& state, bool refused, Json& conditions)
+      : state_(state), refused_(refused), conditions_(conditions) {}
 
   void set(std::string_view type, std::string_view status, std::string_view reason, std::string message) {
+    std::int64_t generation = state_.seen.service.generation();
+    if (const Json* before = find(type); before != nullptr && refused_ && status == "True") {
+      generation = int_at(*before, {"observedGeneration"}, generation);
+    }
     set_condition(conditions_,
-                  {std::string(type), std::string(status), std::string(reason), std::move(message),
-                   state_.seen.service.generation()},
+                  {std::string(type), std::string(status), std::string(reason), std::move(message), generation},
                   state_.seen.now);
   }
   /// The time of its transition is now.
@@ -47,6 +52,7 @@ class ServiceConditions {
 
  private:
   const RayServiceState& state_;
+  const bool refused_;
   Json& conditions_;
 };
 
@@ -190,8 +196,17 @@ void set_own(const ConditionInput& input, std::string_view type, const Problem& 
   if (changed && problem && !event.empty()) changes.event(EventType::kWarning, event, problem.message);
 }
 
+void follow_generation(const RayServiceState& state, const Problem& refusal, Json& conditions) {
+  const std::int64_t generation = state.seen.service.generation();
+  if (refusal) {
+    plan::set_observed_generation_unless_true(conditions, generation);
+  } else {
+    plan::set_observed_generation(conditions, generation);
+  }
+}
+
 void set_phase_conditions(const RayServiceState& state, SuspendPhase phase, Json& conditions) {
-  ServiceConditions upstream(state, conditions);
+  ServiceConditions upstream(state, false, conditions);
   const auto set_all = [&](std::string_view reason, std::string ready) {
     upstream.set(kReady, "False", reason, std::move(ready));
     upstream.set(kUpgradeInProgress, "False", reason, "No upgrade in progress.");
@@ -232,7 +247,7 @@ void set_phase_conditions(const RayServiceState& state, SuspendPhase phase, Json
 }  // namespace
 
 void update_conditions(const ConditionInput& input, Json& conditions, Changes& changes) {
-  ServiceConditions upstream(input.state, conditions);
+  ServiceConditions upstream(input.state, static_cast<bool>(input.refusal), conditions);
   update_ready(input, upstream, changes);
   update_upgrade(input, upstream);
   set_own(input, plan::kAccepted, input.refusal, "the spec is valid", kInvalidSpec, conditions, changes);
@@ -248,17 +263,20 @@ void update_conditions(const ConditionInput& input, Json& conditions, Changes& c
           room.reason == kNoRoomForUpgrade ? kNoRoomForUpgrade : "", conditions, changes);
   set_own(input, raycluster::kChildrenReady, children_problem(input), "all children of the RayService exist", "",
           conditions, changes);
-  plan::set_observed_generation(conditions, input.state.seen.service.generation());
+  follow_generation(input.state, input.refusal, conditions);
 }
 
 void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
                        Changes& changes) {
-  const std::int64_t generation = state.seen.service.generation();
   set_phase_conditions(state, phase, conditions);
-  if (plan::set_accepted(conditions, refusal, generation, state.seen.now) && refusal) {
+  update_accepted(state, refusal, conditions, changes);
+}
+
+void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, Changes& changes) {
+  if (plan::set_accepted(conditions, refusal, state.seen.service.generation(), state.seen.now) && refusal) {
     changes.event(EventType::kWarning, kInvalidSpec, refusal.message);
   }
-  plan::set_observed_generation(conditions, generation);
+  follow_generation(state, refusal, conditions);
 }
 
 }  // namespace tpuslice::rayservice

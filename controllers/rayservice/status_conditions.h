@@ -21,6 +21,9 @@ struct ConditionInput {
 /// Adds the events of conditions that change.
 void update_conditions(const ConditionInput& input, Json& conditions, plan::Changes& changes);
 
+/// Of a service whose other conditions do not change: whether the spec is valid, and the generation.
+void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, plan::Changes& changes);
+
 /// In a phase other than kRunning.
 void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
                        plan::Changes& changes);

@@ -189,7 +189,10 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   const Result<plan::Plan> next = plan({key, timed.time, timed});
   if (!next) return;
   // Deadlines hold for objects whose plans fail, too.
-  if (next->requeue_after) queue_.add_after(key, std::max(*next->requeue_after, options_.min_failed_requeue));
+  if (next->requeue_after) {
+    queue_.add_after(key, std::max({*next->requeue_after, options_.min_failed_requeue,
+                                    error.retry_after().value_or(Duration::zero())}));
+  }
   const ExecutionReport report = executor_.apply_status(*next, seen, stop);
   ledger_.record(key, report.writes, clock_.now());
   if (!report.ok() && report.failure) {

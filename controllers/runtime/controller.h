@@ -35,7 +35,7 @@ struct ControllerOptions {
   Duration lag_poll = std::chrono::milliseconds(100);  ///< Retry interval of a key whose writes are unseen.
   Duration write_expiry = std::chrono::seconds(30);    ///< How long an unseen write holds its key.
   /// Retry interval after a terminal error: one that only a change of the object, or of what admits it, can cure. A
-  /// change of the object is planned at once.
+  /// change of the object is planned at once, and its plan may be due before.
   Duration terminal_retry = std::chrono::minutes(10);
   /// Shortest time until the requeue of a plan that failed: deadlines are met, while the back-off may be longer.
   Duration min_failed_requeue = std::chrono::seconds(10);

@@ -16,8 +16,8 @@ class NamespaceBudget {
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-  /// An object that has `before` bytes, 0 if it is new, gets `after`. False, and nothing is changed, if its namespace
-  /// has no room for it.
+  /// An object that has `before` bytes, 0 if it is new or did not count, gets `after`. False, and nothing is changed,
+  /// if its namespace has no room for it.
   [[nodiscard]] bool try_replace(const std::string& name, std::size_t before, std::size_t after) {
     const std::size_t limit = before == 0 ? bytes_ - bytes_ / 4 : bytes_;
     if (after > before && used(name) - before + after > limit) {

@@ -10,6 +10,8 @@ namespace tpuslice::runtime {
 namespace {
 
 constexpr int kEventsPerStep = 1000;
+/// Then the list is read page by page.
+constexpr int kMaxBrokenLists = 3;
 
 /// Best effort, for objects that cannot be decoded.
 ObjectKey key_of(std::string_view object) {
@@ -203,7 +205,7 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
     last_event_ = read_at;
     if (const std::optional<Error> error = handle(**event)) return stream_failed(*error, read_at);
     any_event_ = true;
-    progressed();
+    if (phase_ != Phase::kWatchList) progressed();  // A list that breaks off is discarded.
   }
   return now;
 }
@@ -214,7 +216,8 @@ Instant WatchMachine::stream_failed(const Error& error, Instant now) {
   const bool short_lived = !any_event_ && now - opened_ < options_.short_watch;
   if (phase_ == Phase::kWatchList) {
     // A partial list is discarded.
-    if (!http::is_end_of_stream(error) && !is_transient(error.code())) {
+    const bool refused = !http::is_end_of_stream(error) && !is_transient(error.code());
+    if (refused || ++broken_lists_ >= kMaxBrokenLists) {
       watch_list_refused_ = true;
       relist();
       return now;
@@ -277,6 +280,7 @@ void WatchMachine::finish_list(const std::string& resource_version) {
   phase_ = Phase::kWatch;
   sink_->commit(revision_of(resource_version));
   synced_ = true;
+  broken_lists_ = 0;
 }
 
 void WatchMachine::relist_after(const Error& error) {

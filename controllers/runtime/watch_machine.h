@@ -127,6 +127,7 @@ class WatchMachine {
   std::int64_t page_;      ///< Objects per page now,
   std::int64_t max_page_;  ///< and at most, as far as is known.
   bool watch_list_refused_ = false;
+  int broken_lists_ = 0;  ///< WatchLists in a row that broke off.
   std::string continue_token_;
   std::string resource_version_;  ///< Where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;

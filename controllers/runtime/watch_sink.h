@@ -102,9 +102,13 @@ class StoreSink final : public WatchSink {
     unstage(view->key);
     staged_.insert(std::move(view));
   }
+  /// The view is a whole object.
+  [[nodiscard]] static constexpr bool is_whole() {
+    return requires(const View& view) { view.text.size(); };
+  }
   /// Of a whole object, its text. Of another view, what its texts have beyond those of a usual object.
   [[nodiscard]] static std::size_t bytes_of(const View& view) {
-    if constexpr (requires { view.text.size(); }) {
+    if constexpr (is_whole()) {
       return view.text.size();
     } else {
       const std::size_t bytes = text_bytes(view);
@@ -116,9 +120,11 @@ class StoreSink final : public WatchSink {
     const std::string& name = view.key.namespace_name;
     if (budget_.try_replace(name, known == nullptr ? 0 : bytes_of(*known), bytes_of(view))) return {};
     return Error::invalid_argument(
-        "it has {} bytes, and of the {} of namespace {} the operator reads at most {} bytes together; delete some, or "
+        "it has {} bytes{}, and of the {} of namespace {} the operator reads at most {} bytes together; delete some, "
+        "or "
         "use another namespace",
-        bytes_of(view), store_.type().resource(), name, budget_.bytes());
+        bytes_of(view), is_whole() ? "" : fmt::format(" beyond the usual {}", kUsualTextBytes),
+        store_.type().resource(), name, budget_.bytes());
   }
 
   void count_stored() {

@@ -150,7 +150,7 @@ class RequestPlanner {
     const bool unsuccessful = !ended && now_ >= due;
     bounds_.count(*found->second, ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen);
     if (unsuccessful) unsuccessful_.push_back(&request);
-    if (!ended && !unsuccessful) next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
+    if (!ended && !unsuccessful) set_earlier(next_unsuccessful_, due);
     if (ended || (request.provisioned && !unsuccessful)) set_earlier(plan_.changes_at, due);
     if (is_wanted) plan_.notes[found->second->slice] = note_of(request, *found->second->slice);
   }

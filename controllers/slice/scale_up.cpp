@@ -135,7 +135,7 @@ class ScoutPlanner {
         if (scale_up_of(*waiting->second, options_) == ScaleUp::kAuto)
           set_earlier(plan_.changes_at, now_ + kAutoscalerCheck);
         const Timestamp due = *scout->created + options_.timeout;
-        next_unsuccessful_ = std::min(next_unsuccessful_.value_or(due), due);
+        set_earlier(next_unsuccessful_, due);
       }
     }
     std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const PodPtr& scout) { return scout->created; });

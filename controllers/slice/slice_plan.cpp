@@ -19,9 +19,26 @@ namespace {
 using plan::EventType;
 using plan::Measurement;
 
+enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotScheduled };
+
+/// Label of the metric.
+const char* to_string(Cause cause) {
+  switch (cause) {
+    case Cause::kPodDeleted:
+      return "pod deleted";
+    case Cause::kPodLost:
+      return "pod lost";
+    case Cause::kNodeLost:
+      return "node lost";
+    case Cause::kNotScheduled:
+      break;
+  }
+  return "not scheduled";
+}
+
 /// Why a placed slice is torn down.
 struct Failure {
-  std::string reason;  ///< Label of the metric.
+  Cause cause = Cause::kPodLost;
   std::string message;
 };
 
@@ -38,7 +55,7 @@ class SlicePlanner {
         if (was_preempted()) {
           complete_preemption();
         } else {
-          tear_down({was_deleted() ? "pod deleted" : "pod lost", state.reason});
+          tear_down({was_deleted() ? Cause::kPodDeleted : Cause::kPodLost, state.reason});
         }
         break;
       case Phase::kPlaced:
@@ -100,7 +117,7 @@ class SlicePlanner {
       const std::optional<Timestamp> lost = lost_at(*pod);
       if (!lost) continue;
       if (seen_.now >= *lost) {
-        return Failure{"node lost", fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
+        return Failure{Cause::kNodeLost, fmt::format("node {} of pod {} is not Ready", pod->node_name, pod->key.name)};
       }
       requeue_at(*lost);
     }
@@ -124,9 +141,9 @@ class SlicePlanner {
       requeue_at(due);
       return std::nullopt;
     }
-    return Failure{"not scheduled", fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
-                                                slice_.size, unschedulable->annotation(tpu::kPlacedIn),
-                                                unschedulable->key.name, unschedulable->unschedulable)};
+    return Failure{Cause::kNotScheduled, fmt::format("{} of {} pods are not scheduled in {}: {}: {}", without_node,
+                                                     slice_.size, unschedulable->annotation(tpu::kPlacedIn),
+                                                     unschedulable->key.name, unschedulable->unschedulable)};
   }
 
   /// A terminating pod on a lost node would block its successor until the node returns. Pods whose controller
@@ -164,7 +181,7 @@ class SlicePlanner {
     if (deletes.actions.empty()) return;
     const ObjectKey last = deletes.actions.back().key;
     plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), failure.message);
-    add_event({failure.reason == "pod deleted" ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
+    add_event({failure.cause == Cause::kPodDeleted ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
                "TearDownSlice",
                fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_),
                            deletes.actions.size(), slice_.size, failure.message),
@@ -172,7 +189,7 @@ class SlicePlanner {
     plan_.measurements.push_back({Measurement::Kind::kCount,
                                   "tpuslice_slices_torn_down_total",
                                   "Number of slices torn down because a part of them was lost.",
-                                  {{"reason", failure.reason}},
+                                  {{"reason", to_string(failure.cause)}},
                                   1,
                                   last});
     plan_.stages.push_back(std::move(conditions));

@@ -26,11 +26,11 @@ struct HostsField {
 /// Whether a container or init container does, so that the chips are not available to slices.
 [[nodiscard]] bool occupies_tpus(const Json& pod);
 
-/// Whether the pod or template names its accelerator or topology. Without, its nodes are chosen by other labels, and
-/// what they are is unknown.
+/// Whether the pod or template names its accelerator or topology. The nodes of one that names neither are chosen by
+/// other labels, and what they are is unknown.
 [[nodiscard]] bool selects_tpu_nodes(const Json& pod);
 
-/// What a user should know of a template at `path` with TPUs that does not; empty if it does.
+/// A warning about a template at `path` with TPUs that names neither; empty for others.
 [[nodiscard]] std::string warn_unselected_nodes(const Json& pod, std::string_view path);
 
 /// Host network without the cluster's DNS: the names of other pods do not resolve.

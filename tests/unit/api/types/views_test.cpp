@@ -163,7 +163,11 @@ TEST(PodView, CountsTpusAsKubeScheduler) {
         ->tpu_chips;
   };
   EXPECT_EQ(chips(R"({"resources": {"limits": {"google.com/tpu": 2}}})"), 4);
-  EXPECT_EQ(chips(R"({"restartPolicy": "Always", "resources": {"limits": {"google.com/tpu": 2}}})"), 6);
+  const std::string sidecar = R"({"restartPolicy": "Always", "resources": {"limits": {"google.com/tpu": 2}}})";
+  const std::string init = R"({"resources": {"limits": {"google.com/tpu": 5}}})";
+  EXPECT_EQ(chips(sidecar), 6);
+  EXPECT_EQ(chips(sidecar + "," + init), 7) << "the sidecar runs already";
+  EXPECT_EQ(chips(init + "," + sidecar), 6);
 }
 
 TEST(PodView, KeepsStatus) {

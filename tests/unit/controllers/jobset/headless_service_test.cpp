@@ -39,7 +39,7 @@ TEST(HeadlessService, IsEqualToUpstreams) {
              "publishNotReadyAddresses": true}})"));
 }
 
-TEST(HeadlessService, IsCreatedAgainOnceOneOfItsNameIsDeleted) {
+TEST(HeadlessService, WaitsForTheDeletionOfOneOfItsName) {
   World world = train().world();
   Json service = service_of(world);
   service["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";

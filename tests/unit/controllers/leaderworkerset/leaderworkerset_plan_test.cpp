@@ -155,7 +155,10 @@ TEST(LeaderWorkerSetPlan, WaitsForTheLeaderSetOfADeletedSetOfItsName) {
   earlier["metadata"]["ownerReferences"][0]["uid"] = "uid-of-deleted";
   seen.stateful_sets = {stored<StatefulSetView>(earlier, "uid-of-earlier")};
   const plan::Plan plan = plan_leaderworkerset(seen).value();
-  EXPECT_TRUE(plan.empty()) << "the garbage collector deletes it";
+  EXPECT_THAT(writes_of(plan), IsEmpty()) << "the garbage collector deletes it";
+  EXPECT_THAT(plan.events, IsEmpty());
+  EXPECT_EQ(string_at(*find_condition(plan.status->status["conditions"], kGroupsHealthy), {"reason"}),
+            "LeaderSetTerminating");
   EXPECT_EQ(plan.requeue_after, plan::kConflictRetry);
 }
 
@@ -185,7 +188,10 @@ TEST(LeaderWorkerSetPlan, ReconcilesASetThatWasScaledToWhereAPercentageIsZero) {
 
 TEST(LeaderWorkerSetPlan, RecordsThatAGroupIsNotRestartedAgain) {
   World serve = stable_world();
-  serve.change_set("/metadata/annotations", {{std::string(kMaxRestarts), "0"}});
+  serve.change_set("/metadata/annotations", {{std::string(kMaxRestarts), "1"}});
+  serve.change_leader_set([](StatefulSetView& set) {
+    set.annotations[std::string(kRestarts)] = R"({"0":{"count":1,"last":"2027-01-15T07:59:00Z","leader":"earlier"}})";
+  });
   serve.change_pod("serve-0-1", [](PodView& pod) { pod.restarted = true; });
   const plan::Plan plan = serve.plan();
   ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
@@ -342,14 +348,19 @@ TEST(LeaderWorkerSetPlan, RecreatesADeletedRevisionWithItsKey) {
   EXPECT_EQ(created["metadata"]["labels"][std::string(kRevisionKey)], serve.key());
 }
 
-TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
-  World serve = stable_world();
-  for (int i = 0; i < 12; ++i) {
+/// With different images.
+void add_unused_revisions(World& serve, int count) {
+  for (int i = 0; i < count; ++i) {
     Json other = serve.seen().set.json();
     other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
     serve.seen().revisions.push_back(
         stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
   }
+}
+
+TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
+  World serve = stable_world();
+  add_unused_revisions(serve, 12);
   const std::vector<std::string> all = writes_of(serve.plan());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_THAT(all[0], HasSubstr("delete ControllerRevision serve-"));
@@ -359,12 +370,7 @@ TEST(LeaderWorkerSetPlan, KeepsTenUnusedRevisions) {
 
 TEST(LeaderWorkerSetPlan, KeepsAllRevisionsWhileALeaderBelowThePartitionIsMissing) {
   World serve = stable_world();
-  for (int i = 0; i < 12; ++i) {
-    Json other = serve.seen().set.json();
-    other["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["image"] = std::to_string(i);
-    serve.seen().revisions.push_back(
-        stored(build_revision(serve.spec(), revision_data(other), i + 2), fmt::format("uid-{}", i)));
-  }
+  add_unused_revisions(serve, 12);
   const auto deletes = [&] {
     std::vector<std::string> all = writes_of(serve.plan());
     std::erase_if(all, [](const std::string& write) { return !write.starts_with("delete ControllerRevision"); });

@@ -147,6 +147,7 @@ TEST(Restart, IsLimited) {
   EXPECT_EQ(decide_restart(broken, records, 3, kStart + 5min, {}).kind, kExhausted);
   EXPECT_EQ(decide_restart(broken, records, 4, kStart + 5min, {}).kind, kRestart);
   EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).kind, kExhausted);
+  EXPECT_EQ(decide_restart(broken, {}, 0, kStart, {}).record, RestartRecord()) << "nothing to record";
 }
 
 TEST(Restart, StaysExhaustedUntilTheLeaderIsReplaced) {

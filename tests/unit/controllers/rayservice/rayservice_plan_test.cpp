@@ -118,6 +118,14 @@ TEST_F(RayServicePlan, TheInitializingTimeoutIsFinal) {
   EXPECT_EQ(world_.pending(), "");
   EXPECT_THAT(world_.clusters(), IsEmpty());
   EXPECT_THAT(world_.plan(), IsEmptyPlan());
+
+  world_.service()["metadata"]["generation"] = 9;
+  world_.service()["spec"]["serveConfigV2"] = "a: [";
+  world_.reconcile();
+  EXPECT_EQ(world_.condition(plan::kAccepted), "False: InvalidSpec");
+  for (const Json& each : world_.service()["status"]["conditions"]) {
+    EXPECT_EQ(each["observedGeneration"] == 9, each["status"] != "True") << each;
+  }
 }
 
 TEST_F(RayServicePlan, TheTimeoutEndsWithTheInitialization) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "controllers/raycluster/children.h"
+#include "controllers/raycluster/labels.h"
 #include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rayservice_plan.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
 
@@ -66,14 +68,23 @@ TEST_F(RayServiceServices, ThatDriftAreRestored) {
   EXPECT_TRUE(world_.services().at("llm-head-svc")["metadata"]["labels"].contains("ray.io/identifier"));
 }
 
+/// A quota may have no room for a second cluster.
 TEST_F(RayServiceServices, AreWrittenIfAnotherClusterIsRefused) {
   settle();
   world_.config()["rayVersion"] = "2.99.0";
-  const plan::Plan plan = world_.plan();
-  ASSERT_FALSE(plan.stages.empty());
-  for (const plan::Stage& stage : plan.stages) {
-    const bool creates = stage.actions.front().kind == plan::ActionKind::kCreate;
-    EXPECT_EQ(stage.continue_on_failure, creates) << "a quota may have no room for a third cluster";
+  world_.services().at("llm-serve-svc")["spec"]["ports"][0]["port"] = 1;
+  RayServiceObserved seen = world_.observed();
+  seen.last_failure = {std::string(kFailedRayCluster), "exceeded quota", seen.now};
+  const plan::Plan waiting = plan_rayservice(seen, world_.options).value();
+  EXPECT_THAT(waiting, plan::Creates(raycluster::kRayClusters, {}));
+  EXPECT_THAT(waiting, plan::Patches(kServices, {"llm-serve-svc"}));
+  EXPECT_TRUE(waiting.keeps_failure) << "its requests are sent, and the failure stays in the status";
+  EXPECT_EQ(waiting.requeue_after, plan::kRefusalRetry);
+  seen.last_failure->time -= plan::kRefusalRetry;
+  const plan::Plan retried = plan_rayservice(seen, world_.options).value();
+  EXPECT_EQ(plan::names_of(retried, plan::ActionKind::kCreate, raycluster::kRayClusters).size(), 1U);
+  for (const plan::Stage& stage : retried.stages) {
+    EXPECT_EQ(stage.continue_on_failure, stage.actions.front().kind == plan::ActionKind::kCreate);
   }
 }
 

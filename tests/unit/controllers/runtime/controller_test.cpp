@@ -132,6 +132,21 @@ TEST_F(ControllerTest, MeetsTheDeadlineOfAnObjectWhosePlansFail) {
   EXPECT_GT(reconciler_->plans, before) << "a terminal error is retried after ten minutes only";
 }
 
+TEST_F(ControllerTest, WaitsForRetryAfterBeforeTheDeadlineOfAPlanThatFailed) {
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create") return std::nullopt;
+    Error error = Error::of(ErrorCode::kTooManyRequests, "busy");
+    error.with_retry_after(50s);
+    return error;
+  };
+  show_widget({{"replicas", 1}, {"requeue", 1}});
+  settle();
+  const int before = reconciler_->plans;
+  clock_.advance(49s);
+  settle();
+  EXPECT_EQ(reconciler_->plans, before);
+}
+
 TEST_F(ControllerTest, LinesOfOneReconcileHaveItsId) {
   const auto id_of = [](const std::string& line) {
     const std::size_t begin = line.find("reconcileID=");

@@ -455,6 +455,26 @@ TEST_F(WatchMachineTest, DiscardsAStreamedListThatEndsEarly) {
   EXPECT_THAT(names(), ElementsAre("a"));
 }
 
+TEST_F(WatchMachineTest, ListsWhenStreamedListsBreakOff) {
+  make({});
+  for (int i = 0; i < 3; ++i) {
+    auto feed = reader_.expect_stream();
+    feed->line(event("ADDED", pod_json("discarded", 5)));
+    feed->end();
+    if (i == 2) {
+      reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
+      reader_.expect_stream();
+    }
+    const Instant due = settle();
+    if (i < 2) {
+      EXPECT_FALSE(machine_->synced());
+      clock_.advance(due - clock_.now());
+      EXPECT_GT(machine_->broken_for(clock_.now()), 0s) << "what was read is no progress";
+    }
+  }
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
 TEST_F(WatchMachineTest, ListsWhenAStreamedListTimesOut) {
   make({});
   auto feed = reader_.expect_stream();

@@ -140,13 +140,11 @@ TEST_F(WorkQueueTest, LimitsTheRetryRateOfANamespace) {
 
 TEST_F(WorkQueueTest, RetriesOfANamespaceDoNotDelayThoseOfOthers) {
   for (int i = 0; i < 2000; ++i) queue_.add_rate_limited({"failing", std::to_string(i)});
-  const Instant before = queue_.next_due();
   for (int i = 0; i < 1000; ++i) queue_.add_rate_limited({"namespace-" + std::to_string(i), "a"});
   clock_.advance(5ms);
   int others = 0;
   while (const auto key = queue_.pop(clock_.now())) others += key->namespace_name == "failing" ? 0 : 1;
   EXPECT_EQ(others, 1000);
-  EXPECT_LE(before, clock_.now());
 }
 
 TEST_F(WorkQueueTest, ReturnsWhenTheNextKeyIsDue) {
