@@ -57,7 +57,7 @@ std::vector<Accelerator> make_accelerators() {
 
 bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
 
-/// Hosts have 1, 4 or 8 chips.
+/// The rule of check_topology() for 2D. Hosts have 1, 4 or 8 chips.
 bool is_flat_shape(const Accelerator& accelerator, const Topology& topology) {
   const Bounds& bounds = topology.padded();
   const std::int64_t chips = topology.chips();
@@ -65,7 +65,7 @@ bool is_flat_shape(const Accelerator& accelerator, const Topology& topology) {
          (chips == 1 || chips % 4 == 0) && chips >= accelerator.min_chips && chips <= accelerator.max_chips;
 }
 
-/// Below one cube.
+/// The 3D shapes that are smaller than a cube.
 std::vector<Bounds> small_shapes(const Accelerator& accelerator) {
   std::vector<Bounds> shapes = {{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}};
   if (accelerator.min_chips == 1) shapes.insert(shapes.begin(), {1, 1, 1});

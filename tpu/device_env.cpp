@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kFirstMetricsPort = 8431;
 
-/// The plugin's own test; "tpu7" and the device labels get no geometry.
+/// The same condition as in the device plugin; "tpu7" and the device labels get no geometry.
 bool has_geometry(std::string_view label) { return label.ends_with("slice") || label.find("tpu7x") != label.npos; }
 
-/// Slices of whole cubes, but for v5e and v6e, which have none, can route around a failed link.
+/// Slices of whole cubes can route around a failed link. v5e and v6e have no cubes.
 bool may_be_resilient(const Accelerator& accelerator, const Topology& topology) {
   const Bounds& bounds = topology.padded();
   return accelerator.rank == 3 &&

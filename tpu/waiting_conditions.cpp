@@ -21,8 +21,8 @@ constexpr std::size_t kMaxReasonsInMessage = 3;
 /// Waiting reasons by slice or pod.
 using Reasons = std::map<std::string, std::string, std::less<>>;
 
-/// Of more than kMaxReasonsInMessage, the message leaves out how many there are, and goes on to name those that
-/// `before`, the last message, names: both change with every slice, and each change would be a write.
+/// Lists at most kMaxReasonsInMessage reasons, without the number of others, and prefers those in `before`, the last
+/// message: otherwise the message would change, and the status be written, for every slice.
 std::string to_message(const Reasons& reasons, std::string_view before) {
   std::vector<std::string> named_before;
   std::vector<std::string> listed;

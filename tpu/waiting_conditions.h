@@ -26,7 +26,7 @@ struct PodProgress {
     kActive,
     kSuspended,
     kFinished,  ///< A condition that is True stays so.
-    kRefused,   ///< The spec is refused: the conditions stay as they are.
+    kRefused,   ///< The spec is refused: existing conditions stay as they are, missing ones become False.
   };
   Phase phase = Phase::kActive;
   bool all_created = false;  ///< Every pod that the spec asks for exists, or has succeeded.

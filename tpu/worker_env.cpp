@@ -54,13 +54,14 @@ bool has_platform_defaults(const Json& env) {
          all_localhost(literal(env, "TPU_PROCESS_ADDRESSES").value_or(""));
 }
 
-/// The value is the platform's, not the user's.
+/// Whether GKE, not the user, set the value.
 bool is_platform_default(const Json& env, std::string_view name, std::size_t process) {
   const auto value = literal(env, name);
   if (!value) return false;
   if (name == "TPU_WORKER_HOSTNAMES") return *value == kLocalhost;
   if (name == "TPU_PROCESS_ADDRESSES") return all_localhost(*value);
-  // Even without other defaults: our own localhost addresses must not change the result of a second application.
+  // Does not depend on has_platform_defaults(): our own localhost addresses would satisfy that in a second mutation,
+  // whose result must be the same.
   if (name == "TPU_PROCESS_PORT") return *value == std::to_string(kPlatformPort);
   if (name == "TPU_WORKER_ID") return has_platform_defaults(env) && *value == std::to_string(process);
   return false;

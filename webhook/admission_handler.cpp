@@ -17,9 +17,9 @@ namespace {
 /// Left out of reviews of workloads: it can be most of an object, and no rule reads it.
 constexpr std::array<std::string_view, 1> kManagedFields = {"managedFields"};
 
-/// Left out of reviews of pods: the mutator neither reads nor writes them, so the patch is the same without them. None
-/// of these names has another meaning to it, for example as a key of labels. Init containers are first: some kinds
-/// inject them.
+/// Members of these names are skipped, at any depth, in reviews of pods: the mutator neither reads nor writes them,
+/// also not as keys of labels or annotations, so the patch does not depend on them. initContainers is first, as some
+/// kinds mutate them.
 constexpr auto kIgnoredPodFields = std::to_array<std::string_view>(
     {"initContainers", "managedFields", "status",         "volumes",      "volumeMounts",  "securityContext",
      "command",        "args",          "image",          "ports",        "lifecycle",     "envFrom",
@@ -124,7 +124,7 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
     }
     return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
   } catch (const Json::exception& error) {
-    // A field of a type that the API server would have refused.
+    // A field has a JSON type that the API server would have refused.
     if (record != nullptr) *record = {};
     return text_response(400, fmt::format("admission review is malformed: {}\n", error.what()));
   }

@@ -26,7 +26,7 @@ struct AdmissionRecord {
   std::string name;
   std::string operation;
   bool allowed = true;
-  int code = 0;  ///< If not allowed, also of the next one.
+  int code = 0;  ///< Only if not allowed, as is the message.
   std::string message;
 };
 

@@ -61,8 +61,8 @@ class SelfManagedCertificates final : public CertificateSource {
       : options_(std::move(options)), reader_(reader), writer_(writer), clock_(clock) {}
 
   Result<http::Identity> step(std::stop_token stop) override {
-    // Before the Secret: a replica that renews it writes the configurations afterwards. Then our patch of those that we
-    // have read fails, and does not replace its authority with the one of the Secret that we have read.
+    // Read before the Secret: a replica that renews the Secret writes the configurations afterwards. If it does so
+    // after we have read the old Secret, our patch fails instead of replacing the new authority with the old one.
     ASSIGN_OR_RETURN(const Configurations configurations, read_configurations(stop));
     ASSIGN_OR_RETURN(const CertificateBundle bundle, shared_bundle(stop));
     const std::string encoded = encode_base64(bundle.authorities);

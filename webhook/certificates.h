@@ -42,7 +42,7 @@ void measure_certificate(Metrics& metrics, const std::string& server, const http
 struct SelfManagedOptions {
   std::string namespace_name;                        ///< Of the Secret and the Service.
   std::string service = "tpu-slice-webhook";         ///< The certificate is for its DNS names.
-  std::string metrics_service = {};                  ///< And for those of this Service; empty: not.
+  std::string metrics_service = {};                  ///< And for those of this Service, if set.
   std::string secret = "tpu-slice-webhook-cert";     ///< Shared by all replicas.
   std::string configuration = "tpu-slice-operator";  ///< Name of both webhook configurations.
   Duration authority_lifetime = std::chrono::hours(24 * 3650);

@@ -25,7 +25,7 @@ struct WebhookServerOptions {
   /// accepted.
   std::string client_ca_file = {};
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
-  std::string metrics_service = {};           ///< Self-managed: and for those of this one; empty: not.
+  std::string metrics_service = {};           ///< Self-managed: and for those of this one, if set.
   std::string namespace_name;                 ///< Self-managed: of the Services and the Secret.
   MutationOptions mutation;
 };

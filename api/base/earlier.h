@@ -5,7 +5,7 @@
 
 namespace tpuslice {
 
-/// `when` becomes `other` if it is absent or later.
+/// Sets `when` to `other`, unless it already has an earlier time.
 template <typename Time>
 void set_earlier(std::optional<Time>& when, Time other) {
   when = std::min(when.value_or(other), other);

@@ -7,8 +7,8 @@
 
 namespace tpuslice {
 
-/// The environment of this process ("NAME=value") and `added`, which replaces variables of the same name; of a name
-/// that is added twice the last counts. Sorted by name.
+/// The environment of this process as "NAME=value", with `added`, which overrides variables of the same name. If
+/// `added` has a name twice, the last one wins. Sorted by name.
 [[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added);
 
 }  // namespace tpuslice

@@ -42,7 +42,7 @@ Json to_json(const LogValue& value) {
   return std::visit([](const auto& held) { return Json(held); }, value.get());
 }
 
-/// Bare if it reads unambiguously in key=value text.
+/// A value of key=value text: a string is quoted only if it would be ambiguous otherwise.
 std::string to_text(const LogValue& value) {
   const Json json = to_json(value);
   if (!json.is_string()) return dump(json);

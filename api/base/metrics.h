@@ -62,8 +62,9 @@ class Metrics {
   Histogram& histogram(const std::string& name, const std::string& help, const Buckets& buckets,
                        const MetricLabels& labels = {});
 
-  /// Calls `update` at the start of each scrape(), for gauges that depend on the time. `owner` identifies it; it calls
-  /// stop_updates() before it is destroyed. `update` does not call this object but through its metrics.
+  /// Calls `update` at the start of each scrape(), for gauges that depend on the time. `owner` is the key for
+  /// stop_updates(), which it must call before it is destroyed. `update` may set metrics, but must not call this
+  /// object.
   void update_at_scrape(const void* owner, std::function<void()> update);
   void stop_updates(const void* owner);
 

@@ -21,7 +21,7 @@ class RateLimiter {
     return true;
   }
 
-  /// It allows as much as one that was never used.
+  /// The bucket is full: it is equal to a new one and can be dropped.
   [[nodiscard]] bool idle(Instant now) const { return tokens_at(now) >= burst_; }
 
  private:

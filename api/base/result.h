@@ -40,7 +40,7 @@ enum class ErrorCode {
   kTimeout,          ///< A deadline passed; whether the server acted is unknown. Also HTTP 504.
   kCancelled,        ///< We were asked to stop.
   kUnavailable,      ///< No connection, or 5xx; whether the server acted is unknown.
-  kUnsupported,      ///< Legal, but not served by this program.
+  kUnsupported,      ///< Valid, but not implemented by this program.
   kInternal,         ///< A peer broke its contract.
 };
 

@@ -18,7 +18,7 @@ std::string describe(std::string_view verb, const ResourceType& type, const Obje
 /// A refused watch is answered with a body like any other request; this much of it is read for the error.
 constexpr std::size_t kMaxErrorBody = 64U << 10U;
 
-/// Does not look at what else there is, such as the record of who manages which field.
+/// Skips all other members, such as managedFields.
 Result<Object> read_metadata_only(std::string_view body, std::string_view what) {
   constexpr std::array<std::string_view, 4> kKept = {"name", "namespace", "uid", "resourceVersion"};
   Json kept = Json::object();

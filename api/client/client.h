@@ -45,7 +45,7 @@ class Writer {
   /// In the namespace of `object`. Errors also: AlreadyExists.
   virtual Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
-  /// The same of an object with this key, which is JSON already. As it is here, it is parsed.
+  /// create() of the object with this key that is JSON text already. The default implementation parses it.
   virtual Result<Object> create_text(const ResourceType& type, const ObjectKey& key, std::string object,
                                      const CreateOptions& options, std::stop_token stop);
   /// Errors also: Conflict when a precondition failed.
@@ -94,7 +94,7 @@ class Client final : public Reader, public Writer {
   Status remove(const ResourceType& type, const ObjectKey& key, const DeleteOptions& options = {},
                 std::stop_token stop = {}) override;
 
-  /// Any request of its own: discovery, /version, /readyz. Errors: also for a status that is not 2xx.
+  /// Sends any other request: discovery, /version, /readyz. A status other than 2xx is an error.
   [[nodiscard]] Result<http::Response> raw(http::Request request, std::stop_token stop = {});
 
  private:

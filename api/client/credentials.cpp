@@ -31,7 +31,7 @@ std::shared_ptr<Rotated<http::Identity>> client_certificate(const ClientConfig& 
     http::Identity identity;
     ASSIGN_OR_RETURN(identity.certificate_chain, current(config.client_certificate, config.client_certificate_file));
     ASSIGN_OR_RETURN(identity.private_key, current(config.client_key, config.client_key_file));
-    RETURN_IF_ERROR(http::check_identity(identity));  // While they are replaced, the files may not match.
+    RETURN_IF_ERROR(http::check_identity(identity));  // They may not match while the files are replaced.
     return identity;
   };
   return std::make_shared<Rotated<http::Identity>>(read, clock);
@@ -127,7 +127,7 @@ Result<ExecCredential> ExecCredentials::credential(bool refresh) {
     const MutexLock lock(mutex_);
     const std::uint64_t seen = runs_;
     while (true) {
-      // The answer of a run that another thread began counts, even if a new one was asked for.
+      // A run that another thread finished during this call also satisfies `refresh`.
       const bool fresh = current_ && (!current_->expires || *current_->expires - clock_.wall() > kExpiryLeeway);
       if (fresh && (!refresh || runs_ != seen)) return *current_;
       if (!running_) break;

@@ -109,7 +109,7 @@ std::string_view JsonScanner::string() {
   while (true) {
     at = text_.find('"', at);
     if (at == std::string_view::npos) return {};
-    // A quote after an odd number of backslashes is one of the string.
+    // A quote after an odd number of backslashes is escaped.
     std::size_t first = at;
     while (text_[first - 1] == '\\') --first;
     if ((at - first) % 2 == 0) break;

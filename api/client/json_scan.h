@@ -46,8 +46,8 @@ class JsonScanner {
   State state_ = State::kFirst;
 };
 
-/// The members of a member. Its end is not searched for: a caller that stops early does not scan the text behind it.
-/// Broken if there is no such member, or it has no members.
+/// A scanner of the value of member `name`. It does not search for the end of that value first, so a caller that stops
+/// early does not scan the text behind it. Broken if there is no such member, or it is not an object or array.
 [[nodiscard]] JsonScanner json_members_of(std::string_view object, std::string_view name);
 
 /// The value of a member, as written; empty if there is none.

@@ -183,7 +183,7 @@ Status read_user(const EntryReader& user, const std::string& file, const Json& c
     return Error::invalid_argument("{}: client-certificate and client-key need each other; {} is missing", user.where(),
                                    config.client_key.empty() ? "client-key" : "client-certificate");
   }
-  // As in kubectl, the file wins over the token; it is the one that stays fresh.
+  // As in kubectl, tokenFile takes precedence over token: it is read again when it is rotated.
   ASSIGN_OR_RETURN(config.token_file, user.path("tokenFile"));
   if (config.token_file.empty()) {
     ASSIGN_OR_RETURN(config.token, user.text("token"));

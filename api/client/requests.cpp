@@ -11,7 +11,7 @@ namespace tpuslice::client {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
-/// What the server cannot send as metadata alone, a Status for one, it sends as it is.
+/// The server falls back to plain JSON for what has no metadata-only form, such as a Status.
 constexpr std::string_view kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 constexpr std::size_t kShownBody = 200;
 constexpr std::size_t kMaxMessage = 4096;
@@ -60,7 +60,7 @@ std::string_view content_type_of(PatchType patch) {
   return {};
 }
 
-/// The server answers Conflict if the object differs in what a merge patch says of its metadata.
+/// uid and resourceVersion in a merge patch are preconditions: the server refuses the patch if they differ.
 Status add_preconditions(Json& body, PatchType patch, const PatchOptions& options, const ObjectKey& key) {
   if (options.uid.empty() && options.resource_version.empty()) return {};
   if (patch != PatchType::kMerge && patch != PatchType::kStrategic) {
@@ -115,7 +115,7 @@ bool has_cause(const Json& status, std::string_view reason) {
 }
 
 constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
-/// A proxy may answer with more; watches would not be opened again for that long.
+/// Limits what a proxy may send, since no watch is opened again before.
 constexpr std::int64_t kMaxRetryAfterSeconds = 60;
 
 }  // namespace

@@ -87,7 +87,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_{};
 };
 
-/// Appends what is there; closes at the end. What is over the limit is read and dropped.
+/// Reads what is available and appends it up to `limit` bytes; drops the rest. Closes the descriptor at its end.
 void drain(Descriptor& from, std::string& into, std::size_t limit) {
   std::array<char, 4096> buffer{};
   const ssize_t size = ::read(from.get(), buffer.data(), buffer.size());
@@ -102,7 +102,7 @@ int poll_timeout(Instant until, Instant now) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
 }
 
-/// The child, which is waited for whatever happens.
+/// A child process: killed if it still runs, and always reaped.
 class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid), exit_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
@@ -112,7 +112,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Readable once it has ended; -1 where the system cannot tell.
+  /// A pidfd, readable once the child has exited; -1 if the kernel has none.
   [[nodiscard]] int exit_fd() const { return exit_.get(); }
 
   [[nodiscard]] int wait() {
@@ -160,12 +160,12 @@ Result<SubprocessOutput> run_subprocess(const Subprocess& process) {
 
   SubprocessOutput output;
   bool exited = false;
-  // Ends when the program has: something it started may keep the pipes open for ever.
+  // Ends when the child has exited: processes that it started may keep the pipes open.
   while (!exited && (out.read.open() || err.read.open() || child.exit_fd() >= 0)) {
     std::array<pollfd, 3> waiting = {
         {{out.read.get(), POLLIN, 0}, {err.read.get(), POLLIN, 0}, {child.exit_fd(), POLLIN, 0}}};
     const Instant now = clock.now();
-    if (now >= until) return Error::of(ErrorCode::kTimeout, "{}: gave no answer in time", process.command);
+    if (now >= until) return Error::of(ErrorCode::kTimeout, "{}: did not exit in time", process.command);
     if (poll(waiting.data(), waiting.size(), poll_timeout(until, now)) < 0 && errno != EINTR) break;
     const bool idle = waiting[0].revents == 0 && waiting[1].revents == 0;
     if (waiting[0].revents != 0) drain(out.read, output.out, kMaxOut + 1);

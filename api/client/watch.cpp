@@ -26,7 +26,7 @@ std::optional<WatchEventType> parse_type(std::string_view name) {
   return std::nullopt;
 }
 
-/// Stops early: members behind, such as managedFields, can be longer than all before.
+/// Stops once all is found: later members, such as managedFields, can be longer than all before them.
 void read_metadata(WatchEvent& event) {
   JsonScanner metadata = json_members_of(event.object, "metadata");
   const bool bookmark = event.type == WatchEventType::kBookmark;

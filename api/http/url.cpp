@@ -137,7 +137,7 @@ Result<BaseUrl> parse_base_url(std::string_view url) {
     ASSIGN_OR_RETURN(out.password, percent_decode(separator < info.size() ? info.substr(separator + 1) : ""));
     authority.remove_prefix(at + 1);
   }
-  // From here on messages leave out what may be a password.
+  // Error messages from here on omit user and password.
   const std::string shown = fmt::format("{}://{}{}", out.scheme, authority, out.path);
   RETURN_IF_ERROR(parse_authority(authority, shown, out));
   return out;

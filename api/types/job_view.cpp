@@ -8,10 +8,11 @@ namespace tpuslice {
 namespace view {
 namespace {
 
-/// Members of an object, as the text they are.
+/// Members of an object: names, and values as JSON text.
 using RawMembers = std::vector<std::pair<std::string, std::string>>;
 
-/// Of the pod template: kept as text until it is known whether the Job is suspended, which may stand behind it.
+/// Members of the pod template, as JSON text. They are parsed only if the Job is suspended, and spec.suspend may follow
+/// spec.template in the document.
 struct RawTemplate {
   RawMembers metadata;
   RawMembers spec;

@@ -17,7 +17,7 @@ constexpr std::size_t kSmallDocument = 64U << 10U;
 /// Whether there are more values than `limit`, where an empty object or array counts as two. Each value but the first
 /// follows a comma or an opening bracket that is not in a string.
 bool has_more_values(std::string_view text, std::size_t limit) {
-  if ((text.size() + 1) / 2 <= limit) return false;  // The shortest value has one byte, as has a separator.
+  if ((text.size() + 1) / 2 <= limit) return false;  // A value takes a byte, as does a separator.
   std::size_t values = 1;
   bool quoted = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -114,7 +114,7 @@ bool read_with(simdjson::dom::parser& parser, std::string_view text, const JsonL
 }
 
 bool read_fast(std::string_view text, const JsonLimits& limits, Json& document) {
-  if (text.empty()) return false;  // It copies what it is given, even nothing from nowhere.
+  if (text.empty()) return false;  // simdjson would copy from a null pointer, which is undefined.
   if (text.size() > kSmallDocument) {
     simdjson::dom::parser parser;
     return read_with(parser, text, limits, document);

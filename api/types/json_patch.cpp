@@ -78,7 +78,7 @@ Status add(Json& document, const Pointer& pointer, Json value) {
   return {};
 }
 
-/// What was there.
+/// Returns the removed value.
 Result<Json> remove(Json& document, const Pointer& pointer) {
   Json* found = descend(document, pointer, pointer.size());
   if (found == nullptr) return absent("it");

@@ -19,7 +19,7 @@ constexpr auto kNeedsEscape = [] {
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::string_view kNamed = "\"\"\\\\\bb\ff\nn\rr\tt";  // A character, and the letter of its escape.
 
-/// Of a character that needs one.
+/// Appends the escape sequence of a character that needs one.
 void append_escape(std::string& text, char c) {
   for (std::size_t at = 0; at < kNamed.size(); at += 2) {
     if (kNamed[at] != c) continue;
@@ -80,7 +80,7 @@ void append(std::string& text, const Json& json) {
       return append_number(text, json.get<std::int64_t>());
     case Json::value_t::number_unsigned:
       return append_number(text, json.get<std::uint64_t>());
-    default:  // Few of a document: truth values, null, fractions.
+    default:  // Booleans, null and floating-point numbers, which are rare.
       text += json.dump();
   }
 }

@@ -12,7 +12,7 @@ namespace tpuslice {
 /// both in the document that is patched.
 [[nodiscard]] Json json_diff(const Json& before, const Json& after, std::string_view at = {});
 
-/// A merge patch cannot fail: whatever it is not an object of replaces the document.
+/// Applies an RFC 7386 merge patch. Cannot fail: a patch that is not an object replaces the whole document.
 [[nodiscard]] Json apply_merge_patch(Json document, const Json& patch);
 
 /// The merge patch that turns `before` into `after`; an empty object when they are equal. Merge patches cannot set a

@@ -49,7 +49,7 @@ SharedString read_required_node_affinity(Value value) {
   return required;
 }
 
-/// What only the choice of a node needs.
+/// Drops what is only kept for a pod without a node.
 void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
   scheduling.tolerations = {};
   scheduling.node_affinity = {};
@@ -57,7 +57,8 @@ void drop_node_choice(PodScheduling& scheduling, PodView& pod) {
   pod.nominated = false;
 }
 
-/// Of the node choice of a pod without a node, which is kept and compared. Far more than any workload needs.
+/// Bytes of node selector, node affinity, tolerations and gates of a pod without a node, which are kept and compared.
+/// Far more than any workload needs.
 constexpr std::size_t kMaxNodeChoice = 32U << 10U;
 
 Status check_size(const PodScheduling& scheduling, const ObjectKey& pod) {

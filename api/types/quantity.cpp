@@ -82,8 +82,8 @@ std::optional<Scale> interpret(std::string_view suffix) {
   return Scale{QuantityFormat::kDecimalExponent, *exponent};
 }
 
-/// Upstream's parser hands the text back unchanged when a quick look finds it canonical; the look errs for the likes of
-/// "1.500" and "1E3", which therefore print as written. Stored objects show that, so it is kept.
+/// Whether the quantity prints as written: upstream's parser has a fast path that takes texts such as "1.500" and "1E3"
+/// for canonical. Stored objects contain such texts, so they print the same here.
 bool keeps_text(const Parts& parts, const Scale& scale, Nanos nanos) {
   const int digits = static_cast<int>(parts.whole.size() + parts.fraction.size());
   if (scale.format == QuantityFormat::kBinarySI) {

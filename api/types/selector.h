@@ -44,8 +44,8 @@ class LabelSelector {
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
   /// This selector, with that requirement left out.
   [[nodiscard]] LabelSelector without(const Requirement& requirement) const;
-  /// What this does not match, if it is a selector of one requirement: of several any one may fail, and > and < do not
-  /// hold of what has no such label.
+  /// The selector of all objects that this one does not match; nullopt unless this has exactly one requirement, other
+  /// than > and <: those do not match an object without the label either.
   [[nodiscard]] std::optional<LabelSelector> opposite() const;
   /// As a query parameter, keys sorted: "a=b,e in (x,y)". Reads back as the same selector, unless it is nothing().
   [[nodiscard]] std::string to_string() const;

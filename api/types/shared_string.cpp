@@ -9,11 +9,11 @@
 namespace tpuslice {
 namespace {
 
-/// Of a thread. A few dozen strings repeat in all objects of a workload; those that do not replace few of them. More
-/// strings of one place than it has room for would replace each other for each object.
+/// A set-associative cache per thread: buckets by hash, and entries per bucket. All objects of a workload share a few
+/// dozen strings; with several entries per bucket, strings that occur only once rarely evict a shared one.
 constexpr std::size_t kPlaces = 256;
 constexpr std::size_t kStringsOfAPlace = 4;
-/// Longer strings are no labels, and are not kept longer than needed.
+/// Longer strings are not cached: they are not labels and rarely repeat.
 constexpr std::size_t kMaxKept = 512;
 
 }  // namespace

@@ -144,7 +144,7 @@ class Decoder {
 /// Errors: InvalidArgument for an object without name or uid.
 [[nodiscard]] Status check_identity(std::string_view kind, const Metadata& metadata);
 
-/// Gives the view what it has members for. Errors: those of check_identity().
+/// Moves the metadata into those members that the view has. Errors: those of check_identity().
 template <typename View>
 [[nodiscard]] Status take_metadata(std::string_view kind, Metadata&& metadata, View& view) {
   RETURN_IF_ERROR(check_identity(kind, metadata));

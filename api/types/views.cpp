@@ -11,7 +11,8 @@ std::string_view to_string(PodPhase phase) {
 
 namespace {
 
-/// Of a whole object with its managedFields. etcd stores no more than 1.5 MiB, and every value takes memory.
+/// Limits of a whole object, managedFields included. etcd accepts up to 1.5 MiB; the number of values limits the memory
+/// of one object.
 constexpr JsonLimits kObjectLimits{.bytes = 1U << 20U, .values = 100'000};
 
 }  // namespace

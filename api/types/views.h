@@ -94,8 +94,8 @@ struct PodView {
   SharedString ready_message;
   std::vector<ContainerView> containers;  ///< Without init containers.
   bool restarted = false;                 ///< A container, also an init container, was started again.
-  /// Of the first container, also an init container, that the kubelet cannot start: which, and why, in words that stay
-  /// the same while it tries again. "container main: ImagePullBackOff"
+  /// The first container or init container that the kubelet cannot start, and why: "container main: ImagePullBackOff".
+  /// Does not change while the kubelet retries.
   SharedString stuck;
 
   [[nodiscard]] bool terminating() const { return deletion.has_value(); }
@@ -107,7 +107,7 @@ struct PodView {
   /// `keep`: annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with metadata.name
   /// and metadata.uid.
   static Result<PodView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
-  /// The same from a document, where that is what there is.
+  /// The same from a parsed document.
   static Result<PodView> from_json(const Json& json);
 
   friend bool operator==(const PodView&, const PodView&) = default;
@@ -204,10 +204,10 @@ struct StatefulSetView {
   StringMap annotations;  ///< All: those of a child may be copied from its owner.
   std::optional<ControllerRef> controller;
 
-  /// What of spec may be changed, but for the template. Source: Kubernetes, ValidateStatefulSetUpdate.
+  /// The mutable fields of spec except the template. Source: Kubernetes, ValidateStatefulSetUpdate.
   static constexpr std::array<std::string_view, 4> kSettings = {"ordinals", "persistentVolumeClaimRetentionPolicy",
                                                                 "replicas", "updateStrategy"};
-  Json settings = Json::object();  ///< Those of them that are there.
+  Json settings = Json::object();  ///< Those of kSettings that are set.
   std::string pod_template;        ///< spec.template, as JSON.
 
   // By the StatefulSet controller.
@@ -229,7 +229,7 @@ struct StatefulSetView {
   friend bool operator==(const StatefulSetView&, const StatefulSetView&) = default;
 };
 
-/// Of a service, what makes it a headless one for certain pods.
+/// What decides whether a Service is the headless service of certain pods.
 struct ServiceView {
   ObjectKey key;
   std::string uid;

@@ -22,7 +22,7 @@ bool has_control(std::string_view text) {
          text.find("\xef\xbb\xbf") != std::string_view::npos;
 }
 
-/// Whether a bare word is read to its end, whatever it then means.
+/// Whether the text is a single plain scalar, of whatever type.
 bool is_bare_word(std::string_view text) {
   static constexpr std::string_view kIndicators = ",[]{}#&*!|>'\"%@`";
   if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;

@@ -16,7 +16,7 @@
 namespace tpuslice {
 namespace {
 
-/// Leaves yaml-cpp's parser in the middle of an event; never leaves this file.
+/// Exception by which an event handler stops yaml-cpp. Caught in this file.
 struct Refused {
   Error error;
 };
@@ -71,7 +71,7 @@ class YamlBuilder final : public YAML::EventHandler {
   explicit YamlBuilder(const YamlLimits& limits) : limits_(limits) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    // What it cannot take for anything, the library takes for one empty document after another.
+    // At a character that starts no token, yaml-cpp emits empty documents at the same position without end.
     if (mark.pos <= begun_) refuse(mark, "nothing can begin with this character here");
     begun_ = mark.pos;
     open_.clear();
@@ -94,7 +94,7 @@ class YamlBuilder final : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
-    // The library writes these as single bytes.
+    // yaml-cpp decodes \N and \_ to single bytes, which are not UTF-8.
     if (!is_utf8(text)) refuse(mark, "the escapes \\N and \\_ are not supported: write \\u0085 and \\u00a0");
     if (awaits_key()) {
       if (anchor != YAML::NullAnchor) anchors_[anchor] = {text, 1, 0};
@@ -246,7 +246,8 @@ int line_of(std::string_view text, std::size_t position) {
   return 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(position), '\n'));
 }
 
-/// YAML has no control characters but DEL; the library takes those with a NUL among the first for UTF-16 or UTF-32.
+/// YAML allows no control characters but tab, line ends and DEL; yaml-cpp would take text with a NUL among the first
+/// bytes for UTF-16 or UTF-32.
 Status check_characters(std::string_view text) {
   if (!is_utf8(text)) return Error::invalid_argument("YAML is not UTF-8 text");
   const auto control = std::find_if(text.begin(), text.end(), [](char c) {

@@ -35,7 +35,7 @@ Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {
   return Logger({.level = level, .format = format, .clock = &clock});
 }
 
-/// Requests that review clients of /metrics, at a time.
+/// Clients of /metrics that are reviewed at the same time.
 constexpr int kReviewsInFlight = 2;
 
 /// To the API server. The election and the reviews of clients of /metrics have connections of their own.

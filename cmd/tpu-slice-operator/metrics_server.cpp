@@ -66,7 +66,7 @@ Status MetricsServer::listen(const MetricsServerOptions& options) {
   http::ServerOptions server = small_server(options.address);
   if (certificates_) {
     ASSIGN_OR_RETURN(server.tls, certificates_->step({}));
-    // One more than there are reviews at a time: it serves clients that need none.
+    // One more than reviews in flight, so that clients with a cached decision are served during reviews.
     server.threads = static_cast<int>(options.authorizer.max_in_flight) + 1;
     identity_ = *server.tls;
     if (!shares_certificate_) webhook::measure_certificate(metrics_, "metrics", identity_);

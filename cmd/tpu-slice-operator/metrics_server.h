@@ -34,8 +34,8 @@ struct MetricsServerOptions {
 /// set_certificate().
 class MetricsServer {
  public:
-  /// Listens at once; a certificate that is shared is a self-signed one until set_certificate(). All arguments outlive
-  /// the server; `reviews` should have a short deadline.
+  /// Listens at once; with `shares_certificate`, it serves a self-signed certificate until set_certificate(). All
+  /// arguments outlive the server; `reviews` should have a short deadline.
   ///
   /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address or for certificate files
   /// that cannot be used; NotFound for certificate files that do not exist.
@@ -47,7 +47,7 @@ class MetricsServer {
 
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] bool shares_certificate() const { return shares_certificate_; }
-  /// It has a certificate that run() renews.
+  /// Whether run() is needed to renew the certificate.
   [[nodiscard]] bool keeps_certificate() const { return certificates_ != nullptr && !shares_certificate_; }
   /// From now on new connections get this certificate.
   void set_certificate(const http::Identity& identity);

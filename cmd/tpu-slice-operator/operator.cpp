@@ -32,7 +32,7 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
       options.leader_election_namespace.empty() ? dependencies.namespace_name : options.leader_election_namespace;
   result.election.name = options.leader_election_id;
   result.election.identity = dependencies.identity;
-  // The workers act, too; more threads than requests may be under way would only wait for each other.
+  // Workers execute actions, too. More threads than requests in flight would only wait for each other.
   const int in_flight = options.kube_api_max_in_flight;
   result.action_threads =
       static_cast<std::size_t>(std::max(in_flight - options.max_concurrent_reconciles, in_flight / 2));
@@ -40,14 +40,14 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   return result;
 }
 
-/// Those that slices may have.
+/// The topology keys that slices may have.
 std::set<std::string, std::less<>> topology_keys(const OperatorOptions& options) {
   std::set<std::string, std::less<>> keys(options.topology_keys.begin(), options.topology_keys.end());
   keys.insert(options.topology_key);
   return keys;
 }
 
-/// The same for pods that our controllers create and pods that the webhook admits.
+/// Used for pods that our controllers create as well as for pods that the webhook admits.
 webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   webhook::MutationOptions result;
   result.topology_key = options.topology_key;

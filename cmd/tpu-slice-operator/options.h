@@ -26,25 +26,25 @@ struct OperatorOptions {
   std::string health_probe_bind_address = ":8081";             ///< "0" turns it off.
   std::string webhook_bind_address = ":9443";                  ///< "0" turns it off.
   std::string webhook_cert_dir;                       ///< tls.crt and tls.key; empty: the operator makes its own.
-  std::string webhook_client_ca_file;                 ///< Of the API server's client certificate; empty: not asked for.
+  std::string webhook_client_ca_file;                 ///< Authorities of client certificates; empty: none required.
   std::string webhook_service = "tpu-slice-webhook";  ///< Name of the Service the certificate is for.
   std::string topology_key = "cloud.google.com/gke-nodepool";
-  std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< That workloads may name, too.
+  std::vector<std::string> topology_keys = {"cloud.google.com/gke-nodepool"};  ///< Workloads may name these, too.
   std::string scale_up = "auto";   ///< "auto", "scout", "provisioning-request" or "off".
   std::string provisioning_class;  ///< Of provisioning requests.
   std::string scout_image = "registry.k8s.io/pause:3.10.1";
-  int max_scouts = 50;                 ///< With equivalent node requirements, and of one namespace.
+  int max_scouts = 50;                 ///< Per set of equivalent node requirements, and per namespace.
   int scale_up_timeout_seconds = 900;  ///< A scout without a node for this long gives way to others.
   int scheduling_timeout_seconds =
       120;  ///< A placed slice is torn down if kube-scheduler refuses its domain; 0: never.
-  int reservation_timeout_seconds = 1800;  ///< For which domains are reserved for a waiting gang; 0: none are.
-  int reservation_percent = 50;            ///< Of all nodes, reserved for gangs but the first.
-  int max_preemptions_per_hour = 0;        ///< Slices ended for slices of higher priority.
+  int reservation_timeout_seconds = 1800;  ///< How long domains are reserved for a waiting gang; 0: never.
+  int reservation_percent = 50;            ///< Of all nodes: maximum reserved, not counting the first gang.
+  int max_preemptions_per_hour = 0;        ///< Slices preempted for slices of higher priority.
   bool show_other_namespaces = false;      ///< Waiting reasons name workloads of other namespaces.
   int node_timeout_seconds = 300;          ///< A TPU node that is not Ready for this long is lost.
-  int disrupted_nodes = 2;                 ///< While more TPU nodes than these,
-  int disrupted_percent = 55;              ///< and at least this share of all, are not Ready, none is lost.
-  int shutdown_delay_seconds = 10;         ///< For which the webhook serves on after a stop is requested.
+  int disrupted_nodes = 2;                 ///< In a disruption, more TPU nodes than this are not Ready.
+  int disrupted_percent = 55;              ///< In a disruption, at least this share is not Ready; no node is lost then.
+  int shutdown_delay_seconds = 10;         ///< How long the webhook serves after a stop was requested.
   bool device_env = false;                 ///< TPU pods get what GKE's device plugin would set.
   std::string cluster_domain = "cluster.local";
   std::string ray_dashboard_address;  ///< Connect to this instead of the head pods; empty: to them.

@@ -26,7 +26,7 @@ StopOnSignal::StopOnSignal() {
     const std::stop_callback wake(end, [self = pthread_self()] { pthread_kill(self, SIGTERM); });
     int received = 0;
     while (sigwait(&signals, &received) == 0 && !end.stop_requested()) {
-      if (!stop_.request_stop()) std::_Exit(130);  // asked twice: no more patience
+      if (!stop_.request_stop()) std::_Exit(130);  // A second signal ends the process at once.
     }
   });
 }

@@ -1,5 +1,5 @@
-// RayPods: what the processes in pods of Ray clusters do, which do not run here: submitters submit their job and end
-// with it, nodes run a proxy of Serve.
+// RayPods: imitates the processes of Ray pods, which do not run in the simulator: submitters submit their job and exit
+// when it ends, nodes have a Serve proxy.
 #pragma once
 
 #include <map>

@@ -84,7 +84,8 @@ std::optional<FailureDecision::JobRestart> restart_job(const JobSetSpec& spec, c
 }
 
 FailureDecision::Restart restart_jobset(const Match& match) {
-  // A single Job whose labels name no replica restarts the JobSet by the same action.
+  // The action may be that of a single Job: a Job whose labels name no replica cannot restart alone, so the JobSet
+  // restarts.
   return {match.action(),
           match.rule == nullptr ? "DefaultFailurePolicy" : fmt::format("FailurePolicy_{}", match.rule->name),
           action_message(match.action(), *match.job)};

@@ -13,7 +13,7 @@ Result<std::vector<NewJob>> missing_jobs(const JobSetSpec& spec, const ChildJobs
     for (int index = 0; index < job->replicas; ++index) {
       if (out.size() >= workloads::kMaxCreatesPerPlan) return out;
       if (children.names.contains(job_name(spec, *job, index))) continue;
-      // All Jobs of a replicated job fail to build alike.
+      // A template error affects all Jobs of a replicated job, so building one finds it.
       if (!checked) RETURN_IF_ERROR(builder.build(position, index));
       checked = true;
       out.push_back({position, index});

@@ -58,7 +58,7 @@ class DeletionPlanner {
       requeue_at(stuck);
       return add(job, Step::kTerminating);
     }
-    // Otherwise it waits for another finalizer, whatever is deleted.
+    // Without that finalizer the Job waits for another one, and a second delete would not help.
     add(job, job->foreground_deletion ? Step::kForce : Step::kTerminating);
   }
 

@@ -113,7 +113,7 @@ void set_upstream_conditions(const JobSetState& state, const Decisions& decision
   }
 }
 
-/// Slow deletions are reported: each change of the message is a status write.
+/// Reports slow deletions only, since each change of the message is a status write.
 Problem slow_deletions(const Decisions& decisions) {
   std::vector<std::string> names;
   for (const JobDeletions* deletions : {&decisions.previous, decisions.cleanup ? &decisions.cleanup->jobs : nullptr}) {
@@ -135,7 +135,7 @@ bool all_started(const JobSetState& state) {
   return started + static_cast<std::int64_t>(finished) >= state.spec.total_replicas();
 }
 
-/// A failed status write is not reported: the report would be another status write.
+/// Does not report a failed status write, since the report would be another status write.
 Problem jobs_problem(const JobSetState& state, const Decisions& decisions) {
   std::vector<Problem> waits;
   if (const auto& failure = state.seen.last_failure;

@@ -219,7 +219,7 @@ void render_resume(const ResumeDecision& decision, Changes& changes) {
 plan::Plan render(const JobSetState& state, const Decisions& decisions,
                   const std::shared_ptr<const JobBuilder>& builder) {
   Changes changes;
-  // One that fails stops the next stages, but no other of its own.
+  // A failed action holds back later stages, but not the other actions of its stage.
   changes.stage(Stage::kDeletes).independent = true;
   changes.stage(Stage::kSuspends).independent = true;
   render_deletions(decisions.previous, "they belong to a previous attempt", state.seen.now, changes);
@@ -233,7 +233,8 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
     render_claims(state.spec, children->create_claims, changes);
     render_suspension(children->suspend, changes);
     render_resizes(children->resize, changes);
-    // Before the creations: one that fails, such as at a quota, does not hold back Jobs that exist.
+    // In an earlier stage than the creates, so that a failed create, such as at a quota, does not hold back resumed
+    // Jobs.
     render_resume(children->resume, changes);
     render_creations(state.spec, children->create, builder, changes);
   }

@@ -12,7 +12,7 @@ struct JobResize {
   const ReplicatedJob* replicated_job = nullptr;  ///< Has the new size.
 };
 
-/// As upstream, only if the two are equal in the JobSet; admission rejects other changes.
+/// As upstream, only if parallelism and completions are equal in the JobSet; admission rejects other changes.
 [[nodiscard]] std::vector<JobResize> jobs_to_resize(const JobSetSpec& spec, const std::vector<JobPtr>& active);
 
 }  // namespace tpuslice::jobset

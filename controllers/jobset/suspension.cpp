@@ -43,7 +43,7 @@ Json template_patch(const Json& live, const Json& desired) {
 
 bool is_mutated(const Json& pod) { return !string_at(pod, {"metadata", "annotations", tpu::kMutatedBy}).empty(); }
 
-/// The environment in the template is that of another accelerator or topology.
+/// Whether the environment in the live template was computed for another accelerator or topology.
 bool has_other_slice_shape(const Json& live, const Json& desired) {
   if (!is_mutated(live)) return false;
   constexpr std::array kShapeLabels{tpu::kAcceleratorLabel, tpu::kTopologyLabel};

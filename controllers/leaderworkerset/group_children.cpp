@@ -63,7 +63,7 @@ class WorkerSetDecider {
  private:
   [[nodiscard]] ChildDecision create() const {
     if (const StatefulSetPtr& other = group_.other_set; other != nullptr) {
-      if (other->deletion || has_previous_leader(*other, group_)) return {};  // Its deletion is a watch event.
+      if (other->deletion || has_previous_leader(*other, group_)) return {};  // A watch event follows when it is gone.
       return problem("WorkerSetConflict",
                      fmt::format("StatefulSet {} does not belong to this set, so group {} has no workers: delete it",
                                  other->key.name, group_.index));
@@ -110,8 +110,8 @@ class WorkerSetDecider {
                          : fmt::format("group {} is complete: recording its pods", group_.index));
   }
 
-  /// Records the pods, because a pod may be deleted and recreated between two plans. For slices, controllers/slice
-  /// does.
+  /// Whether to record the pods, to detect a pod that is deleted and recreated between two plans. For slices,
+  /// controllers/slice does that.
   [[nodiscard]] bool records_members() const {
     return spec_.restarts != RestartPolicy::kNone && group_.complete() && !workers_are_slices(template_);
   }

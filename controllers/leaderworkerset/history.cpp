@@ -59,7 +59,7 @@ std::vector<Revision> expired_revisions(const History& history, const std::vecto
                                         const StatefulSetView* leader_set, int limit) {
   std::set<std::string, std::less<>> used = {history.desired, revision_key_of(leader_set)};
   for (const Group& group : groups) {
-    // The next leader gets the group's earlier revision, which is not recorded in any object.
+    // The StatefulSet controller will recreate the leader with an earlier revision that no object records, so keep all.
     if (leader_set != nullptr && group.leader == nullptr && group.index < leader_set->partition()) return {};
     used.insert(group.revision_key());
   }

@@ -24,7 +24,7 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
   };
   if (spec.group.service_per_group) put(tpu::kLwsSubdomainPolicy, "UniquePerReplica");
   if (const std::string_view where = slice_leader(spec); !where.empty()) put(tpu::kSliceLeader, where);
-  // Otherwise the leader would wait for workers that are created only once it is ready.
+  // Otherwise the slice would wait for workers, which are created only once the leader is ready.
   if (leader_has_tpus(spec.group) && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
     put(tpu::kSliceStart, tpu::kFirstHostFirst);
   }

@@ -89,7 +89,7 @@ class Planner {
     return out;
   }
 
-  // Of the live leader set, which users may edit: no more than replicas and surge of the largest set.
+  // From the live leader set, limited to the replicas and surge of the largest set, since users may edit it.
   [[nodiscard]] int leader_replicas() const {
     return leader_set_ == nullptr ? 0 : static_cast<int>(std::min<std::int64_t>(leader_set_->replicas(), kMaxGroups));
   }
@@ -109,7 +109,7 @@ class Planner {
   [[nodiscard]] static bool has_live_leader(const Group& group) {
     return group.leader != nullptr && !group.leader->terminating();
   }
-  /// The StatefulSet controller deletes the leaders of other groups.
+  /// The group has a live leader that the StatefulSet controller does not delete by scaling down.
   [[nodiscard]] bool has_lasting_leader(const Group& group) const {
     return has_live_leader(group) && group.index < leader_replicas();
   }
@@ -216,7 +216,7 @@ class Planner {
   const std::vector<Group> groups_;
 };
 
-/// Of a deleted LeaderWorkerSet of the same name: the garbage collector deletes its leader set.
+/// The leader set belongs to a deleted LeaderWorkerSet of the same name; the garbage collector deletes it.
 bool has_earlier_owner(const StatefulSetView& leader_set, const LeaderWorkerSetSpec& spec) {
   return plan::ownership(spec.owner, leader_set.controller) == plan::Ownership::kEarlierOwner;
 }

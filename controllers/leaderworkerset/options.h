@@ -12,8 +12,8 @@ struct Options {
   Duration reset_after = std::chrono::minutes(10);  ///< A group that ran this long restarts without back-off again.
   Duration stuck_after =
       std::chrono::minutes(10);  ///< A group of an old revision is stuck when not ready for this long.
-  /// Pods are admitted by our webhook. It is not asked while it is unavailable, except for pods with TPUs; groups with
-  /// pods that it has not seen are recreated.
+  /// Our webhook mutates the pods. For pods without TPUs its failurePolicy is Ignore, so they may be created unmutated
+  /// while it is unavailable; groups with such pods are recreated.
   bool has_webhook = false;
   int revision_history_limit = 10;  ///< Revisions that no group uses.
 };

@@ -38,7 +38,7 @@ Duration backoff_of(const RestartRecord& record, const Options& options) {
   return exponential_backoff(std::max(record.count, 1), options.first_backoff, options.max_backoff);
 }
 
-/// A group that fails later has run for Options::reset_after.
+/// A group that fails later has run for Options::reset_after, so its restarts are counted from 0 again.
 Timestamp reset_time(const RestartRecord& record, const Options& options) {
   return record.last + backoff_of(record, options) + options.reset_after;
 }

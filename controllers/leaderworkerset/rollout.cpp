@@ -79,8 +79,8 @@ class Stepper {
     return place < state_.groups.size() ? state_.groups[place] : RolloutState::GroupState{};
   }
 
-  /// Surge groups for the groups that are not updated yet, among them those below the partition of the policy: the
-  /// update continues with them when the partition is lowered. A partition that no group is above updates none.
+  /// Surge groups for the groups that are not updated yet. Those below the partition of the policy count, since they
+  /// are updated when the partition is lowered. 0 if the partition excludes all groups.
   [[nodiscard]] int surge_needed() const {
     if (state_.policy.partition >= state_.replicas) return 0;
     int pending = 0;

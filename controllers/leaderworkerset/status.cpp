@@ -20,7 +20,7 @@ struct Counts {
   int ready = 0;          ///< Groups, including the surge.
   int updated = 0;        ///< Likewise.
   int settled = 0;        ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
-  bool updating = false;  ///< Of these groups, some are still to be updated.
+  bool updating = false;  ///< Some groups below spec.replicas are still to be updated.
 };
 
 Counts count(const StatusInput& input) {
@@ -88,7 +88,7 @@ Phase set_phases(const Counts& counts, int replicas, Phases& phases) {
   return counts.updating ? kUpdating : kGroupsProgressing;
 }
 
-/// Of groups below spec.replicas.
+/// Progress of the pods of groups below spec.replicas.
 tpu::PodProgress pod_progress(const StatusInput& input) {
   tpu::PodProgress out{.all_created = true, .all_started = true};
   const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };

@@ -11,7 +11,7 @@
 namespace tpuslice::plan {
 namespace {
 
-/// What of a desired object can drift: names, owners and times are the API server's.
+/// The part of a desired object that is compared and restored: labels, annotations and members beside the metadata.
 Json restorable(const Json& desired) {
   Json out = desired;
   for (const char* member : {"apiVersion", "kind", "status"}) out.erase(member);

@@ -5,7 +5,7 @@
 namespace tpuslice::plan {
 namespace {
 
-/// Not of third parties, whose types have a domain, too.
+/// Upstream's and our types. Those of third parties have a domain, too.
 bool is_known(std::string_view type) {
   return type.find('/') == std::string_view::npos || type.starts_with("tpuslice.dev/");
 }

@@ -26,7 +26,7 @@ bool set_accepted(Json& conditions, const Problem& refusal, std::int64_t generat
 /// status computed from that generation of the spec.
 void set_observed_generation(Json& conditions, std::int64_t generation, std::string_view except = {});
 
-/// The same for conditions that are not True. For a refused spec: what holds of the accepted one does not hold of it.
+/// The same for conditions that are not True. For a refused spec: a True condition describes the last accepted spec.
 void set_observed_generation_unless_true(Json& conditions, std::int64_t generation);
 
 }  // namespace tpuslice::plan

@@ -16,8 +16,8 @@ namespace tpuslice::plan {
 /// When to plan again while an object of another owner has the name of one of ours: no watch event of that object
 /// concerns this key.
 inline constexpr Duration kConflictRetry = std::chrono::seconds(30);
-/// How long a write that was refused is not sent again, where the plan goes on without it: a raised quota causes no
-/// event.
+/// Retry interval of a refused write that the rest of the plan does not depend on: no watch event reports a raised
+/// quota.
 inline constexpr Duration kRefusalRetry = std::chrono::seconds(30);
 
 enum class ActionKind : std::uint8_t { kCreate, kPatch, kDelete };
@@ -43,7 +43,7 @@ class Body {
  public:
   /// Pure; owns or shares what it reads, since it outlives the observation. Called any number of times, on any thread.
   using Maker = std::function<Result<Json>()>;
-  /// Builds the document as text, where that takes less than to build the document. As a Maker.
+  /// Builds the document as text, if that is cheaper than building the document. Same rules as for Maker.
   using TextMaker = std::function<Result<std::string>()>;
 
   Body() = default;                            // null
@@ -75,8 +75,8 @@ struct Action {
   std::optional<std::int64_t> grace_seconds = {};  ///< Delete only; absent: the object's own.
   std::optional<Propagation> propagation = {};     ///< Delete only; absent: the client's, which is kBackground.
   std::string failure_reason;  ///< Reason of the condition set if this action fails: "FailedCreateWorkerPod".
-  /// Create of a Secret only: the member of stringData to which the executor gives a random token, as a plan is never
-  /// random. The Secret is not read: one of that name that exists is used, whatever its owner.
+  /// Create of a Secret only: the executor sets this member of stringData to a random token, since plans are
+  /// deterministic. A Secret of that name that exists is used as it is, whatever its owner; Secrets are not read.
   std::string random_token = {};
 
   static Action create(const ResourceType& type, Object object);
@@ -88,9 +88,9 @@ struct Action {
 /// Actions that may run at the same time. The next stage starts when all have succeeded.
 struct Stage {
   std::vector<Action> actions;
-  /// Each action is about something else: one that fails holds back the next stages, but none of its own.
+  /// A failed action holds back later stages, but not the other actions of this stage.
   bool independent = false;
-  /// One that fails does not hold back the next stages either.
+  /// A failed action does not hold back later stages.
   bool continue_on_failure = false;
 };
 
@@ -151,10 +151,10 @@ struct Plan {
   std::vector<EventIntent> events;
   std::vector<Measurement> measurements;
   std::optional<Duration> requeue_after;  ///< When something is due that causes no watch event.
-  /// The plan leaves out what failed last, which is therefore still the last failure after it.
+  /// The plan skips the write that failed last, so the last failure stays recorded when this plan succeeds.
   bool keeps_failure = false;
-  /// All requests to servers of the workload that are wanted now. After the writes, those that are new are sent; those
-  /// of the last plan that are not among them are not sent any more.
+  /// All requests to servers of the workload that are wanted now. After the writes, new ones are sent; those of the
+  /// last plan that are missing here are dropped.
   std::vector<WorkloadRequest> requests;
 
   /// Nothing to write.

@@ -51,7 +51,7 @@ std::string mismatch(const Json& desired, const ServiceView& live) {
   return fmt::format("its selector is not {}", Json(selector).dump());
 }
 
-/// The API server leaves such a value out, or has a default for it.
+/// A zero value, which the API server omits or replaces by a default.
 bool is_zero(const Json& value) {
   return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
 }
@@ -74,7 +74,7 @@ bool has_ports(const Json& live, const Json& desired) {
          });
 }
 
-/// Clients outside the cluster use node ports that were allocated before.
+/// Keeps allocated node ports, since clients outside the cluster use them.
 Json keep_node_ports(Json desired, const Json& live) {
   if (!live.is_array()) return desired;
   for (Json& port : desired) {

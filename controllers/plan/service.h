@@ -24,8 +24,8 @@ using ServiceDecision = ChildDecision;
 /// another owner is a conflict.
 [[nodiscard]] ServiceDecision decide_service(const Json& desired, const ObjectView* live);
 
-/// The same for a service that a user describes: annotations are restored, too, and those members of the spec that the
-/// API server changes and stores as they are given.
+/// The same for a service that a user describes: also restores annotations and those members of the spec that are
+/// mutable and that the API server stores unchanged.
 [[nodiscard]] ServiceDecision decide_described_service(const Json& desired, const ObjectView* live);
 
 }  // namespace tpuslice::plan

@@ -20,7 +20,7 @@ struct TokenSource {
   friend bool operator==(const TokenSource&, const TokenSource&) = default;
 };
 
-/// What is kept of a response. Pure. The result is small, whatever the server sent: the server is not trusted.
+/// Extracts what is kept of a response. Pure. The result must be small for any response: the server is not trusted.
 using ResponseReader = Json (*)(int status, const std::string& body);
 
 struct WorkloadRequest {
@@ -32,7 +32,7 @@ struct WorkloadRequest {
   std::string body = {};  ///< JSON; empty: none.
   std::optional<TokenSource> token = {};
   Duration interval = Duration::zero();  ///< Sent again this long after each answer; zero: sent once.
-  /// A request that differs only in this is another one, and sent again.
+  /// A request with another number is another request, and is sent again.
   std::int64_t attempt = 0;
   ResponseReader read = nullptr;  ///< Null: only the status is kept.
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kSuffix = 5;
 
-/// Those of kubectl describe one apply of the owner, not its child.
+/// Annotations with this prefix are not copied: they describe an apply of the owner.
 constexpr std::string_view kKubectlPrefix = "kubectl.kubernetes.io/";
 
 }  // namespace

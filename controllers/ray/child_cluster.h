@@ -17,7 +17,7 @@ namespace tpuslice::ray {
 /// of a RayJob, and each version of a RayService, has a number of its own.
 [[nodiscard]] std::string child_cluster_name(const Object& owner, std::string_view number);
 
-/// With the owner's labels and annotations, those that say where it comes from, and `spec`.
+/// Has `spec`, the labels and annotations of the owner, and labels that name the owner.
 [[nodiscard]] Object build_child_cluster(const Object& owner, std::string name, Json spec);
 
 }  // namespace tpuslice::ray

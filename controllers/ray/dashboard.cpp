@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxMessages = 64U << 10U;
 
-/// Of a user's document: one application takes a few hundred values.
+/// Limits of a response body. One application takes a few hundred values.
 constexpr JsonLimits kAnswerLimits{.bytes = 1U << 20U, .values = 50'000, .depth = 32};
 
 plan::WorkloadRequest request(const Dashboard& dashboard, std::string name, std::string method, std::string target) {

@@ -38,7 +38,7 @@ Json default_container(const Json& ray_container) {
   return out;
 }
 
-/// Lists are appended, other members replaced.
+/// Appends env, envFrom and volumeMounts; replaces the other members.
 void apply_options(const Json& options, Json& container) {
   for (const char* member : {"resources", "image", "imagePullPolicy", "securityContext"}) {
     if (const Json* value = find_set(options, {member}); value != nullptr) container[member] = *value;

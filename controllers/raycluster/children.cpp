@@ -46,7 +46,8 @@ void append(std::string& list, const std::string& text) {
   if (!text.empty()) list += (list.empty() ? "" : "; ") + text;
 }
 
-/// An operator that has just started, or has lost a permission, does not hold back pods of clusters that are complete.
+/// Whether the children were ready for this generation. An operator that has just started, or has lost a permission,
+/// then does not hold back pods.
 bool were_ready(const Object& cluster) {
   const Json* condition = find_condition(array_at(cluster.json(), {"status", "conditions"}), kChildrenReady);
   return condition != nullptr && string_at(*condition, {"status"}) == "True" &&

@@ -74,7 +74,7 @@ inline constexpr std::array kChildTypes{
 inline constexpr std::string_view kChildrenReady = "tpuslice.dev/ChildrenReady";
 /// Reason of kChildrenReady: an object of another owner has one of our names.
 inline constexpr std::string_view kChildConflict = "ChildConflict";
-/// The same, of the ingress only, which the pods do not need.
+/// The same for the ingress, which the pods do not need.
 inline constexpr std::string_view kIngressConflict = "IngressConflict";
 /// When to plan again while the objects of a type cannot be watched: no event follows.
 inline constexpr Duration kUnwatchedRetry = std::chrono::seconds(5);

@@ -33,7 +33,7 @@ std::string as_dns_label(std::string text) {
   return text;
 }
 
-/// As upstream names such children: the last 50 characters; one that a name cannot begin with is replaced by r.
+/// As upstream: the last 50 characters; if the first of these is not a letter, it is replaced by r.
 std::string end_of(std::string text) {
   constexpr std::size_t kMaxName = 50;
   if (text.size() > kMaxName) text = text.substr(text.size() - kMaxName);

@@ -13,7 +13,7 @@
 
 namespace tpuslice::raycluster {
 
-/// Names with a higher attempt are none of ours.
+/// Pod names with a higher attempt were not created by this operator.
 inline constexpr int kMaxAttempt = 1'000'000;
 
 /// Which worker of a group a pod is.
@@ -44,15 +44,15 @@ struct WorkerIndex {
                                                                std::string_view name);
 /// Value of the label ray.io/worker-group-replica-name: "<group>-<hash>"; at most 63 characters.
 [[nodiscard]] std::string replica_name(const RayClusterSpec& spec, std::string_view group, int replica);
-/// Of the autoscaler's Role and RoleBinding, and of its ServiceAccount unless the head template names one: the last 50
-/// characters of the cluster's name; one of them that cannot be the first is replaced by r.
+/// Name of the autoscaler's Role and RoleBinding, and of its ServiceAccount unless the head template names one: the
+/// last 50 characters of the cluster's name; if the first of these is not a letter, it is replaced by r.
 [[nodiscard]] std::string autoscaler_name(const RayClusterSpec& spec);
 /// serviceAccountName of the head template, else autoscaler_name().
 [[nodiscard]] std::string head_service_account(const RayClusterSpec& spec);
 /// serviceAccountName of the head template; empty without.
 [[nodiscard]] std::string own_service_account(const RayClusterSpec& spec);
-/// Of the Secret with the cluster's token: the last 50 characters of its name; one of them that cannot be the first is
-/// replaced by r.
+/// Name of the Secret with the cluster's token: the last 50 characters of the cluster's name; if the first of these is
+/// not a letter, it is replaced by r.
 [[nodiscard]] std::string auth_secret_name(const RayClusterSpec& spec);
 /// "<cluster>-redis-cleanup"; the last 63 characters of it.
 [[nodiscard]] std::string redis_cleanup_job_name(const RayClusterSpec& spec);

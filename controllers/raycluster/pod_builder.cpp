@@ -103,9 +103,9 @@ void add_sidecars(const Json& sidecars, Json& containers) {
   }
 }
 
-/// Selection by the serve service. The proxy of a single-host worker counts for its readiness. In a slice of several
-/// hosts, only those with replicas of an application have a proxy, and the head must be ready before it has one: of
-/// these the RayService controller sets the label.
+/// Sets the label by which the serve service selects pods. A single-host worker is always selected, since its readiness
+/// includes that of its Serve proxy. Hosts of a multi-host slice have a proxy only with replicas of an application, and
+/// the head must be ready before it has one: for these, the RayService controller sets the label.
 void add_serving(Json& pod, bool single_host, bool add_probe, const StringMap& ray_start_params) {
   set_label(pod["metadata"]["labels"], kServe, single_host ? "true" : "false");
   if (single_host && add_probe) probe_serve_proxy(pod["spec"]["containers"][0], ray_start_params);
@@ -141,7 +141,7 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
   const bool is_head = parts.type == NodeType::kHead;
   const bool autoscaled = is_head && spec.autoscaling.enabled;
   if (autoscaled) add_autoscaler(spec, pod_spec);
-  // A worker that the autoscaler has drained must not come back.
+  // The kubelet must not restart a worker that the autoscaler has drained.
   if (spec.autoscaling.explicit_v2()) pod_spec["restartPolicy"] = "Never";
   add_sidecars(is_head ? options.pod_defaults.head_sidecars : options.pod_defaults.worker_sidecars,
                pod_spec["containers"]);
@@ -158,7 +158,7 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
 
   add_metrics_port(container);
   StringMap params = ray_start_params(group, parts.type, container, address);
-  // The monitor of `ray start` runs an autoscaler that does not know Kubernetes.
+  // The monitor that `ray start` runs contains an autoscaler without support for Kubernetes.
   if (autoscaled) params["no-monitor"] = "true";
   if (is_head) add_redis_credentials(spec.fault_tolerance, params);
   add_shared_memory(pod_spec, container, params);
@@ -175,7 +175,7 @@ Result<Json> build_pod(const RayClusterSpec& spec, const GroupSpec& group, PodPa
 
 }  // namespace
 
-/// The texts of the slices that were asked for last. Thread-safe.
+/// Cache of the texts of the slices that were built last. Thread-safe.
 class WorkerPodBuilder::Texts {
  public:
   using Ptr = std::shared_ptr<const SliceText>;
@@ -183,7 +183,7 @@ class WorkerPodBuilder::Texts {
   /// Null where the pods must be built one by one.
   Ptr get(const WorkerPodBuilder& builder, int replica) TPUSLICE_EXCLUDES(mutex_) {
     const std::shared_ptr<Entry> entry = find(replica);
-    // The threads that need it wait for the one that makes it.
+    // One thread makes the text; others that need it wait.
     std::call_once(entry->once, [&] { entry->text = make(builder, replica); });
     return entry->text;
   }
@@ -194,7 +194,7 @@ class WorkerPodBuilder::Texts {
     std::once_flag once;
     Ptr text;
   };
-  /// As many slices of two hosts as creates are in flight.
+  /// Enough for slices of two hosts with as many creates in flight as the executor allows.
   static constexpr std::size_t kMaxEntries = 8;
 
   std::shared_ptr<Entry> find(int replica) TPUSLICE_EXCLUDES(mutex_) {

@@ -11,7 +11,7 @@ namespace tpuslice::raycluster {
 /// raylet and, on the head, the GCS.
 void add_probes(Json& container, NodeType type, const StringMap& ray_start_params, const std::string& ray_version);
 
-/// Makes the readiness of a worker, with the probe of add_probes(), that of its raylet and its Serve proxy.
+/// Changes the readiness probe that add_probes() added to a worker: raylet and Serve proxy must both be healthy.
 void probe_serve_proxy(Json& container, const StringMap& ray_start_params);
 
 }  // namespace tpuslice::raycluster

@@ -59,7 +59,7 @@ Duration deletion_timeout(const Object& cluster) {
   return seconds && *seconds > 0 ? std::chrono::seconds(*seconds) : kDefaultDeletionTimeout;
 }
 
-/// The state stays in Redis.
+/// Text for events: the state stays in Redis.
 std::string remains(const RayClusterSpec& spec) {
   return fmt::format("Redis storage namespace \"{}\" may need manual cleanup", spec.fault_tolerance.storage_namespace);
 }
@@ -82,7 +82,7 @@ std::string reason_to_skip(const RayClusterSpec& spec, const RayClusterObserved&
   return refused ? "the namespace is being terminated" : "";
 }
 
-/// Not orphans, which --cascade=orphan has left for another cluster.
+/// Deletes all pods but orphans, which --cascade=orphan has left for another cluster.
 void delete_pods(const RayClusterObserved& seen, Changes& changes) {
   std::size_t deleted = 0;
   for (const PodPtr& pod : not_terminating(seen.pods)) {
@@ -112,7 +112,7 @@ void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, cons
     return release(seen.cluster, fmt::format("job {} has deleted the state of the GCS from Redis", job.key.name), {},
                    {}, changes);
   }
-  // With a deadline, FailureTarget precedes Failed by the time that the pod takes to terminate.
+  // After a deadline, FailureTarget is set at once, Failed only when the pod has terminated.
   for (const char* type : {"Failed", "FailureTarget"}) {
     const JobCondition* failed = job.condition(type);
     if (failed == nullptr) continue;
@@ -124,9 +124,9 @@ void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, cons
   }
 }
 
-/// The head does not write to Redis any more: creates the Job, or follows it.
+/// Creates the Job, or follows it. Called once no head writes to Redis any more.
 void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options, Changes& changes) {
-  // Until its dependents are deleted, the garbage collector would delete the Job as one of them.
+  // During a foreground deletion the garbage collector would delete the Job as a dependent of the cluster.
   if (has_finalizer(seen.cluster, "foregroundDeletion")) return;
   if (!seen.jobs_watched) return changes.requeue_within(kUnwatchedRetry);
   Result<Object> desired = build_redis_cleanup_job(spec, options);

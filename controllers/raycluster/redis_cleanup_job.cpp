@@ -49,8 +49,8 @@ Json cleanup_container(Json container) {
 }  // namespace
 
 Result<Object> build_redis_cleanup_job(const RayClusterSpec& spec, const Options& options) {
-  // Redis asks neither for the cluster's token nor for the autoscaler, and a deletion in the foreground deletes their
-  // Secret and service account first.
+  // The Job needs neither token authentication nor the autoscaler, and a foreground deletion deletes their Secret and
+  // service account before the Job runs.
   RayClusterSpec head_alone = spec;
   head_alone.auth = {};
   head_alone.autoscaling = {};

@@ -22,9 +22,9 @@ constexpr std::size_t kMaxNamesInEvent = 8;
 
 /// Stages of the plan.
 ///
-/// A role binding is written after its role: the API server looks up what it grants. An ingress comes last, so that
-/// one that cannot be written does not hold back pods. The finalizer comes after the check, which it would fail, and
-/// before all pods.
+/// A role binding is written after its role, whose permissions the API server looks up. An ingress comes last, so that
+/// one that cannot be written does not hold back pods. The finalizer is added after the check, which requires the
+/// observed resourceVersion, and before all pods.
 enum class Step : std::uint8_t {
   kCheck,
   kFinalizer,
@@ -114,9 +114,9 @@ void add_creation(const WorkerDecision::Creation& creation, Changes& changes) {
              "Failed to create worker " + pods, keys.front(), changes);
 }
 
-/// Changes nothing. It fails if the cluster has changed: what is adopted by a cluster that is being deleted with
-/// --cascade=orphan would be deleted as its dependent, and pods that terminate because their cluster was deleted would
-/// be replaced.
+/// A patch that changes nothing but fails if the cluster has changed. Without it, objects adopted by a cluster that is
+/// being deleted with --cascade=orphan would be deleted as its dependents, and pods that terminate because their
+/// cluster was deleted would be replaced.
 void add_cluster_check(const RayClusterSpec& spec, const RayClusterObserved& seen, const Decisions& decisions,
                        Changes& changes) {
   const bool adopts = !decisions.adopted_pods.empty() || std::ranges::any_of(decisions.services, &Service::adopted) ||
@@ -243,7 +243,7 @@ void add_child(const Child& child, Changes& changes) {
              fmt::format("{}{}", creates ? "Create" : "Update", type.kind),
              fmt::format("{} {}", creates ? words.created : words.updated, key.to_string()), key,
              fmt::format("{} {}", creates ? words.failed : words.failed_update, key.to_string()), key, changes);
-  // Children of several types have one name.
+  // Children of different types may have the same name.
   for (std::size_t i = first; i < changes.events.size(); ++i) changes.events[i].after_type = type;
 }
 

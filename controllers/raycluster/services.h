@@ -39,7 +39,7 @@ namespace tpuslice::raycluster {
 
 /// Reason of kServicesReady: a service of another owner has one of our names.
 inline constexpr std::string_view kServiceConflict = "ServiceConflict";
-/// The same, of the serve service only, which the pods do not need.
+/// The same for the serve service, which the pods do not need.
 inline constexpr std::string_view kServeServiceConflict = "ServeServiceConflict";
 
 struct Service {

@@ -31,7 +31,7 @@ Json SliceText::mark(Field field, int process) {
   return fmt::format("{0}{1}{2}{0}", kMark, static_cast<char>(field), process);
 }
 
-/// Returns how many there are.
+/// Replaces the worker ids by marks; returns their number.
 int SliceText::mark_worker_ids(Json& pod, const Json& common) {
   int processes = 0;
   Json& containers = pod["spec"]["containers"];

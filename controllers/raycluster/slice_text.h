@@ -20,8 +20,8 @@ struct SliceHost {
 /// Immutable.
 class SliceText {
  public:
-  /// `pod` is that of host 0, `common` what the pods of the group have in common: fields that are set there already are
-  /// the user's. Nothing if `pod` contains text that could be a mark.
+  /// `pod`: the pod of host 0. `common`: the fields that all pods of the group share; a field that is set there is the
+  /// user's and is not replaced. Nothing if `pod` contains text that could be a mark.
   static std::optional<SliceText> make(Json pod, const Json& common);
 
   [[nodiscard]] std::string of(const SliceHost& host) const;

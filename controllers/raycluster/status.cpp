@@ -100,7 +100,7 @@ void put_head(const PodPtr& head, const ObjectView* service, Json& status) {
   status["head"] = std::move(info);
 }
 
-/// As upstream, `ready` only changes to `suspended`: it says that the cluster was ready once.
+/// As upstream, `ready` means that the cluster was ready once, so it only changes to `suspended`.
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
   std::string state = before;

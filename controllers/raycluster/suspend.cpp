@@ -9,7 +9,7 @@ SuspendPhase suspend_phase(const RayClusterSpec& spec, const Json& conditions, b
     return has_pods ? SuspendPhase::kDeletingPods : SuspendPhase::kPodsDeleted;
   }
   if (!spec.suspend) return SuspendPhase::kRunning;
-  // A create whose reply was lost may show after suspension: its pod is deleted in the same way.
+  // A pod whose create had no reply may appear after suspension: the cluster is then suspended again.
   if (is_condition_true(conditions, kSuspendedCondition) && !has_pods) return SuspendPhase::kSuspended;
   return SuspendPhase::kRequested;
 }

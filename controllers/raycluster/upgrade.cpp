@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kHashLength = 13;
 
-/// Without what has no effect: null, and the empty objects that Go's typed clients add.
+/// Removes what has no effect: null, and the empty objects that Go's typed clients add.
 Json normal_form(const Json& json) {
   static const std::set<std::string_view> kOftenEmpty{"metadata", "resources", "status"};
   if (json.is_array()) {
@@ -35,7 +35,7 @@ void erase(Json& object, const char* key) {
   if (object.is_object()) object.erase(key);
 }
 
-/// Kueue sets these of templates when it admits a cluster.
+/// Removes the fields of the pod template that Kueue sets when it admits a cluster.
 void erase_queueing(Json& group) {
   if (!group.is_object() || !group.contains("template") || !group["template"].is_object()) return;
   Json& pod = group["template"];

@@ -18,13 +18,13 @@
 
 namespace tpuslice::raycluster {
 
-/// Upstream's, on heads; here on workers as well, because a head that is deleted first leaves no other trace.
+/// Upstream's, on heads. Here workers have it as well, since the head may be deleted before them.
 inline constexpr std::string_view kSpecHash = "ray.io/upgrade-strategy-recreate-hash";
 /// Upstream's: which operator made kSpecHash. An operator does not compare the hash of another one.
 inline constexpr std::string_view kSpecHashVersion = "ray.io/kuberay-version";
-/// Changes when the input of spec_hash() does. Not a release of KubeRay: it would take our hash for its own.
+/// Changed with the input of spec_hash(). Not a KubeRay release, since KubeRay would compare our hash with its own.
 inline constexpr std::string_view kHashVersion = "tpu-slice-operator-1";
-/// Ours, on workers: hash of what their group says about its pods.
+/// Ours, on workers: template_hash() of their group.
 inline constexpr std::string_view kTemplateHash = "tpuslice.dev/template-hash";
 
 /// Hash of the spec without what upstream leaves out: numbers of replicas, workersToDelete, the upgrade strategy, and

@@ -28,7 +28,7 @@ std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup&
   return replicas;
 }
 
-/// Whether its labels are those of the pod that has its name.
+/// Whether the pod's label names the replica that its name encodes.
 bool is_labelled_as_named(const NamedWorker& worker) {
   return worker.named && worker.named->replica == index_label(*worker.pod, tpu::kRayReplicaIndex);
 }
@@ -109,7 +109,7 @@ class GroupPlanner {
         settled_ = false;
       }
     }
-    // One that is deleted would not be created again, as there are enough others.
+    // With surplus replicas, a deleted one would not be created again.
     if (has_surplus_) outdated_.clear();
     std::ranges::stable_partition(outdated_, [](const Replica* replica) { return !is_available(*replica); });
   }
@@ -168,7 +168,7 @@ class GroupPlanner {
     delete_pods(replica, pods, why);
   }
 
-  /// Those that are not terminating.
+  /// Deletes those of `all` that are not terminating.
   void delete_pods(const Replica& replica, const std::vector<PodPtr>& all, const std::string& why) {
     std::vector<PodPtr> pods = not_terminating(all);
     if (pods.empty()) return;
@@ -260,8 +260,8 @@ class GroupPlanner {
     return true;
   }
 
-  /// An error of the template concerns all pods, unless the template sets a field that differs between hosts or
-  /// replicas: then at most one pod is right. So two hosts of two replicas show it.
+  /// Finds template errors. An error affects all pods, unless the template sets a field that must differ between hosts
+  /// or replicas; then at most one pod is valid, so building two hosts of two replicas finds it.
   bool can_build(int index, const std::vector<int>& hosts) {
     if (!builder_) {
       Result<WorkerPodBuilder> builder = WorkerPodBuilder::create(spec_, group_, options_);

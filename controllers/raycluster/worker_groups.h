@@ -31,7 +31,7 @@ namespace tpuslice::raycluster {
 
 enum class MayCreate : std::uint8_t {
   kNothing,
-  kMissing,       ///< No pods beside those of an earlier attempt: a quota may have no room for both.
+  kMissing,       ///< No pods while those of an earlier attempt exist: a quota may have no room for both.
   kNextAttempts,  ///< Everything.
 };
 
@@ -51,8 +51,8 @@ struct WorkerDecision {
   };
   std::vector<Deletion> deletes;
   std::vector<Creation> creates;
-  /// Pods are created beside terminating ones. The garbage collector may be deleting those, since the cluster is
-  /// deleted.
+  /// Pods are created beside terminating ones, which the garbage collector may be deleting because the cluster was
+  /// deleted. So the plan first checks that the cluster is unchanged.
   bool beside_terminating = false;
   bool waits_for_room = false;      ///< Some pods are not created because of MayCreate::kMissing.
   std::size_t created_pods = 0;     ///< Of all creates; the next plan creates those beyond kMaxCreatesPerPlan.

@@ -21,8 +21,8 @@ using plan::EventType;
 constexpr std::string_view kClusterPending = "ClusterPending";
 constexpr std::string_view kClusterNotFound = "ClusterNotFound";
 
-/// Differs from that of all earlier attempts: each counts one more failure, or follows a change of spec.suspend. The
-/// times alone may be equal, as they are in seconds.
+/// Unique among the attempts: each has one more failure, or another generation after a change of spec.suspend. Start
+/// times alone may be equal, since they have a resolution of seconds.
 std::string attempt_number(const RayJobState& state) {
   const RayJobStatus& status = state.status;
   if (!status.started) return fmt::format("{}/", status.failed);
@@ -93,7 +93,7 @@ void ensure_own_cluster(const RayJobState& state, Draft& draft) {
   }
 }
 
-/// The message of a condition of the cluster that is False, or True where that is the problem.
+/// The message of the condition if its status is `problem`; empty otherwise.
 std::string message_of(const Json& conditions, std::string_view type, std::string_view problem) {
   const Json* found = find_condition(conditions, type);
   if (found == nullptr || string_at(*found, {"status"}) != problem) return {};
@@ -101,7 +101,7 @@ std::string message_of(const Json& conditions, std::string_view type, std::strin
   return message.empty() ? string_at(*found, {"reason"}) : message;
 }
 
-/// Pods that the cluster had before and has not now.
+/// The cluster has fewer available workers than before, and does not desire fewer.
 bool lost_workers(const Json& before, const Json& after) {
   return count_at(after, "availableWorkerReplicas") < count_at(before, "availableWorkerReplicas") &&
          count_at(after, "desiredWorkerReplicas") >= count_at(before, "desiredWorkerReplicas");
@@ -144,7 +144,7 @@ Result<Object> build_cluster(const RayJobState& state) {
 
 std::string describe_wait(const Object& cluster) {
   const Json& conditions = array_at(cluster.json(), {"status", "conditions"});
-  // The first cause comes first. Without one of ours, it is not our operator that reconciles the cluster.
+  // In causal order. A cluster without conditions of ours is reconciled by another operator.
   struct Cause {
     std::string_view type;
     std::string_view problem = "False";

@@ -28,7 +28,7 @@ class Conditions {
   Json& conditions_;
 };
 
-/// Why the RayJob has no children that could be ready.
+/// Why the conditions of the children are False; no problem while the RayJob is active.
 Problem inactive(const RayJobStatus& status) {
   if (status.finished()) return {"Finished", "the RayJob has finished"};
   if (status.deployment == kSuspended) return {std::string(kSuspended), "the RayJob is suspended"};

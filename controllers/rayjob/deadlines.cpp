@@ -9,7 +9,7 @@
 namespace tpuslice::rayjob {
 namespace {
 
-/// In the words of upstream.
+/// The message has upstream's wording.
 bool check(const RayJobState& state, const std::optional<Duration>& limit, std::string_view title,
            std::string_view field, std::string_view reason, Draft& draft) {
   if (!limit || !state.status.started) return false;

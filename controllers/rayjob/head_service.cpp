@@ -50,7 +50,7 @@ void ensure_head_service(const RayJobState& state, Draft& draft) {
   const auto& failure = state.seen.last_failure;
   if ((decision.kind == kCreate || decision.kind == kPatch) && failure && failure->reason == kFailedService) {
     draft.children = {failure->reason, failure->message};
-    // A plan whose write fails sends no requests, and the Ray job is followed by requests.
+    // A plan with a failing write sends no requests, so the Ray job could not be followed.
     if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
       draft.changes.keeps_failure = true;
       return draft.changes.requeue_within(due - state.seen.now);

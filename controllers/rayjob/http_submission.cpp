@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kSubmit = "submit";
 constexpr Duration kMaxRetryInterval = std::chrono::seconds(30);
 
-/// Ray says that the job cannot be submitted as it is. Without the right token, or under load, it may be later.
+/// Whether Ray will never accept this submission. Errors about the token or the load may go away.
 bool is_refusal(int status) {
   return status / 100 == 4 && status != 401 && status != 403 && status != 404 && status != 408 && status != 429;
 }
@@ -33,7 +33,7 @@ HttpSubmission find_submission(const RayJobState& state) {
   if (state.spec.mode != SubmissionMode::kHttp || !state.status.job.empty()) return {};
   const plan::WorkloadAnswer* last = state.seen.answers.last(kSubmit);
   const std::optional<ray::Dashboard> dashboard = find_dashboard(state);
-  // Another head does not know what was submitted to the one before.
+  // A head does not know the submissions to an earlier one.
   if (last == nullptr || !dashboard || last->request.address != dashboard->address ||
       last->request.host != dashboard->host) {
     return {};

@@ -10,7 +10,7 @@
 namespace tpuslice::rayjob {
 namespace {
 
-/// Of the job's status: it only increases.
+/// Order of the statuses of a job, which never goes back to a lower one.
 int rank(std::string_view job) {
   if (job.empty()) return 0;
   if (job == ray::kPending) return 1;
@@ -32,7 +32,7 @@ JobCheck check_job(const RayJobState& state, const SubmitterState& submitter, st
     return {Kind::kUnreachable, fmt::format("the head pod of RayCluster {} has no address", state.status.cluster_name)};
   }
   plan::WorkloadRequest request = ray::get_job(*dashboard, state.status.job_id, state.options.poll);
-  // Differs whenever what an answer is judged by has changed.
+  // Another request whenever the facts by which an answer is judged have changed.
   request.attempt = submissions * 4 + (submitter.done() ? 2 : 0) + (state.status.job.empty() ? 0 : 1);
   const plan::WorkloadAnswer* answer = state.seen.answers.to(request);
   draft.changes.requests.push_back(std::move(request));

@@ -9,11 +9,11 @@
 
 namespace tpuslice::rayjob {
 
-/// The result of the last GET. An answer that is older than what the plan depends on does not count: a request made
-/// before the job was seen, the submitter ended or a submission was answered differs from the one made after.
+/// The result of the last GET. Outdated answers are ignored: after the job was seen, the submitter ended or a
+/// submission was answered, the GET is a different request.
 struct JobCheck {
   enum class Kind : std::uint8_t {
-    kNoAnswer,     ///< Not yet: an answer comes, or the lack of one.
+    kNoAnswer,     ///< No response and no error yet.
     kUnreachable,  ///< See `problem`.
     kNotFound,     ///< Ray does not know the job.
     kFound,

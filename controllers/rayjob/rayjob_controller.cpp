@@ -52,7 +52,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
     }
     return out;
   });
-  // Of worker pods only the end of the last one matters, to the RayJob that created their cluster.
+  // Of worker pods, only the deletion of the last one matters, and only to the RayJob that created their cluster.
   controller.watches<PodView>(pods, [by_cluster, by_created_cluster](const PodView& pod) {
     const auto cluster = index_cluster_of_pod(pod);
     const bool is_head = pod.label(tpu::kRayNodeType) == raycluster::kHeadNode;

@@ -20,7 +20,7 @@ namespace {
 
 using plan::EventType;
 
-/// From no attempt to Initializing, Suspended or ValidationFailed.
+/// Moves a RayJob without an attempt to Initializing, Suspended or ValidationFailed.
 void start(const RayJobState& state, Draft& draft) {
   RayJobStatus& status = draft.status;
   if (state.refusal) {

@@ -46,7 +46,7 @@ struct Draft {
   Problem children;          ///< Why a child does not exist.
 };
 
-/// Adds an action with its events: `done` once it has succeeded, `failed` if it did not.
+/// Events of an action: `done` is sent if it succeeds, `failed` if it fails.
 struct EventTexts {
   std::string_view reason;          ///< Normal; empty: no such event.
   std::string_view failure_reason;  ///< Warning.
@@ -58,8 +58,8 @@ void add_action(Step step, plan::Action action, std::string_view failure_reason,
 /// The RayJob has ended without success: Failed, or Retrying if another attempt is allowed. DeadlineExceeded and
 /// JobStatusCheckTimeoutExceeded are not retried.
 void fail(const RayJobState& state, std::string_view reason, std::string message, Draft& draft);
-/// As Ray says: SUCCEEDED and STOPPED are Complete, FAILED is a failure. `reason`: of the status; upstream has one only
-/// where the submitter was not waited for.
+/// Ends the RayJob by the status of the Ray job: SUCCEEDED and STOPPED are Complete, FAILED is a failure. `reason` of
+/// the status: upstream sets one only if it did not wait for the submitter.
 void end_by_ray(const RayJobState& state, std::string_view reason, Draft& draft);
 
 /// "; it is retried: attempt 2 of 3", or why it is not.

@@ -105,7 +105,7 @@ void plan_running(const RayJobState& state, Draft& draft) {
   const JobCheck check = check_job(state, submitter, submission.answered, draft);
   if (check.kind == CheckKind::kFound) record(check.info, state.seen.now, draft.status);
   if (ray::is_terminal(draft.status.job)) return await_submitter(state, submitter, draft);
-  // An answer comes within seconds.
+  // Time limits are checked after the first answer or error, which is there within seconds.
   if (check.kind == CheckKind::kNoAnswer) return;
   if (check_active_deadline(state, draft)) return;
   if (check.kind == CheckKind::kUnreachable) return check_status_timeout(state, check.problem, draft);

@@ -107,7 +107,7 @@ SubmitterState job_state(const RayJobState& state) {
 
 constexpr std::string_view kHeadNotFound = "Ray head pod not found";
 
-/// Its Ray container has terminated.
+/// Whether the Ray container of the head has terminated, or the cluster is gone.
 bool has_lost_ray(const RayJobState& state, const PodView& head) {
   const ObjectView* cluster = state.usable_cluster();
   if (cluster == nullptr) return true;
@@ -145,7 +145,7 @@ Result<Object> build_submitter(const RayJobState& state, const Object& cluster) 
                                      ray::dashboard_host_port(cluster_spec, state.options.cluster_domain), container));
   Json job = {{"backoffLimit", state.spec.submitter_retries}};
   if (is_ours && pod["spec"]["restartPolicy"] == "Never") {
-    // Another pod would submit a lost job again, and report a failed one as failed again.
+    // No retry after this exit code: another pod would submit a lost job again, or report the same failure again.
     const Json codes = {{"containerName", string_at(container, {"name"})},
                         {"operator", "In"},
                         {"values", Json::array({kJobNotSucceeded})}};

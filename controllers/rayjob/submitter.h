@@ -31,7 +31,7 @@ struct SubmitterState {
   /// kAborted: "Reason: BackoffLimitExceeded. Message: ...". kHeadLost: what is lost.
   std::string problem = {};
 
-  /// It does not run, and will not run again.
+  /// False only while the submitter runs. A missing Job is created by ensure_submitter().
   [[nodiscard]] bool done() const { return kind != Kind::kActive; }
 };
 [[nodiscard]] SubmitterState submitter_state(const RayJobState& state);

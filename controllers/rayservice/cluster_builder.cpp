@@ -36,7 +36,7 @@ const Json* find_group(const Json& spec, const std::string& name) {
   return found == groups.end() ? nullptr : &*found;
 }
 
-/// The config with what others than the RayService decide about the live cluster.
+/// `config` with those fields of the live cluster that the RayService does not control.
 Json take_over(const Json& live, Json config) {
   copy_member(live, "suspend", config);
   const auto groups = config.find("workerGroupSpecs");
@@ -58,7 +58,7 @@ Json append_groups(Json live, const Json& config) {
   return live;
 }
 
-/// Those of groups for which the RayService has other numbers than it had.
+/// Sets the numbers of replicas of the groups whose numbers in the RayService have changed.
 Json set_replicas(Json live, const Json& config, const Json& numbers, const Json& applied) {
   const bool autoscaled = bool_at(config, {"enableInTreeAutoscaling"});
   const auto groups = live.find("workerGroupSpecs");

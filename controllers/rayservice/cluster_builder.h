@@ -19,7 +19,8 @@ struct ClusterUpdate {
 /// - worker groups that were added at the end;
 /// - numbers of replicas, once for each change of them in the RayService, so that the autoscaler and others may change
 ///   those of the cluster; with the autoscaler only the limits;
-/// - everything but `suspend`, and replicas that the autoscaler set, for a cluster that another operator made.
+/// - everything but `suspend`, scaleStrategy and replicas that the autoscaler set, for a cluster that another operator
+///   made.
 ///
 /// The patch replaces lists, so the cluster must be as observed.
 [[nodiscard]] ClusterUpdate update_cluster(const RayServiceState& state, const Cluster& cluster,

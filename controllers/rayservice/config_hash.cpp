@@ -43,7 +43,7 @@ bool ConfigHash::appends_groups(const Cluster& cluster) const {
   Json shorter = config_;
   Json& list = shorter["workerGroupSpecs"];
   list.erase(list.begin() + *before, list.end());
-  // A list without elements and an absent one are the same to us, but not to the hash.
+  // An empty list and an absent one are equivalent, but have different hashes.
   const std::string hash = cluster.annotation(kClusterHash);
   if (hash_of(shorter) == hash) return true;
   if (!list.empty()) return false;

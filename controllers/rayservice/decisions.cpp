@@ -14,7 +14,7 @@ bool are_usable(const std::vector<Service>& services) {
   });
 }
 
-/// Requests of clients must find an endpoint: as long as the active cluster has one, it is not left for one without.
+/// A pending cluster without endpoints does not replace an active cluster with endpoints.
 bool can_take_over(const ClusterChoice& choice) {
   return choice.active == nullptr || serve_endpoints(*choice.pending) > 0 || serve_endpoints(*choice.active) == 0;
 }

@@ -1,4 +1,4 @@
-// The finalizer of RayServices: the object is there until its RayClusters are deleted.
+// The finalizer of RayServices, which keeps the object until its RayClusters are deleted.
 #pragma once
 
 #include "controllers/plan/plan.h"
@@ -6,7 +6,7 @@
 namespace tpuslice::rayservice {
 
 [[nodiscard]] bool has_finalizer(const Object& service);
-/// Deleted with --cascade=orphan: the RayClusters run on.
+/// Whether the service is being deleted with --cascade=orphan, so that its RayClusters stay.
 [[nodiscard]] bool leaves_orphans(const Object& service);
 /// Patches of the service, which must be as observed.
 [[nodiscard]] plan::Action add_finalizer(const Object& service);

@@ -15,7 +15,7 @@ inline constexpr std::string_view kFinalizer = "ray.io/rayservice-finalizer";
 // Upstream's annotations of the RayClusters of a RayService.
 inline constexpr std::string_view kClusterHash = "ray.io/hash-without-replicas-and-workers-to-delete";
 inline constexpr std::string_view kNumberOfGroups = "ray.io/num-worker-groups";
-/// Whose operator made the hash. One does not compare the hash of another.
+/// The operator that made kClusterHash. Operators do not compare the hashes of others.
 inline constexpr std::string_view kHashMaker = "ray.io/kuberay-version";
 
 // Ours.

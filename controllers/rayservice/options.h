@@ -12,9 +12,9 @@ struct Options {
   bool head_cluster_ip = false;                  ///< As raycluster::Options::head_cluster_ip.
   /// How long the slices of a new cluster wait for nodes until there counts as being no room for it.
   Duration room_timeout = std::chrono::seconds(60);
-  /// Until a Serve configuration that got no answer, or an error of the server, is sent again,
+  /// Time until a Serve configuration is sent again after no answer or a server error.
   Duration serve_retry = std::chrono::seconds(10);
-  /// and one that was refused.
+  /// Time until a Serve configuration is sent again after it was refused.
   Duration refused_retry = std::chrono::seconds(60);
 };
 

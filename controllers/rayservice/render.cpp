@@ -66,7 +66,7 @@ void delete_all_clusters(const RayServiceState& state, const std::string& why, C
 
 void add_new_cluster(const RayServiceState& state, const Decisions& decisions, Changes& changes) {
   if (!decisions.create) return;
-  // A plan whose write fails sends no requests, by which the other clusters are served.
+  // A plan with a failing write sends no requests, which the other clusters need.
   if (const auto& failure = state.seen.last_failure; failure && failure->reason == kFailedRayCluster) {
     if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
       changes.keeps_failure = true;

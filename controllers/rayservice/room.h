@@ -1,5 +1,5 @@
-// Room for an upgrade: both clusters have their slices at a time. What happens if there are no nodes for those of the
-// new one is the user's choice (kUpgradeWithoutRoom).
+// Room for an upgrade, in which both clusters have slices at the same time. kUpgradeWithoutRoom says what happens if
+// there are no nodes for the slices of the new one.
 #pragma once
 
 #include <optional>

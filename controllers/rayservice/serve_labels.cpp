@@ -25,7 +25,7 @@ std::optional<bool> head_serves(const Cluster& cluster, const Serving& serving, 
   if (!request) return std::nullopt;
   const plan::WorkloadAnswer* answer = answers.to(*request);
   if (answer == nullptr) return std::nullopt;
-  // If the dashboard of the same pod does not answer either, the operator may be what is cut off.
+  // If the dashboard of the same pod does not answer either, the operator itself may have no network.
   if (answer->status == 0 && !serving.current) return std::nullopt;
   return answer->ok();
 }
@@ -53,7 +53,7 @@ std::optional<plan::WorkloadRequest> proxy_request(const Cluster& cluster) {
   out.address = fmt::format("{}{}{}:{}", ipv6 ? "[" : "", ip, ipv6 ? "]" : "", proxy_port(cluster));
   out.target = "/-/healthz";
   out.interval = kPollInterval;
-  // Until the configuration is accepted there is no proxy, and each failure makes the next request later.
+  // Until the configuration is accepted there is no proxy, and failures back off. Then a new request is due at once.
   out.attempt = 2 * record.attempt + (record.accepted ? 1 : 0);
   return out;
 }

@@ -19,7 +19,7 @@ std::optional<ray::Dashboard> dashboard_of(const Cluster& cluster, const Options
   return ray::dashboard_of(cluster.spec, *cluster.head, options.cluster_domain);
 }
 
-/// A request of its own for each state of the record, so that its answer is from after it.
+/// A different request for each state of the record, so that an answer is never older than the state.
 WorkloadRequest status_request(const Cluster& cluster, const ray::Dashboard& dashboard) {
   const ServeRecord record = record_of(cluster);
   WorkloadRequest out = ray::get_applications(dashboard, "applications/" + cluster.name(), kPollInterval);
@@ -71,7 +71,7 @@ class ConfigSender {
     return !std::ranges::all_of(config_.applications, [&](const std::string& name) { return reported.contains(name); });
   }
 
-  /// Until applications show, the answer says when the configuration was accepted.
+  /// Keeps the answer until applications are reported: it says when the configuration was accepted.
   void await_applications() {
     if (out_.current) return;
     if (const WorkloadAnswer* answer = answers_.to(request(record_.attempt))) {
@@ -85,19 +85,19 @@ class ConfigSender {
         fmt::format("RayCluster {} does not report all applications, as after the loss of its head: it is given "
                     "serveConfigV2 again",
                     cluster_.name())};
-    // One that was accepted a moment ago may not show yet.
+    // A configuration that was just accepted may not be reported yet.
     const WorkloadAnswer* answer = answers_.to(request(record_.attempt));
     if (answer != nullptr && !is_due(*answer, options_.serve_retry)) return keep(*answer);
     send_next();
   }
 
-  /// What was sent has no answer that is recorded.
+  /// The configuration was sent, but no answer is recorded.
   void follow(const WorkloadAnswer* status) {
     const WorkloadRequest sent = request(record_.attempt);
     out_.problem = config_pending();
     const WorkloadAnswer* answer = answers_.to(sent);
     if (answer == nullptr) {
-      // An operator that was restarted asks for the applications first: it may have been sent.
+      // After a restart of the operator the request may have been sent before, so the applications are read first.
       const WorkloadAnswer* asked = answers_.last("applications/" + cluster_.name());
       if (asked != nullptr && asked->ok()) out_.requests.push_back(sent);
       return;

@@ -18,7 +18,7 @@ namespace tpuslice::rayservice {
 [[nodiscard]] Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
                                      plan::Changes& changes);
 
-/// With has_timed_out(): the present one, of the present generation.
+/// For has_timed_out(): the present status, for the present generation.
 [[nodiscard]] Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes);
 
 /// The service did not become ready within its initializing timeout. Final: it is deleted, or suspended and resumed.

@@ -13,8 +13,8 @@ struct ConditionInput {
   const RayServiceState& state;
   const Decisions& decisions;
   const Problem& refusal;
-  std::string active_name;   ///< After a promotion,
-  std::string pending_name;  ///< as in the status.
+  std::string active_name;   ///< As in the new status.
+  std::string pending_name;  ///< Likewise.
   int endpoints = 0;         ///< Of the serve service.
 };
 

@@ -188,7 +188,7 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   const Target seen = target(key);
   const Result<plan::Plan> next = plan({key, timed.time, timed});
   if (!next) return;
-  // Deadlines hold for objects whose plans fail, too.
+  // Deadlines must also be met for objects whose plans fail.
   if (next->requeue_after) {
     queue_.add_after(key, std::max({*next->requeue_after, options_.min_failed_requeue,
                                     error.retry_after().value_or(Duration::zero())}));

@@ -34,8 +34,8 @@ struct ControllerOptions {
   int workers = 4;                                     ///< Keys planned and executed at a time.
   Duration lag_poll = std::chrono::milliseconds(100);  ///< Retry interval of a key whose writes are unseen.
   Duration write_expiry = std::chrono::seconds(30);    ///< How long an unseen write holds its key.
-  /// Retry interval after a terminal error: one that only a change of the object, or of what admits it, can cure. A
-  /// change of the object is planned at once, and its plan may be due before.
+  /// Retry interval after a terminal error, which only a change of the object, or of what admits it, can resolve. A
+  /// change of the object is planned at once; requeue_after of its plan may be shorter.
   Duration terminal_retry = std::chrono::minutes(10);
   /// Shortest time until the requeue of a plan that failed: deadlines are met, while the back-off may be longer.
   Duration min_failed_requeue = std::chrono::seconds(10);
@@ -102,7 +102,7 @@ class Controller {
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
   [[nodiscard]] Target target(const ObjectKey& key) const;
-  /// Leaves a status of which only counts changed to a later plan, if the last one was written within counts_interval.
+  /// If only counts differ and the last were written within counts_interval, drops the status and requeues the key.
   void limit_counts(const ObjectKey& key, Instant now, plan::Plan& plan) const TPUSLICE_EXCLUDES(mutex_);
   /// None: the object does not exist.
   void set_counts_written(const ObjectKey& key, std::optional<Instant> time) TPUSLICE_EXCLUDES(mutex_);

@@ -74,7 +74,7 @@ Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
   for (std::size_t sent = 0; sent < options_.sends_per_step && !unsent_.empty(); ++sent) {
     Known& known = known_.at(unsent_.front());
     if (const std::optional<Error> error = send(known, stop)) {
-      // If one request fails, the others would fail, too.
+      // Other requests would most likely fail as well.
       blocked_until_ = now + std::max(options_.retry, error->retry_after().value_or(Duration::zero()));
       return std::min(upkeep_due_, blocked_until_);
     }

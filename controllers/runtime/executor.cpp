@@ -83,7 +83,7 @@ const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, c
   return nullptr;
 }
 
-/// By an object of another owner, which concerns no other action.
+/// An object of another owner has the name; other actions are not affected.
 bool is_name_taken(const ActionReport& report) {
   return report.error && report.error->code() == ErrorCode::kAlreadyExists;
 }

@@ -36,7 +36,7 @@ struct ActionReport {
   Outcome outcome = Outcome::kSkipped;
   std::optional<Error> error;  ///< Of kFailed.
   std::optional<Write> write;  ///< For the write ledger.
-  std::size_t bytes = 0;       ///< Of the body of a create, about.
+  std::size_t bytes = 0;       ///< Size of the body of a create, approximately.
 };
 
 struct ExecutionReport {
@@ -78,7 +78,7 @@ class Executor {
 
   // NOLINTNEXTLINE(modernize-use-nodiscard): called for what it writes
   ExecutionReport apply(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
-  /// Writes the plan's status only. Shows a failure while stages keep failing.
+  /// Writes only the plan's status, to report a failure while stages keep failing.
   // NOLINTNEXTLINE(modernize-use-nodiscard)
   ExecutionReport apply_status(const plan::Plan& plan, const Target& target, const std::stop_token& stop) const;
 

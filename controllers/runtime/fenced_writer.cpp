@@ -6,7 +6,8 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// A create may wait this long for a connection. Meanwhile the lease may have been renewed or not.
+/// Time that a create may wait for a connection, subtracted from its timeout in case the lease is not renewed
+/// meanwhile.
 constexpr auto kWait = std::chrono::seconds(3);
 
 }  // namespace

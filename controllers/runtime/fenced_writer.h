@@ -42,7 +42,7 @@ class FencedWriter final : public client::Writer {
   [[nodiscard]] bool holds_for(Duration time) const;
   [[nodiscard]] Status check() const;
   [[nodiscard]] client::CreateOptions fenced(client::CreateOptions options) const;
-  /// Of a write with a precondition.
+  /// may_send of writes that have a precondition.
   [[nodiscard]] std::function<bool()> fence() const;
 
   client::Writer& writer_;

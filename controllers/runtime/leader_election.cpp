@@ -123,7 +123,7 @@ std::string LeaderElector::holder() const {
 
 Instant LeaderElector::acquire(Instant now, const std::stop_token& stop) {
   Status status = observe(stop);
-  // Measured from before the request, since the server may have written the time at any moment after it.
+  // The lease counts from before the request, since the server may store it at any time after that.
   const Instant asked = clock_.now();
   if (status && free(asked)) {
     status = take(stop);

@@ -48,7 +48,7 @@ class LeaderElector {
   [[nodiscard]] Duration lease_left(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// True once the lease was held and then lost. Stays true: the process must exit.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// False if the lease was held and has not been renewed for longer than its duration.
+  /// False if the lease was held and has not been renewed for longer than its duration plus `retry`.
   [[nodiscard]] bool healthy(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// The holder of the lease as last read.
   [[nodiscard]] std::string holder() const TPUSLICE_EXCLUDES(mutex_);

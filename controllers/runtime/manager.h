@@ -74,13 +74,12 @@ class Manager {
   template <typename View>
   Store<View>& store(const ResourceType& type, const WatchScope& scope = {});
   /// As store(), for a type that only some objects need: ready() does not wait for it, so that an operator without the
-  /// permission to watch it serves the others. Who reads the store checks synced() first. See
-  /// Controller::watches_optional().
+  /// permission to watch it serves the others. Readers must check synced() first. See Controller::watches_optional().
   template <typename View>
   Store<View>& optional_store(const ResourceType& type, const WatchScope& scope = {});
-  /// Stores that together hold the pods with `label` of all namespaces. Earlier stores of pods are used where their
-  /// scope is all namespaces and one requirement on another label, alone or beside `label`; one more store holds the
-  /// pods with `label` that they do not. They may hold pods without `label`, too.
+  /// Stores that together hold the pods with `label` of all namespaces. Reuses earlier pod stores of all namespaces
+  /// with one requirement on another label, alone or beside `label`, and adds a store for the remaining pods with
+  /// `label`. The stores may also hold pods without `label`.
   PodStores pods_with(std::string_view label);
   /// Views keep annotations whose keys begin with one of `prefixes`; those of several calls are combined.
   void keep_annotations(std::initializer_list<std::string_view> prefixes);

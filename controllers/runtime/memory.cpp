@@ -13,7 +13,7 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// Of resident memory, bytes.
+/// Growth of resident memory, in bytes, after which free memory is returned.
 constexpr std::size_t kMuchGrowth = 8U << 20U;
 
 }  // namespace

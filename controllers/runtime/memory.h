@@ -14,8 +14,8 @@ void return_free_memory();
 /// Resident memory of this process, bytes; 0 if it cannot be read.
 [[nodiscard]] std::size_t resident_memory();
 
-/// Calls return_free_memory() when the process has grown: after one large object it must not stay large. The allocator
-/// is not asked how much is free, since it would count all free blocks. Not thread-safe.
+/// Calls return_free_memory() when resident memory has grown, so that it shrinks again after one large object. Does not
+/// use the allocator's statistics, which are computed from all free blocks. Not thread-safe.
 class FreeMemoryReturner {
  public:
   void step();

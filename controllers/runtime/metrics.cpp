@@ -52,10 +52,10 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource) {
   return {
       metrics.counter("tpuslice_watch_lists_total", "Whole lists read.", labels),
       metrics.counter("tpuslice_watch_connections_total", "Watches opened.", labels),
-      metrics.counter("tpuslice_watch_expired_total",
-                      "Watches listed again because the server does not have what they go on from.", labels),
+      metrics.counter("tpuslice_watch_expired_total", "Watches that relisted because their resourceVersion expired.",
+                      labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
-      metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that could not be decoded.", labels),
+      metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that are malformed or too large.", labels),
       metrics.gauge("tpuslice_watch_connected", "1 if the last list or watch succeeded.", labels),
   };
 }

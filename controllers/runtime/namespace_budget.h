@@ -11,7 +11,7 @@ namespace tpuslice::runtime {
 /// Not thread-safe.
 class NamespaceBudget {
  public:
-  /// Per namespace. A quarter is for the growth of known objects, such as their status.
+  /// `bytes` per namespace. A quarter is reserved for growth of known objects, such as of their status.
   explicit NamespaceBudget(std::size_t bytes) : bytes_(bytes) {}
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -36,7 +36,7 @@ class NamespaceBudget {
     const auto found = used_.find(name);
     if (found != used_.end() && (found->second -= bytes) == 0) used_.erase(found);
   }
-  /// Nothing is used; what was refused is not forgotten.
+  /// Resets the used bytes, but keeps the refused objects.
   void clear() { used_.clear(); }
 
   /// There is room now for something that was refused.

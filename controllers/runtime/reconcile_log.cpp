@@ -13,7 +13,7 @@ namespace tpuslice::runtime {
 
 std::string random_uuid() {
   std::array<std::uint8_t, 16> bytes{};
-  TPUSLICE_CHECK(getentropy(bytes.data(), bytes.size()) == 0);  // Fails only for more than 256 bytes.
+  TPUSLICE_CHECK(getentropy(bytes.data(), bytes.size()) == 0);  // Cannot fail for 16 bytes since Linux 3.17.
   bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0fU) | 0x40U);
   bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3fU) | 0x80U);
   std::string text;

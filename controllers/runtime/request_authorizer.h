@@ -29,17 +29,17 @@ inline constexpr ResourceType kSubjectAccessReviews{"authorization.k8s.io", "v1"
 struct RequestAuthorizerOptions {
   Duration allowed_ttl = std::chrono::minutes(1);  ///< As upstream caches a TokenReview.
   Duration denied_ttl = std::chrono::seconds(10);  ///< A permission that was just granted counts after this time.
-  Duration remembered = std::chrono::hours(1);     ///< For this time after their last use, a token and host are known.
+  Duration remembered = std::chrono::hours(1);     ///< How long a token and host stay known after their last use.
   std::size_t max_decisions = 256;                 ///< Cached.
   std::size_t max_in_flight = 2;                   ///< Requests that are being reviewed.
-  std::size_t max_unknown_in_flight = 1;           ///< Those of them whose tokens and hosts are not known.
+  std::size_t max_unknown_in_flight = 1;           ///< Of these, requests from unknown tokens and hosts.
   double known_per_second = 2;  ///< Reviews of tokens that were allowed before; as many of other tokens of their hosts.
   std::size_t max_known_hosts = 64;  ///< IP addresses from which a token was allowed.
   double unknown_per_second = 5;     ///< Reviews of other tokens.
   double unknown_burst = 20;
   double peer_per_second = 0.5;  ///< Reviews of tokens that one IP address sends and that were never allowed.
   double peer_burst = 5;
-  std::size_t max_peers = 256;  ///< With a limit of their own at a time; requests of others are refused.
+  std::size_t max_peers = 256;  ///< IP addresses with a limit of their own; requests of further ones are refused.
 };
 
 /// Thread-safe. Blocks the calling thread while the API server reviews.

@@ -92,7 +92,7 @@ class Store final : public AnyStore {
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
 
   // Written by the watch machine, or by a test.
-  /// The objects of a list. Those whose version is known stay as they are.
+  /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
   void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   /// The same, for tests.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
@@ -108,8 +108,8 @@ class Store final : public AnyStore {
   };
   struct IndexTable {
     IndexFunction function;
-    /// Sorted by key. 16 bytes an object, where a set takes 64. An insertion moves those after it: of 100,000 pods of
-    /// one accelerator, 60 us.
+    /// Sorted by key. Takes 16 bytes per object, a set would take 64. An insertion moves the objects behind it: 60 us
+    /// among 100,000 pods of one accelerator.
     std::unordered_map<std::string, std::vector<Ptr>> objects;
   };
 
@@ -168,7 +168,7 @@ bool equal_except_revision(const View& before, View& after) {
   after.resource_version = std::move(revision);
   return equal;
 }
-/// Whole objects contain their revision.
+/// The text of a whole object contains its resourceVersion.
 inline bool equal_except_revision(const ObjectView& /*before*/, ObjectView& /*after*/) { return false; }
 
 }  // namespace internal
@@ -261,11 +261,12 @@ void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
         changes.emplace_back(before, view);
       }
     }
-    // The rest was deleted while no watch was open.
+    // Objects that are not listed were deleted while no watch was open.
     for (const Ptr& view : objects_) {
       if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
     }
-    // In the order of the indexes, so that most are appended. The two changes of a replaced object keep theirs.
+    // Sorted like the indexes, so that most insertions append. The sort is stable, so the two changes of a replaced
+    // object stay in order.
     std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
       return change.second ? change.second->key : change.first->key;
     });

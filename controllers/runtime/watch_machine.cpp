@@ -10,7 +10,7 @@ namespace tpuslice::runtime {
 namespace {
 
 constexpr int kEventsPerStep = 1000;
-/// Then the list is read page by page.
+/// After this many broken WatchLists in a row, the list is read page by page.
 constexpr int kMaxBrokenLists = 3;
 
 /// Best effort, for objects that cannot be decoded.
@@ -117,7 +117,8 @@ Instant WatchMachine::list_failed(const Error& error, Instant now) {
     return now;
   }
   if (error.code() == ErrorCode::kExpired && in_the_middle && page_ < max_page_) {
-    // The token that the server offers instead continues from a newer state. Fewer pages may be read in time.
+    // Lists again with larger pages, which may be in time: the new token in the error would continue from a newer
+    // state.
     page_ = std::min(4 * page_, max_page_);
     return now;
   }
@@ -148,7 +149,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
 
 Instant WatchMachine::open_failed(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
-  // A WatchList has no resourceVersion that could expire: a server that answers so does not support it.
+  // A WatchList sends no resourceVersion that could expire, so this error means that the server does not support it.
   if (phase_ == Phase::kWatchList && (!is_transient(error.code()) || error.code() == ErrorCode::kExpired)) {
     watch_list_refused_ = true;
     phase_ = Phase::kList;
@@ -310,8 +311,7 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
 
 void WatchMachine::quarantine(const ObjectKey& key, std::string_view object, const Error& error) {
   metrics_.quarantined.increment();
-  log_.error("object cannot be decoded; quarantined",
-             {{"namespace", key.namespace_name}, {"name", key.name}, {"error", error.message()}});
+  log_.error("object quarantined", {{"namespace", key.namespace_name}, {"name", key.name}, {"error", error.message()}});
   if (!quarantined_) return;
   const std::string_view uid = client::json_member(client::json_member(object, "metadata"), "uid");
   quarantined_({type_, key, client::json_string(uid).value_or(""), error});

@@ -45,10 +45,9 @@ struct WatchMachineOptions {
   /// that its continue token expires.
   std::int64_t page = 500;
   std::int64_t max_page = 10'000;
-  std::int64_t min_watch_seconds = 300;  ///< Each watch asks for a random time between these,
-  std::int64_t max_watch_seconds = 600;  ///< so that watches do not all end at once.
-  Duration slack =
-      std::chrono::seconds(30);  ///< A watch that is open for longer than it asked for by this is half-open.
+  std::int64_t min_watch_seconds = 300;       ///< Minimum of the random timeout of a watch.
+  std::int64_t max_watch_seconds = 600;       ///< Maximum; random, so that not all watches end at once.
+  Duration slack = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is half-open.
   Duration initial_silence =
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
@@ -124,8 +123,8 @@ class WatchMachine {
   Phase phase_;
   Backoff backoff_;
   Instant due_ = Instant::min();
-  std::int64_t page_;      ///< Objects per page now,
-  std::int64_t max_page_;  ///< and at most, as far as is known.
+  std::int64_t page_;      ///< Current objects per page.
+  std::int64_t max_page_;  ///< Lowered when a page was too long.
   bool watch_list_refused_ = false;
   int broken_lists_ = 0;  ///< WatchLists in a row that broke off.
   std::string continue_token_;

@@ -30,12 +30,12 @@ class WatchSink {
   [[nodiscard]] virtual bool has_room_again() const = 0;
 };
 
-/// For each namespace and store: a few thousand usual workloads.
+/// Budget of a namespace in one store: enough for a few thousand usual workloads.
 inline constexpr std::size_t kBytesPerNamespace = 16U << 20U;
 /// Texts of a usual pod, Job, StatefulSet or service.
 inline constexpr std::size_t kUsualTextBytes = 16U << 10U;
 
-/// Of the texts of a view that users write as long as they like.
+/// Bytes of those texts of a view whose length users choose.
 template <typename View>
 [[nodiscard]] std::size_t text_bytes(const View& view) {
   std::size_t bytes = 0;
@@ -60,7 +60,7 @@ class StoreSink final : public WatchSink {
   void begin() override {
     staged_.clear();
     budget_.forget_refused();
-    count_stored();  // Their room is theirs until commit().
+    count_stored();  // Stored objects count until commit().
   }
   Status stage(std::string_view object) override {
     ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
@@ -106,7 +106,7 @@ class StoreSink final : public WatchSink {
   [[nodiscard]] static constexpr bool is_whole() {
     return requires(const View& view) { view.text.size(); };
   }
-  /// Of a whole object, its text. Of another view, what its texts have beyond those of a usual object.
+  /// Bytes that count: the JSON of a whole object; of another view the texts in excess of kUsualTextBytes.
   [[nodiscard]] static std::size_t bytes_of(const View& view) {
     if constexpr (is_whole()) {
       return view.text.size();

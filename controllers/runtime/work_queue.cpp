@@ -84,7 +84,7 @@ std::optional<ObjectKey> WorkQueue::wait_pop(const std::stop_token& stop) {
     const Instant now = clock_.now();
     promote_locked(now);
     if (std::optional<ObjectKey> key = pop_locked(now)) {
-      // This worker is busy now; another one waits for due keys.
+      // This worker becomes busy, so wake another one to wait for due keys.
       if (!ready_.empty() || (!has_watcher_ && !schedule_.empty())) sleeper_locked().notify_one();
       return key;
     }

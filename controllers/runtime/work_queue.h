@@ -57,7 +57,7 @@ class WorkQueue {
   [[nodiscard]] std::optional<ObjectKey> pop(Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// Waits for a key; returns none on `stop`.
   [[nodiscard]] std::optional<ObjectKey> wait_pop(const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
-  /// How long the plan of a key took that is processed.
+  /// Reports how long planning took for a key that is being processed.
   void planned(const ObjectKey& key, Duration took) TPUSLICE_EXCLUDES(mutex_);
   void done(const ObjectKey& key) TPUSLICE_EXCLUDES(mutex_);
 
@@ -109,7 +109,7 @@ class WorkQueue {
   std::set<std::pair<Instant, ObjectKey>> schedule_ TPUSLICE_GUARDED_BY(mutex_);  ///< delayed_, by time.
   /// Keys that were reconciled a moment ago: changes are not handled before.
   std::unordered_map<ObjectKey, Instant> held_until_ TPUSLICE_GUARDED_BY(mutex_);
-  /// held_until_, in the order in which it was set. A long one keeps those behind it in memory, no more.
+  /// held_until_ in insertion order, for clean-up. A long hold only delays the removal of the entries behind it.
   std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<std::string, RetryBucket> buckets_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.

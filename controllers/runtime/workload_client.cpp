@@ -163,7 +163,7 @@ std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
   const Instant now = clock_.now();
   if (found == slots_.end() || !found->second.due || *found->second.due > now) {
     if (found != slots_.end() && found->second.due) queue_.add_after(slot, *found->second.due - now);
-    wake_next_locked(slot.namespace_name);  // It may have been woken, and does not use the room.
+    wake_next_locked(slot.namespace_name);  // This slot may have been woken, but does not need the room.
     return std::nullopt;
   }
   Slot& state = found->second;

@@ -35,8 +35,8 @@ using SendToWorkload = std::function<Result<http::Response>(const std::string& a
 [[nodiscard]] SendToWorkload send_over_network(std::string override_address = {});
 
 struct WorkloadClientOptions {
-  int workers = 16;                                  ///< Requests under way at a time,
-  int per_namespace = 4;                             ///< and of one namespace.
+  int workers = 16;                                  ///< Requests in flight.
+  int per_namespace = 4;                             ///< Requests in flight per namespace.
   Duration timeout = std::chrono::seconds(5);        ///< Of one request.
   Duration max_interval = std::chrono::seconds(30);  ///< Of repeated requests that fail, whose interval doubles.
   std::size_t max_requests = 32;                     ///< Of one object; more are not sent.
@@ -76,7 +76,7 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
     std::optional<Instant> due;  ///< When to send the request; absent: it was sent, or is under way.
     int failures = 0;            ///< In a row.
-    /// It waits for room in its namespace: its key in waiting_.
+    /// Key in waiting_, while the slot waits for room in its namespace.
     std::optional<std::uint64_t> ticket;
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };

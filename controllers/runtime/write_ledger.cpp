@@ -32,7 +32,8 @@ void WriteLedger::record(const ObjectKey& owner, std::vector<Write> writes, Inst
 }
 
 bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
-  // An owner has one worker, so no write of it is recorded between the two locks; stores are read without ours held.
+  // Only one worker processes an owner, so no write of it is recorded between the two locks. Stores have their own
+  // lock.
   std::deque<Pending> waiting;
   {
     const MutexLock lock(mutex_);

@@ -17,10 +17,10 @@
 namespace tpuslice::slice {
 namespace {
 
-/// For this many gangs at the head of the queue the waiting reason lists domains.
+/// Waiting reasons list domains only for this many gangs at the head of the queue.
 constexpr std::size_t kMaxDetailedGangs = 20;
-/// Different node requirements of one namespace that are compared with all domains in one plan. Slices with further
-/// ones wait, so that one namespace does not hold up the others.
+/// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further
+/// requirements wait, so that one namespace does not delay the others.
 constexpr std::size_t kMaxRequirementsOfNamespace = 32;
 
 class Assigner {
@@ -37,7 +37,7 @@ class Assigner {
     if (const std::size_t size = gang.size(request_.placed_gangs); size < wanted) {
       return wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
     }
-    // Before one slice of the gang holds a domain that it may have to give up.
+    // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
     for (const Slice* slice : gang.slices) {
       if (gang.slices.size() == 1) break;
       NodeRequirements requirements = node_requirements(*slice);
@@ -183,7 +183,7 @@ class Assigner {
     }
   }
 
-  /// Its domains that are free, or become so, are enough in an empty cluster.
+  /// Whether the gang fits if all of its usable domains were free, counting the nodes that it has asked for.
   bool fits_empty_cluster(const Gang& gang) {
     std::map<Candidates*, std::size_t> needed;
     std::map<Candidates*, std::size_t> asked;
@@ -274,14 +274,14 @@ class Assigner {
 
   // Preemption.
 
-  /// What a gang gets soon: domains whose slices end, some of them for it.
+  /// Domains that become free for a gang soon, some of them by preemption.
   struct Claim {
     std::string text;  ///< For the waiting reason.
     std::vector<CandidateDomain> domains;
   };
 
-  /// Claims domains whose slices are ending, and ends slices of lower priority, if that makes room for the whole gang.
-  /// `free`: number of free domains. `explain`: say what would be preempted if nothing can be.
+  /// Claims domains whose pods are terminating, and preempts slices of lower priority, if that makes room for the whole
+  /// gang. `free`: number of free domains. `explain`: report what would be preempted if the budget allowed it.
   Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
     Claim claim;
     std::vector<std::pair<const Slice*, DomainVictims>> chosen;
@@ -323,7 +323,7 @@ class Assigner {
     return claim;
   }
 
-  /// All domains that the gang gets soon, whatever the limits of reservations: slices may have been preempted for it.
+  /// Reserves all domains of the claim, regardless of ReservationLimits: slices may have been preempted for them.
   std::string reserve_claim(const Gang& gang, const Claim& claim) {
     const std::string user = display_name(*gang.slices.front());
     for (const auto& [candidates, domain] : claim.domains) {
@@ -377,11 +377,11 @@ class Assigner {
   std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
   std::map<const Slice*, Candidates*> by_slice_;
-  std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` that it was the first to need.
+  std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
   std::size_t detailed_gangs_ = 0;
   std::map<std::string, const Gang*> reserving_gangs_;  ///< By namespace.
   std::size_t reserved_nodes_ = 0;
-  std::vector<DomainName> backfill_;  ///< Reserved domains that slices may use which end soon.
+  std::vector<DomainName> backfill_;  ///< Reserved domains that slices may use if they end in time.
   std::set<DomainName> claimed_;      ///< Occupied domains that gangs with higher priority get.
   Assignment out_;
 };

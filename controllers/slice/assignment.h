@@ -23,8 +23,8 @@ struct Placement {
 struct WaitingSlice {
   const Slice* slice = nullptr;
   std::string reason;
-  /// Set if it lacks a free domain, so that new nodes would help: what they must be like. Equal for slices with
-  /// equivalent requirements. Of a gang, as many slices lack one as there are too few.
+  /// Set if the slice lacks a free domain, so that new nodes would help: the requirements of these nodes. The same
+  /// object for slices with equivalent requirements. In a gang, set for as many slices as free domains are missing.
   std::shared_ptr<const NodeRequirements> lacks = {};
 };
 
@@ -39,13 +39,13 @@ struct Assignment {
   std::vector<Placement> placements;
   std::vector<WaitingSlice> waiting;
   std::vector<Preemption> preemptions;
-  std::optional<Timestamp> changes_at;  ///< When it would be another one without any event.
+  std::optional<Timestamp> changes_at;  ///< When the assignment may change without a watch event.
 };
 
 /// Free domains are reserved for a gang that waits for further ones. Without bounds, a large gang could keep all nodes
 /// idle.
 struct ReservationLimits {
-  /// For this time after its creation a gang reserves domains; for the same time after that younger slices get them;
+  /// A gang reserves domains for this time after its creation, then leaves them to younger slices for the same time,
   /// and so on.
   Duration timeout = std::chrono::minutes(30);
   /// Of all nodes of the accelerator, in percent, for all gangs but the first in the queue.

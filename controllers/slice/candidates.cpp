@@ -56,7 +56,7 @@ const std::vector<std::string>& Candidates::occupied() {
 std::vector<std::string> Candidates::ending() {
   check_domains();
   std::vector<std::string> out;
-  // A slice with another topology key may have got some of its nodes since.
+  // A slice with another topology key may have taken nodes of the domain since.
   std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
     return std::ranges::find(occupied_, domain) != occupied_.end() &&
            inventory_.is_ending(requirements_->topology_key, domain);

@@ -8,8 +8,8 @@
 namespace tpuslice::slice {
 namespace {
 
-/// From the placement of a pod to the start of its deadline, and from the end of its deadline to that of its
-/// containers.
+/// Allowance for the time from the placement of a pod to the start of its deadline, and from its deadline to the end of
+/// its containers.
 constexpr Duration kStartAndStop = std::chrono::minutes(2);
 
 bool has_chosen_nodes(const Gang& gang) {
@@ -51,7 +51,7 @@ std::optional<Timestamp> Gang::ends_by(Timestamp now) const {
 std::optional<Timestamp> ends_by(const Slice& slice, Timestamp start) {
   std::optional<Timestamp> last;
   for (const PodPtr& pod : slice.hosts) {
-    // A larger number is no bound.
+    // A larger deadline counts as none.
     constexpr std::int64_t kMaxSeconds = 10LL * 365 * 24 * 3600;
     if (!pod->active_deadline_seconds || *pod->active_deadline_seconds > kMaxSeconds) return std::nullopt;
     const Timestamp end = start + std::chrono::seconds(*pod->active_deadline_seconds) + kStartAndStop;

@@ -18,9 +18,9 @@ struct Gang {
   std::vector<const Slice*> slices;
 
   [[nodiscard]] const std::string& namespace_name() const { return slices.front()->key.namespace_name; }
-  /// The highest of its slices.
+  /// The highest priority of its slices.
   [[nodiscard]] std::int32_t priority() const;
-  /// Of its oldest slice.
+  /// When its oldest slice was created.
   [[nodiscard]] Timestamp created() const;
   /// Number of its slices that are ready or placed.
   [[nodiscard]] std::size_t size(const GangCounts& placed_gangs) const;

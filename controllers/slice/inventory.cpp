@@ -227,7 +227,7 @@ Fit Inventory::check(const NodeRequirements& requirements, const std::string& do
 
 Fit Inventory::compare(const NodeRequirements& requirements, const std::string& domain) {
   const NodeUses& nodes = nodes_of(requirements.topology_key, domain);
-  if (requirements.chips <= 0) return {Obstacle::kMismatch, {}};  // Gated by a user; admission gates no such pod.
+  if (requirements.chips <= 0) return {Obstacle::kMismatch, {}};  // A user set the gate; admission gates only TPU pods.
   if (requirements.too_many) return {Obstacle::kMismatch, {}};
   const std::vector<bool> matched = matched_nodes(requirements, nodes);
   if (matched.empty()) return {Obstacle::kMismatch, {}};

@@ -117,7 +117,7 @@ class Inventory {
   const Domains& domains_of(const std::string& topology_key);
   const NodeUses& nodes_of(const std::string& topology_key, const std::string& domain);
   void occupy_domains_of(const Slice& slice);
-  /// Of the free nodes of the domain.
+  /// Sets the use of all free nodes of the domain.
   void set_use(const std::string& topology_key, const std::string& domain, const NodeUse& use);
 
   std::map<std::string, NodeUse> nodes_;              ///< By node name.

@@ -20,9 +20,9 @@ class NodeHealth {
   /// A change of a TPU node: `before` is null for an addition, `after` for a deletion.
   void record(const NodePtr& before, const NodePtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
 
-  /// The end of the last disruption: more than Options::disrupted_nodes nodes, and at least Options::disrupted_percent
-  /// of all, were not Ready. `now` during a disruption. After it, nodes become Ready one by one: what was not Ready
-  /// before does not count.
+  /// When the last disruption ended; `now` during one. In a disruption more than Options::disrupted_nodes nodes, and at
+  /// least Options::disrupted_percent of all, are not Ready. Nodes become Ready one by one after it, so the time for
+  /// which a node was not Ready before this does not count.
   [[nodiscard]] Timestamp healthy_since(Timestamp now) const TPUSLICE_EXCLUDES(mutex_);
 
  private:

@@ -27,7 +27,7 @@ struct Classified {
   std::optional<Timestamp> changes_at;
 };
 
-/// Unique: the uid may be unknown.
+/// Unique, also if the uid is unknown.
 std::string name_of_workload(const Slice& slice) {
   const plan::ObjectReference workload = workload_of(*slice.any_pod());
   return fmt::format("{} {} {} {}", workload.api_version, workload.kind, workload.key.to_string(), workload.uid);
@@ -78,7 +78,7 @@ std::vector<PodPtr> others_than(const std::vector<Slice>& slices, const std::vec
 
 class PlanBuilder {
  public:
-  /// A label value that is not in the catalog is a user's, so it is not a label of metrics.
+  /// Metrics have the label "other" for accelerators that are not in the catalog, since users choose those values.
   PlanBuilder(const PlacementObserved& seen, const std::vector<Slice>& slices)
       : seen_(seen), accelerator_(tpu::find_accelerator(seen.accelerator).ok() ? seen.accelerator : "other") {
     for (const Slice& slice : slices) {
@@ -92,7 +92,7 @@ class PlanBuilder {
     const Slice& slice = *placement.slice;
     const PodView& host0 = *slice.host0();
     std::string members = members_of(slice);
-    // A node may be replaced before the missing hosts are created.
+    // Not while hosts are missing: a node may be replaced before its host is created.
     const bool bind_to_nodes = members != kOpenMembers;
     writes_.push_back(release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
@@ -229,10 +229,10 @@ class PlanBuilder {
   const PlacementObserved& seen_;
   const std::string accelerator_;
   plan::Plan plan_;
-  /// First: an autoscaler that sees a scout while its nodes are used already would add others.
+  /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
   std::vector<plan::Action> scout_deletes_;
   std::vector<plan::Action> writes_;
-  std::vector<plan::Action> records_;  ///< Of preemptions; likewise:
+  std::vector<plan::Action> records_;  ///< Of preemptions, as are the next two.
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
   std::set<std::string> waiting_workloads_;  ///< Some slice has a waiting reason already.
@@ -256,7 +256,7 @@ PreemptionBudget preemption_budget(const PlacementObserved& seen, const Options&
   return {options.max_preemptions_per_hour, record, seen.now};
 }
 
-/// Ends the victims, once that is recorded.
+/// Preempts the victims after the preemptions are recorded.
 void add_preemptions(const std::vector<Preemption>& preemptions, const PlacementObserved& seen, PreemptionBudget budget,
                      PlanBuilder& builder) {
   if (preemptions.empty()) return;
@@ -331,7 +331,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, const Options& options)
     add_preemptions(assignment.preemptions, seen, request.preemption_budget, builder);
     if (creates_records) builder.add_preemption_record(create_preemption_records(preemptions_key(options)));
     for (WaitingSlice& waiting : assignment.waiting) {
-      // The reasons of many new slices would change with each placement.
+      // Not for new slices: the reasons of many would change with each placement.
       const Timestamp due = waiting.slice->last_created() + options.waiting_reason_delay;
       if (seen.now < due) {
         set_earlier(classified.changes_at, due);

@@ -15,7 +15,8 @@ struct PlacementObserved {
   std::string accelerator;     ///< Value of the node label, "tpu-v6e-slice".
   std::vector<NodePtr> nodes;  ///< All nodes with it.
   std::vector<PodPtr> pods;    ///< All pods with TPUs that select it, or select no accelerator.
-  /// All others with the slice label that are on a node. No slice fits beside them, as kube-scheduler sees it.
+  /// All other bound pods with the slice label. The anti-affinity of slices keeps them out of the domains of these
+  /// pods.
   std::vector<PodPtr> pods_without_tpus = {};
   DomainFailures domain_failures;
   RemovedHosts removed_hosts = {};
@@ -27,7 +28,7 @@ struct PlacementObserved {
 
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
 /// other hosts. Writes a waiting reason on host 0 of the other slices, creates and deletes scouts (scale_up.h), and
-/// ends slices of lower priority (preemption.h), if the options allow it.
+/// preempts slices of lower priority (preemption.h), if the options allow it.
 ///
 /// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
 /// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'

@@ -21,9 +21,10 @@ struct DomainVictims {
   std::vector<const Slice*> slices;
 };
 
-/// Of the occupied candidates, but for `claimed`, the one whose slices are the cheapest to end: all have a lower
-/// priority than `priority`; of the lowest of these priorities; then the fewest hosts; then the latest placement, as
-/// that has lost the least. Absent if each has a pod that is not of a placed slice, or a slice of no lower priority.
+/// The occupied candidate, other than `claimed`, with the cheapest slices to preempt: by the highest of their
+/// priorities, then by the number of hosts; at a tie the ones that were placed last, which lose the least work. All of
+/// them must have a lower priority than `priority`. Absent if every candidate has a pod outside of placed slices, or a
+/// slice of no lower priority.
 [[nodiscard]] std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                                             const RunningSlices& running, std::int32_t priority,
                                                             const std::set<DomainName>& claimed);

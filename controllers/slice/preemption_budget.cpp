@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 128;
 constexpr std::size_t kMaxShownEntry = 64;  ///< Characters.
-/// From the plan to the deletes; the lease of the leader is shorter.
+/// Maximum time from the plan to the deletes; the lease of the leader is shorter.
 constexpr Duration kTimeForDeletes = std::chrono::minutes(1);
 constexpr std::string_view kSeparator = ", ";
 

@@ -37,7 +37,7 @@ struct PreemptionState {
   std::shared_ptr<const PreemptionRecords> records = {};  ///< Null while it does not exist.
 };
 
-/// Of one accelerator.
+/// The budget of one accelerator.
 class PreemptionBudget {
  public:
   PreemptionBudget() = default;
@@ -53,8 +53,8 @@ class PreemptionBudget {
   [[nodiscard]] std::size_t limit() const { return limit_; }
   [[nodiscard]] std::size_t used() const;
   [[nodiscard]] std::size_t left() const;
-  /// When `count` more may be preempted: now, or when enough of those before have expired; absent if there are more
-  /// than the limit.
+  /// When `count` more may be preempted: now, or when enough earlier preemptions have expired; absent if `count`
+  /// exceeds the limit.
   [[nodiscard]] std::optional<Timestamp> when_left(std::size_t count) const;
   /// Why `victims` slices cannot be preempted now, for a waiting reason; empty if they can.
   [[nodiscard]] std::string obstacle(std::size_t victims) const;

@@ -17,7 +17,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// Of a waiting reason, in bytes.
+/// Bytes of the message of a request in a waiting reason.
 constexpr std::size_t kMaxMessage = 200;
 /// Of nodes that GKE provisions for requests of kQueuedClass.
 constexpr std::string_view kQueuedTaint = "cloud.google.com/gke-queued";
@@ -46,7 +46,7 @@ void read_conditions_of(view::Value value, ProvisioningRequestView& request) {
   });
 }
 
-/// When it counts as unsuccessful, or is over if it ended.
+/// When the request counts as unsuccessful or, if it has ended, may be replaced.
 Timestamp due_at(const ProvisioningRequestView& request, Timestamp now, const ScaleUpOptions& options) {
   const Timestamp created = request.created.value_or(now);
   return std::max(created, request.changed.value_or(created)) + options.timeout;
@@ -141,7 +141,7 @@ class RequestPlanner {
     const bool ended = !request.ended.empty();
     const Timestamp due = due_at(request, now_, options_);
     const bool is_wanted = wanted_.contains(slice);
-    // An ended request is kept until it is due, though its slice may lack no domain for a while.
+    // An ended request is kept until it is due, even while its slice lacks no domain.
     const bool is_over = ended ? now_ >= due || found == by_slice_.end() : !is_wanted;
     if (!is_first || is_over || request.provisioning_class != options_.provisioning_class) {
       plan_.deletes.push_back(remove(kProvisioningRequests, request));
@@ -195,7 +195,7 @@ class RequestPlanner {
     for (const WaitingSlice* waiting : missing) create(*waiting);
   }
 
-  /// The template first: a request whose template does not exist fails.
+  /// Creates the PodTemplate; a later plan creates the request, which would fail without it.
   void create(const WaitingSlice& waiting) {
     bounds_.count(waiting);
     const auto found = templates_.find(waiting.slice->key);
@@ -221,7 +221,7 @@ class RequestPlanner {
   std::set<ObjectKey> requested_;  ///< Slices with a request, which may be terminating.
   std::map<ObjectKey, const MetadataView*> templates_;
   std::vector<const ProvisioningRequestView*> unsuccessful_;  ///< Without those that ended. The oldest is last.
-  std::optional<Timestamp> next_unsuccessful_;                ///< When the next request is.
+  std::optional<Timestamp> next_unsuccessful_;                ///< When the next request becomes unsuccessful.
   ScoutPlan plan_;
 };
 

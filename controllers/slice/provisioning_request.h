@@ -51,7 +51,7 @@ struct ProvisioningState {
 /// The accelerator of a request or template of ours, which is the key of its reconciler; empty for others.
 [[nodiscard]] std::string accelerator_of_request(const StringMap& annotations);
 
-/// Nodes that do not exist yet may come for it. Of a provisioned request, until it counts as unsuccessful.
+/// Whether nodes may still be added for the request; if it is provisioned, until it counts as unsuccessful.
 [[nodiscard]] bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now,
                                    const ScaleUpOptions& options);
 /// The slice for which a request or template asks, from its annotations.

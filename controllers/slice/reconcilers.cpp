@@ -105,9 +105,9 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   PlacementObserved seen;
   seen.accelerator = input.key.name;
   seen.now = input.now;
-  // Without a gated pod or a scout there is nothing to decide, so pods and nodes are not read.
   if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(input.key.name);
   if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(input.key.name);
+  // Without a gated pod or a scout there is nothing to place, so pods and nodes are not read.
   if (!indexes_.waiting_pods_by_accelerator.lookup(input.key.name).empty()) {
     seen.pods = indexes_.pods_by_accelerator.lookup(input.key.name);
     std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");

@@ -46,7 +46,7 @@ struct AutoscalerStores {
   std::optional<runtime::Index<ProvisioningRequestView>> requests = {};  ///< By accelerator; likewise:
   std::optional<runtime::Index<MetadataView>> templates = {};
 };
-/// Null where no slices are preempted.
+/// The store of the preemption ConfigMap; a null pointer if preemption is off.
 using PreemptionStore = runtime::Store<PreemptionRecords>;
 /// Index functions of the last two of AutoscalerStores.
 [[nodiscard]] std::optional<std::string> request_accelerator(const ProvisioningRequestView& request);

@@ -21,8 +21,8 @@ constexpr Duration kAutoscalerCheck = std::chrono::minutes(1);
 /// Cluster autoscalers ignore pods with a lower priority (--expendable-pods-priority-cutoff).
 constexpr std::int32_t kLowestPriority = -10;
 
-/// The domains where a scout could run now. They do not help the slice, which waits: broken, partly in use, or not
-/// enough for its gang. At most kMaxAvoidedDomains.
+/// Domains in which kube-scheduler could place a scout now, although they do not help the waiting slice: broken, partly
+/// in use, or too few for its gang. At most kMaxAvoidedDomains.
 std::vector<std::string> avoided_domains(const NodeRequirements& requirements, Inventory& inventory) {
   std::vector<std::string> avoided;
   for (std::string& domain : inventory.domains(requirements.topology_key)) {
@@ -59,7 +59,7 @@ class ScoutPlanner {
   }
 
  private:
-  /// Nothing is asked for slices that wait for something else, or do not want it.
+  /// False for slices that wait for something other than nodes, or whose workload opted out.
   [[nodiscard]] bool wants_scout(const WaitingSlice& waiting) const {
     const ScaleUp mode = scale_up_of(waiting, options_);
     return mode == ScaleUp::kScout || (mode == ScaleUp::kAuto && has_autoscaler_);
@@ -71,7 +71,7 @@ class ScoutPlanner {
     return wants_scout(waiting) || (scale_up_of(waiting, options_) == ScaleUp::kAuto && !scout.node_name.empty());
   }
 
-  /// It avoids a domain that has been removed: the autoscaler could not add that again.
+  /// The scout excludes a domain that was removed since: the autoscaler could not add that domain again for it.
   [[nodiscard]] bool avoids_removed_domain(const PodView& scout, const std::string& topology_key) {
     if (!scout.node_name.empty() || scout.annotation(tpu::kScoutAvoids).empty()) return false;
     return std::ranges::any_of(split(scout.annotation(tpu::kScoutAvoids), ','), [&](const std::string& domain) {
@@ -79,13 +79,13 @@ class ScoutPlanner {
     });
   }
 
-  /// Its nodes are given to another slice.
+  /// Another slice uses the scout's node.
   [[nodiscard]] bool is_node_used(const PodView& scout) const {
     const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
     return use != nullptr && !use->user.empty() && !use->reserved;
   }
 
-  /// The domain that came is whole, and counts as free for others or for the slice's gang: the slice lacks one more.
+  /// The scout's domain is complete and free or reserved, and still the slice lacks a domain: it needs another one.
   [[nodiscard]] bool is_domain_complete(const PodView& scout, const NodeRequirements& requirements) {
     const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
     if (use == nullptr) return false;
@@ -97,7 +97,7 @@ class ScoutPlanner {
                                [](const NodeUse* each) { return each->user.empty() || each->reserved; });
   }
 
-  /// It has a node for so long that the other nodes of the domain will not come.
+  /// The scout has had a node for so long that the other nodes of its domain will not be added.
   [[nodiscard]] bool has_timed_out(const PodView& scout) {
     if (scout.node_name.empty() || !scout.created) return false;
     const Timestamp due = *scout.created + 2 * options_.timeout;
@@ -219,7 +219,7 @@ class ScoutPlanner {
   std::map<ObjectKey, PodPtr> kept_;            ///< By slice.
   std::set<ObjectKey> ending_;                  ///< Slices whose scout is being deleted; its name is not free.
   std::vector<PodPtr> unsuccessful_;            ///< The oldest is last.
-  std::optional<Timestamp> next_unsuccessful_;  ///< When the next scout is.
+  std::optional<Timestamp> next_unsuccessful_;  ///< When the next scout becomes unsuccessful.
   ScaleUpBounds bounds_;
   std::map<const NodeRequirements*, std::vector<std::string>> avoided_;
   ScoutPlan plan_;

@@ -13,7 +13,7 @@ namespace tpuslice::slice {
 /// Whether more may be created.
 enum class Room : std::uint8_t {
   kYes,
-  kNotYet,  ///< Once one more is unsuccessful.
+  kNotYet,  ///< Not before another one is unsuccessful.
   kNo,
 };
 

@@ -32,7 +32,7 @@ Json node_affinity(const PodView& pod, const std::string& topology_key, const st
     const bool none = !terms.is_array() || terms.empty();
     if (none) terms = Json::array({Json::object()});
     for (Json& term : terms) {
-      if (term.empty() && !none) continue;  // It matches nothing.
+      if (term.empty() && !none) continue;  // An empty term matches no node.
       term["matchExpressions"].push_back({{"key", topology_key}, {"operator", "NotIn"}, {"values", avoided}});
     }
   }

@@ -25,7 +25,7 @@ enum class Start : std::uint8_t {
   kTogether,        ///< Never.
   kFirstHostFirst,  ///< At once: the slice's controller creates the others once host 0 has a node.
   kFirstHostAlone,  ///< If no other host is created for a while: their controller may wait for host 0.
-  kHostByHost,      ///< Likewise; once all hosts exist, the slice is torn down like one that was placed whole.
+  kHostByHost,      ///< Likewise; once all hosts exist, losing one tears the slice down.
 };
 
 struct Slice {

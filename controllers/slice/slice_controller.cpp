@@ -34,7 +34,7 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     store->add_listener([removed_hosts, indexes](const PodPtr& before, const PodPtr& after) {
       if (!is_removal_of_succeeded_host(before, after)) return;
       const ObjectKey slice = slice_key(*before);
-      // A slice that has finished is not planned again.
+      // Not recorded for a slice without live pods, which has finished.
       const auto live = indexes.pods_by_slice.lookup(slice.to_string());
       if (std::ranges::none_of(live, [](const PodPtr& pod) { return is_live(*pod); })) return;
       removed_hosts->record(slice, *host_index(*before), before->uid);

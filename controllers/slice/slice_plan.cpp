@@ -84,12 +84,12 @@ class SlicePlanner {
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
 
-  /// Its pods are being deleted for a slice of higher priority (placement_plan.h), which is counted and said there.
+  /// Its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
   [[nodiscard]] bool was_preempted() const {
     return std::ranges::any_of(slice_.terminating, [](const PodPtr& pod) { return pod->preempted; });
   }
 
-  /// The deletes may have been interrupted.
+  /// Deletes the remaining pods, since the deletes of a preemption may have been interrupted.
   void complete_preemption() {
     for (const PodPtr& pod : slice_.started()) {
       write(delete_pod(*pod));
@@ -124,8 +124,8 @@ class SlicePlanner {
     return std::nullopt;
   }
 
-  /// Pods that were not tried by kube-scheduler yet do not count, nor those that wait for something else than the
-  /// domain (unschedulable.h). Another pod that our stores do not show may use the domain.
+  /// Ignores pods that kube-scheduler has not tried yet, and those that wait for something other than nodes of the
+  /// domain (unschedulable.h). A pod that our stores do not hold may use the domain.
   std::optional<Failure> find_unscheduled_pod() {
     if (options_.scheduling_timeout <= Duration::zero()) return std::nullopt;
     std::size_t without_node = 0;
@@ -211,7 +211,8 @@ class SlicePlanner {
                     count == 1 ? "is" : "are", domain.empty() ? "without a domain" : "to " + domain);
   }
 
-  /// Of a slice that was placed host by host: once all hosts exist, the loss of one is the loss of the slice.
+  /// For a slice placed host by host: records the members once all hosts exist; from then on, losing one breaks the
+  /// slice.
   void complete_members() {
     if (slice_.start != Start::kHostByHost || !slice_.has_all_hosts()) return;
     const std::string members = members_of(slice_);
@@ -222,7 +223,7 @@ class SlicePlanner {
     }
   }
 
-  /// Of a placed slice: why kube-scheduler has not found a node for a pod, on the first such pod.
+  /// For a placed slice: writes on the first pod without a node why kube-scheduler has not found one.
   void update_waiting_reason() {
     write_first_reason(placed_at(slice_) + options_.waiting_reason_delay, [](const PodView& pod) {
       if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
@@ -238,8 +239,8 @@ class SlicePlanner {
     });
   }
 
-  /// Of a slice without gates: what holds a pod back, on the first such pod. If some pods are gated, the placement
-  /// gives one of them a reason.
+  /// For a slice without gates: writes on the first pod that waits what it waits for. If some pods are gated, the
+  /// placement plan writes a reason on one of them.
   void explain_ungated_pods() {
     if (slice_.size < 2) return;
     const std::vector<PodPtr> live = slice_.live();
@@ -264,7 +265,7 @@ class SlicePlanner {
                fmt::format("Slice {} waits: {}", short_name(slice_), reason), std::nullopt});
   }
 
-  /// Where the pods are that have a node: "node pool a"; empty if none has.
+  /// The domain of the first pod that has a node: "node pool a"; empty if none has.
   [[nodiscard]] std::string held_domain() const {
     for (const PodPtr& pod : slice_.started()) {
       const auto node = seen_.nodes.find(pod->node_name);

@@ -13,14 +13,14 @@
 namespace tpuslice::slice {
 namespace {
 
-/// Of the nodes of other domains, which a placed pod does not select.
+/// Reasons of nodes of other domains, which a placed pod does not select.
 constexpr std::array<std::string_view, 2> kOtherNodes = {"didn't match Pod's node affinity/selector",
                                                          "didn't satisfy plugin(s) [NodeAffinity]"};
-/// What plugins add about their attempts to help.
+/// Texts that scheduler plugins append about preemption and resource claims.
 constexpr std::array<std::string_view, 2> kAdditions = {"no new claims to deallocate", "preemption: "};
 constexpr std::string_view kInsufficient = "Insufficient ";
 
-/// Parts of kube-scheduler's reasons that no choice of a domain changes.
+/// Parts of kube-scheduler's reasons that another domain would not change.
 constexpr std::array<std::string_view, 8> kTemporary = {
     "persistentvolumeclaim", "PersistentVolumeClaim", "ephemeral volume",          "Too many pods", "free ports",
     "resourceclaim",         "resource claim",        "cannot allocate all claims"};

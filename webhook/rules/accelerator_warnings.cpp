@@ -15,7 +15,7 @@ namespace tpuslice::webhook {
 namespace {
 
 constexpr std::size_t kMaxWarnings = 4;
-/// With the longest path, a warning has less than 256 bytes, where the API server cuts it.
+/// Keeps a warning with the longest path below 256 bytes, where the API server cuts it.
 constexpr std::size_t kMaxNameLength = 40;
 /// Of a pod template: spec.replicatedJobs[0].template.spec.template has 6.
 constexpr int kMaxDepth = 8;

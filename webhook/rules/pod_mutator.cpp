@@ -143,8 +143,8 @@ std::string topology_key_of(const Json& pod, const SliceIdentity& identity, cons
   return key.empty() ? options.topology_key : key;
 }
 
-/// Pods of an unknown accelerator (LeaderWorkerSet) stay together only where the user says so: its slices may be
-/// anything.
+/// Pods of an accelerator that is not in the catalog (LeaderWorkerSet) get affinities only if a topology key is named:
+/// whether their slices are values of the default key is unknown.
 bool needs_affinity(const Json& pod, const SliceIdentity& identity, bool is_default_key) {
   if (!identity.multi_host()) return false;
   return tpu::unknown_accelerator(pod).empty() || !identity.topology_key.empty() || !is_default_key;
@@ -241,7 +241,7 @@ Status mutate_well_formed(PodDraft& pod, const MutationOptions& options) {
   try {
     return mutate(pod, options);
   } catch (const Json::exception& error) {
-    // A field of a type that the API server would have refused.
+    // A field has a JSON type that the API server would have refused.
     return Error::invalid_argument("pod is malformed: {}", error.what());
   }
 }

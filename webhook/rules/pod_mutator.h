@@ -20,7 +20,7 @@ struct MutationOptions {
   /// occupies all nodes that have the value of its nodes for its key, so a key with few values would occupy a cluster.
   std::set<std::string, std::less<>> topology_keys = {};
   /// Pods of multi-host slices get the scheduling gate, which the slice controller removes; unless they have the
-  /// annotation tpuslice.dev/gating: off, another schedulerName, or a schedulingGroup.
+  /// annotation tpuslice.dev/gating: off, another schedulerName, a schedulingGroup or a workloadRef.
   bool gate = false;
   /// Also injects the environment of GKE's device plugin (tpu/device_env.h), for clusters whose device plugin sets
   /// none.

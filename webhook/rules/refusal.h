@@ -1,4 +1,4 @@
-// Refusal: why a controller does not carry a spec out, where admission did not refuse it.
+// Refusal: why a controller does not act on a spec that no webhook has validated.
 #pragma once
 
 #include <vector>

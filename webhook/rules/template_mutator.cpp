@@ -22,7 +22,7 @@ std::int64_t indexed_pods(const Json& job) {
   return at_once && indexed && !bool_at(job, {"spec", "manualSelector"}) ? completions : 0;
 }
 
-/// The identity of other Jobs' pods contains the Job's uid, which does not exist yet.
+/// Only Jobs of JobSets: the identity of other Jobs' pods contains the Job's uid, which does not exist yet.
 bool has_stable_identity(const Json& job) {
   return !string_at(job, {"metadata", "name"}).empty() && !string_at(job, {"metadata", "namespace"}).empty() &&
          !string_at(job, {"spec", "template", "metadata", "labels", tpu::kJobSetName}).empty();

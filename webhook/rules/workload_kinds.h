@@ -19,11 +19,11 @@ namespace tpuslice::webhook {
 
 /// What upstream's own webhook adds to the pods of a kind; ours does it where our controller serves the kind.
 struct PodSteps {
-  /// Before the identity is read: what it depends on.
+  /// Runs before the identity is read, and sets what the identity depends on.
   Status (*prepare)(PodDraft& pod);
   /// Corrects the identity for pods of our controller.
   void (*adjust)(const Json& pod, tpu::SliceIdentity& identity);
-  /// After everything else. `identity` is null for a pod that is not a host of a slice.
+  /// Runs after everything else. `identity` is null for a pod that is not a host of a slice.
   Status (*complete)(PodDraft& pod, const tpu::SliceIdentity* identity, const MutationOptions& options);
 };
 
@@ -39,7 +39,7 @@ struct WorkloadKind {
   std::vector<UnsupportedField> (*unsupported_fields)(const Json& object) = nullptr;  ///< Null: all are supported.
   std::vector<std::string> (*warn)(const Json& object, const Json* old) = nullptr;
 
-  // Pods. Kinds whose pods belong to their children have none of this: those of a RayJob are pods of its RayCluster.
+  // Pods. Not set for kinds whose children have the pods: those of a RayJob are pods of its RayCluster.
   std::string_view pod_label = {};  ///< Its value is the workload's name; empty: pods are found by their controller.
   std::string_view uid_label = {};  ///< Its value is the workload's uid; empty: pods have no such label.
   bool uid_in_template = false;     ///< Our controller annotates its pod templates with tpuslice.dev/workload-uid.

@@ -16,7 +16,7 @@ namespace tpuslice::http {
 inline constexpr std::uint32_t kMaxHead = 256U << 10U;  ///< Bytes of status line and headers.
 inline constexpr int kMaxInterim = 16;                  ///< Interim answers to a request.
 
-/// Whether a body with these headers is packed.
+/// Whether a body with these headers is compressed with gzip.
 [[nodiscard]] inline bool is_gzip(const Headers& headers) {
   const std::string* encoding = find_header(headers, "content-encoding");
   return encoding != nullptr && to_lower(*encoding) == "gzip";

@@ -24,7 +24,7 @@ class BlockingConnection::Impl {
  public:
   Impl() : context_(asio::ssl::context::tls_client) {}
 
-  /// Before everything else.
+  /// Configures TLS. Called first.
   Status set_up(const BlockingOptions& options) {
     SSL_CTX* context = context_.native_handle();
     RETURN_IF_ERROR(require_modern_tls(context));
@@ -57,7 +57,7 @@ class BlockingConnection::Impl {
 
   Status open(const std::string& path) {
     send("GET " + path, {}, {});
-    beast::http::read_header(*stream_, buffer_, watch_);  // leaves the watch itself to read()
+    beast::http::read_header(*stream_, buffer_, watch_);  // The body is left to read().
     if (watch_.get().result_int() == 200) return {};
     return Error::unavailable("GET {}: status {}", path, watch_.get().result_int());
   }

@@ -8,7 +8,7 @@ namespace tpuslice::http {
 namespace {
 
 constexpr Duration kMaxIdle = std::chrono::seconds(60);
-/// Then the next connection may reach another of several API servers, one that was restarted meanwhile.
+/// Connections are replaced after this time, so that they spread over all API servers again after one has restarted.
 constexpr Duration kMaxAge = std::chrono::minutes(10);
 
 }  // namespace

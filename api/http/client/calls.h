@@ -15,8 +15,8 @@ class Calls {
   /// Errors: InvalidArgument for certificates and keys that cannot be used.
   static Result<std::unique_ptr<Calls>> make(const std::shared_ptr<Connector>& connector);
 
-  /// Errors: as Transport::call. A call on a kept connection that the server had just closed is repeated once, if the
-  /// server cannot have acted upon it or would answer the same.
+  /// Errors: as Transport::call. On a kept connection that the server closed before it answered, a GET, or a request
+  /// that was not sent completely, is sent once more.
   Result<Response> call(const Call& call) TPUSLICE_EXCLUDES(mutex_);
   /// Errors: as Transport::open.
   Result<std::unique_ptr<Stream>> open(const Call& call) TPUSLICE_EXCLUDES(mutex_);

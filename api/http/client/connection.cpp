@@ -63,7 +63,7 @@ Status Connection::ask_for_tunnel(const Call& call) {
   if (!problem) beast::http::read(*socket_, buffer_, parser, problem);
   if (problem) return error_of(problem, call);
   const unsigned status = parser.get().result_int();
-  // They would be read as if they had come through TLS.
+  // Bytes that the proxy sent too early would be read as if they had come through TLS.
   if (buffer_.size() > 0) {
     return Error::unavailable("{}: the proxy {} sent bytes before TLS", call.what, connector_.proxy->origin());
   }
@@ -110,7 +110,8 @@ std::optional<Failure> Connection::exchange(const Call& call, Response& response
 
 bool Connection::read_answer(const Call& call, Response& response, Socket::ErrorCode& problem) {
   std::optional<beast::http::response_parser<beast::http::string_body>> parser;
-  // Apart from the body, as Beast forgets a length that is over the limit when it reads on at once.
+  // Head and body are read separately: when Beast reads both at once, it loses the error of a Content-Length over the
+  // limit.
   const bool answered =
       read_head(*socket_, buffer_, call.method == "HEAD", connector_.options.max_response, parser, response, problem);
   if (!problem) beast::http::read(*socket_, buffer_, *parser, problem);
@@ -142,7 +143,7 @@ Error Connection::error_of(const Socket::ErrorCode& problem, const Call& call) c
   if (call.stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", call.what);
   if (problem == beast::http::error::body_limit) return too_long(call);
   if (problem == boost::system::errc::timed_out && clock_.now() < call.until) {
-    return Error::of(ErrorCode::kTimeout, "{}: nothing was heard for {} s", call.what,
+    return Error::of(ErrorCode::kTimeout, "{}: no bytes received for {} s", call.what,
                      std::chrono::duration_cast<std::chrono::seconds>(connector_.options.idle_timeout).count());
   }
   if (problem == boost::system::errc::timed_out) {

@@ -39,16 +39,16 @@ class Connection {
 
   /// For an answer that is read elsewhere (response_stream.h): writes `call`, within its limits.
   [[nodiscard]] Socket::ErrorCode write(const Call& call);
-  /// What `problem` means; `unsent`: that of write(); `answered`: whether any byte of an answer came.
+  /// The failure for `problem`. `unsent`: the error of write(). `answered`: some bytes of a response were received.
   [[nodiscard]] Failure failure_of(const Call& call, const Socket::ErrorCode& problem, const Socket::ErrorCode& unsent,
                                    bool answered) const;
   [[nodiscard]] Socket& socket() { return *socket_; }
   [[nodiscard]] boost::beast::flat_buffer& buffer() { return buffer_; }
 
-  /// The server lets it be used again.
+  /// The server keeps the connection open for another request.
   [[nodiscard]] bool kept() const { return kept_; }
   [[nodiscard]] Instant opened() const { return opened_; }
-  /// The server has closed it since.
+  /// The server has closed the connection since the last response.
   [[nodiscard]] bool stale() const { return buffer_.size() > 0 || socket_->readable(); }
 
  private:

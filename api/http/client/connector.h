@@ -20,7 +20,7 @@ struct Connector {
   std::string expected_host;  ///< In the certificate.
   std::optional<Identity> identity;
   Mutex mutex;
-  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was.
+  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was refused.
 
   [[nodiscard]] std::string take_refused();
 };
@@ -29,10 +29,10 @@ struct Connector {
 /// Errors: InvalidArgument.
 Status configure_tls(SSL_CTX* context, Connector& connector);
 
-/// Keepalive, user timeout and no delay. What the system refuses is left as it was.
+/// Sets keepalive, TCP_USER_TIMEOUT and TCP_NODELAY. Options that the system rejects are ignored.
 void set_socket_options(int fd, const TransportOptions& options);
 
-/// The error of a request for which no certificate of the server was good enough. `what` begins its message.
+/// The error of a request that failed because the certificate of the server was refused. `what` begins its message.
 [[nodiscard]] Error refused_certificate(std::string_view what, std::string_view why, const Connector& connector);
 
 }  // namespace tpuslice::http

@@ -13,8 +13,8 @@ struct Failure {
   bool lost = false;    ///< The connection broke before anything of an answer came.
 };
 
-/// A kept connection may have been closed by the server just before we used it. Sent again is only what the server
-/// cannot have acted upon, or would answer the same.
+/// The server may close a kept connection just before it is used. A request is sent again only if the server cannot
+/// have acted on it, or if it is a GET.
 [[nodiscard]] inline bool may_repeat(const Failure& failure, std::string_view method) {
   return failure.lost && (failure.unsent || method == "GET");
 }

@@ -20,7 +20,7 @@ class Gunzip {
   Gunzip(const Gunzip&) = delete;
   Gunzip& operator=(const Gunzip&) = delete;
 
-  /// Appends to `out` what comes of `bytes`, until `out` has `limit` bytes, and removes from `bytes` what was used.
+  /// Decompresses `bytes` and appends to `out` until it has `limit` bytes; removes the consumed input from `bytes`.
   /// Errors: kDamaged, after which nothing more can be unpacked.
   std::optional<GunzipProblem> unpack(std::string_view& bytes, std::size_t limit, std::string& out);
   /// The end of the packed body was reached.

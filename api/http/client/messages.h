@@ -1,4 +1,4 @@
-// Between our requests and replies and Beast's. Private to this folder.
+// Conversion between our requests and replies and those of Beast. Private to this folder.
 #pragma once
 
 #include <boost/beast/http.hpp>

@@ -34,7 +34,7 @@ class NetworkTransport final : public Transport {
     const std::optional<Instant> entered = parallel_.enter(until, stop);
     if (!entered) {
       if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", describe(request));
-      return Error::of(ErrorCode::kTimeout, "{}: {} other requests were under way all the time", describe(request),
+      return Error::of(ErrorCode::kTimeout, "{}: not sent in time: {} other requests in flight", describe(request),
                        parallel_.limit());
     }
     Result<Response> response = guarded([&] { return call_now(request, until, stop); });
@@ -47,7 +47,7 @@ class NetworkTransport final : public Transport {
     return guarded([&] { return open_now(request, until, stop); });
   }
 
-  /// That certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
+  /// Checks that certificates and keys are usable, before anything is sent. Errors: InvalidArgument.
   Status check() {
     const auto calls = Calls::make(make_connector(std::nullopt, options_.ca));
     return calls ? Status() : Status(calls.error());
@@ -110,7 +110,7 @@ class NetworkTransport final : public Transport {
     return Call{describe(request), request.method, std::move(text), until, stop, request.may_send};
   }
 
-  /// Head and body of a request. Errors: InvalidArgument for what would be read as another header.
+  /// Head and body of a request. Errors: InvalidArgument for a line break, which would start another header.
   Result<std::string> text_of(const Request& request, const std::optional<std::string>& token) const {
     const bool absolute = proxy_ && !server_.tls();
     std::string out = fmt::format("{} {}{}{} HTTP/1.1\r\n", request.method, absolute ? server_.origin() : std::string(),

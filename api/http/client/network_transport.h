@@ -43,8 +43,9 @@ struct TransportOptions {
 
 /// Connects on first use. Error codes are those of Transport; a refused certificate is Unavailable with the reason.
 ///
-/// At most once, but for what a server that had closed a kept connection meanwhile cannot have acted upon, or would
-/// answer the same: that is sent once more.
+/// Sends each request at most once, with two exceptions: a GET, or a request that was not sent completely, is sent once
+/// more if the server closed a kept connection before it answered; any request is sent once more after a 401
+/// (TransportOptions::bearer).
 ///
 /// The process ignores SIGPIPE from here on.
 ///

@@ -15,19 +15,19 @@ namespace beast = boost::beast;
 
 constexpr Duration kMaxWait = std::chrono::hours(24);
 constexpr std::size_t kReadSize = 16U << 10U;  ///< A TLS record.
-/// Beast takes boost::none for a limit of zero where the length is known.
+/// Not boost::none, which Beast takes for a limit of zero if the length is known.
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-/// Of a body of "Content-Encoding: gzip".
+/// State of the decompression of a body with "Content-Encoding: gzip".
 struct ResponseStream::Packing {
   Gunzip gunzip;
   std::string bytes;  ///< Not unpacked yet.
   bool any = false;   ///< Some bytes have come.
 };
 
-/// The body as Beast parses it, and what of it is not handed out yet.
+/// The body as Beast parses it, and its bytes that were not returned yet.
 class ResponseStream::Body {
  public:
   using Parser = beast::http::response_parser<beast::http::buffer_body>;
@@ -74,7 +74,7 @@ class ResponseStream::Body {
 
   /// The server ended the body as it should.
   [[nodiscard]] bool done() const { return parser_->is_done(); }
-  /// Of a body that is packed: its end was reached.
+  /// False if a compressed body ended before its end was decompressed.
   [[nodiscard]] bool unpacked() const { return !packing_ || !packing_->any || packing_->gunzip.done(); }
 
  private:
@@ -137,7 +137,7 @@ Result<std::string> ResponseStream::read(Duration wait, std::stop_token stop) {
       if (body_->unpacked()) return end_of_stream();
       return Error::unavailable("{}: the compressed body is damaged", what_);
     }
-    // Bytes may have come that are none of the body.
+    // The bytes received may not contain any of the body, such as a chunk header.
     if (!problem && wait_is_over) return out;
     if (!problem) body_->fill(socket, problem);
     if (problem) return without_bytes(problem, stop);
@@ -151,7 +151,7 @@ Result<std::string> ResponseStream::without_bytes(const Socket::ErrorCode& probl
   const bool timed_out = problem == boost::system::errc::timed_out;
   if (timed_out && clock_.now() < heard_ + idle_timeout) return std::string();
   if (timed_out) {
-    return Error::of(ErrorCode::kTimeout, "{}: nothing was heard for {} s", what_,
+    return Error::of(ErrorCode::kTimeout, "{}: no bytes received for {} s", what_,
                      std::chrono::duration_cast<std::chrono::seconds>(idle_timeout).count());
   }
   const std::string& tls = connection_->socket().tls_problem();

@@ -12,8 +12,8 @@
 
 namespace tpuslice::http {
 
-/// Without a thread or a buffer of its own: what its reader does not read stays in the socket, so that TCP slows the
-/// server down.
+/// Has no thread and receives only in read(): bytes that are not read stay in the socket, so that TCP flow control
+/// slows the server down.
 class ResponseStream final : public Stream {
  public:
   /// `connector` is the one of `connection`, which is used for nothing else from here on. `what` begins the message of

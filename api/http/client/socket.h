@@ -45,8 +45,8 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  /// From here on: no wait lasts beyond `until`, and none longer than `idle`. After `until` nothing is read or written,
-  /// though there may be bytes; with `polls` those that have arrived are read.
+  /// Limits all later operations: no wait lasts beyond `until` or longer than `idle`. After `until` they time out, even
+  /// if bytes are available; with `polls`, available bytes are still read.
   void set_limits(Instant until, Duration idle, bool polls = false);
 
   ErrorCode connect(const Address& address);
@@ -80,9 +80,9 @@ class Socket {
     return or_throw([&](ErrorCode& problem) { return write_some(buffers, problem); });
   }
 
-  /// Ends what the socket's thread waits for, and all it does later. From any thread, until it is destroyed.
+  /// Makes the current and all later operations fail. May be called from any thread until the socket is destroyed.
   void interrupt() TPUSLICE_EXCLUDES(mutex_);
-  /// There is something to read, which where nothing is expected can only be the end.
+  /// Whether a read would return at once. On an idle connection this means that the server has closed it.
   [[nodiscard]] bool readable() const;
   [[nodiscard]] int descriptor() const { return fd_; }
   /// The last TLS error; empty without one.

@@ -34,7 +34,7 @@ Result<Tcp::endpoint> parse_endpoint(const std::string& address) {
   if (host == "localhost") host = "127.0.0.1";
   boost::system::error_code bad;
   const auto parsed = asio::ip::make_address(host, bad);
-  if (bad) return Error::invalid_argument("address \"{}\": \"{}\" is no IP address", address, host);
+  if (bad) return Error::invalid_argument("address \"{}\": \"{}\" is not an IP address", address, host);
   return Tcp::endpoint(parsed, *port);
 }
 
@@ -125,8 +125,8 @@ class BeastServer final : public Server {
     }
   }
 
-  /// The right to accept the next connection. Asio destroys a handler, and with it this object, when it has no memory
-  /// for the connection; the server then accepts again.
+  /// Deleter of AcceptLoop. Asio destroys a pending handler, and the AcceptLoop in it, when it has no memory for the
+  /// connection; the deleter then continues the accept loop.
   struct AcceptAgain {
     void operator()(BeastServer* server) const { server->accept_again(); }
   };
@@ -176,7 +176,7 @@ class BeastServer final : public Server {
     // If no connection can be closed for it, the socket is closed at the end of the scope.
     if (!core_->sessions.add(session, remote.address().to_string(), limits)) return;
     session->start();
-    if (core_->stopping) session->drain();  // stop() may have looked before it was there.
+    if (core_->stopping) session->drain();  // stop() may have listed sessions before this was added.
   }
 
   std::shared_ptr<asio::ssl::context> tls() const {

@@ -18,7 +18,7 @@ using ErrorCodeOfIo = boost::system::error_code;
 using PlainStream = beast::tcp_stream;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
-/// A client that has its reply may not read any more, and then never answers the TLS close_notify.
+/// A client may stop reading once it has its reply, and then never answers the TLS close_notify.
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(500);
 constexpr Duration kStreamPoll = std::chrono::seconds(5);
 constexpr std::size_t kReadAhead = 8192;

@@ -59,14 +59,14 @@ class SessionRegistry {
     std::size_t per_peer = 0;
   };
 
-  /// Ends the session that is idle, or reads, for the longest time if a limit is reached: of this peer if it is that
-  /// for a peer. False if all are busy.
+  /// If a limit is reached, closes the session that has been idle for the longest time or, if none is idle, reading for
+  /// the longest time: a session of this peer if its own limit is reached. False if all of them are busy.
   [[nodiscard]] bool add(const std::shared_ptr<Session>& session, const std::string& peer, const Limits& limits)
       TPUSLICE_EXCLUDES(mutex_);
-  /// Ends the session that reads for the longest time, if that is more than `time`. Looks for it 20 times a second at
-  /// most, however often it is called.
+  /// Closes the session that has been reading for the longest time, if that is more than `time`. Searches at most 20
+  /// times a second, however often it is called.
   void end_slow_reader(Duration time) TPUSLICE_EXCLUDES(mutex_);
-  /// The first that the destructor of a session calls.
+  /// The destructor of a session calls this first.
   void remove(const Session* session) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const TPUSLICE_EXCLUDES(mutex_);
   /// Returns when all sessions have ended, or after `wait`.
@@ -78,8 +78,8 @@ class SessionRegistry {
     std::string peer;
   };
 
-  /// The first in the order of `rank` of the sessions of a peer, or of all if it is empty, that are not busy; null if
-  /// all are. It may be in its destructor, which waits in remove().
+  /// The first session by `rank` among those of `peer` (empty: all) that are not busy; null if all are busy. It may be
+  /// in its destructor, which then waits in remove().
   template <typename Rank>
   [[nodiscard]] const Session* first_by(const Rank& rank, const std::string& peer) const TPUSLICE_REQUIRES(mutex_);
   void remove_locked(const Session* session) TPUSLICE_REQUIRES(mutex_);
@@ -94,7 +94,7 @@ class SessionRegistry {
 /// Bytes of the request bodies in memory. Thread-safe.
 class BodyBudget {
  public:
-  /// No peer may use more than a quarter. A larger body counts as one.
+  /// One peer may use at most a quarter; a larger body counts as a quarter.
   explicit BodyBudget(std::size_t bytes) : bytes_(bytes), of_peer_(bytes / 4) {}
 
   /// False if there is no room now.

@@ -53,13 +53,13 @@ Result<std::string> subject_alternative_names(const CertificateRequest& request)
   std::string out;
   for (const std::string& name : request.dns_names) {
     if (name.empty() || name.find_first_of(",:\n ") != std::string::npos) {
-      return Error::invalid_argument("certificate: \"{}\" is no DNS name", name);
+      return Error::invalid_argument("certificate: \"{}\" is not a DNS name", name);
     }
     out += (out.empty() ? "DNS:" : ",DNS:") + name;
   }
   for (const std::string& address : request.ip_addresses) {
     if (!is_ipv4(address) && !is_ipv6(address)) {
-      return Error::invalid_argument("certificate: \"{}\" is no IP address", address);
+      return Error::invalid_argument("certificate: \"{}\" is not an IP address", address);
     }
     out += (out.empty() ? "IP:" : ",IP:") + address;
   }

@@ -66,7 +66,7 @@ std::size_t number_of_slices(const std::vector<Holder>& pods) {
 
 Json patch_of_template(const Holder& holder) { return template_patch(holder.kept); }
 
-/// A pod that is only tried: accepted in a namespace that enforces the Pod Security Standard "restricted".
+/// A pod for dry-run creates. Accepted in a namespace that enforces the Pod Security Standard "restricted".
 Json probe_pod(const std::string& namespace_name) {
   const Json container = {
       {"name", "probe"},
@@ -268,7 +268,7 @@ bool Drain::new_pods_lose_the_gate(const std::stop_token& stop) {
     if (attempt > 0) pause(options_.steps.retry, stop);
     const auto accepted = api_.writer.create(kPods, pod, {.dry_run = true}, stop);
     if (accepted && !gated_pod(*accepted)) return true;
-    if (!accepted) api_.log.warn("pod not tried", {{"error", accepted.error().message()}});
+    if (!accepted) api_.log.warn("dry-run create of a pod failed", {{"error", accepted.error().message()}});
   }
   return false;
 }

@@ -23,7 +23,7 @@ namespace tpuslice::drain {
 struct FinalizerKind {
   ResourceType type;
   std::string_view finalizer;
-  /// A terminating object keeps it: work outside of Kubernetes, which the finalizer waits for, would be lost.
+  /// The finalizer is not removed from a terminating object: the clean-up that it waits for would not be done.
   bool keep_on_terminating = false;
 };
 
@@ -33,7 +33,7 @@ struct Options {
   std::string watch_namespace;                       ///< Of objects with finalizers; empty: all.
   std::vector<FinalizerKind> finalizers;             ///< Of the kinds that the operator served.
   std::string configuration = "tpu-slice-operator";  ///< Name of all admission configurations and policies.
-  /// API servers use a deleted configuration a moment longer, and pods appear meanwhile.
+  /// How long API servers may still use a deleted configuration, so that pods with the gate are created.
   Duration settle = std::chrono::seconds(5);
 };
 
@@ -73,7 +73,8 @@ class Drain {
 
 /// The merge patch that removes our gate from a pod: `kept` are its other gates.
 [[nodiscard]] Json pod_patch(const Json& kept);
-/// The same for a pod template, with the mark that admission is not needed: a pod without gate would need it.
+/// The same for a pod template. Also removes tpuslice.dev/mutated-by, so that a webhook mutates the pods of the
+/// template again.
 [[nodiscard]] Json template_patch(const Json& kept);
 
 }  // namespace tpuslice::drain

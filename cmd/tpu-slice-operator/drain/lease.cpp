@@ -19,7 +19,7 @@ std::string scale_down(const std::string& namespace_name) {
                      namespace_name);
 }
 
-/// For a pod to be marked as terminating after its Deployment was scaled down.
+/// Time within which a pod is terminating after its Deployment was scaled down.
 constexpr Duration kScaleDownLimit = std::chrono::seconds(10);
 
 struct OperatorPod {

@@ -55,8 +55,8 @@ struct Holder {
 struct Step {
   std::string what;  ///< For the log: "pods".
   std::function<Result<std::vector<Holder>>()> find;
-  std::function<Status(const Holder&)> release;  ///< From several threads. NotFound: it is gone.
-  Instant until = Instant::min();                ///< Before this, more may appear.
+  std::function<Status(const Holder&)> release;  ///< Called on several threads. NotFound: it is gone.
+  Instant until = Instant::min();                ///< Until then, new objects may appear.
 };
 
 struct StepResult {

@@ -41,7 +41,7 @@ std::string chips_of(const Json& pod) {
   return text;
 }
 
-/// What hosts of an unknown accelerator must have is unknown.
+/// Whether TPU hosts of the group have an accelerator that is not in the catalog, so that they cannot be checked.
 bool has_unknown_accelerator(const TpuGroup& group) {
   const auto is_unknown = [](const Json* pod) { return pod != nullptr && !tpu::unknown_accelerator(*pod).empty(); };
   return is_unknown(group.shape.worker) || (group.leader_has_tpus && is_unknown(group.shape.leader));

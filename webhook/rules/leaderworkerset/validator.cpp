@@ -155,7 +155,7 @@ std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* ol
   std::vector<FieldError> errors = check_set(set);
   check_lws_rollout_progress(set, errors);
   if (old == nullptr) return errors;
-  // The garbage collector removes finalizers of sets that were stored while no webhook answered, too.
+  // The garbage collector must be able to remove finalizers, also of invalid sets that were stored without a webhook.
   if (find_set(set, {"metadata", "deletionTimestamp"}) != nullptr) return {};
   std::vector<FieldError> before = check_set(*old);
   std::erase_if(before, [](const FieldError& error) { return error.rule == kLeaderWorkerSetRule; });

@@ -8,7 +8,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-/// The head is one pod whatever its fields are, so an error is one of its topology.
+/// The head is always one pod, so a wrong number of hosts is reported as an error of its topology.
 void check_head_slice(const Json& pod, const std::string& path, std::vector<FieldError>& errors) {
   HostsField hosts;
   hosts.path = fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel);

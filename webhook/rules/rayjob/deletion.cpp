@@ -20,7 +20,7 @@ constexpr std::string_view kSelf = "DeleteSelf";
 
 bool is_autoscaled(const Json& job) { return bool_at(job, {"spec", "rayClusterSpec", "enableInTreeAutoscaling"}); }
 
-/// What the job's cluster does not allow to delete.
+/// Refuses policies that are not possible for the cluster of the job.
 void check_policy(const Json& job, const std::string& policy, const std::string& path, Errors& errors) {
   if (selects_cluster(job) && (policy == kCluster || policy == kWorkers)) {
     errors.push_back(invalid_value(path, policy, "a cluster of spec.clusterSelector is not deleted", kKubeRayRule));
@@ -33,7 +33,7 @@ void check_policy(const Json& job, const std::string& policy, const std::string&
 /// The rules of one condition by their policy.
 using RulesOfCondition = std::map<std::string, std::pair<std::string, std::int64_t>>;  // Path of the rule, ttlSeconds.
 
-/// What deletes more may not come before what deletes less.
+/// A rule that deletes more must not be due before one that deletes less.
 void check_order(const RulesOfCondition& rules, Errors& errors) {
   std::optional<std::pair<std::string_view, std::int64_t>> before;
   for (const std::string_view policy : {kWorkers, kCluster, kSelf}) {
