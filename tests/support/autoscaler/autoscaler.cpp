@@ -30,8 +30,7 @@ bool accepts_pods(const sim::NodeInfo& node, const NodeGroup& group) {
 }  // namespace
 
 Autoscaler::Autoscaler(client::Reader& reader, client::Writer& writer, const Clock& clock, AutoscalerOptions options)
-    : clock_(clock),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       reader_(reader),
       nodes_(reader, writer, clock, options_.writers),
       report_(writer, clock),

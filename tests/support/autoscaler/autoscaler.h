@@ -112,7 +112,6 @@ class Autoscaler {
   Status write_status(const ObservedCluster& cluster, Instant now);
   [[nodiscard]] std::optional<Instant> next_due() const;
 
-  const Clock& clock_;
   const AutoscalerOptions options_;
   client::Reader& reader_;
   GroupNodes nodes_;
