@@ -78,8 +78,9 @@ Json summary_of(const World& world) {
               {"cluster", !world.cluster().is_null()},
               {"submitter", !world.submitter().is_null()},
               {"service", !world.service().is_null()}};
-  for (const char* member : {"succeeded", "failed"}) out[member] = world.status()[member];
-  for (const Json& condition : world.status()["conditions"]) {
+  Json status = world.status();
+  for (const char* member : {"succeeded", "failed"}) out[member] = status[member];
+  for (const Json& condition : status["conditions"]) {
     out["conditions"][string_at(condition, {"type"})] = condition["status"];
   }
   return out;
