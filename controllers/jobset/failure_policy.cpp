@@ -60,6 +60,7 @@ std::vector<Match> match_rules(const JobSetSpec& spec, const std::vector<JobPtr>
   const std::vector<FailureRule>& rules = spec.failure->rules;
   const std::vector<CompiledRule> compiled(rules.begin(), rules.end());
   std::vector<std::pair<std::size_t, Match>> found;
+  found.reserve(failed.size());
   for (const JobPtr& job : failed) {
     const auto rule =
         std::ranges::find_if(compiled, [&](const CompiledRule& each) { return each.matches(spec, *job); });

@@ -20,6 +20,7 @@
 #include "controllers/leaderworkerset/rollout.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/status.h"
+#include "controllers/plan/child.h"
 #include "webhook/rules/leaderworkerset/validator.h"
 #include "webhook/rules/refusal.h"
 
