@@ -1,3 +1,4 @@
+// The earliest of several optional times.
 #pragma once
 
 #include <algorithm>

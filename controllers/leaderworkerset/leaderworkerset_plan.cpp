@@ -118,7 +118,8 @@ class Planner {
   [[nodiscard]] Restarts decide_restarts() const {
     Restarts out;
     if (leader_set_ == nullptr) return out;
-    RestartRecords records = read_restarts(leader_set_->annotation(kRestarts));
+    const RestartRecords stored = read_restarts(leader_set_->annotation(kRestarts));
+    RestartRecords records = stored;
     const auto annotation = spec_.annotations.find(kMaxRestarts);
     const std::optional<int> limit =
         annotation == spec_.annotations.end() ? std::nullopt : parse_count(annotation->second);
@@ -144,9 +145,7 @@ class Planner {
           break;
       }
     }
-    if (records != read_restarts(leader_set_->annotation(kRestarts))) {
-      out.records = format_restarts(records, leader_replicas(), observed_.now, options_);
-    }
+    if (records != stored) out.records = format_restarts(records, leader_replicas(), observed_.now, options_);
     return out;
   }
 

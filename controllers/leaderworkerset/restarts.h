@@ -51,8 +51,8 @@ struct RestartDecision {
     kExhausted,  ///< The limit is reached.
   };
   Kind kind = Kind::kRestart;
-  RestartRecord
-      record;  ///< kRestart: includes this restart. kExhausted: of this leader; empty if no restart was ever allowed.
+  /// kRestart: includes this restart. kExhausted: of this leader; empty if no restart was ever allowed.
+  RestartRecord record;
   Timestamp due;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -16,6 +15,7 @@
 namespace tpuslice::ray {
 namespace {
 
+/// Bytes of all messages that are kept of one answer.
 constexpr std::size_t kMaxMessages = 64U << 10U;
 
 /// Limits of a response body. One application takes a few hundred values.
@@ -60,8 +60,8 @@ Json read_job(int status, const std::string& body) {
   return out;
 }
 
-/// The message of an application or deployment. All that are kept of an answer together have kMaxMessages bytes, since
-/// they are stored in the status of the RayService.
+/// The message of an application or deployment, of at most `left` bytes, which are reduced by its size: messages are
+/// stored in the status of the RayService.
 Json message_at(const Json& json, std::size_t& left) {
   std::string message = text_at(json, "message", std::min(kMaxMessage, left));
   left -= std::min(left, message.size());

@@ -8,7 +8,6 @@
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
-
 namespace {
 
 std::optional<std::string> cluster_in_use(const ObjectKey& job, const RayJobStatus& status) {

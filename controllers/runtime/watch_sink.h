@@ -121,8 +121,7 @@ class StoreSink final : public WatchSink {
     if (budget_.try_replace(name, known == nullptr ? 0 : bytes_of(*known), bytes_of(view))) return {};
     return Error::invalid_argument(
         "it has {} bytes{}, and of the {} of namespace {} the operator reads at most {} bytes together; delete some, "
-        "or "
-        "use another namespace",
+        "or use another namespace",
         bytes_of(view), is_whole() ? "" : fmt::format(" beyond the usual {}", kUsualTextBytes),
         store_.type().resource(), name, budget_.bytes());
   }

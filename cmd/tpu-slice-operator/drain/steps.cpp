@@ -35,7 +35,7 @@ Result<std::vector<Holder>> read_list(const Api& api, const ResourceType& type, 
                                       const std::stop_token& stop) {
   std::vector<Holder> found;
   list.limit = kPage;
-  do {
+  while (true) {
     Result<client::ListPage> page = api.reader.list(type, list, stop);
     if (!page && page.error().reason() == http::kResponseTooLong && list.limit > 1) {
       list.limit /= 2;  // Large objects; continue tokens do not depend on it.
@@ -48,7 +48,7 @@ Result<std::vector<Holder>> read_list(const Api& api, const ResourceType& type, 
     }
     list.continue_token = std::move(page->continue_token);
     if (list.continue_token.empty()) return found;
-  } while (true);
+  }
 }
 
 struct Round {
