@@ -43,7 +43,7 @@ void add_options(CLI::App& app, CommandLine& line) {
   app.add_option("--qps", plane.client_qps, "Requests per second of controllers and scheduler. Default: 500");
   app.add_option_function<int>(
          "--node-grace", [&plane](const int& seconds) { plane.node_grace = std::chrono::seconds(seconds); },
-         "Seconds without heartbeat after which a node is lost. Default: 10")
+         "Seconds without heartbeat after which a node is lost. Default: 40")
       ->check(CLI::Range(4, 3600));
   app.add_option("--etcd-flag", plane.etcd_flags, "Flag of etcd: --etcd-flag=--name=value");
   app.add_option("--apiserver-flag", plane.apiserver_flags, "Flag of kube-apiserver.");

@@ -61,7 +61,7 @@ class ControlPlaneTest : public ::testing::Test {
   void SetUp() override {
     if (const auto programs = control_plane_programs(); !programs) GTEST_SKIP() << programs.error().message();
     if (shared() == nullptr) {
-      auto started = ControlPlane::start({.pools = small_pools(), .node_grace = 6s});
+      auto started = ControlPlane::start({.pools = small_pools(), .node_grace = 8s});
       ASSERT_TRUE(started.ok()) << started.error().message();
       shared() = std::move(started).value();
     }

@@ -64,11 +64,19 @@ Status ControlPlane::start_all() {
       return client_->get(kServiceAccounts, {"default", "default"}).ok();
     }));
   }
-  for (const char* program : {kControllers, kScheduler, kKwok}) {
+  for (const char* program : {kControllers, kScheduler}) {
     if (Process* const client = process(program)) client->restart_on_exit();
   }
   return {};
 }
+
+Status ControlPlane::start_kwok() {
+  RETURN_IF_ERROR(launch(kKwok, kwok_arguments(options_, dir())));
+  process(kKwok)->restart_on_exit();
+  return {};
+}
+
+void ControlPlane::kill_kwok() { processes_.erase(kKwok); }
 
 Status ControlPlane::prepare_dir() {
   if (options_.dir.empty()) {
@@ -134,7 +142,7 @@ Status ControlPlane::start_clients() {
   }
   if (options_.controllers) RETURN_IF_ERROR(launch(kControllers, controller_arguments(options_, dir())));
   if (options_.scheduler) RETURN_IF_ERROR(launch(kScheduler, scheduler_arguments(options_, dir())));
-  if (options_.kwok) RETURN_IF_ERROR(launch(kKwok, kwok_arguments(options_, dir())));
+  if (options_.kwok) RETURN_IF_ERROR(start_kwok());
   return {};
 }
 

@@ -69,7 +69,7 @@ class ControlPlane {
 
   /// Creates the nodes of these pools, as in the simulated cluster; with kwok, waits until all are Ready.
   Status add_pools(const std::vector<sim::NodePool>& pools);
-  /// Deletes all nodes, waits until kwok has forgotten them, then adds those of `pools`. No pod may be left on them.
+  /// Deletes all nodes and starts kwok again, then adds those of `pools`. No pod may be left on them.
   Status replace_pools(const std::vector<sim::NodePool>& pools);
   /// Sets the annotation of docs/simulator.md: the node is no longer Ready after ControlPlaneOptions::node_grace.
   Status lose_node(const std::string& name);
@@ -86,6 +86,8 @@ class ControlPlane {
   Status start_servers();
   Status connect();
   Status start_clients();
+  Status start_kwok();
+  void kill_kwok();
   Status launch(const std::string& program, std::vector<std::string> arguments);
   /// Polls `condition`. Errors: Timeout with `what`; Unavailable if a process exited.
   Status wait_for(const std::string& what, const std::function<bool()>& condition);

@@ -98,8 +98,7 @@ std::vector<std::string> etcd_arguments(const ControlPlaneOptions& options, cons
   return with_flags(
       {"--data-dir=" + dir + "/etcd", "--listen-client-urls=" + clients, "--advertise-client-urls=" + clients,
        "--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers, "--initial-cluster=default=" + peers,
-       // A single member elects itself at once.
-       "--heartbeat-interval=20", "--election-timeout=100", "--unsafe-no-fsync", "--log-level=warn"},
+       "--unsafe-no-fsync", "--log-level=warn"},
       options.etcd_flags);
 }
 
@@ -158,8 +157,8 @@ std::vector<std::string> scheduler_arguments(const ControlPlaneOptions& options,
 std::vector<std::string> kwok_arguments(const ControlPlaneOptions& options, const std::string& dir) {
   return {"--kubeconfig=" + dir + "/kwok.kubeconfig", "--config=" + dir + "/stages.yaml", "--manage-all-nodes=false",
           std::string("--manage-nodes-with-label-selector=") + kNotLost,
-          // It renews a lease four times in its duration.
-          fmt::format("--node-lease-duration-seconds={}", whole_seconds(options.node_grace))};
+          // It renews a lease four times in its duration. A heartbeat may be late by half of node_grace.
+          fmt::format("--node-lease-duration-seconds={}", whole_seconds(2 * options.node_grace))};
 }
 
 }  // namespace tpuslice::testing

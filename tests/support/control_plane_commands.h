@@ -23,8 +23,8 @@ struct ControlPlaneOptions {
   std::vector<sim::NodePool> pools = {};  ///< Their nodes are created at the start.
   std::vector<std::string> crds = {};     ///< YAML files, applied before the controllers start: the garbage collector
                                           ///< discovers new kinds only every 30 seconds.
-  Duration node_grace =
-      std::chrono::seconds(10);  ///< Time without heartbeat after which a node is lost; whole seconds.
+  Duration node_grace = std::chrono::seconds(40);  ///< Time without heartbeat after which a node is lost; whole
+                                                   ///< seconds. The shorter, the more heartbeats.
   Duration start_limit = std::chrono::seconds(60);
   std::vector<std::string> etcd_flags = {};  ///< Additional flags: {"--flag=value"}.
   std::vector<std::string> apiserver_flags = {};

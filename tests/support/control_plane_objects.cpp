@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/base/pause.h"
 #include "api/sim/cluster/nodes/kubelet.h"
 #include "api/types/yaml.h"
 #include "tests/support/control_plane.h"
@@ -94,6 +93,9 @@ Status ControlPlane::add_pools(const std::vector<sim::NodePool>& pools) {
 }
 
 Status ControlPlane::replace_pools(const std::vector<sim::NodePool>& pools) {
+  // kwok queues the next renewal of a Lease even if the node was deleted meanwhile. Two entries of one node, this one
+  // and that of a new node of its name, would block the queue for the Leases of all nodes (kwok 0.8, Heap.Push).
+  kill_kwok();
   ASSIGN_OR_RETURN(const client::ListPage nodes, client_->list(kNodes, {.limit = 0}));
   for (const std::string& item : nodes.items) {
     ASSIGN_OR_RETURN(const Json node, parse_json(item));
@@ -103,9 +105,7 @@ Status ControlPlane::replace_pools(const std::vector<sim::NodePool>& pools) {
     const auto left = client_->list(kNodes, {.limit = 1});
     return left.ok() && left->items.empty();
   }));
-  // kwok queues the next renewal of a Lease even if the node was deleted meanwhile. Two entries of one node, this one
-  // and that of a new node of its name, block the queue for the Leases of all nodes (kwok 0.8, Heap.Push).
-  if (options_.kwok) tpuslice::pause(options_.node_grace / 4 + std::chrono::milliseconds(500), {});
+  if (options_.kwok) RETURN_IF_ERROR(start_kwok());
   return add_pools(pools);
 }
 

@@ -88,7 +88,6 @@ void KueueTest::SetUpTestSuite() {
   cpu.name = "cpu";
   cpu.hosts = 2;
   options.pools.push_back(std::move(cpu));
-  options.node_grace = std::chrono::seconds(40);  // No node is lost; fewer heartbeats.
   options.crds = kueue_crds(kueue_directory_);
   for (const char* crd : {"ray.io_rayclusters", "ray.io_rayjobs", "ray.io_rayservices", "jobset.x-k8s.io_jobsets",
                           "leaderworkerset.x-k8s.io_leaderworkersets"}) {

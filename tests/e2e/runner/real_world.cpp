@@ -36,6 +36,7 @@ class RealWorld final : public World {
 
 Result<std::unique_ptr<World>> start_world(const Json& pools) {
   testing::ControlPlaneOptions options;
+  options.node_grace = std::chrono::seconds(16);  // A few scenarios lose nodes.
   ASSIGN_OR_RETURN(options.pools, node_pools(pools));
   options.crds = {
       "deploy/crds/jobset.x-k8s.io_jobsets.yaml", "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml",

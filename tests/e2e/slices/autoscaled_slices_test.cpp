@@ -52,7 +52,7 @@ class AutoscaledSlices : public ::testing::Test {
   void SetUp() override {
     ControlPlaneOptions options;
     options.pools = {sim::NodePool{.name = "cpu"}};
-    // Each node renews its Lease four times in this time: at most 100 writes a second.
+    // Each node renews its Lease twice in this time: at most 50 writes a second.
     options.node_grace = std::max<Duration>(options.node_grace, slices_ * kHosts * 40ms);
     auto plane = ControlPlane::start(std::move(options));
     if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();

@@ -45,8 +45,8 @@ class NodeOutage : public ::testing::Test {
     options.pools = pools();
     options.crds = {"deploy/crds/jobset.x-k8s.io_jobsets.yaml"};
     options.start_limit = 300s + slices_ * 1s;  // All nodes are Ready then.
-    // Each node renews its Lease four times in this time: at most 100 writes a second.
-    options.node_grace = std::max<Duration>(options.node_grace, nodes_ * 40ms);
+    // Each node renews its Lease twice in this time: at most 50 writes a second.
+    options.node_grace = std::max<Duration>(10s, nodes_ * 40ms);
     auto plane = ControlPlane::start(std::move(options));
     if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
     ASSERT_TRUE(plane.ok()) << plane.error().message();
