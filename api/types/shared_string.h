@@ -59,6 +59,12 @@ class SharedString {
     return std::string_view(a.str()) == std::string_view(b);
   }
   template <typename Text>
+  requires(std::convertible_to<const Text&, std::string_view> &&
+           !std::same_as<Text, SharedString>) friend std::strong_ordering
+  operator<=>(const SharedString& a, const Text& b) {
+    return std::string_view(a.str()) <=> std::string_view(b);
+  }
+  template <typename Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, SharedString>) friend std::string
   operator+(const Text& a, const SharedString& b) {
     return std::string(std::string_view(a)) + b.str();

@@ -45,13 +45,12 @@ bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
 class WorkerSetDecider {
  public:
   WorkerSetDecider(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen, const Group& group,
-                   GroupTemplates& templates, std::shared_ptr<const GroupTemplate> group_template, const Leader& leader)
+                   GroupTemplates& templates, std::shared_ptr<const RevisionTemplate> revision, const Leader& leader)
       : spec_(spec),
         observed_(seen),
         group_(group),
         templates_(templates),
-        shared_template_(std::move(group_template)),
-        template_(*shared_template_),
+        revision_(std::move(revision)),
         leader_(leader) {}
 
   [[nodiscard]] ChildDecision decide() const {
@@ -81,8 +80,8 @@ class WorkerSetDecider {
   }
 
   [[nodiscard]] ChildDecision create_in(const Domain& domain) const {
-    const auto build = [spec = templates_.spec(), group = shared_template_, leader = leader_, domain] {
-      return Result<Json>(build_worker_set(*spec, *group, leader, domain));
+    const auto build = [spec = templates_.spec(), revision = revision_, leader = leader_, domain] {
+      return Result<Json>(build_worker_set(*spec, revision->group, leader, domain));
     };
     ChildDecision created = write(Action::create(kStatefulSets, {spec_.key.namespace_name, leader_.name}, build),
                                   fmt::format("the worker set of group {} is missing: creating it", group_.index));
@@ -91,14 +90,14 @@ class WorkerSetDecider {
   }
 
   [[nodiscard]] bool follows_leader() const {
-    return workers_follow_leader(spec_, template_, group_.leader->annotation(tpu::kSliceLeader));
+    return workers_follow_leader(spec_, revision_->group, group_.leader->annotation(tpu::kSliceLeader));
   }
 
   [[nodiscard]] ChildDecision repair() const {
     const StatefulSetView& live = *group_.worker_set;
     Json patch;
     if (has_drifted(spec_, group_)) {
-      patch = restore_set(build_worker_set(spec_, template_, leader_), live, PodTemplate::kIgnore);
+      patch = restore_set(build_worker_set(spec_, revision_->group, leader_), live, PodTemplate::kIgnore);
     }
     const bool drifted = !patch.is_null();
     if (records_members() && live.annotation(kMembers).empty()) {
@@ -113,32 +112,32 @@ class WorkerSetDecider {
   /// Whether to record the pods, to detect a pod that is deleted and recreated between two plans. For slices,
   /// controllers/slice does that.
   [[nodiscard]] bool records_members() const {
-    return spec_.restarts != RestartPolicy::kNone && group_.complete() && !workers_are_slices(template_);
+    return spec_.restarts != RestartPolicy::kNone && group_.complete() && !revision_->workers_are_slices;
   }
 
   const LeaderWorkerSetSpec& spec_;
   const LeaderWorkerSetObserved& observed_;
   const Group& group_;
   GroupTemplates& templates_;
-  const std::shared_ptr<const GroupTemplate> shared_template_;
-  const GroupTemplate& template_;
+  const std::shared_ptr<const RevisionTemplate> revision_;
   const Leader& leader_;
 };
 
 }  // namespace
 
-std::shared_ptr<const GroupTemplate> GroupTemplates::find(const std::string& key) {
+std::shared_ptr<const RevisionTemplate> GroupTemplates::find(const std::string& key) {
   if (const auto known = templates_.find(key); known != templates_.end()) return known->second;
   const Revision* revision = find_revision(revisions_, key);
   if (revision == nullptr) return nullptr;
   struct Owner {
     Json groups;
-    GroupTemplate group;  ///< Borrows from `groups`.
+    RevisionTemplate revision;  ///< Borrows from `groups`.
   };
   const auto owner = std::make_shared<Owner>();
   owner->groups = groups_of(revision->data, set_.json());
-  owner->group = GroupTemplate::read(owner->groups);
-  return templates_.emplace(key, std::shared_ptr<const GroupTemplate>(owner, &owner->group)).first->second;
+  owner->revision.group = GroupTemplate::read(owner->groups);
+  owner->revision.workers_are_slices = workers_are_slices(owner->revision.group);
+  return templates_.emplace(key, std::shared_ptr<const RevisionTemplate>(owner, &owner->revision)).first->second;
 }
 
 std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
@@ -157,17 +156,17 @@ std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
 std::vector<ChildDecision> decide_group_children(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                                                  const ServicesByName& services, GroupTemplates& templates,
                                                  const Group& group) {
-  const std::shared_ptr<const GroupTemplate> group_template = templates.find(group.revision_key());
-  if (group_template == nullptr) {
+  const std::shared_ptr<const RevisionTemplate> revision = templates.find(group.revision_key());
+  if (revision == nullptr) {
     return {{.problem = {"RevisionMissing",
                          fmt::format("revision {} of group {} does not exist: delete pod {} to recreate the group",
                                      group.revision_key(), group.index, group.leader->key.name)}}};
   }
-  const Leader leader = Leader::read(spec, *group.leader, group.index, *group_template);
+  const Leader leader = Leader::read(spec, *group.leader, group.index, revision->group);
   std::vector<ChildDecision> children;
-  if (group_template->service_per_group)
+  if (revision->group.service_per_group)
     children.push_back(decide_service(build_group_service(spec, leader), services));
-  children.push_back(WorkerSetDecider(spec, seen, group, templates, group_template, leader).decide());
+  children.push_back(WorkerSetDecider(spec, seen, group, templates, revision, leader).decide());
   return children;
 }
 

@@ -23,7 +23,7 @@ int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vect
     if (group.leader == nullptr) return spec.group.size;
     return std::max(1, parse_count(group.leader->annotation(tpu::kLwsSize)).value_or(spec.group.size));
   }
-  return std::max(1, static_cast<int>(int_at(revision->data, {"spec", "leaderWorkerTemplate", "size"}, 1)));
+  return revision->size;
 }
 
 /// Whether `workers` pods are available, regardless of the set's spec.replicas, which users may change.
@@ -33,7 +33,10 @@ bool is_available(const StatefulSetView& worker_set, int workers) {
 
 }  // namespace
 
-std::string Group::revision_key() const { return leader == nullptr ? std::string() : leader->label(kRevisionKey); }
+const std::string& Group::revision_key() const {
+  static const std::string kNone;
+  return leader == nullptr ? kNone : leader->label(kRevisionKey);
+}
 
 bool Group::ready() const {
   if (leader == nullptr || leader->terminating() || leader->phase != PodPhase::kRunning || !leader->ready) return false;
@@ -70,7 +73,7 @@ std::vector<Group> read_groups(const LeaderWorkerSetSpec& spec, const LeaderWork
     groups[*index].index = *index;
     groups[*index].leader = pod;
   }
-  std::map<std::string, Group*, std::less<>> by_worker_set;
+  std::map<std::string_view, Group*> by_worker_set;
   for (const StatefulSetPtr& set : seen.stateful_sets) {
     const std::optional<int> index = parse_group_index(spec, set->key.name);
     const auto found = index ? groups.find(*index) : groups.end();

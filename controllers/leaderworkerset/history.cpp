@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "controllers/leaderworkerset/labels.h"
@@ -57,7 +58,8 @@ History read_history(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObser
 
 std::vector<Revision> expired_revisions(const History& history, const std::vector<Group>& groups,
                                         const StatefulSetView* leader_set, int limit) {
-  std::set<std::string, std::less<>> used = {history.desired, revision_key_of(leader_set)};
+  const std::string live_key = revision_key_of(leader_set);
+  std::set<std::string_view> used = {history.desired, live_key};
   for (const Group& group : groups) {
     // The StatefulSet controller will recreate the leader with an earlier revision that no object records, so keep all.
     if (leader_set != nullptr && group.leader == nullptr && group.index < leader_set->partition()) return {};

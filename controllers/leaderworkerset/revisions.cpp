@@ -28,8 +28,12 @@ Json normal_network(const Json& set) {
 
 Revision Revision::read(const Object& revision) {
   const Json* data = find_path(revision.json(), {"data"});
-  return {revision.key(), revision.uid(), revision.label(kRevisionKey), int_at(revision.json(), {"revision"}),
-          data == nullptr ? Json::object() : *data};
+  return {revision.key(),
+          revision.uid(),
+          revision.label(kRevisionKey),
+          int_at(revision.json(), {"revision"}),
+          data == nullptr ? Json::object() : *data,
+          std::max(1, static_cast<int>(int_at(revision.json(), {"data", "spec", "leaderWorkerTemplate", "size"}, 1)))};
 }
 
 Json revision_data(const Json& set) {

@@ -23,6 +23,7 @@ struct Revision {
   std::string key;          ///< Label kRevisionKey of the revision and of the sets and pods that use it.
   std::int64_t number = 0;  ///< Increases with each revision.
   Json data;
+  int size = 1;  ///< Pods of a group, by `data`.
 
   static Revision read(const Object& revision);
 };

@@ -150,7 +150,7 @@ bool Manager::pass(Instant now, Instant& due) {
 }
 
 Status Manager::run(const std::stop_token& stop) {
-  share_heaps();
+  configure_allocator();
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;

@@ -21,16 +21,17 @@ constexpr std::size_t kMuchGrowth = 8U << 20U;
 // Other allocators keep at most one heap per processor and return memory on their own.
 #if defined(__GLIBC__)
 
-void share_heaps() {
+void configure_allocator() {
   constexpr int kHeaps = 2;
   mallopt(M_ARENA_MAX, kHeaps);
+  mallopt(M_MXFAST, 0);
 }
 
 void return_free_memory() { malloc_trim(0); }
 
 #else
 
-void share_heaps() {}
+void configure_allocator() {}
 void return_free_memory() {}
 
 #endif

@@ -5,8 +5,9 @@
 
 namespace tpuslice::runtime {
 
-/// Limits the number of heaps, since each keeps the memory that its threads once used. Call it before threads start.
-void share_heaps();
+/// Limits the number of heaps, since each keeps the memory that its threads once used. Turns off glibc's fast bins:
+/// each allocation of a kilobyte or more would consolidate them. Call it before threads start.
+void configure_allocator();
 
 /// Returns free memory to the system, also from the middle of heaps. Takes longer the larger the heaps are.
 void return_free_memory();

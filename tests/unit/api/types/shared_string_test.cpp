@@ -20,6 +20,9 @@ TEST(SharedString, ReadsLikeAString) {
   EXPECT_EQ(text, "ray.io/cluster"s);
   EXPECT_NE(text, SharedString("ray.io/group"));
   EXPECT_LT(SharedString("a"), SharedString("b"));
+  EXPECT_LT(SharedString("a"), std::string("b"));
+  EXPECT_LT("a", SharedString("b"));
+  EXPECT_GT(std::string_view("b"), SharedString("a"));
   EXPECT_TRUE(text.starts_with("ray.io/"));
   EXPECT_EQ("label " + text + "!", "label ray.io/cluster!");
   EXPECT_EQ(fmt::format("{:>16}", text), "  ray.io/cluster");
