@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/base/clock.h"
 #include "controllers/plan/plan.h"
@@ -15,6 +16,15 @@ struct Failure {
   std::string message;  ///< The server's error.
   Timestamp time = {};  ///< When it was observed.
 };
+
+/// Time until a write that failed for `reason` is tried again, kRefusalRetry after the failure. nullopt if that has
+/// passed, or if the last failure was another one.
+[[nodiscard]] inline std::optional<Duration> until_retry(const std::optional<Failure>& failure, std::string_view reason,
+                                                         Timestamp now) {
+  if (!failure || failure->reason != reason) return std::nullopt;
+  const Timestamp due = failure->time + kRefusalRetry;
+  return now < due ? std::optional<Duration>(due - now) : std::nullopt;
+}
 
 struct ReconcileInput {
   ObjectKey key;

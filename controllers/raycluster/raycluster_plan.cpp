@@ -12,11 +12,13 @@
 namespace tpuslice::raycluster {
 namespace {
 
+std::optional<Duration> until_worker_retry(const RayClusterObserved& seen) {
+  return plan::until_retry(seen.last_failure, kFailedCreateWorkerPod, seen.now);
+}
+
 MayCreate workers_to_create(const RayClusterObserved& seen, bool may_create) {
   if (!may_create) return MayCreate::kNothing;
-  const bool refused = seen.last_failure && seen.last_failure->reason == kFailedCreateWorkerPod &&
-                       seen.now < seen.last_failure->time + plan::kRefusalRetry;
-  return refused ? MayCreate::kMissing : MayCreate::kNextAttempts;
+  return until_worker_retry(seen) ? MayCreate::kMissing : MayCreate::kNextAttempts;
 }
 
 Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
@@ -36,7 +38,7 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
     if (!keeps_lost_head(spec, seen.cluster)) out.head = decide_head(spec, pods.heads, may_create, options);
     out.auth_secret = create_auth_secret(spec, out.head, pods.heads);
     out.workers = decide_workers(spec, pods.workers, workers_to_create(seen, may_create), options);
-    if (out.workers.waits_for_room) out.retry_after = seen.last_failure->time + plan::kRefusalRetry - seen.now;
+    if (out.workers.waits_for_room) out.retry_after = until_worker_retry(seen);
   }
   if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
   return out;

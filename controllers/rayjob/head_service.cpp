@@ -51,9 +51,9 @@ void ensure_head_service(const RayJobState& state, Draft& draft) {
   if ((decision.kind == kCreate || decision.kind == kPatch) && failure && failure->reason == kFailedService) {
     draft.children = {failure->reason, failure->message};
     // A plan with a failing write sends no requests, so the Ray job could not be followed.
-    if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
+    if (const auto wait = plan::until_retry(failure, kFailedService, state.seen.now)) {
       draft.changes.keeps_failure = true;
-      return draft.changes.requeue_within(due - state.seen.now);
+      return draft.changes.requeue_within(*wait);
     }
   }
   switch (decision.kind) {

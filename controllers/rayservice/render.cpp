@@ -67,11 +67,9 @@ void delete_all_clusters(const RayServiceState& state, const std::string& why, C
 void add_new_cluster(const RayServiceState& state, const Decisions& decisions, Changes& changes) {
   if (!decisions.create) return;
   // A plan with a failing write sends no requests, which the other clusters need.
-  if (const auto& failure = state.seen.last_failure; failure && failure->reason == kFailedRayCluster) {
-    if (const Timestamp due = failure->time + plan::kRefusalRetry; state.seen.now < due) {
-      changes.keeps_failure = true;
-      return changes.requeue_within(due - state.seen.now);
-    }
+  if (const auto wait = plan::until_retry(state.seen.last_failure, kFailedRayCluster, state.seen.now)) {
+    changes.keeps_failure = true;
+    return changes.requeue_within(*wait);
   }
   Action action = Action::create(kRayClusters, *decisions.create);
   action.failure_reason = kFailedRayCluster;
