@@ -23,8 +23,8 @@ constexpr std::size_t kMuchGrowth = 8U << 20U;
 
 void configure_allocator() {
   constexpr int kHeaps = 2;
-  mallopt(M_ARENA_MAX, kHeaps);
-  mallopt(M_MXFAST, 0);
+  mallopt(M_ARENA_MAX, kHeaps);  // NOLINT(concurrency-mt-unsafe): before threads start, as the next one
+  mallopt(M_MXFAST, 0);          // NOLINT(concurrency-mt-unsafe)
 }
 
 void return_free_memory() { malloc_trim(0); }

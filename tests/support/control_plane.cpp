@@ -64,17 +64,13 @@ Status ControlPlane::start_all() {
       return client_->get(kServiceAccounts, {"default", "default"}).ok();
     }));
   }
-  for (const char* program : {kControllers, kScheduler}) {
+  for (const char* program : {kControllers, kScheduler, kKwok}) {
     if (Process* const client = process(program)) client->restart_on_exit();
   }
   return {};
 }
 
-Status ControlPlane::start_kwok() {
-  RETURN_IF_ERROR(launch(kKwok, kwok_arguments(options_, dir())));
-  process(kKwok)->restart_on_exit();
-  return {};
-}
+Status ControlPlane::start_kwok() { return launch(kKwok, kwok_arguments(options_, dir())); }
 
 void ControlPlane::kill_kwok() { processes_.erase(kKwok); }
 

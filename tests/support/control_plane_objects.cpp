@@ -106,7 +106,9 @@ Status ControlPlane::replace_pools(const std::vector<sim::NodePool>& pools) {
     return left.ok() && left->items.empty();
   }));
   if (options_.kwok) RETURN_IF_ERROR(start_kwok());
-  return add_pools(pools);
+  RETURN_IF_ERROR(add_pools(pools));
+  if (Process* const kwok = process("kwok")) kwok->restart_on_exit();
+  return {};
 }
 
 Status ControlPlane::annotate_ready(const std::string& node, const Json& value) {

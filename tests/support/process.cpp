@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 #include "api/base/environment.h"
 #include "api/base/strings.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr Duration kRestartDelay = std::chrono::seconds(1);
 
-/// The data of the child, built before it: until execve() it shares the memory of this process.
+/// The data of the child, built before vfork(): until execve() the child shares the memory of this process.
 struct Launch {
   explicit Launch(const ProcessOptions& options)
       : parent(getpid()),
@@ -38,7 +38,7 @@ struct Launch {
     setpgid(0, 0);
     sigset_t none;
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // NOLINT(concurrency-mt-unsafe): the child has one thread
     for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) std::signal(number, SIG_DFL);
     const int in = open("/dev/null", O_RDONLY);
     const int out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
@@ -62,7 +62,7 @@ struct Launch {
 
 Result<std::unique_ptr<Process>> Process::start(ProcessOptions options) {
   if (access(options.program.c_str(), X_OK) != 0) {
-    return Error::not_found("{}: cannot be run: {}", options.program, std::strerror(errno));
+    return Error::not_found("{}: cannot be run: {}", options.program, std::generic_category().message(errno));
   }
   std::unique_ptr<Process> process(new Process(std::move(options)));
   Process& self = *process;
@@ -83,7 +83,7 @@ void Process::run() {
 int Process::run_once() {
   const Launch launch(options_);
   // A simulated cluster is large: fork() would copy its page tables, and every page that it then writes.
-  const pid_t pid = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  const pid_t pid = vfork();
   if (pid == 0) launch.child();
   {
     const MutexLock lock(mutex_);

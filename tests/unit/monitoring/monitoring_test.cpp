@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +103,7 @@ std::vector<std::string> errors_of(const std::string& expression) {
     if (!only_ours) errors.push_back(selector.metric + " is selected of all jobs");
   }
   for (const std::string& label : names->grouping) {
-    if (!known.contains(label)) errors.push_back("no metric has the label " + label + ": " + expression);
+    if (!known.contains(label)) errors.push_back(fmt::format("no metric has the label {}: {}", label, expression));
   }
   return errors;
 }

@@ -60,26 +60,28 @@ TEST(SharedString, OfObjectsDecodedOneAfterTheOtherIsShared) {
 }
 
 TEST(SharedString, OfEachObjectAreSharedWithThoseOfTheNext) {
-  constexpr int kStrings = 200;
+  constexpr std::size_t kStrings = 200;
   const auto decode_object = [] {
     std::vector<SharedString> strings;
-    for (int i = 0; i < kStrings; ++i) strings.push_back(SharedString::decoded(fmt::format("label-{}", i)));
+    strings.reserve(kStrings);
+    for (std::size_t i = 0; i < kStrings; ++i) strings.push_back(SharedString::decoded(fmt::format("label-{}", i)));
     return strings;
   };
   const std::vector<SharedString> first = decode_object();
   const std::vector<SharedString> second = decode_object();
-  int shared = 0;
-  for (int i = 0; i < kStrings; ++i) shared += first[i].shares_with(second[i]) ? 1 : 0;
+  std::size_t shared = 0;
+  for (std::size_t i = 0; i < kStrings; ++i) shared += first[i].shares_with(second[i]) ? 1U : 0U;
   EXPECT_EQ(shared, kStrings) << "strings of one object replace each other in the table";
 }
 
 TEST(SharedString, IsReleasedByTheLastOfSeveralThreads) {
   const SharedString text = "shared by threads";
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([text] {
       for (int round = 0; round < 10'000; ++round) {
-        const SharedString copy = text;
+        const SharedString copy = text;  // NOLINT(performance-unnecessary-copy-initialization): it is what is tested
         const SharedString other = SharedString::decoded("shared by threads");
         ASSERT_EQ(copy, other);
       }
