@@ -99,8 +99,10 @@ std::vector<std::string> errors_of(const std::string& expression) {
       if (kTargetLabels.contains(label) || labels->contains(label)) continue;
       errors.push_back(selector.metric + " has no label " + label);
     }
-    const bool only_ours = selector.labels.contains("job") || selector.metric.starts_with("apiserver_");
-    if (!only_ours) errors.push_back(selector.metric + " is selected of all jobs");
+    const bool of_apiserver = selector.metric.starts_with("apiserver_");
+    if (!selector.labels.contains(of_apiserver ? "name" : "job")) {
+      errors.push_back(selector.metric + (of_apiserver ? " is selected of all webhooks" : " is selected of all jobs"));
+    }
   }
   for (const std::string& label : names->grouping) {
     if (!known.contains(label)) errors.push_back(fmt::format("no metric has the label {}: {}", label, expression));
@@ -140,6 +142,8 @@ TEST(Monitoring, TheCheckFindsWrongNames) {
   EXPECT_THAT(errors_of(R"(sum by (accelerator) (tpuslice_watch_connected{job="x"}))"), Not(IsEmpty()));
   EXPECT_THAT(errors_of(R"(tpuslice_watch_connected_bucket{job="x"})"), Not(IsEmpty())) << "is no histogram";
   EXPECT_THAT(errors_of("tpuslice_watch_connected"), Not(IsEmpty())) << "other programs may have it";
+  EXPECT_THAT(errors_of(R"(apiserver_admission_webhook_fail_open_count{name=~"x"})"), IsEmpty());
+  EXPECT_THAT(errors_of(R"(apiserver_admission_webhook_fail_open_count{type="admit"})"), Not(IsEmpty()));
 }
 
 TEST(Monitoring, AlertsUseMetricsThatExist) {
