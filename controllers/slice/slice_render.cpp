@@ -1,0 +1,153 @@
+#include "controllers/slice/slice_render.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/slice/slice_state.h"
+
+namespace tpuslice::slice {
+namespace {
+
+using plan::EventType;
+using plan::Measurement;
+
+/// Label of the metric.
+const char* to_string(Cause cause) {
+  switch (cause) {
+    case Cause::kPodDeleted:
+      return "pod deleted";
+    case Cause::kPodLost:
+      return "pod lost";
+    case Cause::kNodeLost:
+      return "node lost";
+    case Cause::kNotScheduled:
+      break;
+  }
+  return "not scheduled";
+}
+
+class SliceRenderer {
+ public:
+  SliceRenderer(const SliceObserved& seen, const Slice& slice) : seen_(seen), slice_(slice) {}
+
+  plan::Plan render(const SliceDecisions& decisions) {
+    for (const PodPtr& pod : decisions.lost) force_delete(*pod);
+    for (const PodPtr& pod : decisions.preempted) complete_preemption(*pod);
+    if (decisions.failure) tear_down(*decisions.failure);
+    release(decisions.released);
+    for (const PodPtr& pod : decisions.completed) complete_members(*pod);
+    for (const WaitingReason& reason : decisions.reasons) write_reason(reason);
+    if (decisions.begins_to_wait) add_waiting_event(decisions.reasons);
+    if (decisions.changes_at) plan::requeue_within(plan_.requeue_after, *decisions.changes_at - seen_.now);
+    return std::move(plan_);
+  }
+
+ private:
+  void force_delete(const PodView& pod) {
+    plan::Action action = delete_pod(pod);
+    action.grace_seconds = 0;
+    write(std::move(action));
+    add_event({EventType::kWarning, "LostPodDeleted", "DeleteLostPod",
+               fmt::format("Pod {} should have terminated at {}, and its node {} is not Ready: deleted without "
+                           "waiting for the node",
+                           pod.key.name, format_rfc3339(*pod.deletion), pod.node_name),
+               std::nullopt});
+    plan_.reason = fmt::format("pod {} of slice {} is deleted without waiting for its node {}", pod.key.name,
+                               short_name(slice_), pod.node_name);
+  }
+
+  /// The deletes of the preemption may have been interrupted.
+  void complete_preemption(const PodView& pod) {
+    write(delete_pod(pod));
+    plan_.reason = fmt::format("slice {} is preempted by one of higher priority", short_name(slice_));
+  }
+
+  void tear_down(const SliceFailure& failure) {
+    plan::Stage conditions;
+    plan::Stage deletes;
+    for (const PodPtr& pod : slice_.started()) {
+      conditions.actions.push_back(
+          set_disruption_target(*pod, "DeletionBySliceController", failure.message, seen_.now));
+      deletes.actions.push_back(delete_pod(*pod));
+    }
+    if (deletes.actions.empty()) return;
+    const ObjectKey last = deletes.actions.back().key;
+    plan_.reason = fmt::format("slice {} is torn down: {}", short_name(slice_), failure.message);
+    add_event({failure.cause == Cause::kPodDeleted ? EventType::kNormal : EventType::kWarning, "SliceTornDown",
+               "TearDownSlice",
+               fmt::format("Slice {} is torn down, {} of its {} pods are deleted: {}", short_name(slice_),
+                           deletes.actions.size(), slice_.size, failure.message),
+               std::nullopt});
+    plan_.measurements.push_back({Measurement::Kind::kCount,
+                                  "tpuslice_slices_torn_down_total",
+                                  "Number of slices torn down because a part of them was lost.",
+                                  {{"reason", to_string(failure.cause)}},
+                                  1,
+                                  last});
+    plan_.stages.push_back(std::move(conditions));
+    plan_.stages.push_back(std::move(deletes));
+  }
+
+  void release(const std::vector<ReleasedPods>& released) {
+    std::size_t count = 0;
+    for (const ReleasedPods& each : released) {
+      for (const PodPtr& pod : each.pods) write(release_pod(*pod, each.release));
+      count += each.pods.size();
+    }
+    if (count == 0) return;
+    const ReleasedPods& first = released.front();
+    if (first.without_hosts) {
+      plan_.reason =
+          fmt::format("pod {} without TPUs is released: no host of its slice was created", first.pods.back()->key.name);
+      return;
+    }
+    const std::string& domain = first.release.domain;
+    plan_.reason =
+        fmt::format("{} other pod{} of slice {} {} released {}", count, count == 1 ? "" : "s", short_name(slice_),
+                    count == 1 ? "is" : "are", domain.empty() ? "without a domain" : "to " + domain);
+  }
+
+  void complete_members(const PodView& pod) {
+    write(set_members(pod, members_of(slice_)));
+    plan_.reason = fmt::format("all hosts of slice {} exist", short_name(slice_));
+  }
+
+  void write_reason(const WaitingReason& waiting) {
+    write(set_waiting_reason(*waiting.pod, waiting.reason));
+    if (!plan_.reason.empty()) return;
+    plan_.reason = waiting.reason.empty() ? fmt::format("pod {} has a node", waiting.pod->key.name)
+                                          : fmt::format("slice {} waits: {}", short_name(slice_), waiting.reason);
+  }
+
+  void add_waiting_event(const std::vector<WaitingReason>& reasons) {
+    const auto found = std::ranges::find_if(reasons, [](const WaitingReason& each) { return !each.reason.empty(); });
+    if (found == reasons.end()) return;
+    add_event({EventType::kNormal, "SliceWaiting", "PlaceSlice",
+               fmt::format("Slice {} waits: {}", short_name(slice_), found->reason), std::nullopt});
+  }
+
+  /// All writes are in one stage.
+  void write(plan::Action action) {
+    if (plan_.stages.empty()) plan_.stages.emplace_back();
+    plan_.stages.front().actions.push_back(std::move(action));
+  }
+
+  void add_event(plan::EventIntent intent) {
+    intent.regarding = workload_of(*slice_.any_pod());
+    plan_.events.push_back(std::move(intent));
+  }
+
+  const SliceObserved& seen_;
+  const Slice& slice_;
+  plan::Plan plan_;
+};
+
+}  // namespace
+
+plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions) {
+  return SliceRenderer(seen, slice).render(decisions);
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,47 @@
+// From what is decided about one slice to the plan that does it. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/slice/pod_patches.h"
+#include "controllers/slice/slice_plan.h"
+
+namespace tpuslice::slice {
+
+/// Why a placed slice is torn down.
+enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotScheduled };
+
+struct SliceFailure {
+  Cause cause = Cause::kPodLost;
+  std::string message;
+};
+
+struct ReleasedPods {
+  std::vector<PodPtr> pods;
+  Release release;
+  bool without_hosts = false;  ///< No host of the slice was created.
+};
+
+struct WaitingReason {
+  PodPtr pod;
+  std::string reason;  ///< Empty: it is removed.
+};
+
+/// The decisions of plan_slice().
+struct SliceDecisions {
+  std::vector<PodPtr> lost;             ///< Terminating pods of lost nodes: deleted without a grace period.
+  std::vector<PodPtr> preempted;        ///< Deleted, as the rest of a slice that is being preempted.
+  std::optional<SliceFailure> failure;  ///< The started pods are deleted.
+  std::vector<ReleasedPods> released;
+  std::vector<PodPtr> completed;  ///< Get the members of the slice, since all hosts exist.
+  std::vector<WaitingReason> reasons;
+  bool begins_to_wait = false;          ///< The first of `reasons` gets an event, too.
+  std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
+};
+
+[[nodiscard]] plan::Plan render_slice(const SliceObserved& seen, const Slice& slice, const SliceDecisions& decisions);
+
+}  // namespace tpuslice::slice
