@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "controllers/slice/inventory.h"
 #include "controllers/slice/pod_patches.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/catalog.h"

@@ -1,6 +1,7 @@
 #include "controllers/slice/slice_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,7 +9,6 @@
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
 #include "controllers/slice/inventory.h"
-#include "controllers/slice/preemption.h"
 #include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"
 #include "controllers/slice/unschedulable.h"

@@ -38,7 +38,7 @@ struct SliceDecisions {
   std::vector<ReleasedPods> released;
   std::vector<PodPtr> completed;  ///< Get the members of the slice, since all hosts exist.
   std::vector<WaitingReason> reasons;
-  bool begins_to_wait = false;          ///< The first of `reasons` gets an event, too.
+  bool begins_to_wait = false;          ///< No pod has a reason yet, so the one of `reasons` gets an event, too.
   std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
 };
 
