@@ -157,8 +157,9 @@ std::vector<std::string> scheduler_arguments(const ControlPlaneOptions& options,
 std::vector<std::string> kwok_arguments(const ControlPlaneOptions& options, const std::string& dir) {
   return {"--kubeconfig=" + dir + "/kwok.kubeconfig", "--config=" + dir + "/stages.yaml", "--manage-all-nodes=false",
           std::string("--manage-nodes-with-label-selector=") + kNotLost,
-          // It renews a lease four times in its duration. A heartbeat may be late by half of node_grace.
-          fmt::format("--node-lease-duration-seconds={}", whole_seconds(2 * options.node_grace))};
+          // It renews a lease four times in its duration, and does not repeat a renewal that failed, as while the API
+          // server is down: three in a row may fail before the node is lost.
+          fmt::format("--node-lease-duration-seconds={}", whole_seconds(options.node_grace))};
 }
 
 }  // namespace tpuslice::testing
