@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs deps build controlplane conformance test check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-scale bench-scheduling image clean
+.PHONY: help api-docs deps build controlplane conformance test check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -124,6 +124,11 @@ bench-admission: deps ## Measure admission in the release build: the mutator alo
 	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
+
+bench-placement: deps ## Measure the plans of the slice controller in the release build
+	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-placement-bench
+	@build/release/bin/tpu-slice-placement-bench
 
 bench-scheduling: deps controlplane ## Measure how fast kube-scheduler binds slices, on up to 15,000 nodes (long)
 	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF

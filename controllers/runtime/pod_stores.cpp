@@ -30,6 +30,10 @@ std::vector<PodStore::Ptr> PodIndex::lookup(const std::string& value) const {
   return all;
 }
 
+bool PodIndex::contains(const std::string& value) const {
+  return std::ranges::any_of(indexes_, [&](const Index<PodView>& index) { return index.contains(value); });
+}
+
 PodIndex PodStores::add_index(PodStore::IndexFunction function) const {
   std::vector<Index<PodView>> indexes;
   for (PodStore* store : stores_) indexes.push_back(store->add_index(function));

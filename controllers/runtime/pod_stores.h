@@ -17,6 +17,8 @@ class PodIndex {
 
   /// Sorted by key, each pod once: when its labels change, two watches may hold it for a moment.
   [[nodiscard]] std::vector<PodStore::Ptr> lookup(const std::string& value) const;
+  /// Whether lookup() returns any pod.
+  [[nodiscard]] bool contains(const std::string& value) const;
 
  private:
   std::vector<Index<PodView>> indexes_;

@@ -16,6 +16,7 @@
 #include "api/base/check.h"
 #include "api/base/mutex.h"
 #include "api/types/views.h"
+#include "controllers/runtime/change_log.h"
 
 namespace tpuslice::runtime {
 
@@ -90,6 +91,10 @@ class Store final : public AnyStore {
   /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They are not
   /// called for a change that leaves the view equal.
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
+  /// Logs are added before the watch starts. All changes are recorded, those of the resourceVersion alone too.
+  [[nodiscard]] std::shared_ptr<ChangeLog<View>> add_change_log() {
+    return logs_.emplace_back(std::make_shared<ChangeLog<View>>());
+  }
 
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
@@ -114,12 +119,14 @@ class Store final : public AnyStore {
   };
 
   [[nodiscard]] std::vector<Ptr> lookup(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] bool contains(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
   /// Makes `after` take the place of `before`; either may be null.
   void change_locked(const Ptr& before, const Ptr& after) TPUSLICE_REQUIRES(mutex_);
   static void change_index(IndexTable& index, const Ptr& before, const Ptr& after);
   void notify(const Ptr& before, const Ptr& after) const;
 
   std::vector<Listener> listeners_;
+  std::vector<std::shared_ptr<ChangeLog<View>>> logs_;
   mutable Mutex mutex_;
   Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
   std::vector<IndexTable> indexes_ TPUSLICE_GUARDED_BY(mutex_);
@@ -135,6 +142,8 @@ class Index {
   [[nodiscard]] std::vector<typename Store<View>::Ptr> lookup(const std::string& value) const {
     return store_->lookup(table_, value);
   }
+  /// Whether lookup() returns any object.
+  [[nodiscard]] bool contains(const std::string& value) const { return store_->contains(table_, value); }
 
  private:
   friend class Store<View>;
@@ -238,6 +247,12 @@ std::vector<typename Store<View>::Ptr> Store<View>::lookup(std::size_t index, co
 }
 
 template <typename View>
+bool Store<View>::contains(std::size_t index, const std::string& value) const {
+  const MutexLock lock(mutex_);
+  return indexes_[index].objects.contains(value);
+}
+
+template <typename View>
 void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
   Objects listed;
   listed.reserve(all.size());
@@ -319,6 +334,7 @@ void Store<View>::change_locked(const Ptr& before, const Ptr& after) {
   for (IndexTable& index : indexes_) change_index(index, before, after);
   if (before) objects_.erase(before);
   if (after) objects_.insert(after);
+  for (const auto& log : logs_) log->record(before, after);
 }
 
 template <typename View>

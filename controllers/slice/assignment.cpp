@@ -26,7 +26,7 @@ constexpr std::size_t kMaxRequirementsOfNamespace = 32;
 class Assigner {
  public:
   Assigner(const PlacementRequest& request, Inventory& inventory)
-      : request_(request), inventory_(inventory), budget_(request.preemption_budget) {
+      : request_(request), placed_(*request.placed), inventory_(inventory), budget_(request.preemption_budget) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
     }
@@ -34,7 +34,7 @@ class Assigner {
 
   void assign(const Gang& gang) {
     const auto wanted = static_cast<std::size_t>(gang.slices.front()->gang_slices);
-    if (const std::size_t size = gang.size(request_.placed_gangs); size < wanted) {
+    if (const std::size_t size = gang.size(placed_.gangs); size < wanted) {
       return wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
     }
     // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
@@ -261,8 +261,8 @@ class Assigner {
     for (const auto& [candidates, domain] : domains) {
       for (const NodeUse* use : inventory_.uses(candidates->requirements().topology_key, domain)) {
         if (use->user.empty() || use->reserved) continue;
-        const auto slice = request_.running.find(use->slice);
-        if (slice == request_.running.end()) return std::nullopt;
+        const auto slice = placed_.by_key.find(use->slice);
+        if (slice == placed_.by_key.end()) return std::nullopt;
         const std::optional<Timestamp> end = ends_by(*slice->second, placed_at(*slice->second));
         if (!end) return std::nullopt;
         last = std::max(last.value_or(*end), *end);
@@ -304,7 +304,7 @@ class Assigner {
         continue;
       }
       std::optional<DomainVictims> cheapest;
-      if (may_end) cheapest = cheapest_victims(candidates, inventory_, request_.running, gang.priority(), claimed);
+      if (may_end) cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed);
       if (!cheapest) return {};
       claimed.emplace(key, cheapest->domain);
       claim.domains.emplace_back(&candidates, cheapest->domain);
@@ -372,6 +372,7 @@ class Assigner {
   }
 
   const PlacementRequest& request_;
+  const PlacedSlices& placed_;
   Inventory& inventory_;
   PreemptionBudget budget_;  ///< After the preemptions of this assignment.
   std::set<std::string> scout_nodes_;

@@ -52,16 +52,21 @@ struct ReservationLimits {
   std::int64_t percent = 50;
 };
 
+/// The slices of one accelerator that are placed.
+struct PlacedSlices {
+  RunningSlices by_key;
+  GangCounts gangs;
+};
+
 /// The slices that wait for nodes of one accelerator, and what else decides the order.
 struct PlacementRequest {
-  std::vector<Slice> ready;  ///< All pods exist and wait for nodes only.
-  GangCounts placed_gangs = {};
-  DomainFailures domain_failures = {};  ///< A free domain with fewer failures is preferred.
+  std::vector<const Slice*> ready;       ///< All pods exist and wait for nodes only.
+  const PlacedSlices* placed = nullptr;  ///< Never null in assign().
+  DomainFailures domain_failures = {};   ///< A free domain with fewer failures is preferred.
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;
   Timestamp now = {};
   ReservationLimits reservation = {};
-  RunningSlices running = {};
   PreemptionBudget preemption_budget = {};
   /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
   std::map<ObjectKey, std::string> scouts = {};
@@ -72,7 +77,7 @@ struct PlacementRequest {
   }
 };
 
-/// Marks the assigned domains as occupied in `inventory`. The assignment points into `request`.
+/// Marks the assigned domains as occupied in `inventory`. The assignment points to the slices of `request`.
 ///
 /// Slices are ordered as gangs_in_order() says. Either all slices of a gang get a domain or none; slices of a gang that
 /// was placed before (one slice was torn down, or a crash interrupted the placement) count as placed.

@@ -45,7 +45,13 @@ std::string Candidates::take_occupied() {
   if (occupied_.empty()) return {};
   std::string domain = std::move(occupied_.back());
   occupied_.pop_back();
+  std::erase(ending_, domain);
   return domain;
+}
+
+void Candidates::remove_occupied(const std::string& domain) {
+  std::erase(occupied_, domain);
+  std::erase(ending_, domain);
 }
 
 const std::vector<std::string>& Candidates::occupied() {
@@ -58,8 +64,7 @@ std::vector<std::string> Candidates::ending() {
   std::vector<std::string> out;
   // A slice with another topology key may have taken nodes of the domain since.
   std::ranges::copy_if(ending_, std::back_inserter(out), [&](const std::string& domain) {
-    return std::ranges::find(occupied_, domain) != occupied_.end() &&
-           inventory_.is_ending(requirements_->topology_key, domain);
+    return inventory_.is_ending(requirements_->topology_key, domain);
   });
   return out;
 }
@@ -78,11 +83,12 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
   check_domains();
   std::vector<std::string> texts;
   std::size_t free = 0;
-  for (const auto& [domain, compared] : compared_) {
-    Fit fit = compared;
-    if (fit.obstacle == Obstacle::kNone) fit = inventory_.occupancy(requirements_->topology_key, domain, viewer);
-    if (fit.obstacle == Obstacle::kNone) ++free;
-    if (texts.size() < kMaxDomainsInReason) texts.push_back(fit.text.empty() ? domain + " is free" : fit.text);
+  for (const Compared& each : compared_) {
+    const bool fits = each.fit->obstacle == Obstacle::kNone;
+    if (fits && each.domain->used == 0) ++free;
+    if (texts.size() == kMaxDomainsInReason) continue;
+    const Fit fit = fits ? occupancy(*each.name, *each.domain, viewer) : *each.fit;
+    texts.push_back(fit.text.empty() ? *each.name + " is free" : fit.text);
   }
   const std::size_t count = compared_.size();
   if (count == 0) {
@@ -96,33 +102,37 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
 
 void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
-  const std::string& key = requirements_->topology_key;
-  for (std::string& domain : inventory_.domains(key)) {
-    Fit fit = inventory_.compare(*requirements_, domain);
+  std::vector<std::pair<std::pair<bool, int>, const std::string*>> free;
+  std::vector<std::pair<const std::string*, const Domain*>> occupied;
+  for (const auto& [name, domain] : inventory_.domains(requirements_->topology_key)) {
+    const Fit& fit = comparison_->with(name, domain);
     if (fit.obstacle == Obstacle::kMismatch) continue;
-    if (fit.obstacle == Obstacle::kNone) {
-      const bool is_free = inventory_.occupancy(key, domain, {}).obstacle == Obstacle::kNone;
-      (is_free ? free_ : occupied_).push_back(domain);
+    compared_.push_back({&name, &domain, &fit});
+    if (fit.obstacle != Obstacle::kNone) continue;
+    if (domain.used == 0) {
+      free.emplace_back(rank(name, domain), &name);
+    } else {
+      occupied.emplace_back(&name, &domain);
     }
-    compared_.push_back({std::move(domain), std::move(fit)});
   }
-  usable_ = free_.size() + occupied_.size();
-  std::ranges::stable_sort(free_, {}, [&](const std::string& domain) {
-    const auto found = failures_.find({key, domain});
-    return std::pair(has_scout(domain), found == failures_.end() ? 0 : found->second);
-  });
-  std::ranges::reverse(free_);
+  usable_ = free.size() + occupied.size();
+  std::ranges::stable_sort(free, {}, [](const auto& entry) { return entry.first; });
+  for (const auto& [rank, name] : std::views::reverse(free)) free_.push_back(*name);
   // The domain with the fewest nodes in use is likely to become free first.
-  std::ranges::stable_sort(occupied_, {},
-                           [&](const std::string& domain) { return inventory_.free_nodes(key, domain); });
-  std::ranges::copy_if(occupied_, std::back_inserter(ending_),
-                       [&](const std::string& domain) { return inventory_.is_ending(key, domain); });
+  std::ranges::stable_sort(occupied, {},
+                           [](const auto& entry) { return entry.second->nodes.size() - entry.second->used; });
+  for (const auto& [name, domain] : occupied) {
+    occupied_.push_back(*name);
+    if (is_ending(*domain)) ending_.push_back(*name);
+  }
 }
 
-bool Candidates::has_scout(const std::string& domain) {
-  if (scout_nodes_.empty()) return false;
-  return std::ranges::any_of(inventory_.uses(requirements_->topology_key, domain),
-                             [&](const NodeUse* use) { return scout_nodes_.contains(use->node->key.name); });
+std::pair<bool, int> Candidates::rank(const std::string& name, const Domain& domain) const {
+  const auto failures = failures_.empty() ? failures_.end() : failures_.find({requirements_->topology_key, name});
+  const bool has_scout = !scout_nodes_.empty() && std::ranges::any_of(domain.nodes, [&](const NodeUse* use) {
+    return scout_nodes_.contains(use->node->key.name);
+  });
+  return {has_scout, failures == failures_.end() ? 0 : failures->second};
 }
 
 }  // namespace tpuslice::slice

@@ -5,14 +5,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controllers/slice/inventory.h"
 
 namespace tpuslice::slice {
 
-/// The domains are compared with the requirements once, when they are first needed: that costs far more than anything
-/// that is done for each slice. Not thread-safe.
+/// The domains are looked at once, when they are first needed. Not thread-safe.
 class Candidates {
  public:
   /// All references outlive it. `scout_nodes`: nodes with scout pods (scale_up.h), whose domains are used last, since a
@@ -20,6 +20,7 @@ class Candidates {
   Candidates(Inventory& inventory, NodeRequirements requirements, const DomainFailures& failures,
              const std::set<std::string>& scout_nodes)
       : inventory_(inventory),
+        comparison_(inventory.comparison(requirements)),
         requirements_(std::make_shared<const NodeRequirements>(std::move(requirements))),
         failures_(failures),
         scout_nodes_(scout_nodes) {}
@@ -45,30 +46,33 @@ class Candidates {
   [[nodiscard]] const std::vector<std::string>& occupied();
   /// Those of occupied() that become free soon: all pods that use them are terminating.
   [[nodiscard]] std::vector<std::string> ending();
-  void remove_occupied(const std::string& domain) { std::erase(occupied_, domain); }
+  void remove_occupied(const std::string& domain);
   /// Number of domains that would be free in an empty cluster.
   [[nodiscard]] std::size_t usable();
   /// The waiting reason if fewer than `needed` domains are free, for `viewer`, a namespace.
   [[nodiscard]] std::string explain(std::size_t needed, std::string_view viewer);
 
  private:
-  [[nodiscard]] bool has_scout(const std::string& domain);
+  /// Less is better.
+  [[nodiscard]] std::pair<bool, int> rank(const std::string& name, const Domain& domain) const;
 
   Inventory& inventory_;
+  const std::shared_ptr<Comparison> comparison_;
   const std::shared_ptr<const NodeRequirements> requirements_;
   const DomainFailures& failures_;
   const std::set<std::string>& scout_nodes_;
   /// A domain whose nodes match, and how it fits if it is free.
   struct Compared {
-    std::string domain;
-    Fit fit;
+    const std::string* name;
+    const Domain* domain;
+    const Fit* fit;
   };
   bool checked_ = false;
   std::vector<Compared> compared_;
   std::vector<std::string> free_;      ///< The best is last.
   std::vector<std::string> skipped_;   ///< Of the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
-  std::vector<std::string> ending_;    ///< Those of ending() when the domains were compared.
+  std::vector<std::string> ending_;    ///< Those of the occupied ones that were ending when the domains were compared.
   std::size_t usable_ = 0;
 };
 

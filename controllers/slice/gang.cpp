@@ -60,11 +60,11 @@ std::optional<Timestamp> ends_by(const Slice& slice, Timestamp start) {
   return last;
 }
 
-std::vector<Gang> gangs_in_order(const std::vector<Slice>& ready) {
+std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready) {
   std::map<std::tuple<std::string, std::string, std::string>, Gang> by_name;
-  for (const Slice& slice : ready) {
-    const std::string own_name = slice.gang.empty() ? slice.key.name : std::string();
-    by_name[{slice.key.namespace_name, slice.gang, own_name}].slices.push_back(&slice);
+  for (const Slice* slice : ready) {
+    const std::string own_name = slice->gang.empty() ? slice->key.name : std::string();
+    by_name[{slice->key.namespace_name, slice->gang, own_name}].slices.push_back(slice);
   }
   std::vector<std::pair<decltype(rank(std::declval<Gang>())), Gang>> ranked;
   for (auto& [name, gang] : by_name) {

@@ -30,7 +30,7 @@ struct Gang {
 
 /// The gangs of these slices by priority; then those whose nodes another controller has chosen (node selector
 /// kubernetes.io/hostname), which cannot use others; then by age and name.
-[[nodiscard]] std::vector<Gang> gangs_in_order(const std::vector<Slice>& ready);
+[[nodiscard]] std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready);
 
 /// The latest time at which the pods of a slice that started at `start` have ended; absent if one has no deadline
 /// (activeDeadlineSeconds).

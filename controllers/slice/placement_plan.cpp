@@ -29,40 +29,32 @@ bool is_partly_gated(const Slice& slice, Phase phase) {
          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
 
-Classified classify(const std::vector<Slice>& slices, Timestamp now, const Options& options) {
+Classified classify(const AcceleratorCache& cache, Timestamp now, const Options& options) {
   Classified out;
-  for (const Slice& slice : slices) {
-    SliceState state = state_of(slice, now);
+  out.request.placed = &cache.placed();
+  for (const CachedSlice* each : cache.unplaced()) {
+    const Slice& slice = each->slice;
+    const SliceState& state = each->state;
     if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
-    if (state.phase == Phase::kReady && slice.topology_key.empty()) {
-      state = {Phase::kForming,
-               fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "))};
-    }
+    std::string reason;
     if (state.phase == Phase::kReady) {
-      out.request.ready.push_back(slice);
-    } else if (state.phase == Phase::kPlaced) {
-      if (!slice.gang.empty()) ++out.request.placed_gangs[{slice.key.namespace_name, slice.gang}];
-      out.request.running.emplace(slice.key, &slice);
-    } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
-      const Timestamp due = slice.last_created() + options.waiting_reason_delay;
-      if (now < due) {
-        set_earlier(out.changes_at, due);
-      } else {
-        out.incomplete.push_back({&slice, std::move(state.reason)});
+      if (!slice.topology_key.empty()) {
+        out.request.ready.push_back(&slice);
+        continue;
       }
+      reason = fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "));
+    } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
+      reason = state.reason;
+    } else {
+      continue;
+    }
+    const Timestamp due = slice.last_created() + options.waiting_reason_delay;
+    if (now < due) {
+      set_earlier(out.changes_at, due);
+    } else {
+      out.incomplete.push_back({&slice, std::move(reason)});
     }
   }
-  return out;
-}
-
-/// The pods that are in none of these slices: a slice may be placed beside its own pods without TPUs.
-std::vector<PodPtr> others_than(const std::vector<Slice>& slices, const std::vector<PodPtr>& pods) {
-  std::set<ObjectKey> keys;
-  for (const Slice& slice : slices) keys.insert(slice.key);
-  std::vector<PodPtr> out;
-  std::ranges::copy_if(pods, std::back_inserter(out), [&](const PodPtr& pod) {
-    return !keys.contains({pod->key.namespace_name, pod->label(tpu::kSlice)});
-  });
   return out;
 }
 
@@ -73,40 +65,22 @@ ObjectKey preemptions_key(const Options& options) {
   return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
 }
 
-PreemptionBudget preemption_budget(const PlacementObserved& seen, const Options& options) {
+PreemptionBudget preemption_budget(const PlacementObserved& seen, const std::string& accelerator,
+                                   const Options& options) {
   std::string record;
   if (const auto& records = seen.preemptions.records; records != nullptr) {
-    const auto found = records->data.find(seen.accelerator);
+    const auto found = records->data.find(accelerator);
     if (found != records->data.end()) record = found->second;
   }
   return {options.max_preemptions_per_hour, record, seen.now};
 }
 
-/// Separates the scouts from the pods of workloads.
-std::vector<PodPtr> take_scouts(std::vector<PodPtr>& pods, const ScaleUpOptions& options) {
-  const auto scouts = std::ranges::stable_partition(pods, [&](const PodPtr& pod) { return !is_scout(*pod, options); });
-  std::vector<PodPtr> out(scouts.begin(), scouts.end());
-  pods.erase(scouts.begin(), scouts.end());
-  return out;
-}
-
-/// All slices with the topology key that the options allow; another one is cleared.
-std::vector<Slice> slices_of(const std::vector<PodPtr>& pods, const PlacementObserved& seen, const Options& options) {
-  std::vector<Slice> slices = read_slices(pods, seen.removed_hosts);
-  for (Slice& slice : slices) {
-    const std::string& key = slice.topology_key;
-    const bool allowed =
-        options.topology_keys.empty() || options.topology_keys.contains(key) || tpu::is_gke_topology_key(key);
-    if (!allowed) slice.topology_key.clear();
-  }
-  return slices;
-}
-
 /// Sets the budget of the request. Returns whether the ConfigMap of its records has to be created first.
-bool set_preemption_budget(const PlacementObserved& seen, const Options& options, Classified& classified) {
+bool set_preemption_budget(const PlacementObserved& seen, const std::string& accelerator, const Options& options,
+                           Classified& classified) {
   if (options.max_preemptions_per_hour <= 0 || classified.request.ready.empty()) return false;
   PreemptionBudget& budget = classified.request.preemption_budget;
-  budget = preemption_budget(seen, options);
+  budget = preemption_budget(seen, accelerator, options);
   const std::string config_map = "ConfigMap " + preemptions_key(options).to_string();
   bool creates_records = false;
   if (seen.preemptions.records == nullptr) {
@@ -114,7 +88,7 @@ bool set_preemption_budget(const PlacementObserved& seen, const Options& options
     budget.block(config_map + (creates_records ? " is being created" : " cannot be read"));
     set_earlier(classified.changes_at, seen.now + kRecordsRetry);
   } else if (!budget.invalid_entry().empty()) {
-    budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove that entry", config_map, seen.accelerator,
+    budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove that entry", config_map, accelerator,
                              budget.invalid_entry()));
   }
   const std::optional<Timestamp> budget_changes = budget.changes_at();
@@ -123,9 +97,8 @@ bool set_preemption_budget(const PlacementObserved& seen, const Options& options
 }
 
 /// The nodes that the waiting slices have asked for.
-void add_asked_nodes(const PlacementObserved& seen, const std::vector<PodPtr>& scouts, const Options& options,
-                     PlacementRequest& request) {
-  for (const PodPtr& scout : scouts) {
+void add_asked_nodes(const PlacementObserved& seen, const Options& options, PlacementRequest& request) {
+  for (const PodPtr& scout : seen.scouts) {
     if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
   }
   for (const auto& each : seen.provisioning.requests) {
@@ -150,16 +123,26 @@ void complete_waiting_reasons(const PlacementObserved& seen, const Options& opti
   out.waiting = std::move(due);
 }
 
+/// A slice may be placed beside its own pods without TPUs.
+void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest& request, Inventory& inventory) {
+  if (cache.pods_without_tpus().empty()) return;
+  std::set<ObjectKey> ready;
+  for (const Slice* slice : request.ready) ready.insert(slice->key);
+  for (const auto& [node, pods] : cache.pods_without_tpus()) {
+    const auto other = std::ranges::find_if(pods, [&](const PodPtr& pod) { return !ready.contains(slice_key(*pod)); });
+    if (other != pods.end()) inventory.add_user(**other);
+  }
+}
+
 /// Decides which slices get nodes, and what is done for the others.
-void decide(const PlacementObserved& seen, const std::vector<PodPtr>& pods, const std::vector<PodPtr>& scouts,
-            const std::vector<Slice>& slices, const PlacementRequest& request, const Options& options,
-            PlacementDecisions& out) {
-  Inventory inventory(seen.nodes, pods, slices);
-  inventory.add_users(others_than(request.ready, seen.pods_without_tpus));
+void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
+            const Options& options, PlacementDecisions& out) {
+  Inventory inventory(cache.domains(), cache.comparisons());
+  add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
-  out.scouts = plan_scouts(assignment.waiting, scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
-  out.provisioning =
-      plan_provisioning_requests(assignment.waiting, seen.provisioning, seen.accelerator, seen.now, options.scale_up);
+  out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
+  out.provisioning = plan_provisioning_requests(assignment.waiting, seen.provisioning, cache.accelerator(), seen.now,
+                                                options.scale_up);
   for (const auto& changes_at : {assignment.changes_at, out.scouts.changes_at, out.provisioning.changes_at}) {
     if (changes_at) set_earlier(out.changes_at, *changes_at);
   }
@@ -171,31 +154,30 @@ void decide(const PlacementObserved& seen, const std::vector<PodPtr>& pods, cons
   if (out.preemptions.empty()) return;
   PreemptionBudget budget = request.preemption_budget;
   budget.use(out.preemptions.size());
-  out.preemption_record = write_preemption_record(*seen.preemptions.records, seen.accelerator, budget, seen.now);
+  out.preemption_record = write_preemption_record(*seen.preemptions.records, cache.accelerator(), budget, seen.now);
 }
 
 }  // namespace
 
-plan::Plan plan_placement(const PlacementObserved& seen, const Options& options) {
-  std::vector<PodPtr> pods = seen.pods;
-  const std::vector<PodPtr> scouts = take_scouts(pods, options.scale_up);
-  const std::vector<Slice> slices = slices_of(pods, seen, options);
-  Classified classified = classify(slices, seen.now, options);
+plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options) {
+  cache.update_states(seen.now);
+  cache.domains().drop_unknown_keys();
+  Classified classified = classify(cache, seen.now, options);
   PlacementRequest& request = classified.request;
   request.domain_failures = seen.domain_failures;
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
-  add_asked_nodes(seen, scouts, options, request);
+  add_asked_nodes(seen, options, request);
   PlacementDecisions decisions;
-  if (set_preemption_budget(seen, options, classified)) {
+  if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {
     decisions.preemption_record = create_preemption_records(preemptions_key(options));
   }
   decisions.changes_at = classified.changes_at;
-  const bool asks = !scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
-  if (!request.ready.empty() || asks) decide(seen, pods, scouts, slices, request, options, decisions);
+  const bool asks = !seen.scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
+  if (!request.ready.empty() || asks) decide(seen, cache, request, options, decisions);
   decisions.incomplete = std::move(classified.incomplete);
-  return render_placement(seen, slices, std::move(decisions));
+  return render_placement(cache, seen.now, std::move(decisions));
 }
 
 }  // namespace tpuslice::slice

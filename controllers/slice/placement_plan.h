@@ -1,9 +1,9 @@
 // The plan of one accelerator: which of the slices that wait for its nodes are placed now. Pure.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "controllers/slice/accelerator_cache.h"
 #include "controllers/slice/options.h"
 #include "controllers/slice/preemption_budget.h"
 #include "controllers/slice/provisioning_request.h"
@@ -11,19 +11,14 @@
 
 namespace tpuslice::slice {
 
+/// What a plan depends on, beside the pods and nodes.
 struct PlacementObserved {
-  std::string accelerator;     ///< Value of the node label, "tpu-v6e-slice".
-  std::vector<NodePtr> nodes;  ///< All nodes with it.
-  std::vector<PodPtr> pods;    ///< All pods with TPUs that select it, or select no accelerator.
-  /// All other bound pods with the slice label. The anti-affinity of slices keeps them out of the domains of these
-  /// pods.
-  std::vector<PodPtr> pods_without_tpus = {};
-  DomainFailures domain_failures;
-  RemovedHosts removed_hosts = {};
+  std::vector<PodPtr> scouts = {};  ///< Of the accelerator.
+  DomainFailures domain_failures = {};
   bool has_autoscaler = false;  ///< autoscaler_status.h
   ProvisioningState provisioning = {};
   PreemptionState preemptions = {};
-  Timestamp now;
+  Timestamp now = {};
 };
 
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
@@ -33,6 +28,8 @@ struct PlacementObserved {
 /// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
 /// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'
 /// anti-affinity then keeps one of the slices out, and it is torn down after scheduling_timeout.)
-[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, const Options& options);
+///
+/// `cache`: of the accelerator, and the same afterwards.
+[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options);
 
 }  // namespace tpuslice::slice

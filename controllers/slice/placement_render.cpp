@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "controllers/slice/inventory.h"
 #include "controllers/slice/pod_patches.h"
+#include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
@@ -30,14 +32,10 @@ std::string name_of_workload(const Slice& slice) {
 class PlanBuilder {
  public:
   /// Metrics have the label "other" for accelerators that are not in the catalog, since users choose those values.
-  PlanBuilder(const PlacementObserved& seen, const std::vector<Slice>& slices)
-      : seen_(seen), accelerator_(tpu::find_accelerator(seen.accelerator).ok() ? seen.accelerator : "other") {
-    for (const Slice& slice : slices) {
-      const bool waits =
-          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
-      if (waits) waiting_workloads_.insert(name_of_workload(slice));
-    }
-  }
+  PlanBuilder(const AcceleratorCache& cache, Timestamp now)
+      : cache_(cache),
+        now_(now),
+        accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : "other") {}
 
   void add(const Placement& placement) {
     const Slice& slice = *placement.slice;
@@ -47,9 +45,9 @@ class PlanBuilder {
     const bool bind_to_nodes = members != kOpenMembers;
     writes_.push_back(release_pod(
         host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
-                std::move(members), seen_.now, true}));
+                std::move(members), now_, true}));
     const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
-    const Duration waited = seen_.now - slice.last_created();
+    const Duration waited = now_ - slice.last_created();
     const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
     notes_.push_back(what);
     add_event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
@@ -88,7 +86,7 @@ class PlanBuilder {
     const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
                                         domain_noun(victim.topology_key), preemption.domain);
     for (const PodPtr& pod : started) {
-      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, seen_.now));
+      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, now_));
       deletes_.push_back(delete_pod(*pod));
     }
     notes_.push_back(
@@ -139,7 +137,7 @@ class PlanBuilder {
       if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
     }
     plan_.reason = plan::summary(notes_);
-    if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - seen_.now);
+    if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - now_);
     return std::move(plan_);
   }
 
@@ -154,12 +152,21 @@ class PlanBuilder {
   /// One event for each workload, when the first of its slices begins to wait.
   void add_newly_waiting(const WaitingSlice& waiting) {
     const std::string workload = name_of_workload(*waiting.slice);
-    if (waiting_workloads_.contains(workload)) return;
+    if (waiting_workloads().contains(workload)) return;
     NewlyWaiting& newly = newly_waiting_[workload];
     if (newly.slices++ == 0) {
       newly.first = waiting.slice;
       newly.reason = waiting.reason;
     }
+  }
+  const std::set<std::string>& waiting_workloads() {
+    if (!waiting_workloads_) {
+      waiting_workloads_.emplace();
+      for (const auto& [key, cached] : cache_.slices()) {
+        if (cached.has_waiting_reason) waiting_workloads_->insert(name_of_workload(cached.slice));
+      }
+    }
+    return *waiting_workloads_;
   }
   void add_waiting_event(const NewlyWaiting& newly) {
     const std::string name = short_name(*newly.first);
@@ -177,7 +184,8 @@ class PlanBuilder {
     plan_.measurements.push_back({Measurement::Kind::kCount, name, help, {{"accelerator", accelerator_}}, 1, after});
   }
 
-  const PlacementObserved& seen_;
+  const AcceleratorCache& cache_;
+  const Timestamp now_;
   const std::string accelerator_;
   plan::Plan plan_;
   /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
@@ -186,16 +194,15 @@ class PlanBuilder {
   std::vector<plan::Action> records_;  ///< Of preemptions, as are the next two.
   std::vector<plan::Action> preparations_;
   std::vector<plan::Action> deletes_;
-  std::set<std::string> waiting_workloads_;  ///< Some slice has a waiting reason already.
+  std::optional<std::set<std::string>> waiting_workloads_;  ///< Some slice has a waiting reason already.
   std::map<std::string, NewlyWaiting> newly_waiting_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-plan::Plan render_placement(const PlacementObserved& seen, const std::vector<Slice>& slices,
-                            PlacementDecisions decisions) {
-  PlanBuilder builder(seen, slices);
+plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
+  PlanBuilder builder(cache, now);
   for (const Placement& placement : decisions.placements) builder.add(placement);
   if (decisions.preemption_record) builder.add_preemption_record(*std::move(decisions.preemption_record));
   for (const Preemption& preemption : decisions.preemptions) builder.add(preemption);

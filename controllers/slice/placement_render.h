@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "controllers/slice/accelerator_cache.h"
 #include "controllers/slice/assignment.h"
-#include "controllers/slice/placement_plan.h"
 #include "controllers/slice/scale_up.h"
 
 namespace tpuslice::slice {
@@ -25,8 +25,6 @@ struct PlacementDecisions {
   std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
 };
 
-/// `slices`: all of the accelerator, of which some may have waiting reasons already.
-[[nodiscard]] plan::Plan render_placement(const PlacementObserved& seen, const std::vector<Slice>& slices,
-                                          PlacementDecisions decisions);
+[[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);
 
 }  // namespace tpuslice::slice

@@ -1,53 +1,15 @@
 #include "controllers/slice/reconcilers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
+#include "tpu/catalog.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
-namespace {
-
-const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }
-
-bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
-
-// Index functions.
-
-std::optional<std::string> pod_accelerator(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips == 0) return std::nullopt;
-  return accelerator_of(pod.scheduling->node_selector);
-}
-
-std::optional<std::string> waiting_pod_accelerator(const PodView& pod) {
-  const bool gated = is_gated(pod) && is_live(pod);
-  return gated || !pod.annotation(tpu::kScoutFor).empty() ? pod_accelerator(pod) : std::nullopt;
-}
-
-std::optional<std::string> bound_pod_without_tpus(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return std::nullopt;
-  return std::string();
-}
-
-std::optional<std::string> pod_node(const PodView& pod) {
-  if (!is_labelled(pod) || pod.node_name.empty()) return std::nullopt;
-  return pod.node_name;
-}
-
-std::optional<std::string> pod_slice(const PodView& pod) {
-  if (!in_slice(pod)) return std::nullopt;
-  return slice_key(pod).to_string();
-}
-
-std::optional<std::string> node_accelerator(const NodeView& node) {
-  std::string accelerator = accelerator_of(node.labels);
-  if (accelerator.empty()) return std::nullopt;
-  return accelerator;
-}
-
-}  // namespace
-
 std::optional<std::string> request_accelerator(const ProvisioningRequestView& request) {
   std::string accelerator = accelerator_of_request(request.annotations);
   if (accelerator.empty()) return std::nullopt;
@@ -59,14 +21,6 @@ std::optional<std::string> template_accelerator(const MetadataView& pod_template
   if (accelerator.empty()) return std::nullopt;
   return accelerator;
 }
-
-Indexes::Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes)
-    : pods_by_accelerator(pods.add_index(pod_accelerator)),
-      waiting_pods_by_accelerator(pods.add_index(waiting_pod_accelerator)),
-      bound_pods_without_tpus(pods.add_index(bound_pod_without_tpus)),
-      pods_by_node(pods.add_index(pod_node)),
-      pods_by_slice(pods.add_index(pod_slice)),
-      nodes_by_accelerator(nodes.add_index(node_accelerator)) {}
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
   if (!is_labelled(pod)) return {};
@@ -102,27 +56,38 @@ std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& no
 }
 
 Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) const {
+  const std::string& accelerator = input.key.name;
   PlacementObserved seen;
-  seen.accelerator = input.key.name;
   seen.now = input.now;
-  if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(input.key.name);
-  if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(input.key.name);
+  if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(accelerator);
+  if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(accelerator);
   // Without a gated pod or a scout there is nothing to place, so pods and nodes are not read.
-  if (!indexes_.waiting_pods_by_accelerator.lookup(input.key.name).empty()) {
-    seen.pods = indexes_.pods_by_accelerator.lookup(input.key.name);
-    std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
-    seen.pods.insert(seen.pods.end(), without_accelerator.begin(), without_accelerator.end());
-    seen.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
-    seen.nodes = indexes_.nodes_by_accelerator.lookup(input.key.name);
-    seen.domain_failures = histories_.failures->recent(input.now);
-    seen.removed_hosts = histories_.removed_hosts->all();
-    if (preemptions_ != nullptr && preemptions_->synced()) {
-      const ObjectKey key{options_.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
-      seen.preemptions = {true, preemptions_->get(key)};
-    }
-    seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
+  if (!indexes_.waiting_pods_by_accelerator.contains(accelerator)) {
+    caches_->drop(accelerator);
+    AcceleratorCache empty(accelerator, options_);
+    return plan_placement(seen, empty, options_);
   }
-  return plan_placement(seen, options_);
+  seen.scouts = scouts(accelerator);
+  seen.domain_failures = histories_.failures->recent(input.now);
+  if (preemptions_ != nullptr && preemptions_->synced()) {
+    const ObjectKey key{options_.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
+    seen.preemptions = {true, preemptions_->get(key)};
+  }
+  seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
+  AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
+  plan::Plan plan = plan_placement(seen, cache, options_);
+  // Users choose the accelerators of pods, so those that neither a node has nor the catalog have no cache.
+  if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
+  return plan;
+}
+
+std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) const {
+  std::vector<PodPtr> scouts;
+  for (const std::string& selected : {accelerator, std::string()}) {
+    std::ranges::copy_if(indexes_.scouts_by_accelerator.lookup(selected), std::back_inserter(scouts),
+                         [&](const PodPtr& pod) { return is_scout(*pod, options_.scale_up); });
+  }
+  return scouts;
 }
 
 Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) const {

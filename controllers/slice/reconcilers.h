@@ -9,8 +9,10 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
+#include "controllers/slice/accelerator_caches.h"
 #include "controllers/slice/autoscaler_status.h"
 #include "controllers/slice/failure_history.h"
+#include "controllers/slice/indexes.h"
 #include "controllers/slice/node_health.h"
 #include "controllers/slice/options.h"
 #include "controllers/slice/provisioning_request.h"
@@ -21,18 +23,6 @@ namespace tpuslice::slice {
 // Keys of the reconcilers; not resources of the API server.
 inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator", "accelerators", false};
 inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
-
-/// Indexes that both reconcilers read. They skip pods without the slice label and nodes without TPUs.
-struct Indexes {
-  runtime::PodIndex pods_by_accelerator;          ///< TPU pods, by the accelerator of their node selector.
-  runtime::PodIndex waiting_pods_by_accelerator;  ///< Those that are gated, and scouts.
-  runtime::PodIndex bound_pods_without_tpus;      ///< All under the key "".
-  runtime::PodIndex pods_by_node;
-  runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"
-  runtime::Index<NodeView> nodes_by_accelerator;
-
-  Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes);
-};
 
 /// History of earlier changes, in memory, that placement uses.
 struct Histories {
@@ -62,24 +52,28 @@ using PreemptionStore = runtime::Store<PreemptionRecords>;
 /// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(Indexes indexes, Histories histories, AutoscalerStores autoscaler, Options options = {},
-                      const PreemptionStore* preemptions = nullptr)
+  PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes, Histories histories,
+                      AutoscalerStores autoscaler, Options options = {}, const PreemptionStore* preemptions = nullptr)
       : indexes_(std::move(indexes)),
         histories_(std::move(histories)),
         autoscaler_(std::move(autoscaler)),
         preemptions_(preemptions),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        caches_(std::make_unique<AcceleratorCaches>(pods, nodes, indexes_, options_)) {}
 
   [[nodiscard]] std::string name() const override { return "slice-placement"; }
   [[nodiscard]] ResourceType resource() const override { return kAccelerators; }
   [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
 
  private:
+  [[nodiscard]] std::vector<PodPtr> scouts(const std::string& accelerator) const;
+
   const Indexes indexes_;
   const Histories histories_;
   const AutoscalerStores autoscaler_;
   const PreemptionStore* const preemptions_;
   const Options options_;
+  const std::unique_ptr<AcceleratorCaches> caches_;
 };
 
 /// Thread-safe. The stores outlive the reconciler. A key is a namespace and a value of the slice label.

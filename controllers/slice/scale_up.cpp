@@ -25,13 +25,13 @@ constexpr std::int32_t kLowestPriority = -10;
 /// in use, or too few for its gang. At most kMaxAvoidedDomains.
 std::vector<std::string> avoided_domains(const NodeRequirements& requirements, Inventory& inventory) {
   std::vector<std::string> avoided;
-  for (std::string& domain : inventory.domains(requirements.topology_key)) {
+  const std::shared_ptr<Comparison> comparison = inventory.comparison(requirements);
+  for (const auto& [name, domain] : inventory.domains(requirements.topology_key)) {
     if (avoided.size() == kMaxAvoidedDomains) break;
-    if (inventory.check(requirements, domain).obstacle == Obstacle::kMismatch) continue;
+    if (comparison->with(name, domain).obstacle == Obstacle::kMismatch) continue;
     // kube-scheduler could put a scout on a node whose pod it has not bound yet.
-    const bool has_room = std::ranges::any_of(inventory.uses(requirements.topology_key, domain),
-                                              [](const NodeUse* use) { return !use->bound; });
-    if (has_room) avoided.push_back(std::move(domain));
+    const bool has_room = std::ranges::any_of(domain.nodes, [](const NodeUse* use) { return !use->bound; });
+    if (has_room) avoided.push_back(name);
   }
   return avoided;
 }

@@ -98,6 +98,10 @@ void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHos
 
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
+bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
+
+const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }
+
 bool in_slice(const PodView& pod) {
   const std::string& slice = pod.label(tpu::kSlice);
   return !slice.empty() && slice != tpu::kNoSlice;

@@ -69,6 +69,10 @@ struct Slice {
 
 /// Neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);
+/// Has the slice label, of a slice or not.
+[[nodiscard]] bool is_labelled(const PodView& pod);
+/// The accelerator of a node's labels, or of a node selector; empty without one.
+[[nodiscard]] const std::string& accelerator_of(const StringMap& labels);
 /// Belongs to a slice.
 [[nodiscard]] bool in_slice(const PodView& pod);
 /// The key of its slice.

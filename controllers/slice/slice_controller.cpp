@@ -12,7 +12,7 @@
 namespace tpuslice::slice {
 namespace {
 
-/// Each plan reads all pods and nodes of its accelerator, and the pods of one slice are created within milliseconds.
+/// The pods of one slice are created, and bound, within milliseconds.
 constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 /// Placement takes at most a tenth of a core for each accelerator, however many pods and nodes it has.
 constexpr int kPlacementPaceByPlan = 9;
@@ -74,8 +74,8 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
   runtime::Controller& placement = manager.add(
-      std::make_unique<PlacementReconciler>(indexes, Histories{failures, removed_hosts}, autoscaler, options,
-                                            preemptions),
+      std::make_unique<PlacementReconciler>(pods, nodes, indexes, Histories{failures, removed_hosts}, autoscaler,
+                                            options, preemptions),
       {.workers = controller_options.workers, .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });

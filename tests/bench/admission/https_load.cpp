@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "api/http/client/blocking_connection.h"
-#include "tests/bench/admission/cpu_clock.h"
+#include "tests/bench/cpu_clock.h"
 #include "tests/bench/machine.h"
 #include "tests/support/loopback_identity.h"
 

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "tests/bench/admission/cpu_clock.h"
 #include "tests/bench/admission/report.h"
 #include "tests/bench/admission/reviews.h"
+#include "tests/bench/cpu_clock.h"
 #include "tests/bench/machine.h"
 #include "tests/support/loopback_identity.h"
 

@@ -1,6 +1,6 @@
 #include "tests/bench/admission/mutator_load.h"
 
-#include "tests/bench/admission/cpu_clock.h"
+#include "tests/bench/cpu_clock.h"
 #include "webhook/admission_handler.h"
 
 namespace tpuslice::bench {

@@ -1,19 +1,29 @@
 #include "tests/sim/slices/leader.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "api/base/check.h"
+#include "controllers/slice/scale_up.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
 
 Leader::Leader(World& world, std::string name, slice::Options options)
-    : name_(std::move(name)), options_(options), world_(world), seen_(world.changes().size()) {
+    : name_(std::move(name)),
+      options_(options),
+      world_(world),
+      seen_(world.changes().size()),
+      cache_(kAccelerator, options) {
   // Pods that admission has not marked are never seen.
   for (const auto& [key, pod] : world.pods()) {
     if (!pod->label(tpu::kSlice).empty()) pods_[key] = pod;
   }
   nodes_ = world.nodes();
   preemption_records_ = world.preemption_records();
+  for (const auto& [node_name, node] : nodes_) changed_nodes_.insert(node_name);
+  for (const auto& [key, pod] : pods_) add_to_changed(*pod);
   queue_all();
 }
 
@@ -31,6 +41,7 @@ void Leader::observe(std::size_t max_changes) {
       continue;
     }
     if (change.node) {
+      changed_nodes_.insert(change.key.name);
       if (change.node_after == nullptr) {
         nodes_.erase(change.key.name);
       } else {
@@ -41,12 +52,15 @@ void Leader::observe(std::size_t max_changes) {
       }
       continue;
     }
-    if (const auto before = pods_.find(change.key); before != pods_.end())
+    if (const auto before = pods_.find(change.key); before != pods_.end()) {
+      add_to_changed(*before->second);
       queue_.insert(before->second->label(tpu::kSlice));
+    }
     if (change.pod_after == nullptr) {
       pods_.erase(change.key);
     } else if (!change.pod_after->label(tpu::kSlice).empty()) {
       pods_[change.key] = change.pod_after;
+      add_to_changed(*change.pod_after);
       queue_.insert(change.pod_after->label(tpu::kSlice));
     }
   }
@@ -57,17 +71,50 @@ bool Leader::idle(const World& world) const {
   return true;
 }
 
-plan::Plan Leader::plan(const World& world, const std::string& key) const {
-  if (key == kAccelerator) {
-    slice::PlacementObserved seen;
-    seen.accelerator = kAccelerator;
-    for (const auto& [name, node] : nodes_) seen.nodes.push_back(node);
-    for (const auto& [name, pod] : pods_) seen.pods.push_back(pod);
-    seen.now = world.now();
-    seen.has_autoscaler = true;
-    seen.preemptions = {true, preemption_records_};
-    return slice::plan_placement(seen, options_);
+void Leader::add_to_changed(const PodView& pod) {
+  if (!pod.node_name.empty()) changed_nodes_.insert(pod.node_name);
+  if (slice::in_slice(pod)) changed_slices_.insert(slice::slice_key(pod));
+}
+
+std::vector<PodPtr> Leader::pods_where(const std::function<bool(const PodView&)>& condition) const {
+  std::vector<PodPtr> out;
+  for (const auto& [key, pod] : pods_) {
+    if (condition(*pod)) out.push_back(pod);
   }
+  return out;
+}
+
+/// With the cache, which follows the changes, and with one that has just been read. Both plans must be the same.
+plan::Plan Leader::plan_placement(const World& world) {
+  slice::PlacementObserved seen;
+  seen.scouts = pods_where([&](const PodView& pod) { return slice::is_scout(pod, options_.scale_up); });
+  seen.now = world.now();
+  seen.has_autoscaler = true;
+  seen.preemptions = {true, preemption_records_};
+  for (const std::string& name : std::exchange(changed_nodes_, {})) {
+    const auto node = nodes_.find(name);
+    cache_.set_node(name, node == nodes_.end() ? nullptr : node->second,
+                    pods_where([&](const PodView& pod) { return pod.node_name == name; }));
+  }
+  for (const ObjectKey& key : std::exchange(changed_slices_, {})) {
+    const auto is_of_slice = [&](const PodView& pod) { return slice::in_slice(pod) && slice::slice_key(pod) == key; };
+    cache_.set_slice(key, pods_where(is_of_slice), {}, seen.now);
+  }
+  plan::Plan plan = slice::plan_placement(seen, cache_, options_);
+
+  slice::ClusterState cluster;
+  for (const auto& [name, node] : nodes_) cluster.nodes.push_back(node);
+  for (const auto& [name, pod] : pods_) cluster.pods.push_back(pod);
+  slice::AcceleratorCache read(kAccelerator, options_);
+  read.read(cluster, seen.now);
+  const plan::Plan expected = slice::plan_placement(seen, read, options_);
+  TPUSLICE_CHECK_MSG(to_json(plan) == to_json(expected),
+                     fmt::format("cached: {}\nread: {}", to_json(plan).dump(), to_json(expected).dump()));
+  return plan;
+}
+
+plan::Plan Leader::plan(const World& world, const std::string& key) {
+  if (key == kAccelerator) return plan_placement(world);
   slice::SliceObserved seen;
   seen.key = {"default", key};
   for (const auto& [name, pod] : pods_) {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "controllers/slice/accelerator_cache.h"
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/sim/slices/world.h"
@@ -32,8 +35,11 @@ class Leader {
 
  private:
   void plan_next(World& world);
-  [[nodiscard]] plan::Plan plan(const World& world, const std::string& key) const;
+  [[nodiscard]] plan::Plan plan(const World& world, const std::string& key);
+  [[nodiscard]] plan::Plan plan_placement(const World& world);
   void queue_all();
+  void add_to_changed(const PodView& pod);
+  [[nodiscard]] std::vector<PodPtr> pods_where(const std::function<bool(const PodView&)>& condition) const;
 
   const std::string name_;
   const slice::Options options_;
@@ -41,6 +47,10 @@ class Leader {
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
+  slice::AcceleratorCache cache_;
+  // Since the last plan of the accelerator.
+  std::set<std::string> changed_nodes_;
+  std::set<ObjectKey> changed_slices_;
   RecordsPtr preemption_records_;
   std::set<std::string> preempted_;               ///< Slices that the plan under way has ended.
   std::set<std::string> queue_;                   ///< Names of slices, and kAccelerator.

@@ -31,8 +31,9 @@ struct Cluster {
   GangCounts placed_gangs;
 
   [[nodiscard]] Outcome assigns(const std::vector<Slice>& ready) const {
-    Inventory inventory(nodes, pods, read_slices(pods));
-    const PlacementRequest request{ready, placed_gangs, domain_failures};
+    SceneInventory inventory(nodes, pods);
+    const PlacedSlices placed{{}, placed_gangs};
+    const PlacementRequest request{pointers_to(ready), &placed, domain_failures};
     const Assignment assignment = assign(request, inventory);
     Outcome out;
     for (const Placement& placement : assignment.placements) {

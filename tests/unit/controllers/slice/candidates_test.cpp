@@ -22,7 +22,7 @@ class CandidatesOf {
       : slice_(slice.slice()),
         failures_(std::move(failures)),
         scout_nodes_(std::move(scout_nodes)),
-        inventory(nodes, pods, read_slices(pods)),
+        inventory(nodes, pods),
         candidates(inventory, node_requirements(slice_), failures_, scout_nodes_) {}
 
   std::vector<std::string> take_all() {
@@ -39,7 +39,7 @@ class CandidatesOf {
   const std::set<std::string> scout_nodes_;
 
  public:
-  Inventory inventory;
+  SceneInventory inventory;
   Candidates candidates;
 };
 

@@ -24,7 +24,7 @@ PoolBuilder a_named_pool(const std::string& name) { return a_pool(name).hostname
 /// "pool-a: pool-a-0, pool-a-1", or why there is none.
 std::string chosen(const SliceBuilder& slice, const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods = {},
                    std::string_view viewer = {}) {
-  Inventory inventory(nodes, pods, read_slices(pods));
+  SceneInventory inventory(nodes, pods);
   const Result<ChosenNodes> out = chosen_nodes(node_requirements(slice.slice()), inventory, viewer);
   if (out) return fmt::format("{}: {}", out->domain, fmt::join(out->nodes, ", "));
   EXPECT_EQ(out.error().code(), ErrorCode::kConflict);
@@ -156,11 +156,11 @@ TEST(HostnamesOfRequirements, OmitPodsThatAreBound) {
 }
 
 TEST(NodeByHostname, IsNullForAnUnknownHostname) {
-  Inventory inventory(nodes_of({a_named_pool("pool-a"), a_pool("pool-b")}), {}, {});
+  SceneInventory inventory(nodes_of({a_named_pool("pool-a"), a_pool("pool-b")}), {});
   ASSERT_NE(inventory.node_by_hostname("pool-a-1"), nullptr);
   EXPECT_EQ(inventory.node_by_hostname("pool-a-1")->key.name, "pool-a-1");
   EXPECT_EQ(inventory.node_by_hostname("pool-b-0"), nullptr);
-  EXPECT_EQ(Inventory({}, {}, {}).node_by_hostname("pool-a-0"), nullptr);
+  EXPECT_EQ(SceneInventory({}, {}).node_by_hostname("pool-a-0"), nullptr);
 }
 
 // Placement.
@@ -212,8 +212,8 @@ TEST(AssignChosenNodes, ExplainsAGangThatLacksADomainForOneWithoutAChoice) {
 }
 
 TEST(PlaceOnChosenNodes, ReleasesAFirstHostToTheDomainOfItsNode) {
-  PlacementObserved seen = observed({a_named_pool("pool-a").size(4), a_named_pool("pool-b").size(4)},
-                                    {host0_of(4, tpu::kHostByHost, "pool-b-2")}, 1min);
+  PlacementScene seen = observed({a_named_pool("pool-a").size(4), a_named_pool("pool-b").size(4)},
+                                 {host0_of(4, tpu::kHostByHost, "pool-b-2")}, 1min);
   const plan::Plan plan = plan_placement(seen, {});
   ASSERT_FALSE(plan.stages.empty()) << plan.reason;
   const Json patch = *plan.stages.at(0).actions.at(0).body.make();
@@ -223,7 +223,7 @@ TEST(PlaceOnChosenNodes, ReleasesAFirstHostToTheDomainOfItsNode) {
 }
 
 TEST(PlaceOnChosenNodes, BindsEachHostToTheNodeThatItSelects) {
-  PlacementObserved seen =
+  PlacementScene seen =
       observed({a_named_pool("pool-a"), a_named_pool("pool-b")}, {a_slice("x").on({"pool-b-1", "pool-b-0"})});
   const plan::Plan plan = plan_placement(seen, {});
   const Json patch = *plan.stages.at(0).actions.at(0).body.make();

@@ -14,16 +14,17 @@ namespace {
 /// A scene as assign() sees it.
 class Run {
  public:
-  explicit Run(const Scene& scene) : slices_(read_slices(scene.pods)), inventory_(scene.nodes, scene.pods, slices_) {
-    request_.ready = scene.ready;
+  explicit Run(const Scene& scene) : slices_(read_slices(scene.pods)), inventory_(scene.nodes, scene.pods) {
+    request_.ready = pointers_to(scene.ready);
+    request_.placed = &placed_;
     request_.domain_failures = scene.failures;
     request_.now = after(scene.now);
     request_.reservation = scene.reservation;
     request_.preemption_budget = {scene.max_preemptions, scene.preemption_record, request_.now};
     for (const Slice& slice : slices_) {
       if (state_of(slice, request_.now).phase != Phase::kPlaced) continue;
-      request_.running.emplace(slice.key, &slice);
-      if (!slice.gang.empty()) ++request_.placed_gangs[{slice.key.namespace_name, slice.gang}];
+      placed_.by_key.emplace(slice.key, &slice);
+      if (!slice.gang.empty()) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
     }
     for (const PodPtr& scout : scene.scouts) {
       if (is_live(*scout)) request_.scouts[slice_of_scout(*scout)] = scout->node_name;
@@ -43,8 +44,9 @@ class Run {
 
  private:
   std::vector<Slice> slices_;
+  PlacedSlices placed_;
   PlacementRequest request_;
-  Inventory inventory_;
+  SceneInventory inventory_;
 };
 
 std::optional<Duration> since_start(const std::optional<Timestamp>& when) {

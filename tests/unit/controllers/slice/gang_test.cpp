@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 /// "x" of each lone slice, "x y" of a gang.
 std::vector<std::string> order_of(const std::vector<Slice>& ready) {
   std::vector<std::string> out;
-  for (const Gang& gang : gangs_in_order(ready)) {
+  for (const Gang& gang : gangs_in_order(pointers_to(ready))) {
     std::string names;
     for (const Slice* slice : gang.slices) names += (names.empty() ? "" : " ") + slice->key.name;
     out.push_back(std::move(names));

@@ -15,13 +15,19 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Inventory inventory_of(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods = {}) {
-  return {nodes, pods, read_slices(pods)};
+std::vector<std::string> names_of(const Domains::ByValue& domains) {
+  std::vector<std::string> names;
+  for (const auto& [name, domain] : domains) names.push_back(name);
+  return names;
+}
+
+SceneInventory inventory_of(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods = {}) {
+  return {nodes, pods};
 }
 
 /// Whether a new slice of four hosts fits into the pool.
 Fit fit_of(const PoolBuilder& pool, SliceBuilder slice = a_slice("new").hosts(4)) {
-  Inventory inventory = inventory_of(pool.nodes());
+  SceneInventory inventory = inventory_of(pool.nodes());
   return inventory.check(node_requirements(slice.slice()), "pool-a");
 }
 
@@ -121,7 +127,7 @@ TEST(DomainFit, NeedsANodeForEachDistinctPod) {
 class OccupiedDomain : public ::testing::Test {
  protected:
   static Fit fit(const std::vector<PodPtr>& pods) {
-    Inventory inventory = inventory_of(a_pool("pool-a").nodes(), pods);
+    SceneInventory inventory = inventory_of(a_pool("pool-a").nodes(), pods);
     return inventory.check(node_requirements(a_slice("new").slice()), "pool-a");
   }
   static std::string obstacle_text(const std::vector<PodPtr>& pods) {
@@ -172,15 +178,16 @@ TEST_F(OccupiedDomain, BelongsToAPlacedSliceWithoutNodes) {
 
 TEST_F(OccupiedDomain, BelongsToAPartlyScheduledSlice) {
   // A node of the domain without a pod is occupied, too.
-  Inventory inventory =
+  SceneInventory inventory =
       inventory_of(a_pool("pool-a").nodes(), pods_of({a_slice("train-0").runs_in("pool-a").unscheduled(1)}));
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 0U);
-  Inventory crashed = inventory_of(a_pool("pool-a").nodes(), pods_of({a_slice("train-0").runs_in("pool-a").gated(1)}));
+  SceneInventory crashed =
+      inventory_of(a_pool("pool-a").nodes(), pods_of({a_slice("train-0").runs_in("pool-a").gated(1)}));
   EXPECT_EQ(crashed.free_nodes(kGkePool, "pool-a"), 0U);
 }
 
 TEST_F(OccupiedDomain, BelongsToAReleasedSliceWithItsFirstNodeThere) {
-  Inventory inventory =
+  SceneInventory inventory =
       inventory_of(a_pool("pool-a").nodes(), pods_of({a_slice("train-0").placed_in("").unscheduled(1).host(
                                                  0, [](PodView& pod) { pod.node_name = "pool-a-0"; })}));
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 0U);
@@ -191,7 +198,7 @@ TEST_F(OccupiedDomain, IsFreeWhileAReleasedSliceHasNoNode) {
 }
 
 TEST_F(OccupiedDomain, IsReportedAsUnusableFirst) {
-  Inventory inventory =
+  SceneInventory inventory =
       inventory_of(a_pool("pool-a").node(0, cordoned).nodes(), pods_of({a_slice("train-0").runs_in("pool-a")}));
   EXPECT_EQ(inventory.check(node_requirements(a_slice("new").slice()), "pool-a").text,
             "pool-a: node pool-a-0 is cordoned");
@@ -201,18 +208,18 @@ TEST(SplitHosts, ShareTheirNode) {
   // Two pods of two chips on each node of four chips.
   const SliceBuilder split = a_slice("split").hosts(4).chips(2).runs_in("pool-a").unscheduled(2).unscheduled(3).host(
       1, [](PodView& pod) { pod.node_name = "pool-a-0"; });
-  Inventory inventory = inventory_of(a_pool("pool-a").nodes(), split.pods());
+  SceneInventory inventory = inventory_of(a_pool("pool-a").nodes(), split.pods());
   EXPECT_EQ(inventory.check(node_requirements(a_slice("new").hosts(4).chips(2).slice()), "pool-a").text,
             "pool-a runs default/job (split)");
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 0U);
 }
 
 TEST(Domains, AreTheValuesOfTheTopologyKeyInOrder) {
-  Inventory inventory = inventory_of(
+  SceneInventory inventory = inventory_of(
       nodes_of({a_pool("pool-b").label(kRow, "row-1"), a_pool("pool-a").label(kRow, "row-1"), a_pool("pool-c")}));
-  EXPECT_THAT(inventory.domains(kGkePool), ElementsAre("pool-a", "pool-b", "pool-c"));
-  EXPECT_THAT(inventory.domains(kRow), ElementsAre("row-1")) << "a node without the label is in no domain";
-  EXPECT_THAT(inventory.domains("example.com/unknown"), IsEmpty());
+  EXPECT_THAT(names_of(inventory.domains(kGkePool)), ElementsAre("pool-a", "pool-b", "pool-c"));
+  EXPECT_THAT(names_of(inventory.domains(kRow)), ElementsAre("row-1")) << "a node without the label is in no domain";
+  EXPECT_THAT(names_of(inventory.domains("example.com/unknown")), IsEmpty());
 }
 
 TEST(Domains, ThatOverlapAreOccupiedTogether) {
@@ -222,19 +229,19 @@ TEST(Domains, ThatOverlapAreOccupiedTogether) {
   const NodeRequirements small = node_requirements(a_slice("new").slice());
   const NodeRequirements large = node_requirements(a_slice("new").hosts(4).topology_key(kRow).slice());
 
-  Inventory one = inventory_of(nodes, pods_of({a_slice("small").placed_in("pool-b")}));
+  SceneInventory one = inventory_of(nodes, pods_of({a_slice("small").placed_in("pool-b")}));
   EXPECT_EQ(one.check(large, "row-1").text, "row-1 runs default/job (small)");
   EXPECT_EQ(one.check(large, "row-2").obstacle, Obstacle::kNone);
   EXPECT_EQ(one.check(small, "pool-a").obstacle, Obstacle::kNone);
 
-  Inventory two = inventory_of(nodes, pods_of({a_slice("large").hosts(4).topology_key(kRow).placed_in("row-2")}));
+  SceneInventory two = inventory_of(nodes, pods_of({a_slice("large").hosts(4).topology_key(kRow).placed_in("row-2")}));
   EXPECT_EQ(two.check(small, "pool-c").text, "pool-c runs default/job (large)");
   EXPECT_EQ(two.check(small, "pool-d").text, "pool-d runs default/job (large)");
   EXPECT_EQ(two.check(small, "pool-a").obstacle, Obstacle::kNone);
 }
 
 TEST(Domains, AreOccupiedReservedAndReleased) {
-  Inventory inventory = inventory_of(a_pool("pool-a").nodes(), {a_pod_without_slice("notebook", "pool-a-1")});
+  SceneInventory inventory = inventory_of(a_pool("pool-a").nodes(), {a_pod_without_slice("notebook", "pool-a-1")});
   const NodeRequirements requirements = node_requirements(a_slice("new").slice());
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 1U);
   inventory.reserve(kGkePool, "pool-a", "default/first");
@@ -251,9 +258,9 @@ TEST(Domains, AreOccupiedReservedAndReleased) {
 }
 
 TEST(Domains, ThatDoNotExistCanBeOccupied) {
-  Inventory inventory = inventory_of(a_pool("pool-a").nodes());
+  SceneInventory inventory = inventory_of(a_pool("pool-a").nodes());
   inventory.occupy(kGkePool, "pool-z", "default/first");
-  EXPECT_THAT(inventory.domains(kGkePool), ElementsAre("pool-a"));
+  EXPECT_THAT(names_of(inventory.domains(kGkePool)), ElementsAre("pool-a"));
   EXPECT_EQ(inventory.free_nodes(kGkePool, "pool-a"), 2U);
 }
 
@@ -311,7 +318,7 @@ TEST(Inventory, DoesNotCountTheNodeSelectorOfAPodWithoutANodeAsAClaim) {
   const SliceBuilder ungated = a_slice("greedy").topology_key(kRow).selects(kRow, "row-1").each([](PodView& pod) {
     pod.scheduling.edit().gates.clear();
   });
-  Inventory inventory = inventory_of(four_nodes().label(kRow, "row-1").nodes(), ungated.pods());
+  SceneInventory inventory = inventory_of(four_nodes().label(kRow, "row-1").nodes(), ungated.pods());
   EXPECT_EQ(inventory.check(node_requirements(four_hosts().slice()), "pool-a").obstacle, Obstacle::kNone);
 }
 
@@ -319,7 +326,7 @@ TEST(Inventory, ADomainIsEndingWhenAllUsersAreTerminating) {
   const std::vector<PodPtr> pods =
       pods_of({a_slice("w").runs_in("pool-a").terminating(0).terminating(1),
                a_slice("x").runs_in("pool-b").terminating(0), a_slice("y").runs_in("pool-c")});
-  Inventory inventory(lettered_pools(4), pods, read_slices(pods));
+  SceneInventory inventory(lettered_pools(4), pods);
   EXPECT_TRUE(inventory.is_ending(kGkePool, "pool-a"));
   EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-b")) << "one host runs on";
   EXPECT_FALSE(inventory.is_ending(kGkePool, "pool-c"));
@@ -329,7 +336,7 @@ TEST(Inventory, ADomainIsEndingWhenAllUsersAreTerminating) {
 
 TEST(Inventory, FreeAndReservedNodesOfAnEndingDomainDoNotCount) {
   const std::vector<PodPtr> pods = a_slice("w").runs_in("pool-11").terminating(0).terminating(1).pods();
-  Inventory inventory(numbered_rows(1, 2), pods, read_slices(pods));
+  SceneInventory inventory(numbered_rows(1, 2), pods);
   EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));
   inventory.reserve(kGkePool, "pool-12", "default/job (x)");
   EXPECT_TRUE(inventory.is_ending(kRow, "row-1"));

@@ -54,7 +54,7 @@ std::vector<Measurement> measured(const Plan& plan, Measurement::Kind kind) {
 }
 
 /// What comes of it when nothing has changed but what the plan wrote.
-Plan plan_after_apply(PlacementObserved seen, const Options& options = {}) {
+Plan plan_after_apply(PlacementScene seen, const Options& options = {}) {
   apply_plan(plan_placement(seen, options), seen.pods);
   return plan_placement(seen, options);
 }
@@ -165,7 +165,7 @@ TEST(PlacementPlan, WritesTheWaitingReasonOnHostZero) {
 }
 
 TEST(PlacementPlan, SendsOneEventForTheSlicesOfAWorkload) {
-  PlacementObserved seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
+  PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train"), a_slice("other")});
   const Plan plan = plan_placement(seen, {});
   ASSERT_EQ(plan.events.size(), 1U);
   EXPECT_THAT(plan.events[0].message, StartsWith("2 slices wait, slice other among them: 1 node pool would match"));
@@ -185,7 +185,7 @@ TEST(PlacementPlan, IsEmptyOnceTheReasonIsWritten) {
 }
 
 TEST(PlacementPlan, WritesAChangedReasonWithoutASecondEvent) {
-  PlacementObserved seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
+  PlacementScene seen = observed({a_pool("pool-a").node(1, cordoned)}, {a_slice("train")});
   apply_plan(plan_placement(seen, {}), seen.pods);
   seen.nodes = a_pool("pool-a").without(1).nodes();
   const Plan plan = plan_placement(seen, {});
@@ -201,7 +201,7 @@ TEST(PlacementPlan, IsEmptyOnceTheSliceIsPlaced) {
 
 TEST(PlacementPlan, AssignsNoDomainWithAPodWithoutTpusOfAnotherSlice) {
   const auto with_pod_of = [](const std::string& slice) {
-    PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")});
+    PlacementScene seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("train")});
     PodView pod;
     pod.key = {"default", "sidecar"};
     pod.node_name = "pool-a-1";
@@ -210,14 +210,14 @@ TEST(PlacementPlan, AssignsNoDomainWithAPodWithoutTpusOfAnotherSlice) {
     return plan_placement(seen, {});
   };
   EXPECT_THAT(with_pod_of("none").reason, ::testing::HasSubstr("placed in node pool pool-b"));
-  const PlacementObserved alone = observed({a_pool("pool-a")}, {a_slice("train")});
+  const PlacementScene alone = observed({a_pool("pool-a")}, {a_slice("train")});
   EXPECT_THAT(with_pod_of(alone.pods.front()->label(tpu::kSlice)).reason,
               ::testing::HasSubstr("placed in node pool pool-a"))
       << "its own pod";
 }
 
 TEST(PlacementPlan, AssignsNoDomainTwice) {
-  PlacementObserved seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("x")});
+  PlacementScene seen = observed({a_pool("pool-a"), a_pool("pool-b")}, {a_slice("x")});
   apply_plan(plan_placement(seen, {}), seen.pods);
   for (PodPtr& pod : a_slice("y").pods()) seen.pods.push_back(pod);
   EXPECT_EQ(plan_placement(seen, {}).reason, "slice y of 2 hosts is placed in node pool pool-b");
@@ -256,7 +256,7 @@ TEST(PlacementPlan, SendsEventsAboutTheWorkload) {
 }
 
 TEST(PlacementPlan, IgnoresRunningTerminatingAndUngatedSlices) {
-  const PlacementObserved seen =
+  const PlacementScene seen =
       observed({a_pool("pool-a")},
                {a_slice("runs").runs_in("pool-a"), a_slice("broken").runs_in("pool-b").fails(1),
                 a_slice("ended").runs_in("pool-c").succeeds(0).succeeds(1),
@@ -285,7 +285,7 @@ TEST(PlacementPlan, WritesTheReasonOfAnIncompleteSliceAfterTheDelay) {
 }
 
 TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
-  const PlacementObserved seen = observed({}, {a_slice("train")}, 4s);
+  const PlacementScene seen = observed({}, {a_slice("train")}, 4s);
   const Plan plan = plan_placement(seen, {});
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, Duration(1s));
@@ -293,13 +293,13 @@ TEST(PlacementPlan, WritesNoReasonForANewCompleteSlice) {
 }
 
 TEST(PlacementPlan, UsesTheWaitingReasonDelayOfTheOptions) {
-  const PlacementObserved seen = observed({}, {a_slice("train").without(1)}, 20s);
+  const PlacementScene seen = observed({}, {a_slice("train").without(1)}, 20s);
   EXPECT_EQ(plan_placement(seen, {.waiting_reason_delay = 1min}).requeue_after, Duration(40s));
   EXPECT_THAT(written(plan_placement(seen, {.waiting_reason_delay = 20s})), SizeIs(1));
 }
 
 TEST(PlacementPlan, RequeuesForTheEarliestDeadline) {
-  const PlacementObserved seen = observed(
+  const PlacementScene seen = observed(
       {},
       {a_slice("x").without(1).created(5s), a_slice("y").without(1).created(2s), a_slice("z").without(1).created(8s)},
       9s);

@@ -21,8 +21,8 @@ using ::testing::SizeIs;
 const Options kTwoAnHour{.scale_up = {.namespace_name = "tpu-system"}, .max_preemptions_per_hour = 2};
 
 /// pool-a runs a slice of priority 0; a slice of priority 9 waits.
-PlacementObserved a_full_pool(Duration now = 10s, const std::string& record = {}) {
-  PlacementObserved seen =
+PlacementScene a_full_pool(Duration now = 10s, const std::string& record = {}) {
+  PlacementScene seen =
       observed({a_pool("pool-a")}, {a_slice("low").runs_in("pool-a"), a_slice("high").priority(9)}, now);
   seen.preemptions = preemption_records(record);
   return seen;
@@ -75,7 +75,7 @@ TEST(PreemptionPlan, WritesTheRecordThenConditionsBeforeItDeletes) {
 }
 
 TEST(PreemptionPlan, FirstCreatesTheConfigMap) {
-  PlacementObserved seen = a_full_pool();
+  PlacementScene seen = a_full_pool();
   seen.preemptions = {true, nullptr};
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(plan), IsEmpty());
@@ -89,7 +89,7 @@ TEST(PreemptionPlan, FirstCreatesTheConfigMap) {
 }
 
 TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
-  PlacementObserved seen = a_full_pool();
+  PlacementScene seen = a_full_pool();
   seen.preemptions = {};
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(plan), IsEmpty());
@@ -101,7 +101,7 @@ TEST(PreemptionPlan, EndsNothingWhileTheConfigMapCannotBeRead) {
 }
 
 TEST(PreemptionPlan, EndsNothingWhileItsRecordIsInvalid) {
-  PlacementObserved seen = a_full_pool();
+  PlacementScene seen = a_full_pool();
   seen.preemptions = preemption_records("1 yesterday");
   const plan::Plan plan = plan_placement(seen, kTwoAnHour);
   EXPECT_THAT(deleted_by(plan), IsEmpty());
@@ -122,7 +122,7 @@ TEST(PreemptionPlan, AddsAnEventToTheVictim) {
 }
 
 TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {
-  PlacementObserved seen = observed(
+  PlacementScene seen = observed(
       {a_pool("pool-a").size(4)},
       {a_slice("low").hosts(4).runs_in("pool-a").gated(1).succeeds(3), a_slice("high").hosts(4).priority(9)}, 10s);
   seen.preemptions = preemption_records();
@@ -130,7 +130,7 @@ TEST(PreemptionPlan, KeepsGatedAndSucceededHostsOfTheVictim) {
 }
 
 TEST(PreemptionPlan, EndsASliceOnce) {
-  PlacementObserved seen = a_full_pool();
+  PlacementScene seen = a_full_pool();
   apply_plan(plan_placement(seen, kTwoAnHour), seen.pods);
   seen.preemptions = preemption_records("1 2026-01-01T00:02:00Z");
   const plan::Plan second = plan_placement(seen, kTwoAnHour);
@@ -142,10 +142,10 @@ TEST(PreemptionPlan, EndsASliceOnce) {
 
 TEST(PreemptionPlan, IsTheSameForTheSameObservation) {
   const auto dump = [] {
-    PlacementObserved seen = observed({a_pool("a"), a_pool("b"), a_pool("c")},
-                                      {a_slice("l").runs_in("a"), a_slice("m").runs_in("b"), a_slice("n").runs_in("c"),
-                                       a_slice("x").priority(9), a_slice("y").priority(8), a_slice("z").priority(7)},
-                                      10s);
+    PlacementScene seen = observed({a_pool("a"), a_pool("b"), a_pool("c")},
+                                   {a_slice("l").runs_in("a"), a_slice("m").runs_in("b"), a_slice("n").runs_in("c"),
+                                    a_slice("x").priority(9), a_slice("y").priority(8), a_slice("z").priority(7)},
+                                   10s);
     seen.preemptions = preemption_records();
     const plan::Plan plan = plan_placement(seen, {.max_preemptions_per_hour = 9});
     EXPECT_THAT(deleted_by(plan), SizeIs(6));
@@ -155,7 +155,7 @@ TEST(PreemptionPlan, IsTheSameForTheSameObservation) {
 }
 
 TEST(PreemptionPlan, PlacesThePreemptorBeforeTheOlderVictim) {
-  const PlacementObserved seen =
+  const PlacementScene seen =
       observed({a_pool("pool-a")}, {a_slice("low").created(0s), a_slice("high").priority(9).created(5s)}, 20s);
   EXPECT_THAT(plan_placement(seen, kTwoAnHour).reason,
               HasSubstr("slice high of 2 hosts is placed in node pool pool-a"));
@@ -178,7 +178,7 @@ TEST(PreemptionPlan, AddsToTheRecord) {
 }
 
 TEST(PreemptionPlan, HasABudgetForEachAccelerator) {
-  PlacementObserved seen = a_full_pool(1min);
+  PlacementScene seen = a_full_pool(1min);
   PreemptionRecords records = *seen.preemptions.records;
   records.data["tpu7x"] = "2 2026-01-01T00:00:00Z";
   seen.preemptions.records = std::make_shared<const PreemptionRecords>(records);

@@ -25,7 +25,7 @@ std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& node
   const std::vector<Slice> slices = read_slices(pods);
   RunningSlices running;
   for (const Slice& each : slices) running.emplace(each.key, &each);
-  Inventory inventory(nodes, pods, slices);
+  SceneInventory inventory(nodes, pods);
   const DomainFailures failures;
   const std::set<std::string> scout_nodes;
   const Slice preemptor = slice.slice();

@@ -203,7 +203,7 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
 const Options kRequestPlans{.scale_up = request_options()};
 
 TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
-  PlacementObserved seen = observed({}, {a_slice("x")}, 1min);
+  PlacementScene seen = observed({}, {a_slice("x")}, 1min);
   const plan::Plan first = plan_placement(seen, kRequestPlans);
   EXPECT_THAT(first.reason, HasSubstr("PodTemplate " + name_of("x") + " is created"));
   apply_plan(
@@ -237,7 +237,7 @@ TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
 }
 
 TEST(RequestPlans, ExplainAProvisionedRequestWithoutDomainOnce) {
-  PlacementObserved seen = observed({}, {a_slice("x")}, 15min - 1s);
+  PlacementScene seen = observed({}, {a_slice("x")}, 15min - 1s);
   seen.provisioning = {.requests = {a_request("x", provisioned())}, .templates = {a_template("x")}};
   plan::Plan plan = plan_placement(seen, kRequestPlans);
   apply_plan(plan, seen.pods, seen.now);
@@ -254,7 +254,7 @@ TEST(RequestPlans, ExplainAProvisionedRequestWithoutDomainOnce) {
 }
 
 TEST(RequestPlans, DeleteWhatIsLeftOfASliceThatIsGone) {
-  PlacementObserved seen = observed({a_pool("pool-a")}, {}, 1min);
+  PlacementScene seen = observed({a_pool("pool-a")}, {}, 1min);
   seen.provisioning = {.requests = {a_request("gone")}, .templates = {a_template("gone")}};
   const plan::Plan plan = plan_placement(seen, kRequestPlans);
   ASSERT_THAT(plan.stages, SizeIs(1));

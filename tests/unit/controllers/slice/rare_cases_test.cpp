@@ -24,12 +24,12 @@ TEST(RareCases, GangReasonSaysHowManyDomainsAreFree) {
 }
 
 TEST(RareCases, NodesWithDifferentChipsAreUnusable) {
-  Inventory inventory(a_pool("pool-a").size(3).node(0, [](NodeView& n) { n.tpu_chips = 8; }).nodes(), {}, {});
+  SceneInventory inventory(a_pool("pool-a").size(3).node(0, [](NodeView& n) { n.tpu_chips = 8; }).nodes(), {});
   EXPECT_EQ(inventory.check(node_requirements(a_slice("x").hosts(4).slice()), "pool-a").obstacle, Obstacle::kUnusable);
 }
 
 TEST(RareCases, TaintNotToleratedByOnePodMakesADomainUnusable) {
-  Inventory inventory(a_pool("pool-a").nodes(), {}, {});
+  SceneInventory inventory(a_pool("pool-a").nodes(), {});
   EXPECT_EQ(inventory
                 .check(node_requirements(
                            a_slice("x").host(1, [](PodView& p) { p.scheduling.edit().tolerations.clear(); }).slice()),

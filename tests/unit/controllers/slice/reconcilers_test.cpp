@@ -46,10 +46,11 @@ class SliceReconciling : public ::testing::Test {
 
   runtime::PodStore store_{kPods};
   runtime::NodeStore nodes_{kNodes};
-  const Indexes indexes_{runtime::PodStores({&store_}), nodes_};
+  const runtime::PodStores pods_{{&store_}};
+  const Indexes indexes_{pods_, nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
-  const PlacementReconciler placement_{indexes_, {failure_history_, removed_hosts_}, {}};
+  const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {}};
   const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
   const SliceReconciler slices_{indexes_, nodes_, node_health_, removed_hosts_};
 };
@@ -106,7 +107,7 @@ TEST_F(SliceReconciling, PrefersDomainsWithoutRecentFailures) {
 
 TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
   PreemptionStore records(kConfigMaps);
-  const PlacementReconciler preempting(indexes_, {failure_history_, removed_hosts_}, {},
+  const PlacementReconciler preempting(pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {},
                                        {.scale_up = scout_options(), .max_preemptions_per_hour = 1}, &records);
   const auto reason = [&] { return preempting.plan({{"", kV6e}, after(1min), std::nullopt})->reason; };
   show(a_pool("pool-a").nodes());
@@ -122,7 +123,8 @@ TEST_F(SliceReconciling, ReadsTheRecordsOfPreemptionsOnceTheirStoreIsSynced) {
 }
 
 TEST_F(SliceReconciling, UsesItsOptions) {
-  const PlacementReconciler strict(indexes_, {failure_history_, removed_hosts_}, {}, {.topology_keys = {kRow}});
+  const PlacementReconciler strict(pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {},
+                                   {.topology_keys = {kRow}});
   show(a_slice("train").pods());
   EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,
             "slice train waits: its topology key is not supported, use example.com/row");

@@ -173,8 +173,8 @@ TEST(ScoutPlans, CreateAScoutAndWriteTheReason) {
 }
 
 TEST(ScoutPlans, AreEmptyOnceTheyAreApplied) {
-  PlacementObserved seen = observed({a_pool("pool-a").node(0, not_ready)},
-                                    {a_slice("x"), a_slice("y").gang("g", 2), a_slice("z").gang("g", 2)}, 1min);
+  PlacementScene seen = observed({a_pool("pool-a").node(0, not_ready)},
+                                 {a_slice("x"), a_slice("y").gang("g", 2), a_slice("z").gang("g", 2)}, 1min);
   apply_plan(plan_placement(seen, kScoutPlans), seen.pods, seen.now);
   EXPECT_THAT(seen.pods, SizeIs(9));
   seen.now += 1s;
@@ -183,7 +183,7 @@ TEST(ScoutPlans, AreEmptyOnceTheyAreApplied) {
 }
 
 TEST(ScoutPlans, PlaceTheSliceAndDeleteItsScoutOnceThePoolIsWhole) {
-  PlacementObserved seen = observed({}, {a_slice("x")}, 1min);
+  PlacementScene seen = observed({}, {a_slice("x")}, 1min);
   apply_plan(plan_placement(seen, kScoutPlans), seen.pods, seen.now);
   seen.pods.back() = with(seen.pods.back(), [](PodView& pod) { pod.node_name = "pool-new-1"; });
   seen.nodes = a_pool("pool-new").without(0).nodes();
@@ -198,7 +198,7 @@ TEST(ScoutPlans, PlaceTheSliceAndDeleteItsScoutOnceThePoolIsWhole) {
 }
 
 TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
-  PlacementObserved seen = observed({a_pool("pool-a")}, {}, 1min);
+  PlacementScene seen = observed({a_pool("pool-a")}, {}, 1min);
   seen.pods = {a_scout("gone")};
   const plan::Plan plan = plan_placement(seen, kScoutPlans);
   ASSERT_THAT(plan.stages, SizeIs(1));
@@ -207,7 +207,7 @@ TEST(ScoutPlans, DeleteTheScoutOfASliceThatIsGone) {
 }
 
 TEST(ScoutPlans, TakeAPodOfAnotherNamespaceForAWorkload) {
-  PlacementObserved seen = observed({a_pool("pool-a")}, {a_slice("x")}, 1min);
+  PlacementScene seen = observed({a_pool("pool-a")}, {a_slice("x")}, 1min);
   seen.pods.push_back(a_scout("x", [](PodView& pod) {
     pod.key.namespace_name = "default";
     pod.node_name = "pool-a-0";

@@ -1,6 +1,7 @@
 #include "tests/unit/controllers/slice/slices.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -326,10 +327,28 @@ std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools) {
   return out;
 }
 
-PlacementObserved observed(std::initializer_list<PoolBuilder> pools, std::initializer_list<SliceBuilder> slices,
-                           Duration now) {
-  PlacementObserved seen;
-  seen.accelerator = kV6e;
+std::vector<const Slice*> pointers_to(const std::vector<Slice>& slices) {
+  std::vector<const Slice*> out;
+  for (const Slice& slice : slices) out.push_back(&slice);
+  return out;
+}
+
+plan::Plan plan_placement(const PlacementScene& scene, const Options& options, const std::string& accelerator) {
+  PlacementObserved seen = scene;
+  std::ranges::copy_if(scene.pods, std::back_inserter(seen.scouts),
+                       [&](const PodPtr& pod) { return is_scout(*pod, options.scale_up); });
+  AcceleratorCache cache(accelerator, options);
+  cache.read(scene, scene.now);
+  return plan_placement(seen, cache, options);
+}
+
+SceneCache::SceneCache(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods) {
+  cache.read({.nodes = nodes, .pods = pods}, start_of_time());
+}
+
+PlacementScene observed(std::initializer_list<PoolBuilder> pools, std::initializer_list<SliceBuilder> slices,
+                        Duration now) {
+  PlacementScene seen;
   seen.nodes = nodes_of(pools);
   seen.pods = pods_of(slices);
   seen.now = after(now);

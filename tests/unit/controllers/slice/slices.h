@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/slice/accelerator_cache.h"
+#include "controllers/slice/inventory.h"
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice.h"
 
@@ -152,12 +154,30 @@ void without_chips(NodeView& node);
 
 [[nodiscard]] std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices);
 [[nodiscard]] std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices);
+[[nodiscard]] std::vector<const Slice*> pointers_to(const std::vector<Slice>& slices);
 [[nodiscard]] std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools);
 
+/// What the stores hold. Scouts are among the pods.
+struct PlacementScene : PlacementObserved, ClusterState {};
+/// The plan of the accelerator kV6e, or of another one, with a new cache.
+[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const Options& options,
+                                        const std::string& accelerator = kV6e);
+
+/// The cache of the accelerator kV6e with these nodes and pods.
+struct SceneCache {
+  AcceleratorCache cache{kV6e, {}};
+  SceneCache(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods);
+};
+/// An inventory with a cache of its own.
+struct SceneInventory : SceneCache, Inventory {
+  SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods)
+      : SceneCache(nodes, pods), Inventory(cache.domains(), cache.comparisons()) {}
+};
+
 /// The observation of the accelerator.
-[[nodiscard]] PlacementObserved observed(std::initializer_list<PoolBuilder> pools,
-                                         std::initializer_list<SliceBuilder> slices,
-                                         Duration now = std::chrono::seconds(5));
+[[nodiscard]] PlacementScene observed(std::initializer_list<PoolBuilder> pools,
+                                      std::initializer_list<SliceBuilder> slices,
+                                      Duration now = std::chrono::seconds(5));
 
 /// A scout for the slice default/<name>, created at start_of_time(), in the namespace of scout_options().
 [[nodiscard]] PodPtr a_scout(const std::string& slice, const PodChange& change = {});

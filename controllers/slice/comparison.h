@@ -1,0 +1,64 @@
+// Comparison: which domains a slice could use if they were free.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "controllers/slice/domains.h"
+#include "controllers/slice/node_requirements.h"
+
+namespace tpuslice::slice {
+
+/// Why a slice cannot get a domain.
+enum class Obstacle : std::uint8_t {
+  kNone,
+  kMismatch,  ///< The node requirements select none of its nodes.
+  kOccupied,  ///< Other pods use it, or it is reserved for an older slice.
+  kUnusable,  ///< Nodes are missing, not Ready, cordoned, tainted, without chips, or differ from each other.
+};
+
+struct Fit {
+  Obstacle obstacle = Obstacle::kNone;
+  std::string text;  ///< "pool-b has 3 of 4 nodes Ready"; empty for kNone and kMismatch.
+};
+
+/// Whether the slice could use the domain of these nodes if it were free: kNone, kMismatch or kUnusable. Looks at the
+/// labels and taints of every node.
+[[nodiscard]] Fit compare(const NodeRequirements& requirements, const std::string& domain,
+                          const std::vector<NodeUse*>& nodes);
+
+/// compare() of the same requirements with each domain, again only when its nodes have changed. Not thread-safe.
+class Comparison {
+ public:
+  explicit Comparison(NodeRequirements requirements) : requirements_(std::move(requirements)) {}
+
+  [[nodiscard]] const NodeRequirements& requirements() const { return requirements_; }
+  [[nodiscard]] const Fit& with(const std::string& name, const Domain& domain);
+
+ private:
+  struct Result {
+    std::uint64_t revision = 0;  ///< Of the domain.
+    Fit fit;
+  };
+
+  const NodeRequirements requirements_;
+  std::unordered_map<const Domain*, Result> results_;
+};
+
+/// The comparisons of the requirements that were used last, for the next plan. Not thread-safe.
+class Comparisons {
+ public:
+  /// One of 4,000 domains takes about half a MiB.
+  static constexpr std::size_t kMaxKept = 16;
+
+  [[nodiscard]] std::shared_ptr<Comparison> of(const NodeRequirements& requirements);
+
+ private:
+  std::list<std::shared_ptr<Comparison>> kept_;  ///< The one that was used last is first.
+};
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,160 @@
+#include "controllers/slice/domains.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/base/check.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::slice {
+
+std::string domain_noun(const std::string& topology_key, std::size_t count) {
+  const char* plural = count == 1 ? "" : "s";
+  if (topology_key == tpu::kNodePoolLabel) return fmt::format("node pool{}", plural);
+  return fmt::format("value{} of {}", plural, topology_key);
+}
+
+const std::string& domain_of_node(const NodeView& node, const std::string& topology_key) {
+  return value_of(node.labels, topology_key);
+}
+
+std::string domain_of(const PodView& pod, const std::string& topology_key, const NodeView* node) {
+  if (node != nullptr) return value_of(node->labels, topology_key);
+  return pod.annotation(tpu::kPlacedIn);
+}
+
+Use use_by(const PodView& pod) {
+  Use use{.user = display_name(pod), .bound = true, .ending = pod.terminating()};
+  if (in_slice(pod)) use.slice = slice_key(pod);
+  return use;
+}
+
+void Domains::set_node(const std::string& name, const NodePtr& node) {
+  const auto [found, is_new] = nodes_.try_emplace(name);
+  NodeUse& use = found->second;
+  hostnames_.reset();
+  for (auto& [topology_key, domains] : keys_) {
+    const std::string none;
+    const std::string& before = is_new ? none : domain_of_node(*use.node, topology_key);
+    const std::string& after = node == nullptr ? none : domain_of_node(*node, topology_key);
+    const auto old = domains.find(before);
+    if (before == after) {
+      if (old != domains.end()) old->second.revision = ++revision_;
+      continue;
+    }
+    if (old != domains.end() && !before.empty()) {
+      old->second.revision = ++revision_;
+      leave(use, domains, old);
+    }
+    if (!after.empty()) {
+      // The vector is sorted by the names of the nodes, which the new one must have before it joins.
+      if (is_new) use.node = node;
+      join(use, domains[after]);
+    }
+  }
+  if (node == nullptr) {
+    nodes_.erase(found);
+    return;
+  }
+  use.node = node;
+  if (!use.bound) set_use(use, use_by_occupant(use));
+}
+
+void Domains::set_user(const std::string& node, const PodView* pod) {
+  NodeUse* const use = find(node);
+  TPUSLICE_CHECK_MSG(use != nullptr, node);
+  set_use(*use, pod == nullptr ? use_by_occupant(*use) : use_by(*pod));
+}
+
+void Domains::occupy(const DomainName& domain, const ObjectKey& slice, const std::string& display_name) {
+  Domain& occupied = key(domain.first)[domain.second];
+  if (!occupied.occupants.emplace(slice, display_name).second) return;
+  update_occupied(occupied);
+}
+
+void Domains::vacate(const DomainName& domain, const ObjectKey& slice) {
+  ByValue& domains = key(domain.first);
+  const auto found = domains.find(domain.second);
+  if (found == domains.end() || found->second.occupants.erase(slice) == 0) return;
+  update_occupied(found->second);
+  if (found->second.nodes.empty() && found->second.occupants.empty()) domains.erase(found);
+}
+
+void Domains::update_occupied(Domain& domain) {
+  for (NodeUse* node : domain.nodes) {
+    if (!node->bound) set_use(*node, use_by_occupant(*node));
+  }
+}
+
+Use Domains::use_by_occupant(const NodeUse& node) {
+  const std::pair<const ObjectKey, std::string>* first = nullptr;
+  for (const Domain* domain : node.domains) {
+    if (domain->occupants.empty()) continue;
+    const auto& candidate = *domain->occupants.begin();
+    if (first == nullptr || candidate.first < first->first) first = &candidate;
+  }
+  return first == nullptr ? Use{} : Use{.user = first->second, .slice = first->first};
+}
+
+void Domains::set_use(NodeUse& node, Use use) {
+  const bool was_used = !node.user.empty();
+  const bool is_used = !use.user.empty();
+  for (Domain* domain : node.domains) {
+    if (was_used) --domain->used;
+    if (is_used) ++domain->used;
+  }
+  static_cast<Use&>(node) = std::move(use);
+}
+
+void Domains::drop_unknown_keys() {
+  std::erase_if(keys_, [](const auto& key) { return key.second.empty(); });
+}
+
+NodeUse* Domains::find(const std::string& node) {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const NodeUse* Domains::find(const std::string& node) const {
+  const auto found = nodes_.find(node);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+const NodeView* Domains::node_by_hostname(const std::string& hostname) {
+  if (!hostnames_) {
+    hostnames_.emplace();
+    for (const auto& [name, use] : nodes_)
+      hostnames_->emplace(value_of(use.node->labels, tpu::kHostnameLabel), use.node.get());
+  }
+  const auto found = hostnames_->find(hostname);
+  return found == hostnames_->end() ? nullptr : found->second;
+}
+
+Domains::ByValue& Domains::key(const std::string& topology_key) {
+  const auto [entry, is_new] = keys_.try_emplace(topology_key);
+  if (is_new) {
+    for (auto& [name, use] : nodes_) {
+      const std::string& value = domain_of_node(*use.node, topology_key);
+      if (!value.empty()) join(use, entry->second[value]);
+    }
+  }
+  return entry->second;
+}
+
+void Domains::join(NodeUse& node, Domain& domain) {
+  const auto by_name = [](const NodeUse* a, const NodeUse* b) { return a->node->key.name < b->node->key.name; };
+  domain.nodes.insert(std::ranges::lower_bound(domain.nodes, &node, by_name), &node);
+  domain.revision = ++revision_;
+  if (!node.user.empty()) ++domain.used;
+  node.domains.push_back(&domain);
+}
+
+void Domains::leave(NodeUse& node, ByValue& domains, ByValue::iterator domain) {
+  std::erase(domain->second.nodes, &node);
+  std::erase(node.domains, &domain->second);
+  if (!node.user.empty()) --domain->second.used;
+  if (domain->second.nodes.empty() && domain->second.occupants.empty()) domains.erase(domain);
+}
+
+}  // namespace tpuslice::slice

@@ -1,0 +1,22 @@
+// Indexes of pods and nodes that the reconcilers of slices read.
+#pragma once
+
+#include "controllers/runtime/pod_stores.h"
+#include "controllers/runtime/store.h"
+
+namespace tpuslice::slice {
+
+/// They skip pods without the slice label and nodes without TPUs.
+struct Indexes {
+  runtime::PodIndex pods_by_accelerator;          ///< TPU pods, by the accelerator of their node selector.
+  runtime::PodIndex waiting_pods_by_accelerator;  ///< Those that are gated, and scouts.
+  runtime::PodIndex scouts_by_accelerator;        ///< Pods with their annotation.
+  runtime::PodIndex bound_pods_without_tpus;      ///< All under the key "".
+  runtime::PodIndex pods_by_node;
+  runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"
+  runtime::Index<NodeView> nodes_by_accelerator;
+
+  Indexes(const runtime::PodStores& pods, runtime::NodeStore& nodes);
+};
+
+}  // namespace tpuslice::slice
