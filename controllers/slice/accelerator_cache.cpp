@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"
@@ -43,7 +44,7 @@ void AcceleratorCache::set_node(const std::string& name, const NodePtr& node, co
   const bool moved = (before == nullptr) != (node == nullptr) || (node != nullptr && before->labels != node->labels);
   domains_.set_node(name, node);
   pods_without_tpus_.erase(name);
-  const PodView* user = nullptr;
+  PodPtr user;
   for (const PodPtr& pod : pods) {
     if (pod->tpu_chips == 0) {
       if (node != nullptr && !pod->finished()) pods_without_tpus_[name].push_back(pod);
@@ -52,9 +53,9 @@ void AcceleratorCache::set_node(const std::string& name, const NodePtr& node, co
     if (!is_concerned(*pod) || pod->finished() || is_scout(*pod, options_.scale_up)) continue;
     // Pods that select the accelerator first.
     const auto selects = [](const PodView& of) { return !accelerator_of(of.scheduling->node_selector).empty(); };
-    if (user == nullptr || (!selects(*user) && selects(*pod))) user = pod.get();
+    if (user == nullptr || (!selects(*user) && selects(*pod))) user = pod;
   }
-  if (node != nullptr) domains_.set_user(name, user);
+  if (node != nullptr) domains_.set_user(name, std::move(user));
   if (!moved) return;
   for (const PodPtr& pod : pods) {
     const auto found = slices_.find(slice_key(*pod));
@@ -114,15 +115,17 @@ void AcceleratorCache::occupy_domains(CachedSlice& cached) {
     if (pod->finished() || is_gated(*pod)) continue;
     const NodeUse* const node = domains_.find(pod->node_name);
     if (!pod->node_name.empty() && node == nullptr) continue;  // Deleted, or of another accelerator.
-    DomainName domain{slice.topology_key, domain_of(*pod, slice.topology_key, node == nullptr ? nullptr : node->node.get())};
-    if (domain.second.empty() || std::ranges::find(cached.occupied, domain) != cached.occupied.end()) continue;
-    domains_.occupy(domain, slice.key, display_name(slice));
+    std::string domain = domain_of(*pod, slice.topology_key, node == nullptr ? nullptr : node->node.get());
+    if (domain.empty() || std::ranges::find(cached.occupied, domain) != cached.occupied.end()) continue;
+    domains_.occupy({slice.topology_key, domain}, slice.key, display_name(slice));
     cached.occupied.push_back(std::move(domain));
   }
 }
 
 void AcceleratorCache::vacate_domains(CachedSlice& cached) {
-  for (const DomainName& domain : cached.occupied) domains_.vacate(domain, cached.slice.key);
+  for (const std::string& domain : cached.occupied) {
+    domains_.vacate({cached.slice.topology_key, domain}, cached.slice.key);
+  }
   cached.occupied.clear();
 }
 

@@ -21,7 +21,7 @@ struct CachedSlice {
   Slice slice;
   SliceState state;                   ///< At the time of the last update_states().
   bool has_waiting_reason = false;    ///< On one of its live pods.
-  std::vector<DomainName> occupied;   ///< Domains that it occupies.
+  std::vector<std::string> occupied;  ///< Domains that it occupies.
 };
 
 /// All pods and nodes that are considered.

@@ -142,7 +142,7 @@ class Assigner {
     for (const DomainName& domain : backfill_) {
       if (domain.first != key) continue;
       const bool ends_before = std::ranges::all_of(inventory_.uses(key, domain.second), [&](const NodeUse* use) {
-        return use->user.empty() || (use->reserved && use->backfill_until && *end <= *use->backfill_until);
+        return use->is_free() || (use->reserved && use->backfill_until && *end <= *use->backfill_until);
       });
       if (!ends_before || inventory_.check(candidates.requirements(), domain.second).obstacle != Obstacle::kOccupied) {
         continue;
@@ -260,8 +260,8 @@ class Assigner {
     std::optional<Timestamp> last;
     for (const auto& [candidates, domain] : domains) {
       for (const NodeUse* use : inventory_.uses(candidates->requirements().topology_key, domain)) {
-        if (use->user.empty() || use->reserved) continue;
-        const auto slice = placed_.by_key.find(use->slice);
+        if (use->is_free() || use->reserved) continue;
+        const auto slice = placed_.by_key.find(use->slice());
         if (slice == placed_.by_key.end()) return std::nullopt;
         const std::optional<Timestamp> end = ends_by(*slice->second, placed_at(*slice->second));
         if (!end) return std::nullopt;

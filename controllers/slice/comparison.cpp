@@ -90,8 +90,8 @@ const Fit& Comparison::with(const std::string& name, const Domain& domain) {
 }
 
 std::shared_ptr<Comparison> Comparisons::of(const NodeRequirements& requirements) {
-  const auto known = std::ranges::find_if(
-      kept_, [&](const auto& each) { return are_equivalent(each->requirements(), requirements); });
+  const auto known =
+      std::ranges::find_if(kept_, [&](const auto& each) { return are_equivalent(each->requirements(), requirements); });
   if (known != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, known);
   } else {

@@ -1,6 +1,7 @@
 #include "controllers/slice/domains.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,47 +25,55 @@ std::string domain_of(const PodView& pod, const std::string& topology_key, const
   return pod.annotation(tpu::kPlacedIn);
 }
 
-Use use_by(const PodView& pod) {
-  Use use{.user = display_name(pod), .bound = true, .ending = pod.terminating()};
-  if (in_slice(pod)) use.slice = slice_key(pod);
-  return use;
+std::string Use::user() const {
+  if (pod != nullptr) return display_name(*pod);
+  return occupant != nullptr ? occupant->second : claimant.str();
+}
+
+ObjectKey Use::slice() const {
+  if (pod != nullptr) return in_slice(*pod) ? slice_key(*pod) : ObjectKey();
+  return occupant != nullptr ? occupant->first : ObjectKey();
 }
 
 void Domains::set_node(const std::string& name, const NodePtr& node) {
-  const auto [found, is_new] = nodes_.try_emplace(name);
-  NodeUse& use = found->second;
   hostnames_.reset();
-  for (auto& [topology_key, domains] : keys_) {
-    const std::string none;
-    const std::string& before = is_new ? none : domain_of_node(*use.node, topology_key);
-    const std::string& after = node == nullptr ? none : domain_of_node(*node, topology_key);
-    const auto old = domains.find(before);
-    if (before == after) {
-      if (old != domains.end()) old->second.revision = ++revision_;
-      continue;
-    }
-    if (old != domains.end() && !before.empty()) {
-      old->second.revision = ++revision_;
-      leave(use, domains, old);
-    }
-    if (!after.empty()) {
-      // The vector is sorted by the names of the nodes, which the new one must have before it joins.
-      if (is_new) use.node = node;
-      join(use, domains[after]);
-    }
-  }
-  if (node == nullptr) {
-    nodes_.erase(found);
+  const auto known = nodes_.find(name);
+  if (known == nodes_.end()) {
+    if (node != nullptr) add_node(node);
     return;
   }
+  NodeUse& use = known->second;
+  for (auto& [topology_key, domains] : keys_) {
+    const std::string& before = domain_of_node(*use.node, topology_key);
+    const std::string after = node == nullptr ? std::string() : domain_of_node(*node, topology_key);
+    if (const auto old = domains.find(before); old != domains.end()) {
+      old->second.revision = ++revision_;
+      if (before != after) leave(use, domains, old);
+    }
+    if (!after.empty() && before != after) join(use, domains[after]);
+  }
+  auto entry = nodes_.extract(known);
+  if (node == nullptr) return;
   use.node = node;
-  if (!use.bound) set_use(use, use_by_occupant(use));
+  entry.key() = node->key.name;
+  nodes_.insert(std::move(entry));
+  if (use.pod == nullptr) set_use(use, use_by_occupant(use));
 }
 
-void Domains::set_user(const std::string& node, const PodView* pod) {
+void Domains::add_node(const NodePtr& node) {
+  NodeUse& use = nodes_[node->key.name];
+  use.node = node;
+  for (auto& [topology_key, domains] : keys_) {
+    const std::string& domain = domain_of_node(*node, topology_key);
+    if (!domain.empty()) join(use, domains[domain]);
+  }
+  set_use(use, use_by_occupant(use));
+}
+
+void Domains::set_user(const std::string& node, PodPtr pod) {
   NodeUse* const use = find(node);
   TPUSLICE_CHECK_MSG(use != nullptr, node);
-  set_use(*use, pod == nullptr ? use_by_occupant(*use) : use_by(*pod));
+  set_use(*use, pod == nullptr ? use_by_occupant(*use) : Use{.pod = std::move(pod)});
 }
 
 void Domains::occupy(const DomainName& domain, const ObjectKey& slice, const std::string& display_name) {
@@ -83,23 +92,23 @@ void Domains::vacate(const DomainName& domain, const ObjectKey& slice) {
 
 void Domains::update_occupied(Domain& domain) {
   for (NodeUse* node : domain.nodes) {
-    if (!node->bound) set_use(*node, use_by_occupant(*node));
+    if (node->pod == nullptr) set_use(*node, use_by_occupant(*node));
   }
 }
 
 Use Domains::use_by_occupant(const NodeUse& node) {
-  const std::pair<const ObjectKey, std::string>* first = nullptr;
+  const Occupant* first = nullptr;
   for (const Domain* domain : node.domains) {
     if (domain->occupants.empty()) continue;
-    const auto& candidate = *domain->occupants.begin();
+    const Occupant& candidate = *domain->occupants.begin();
     if (first == nullptr || candidate.first < first->first) first = &candidate;
   }
-  return first == nullptr ? Use{} : Use{.user = first->second, .slice = first->first};
+  return {.occupant = first};
 }
 
 void Domains::set_use(NodeUse& node, Use use) {
-  const bool was_used = !node.user.empty();
-  const bool is_used = !use.user.empty();
+  const bool was_used = !node.is_free();
+  const bool is_used = !use.is_free();
   for (Domain* domain : node.domains) {
     if (was_used) --domain->used;
     if (is_used) ++domain->used;
@@ -146,14 +155,14 @@ void Domains::join(NodeUse& node, Domain& domain) {
   const auto by_name = [](const NodeUse* a, const NodeUse* b) { return a->node->key.name < b->node->key.name; };
   domain.nodes.insert(std::ranges::lower_bound(domain.nodes, &node, by_name), &node);
   domain.revision = ++revision_;
-  if (!node.user.empty()) ++domain.used;
+  if (!node.is_free()) ++domain.used;
   node.domains.push_back(&domain);
 }
 
 void Domains::leave(NodeUse& node, ByValue& domains, ByValue::iterator domain) {
   std::erase(domain->second.nodes, &node);
-  std::erase(node.domains, &domain->second);
-  if (!node.user.empty()) --domain->second.used;
+  node.domains.erase(std::ranges::find(node.domains, &domain->second));
+  if (!node.is_free()) --domain->second.used;
   if (domain->second.nodes.empty() && domain->second.occupants.empty()) domains.erase(domain);
 }
 

@@ -1,5 +1,5 @@
-// Domains: the nodes of one accelerator by domain, and what uses them. A domain is the nodes that share one value of the
-// topology key and together are exactly one slice: on GKE, a node pool.
+// Domains: the nodes of one accelerator by domain, and what uses them. A domain is the nodes that share one value of
+// the topology key and together are exactly one slice: on GKE, a node pool.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "controllers/slice/slice.h"
 
@@ -20,25 +22,33 @@ using DomainName = std::pair<std::string, std::string>;
 /// Number of recent failures of each domain; domains without failures are absent.
 using DomainFailures = std::map<DomainName, int>;
 
-/// What uses a node.
+/// A placed slice that occupies a domain: its key and display name.
+using Occupant = std::pair<const ObjectKey, std::string>;
+
+/// What uses a node. Small, since there is one for each node: texts are made when they are needed.
 struct Use {
-  std::string user;       ///< Slice or pod that uses the node or has reserved it; empty for a free node.
-  bool reserved = false;  ///< `user` does not use it yet.
+  PodPtr pod = nullptr;                ///< On the node.
+  const Occupant* occupant = nullptr;  ///< No pod is on the node, but this slice occupies its domain.
+  SharedString claimant = {};  ///< The display name of a slice that the plan gives the node, or reserves it for.
+  bool reserved = false;       ///< For the claimant, which does not use it yet.
   /// Of a reserved node: slices that end before may use it.
   std::optional<Timestamp> backfill_until = {};
-  ObjectKey slice = {};  ///< Of a node in use: the slice; empty for a pod without one.
-  bool bound = false;    ///< Of a node in use: the pod is on it. Otherwise kube-scheduler has yet to bind it.
-  bool ending = false;   ///< Of a node in use: the pod on it is terminating.
+
+  [[nodiscard]] bool is_free() const { return pod == nullptr && occupant == nullptr && claimant.empty(); }
+  /// Whether the pod on it is terminating.
+  [[nodiscard]] bool is_ending() const { return pod != nullptr && pod->terminating(); }
+  /// The slice or pod that uses the node, or for which it is reserved, such as "default/train (tpu-0)".
+  [[nodiscard]] std::string user() const;
+  /// The key of the slice that uses the node; empty if there is none, or only the plan gives it the node.
+  [[nodiscard]] ObjectKey slice() const;
 };
-/// Of a node that the pod is on.
-[[nodiscard]] Use use_by(const PodView& pod);
 
 struct Domain;
 
 /// A node and what uses it.
 struct NodeUse : Use {
   NodePtr node;
-  std::vector<Domain*> domains;  ///< One for each topology key that was asked for.
+  boost::container::small_vector<Domain*, 1> domains;  ///< One for each topology key that was asked for.
 };
 
 struct Domain {
@@ -57,7 +67,7 @@ class Domains {
   /// Null: there is no such node any more.
   void set_node(const std::string& name, const NodePtr& node);
   /// The pod on the node; null if there is none. The node is known.
-  void set_user(const std::string& node, const PodView* pod);
+  void set_user(const std::string& node, PodPtr pod);
   /// A placed slice uses all nodes of the domain, also those that none of its pods is on.
   void occupy(const DomainName& domain, const ObjectKey& slice, const std::string& display_name);
   /// Undoes occupy().
@@ -77,14 +87,15 @@ class Domains {
 
  private:
   ByValue& key(const std::string& topology_key);
+  void add_node(const NodePtr& node);
   void join(NodeUse& node, Domain& domain);
   static void leave(NodeUse& node, ByValue& domains, ByValue::iterator domain);
   /// What uses the node if no pod is on it: the first of the slices that occupy its domains.
   [[nodiscard]] static Use use_by_occupant(const NodeUse& node);
   static void update_occupied(Domain& domain);
 
-  std::map<std::string, NodeUse> nodes_;  ///< By node name.
-  std::map<std::string, ByValue> keys_;   ///< By topology key; those that were asked for.
+  std::map<std::string_view, NodeUse> nodes_;                        ///< By node name, which the NodeView holds.
+  std::map<std::string, ByValue> keys_;                              ///< By topology key; those that were asked for.
   std::optional<std::map<std::string, const NodeView*>> hostnames_;  ///< Filled when it is first needed.
   std::uint64_t revision_ = 0;
 };

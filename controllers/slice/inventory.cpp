@@ -14,9 +14,9 @@ Inventory::~Inventory() {
 Fit occupancy(const std::string& name, const Domain& domain, std::string_view viewer) {
   if (domain.used == 0) return {};
   for (const NodeUse* use : domain.nodes) {
-    if (use->user.empty()) continue;
-    return {Obstacle::kOccupied,
-            fmt::format("{} {} {}", name, use->reserved ? "is reserved for" : "runs", visible_name(use->user, viewer))};
+    if (use->is_free()) continue;
+    return {Obstacle::kOccupied, fmt::format("{} {} {}", name, use->reserved ? "is reserved for" : "runs",
+                                             visible_name(use->user(), viewer))};
   }
   return {};
 }
@@ -24,8 +24,8 @@ Fit occupancy(const std::string& name, const Domain& domain, std::string_view vi
 bool is_ending(const Domain& domain) {
   bool any = false;
   for (const NodeUse* use : domain.nodes) {
-    if (use->user.empty() || use->reserved) continue;
-    if (!use->ending) return false;
+    if (use->is_free() || use->reserved) continue;
+    if (!use->is_ending()) return false;
     any = true;
   }
   return any;
@@ -76,18 +76,18 @@ bool Inventory::is_ending(const std::string& topology_key, const std::string& do
   return found != all.end() && slice::is_ending(found->second);
 }
 
-void Inventory::add_user(const PodView& pod) {
-  NodeUse* const node = domains_.find(pod.node_name);
-  if (node != nullptr && node->user.empty()) set_use(*node, use_by(pod));
+void Inventory::add_user(const PodPtr& pod) {
+  NodeUse* const node = domains_.find(pod->node_name);
+  if (node != nullptr && node->is_free()) set_use(*node, {.pod = pod});
 }
 
 void Inventory::occupy(const std::string& topology_key, const std::string& domain, const std::string& user) {
-  set_free_nodes(topology_key, domain, {.user = user});
+  set_free_nodes(topology_key, domain, {.claimant = user});
 }
 
 void Inventory::reserve(const std::string& topology_key, const std::string& domain, const std::string& user,
                         std::optional<Timestamp> backfill_until) {
-  set_free_nodes(topology_key, domain, {.user = user, .reserved = true, .backfill_until = backfill_until});
+  set_free_nodes(topology_key, domain, {.claimant = user, .reserved = true, .backfill_until = backfill_until});
 }
 
 void Inventory::cancel_reservations(const std::string& topology_key, const std::string& domain) {
@@ -96,15 +96,15 @@ void Inventory::cancel_reservations(const std::string& topology_key, const std::
   }
 }
 
-void Inventory::release(const std::string& topology_key, const std::string& domain, const std::string& user) {
+void Inventory::release(const std::string& topology_key, const std::string& domain, const SharedString& claimant) {
   for (NodeUse* use : nodes_of(topology_key, domain)) {
-    if (use->user == user) set_use(*use, {});
+    if (use->claimant == claimant) set_use(*use, {});
   }
 }
 
 void Inventory::set_free_nodes(const std::string& topology_key, const std::string& domain, const Use& use) {
   for (NodeUse* node : nodes_of(topology_key, domain)) {
-    if (node->user.empty()) set_use(*node, use);
+    if (node->is_free()) set_use(*node, use);
   }
 }
 

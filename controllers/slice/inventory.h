@@ -52,7 +52,7 @@ class Inventory {
   [[nodiscard]] std::size_t size() const { return domains_.node_count(); }
 
   /// Marks the pod's node as used by it, if the node is free.
-  void add_user(const PodView& pod);
+  void add_user(const PodPtr& pod);
   /// Marks the free nodes of the domain as used by `user`, such as "default/train-0".
   void occupy(const std::string& topology_key, const std::string& domain, const std::string& user);
   /// Marks the free nodes of the domain as reserved for `user`.
@@ -61,7 +61,7 @@ class Inventory {
   /// Undoes reserve() for all users of the domain.
   void cancel_reservations(const std::string& topology_key, const std::string& domain);
   /// Undoes occupy() or reserve().
-  void release(const std::string& topology_key, const std::string& domain, const std::string& user);
+  void release(const std::string& topology_key, const std::string& domain, const SharedString& claimant);
 
  private:
   [[nodiscard]] const std::vector<NodeUse*>& nodes_of(const std::string& topology_key, const std::string& domain);

@@ -130,7 +130,7 @@ void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest
   for (const Slice* slice : request.ready) ready.insert(slice->key);
   for (const auto& [node, pods] : cache.pods_without_tpus()) {
     const auto other = std::ranges::find_if(pods, [&](const PodPtr& pod) { return !ready.contains(slice_key(*pod)); });
-    if (other != pods.end()) inventory.add_user(**other);
+    if (other != pods.end()) inventory.add_user(*other);
   }
 }
 

@@ -15,8 +15,8 @@ std::optional<std::vector<const Slice*>> victims_of(const std::vector<const Node
   std::vector<const Slice*> victims;
   for (const NodeUse* use : uses) {
     if (use->reserved) return std::nullopt;
-    if (use->user.empty() || use->ending) continue;
-    const auto slice = running.find(use->slice);
+    if (use->is_free() || use->is_ending()) continue;
+    const auto slice = running.find(use->slice());
     if (slice == running.end() || slice->second->priority() >= priority) return std::nullopt;
     if (std::ranges::find(victims, slice->second) == victims.end()) victims.push_back(slice->second);
   }

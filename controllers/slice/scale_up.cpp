@@ -30,7 +30,7 @@ std::vector<std::string> avoided_domains(const NodeRequirements& requirements, I
     if (avoided.size() == kMaxAvoidedDomains) break;
     if (comparison->with(name, domain).obstacle == Obstacle::kMismatch) continue;
     // kube-scheduler could put a scout on a node whose pod it has not bound yet.
-    const bool has_room = std::ranges::any_of(domain.nodes, [](const NodeUse* use) { return !use->bound; });
+    const bool has_room = std::ranges::any_of(domain.nodes, [](const NodeUse* use) { return use->pod == nullptr; });
     if (has_room) avoided.push_back(name);
   }
   return avoided;
@@ -82,7 +82,7 @@ class ScoutPlanner {
   /// Another slice uses the scout's node.
   [[nodiscard]] bool is_node_used(const PodView& scout) const {
     const NodeUse* use = scout.node_name.empty() ? nullptr : inventory_.use_of(scout.node_name);
-    return use != nullptr && !use->user.empty() && !use->reserved;
+    return use != nullptr && !use->is_free() && !use->reserved;
   }
 
   /// The scout's domain is complete and free or reserved, and still the slice lacks a domain: it needs another one.
@@ -94,7 +94,7 @@ class ScoutPlanner {
     const Obstacle obstacle = inventory_.check(requirements, domain).obstacle;
     if (obstacle != Obstacle::kOccupied) return obstacle == Obstacle::kNone;
     return std::ranges::all_of(inventory_.uses(key, domain),
-                               [](const NodeUse* each) { return each->user.empty() || each->reserved; });
+                               [](const NodeUse* each) { return each->is_free() || each->reserved; });
   }
 
   /// The scout has had a node for so long that the other nodes of its domain will not be added.

@@ -104,15 +104,17 @@ void measure(int nodes, int waiting) {
   }
   const double of_all = median(first);
   const double of_change = median(later);
-  fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.0f} | {:.2f} |\n", nodes, nodes / kHosts, waiting, of_all, of_change,
-             of_all / of_change, static_cast<double>(cluster.cache_bytes()) / (1 << 20));
+  fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.0f} | {:.2f} |\n", nodes, nodes / kHosts, waiting, of_all,
+             of_change, of_all / of_change, static_cast<double>(cluster.cache_bytes()) / (1 << 20));
 }
 
 }  // namespace
 }  // namespace tpuslice::bench
 
 int main() {
-  fmt::print("| nodes | slices running | slices waiting | plan that reads all, ms | plan after a change, ms | ratio | cache, MiB |\n");
+  fmt::print(
+      "| nodes | slices running | slices waiting | plan that reads all, ms | plan after a change, ms | ratio | cache, "
+      "MiB |\n");
   fmt::print("|---|---|---|---|---|---|---|\n");
   for (const int nodes : {1000, 5000, 15000}) {
     for (const int waiting : {1, 1000}) tpuslice::bench::measure(nodes, waiting);

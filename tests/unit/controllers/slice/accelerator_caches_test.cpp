@@ -45,7 +45,7 @@ class Caches : public ::testing::Test {
     std::vector<std::string> out;
     for (const auto& [name, domain] : cache(accelerator).domains().of_key(kGkePool)) {
       for (const NodeUse* use : domain.nodes) {
-        out.push_back(use->node->key.name + (use->user.empty() ? "" : ": " + use->user));
+        out.push_back(use->node->key.name + (use->is_free() ? "" : ": " + use->user()));
       }
     }
     return out;
@@ -98,7 +98,7 @@ TEST_F(Caches, FollowNodes) {
   for (const char* node : {"pool-a-0", "pool-a-1"}) {
     change_node(node, [](NodeView& view) { view.labels[kGkePool] = "pool-b"; });
   }
-  EXPECT_THAT(cache().slices().at({"default", "train"}).occupied, ElementsAre(DomainName{kGkePool, "pool-b"}));
+  EXPECT_THAT(cache().slices().at({"default", "train"}).occupied, ElementsAre("pool-b"));
   change_node("pool-a-0", [](NodeView& view) { view.labels[std::string(tpu::kAcceleratorLabel)] = kV5p; });
   EXPECT_THAT(uses(), ElementsAre("pool-a-1: default/job (train)"));
   EXPECT_THAT(uses(kV5p), ElementsAre("pool-a-0")) << "the pod on it has selected the other accelerator";
