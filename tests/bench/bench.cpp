@@ -129,17 +129,21 @@ Status Bench::run_floor(const Shape& shape, const Meanwhile& meanwhile, Creation
 
 Status Bench::post_bare_pods(LeanClient& client, const std::vector<Object>& clusters, const std::string& namespace_name,
                              const Meanwhile& meanwhile, Creation& out) {
+  std::vector<std::string> services;
   std::vector<std::string> pods;
   std::map<std::string, std::vector<BarePod>> slices;
   for (const Object& cluster : clusters) {
-    ASSIGN_OR_RETURN(const std::vector<BarePod> own, pods_of(cluster));
-    for (const BarePod& pod : own) {
+    ASSIGN_OR_RETURN(const BareCluster own, children_of(cluster));
+    services.insert(services.end(), own.services.begin(), own.services.end());
+    for (const BarePod& pod : own.pods) {
       pods.push_back(pod.text);
       if (!pod.slice.empty()) slices[pod.slice].push_back(pod);
     }
   }
-  ASSIGN_OR_RETURN(const PostResult posted,
-                   post(namespace_name, pods.size(), [&] { return client.post(kPods.path(namespace_name), pods); }));
+  ASSIGN_OR_RETURN(const PostResult posted, post(namespace_name, pods.size(), [&]() -> Status {
+                     RETURN_IF_ERROR(client.post(kServices.path(namespace_name), services));
+                     return client.post(kPods.path(namespace_name), pods);
+                   }));
   out.floor = posted.rate;
   out.floor_apiserver_cpu = posted.apiserver_cpu;
   out.floor_controllers_cpu = posted.controllers_cpu;

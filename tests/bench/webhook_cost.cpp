@@ -97,8 +97,8 @@ Result<PostResult> Bench::create_unmutated(const Shape& shape, const std::functi
   ASSIGN_OR_RETURN(const std::vector<Object> clusters, apply(shape, where));
   std::vector<std::string> pods;
   for (const Object& cluster : clusters) {
-    ASSIGN_OR_RETURN(const std::vector<BarePod> own, pods_of(cluster));
-    for (const BarePod& pod : own) {
+    ASSIGN_OR_RETURN(const BareCluster own, children_of(cluster));
+    for (const BarePod& pod : own.pods) {
       ASSIGN_OR_RETURN(std::string text, unmutated(pod.text));
       pods.push_back(std::move(text));
     }

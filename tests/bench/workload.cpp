@@ -150,17 +150,19 @@ Result<Json> make_object(const Json& sample, const Shape& shape, int index, cons
   return object;
 }
 
-Result<std::vector<BarePod>> pods_of(const Object& cluster) {
+Result<BareCluster> children_of(const Object& cluster) {
   raycluster::RayClusterObserved seen;
   seen.cluster = cluster;
   ASSIGN_OR_RETURN(const plan::Plan plan, raycluster::plan_raycluster(seen, {}));
-  ASSIGN_OR_RETURN(const std::vector<Json> created, created_by(plan, kPods));
-  std::vector<BarePod> pods;
-  for (const Json& pod : created) {
-    pods.push_back(
+  ASSIGN_OR_RETURN(const std::vector<Json> services, created_by(plan, kServices));
+  ASSIGN_OR_RETURN(const std::vector<Json> pods, created_by(plan, kPods));
+  BareCluster out;
+  for (const Json& service : services) out.services.push_back(service.dump());
+  for (const Json& pod : pods) {
+    out.pods.push_back(
         {string_at(pod, {"metadata", "name"}), string_at(pod, {"metadata", "labels", tpu::kSlice}), pod.dump()});
   }
-  return pods;
+  return out;
 }
 
 Status add_jobs_of(const Object& owner, bool gangs, BareJobs& out) {

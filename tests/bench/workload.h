@@ -49,8 +49,13 @@ struct BarePod {
   std::string text;   ///< JSON.
 };
 
-/// The bodies of the pods that the operator creates for `cluster`, a RayCluster read from the server.
-[[nodiscard]] Result<std::vector<BarePod>> pods_of(const Object& cluster);
+struct BareCluster {
+  std::vector<std::string> services;  ///< JSON.
+  std::vector<BarePod> pods;
+};
+
+/// The bodies of the services and pods that the operator creates for `cluster`, a RayCluster read from the server.
+[[nodiscard]] Result<BareCluster> children_of(const Object& cluster);
 
 struct BareJobs {
   std::vector<std::string> services;  ///< JSON, as the following.
