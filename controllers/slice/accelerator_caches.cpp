@@ -1,8 +1,11 @@
 #include "controllers/slice/accelerator_caches.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tpuslice::slice {
+
 AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
                                      Options options)
     : indexes_(std::move(indexes)), options_(std::move(options)), nodes_(nodes), node_log_(nodes.add_change_log()) {
@@ -30,11 +33,9 @@ AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, cons
     read(*entry, now);
     return entry->cache;
   }
-  if (before != removed) {
-    for (const auto* each : {&before, &removed}) {
-      for (const auto& [slice, hosts] : *each) changed.slices.insert(slice);
-    }
-  }
+  std::vector<RemovedHosts::value_type> differences;
+  std::ranges::set_symmetric_difference(before, removed, std::back_inserter(differences));
+  for (const auto& [slice, hosts] : differences) changed.slices.insert(slice);
   apply(*entry, changed, now);
   return entry->cache;
 }

@@ -102,9 +102,11 @@ std::string Candidates::explain(std::size_t needed, std::string_view viewer) {
 
 void Candidates::check_domains() {
   if (std::exchange(checked_, true)) return;
+  const Domains::ByValue& domains = inventory_.domains(requirements_->topology_key);
+  comparison_->forget_old_results(domains.size());
   std::vector<std::pair<std::pair<bool, int>, const std::string*>> free;
   std::vector<std::pair<const std::string*, const Domain*>> occupied;
-  for (const auto& [name, domain] : inventory_.domains(requirements_->topology_key)) {
+  for (const auto& [name, domain] : domains) {
     const Fit& fit = comparison_->with(name, domain);
     if (fit.obstacle == Obstacle::kMismatch) continue;
     compared_.push_back({&name, &domain, &fit});

@@ -89,6 +89,10 @@ const Fit& Comparison::with(const std::string& name, const Domain& domain) {
   return result.fit;
 }
 
+void Comparison::forget_old_results(std::size_t domains) {
+  if (results_.size() > 2 * domains + kMinResults) results_.clear();
+}
+
 std::shared_ptr<Comparison> Comparisons::of(const NodeRequirements& requirements) {
   const auto known =
       std::ranges::find_if(kept_, [&](const auto& each) { return are_equivalent(each->requirements(), requirements); });

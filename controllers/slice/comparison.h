@@ -37,9 +37,17 @@ class Comparison {
   explicit Comparison(NodeRequirements requirements) : requirements_(std::move(requirements)) {}
 
   [[nodiscard]] const NodeRequirements& requirements() const { return requirements_; }
+  /// Valid until forget_old_results().
   [[nodiscard]] const Fit& with(const std::string& name, const Domain& domain);
+  /// Frees what is remembered if most of it must be of domains that are gone. `domains`: the number of those that
+  /// exist.
+  void forget_old_results(std::size_t domains);
+  /// Number of domains whose result is remembered.
+  [[nodiscard]] std::size_t size() const { return results_.size(); }
 
  private:
+  static constexpr std::size_t kMinResults = 64;
+
   struct Result {
     std::uint64_t revision = 0;  ///< Of the domain.
     Fit fit;

@@ -121,6 +121,18 @@ TEST_F(Caches, CompareANodeAgainWhenItHasChanged) {
   EXPECT_EQ(fit(), Obstacle::kNone);
 }
 
+TEST_F(Caches, DoNotGrowWithDomainsThatAreGone) {
+  Comparison comparison(node_requirements(a_slice("next").slice()));
+  std::map<std::string, Domain> domains;
+  for (int i = 0; i < 100; ++i) domains[fmt::format("pool-{}", i)].revision = 7;
+  for (const auto& [name, domain] : domains) EXPECT_EQ(comparison.with(name, domain).obstacle, Obstacle::kMismatch);
+  EXPECT_EQ(comparison.size(), 100U);
+  comparison.forget_old_results(20);
+  EXPECT_EQ(comparison.size(), 100U);
+  comparison.forget_old_results(10);
+  EXPECT_EQ(comparison.size(), 0U);
+}
+
 TEST_F(Caches, FollowPodsOfAnyAcceleratorAndWithoutTpus) {
   show(a_pool("pool-a").nodes());
   show(a_slice("next").pods());
