@@ -11,9 +11,7 @@
 namespace tpuslice::runtime {
 namespace {
 
-/// The first batch, and the growth of batches while no action fails. Each batch waits for the slowest action of the one
-/// before. The first has the hosts of a small slice, so that these are created, and replaced, at once.
-constexpr std::size_t kFirstBatch = 4;
+/// Growth of batches while no action fails. Each batch waits for the slowest action of the one before.
 constexpr std::size_t kGrowth = 4;
 
 /// Errors: of the body, or of the random number generator.
@@ -149,7 +147,7 @@ void Executor::run_stage(const plan::Stage& stage, std::vector<ActionReport>& re
                                    [](const plan::Action& action) { return action.kind == plan::ActionKind::kCreate; });
   std::atomic<bool> failing = false;
   std::atomic<std::size_t> largest = 1;  // Bytes. Bodies of a stage are mostly made from one template.
-  std::size_t batch = creates ? kFirstBatch : stage.actions.size();
+  std::size_t batch = creates ? 1 : stage.actions.size();
   for (std::size_t start = 0; start < stage.actions.size() && !failing; start += batch, batch *= kGrowth) {
     // Beyond max_in_flight a larger batch would not be faster.
     if (batch >= options_.max_in_flight) batch = stage.actions.size();

@@ -60,11 +60,10 @@ struct ExecutorOptions {
   std::size_t max_bytes_in_flight = 2U << 20U;
 };
 
-/// Runs stages in order and the actions of a stage in parallel. A stage with creates starts slowly (4, then up to
-/// max_in_flight at a time), so that an error that affects all of them (quota, admission) is met four times and not a
-/// hundred times. After a failure no more actions of the stage are started (unless they are independent, or the name of
-/// an object to create is taken), started ones are waited for, and later stages and the status are left to the next
-/// plan.
+/// Runs stages in order and the actions of a stage in parallel. A stage with creates starts slowly (1, 4, then up to
+/// max_in_flight at a time), so that an error that affects all of them (quota, admission) is met once and not a hundred
+/// times. After a failure no more actions of the stage are started (unless they are independent, or the name of an
+/// object to create is taken), started ones are waited for, and later stages and the status are left to the next plan.
 ///
 /// A create that fails with AlreadyExists succeeds if the existing object has the same controller owner, so that a
 /// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.

@@ -91,6 +91,8 @@ class Store final : public AnyStore {
   /// Listeners are added before the watch starts and called, without a lock held, on the watch's thread. They are not
   /// called for a change that leaves the view equal.
   void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
+  /// The same, but called before a reader can see the change: for what a plan must know when it sees it.
+  void add_early_listener(Listener listener) { early_listeners_.push_back(std::move(listener)); }
   /// Logs are added before the watch starts. All changes are recorded, those of the resourceVersion alone too.
   [[nodiscard]] std::shared_ptr<ChangeLog<View>> add_change_log() {
     return logs_.emplace_back(std::make_shared<ChangeLog<View>>());
@@ -123,8 +125,11 @@ class Store final : public AnyStore {
   /// Makes `after` take the place of `before`; either may be null.
   void change_locked(const Ptr& before, const Ptr& after) TPUSLICE_REQUIRES(mutex_);
   static void change_index(IndexTable& index, const Ptr& before, const Ptr& after);
-  void notify(const Ptr& before, const Ptr& after) const;
+  static void notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after);
+  /// What replacing the contents by `listed` changes. Sorted like the indexes, so that most insertions append.
+  [[nodiscard]] std::vector<std::pair<Ptr, Ptr>> changes_to(const Objects& listed) const TPUSLICE_EXCLUDES(mutex_);
 
+  std::vector<Listener> early_listeners_;
   std::vector<Listener> listeners_;
   std::vector<std::shared_ptr<ChangeLog<View>>> logs_;
   mutable Mutex mutex_;
@@ -261,36 +266,45 @@ void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
 }
 
 template <typename View>
-void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
+std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Store<View>::changes_to(
+    const Objects& listed) const {
   std::vector<std::pair<Ptr, Ptr>> changes;
+  const MutexLock lock(mutex_);
+  for (const Ptr& view : listed) {
+    const auto known = objects_.find(view->key);
+    const Ptr before = known == objects_.end() ? nullptr : *known;
+    if (before && before->uid == view->uid && before->resource_version == view->resource_version) continue;
+    if (before && before->uid != view->uid) {
+      changes.emplace_back(before, nullptr);
+      changes.emplace_back(nullptr, view);
+    } else {
+      changes.emplace_back(before, view);
+    }
+  }
+  // Objects that are not listed were deleted while no watch was open.
+  for (const Ptr& view : objects_) {
+    if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
+  }
+  // The sort is stable, so the two changes of a replaced object stay in order.
+  std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
+    return change.second ? change.second->key : change.first->key;
+  });
+  return changes;
+}
+
+template <typename View>
+void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
+  // Only the caller changes the store.
+  const auto changes = changes_to(listed);
+  for (const auto& [before, after] : changes) notify(early_listeners_, before, after);
   {
     const MutexLock lock(mutex_);
-    for (const Ptr& view : listed) {
-      const auto known = objects_.find(view->key);
-      const Ptr before = known == objects_.end() ? nullptr : *known;
-      if (before && before->uid == view->uid && before->resource_version == view->resource_version) continue;
-      if (before && before->uid != view->uid) {
-        changes.emplace_back(before, nullptr);
-        changes.emplace_back(nullptr, view);
-      } else {
-        changes.emplace_back(before, view);
-      }
-    }
-    // Objects that are not listed were deleted while no watch was open.
-    for (const Ptr& view : objects_) {
-      if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
-    }
-    // Sorted like the indexes, so that most insertions append. The sort is stable, so the two changes of a replaced
-    // object stay in order.
-    std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
-      return change.second ? change.second->key : change.first->key;
-    });
     for (const auto& [before, after] : changes) change_locked(before, after);
     // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
     revision_ = revision;
     synced_ = true;
   }
-  for (const auto& [before, after] : changes) notify(before, after);
+  for (const auto& [before, after] : changes) notify(listeners_, before, after);
 }
 
 template <typename View>
@@ -299,28 +313,33 @@ void Store<View>::put(View view) {
   const bool replaced = before && before->uid != view.uid;
   const bool changed = !before || replaced || !internal::equal_except_revision(*before, view);
   const Ptr after = std::make_shared<const View>(std::move(view));
+  const auto notify_all = [&](const std::vector<Listener>& listeners) {
+    if (replaced) {
+      notify(listeners, before, nullptr);
+      notify(listeners, nullptr, after);
+    } else if (changed) {
+      notify(listeners, before, after);
+    }
+  };
+  notify_all(early_listeners_);
   {
     const MutexLock lock(mutex_);
     change_locked(before, after);
     revision_ = std::max(revision_, revision_of(after->resource_version));
   }
-  if (replaced) {
-    notify(before, nullptr);
-    notify(nullptr, after);
-  } else if (changed) {
-    notify(before, after);
-  }
+  notify_all(listeners_);
 }
 
 template <typename View>
 void Store<View>::erase(const ObjectKey& key, std::uint64_t revision) {
   const Ptr before = get(key);
+  if (before) notify(early_listeners_, before, nullptr);
   {
     const MutexLock lock(mutex_);
     change_locked(before, nullptr);
     revision_ = std::max(revision_, revision);
   }
-  if (before) notify(before, nullptr);
+  if (before) notify(listeners_, before, nullptr);
 }
 
 template <typename View>
@@ -361,8 +380,8 @@ void Store<View>::change_index(IndexTable& index, const Ptr& before, const Ptr& 
 }
 
 template <typename View>
-void Store<View>::notify(const Ptr& before, const Ptr& after) const {
-  for (const Listener& listener : listeners_) listener(before, after);
+void Store<View>::notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) {
+  for (const Listener& listener : listeners) listener(before, after);
 }
 
 }  // namespace tpuslice::runtime

@@ -27,11 +27,12 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
   auto& nodes = manager.store<NodeView>(kNodes, node_scope);
   const Indexes indexes(pods, nodes);
 
-  // Added before the controllers, so that a plan after a change sees its failure.
+  // Early, so that no plan takes a host that is removed for one that was lost; the others before the controllers, so
+  // that a plan after a change sees its failure.
   const auto failures = std::make_shared<FailureHistory>();
   const auto removed_hosts = std::make_shared<RemovedHostHistory>();
   for (runtime::PodStore* store : pods) {
-    store->add_listener([removed_hosts, indexes](const PodPtr& before, const PodPtr& after) {
+    store->add_early_listener([removed_hosts, indexes](const PodPtr& before, const PodPtr& after) {
       if (!is_removal_of_succeeded_host(before, after)) return;
       const ObjectKey slice = slice_key(*before);
       // Not recorded for a slice without live pods, which has finished.

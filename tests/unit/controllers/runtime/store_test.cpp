@@ -86,6 +86,22 @@ TEST_F(StoreTest, DoesNotNotifyOfAnUnchangedView) {
   EXPECT_THAT(seen_, ElementsAre("1>1@6"));
 }
 
+TEST_F(StoreTest, EarlyListenersAreCalledBeforeAReaderSeesTheChange) {
+  std::vector<std::string> early;
+  store_.add_early_listener([&](const PodStore::Ptr& before, const PodStore::Ptr& after) {
+    const ObjectKey& key = (after ? after : before)->key;
+    const PodStore::Ptr visible = store_.get(key);
+    EXPECT_EQ(visible, before) << key.to_string();
+    early.push_back((before ? before->uid : "-") + ">" + (after ? after->uid : "-"));
+  });
+  store_.replace({view("a", "u1", "1"), view("b", "u2", "1")}, 1);
+  store_.put(view("a", "u1", "2", "owner"));
+  store_.put(view("a", "u1", "3", "owner"));
+  store_.erase({"default", "b"}, 4);
+  EXPECT_THAT(early, ElementsAre("->u1", "->u2", "u1>u1", "u2>-"));
+  EXPECT_THAT(seen_, ElementsAre("->u1@1", "->u2@1", "u1>u1@2", "u2>-"));
+}
+
 TEST_F(StoreTest, IndexLookupIsSortedByKey) {
   store_.replace({view("c", "3", "1", "o"), view("a", "1", "1", "o"), view("b", "2", "1", "p")}, 1);
   EXPECT_THAT(names("o"), ElementsAre("a", "c"));
