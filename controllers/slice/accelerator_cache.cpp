@@ -17,11 +17,9 @@ void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   domains_ = {};
   comparisons_ = {};
   std::map<std::string, std::vector<PodPtr>> by_node;
-  std::map<ObjectKey, std::vector<PodPtr>> by_slice;
   for (const auto* pods : {&cluster.pods, &cluster.pods_without_tpus}) {
     for (const PodPtr& pod : *pods) {
       if (!pod->node_name.empty()) by_node[pod->node_name].push_back(pod);
-      if (in_slice(*pod)) by_slice[slice_key(*pod)].push_back(pod);
     }
   }
   const auto sort = [](std::vector<PodPtr>& pods) {
@@ -32,7 +30,7 @@ void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
     sort(on_it);
     set_node(node->key.name, node, on_it);
   }
-  for (auto& [key, pods] : by_slice) {
+  for (auto& [key, pods] : group_by_slice(cluster.pods)) {
     sort(pods);
     set_slice(key, pods, cluster.removed_hosts, now);
   }

@@ -60,7 +60,7 @@ class Comparison {
 /// The comparisons of the requirements that were used last, for the next plan. Not thread-safe.
 class Comparisons {
  public:
-  /// One of 4,000 domains takes about half a MiB.
+  /// Each holds a result for each domain.
   static constexpr std::size_t kMaxKept = 16;
 
   [[nodiscard]] std::shared_ptr<Comparison> of(const NodeRequirements& requirements);

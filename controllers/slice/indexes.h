@@ -10,7 +10,7 @@ namespace tpuslice::slice {
 struct Indexes {
   runtime::PodIndex pods_by_accelerator;          ///< TPU pods, by the accelerator of their node selector.
   runtime::PodIndex waiting_pods_by_accelerator;  ///< Those that are gated, and scouts.
-  runtime::PodIndex scouts_by_accelerator;        ///< Pods with their annotation.
+  runtime::PodIndex scouts_by_accelerator;        ///< Pods with the annotation of scouts.
   runtime::PodIndex bound_pods_without_tpus;      ///< All under the key "".
   runtime::PodIndex pods_by_node;
   runtime::PodIndex pods_by_slice;  ///< "<namespace>/<slice key>"

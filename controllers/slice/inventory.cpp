@@ -31,17 +31,17 @@ bool is_ending(const Domain& domain) {
   return any;
 }
 
-const std::vector<NodeUse*>& Inventory::nodes_of(const std::string& topology_key, const std::string& domain) {
-  static const std::vector<NodeUse*> kNone;
+const Domain& Inventory::find(const std::string& topology_key, const std::string& domain) {
+  static const Domain kNone;
   const Domains::ByValue& all = domains_.of_key(topology_key);
   const auto found = all.find(domain);
-  return found == all.end() ? kNone : found->second.nodes;
+  return found == all.end() ? kNone : found->second;
 }
 
 std::vector<std::string> Inventory::nodes_by_host(const NodeRequirements& requirements, const std::string& domain) {
   std::vector<std::string> nodes;
   if (requirements.pods.size() != 1 || requirements.chips <= 0) return nodes;
-  for (const NodeUse* use : nodes_of(requirements.topology_key, domain)) {
+  for (const NodeUse* use : find(requirements.topology_key, domain).nodes) {
     const std::int64_t pods = use->node->tpu_chips / requirements.chips;
     nodes.insert(nodes.end(), static_cast<std::size_t>(pods), use->node->key.name);
   }
@@ -49,31 +49,26 @@ std::vector<std::string> Inventory::nodes_by_host(const NodeRequirements& requir
 }
 
 std::size_t Inventory::free_nodes(const std::string& topology_key, const std::string& domain) {
-  const Domains::ByValue& all = domains_.of_key(topology_key);
-  const auto found = all.find(domain);
-  return found == all.end() ? 0 : found->second.nodes.size() - found->second.used;
+  const Domain& of = find(topology_key, domain);
+  return of.nodes.size() - of.used;
 }
 
 std::vector<const NodeUse*> Inventory::uses(const std::string& topology_key, const std::string& domain) {
-  const std::vector<NodeUse*>& nodes = nodes_of(topology_key, domain);
+  const std::vector<NodeUse*>& nodes = find(topology_key, domain).nodes;
   return {nodes.begin(), nodes.end()};
 }
 
 Fit Inventory::check(const NodeRequirements& requirements, const std::string& domain, std::string_view viewer) {
-  Fit fit = compare(requirements, domain, nodes_of(requirements.topology_key, domain));
+  Fit fit = compare(requirements, domain, find(requirements.topology_key, domain).nodes);
   return fit.obstacle == Obstacle::kNone ? occupancy(requirements.topology_key, domain, viewer) : fit;
 }
 
 Fit Inventory::occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer) {
-  const Domains::ByValue& all = domains_.of_key(topology_key);
-  const auto found = all.find(domain);
-  return found == all.end() ? Fit{} : slice::occupancy(found->first, found->second, viewer);
+  return slice::occupancy(domain, find(topology_key, domain), viewer);
 }
 
 bool Inventory::is_ending(const std::string& topology_key, const std::string& domain) {
-  const Domains::ByValue& all = domains_.of_key(topology_key);
-  const auto found = all.find(domain);
-  return found != all.end() && slice::is_ending(found->second);
+  return slice::is_ending(find(topology_key, domain));
 }
 
 void Inventory::add_user(const PodPtr& pod) {
@@ -91,19 +86,19 @@ void Inventory::reserve(const std::string& topology_key, const std::string& doma
 }
 
 void Inventory::cancel_reservations(const std::string& topology_key, const std::string& domain) {
-  for (NodeUse* use : nodes_of(topology_key, domain)) {
+  for (NodeUse* use : find(topology_key, domain).nodes) {
     if (use->reserved) set_use(*use, {});
   }
 }
 
 void Inventory::release(const std::string& topology_key, const std::string& domain, const SharedString& claimant) {
-  for (NodeUse* use : nodes_of(topology_key, domain)) {
+  for (NodeUse* use : find(topology_key, domain).nodes) {
     if (use->claimant == claimant) set_use(*use, {});
   }
 }
 
 void Inventory::set_free_nodes(const std::string& topology_key, const std::string& domain, const Use& use) {
-  for (NodeUse* node : nodes_of(topology_key, domain)) {
+  for (NodeUse* node : find(topology_key, domain).nodes) {
     if (node->is_free()) set_use(*node, use);
   }
 }

@@ -64,7 +64,8 @@ class Inventory {
   void release(const std::string& topology_key, const std::string& domain, const SharedString& claimant);
 
  private:
-  [[nodiscard]] const std::vector<NodeUse*>& nodes_of(const std::string& topology_key, const std::string& domain);
+  /// One without nodes if there is none.
+  [[nodiscard]] const Domain& find(const std::string& topology_key, const std::string& domain);
   /// Sets the use of all free nodes of the domain.
   void set_free_nodes(const std::string& topology_key, const std::string& domain, const Use& use);
   void set_use(NodeUse& node, Use use);

@@ -1,7 +1,6 @@
 #include "controllers/slice/placement_plan.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,8 +9,6 @@
 #include "api/base/earlier.h"
 #include "controllers/slice/placement_render.h"
 #include "controllers/slice/slice_state.h"
-#include "tpu/labels.h"
-#include "tpu/topology_key.h"
 
 namespace tpuslice::slice {
 namespace {

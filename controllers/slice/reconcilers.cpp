@@ -7,9 +7,9 @@
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tpu/catalog.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::slice {
+
 std::optional<std::string> request_accelerator(const ProvisioningRequestView& request) {
   std::string accelerator = accelerator_of_request(request.annotations);
   if (accelerator.empty()) return std::nullopt;
@@ -74,11 +74,16 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
     seen.preemptions = {true, preemptions_->get(key)};
   }
   seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
-  AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
-  plan::Plan plan = plan_placement(seen, cache, options_);
-  // Users choose the accelerators of pods, so those that neither a node has nor the catalog have no cache.
-  if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
-  return plan;
+  try {
+    AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
+    plan::Plan plan = plan_placement(seen, cache, options_);
+    // Users choose the accelerators of pods, so those that neither a node has nor the catalog have no cache.
+    if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
+    return plan;
+  } catch (...) {
+    caches_->drop(accelerator);  // It may have been updated in part.
+    throw;
+  }
 }
 
 std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) const {

@@ -147,7 +147,7 @@ Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const Re
   return slice;
 }
 
-std::vector<Slice> read_slices(const std::vector<PodPtr>& pods, const RemovedHosts& removed) {
+std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods) {
   std::map<ObjectKey, std::vector<PodPtr>> by_slice;
   // Sorted by name, so most pods of a slice follow each other.
   auto latest = by_slice.end();
@@ -160,9 +160,7 @@ std::vector<Slice> read_slices(const std::vector<PodPtr>& pods, const RemovedHos
     }
     latest->second.push_back(pod);
   }
-  std::vector<Slice> slices;
-  for (const auto& [key, members] : by_slice) slices.push_back(read_slice(key, members, removed));
-  return slices;
+  return by_slice;
 }
 
 std::vector<PodPtr> Slice::live() const {

@@ -64,8 +64,8 @@ struct Slice {
 /// `pods` have the label `key.name` and are in the namespace.
 [[nodiscard]] Slice read_slice(const ObjectKey& key, const std::vector<PodPtr>& pods, const RemovedHosts& removed = {});
 
-/// The slices of these pods, by key. Pods without a slice are skipped.
-[[nodiscard]] std::vector<Slice> read_slices(const std::vector<PodPtr>& pods, const RemovedHosts& removed = {});
+/// The pods by the key of their slice, in order. Pods without a slice are skipped.
+[[nodiscard]] std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods);
 
 /// Neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);

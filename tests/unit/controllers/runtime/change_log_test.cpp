@@ -103,6 +103,8 @@ TEST_F(ChangeLogTest, HasEverythingThatAReaderSees) {
     }
   }
   watch.join();
+  for (const auto& [before, after] : log_->take().list) logged = std::stoi(after->resource_version);
+  EXPECT_EQ(logged, 2000);
 }
 
 TEST(PodIndex, ContainsWhatAnyOfItsStoresHolds) {

@@ -313,6 +313,12 @@ std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices) {
   return out;
 }
 
+std::vector<Slice> read_slices(const std::vector<PodPtr>& pods) {
+  std::vector<Slice> out;
+  for (const auto& [key, members] : group_by_slice(pods)) out.push_back(read_slice(key, members));
+  return out;
+}
+
 std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices) {
   std::vector<Slice> out;
   for (const SliceBuilder& slice : slices) out.push_back(slice.slice());

@@ -153,6 +153,7 @@ void without_chips(NodeView& node);
 [[nodiscard]] PodPtr a_pod_without_slice(const std::string& name, const std::string& node);
 
 [[nodiscard]] std::vector<PodPtr> pods_of(std::initializer_list<SliceBuilder> slices);
+[[nodiscard]] std::vector<Slice> read_slices(const std::vector<PodPtr>& pods);
 [[nodiscard]] std::vector<Slice> slices_of(std::initializer_list<SliceBuilder> slices);
 [[nodiscard]] std::vector<const Slice*> pointers_to(const std::vector<Slice>& slices);
 [[nodiscard]] std::vector<NodePtr> nodes_of(std::initializer_list<PoolBuilder> pools);
