@@ -5,6 +5,7 @@
 
 #include "api/client/json_scan.h"
 #include "api/client/list_splitter.h"
+#include "api/client/protobuf_answer.h"
 #include "api/types/json_text.h"
 
 namespace tpuslice::client {
@@ -75,6 +76,12 @@ Result<ListPage> Client::list(const ResourceType& type, const ListOptions& optio
   const std::string what = "list " + type.resource();
   ASSIGN_OR_RETURN(const http::Response response,
                    send(list_request(type, options), what, options_.list_deadline, std::move(stop)));
+  if (is_protobuf(response.headers) && options.fields != nullptr) {
+    Result<ConvertedList> list = convert_list(response.body, *options.fields);
+    if (!list) return list.error().within(what);
+    return ListPage{std::move(list->items), std::move(list->resource_version), std::move(list->continue_token),
+                    list->remaining};
+  }
   Result<SplitList> split = split_list(response.body);
   if (!split) return split.error().within(what);
   ListPage page;
@@ -93,7 +100,8 @@ Result<std::unique_ptr<WatchStream>> Client::watch(const ResourceType& type, con
   Result<std::unique_ptr<http::Stream>> stream = transport_.open(request, options_.deadline, stop);
   if (!stream) return stream.error().within(what);
   const int status = (*stream)->status();
-  if (status / 100 == 2) return std::make_unique<WatchStream>(*std::move(stream), options_.max_watch_line);
+  if (status / 100 == 2)
+    return std::make_unique<WatchStream>(*std::move(stream), options.fields, options_.max_watch_event);
   http::Response refusal{status, (*stream)->headers(), {}};
   while (refusal.body.size() < kMaxErrorBody) {
     const Result<std::string> bytes = (*stream)->read(options_.deadline, stop);

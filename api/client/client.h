@@ -15,7 +15,7 @@
 
 namespace tpuslice::client {
 
-/// One page of a list. Items are JSON as the server wrote it; apiVersion and kind are usually absent.
+/// One page of a list. Items are JSON; apiVersion and kind are usually absent.
 struct ListPage {
   std::vector<std::string> items = {};
   std::string resource_version = {};
@@ -67,7 +67,7 @@ struct ClientOptions {
   std::string field_manager = "tpu-slice-operator";
   Duration deadline = std::chrono::seconds(30);       ///< Of a call, and of opening a watch.
   Duration list_deadline = std::chrono::seconds(60);  ///< Of one page.
-  std::size_t max_watch_line = 16U << 20U;            ///< Bytes of one event.
+  std::size_t max_watch_event = 16U << 20U;           ///< Bytes.
 };
 
 class Client final : public Reader, public Writer {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/strings.h"
+#include "api/client/protobuf_answer.h"
 #include "api/http/url.h"
 #include "api/types/json_text.h"
 #include "api/types/utf8.h"
@@ -17,14 +18,17 @@ constexpr std::size_t kShownBody = 200;
 constexpr std::size_t kMaxMessage = 4096;
 
 http::Request request(std::string method, std::string path, const http::QueryParams& query,
-                      Answer answer = Answer::kWhole) {
+                      std::string_view accept = kJson) {
   http::Request out;
   out.method = std::move(method);
   out.target = std::move(path);
   if (!query.empty()) out.target += "?" + query.encode();
-  out.headers.emplace_back("Accept", answer == Answer::kMetadataOnly ? kMetadata : kJson);
+  out.headers.emplace_back("Accept", accept);
   return out;
 }
+
+std::string_view accept_of(Answer answer) { return answer == Answer::kMetadataOnly ? kMetadata : kJson; }
+std::string_view accept_of(const protobuf::Message* fields) { return fields == nullptr ? kJson : kAcceptProtobuf; }
 
 void set_body(http::Request& out, std::string_view content_type, std::string body) {
   out.headers.emplace_back("Content-Type", content_type);
@@ -135,7 +139,7 @@ http::Request list_request(const ResourceType& type, const ListOptions& options)
     add(query, "resourceVersion", options.resource_version);
     add(query, "resourceVersionMatch", options.resource_version_match);
   }
-  return request("GET", type.path(options.namespace_name), query);
+  return request("GET", type.path(options.namespace_name), query, accept_of(options.fields));
 }
 
 http::Request watch_request(const ResourceType& type, const WatchOptions& options) {
@@ -150,14 +154,14 @@ http::Request watch_request(const ResourceType& type, const WatchOptions& option
     query.add("resourceVersionMatch", "NotOlderThan");
   }
   if (options.timeout_seconds > 0) query.add("timeoutSeconds", std::to_string(options.timeout_seconds));
-  return request("GET", type.path(options.namespace_name), query);
+  return request("GET", type.path(options.namespace_name), query, accept_of(options.fields));
 }
 
 http::Request create_request(const ResourceType& type, std::string_view namespace_name, std::string body,
                              const CreateOptions& options) {
   http::QueryParams query = write_query(options.field_manager, options.dry_run);
   if (options.timeout.count() > 0) query.add("timeout", fmt::format("{}s", options.timeout.count()));
-  http::Request out = request("POST", type.path(namespace_name), query, options.answer);
+  http::Request out = request("POST", type.path(namespace_name), query, accept_of(options.answer));
   set_body(out, kJson, std::move(body));
   out.may_send = options.may_send;
   return out;
@@ -177,7 +181,7 @@ Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& k
     query.add("force", "true");
   }
   http::Request out =
-      request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query, options.answer);
+      request("PATCH", type.path(key.namespace_name, key.name, options.subresource), query, accept_of(options.answer));
   set_body(out, content_type_of(patch), body);
   out.may_send = options.may_send;
   return out;
@@ -186,7 +190,7 @@ Result<http::Request> patch_request(const ResourceType& type, const ObjectKey& k
 http::Request replace_request(const ResourceType& type, const ObjectKey& key, const Json& body,
                               std::string_view subresource, const CreateOptions& options) {
   http::Request out = request("PUT", type.path(key.namespace_name, key.name, subresource),
-                              write_query(options.field_manager, options.dry_run), options.answer);
+                              write_query(options.field_manager, options.dry_run), accept_of(options.answer));
   set_body(out, kJson, body);
   out.may_send = options.may_send;
   return out;
@@ -197,7 +201,7 @@ http::Request delete_request(const ResourceType& type, const ObjectKey& key, con
   if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
   if (!options.resource_version.empty()) body["preconditions"]["resourceVersion"] = options.resource_version;
   if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
-  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, Answer::kMetadataOnly);
+  http::Request out = request("DELETE", type.path(key.namespace_name, key.name), {}, kMetadata);
   set_body(out, kJson, body);
   out.may_send = options.may_send;
   return out;
@@ -221,7 +225,8 @@ Error error_from_status(const Json& status, int fallback_code, std::string_view 
 }
 
 Error error_from_response(const http::Response& response, std::string_view what) {
-  const Result<Json> body = parse_json(response.body);
+  const std::string& text = response.body;
+  const Result<Json> body = parse_json(is_protobuf(response.headers) ? convert_status(text).value_or("") : text);
   const bool is_status = body.ok() && body->is_object() && string_at(*body, {"kind"}) == "Status";
   Error error = Error::internal("");
   if (response.status / 100 == 3) {

@@ -12,6 +12,7 @@
 #include "api/http/transport.h"
 #include "api/types/json.h"
 #include "api/types/object.h"
+#include "api/types/protobuf.h"
 #include "api/types/resource_type.h"
 
 namespace tpuslice::client {
@@ -24,6 +25,8 @@ struct ListOptions {
   std::string continue_token = {};          ///< Of the previous page; then resource_version must be empty.
   std::string resource_version = {};        ///< Empty: the newest.
   std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
+  /// The fields that the caller reads. The answer may then be protobuf, of which only these are kept. Null: JSON.
+  const protobuf::Message* fields = nullptr;
 };
 
 struct WatchOptions {
@@ -32,8 +35,9 @@ struct WatchOptions {
   std::string field_selector = {};
   std::string resource_version = {};
   bool allow_bookmarks = true;
-  bool send_initial_events = false;    ///< WatchList; adds resourceVersionMatch=NotOlderThan.
-  std::int64_t timeout_seconds = 300;  ///< The server ends the watch after this.
+  bool send_initial_events = false;           ///< WatchList; adds resourceVersionMatch=NotOlderThan.
+  std::int64_t timeout_seconds = 300;         ///< The server ends the watch after this.
+  const protobuf::Message* fields = nullptr;  ///< As of ListOptions.
 };
 
 /// How much of the object the server sends back.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/client/json_scan.h"
+#include "api/client/protobuf_answer.h"
 #include "api/client/requests.h"
 
 namespace tpuslice::client {
@@ -51,6 +52,20 @@ Error read_error(std::string_view object) {
 
 }  // namespace
 
+Result<WatchEvent> make_watch_event(std::string_view type, std::string object) {
+  const std::optional<WatchEventType> known = parse_type(type);
+  if (!known) return Error::internal("watch: event of unknown type {}", type.substr(0, 40));
+  WatchEvent event;
+  event.type = *known;
+  event.object = std::move(object);
+  if (event.type == WatchEventType::kError) {
+    event.error = read_error(event.object);
+  } else {
+    read_metadata(event);
+  }
+  return event;
+}
+
 Result<WatchEvent> decode_watch_event(std::string_view line) {
   std::string_view type;
   std::string_view object;
@@ -72,20 +87,10 @@ Result<WatchEvent> decode_watch_event(std::string_view line) {
     return Error::internal("watch: {} bytes are not an event: not a complete JSON object with type and object",
                            line.size());
   }
-  const std::optional<WatchEventType> known = parse_type(json_string(type).value_or(""));
-  if (!known) return Error::internal("watch: event of unknown type {}", type.substr(0, 40));
-  WatchEvent event;
-  event.type = *known;
-  event.object = object;
-  if (event.type == WatchEventType::kError) {
-    event.error = read_error(object);
-  } else {
-    read_metadata(event);
-  }
-  return event;
+  return make_watch_event(json_string(type).value_or(std::string(type)), std::string(object));
 }
 
-Status WatchDecoder::feed(std::string_view bytes) {
+Status LineSplitter::feed(std::string_view bytes) {
   if (start_ > 0 && start_ == buffer_.size()) {
     buffer_.clear();
     start_ = scanned_ = last_line_ = 0;
@@ -106,7 +111,7 @@ Status WatchDecoder::feed(std::string_view bytes) {
   return {};
 }
 
-std::optional<std::string> WatchDecoder::next_line() {
+std::optional<std::string> LineSplitter::next() {
   while (true) {
     const auto newline = buffer_.find('\n', std::max(scanned_, start_));
     if (newline == std::string::npos) {
@@ -120,15 +125,25 @@ std::optional<std::string> WatchDecoder::next_line() {
   }
 }
 
+WatchStream::WatchStream(std::unique_ptr<http::Stream> stream, const protobuf::Message* fields, std::size_t max_event)
+    : stream_(std::move(stream)), fields_(is_protobuf(stream_->headers()) ? fields : nullptr) {
+  if (fields_ != nullptr) {
+    splitter_ = std::make_unique<FrameSplitter>(max_event);
+  } else {
+    splitter_ = std::make_unique<LineSplitter>(max_event);
+  }
+}
+
 Result<std::optional<WatchEvent>> WatchStream::next(Duration wait, std::stop_token stop) {
-  std::optional<std::string> line = decoder_.next_line();
-  while (!line) {
+  std::optional<std::string> text = splitter_->next();
+  while (!text) {
     ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, stop));
     if (bytes.empty()) return std::optional<WatchEvent>();
-    RETURN_IF_ERROR(decoder_.feed(bytes));
-    line = decoder_.next_line();
+    RETURN_IF_ERROR(splitter_->feed(bytes));
+    text = splitter_->next();
   }
-  ASSIGN_OR_RETURN(WatchEvent event, decode_watch_event(*line));
+  ASSIGN_OR_RETURN(WatchEvent event,
+                   fields_ != nullptr ? decode_protobuf_event(*text, *fields_) : decode_watch_event(*text));
   return std::optional<WatchEvent>(std::move(event));
 }
 

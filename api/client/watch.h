@@ -12,6 +12,7 @@
 #include "api/base/result.h"
 #include "api/http/transport.h"
 #include "api/types/object.h"
+#include "api/types/protobuf.h"
 
 namespace tpuslice::client {
 
@@ -19,25 +20,39 @@ enum class WatchEventType : std::uint8_t { kAdded, kModified, kDeleted, kBookmar
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::kError;
-  std::string object;               ///< The object's JSON, not decoded yet: decoding may fail.
+  std::string object;               ///< The object as JSON, not decoded yet: decoding may fail.
   std::string resource_version;     ///< metadata.resourceVersion; empty if the object has none.
   ObjectKey key;                    ///< metadata.namespace and name, as far as there are any.
   bool initial_events_end = false;  ///< A bookmark that ends the initial events of a WatchList.
   std::optional<Error> error;       ///< Of a kError event: Expired means list again.
 };
 
+/// An event of the type "ADDED", "MODIFIED", ... with this object, a Status if it is "ERROR". Errors: Internal for an
+/// unknown type.
+[[nodiscard]] Result<WatchEvent> make_watch_event(std::string_view type, std::string object);
+
 /// Reads the envelope of one line. Errors: Internal if it is not a watch event; the object is not checked.
 [[nodiscard]] Result<WatchEvent> decode_watch_event(std::string_view line);
 
-/// Cuts a stream of bytes into lines.
-class WatchDecoder {
+/// Cuts a stream of bytes into the texts of events.
+class WatchSplitter {
  public:
-  explicit WatchDecoder(std::size_t max_line = 16U << 20U) : max_line_(max_line) {}
+  virtual ~WatchSplitter() = default;
+  /// Errors: Internal for an event that is too long; the splitter cannot be used after that.
+  virtual Status feed(std::string_view bytes) = 0;
+  /// The next whole event, if there is one.
+  [[nodiscard]] virtual std::optional<std::string> next() = 0;
+};
 
-  /// Errors: Internal once a line is longer than the limit; the decoder cannot be used after that.
-  Status feed(std::string_view bytes);
-  /// The next whole line, if there is one. Blank lines are skipped.
-  [[nodiscard]] std::optional<std::string> next_line();
+/// Events in JSON are lines.
+class LineSplitter final : public WatchSplitter {
+ public:
+  explicit LineSplitter(std::size_t max_line = 16U << 20U) : max_line_(max_line) {}
+
+  /// Errors: Internal once a line is longer than the limit.
+  Status feed(std::string_view bytes) override;
+  /// Blank lines are skipped.
+  [[nodiscard]] std::optional<std::string> next() override;
   /// Bytes of a line that has no end yet.
   [[nodiscard]] std::size_t pending() const { return buffer_.size() - last_line_; }
 
@@ -52,8 +67,9 @@ class WatchDecoder {
 /// An open watch. One reader.
 class WatchStream {
  public:
-  explicit WatchStream(std::unique_ptr<http::Stream> stream, std::size_t max_line = 16U << 20U)
-      : stream_(std::move(stream)), decoder_(max_line) {}
+  /// `fields`: those of the objects that are kept if the stream is protobuf.
+  explicit WatchStream(std::unique_ptr<http::Stream> stream, const protobuf::Message* fields = nullptr,
+                       std::size_t max_event = 16U << 20U);
 
   /// The next event, or nothing within `wait` (0 polls).
   ///
@@ -63,7 +79,8 @@ class WatchStream {
 
  private:
   std::unique_ptr<http::Stream> stream_;
-  WatchDecoder decoder_;
+  const protobuf::Message* fields_;  ///< Null: the stream is JSON.
+  std::unique_ptr<WatchSplitter> splitter_;
 };
 
 }  // namespace tpuslice::client

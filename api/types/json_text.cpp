@@ -94,6 +94,11 @@ std::string print_json(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+void append_json_string(std::string& json, std::string_view text) {
+  if (is_utf8(text)) return append_string(json, text);
+  json += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string print_go_json(const Json& json) {
   const std::string text = print_json(json);
   std::string out;

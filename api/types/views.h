@@ -14,6 +14,7 @@
 
 #include "api/base/result.h"
 #include "api/types/object.h"
+#include "api/types/protobuf.h"
 #include "api/types/shared_value.h"
 
 namespace tpuslice {
@@ -104,6 +105,8 @@ struct PodView {
   /// Empty if absent or not kept.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
+  /// What decode() reads of a Pod.
+  static const protobuf::Message kFields;
   /// `keep`: annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with metadata.name
   /// and metadata.uid.
   static Result<PodView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
@@ -133,6 +136,8 @@ struct NodeView {
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
 
+  /// What decode() reads of a Node.
+  static const protobuf::Message kFields;
   static Result<NodeView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<NodeView> from_json(const Json& json);
 

@@ -88,6 +88,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   list.field_selector = scope_.field_selector;
   list.limit = page_;
   list.continue_token = continue_token_;
+  list.fields = sink_->fields();
   Result<client::ListPage> page = reader_.list(type_, list, stop);
   if (!page) return list_failed(page.error(), now);
   for (const std::string& item : page->items) {
@@ -134,6 +135,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   watch.label_selector = scope_.label_selector;
   watch.field_selector = scope_.field_selector;
   watch.send_initial_events = initial;
+  watch.fields = sink_->fields();
   if (!initial) watch.resource_version = resource_version_;
   watch.timeout_seconds = random_.uniform(options_.min_watch_seconds, options_.max_watch_seconds);
   Result<std::unique_ptr<client::WatchStream>> stream = reader_.watch(type_, watch, stop);

@@ -16,6 +16,8 @@ namespace tpuslice::runtime {
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
+  /// What it reads of an object, if the object may come as protobuf; null: JSON.
+  [[nodiscard]] virtual const protobuf::Message* fields() const = 0;
   virtual void begin() = 0;  ///< Empties the staging area.
   /// Errors: InvalidArgument for an object that cannot be decoded, or that its namespace has no room for.
   virtual Status stage(std::string_view object) = 0;
@@ -57,6 +59,10 @@ class StoreSink final : public WatchSink {
             std::size_t bytes_per_namespace = kBytesPerNamespace)
       : store_(store), annotations_(annotations), budget_(bytes_per_namespace) {}
 
+  [[nodiscard]] const protobuf::Message* fields() const override {
+    if constexpr (requires { View::kFields; }) return &View::kFields;
+    return nullptr;
+  }
   void begin() override {
     staged_.clear();
     budget_.forget_refused();

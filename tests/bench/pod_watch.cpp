@@ -12,6 +12,7 @@ Result<std::unique_ptr<PodWatch>> PodWatch::start(const client::ClientConfig& co
       watch->stream_,
       WatchStream::start(config, {.path = "/api/v1/pods",
                                   .resource_version = resource_version,
+                                  .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
                                   .on_event = [self](std::string_view line, Instant now) { self->on_event(line, now); },
                                   .on_end = [self] { self->on_end(); }}));
   return watch;

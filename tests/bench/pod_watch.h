@@ -13,7 +13,8 @@
 
 namespace tpuslice::bench {
 
-/// Watches all pods of the cluster. Thread-safe.
+/// Watches all pods of the cluster. Asks for their metadata only: the API server would otherwise encode each pod in
+/// JSON for this watch, and an operator that watches JSON would get that for nothing. Thread-safe.
 class PodWatch {
  public:
   /// Errors: Unavailable.

@@ -25,8 +25,8 @@ WatchStream::~WatchStream() {
 Status WatchStream::open() {
   ASSIGN_OR_RETURN(const http::BlockingOptions options, connection_options(config_));
   ASSIGN_OR_RETURN(auto connection, http::BlockingConnection::connect(options));
-  RETURN_IF_ERROR(
-      connection->open(request_.path + "?watch=1&timeoutSeconds=86400&resourceVersion=" + resource_version_));
+  RETURN_IF_ERROR(connection->open(request_.path + "?watch=1&timeoutSeconds=86400&resourceVersion=" + resource_version_,
+                                   request_.accept));
   const MutexLock lock(mutex_);
   connection_ = std::move(connection);
   return {};

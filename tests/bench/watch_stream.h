@@ -18,12 +18,12 @@ namespace tpuslice::bench {
 struct WatchRequest {
   std::string path;              ///< "/api/v1/pods"
   std::string resource_version;  ///< Events after this one.
+  std::string accept = "application/json";
   std::function<void(std::string_view line, Instant arrived)> on_event;
   std::function<void()> on_end;  ///< No more events: the server is unreachable, or the stream is destroyed.
 };
 
-/// Requests JSON like the operator, so that the API server encodes an object once for both. Resumes a watch that the
-/// API server ends because the client reads too slowly. Has its own thread; thread-safe.
+/// Resumes a watch that the API server ends because the client reads too slowly. Has its own thread; thread-safe.
 class WatchStream {
  public:
   /// Errors: Unavailable.

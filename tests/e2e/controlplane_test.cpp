@@ -1,4 +1,5 @@
 // The control plane that other tests run on.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "api/client/credentials.h"
+#include "api/client/protobuf_answer.h"
+#include "api/types/views.h"
 #include "tests/support/control_plane.h"
 #include "tests/support/eventually.h"
 
@@ -155,6 +158,105 @@ TEST_F(ControlPlaneTest, PodsFollowTheAnnotationsOfTheSimulator) {
   EXPECT_TRUE(eventually([&] { return waits("nopull", "ImagePullBackOff"); })) << get(kPods, "nopull");
   EXPECT_EQ(phase("unready"), "Running");
   EXPECT_EQ(condition(get(kPods, "unready"), "Ready"), "False");
+}
+
+/// A pod with all fields that views read.
+Json pod_with_every_field() {
+  Json pod = pod_named("every-field", {{"tpuslice.dev/text", "a \"quoted\" \\ line\nand \u00fc"}}, "Never");
+  pod["metadata"]["labels"] = {{"app", "test"}, {"empty", ""}};
+  pod["metadata"]["finalizers"] = {"example.com/hold"};
+  pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "v1"},
+                                                     {"kind", "Node"},
+                                                     {"name", "cpu-0"},
+                                                     {"uid", string_at(pod, {"metadata", "name"})},
+                                                     {"controller", true}}});
+  Json& spec = pod["spec"];
+  spec["schedulingGates"] = Json::array({{{"name", "tpuslice.dev/slice"}}});
+  spec["nodeSelector"] = {{"no", "where"}};
+  spec["priorityClassName"] = "patient";
+  spec["activeDeadlineSeconds"] = 3000;
+  spec["tolerations"] = Json::array({{{"key", "google.com/tpu"}, {"operator", "Exists"}, {"effect", "NoSchedule"}},
+                                     {{"key", "team"}, {"value", "a"}}});
+  const Json on_node = {
+      {"matchExpressions", Json::array({{{"key", "a"}, {"operator", "In"}, {"values", {"x", "y"}}}})},
+      {"matchFields", Json::array({{{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({"n"})}}})}};
+  spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] =
+      Json::array({on_node});
+  spec["containers"][0]["resources"]["limits"]["google.com/tpu"] = "4";
+  spec["initContainers"] = Json::array({{{"name", "side"}, {"image", "example"}, {"restartPolicy", "Always"}}});
+  return pod;
+}
+
+Json status_with_every_field() {
+  const auto container = [](const std::string& name, const Json& state) {
+    return Json{{"name", name},      {"image", "example"}, {"imageID", ""}, {"ready", name == "main"},
+                {"restartCount", 3}, {"state", state}};
+  };
+  const Json waiting = {{"waiting", {{"reason", "ErrImagePull"}, {"message", "no such image"}}}};
+  const Json terminated = {{"terminated", {{"exitCode", 1}, {"reason", "Error"}, {"message", "failed"}}}};
+  return {
+      {"phase", "Running"},
+      {"reason", "Evicted"},
+      {"message", "line\nand tab\t"},
+      {"nominatedNodeName", "cpu-0"},
+      {"podIP", "10.0.0.1"},
+      {"podIPs", Json::array({{{"ip", "10.0.0.1"}}})},
+      {"conditions",
+       Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "NotReady"}, {"message", "why"}},
+                    {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", "full"}},
+                    {{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", kPreemptionBySlice}}})},
+      {"containerStatuses", Json::array({container("main", terminated)})},
+      {"initContainerStatuses", Json::array({container("side", waiting)})}};
+}
+
+/// The initial events of a watch, then those of a list, as views.
+template <typename View>
+std::vector<View> read_views(client::Client& client, const ResourceType& type, const protobuf::Message* fields) {
+  std::vector<View> views;
+  const auto watch = client.watch(type, {.send_initial_events = true, .fields = fields});
+  for (bool initial = watch.ok(); initial;) {
+    const auto event = (*watch)->next(10s, {});
+    initial = event.ok() && *event && !(*event)->initial_events_end;
+    if (initial) views.push_back(View::decode((*event)->object).value());
+  }
+  std::ranges::sort(views, {}, &View::key);
+  std::string more;
+  do {
+    const auto page = client.list(type, {.limit = 2, .continue_token = more, .fields = fields});
+    EXPECT_TRUE(page.ok()) << page.error().message();
+    if (!page) break;
+    for (const std::string& item : page->items) views.push_back(View::decode(item).value());
+    more = page->continue_token;
+  } while (!more.empty());
+  return views;
+}
+
+TEST_F(ControlPlaneTest, PodsAndNodesAreTheSameInProtobufAndJson) {
+  create({"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false},
+         {{"metadata", {{"name", "patient"}}}, {"value", 7}, {"preemptionPolicy", "Never"}});
+  create(kPods, pod_with_every_field());
+  const auto patched = client().update_status(kPods, {"default", "every-field"}, status_with_every_field(), {}, {});
+  ASSERT_TRUE(patched.ok()) << patched.error().message();
+
+  const auto answer = client().raw(client::list_request(kPods, {.fields = &PodView::kFields}));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(client::is_protobuf(answer->headers));
+
+  // Objects may change between two reads.
+  EXPECT_TRUE(eventually([] {
+    const auto pods = read_views<PodView>(client(), kPods, nullptr);
+    return pods.size() >= 2 && pods == read_views<PodView>(client(), kPods, &PodView::kFields);
+  }));
+  EXPECT_TRUE(eventually([] {
+    const auto nodes = read_views<NodeView>(client(), kNodes, nullptr);
+    return nodes.size() == 10 && nodes == read_views<NodeView>(client(), kNodes, &NodeView::kFields);
+  })) << "5 nodes, by watch and by list";
+
+  const auto refused = [](const protobuf::Message* fields) {
+    return client().list(kPods, {.continue_token = "none", .fields = fields}).error();
+  };
+  EXPECT_EQ(refused(&PodView::kFields).message(), refused(nullptr).message());
+  EXPECT_EQ(refused(&PodView::kFields).reason(), "BadRequest");
 }
 
 TEST_F(ControlPlaneTest, CollectsGarbage) {

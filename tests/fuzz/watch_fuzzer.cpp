@@ -1,6 +1,7 @@
 // Bytes of watches and lists: any bytes give events and views, or errors with a message.
 //
-// The first byte selects the view, the second the size of the chunks in which the rest arrives.
+// The first byte selects the view, the second the size of the chunks in which the rest arrives, which is read both as
+// JSON and as protobuf.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "api/base/check.h"
 #include "api/client/list_splitter.h"
+#include "api/client/protobuf_answer.h"
 #include "api/client/watch.h"
 #include "api/types/json.h"
 #include "api/types/views.h"
@@ -21,22 +23,22 @@ namespace {
 /// A line of watches is limited by much more; a short limit is reached by the fuzzer.
 constexpr std::size_t kMaxLine = 4096;
 
-/// All whole lines; empty at a line that is too long.
-std::optional<std::vector<std::string>> lines_of(std::string_view bytes, std::size_t chunk) {
-  client::WatchDecoder decoder(kMaxLine);
-  std::vector<std::string> lines;
+/// The texts of all whole events; nothing at one that is too long.
+template <typename Splitter>
+std::optional<std::vector<std::string>> split(std::string_view bytes, std::size_t chunk) {
+  Splitter splitter(kMaxLine);
+  std::vector<std::string> texts;
   for (std::size_t at = 0; at < bytes.size(); at += chunk) {
-    if (const Status fed = decoder.feed(bytes.substr(at, chunk)); !fed) {
+    if (const Status fed = splitter.feed(bytes.substr(at, chunk)); !fed) {
       TPUSLICE_CHECK(!fed.error().message().empty());
       return std::nullopt;
     }
-    while (std::optional<std::string> line = decoder.next_line()) {
-      TPUSLICE_CHECK(line->size() <= kMaxLine);
-      lines.push_back(*std::move(line));
+    while (std::optional<std::string> text = splitter.next()) {
+      TPUSLICE_CHECK(text->size() <= kMaxLine);
+      texts.push_back(*std::move(text));
     }
-    TPUSLICE_CHECK(decoder.pending() <= kMaxLine);
   }
-  return lines;
+  return texts;
 }
 
 /// A view has the same key as the event, by which a deletion finds it. Of equal names in one object either may count.
@@ -71,24 +73,35 @@ void decode_as(char kind, const std::string& object, const std::optional<client:
   }
 }
 
+void decode_event(char kind, const Result<client::WatchEvent>& event) {
+  if (!event) {
+    TPUSLICE_CHECK(!event.error().message().empty());
+    return;
+  }
+  // The object of an error is a Status, and has no key.
+  const bool is_error = event->type == client::WatchEventType::kError;
+  TPUSLICE_CHECK(!is_error || event->error.has_value());
+  decode_as(kind, event->object, is_error ? std::nullopt : std::optional(*event));
+}
+
 void fuzz(std::string_view input) {
   if (input.size() < 2) return;
   const char kind = input[0];
   const std::size_t chunk = 1 + static_cast<unsigned char>(input[1]);
   const std::string_view bytes = input.substr(2);
 
-  const auto lines = lines_of(bytes, chunk);
-  if (lines && bytes.size() <= kMaxLine) TPUSLICE_CHECK(lines == lines_of(bytes, bytes.size() + 1));
-  for (const std::string& line : lines.value_or(std::vector<std::string>())) {
-    const Result<client::WatchEvent> event = client::decode_watch_event(line);
-    if (!event) {
-      TPUSLICE_CHECK(!event.error().message().empty());
-      continue;
-    }
-    // The object of an error is a Status, and has no key.
-    const bool is_error = event->type == client::WatchEventType::kError;
-    TPUSLICE_CHECK(!is_error || event->error.has_value());
-    decode_as(kind, event->object, is_error ? std::nullopt : std::optional(*event));
+  const auto lines = split<client::LineSplitter>(bytes, chunk);
+  if (lines && bytes.size() <= kMaxLine) TPUSLICE_CHECK(lines == split<client::LineSplitter>(bytes, bytes.size() + 1));
+  for (const std::string& line : lines.value_or(std::vector<std::string>()))
+    decode_event(kind, client::decode_watch_event(line));
+
+  const protobuf::Message& fields = kind == 'n' ? NodeView::kFields : PodView::kFields;
+  const char view = kind == 'n' ? 'n' : 'p';
+  const auto frames = split<client::FrameSplitter>(bytes, chunk);
+  for (const std::string& frame : frames.value_or(std::vector<std::string>()))
+    decode_event(view, client::decode_protobuf_event(frame, fields));
+  if (const auto converted = client::convert_list(bytes, fields); converted.ok()) {
+    for (const std::string& item : converted->items) decode_as(view, item, std::nullopt);
   }
 
   const Result<client::SplitList> list = client::split_list(bytes);

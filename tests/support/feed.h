@@ -58,7 +58,8 @@ class Feed {
 
 class FeedStream final : public http::Stream {
  public:
-  explicit FeedStream(std::shared_ptr<Feed> feed, int status = 200) : feed_(std::move(feed)), status_(status) {}
+  explicit FeedStream(std::shared_ptr<Feed> feed, int status = 200, http::Headers headers = {})
+      : feed_(std::move(feed)), status_(status), headers_(std::move(headers)) {}
   ~FeedStream() override { feed_->close(); }
   FeedStream(const FeedStream&) = delete;
   FeedStream& operator=(const FeedStream&) = delete;

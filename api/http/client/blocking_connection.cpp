@@ -42,21 +42,21 @@ class BlockingConnection::Impl {
     asio::connect(stream_->next_layer(), resolver.resolve(server.host, std::to_string(server.port)));
     stream_->next_layer().set_option(asio::ip::tcp::no_delay(true));
     stream_->handshake(asio::ssl::stream_base::client);
-    common_ = fmt::format("Host: {}:{}\r\nAccept: application/json\r\n", server.host, server.port);
+    common_ = fmt::format("Host: {}:{}\r\n", server.host, server.port);
     if (!options.token.empty()) common_ += "Authorization: Bearer " + options.token + "\r\n";
     watch_.body_limit(std::numeric_limits<std::uint64_t>::max());
   }
 
   Status exchange(const std::string& first_line, const std::string& headers, const std::string& body) {
-    send(first_line, headers, body);
+    send(first_line, "Accept: application/json\r\n" + headers, body);
     beast::http::response<beast::http::string_body> response;
     beast::http::read(*stream_, buffer_, response);
     if (response.result_int() / 100 == 2) return {};
     return Error::unavailable("{}: status {}: {}", first_line, response.result_int(), response.body());
   }
 
-  Status open(const std::string& path) {
-    send("GET " + path, {}, {});
+  Status open(const std::string& path, const std::string& accept) {
+    send("GET " + path, "Accept: " + accept + "\r\n", {});
     beast::http::read_header(*stream_, buffer_, watch_);  // The body is left to read().
     if (watch_.get().result_int() == 200) return {};
     return Error::unavailable("GET {}: status {}", path, watch_.get().result_int());
@@ -135,8 +135,8 @@ Status BlockingConnection::remove(const std::string& path) {
   return guarded([&] { return impl_->exchange("DELETE " + path, {}, {}); });
 }
 
-Status BlockingConnection::open(const std::string& path) {
-  return guarded([&] { return impl_->open(path); });
+Status BlockingConnection::open(const std::string& path, const std::string& accept) {
+  return guarded([&] { return impl_->open(path, accept); });
 }
 
 bool BlockingConnection::read(std::string& out) { return impl_->read(out); }

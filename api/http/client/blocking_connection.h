@@ -35,7 +35,7 @@ class BlockingConnection {
   Status remove(const std::string& path);  ///< DELETE
 
   /// Sends the request of a watch and reads the head of the answer.
-  Status open(const std::string& path);
+  Status open(const std::string& path, const std::string& accept = "application/json");
   /// The next bytes of its body, added to `out`; waits for them. False at its end.
   bool read(std::string& out);
   /// Ends a read() of another thread.

@@ -87,49 +87,49 @@ TEST(WatchEvents, RefuseMalformedLines) {
 }
 
 std::vector<std::string> lines_of(std::string_view text, std::size_t step) {
-  WatchDecoder decoder;
+  LineSplitter decoder;
   std::vector<std::string> out;
   for (std::size_t at = 0; at < text.size(); at += step) {
     EXPECT_TRUE(decoder.feed(text.substr(at, step)).ok());
-    while (auto line = decoder.next_line()) out.push_back(*std::move(line));
+    while (auto line = decoder.next()) out.push_back(*std::move(line));
   }
   return out;
 }
 
-TEST(WatchDecoder, JoinsLinesFromChunks) {
+TEST(LineSplitter, JoinsLinesFromChunks) {
   const std::string text = "one\n\ntwo\r\n" + std::string(300, 'x') + "\nfour\nrest";
   const std::vector<std::string> expected = {"one", "two", std::string(300, 'x'), "four"};
   for (const std::size_t step : {1U, 2U, 3U, 7U, 64U, 1000U}) EXPECT_EQ(lines_of(text, step), expected) << step;
 }
 
-TEST(WatchDecoder, KeepsLinesUntilTheyAreRead) {
-  WatchDecoder decoder;
+TEST(LineSplitter, KeepsLinesUntilTheyAreRead) {
+  LineSplitter decoder;
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(decoder.feed("line\n").ok());
   int lines = 0;
-  while (decoder.next_line()) ++lines;
+  while (decoder.next()) ++lines;
   EXPECT_EQ(lines, 100);
   EXPECT_EQ(decoder.pending(), 0U);
 }
 
 /// Regression: a line that was too long passed if its last chunk had the end of the line, too.
-TEST(WatchDecoder, LimitsALineThatEndsWithinItsChunk) {
-  WatchDecoder decoder(4);
+TEST(LineSplitter, LimitsALineThatEndsWithinItsChunk) {
+  LineSplitter decoder(4);
   EXPECT_TRUE(decoder.feed("abcd\nef").ok());
   EXPECT_TRUE(decoder.feed("gh\n\nij").ok());
   EXPECT_EQ(decoder.pending(), 2U);
   EXPECT_FALSE(decoder.feed("klm\nn").ok());
-  EXPECT_FALSE(WatchDecoder(4).feed("abcde\n").ok());
+  EXPECT_FALSE(LineSplitter(4).feed("abcde\n").ok());
 }
 
-TEST(WatchDecoder, LimitsTheLengthOfALine) {
-  WatchDecoder decoder(100);
+TEST(LineSplitter, LimitsTheLengthOfALine) {
+  LineSplitter decoder(100);
   EXPECT_TRUE(decoder.feed(std::string(60, 'a') + "\n").ok());
   EXPECT_TRUE(decoder.feed(std::string(60, 'a')).ok());
   EXPECT_FALSE(decoder.feed(std::string(60, 'a')).ok());
 }
 
-TEST(WatchDecoder, DoesNotLimitTheSizeOfAChunk) {
-  WatchDecoder decoder(100);
+TEST(LineSplitter, DoesNotLimitTheSizeOfAChunk) {
+  LineSplitter decoder(100);
   std::string many;
   for (int i = 0; i < 50; ++i) many += std::string(60, 'a') + "\n";
   EXPECT_TRUE(decoder.feed(many).ok());
@@ -140,7 +140,7 @@ WatchStream stream_of(const std::vector<std::string>& chunks) {
   const auto feed = std::make_shared<Feed>();
   for (const std::string& chunk : chunks) feed->put(chunk);
   feed->end();
-  return WatchStream(std::make_unique<FeedStream>(feed), 1000);
+  return WatchStream(std::make_unique<FeedStream>(feed), nullptr, 1000);
 }
 
 TEST(WatchStream, ReturnsEventsThenTheEnd) {

@@ -1,0 +1,57 @@
+// Answers of an API server in protobuf: lists, watch events and errors, to the JSON that the server would send otherwise.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/result.h"
+#include "api/client/watch.h"
+#include "api/http/transport.h"
+#include "api/types/protobuf.h"
+
+namespace tpuslice::client {
+
+/// What a server may send; one that has no protobuf, for example of custom resources, sends JSON.
+inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.protobuf,application/json";
+
+/// By the Content-Type.
+[[nodiscard]] bool is_protobuf(const http::Headers& headers);
+
+struct ConvertedList {
+  std::vector<std::string> items;  ///< JSON
+  std::string resource_version;
+  std::string continue_token;
+  std::int64_t remaining = 0;  ///< remainingItemCount
+};
+
+/// `item`: the fields to keep of each item. Errors: Internal for bytes that are not a list with a resourceVersion.
+[[nodiscard]] Result<ConvertedList> convert_list(std::string_view body, const protobuf::Message& item);
+
+/// A meta/v1 Status. Errors: Internal for other bytes.
+[[nodiscard]] Result<std::string> convert_status(std::string_view body);
+
+/// As decode_watch_event(), from one frame of a stream. `object`: the fields to keep of the object.
+[[nodiscard]] Result<WatchEvent> decode_protobuf_event(std::string_view frame, const protobuf::Message& object);
+
+/// Cuts a stream of bytes into frames: four bytes with the length, most significant first, and the bytes.
+class FrameSplitter final : public WatchSplitter {
+ public:
+  explicit FrameSplitter(std::size_t max_frame) : max_frame_(max_frame) {}
+
+  /// Errors: Internal once a frame is longer than the limit; the splitter cannot be used after that.
+  Status feed(std::string_view bytes) override;
+  [[nodiscard]] std::optional<std::string> next() override;
+
+ private:
+  /// Of the frame at start_; nothing before its length has arrived.
+  [[nodiscard]] std::optional<std::size_t> length() const;
+
+  const std::size_t max_frame_;
+  std::string buffer_;
+  std::size_t start_ = 0;  ///< Of the first frame not yet handed out.
+};
+
+}  // namespace tpuslice::client

@@ -1,0 +1,157 @@
+// The fields that views read, as they are numbered in protobuf. Source: k8s.io/api/core/v1/generated.proto and
+// k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto, 1.36.
+#include <array>
+
+#include "api/types/protobuf.h"
+#include "api/types/views.h"
+
+namespace tpuslice {
+namespace {
+
+using protobuf::Field;
+using protobuf::Message;
+using enum protobuf::Type;
+
+constexpr bool kRepeated = true;
+
+constexpr std::array kOwnerReferenceFields{
+    Field{1, "kind", kString}, Field{3, "name", kString},     Field{4, "uid", kString},
+    Field{5, "apiVersion", kString}, Field{6, "controller", kBool},
+};
+constexpr Message kOwnerReference{"OwnerReference", kOwnerReferenceFields};
+
+constexpr std::array kObjectMetaFields{
+    Field{1, "name", kString},
+    Field{3, "namespace", kString},
+    Field{5, "uid", kString},
+    Field{6, "resourceVersion", kString},
+    Field{7, "generation", kInteger},
+    Field{8, "creationTimestamp", kTime},
+    Field{9, "deletionTimestamp", kTime},
+    Field{11, "labels", kStrings},
+    Field{12, "annotations", kStrings},
+    Field{13, "ownerReferences", kMessage, &kOwnerReference, kRepeated},
+    Field{14, "finalizers", kString, nullptr, kRepeated},
+};
+constexpr Message kObjectMeta{"ObjectMeta", kObjectMetaFields};
+
+constexpr std::array kLimitsFields{Field{1, "limits", kQuantities}};
+constexpr Message kResourceRequirements{"ResourceRequirements", kLimitsFields};
+constexpr std::array kContainerFields{
+    Field{8, "resources", kMessage, &kResourceRequirements},
+    Field{24, "restartPolicy", kString},
+};
+constexpr Message kContainer{"Container", kContainerFields};
+
+constexpr std::array kNodeSelectorRequirementFields{
+    Field{1, "key", kString},
+    Field{2, "operator", kString},
+    Field{3, "values", kString, nullptr, kRepeated},
+};
+constexpr Message kNodeSelectorRequirement{"NodeSelectorRequirement", kNodeSelectorRequirementFields};
+constexpr std::array kNodeSelectorTermFields{
+    Field{1, "matchExpressions", kMessage, &kNodeSelectorRequirement, kRepeated},
+    Field{2, "matchFields", kMessage, &kNodeSelectorRequirement, kRepeated},
+};
+constexpr Message kNodeSelectorTerm{"NodeSelectorTerm", kNodeSelectorTermFields};
+constexpr std::array kNodeSelectorFields{Field{1, "nodeSelectorTerms", kMessage, &kNodeSelectorTerm, kRepeated}};
+constexpr Message kNodeSelector{"NodeSelector", kNodeSelectorFields};
+constexpr std::array kNodeAffinityFields{
+    Field{1, "requiredDuringSchedulingIgnoredDuringExecution", kMessage, &kNodeSelector}};
+constexpr Message kNodeAffinity{"NodeAffinity", kNodeAffinityFields};
+constexpr std::array kAffinityFields{Field{1, "nodeAffinity", kMessage, &kNodeAffinity}};
+constexpr Message kAffinity{"Affinity", kAffinityFields};
+
+constexpr std::array kTolerationFields{
+    Field{1, "key", kString},
+    Field{2, "operator", kString},
+    Field{3, "value", kString},
+    Field{4, "effect", kString},
+};
+constexpr Message kToleration{"Toleration", kTolerationFields};
+constexpr std::array kSchedulingGateFields{Field{1, "name", kString}};
+constexpr Message kSchedulingGate{"PodSchedulingGate", kSchedulingGateFields};
+
+constexpr std::array kPodSpecFields{
+    Field{2, "containers", kMessage, &kContainer, kRepeated},
+    Field{3, "restartPolicy", kString},
+    Field{5, "activeDeadlineSeconds", kInteger},
+    Field{7, "nodeSelector", kStrings},
+    Field{10, "nodeName", kString},
+    Field{18, "affinity", kMessage, &kAffinity},
+    Field{20, "initContainers", kMessage, &kContainer, kRepeated},
+    Field{22, "tolerations", kMessage, &kToleration, kRepeated},
+    Field{25, "priority", kInteger},
+    Field{31, "preemptionPolicy", kString},
+    Field{38, "schedulingGates", kMessage, &kSchedulingGate, kRepeated},
+};
+constexpr Message kPodSpec{"PodSpec", kPodSpecFields};
+
+// PodCondition and NodeCondition number these alike.
+constexpr std::array kConditionFields{
+    Field{1, "type", kString},   Field{2, "status", kString},  Field{4, "lastTransitionTime", kTime},
+    Field{5, "reason", kString}, Field{6, "message", kString},
+};
+constexpr Message kCondition{"Condition", kConditionFields};
+
+constexpr std::array kWaitingFields{Field{1, "reason", kString}, Field{2, "message", kString}};
+constexpr Message kWaiting{"ContainerStateWaiting", kWaitingFields};
+constexpr std::array kTerminatedFields{Field{3, "reason", kString}, Field{4, "message", kString}};
+constexpr Message kTerminated{"ContainerStateTerminated", kTerminatedFields};
+constexpr std::array kContainerStateFields{
+    Field{1, "waiting", kMessage, &kWaiting},
+    Field{3, "terminated", kMessage, &kTerminated},
+};
+constexpr Message kContainerState{"ContainerState", kContainerStateFields};
+constexpr std::array kContainerStatusFields{
+    Field{1, "name", kString},
+    Field{2, "state", kMessage, &kContainerState},
+    Field{4, "ready", kBool},
+    Field{5, "restartCount", kInteger},
+};
+constexpr Message kContainerStatus{"ContainerStatus", kContainerStatusFields};
+
+constexpr std::array kPodStatusFields{
+    Field{1, "phase", kString},
+    Field{2, "conditions", kMessage, &kCondition, kRepeated},
+    Field{3, "message", kString},
+    Field{4, "reason", kString},
+    Field{6, "podIP", kString},
+    Field{8, "containerStatuses", kMessage, &kContainerStatus, kRepeated},
+    Field{10, "initContainerStatuses", kMessage, &kContainerStatus, kRepeated},
+    Field{11, "nominatedNodeName", kString},
+};
+constexpr Message kPodStatus{"PodStatus", kPodStatusFields};
+
+constexpr std::array kPodFields{
+    Field{1, "metadata", kMessage, &kObjectMeta},
+    Field{2, "spec", kMessage, &kPodSpec},
+    Field{3, "status", kMessage, &kPodStatus},
+};
+
+constexpr std::array kTaintFields{
+    Field{1, "key", kString}, Field{2, "value", kString}, Field{3, "effect", kString}};
+constexpr Message kTaint{"Taint", kTaintFields};
+constexpr std::array kNodeSpecFields{
+    Field{4, "unschedulable", kBool},
+    Field{5, "taints", kMessage, &kTaint, kRepeated},
+};
+constexpr Message kNodeSpec{"NodeSpec", kNodeSpecFields};
+constexpr std::array kNodeStatusFields{
+    Field{2, "allocatable", kQuantities},
+    Field{4, "conditions", kMessage, &kCondition, kRepeated},
+};
+constexpr Message kNodeStatus{"NodeStatus", kNodeStatusFields};
+
+constexpr std::array kNodeFields{
+    Field{1, "metadata", kMessage, &kObjectMeta},
+    Field{2, "spec", kMessage, &kNodeSpec},
+    Field{3, "status", kMessage, &kNodeStatus},
+};
+
+}  // namespace
+
+constinit const Message PodView::kFields{"Pod", kPodFields};
+constinit const Message NodeView::kFields{"Node", kNodeFields};
+
+}  // namespace tpuslice
