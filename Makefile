@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs deps build controlplane conformance test check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: build ## Build and run all tests; the last line is "N passed, N failed"
 	@tests/upgrade/build.sh || true
 	@tests/ray/install.sh >/dev/null || true
 	@tests/support/run_tests.sh $(BUILD)
+
+test-quick: build ## Build and run the tests that need no control plane (6 minutes with everything built)
+	@tests/support/run_tests.sh $(BUILD) -L 'unit|golden|laws|sim'
 
 demo: deps ## Run the MaxText tutorial's RayCluster in a simulated TPU cluster
 	@[ -f build/dev/build.ninja ] || cmake --preset dev -DTPUSLICE_TESTS=ON

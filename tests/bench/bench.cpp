@@ -295,6 +295,7 @@ Result<double> Bench::heal_floor(LeanClient& client, const std::string& namespac
   const std::size_t present = watch_->added(namespace_name);
   const std::size_t deleted = watch_->deleted(namespace_name);
   const Instant started = clock_.now();
+  RETURN_IF_ERROR(fail_pod({namespace_name, slice[slice.size() / 2].name}));
   RETURN_IF_ERROR(client.remove(paths));
   RETURN_IF_ERROR(watch_->wait_deleted(namespace_name, deleted + slice.size(), options_.limit));
   RETURN_IF_ERROR(client.post(kPods.path(namespace_name), bodies));

@@ -157,6 +157,14 @@ TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
   EXPECT_EQ(store_.revision(), 10U);
 }
 
+TEST_F(WatchMachineTest, AsksForTheFieldsThatTheViewReads) {
+  watching();
+  EXPECT_EQ(reader_.lists.at(0).fields, &PodView::kFields);
+  EXPECT_EQ(reader_.watches.at(0).fields, &PodView::kFields);
+  Store<JobView> jobs{kJobs};
+  EXPECT_EQ(StoreSink<JobView>(jobs, annotations_).fields(), nullptr);
+}
+
 TEST_F(WatchMachineTest, SwapsTheStoreOnlyAfterTheLastPage) {
   make_listing();
   reader_.pages.emplace_back(page({pod_json("a", 5)}, 10, "more"));
