@@ -110,10 +110,19 @@ Status measure(const CommandLine& line, Bench& bench, Measurements& out) {
   const Kind kind = chosen.empty() ? Kind::kJobSet : chosen.front().shape.kind;
   ASSIGN_OR_RETURN(const Creation warm, bench.create({.objects = 2, .slices = 64, .hosts = 4, .kind = kind}, true, {}));
   fmt::print(stderr, "warm-up: {:.0f} of {:.0f} pods/s\n", warm.rate, warm.floor);
-  for (int run = 0; run < line.runs; ++run) {
+  const auto measure_all = [&](int run) -> Status {
     RETURN_IF_ERROR(measure_rows(chosen, run, bench, out));
     if (is_chosen("webhook")) RETURN_IF_ERROR(measure_webhook(run, bench, out));
     if (is_chosen("jobset-restart")) RETURN_IF_ERROR(measure_restarts(run, bench, out));
+    return {};
+  };
+  for (int run = 0; run < line.runs; ++run) {
+    const Status measured = measure_all(run);
+    if (measured) continue;
+    if (run == 0) return measured;
+    fmt::print(stderr, "run {} failed: {}; the table is of what was measured before\n", run + 1,
+               measured.error().message());
+    break;
   }
   return {};
 }

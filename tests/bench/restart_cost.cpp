@@ -119,6 +119,9 @@ Result<Restart> Bench::restart_once(const Shape& shape, RestartMethod method, co
     // Later events, such as the condition Failed of a Job, are not waited for.
     if (at && *at <= ended) out.seconds[step] = elapsed(started, *at);
   }
+  // The next restart begins with the pods of this one only.
+  ASSIGN_OR_RETURN(const Instant gone, watch->wait(RestartStep::kPodsDeleted, options_.limit));
+  static_cast<void>(gone);
   return out;
 }
 
