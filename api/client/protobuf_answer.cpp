@@ -21,7 +21,8 @@ constexpr std::uint32_t kTypeOfEvent = 1;
 constexpr std::uint32_t kObjectOfEvent = 2;
 constexpr std::uint32_t kRawOfExtension = 1;
 
-constexpr std::array kCauseFields{Field{1, "reason", kString}, Field{2, "message", kString}, Field{3, "field", kString}};
+constexpr std::array kCauseFields{Field{1, "reason", kString}, Field{2, "message", kString},
+                                  Field{3, "field", kString}};
 constexpr Message kCause{"StatusCause", kCauseFields};
 constexpr std::array kDetailsFields{
     Field{4, "causes", kMessage, &kCause, true},
@@ -29,8 +30,9 @@ constexpr std::array kDetailsFields{
 };
 constexpr Message kDetails{"StatusDetails", kDetailsFields};
 constexpr std::array kStatusFields{
-    Field{2, "status", kString},   Field{3, "message", kString}, Field{4, "reason", kString},
-    Field{5, "details", kMessage, &kDetails}, Field{6, "code", kInteger},
+    Field{2, "status", kString}, Field{3, "message", kString},
+    Field{4, "reason", kString}, Field{5, "details", kMessage, &kDetails},
+    Field{6, "code", kInteger},
 };
 constexpr Message kStatus{"Status", kStatusFields};
 

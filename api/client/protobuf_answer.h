@@ -1,4 +1,5 @@
-// Answers of an API server in protobuf: lists, watch events and errors, to the JSON that the server would send otherwise.
+// Answers of an API server in protobuf: lists, watch events and errors, to the JSON that the server would send
+// otherwise.
 #pragma once
 
 #include <cstddef>

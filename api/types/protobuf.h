@@ -1,8 +1,8 @@
 // Objects of built-in types in protobuf, as API servers send them, to JSON: those fields that a table lists.
 //
-// kube-apiserver encodes an event once for all watches that ask for the same encoding. kube-controller-manager, kube-scheduler
-// and kubelets ask for protobuf; a watch that asks for JSON has it encoded once more. The fields that are not listed are
-// skipped by their length.
+// kube-apiserver encodes an event once for all watches that ask for the same encoding. kube-controller-manager,
+// kube-scheduler and kubelets ask for protobuf; a watch that asks for JSON has it encoded once more. The fields that
+// are not listed are skipped by their length.
 #pragma once
 
 #include <cstdint>
@@ -74,8 +74,8 @@ class Reader {
 /// The first field with this number as text; empty if there is none.
 [[nodiscard]] std::string_view bytes_of(std::string_view message, std::uint32_t number);
 
-/// Appends the message as a JSON object with those fields of `type` that are there. As in the JSON of an API server, empty
-/// strings and zero times are absent. Of a field that is there twice and is not repeated, the first counts.
+/// Appends the message as a JSON object with those fields of `type` that are there. As in the JSON of an API server,
+/// empty strings and zero times are absent. Of a field that is there twice and is not repeated, the first counts.
 ///
 /// Errors: Internal for bytes that are not such a message.
 [[nodiscard]] Status append_json(std::string& json, std::string_view message, const Message& type);

@@ -15,7 +15,7 @@ using enum protobuf::Type;
 constexpr bool kRepeated = true;
 
 constexpr std::array kOwnerReferenceFields{
-    Field{1, "kind", kString}, Field{3, "name", kString},     Field{4, "uid", kString},
+    Field{1, "kind", kString},       Field{3, "name", kString},     Field{4, "uid", kString},
     Field{5, "apiVersion", kString}, Field{6, "controller", kBool},
 };
 constexpr Message kOwnerReference{"OwnerReference", kOwnerReferenceFields};
@@ -129,8 +129,7 @@ constexpr std::array kPodFields{
     Field{3, "status", kMessage, &kPodStatus},
 };
 
-constexpr std::array kTaintFields{
-    Field{1, "key", kString}, Field{2, "value", kString}, Field{3, "effect", kString}};
+constexpr std::array kTaintFields{Field{1, "key", kString}, Field{2, "value", kString}, Field{3, "effect", kString}};
 constexpr Message kTaint{"Taint", kTaintFields};
 constexpr std::array kNodeSpecFields{
     Field{4, "unschedulable", kBool},

@@ -11,16 +11,17 @@
 namespace tpuslice::client {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::Feed;
 using testing::FeedStream;
-using testing::ProtobufWriter;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::ProtobufWriter;
 
 const http::Headers kProtobuf = {{"Content-Type", "application/vnd.kubernetes.protobuf;stream=watch"}};
 
 ProtobufWriter pod_named(std::string_view name, std::string_view revision) {
-  const ProtobufWriter metadata = ProtobufWriter().bytes(1, name).bytes(3, "default").bytes(5, "uid").bytes(6, revision);
+  const ProtobufWriter metadata =
+      ProtobufWriter().bytes(1, name).bytes(3, "default").bytes(5, "uid").bytes(6, revision);
   return std::move(ProtobufWriter().message(1, metadata));
 }
 

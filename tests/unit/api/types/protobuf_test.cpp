@@ -14,8 +14,8 @@ namespace tpuslice::protobuf {
 namespace {
 
 using enum Type;
-using testing::ProtobufWriter;
 using ::testing::HasSubstr;
+using testing::ProtobufWriter;
 
 constexpr std::array kInnerFields{Field{1, "name", kString}, Field{2, "flag", kBool}};
 constexpr Message kInner{"Inner", kInnerFields};
@@ -63,7 +63,8 @@ TEST(ProtobufToJson, LeavesOutWhatJsonLeavesOut) {
 
 TEST(ProtobufToJson, WritesTimesInRfc3339) {
   EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(1'767'225'605))), R"({"time":"2026-01-01T00:00:05Z"})");
-  EXPECT_THAT(convert(ProtobufWriter().message(3, time_at(253'402'300'800)).text()).error().message(), HasSubstr("time"));
+  EXPECT_THAT(convert(ProtobufWriter().message(3, time_at(253'402'300'800)).text()).error().message(),
+              HasSubstr("time"));
   EXPECT_FALSE(convert(ProtobufWriter().message(3, time_at(static_cast<std::uint64_t>(-1))).text()).ok());
 }
 
@@ -85,7 +86,8 @@ TEST(ProtobufToJson, TakesTheFirstOfASingleFieldThatIsThereTwice) {
 }
 
 TEST(ProtobufToJson, SkipsOtherFieldsOfEveryWireType) {
-  EXPECT_EQ(json_of(ProtobufWriter().varint(20, 1).fixed(21, 1).bytes(22, "x").fixed(23, 5).bytes(1, "a")), R"({"text":"a"})");
+  EXPECT_EQ(json_of(ProtobufWriter().varint(20, 1).fixed(21, 1).bytes(22, "x").fixed(23, 5).bytes(1, "a")),
+            R"({"text":"a"})");
 }
 
 TEST(ProtobufToJson, EscapesTexts) {
@@ -101,9 +103,9 @@ TEST(ProtobufToJson, RefusesAFieldOfAnotherWireType) {
 }
 
 TEST(ProtobufToJson, RefusesBytesThatAreNotProtobuf) {
-  EXPECT_FALSE(convert(ProtobufWriter().fixed(20, 3).text()).ok());                   // A group.
-  EXPECT_FALSE(convert(ProtobufWriter().varint(0, 1).text()).ok());                   // Field 0.
-  EXPECT_FALSE(convert(std::string(11, '\xff')).ok());                                // A varint without end.
+  EXPECT_FALSE(convert(ProtobufWriter().fixed(20, 3).text()).ok());                  // A group.
+  EXPECT_FALSE(convert(ProtobufWriter().varint(0, 1).text()).ok());                  // Field 0.
+  EXPECT_FALSE(convert(std::string(11, '\xff')).ok());                               // A varint without end.
   EXPECT_FALSE(convert(ProtobufWriter().bytes(1, "abc").text().substr(0, 4)).ok());  // Cut off.
 }
 
@@ -119,7 +121,8 @@ std::vector<RecordedObject> recorded_objects() {
   const Json file = parse_json(read_file("tests/unit/api/types/recorded_objects.json").value()).value();
   std::vector<RecordedObject> objects;
   for (const Json& each : file) {
-    objects.push_back({each["name"], each["kind"], each["json"], decode_base64(each["protobuf"].get<std::string>()).value()});
+    objects.push_back(
+        {each["name"], each["kind"], each["json"], decode_base64(each["protobuf"].get<std::string>()).value()});
   }
   return objects;
 }
@@ -157,7 +160,8 @@ TEST(RecordedObjects, GiveAnErrorOrAnObjectWhereverTheyAreCut) {
 TEST(ProtobufDocument, BeginsWithMagicBytes) {
   EXPECT_EQ(unwrap(ProtobufWriter().bytes(1, "a").document("Pod")).value(), ProtobufWriter().bytes(1, "a").text());
   EXPECT_THAT(unwrap("{\"kind\":\"Pod\"}").error().message(), HasSubstr("does not begin with"));
-  EXPECT_THAT(unwrap(ProtobufWriter().bytes(1, "a").document("Pod").substr(0, 8)).error().message(), HasSubstr("malformed"));
+  EXPECT_THAT(unwrap(ProtobufWriter().bytes(1, "a").document("Pod").substr(0, 8)).error().message(),
+              HasSubstr("malformed"));
 }
 
 }  // namespace
