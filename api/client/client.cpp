@@ -77,10 +77,8 @@ Result<ListPage> Client::list(const ResourceType& type, const ListOptions& optio
   ASSIGN_OR_RETURN(const http::Response response,
                    send(list_request(type, options), what, options_.list_deadline, std::move(stop)));
   if (is_protobuf(response.headers) && options.fields != nullptr) {
-    Result<ConvertedList> list = convert_list(response.body, *options.fields);
-    if (!list) return list.error().within(what);
-    return ListPage{std::move(list->items), std::move(list->resource_version), std::move(list->continue_token),
-                    list->remaining};
+    Result<ListPage> page = convert_list(response.body, *options.fields);
+    return page ? std::move(page) : page.error().within(what);
   }
   Result<SplitList> split = split_list(response.body);
   if (!split) return split.error().within(what);

@@ -5,7 +5,6 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "api/base/result.h"
 #include "api/client/requests.h"
@@ -14,14 +13,6 @@
 #include "api/types/object.h"
 
 namespace tpuslice::client {
-
-/// One page of a list. Items are JSON; apiVersion and kind are usually absent.
-struct ListPage {
-  std::vector<std::string> items = {};
-  std::string resource_version = {};
-  std::string continue_token = {};  ///< Empty on the last page.
-  std::int64_t remaining = 0;       ///< If the server returned it.
-};
 
 /// Thread-safe. Errors of all calls: those of http::Transport, and what the server answered, with its reason.
 class Reader {

@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "api/client/json_scan.h"
-
 namespace tpuslice::client {
 namespace {
 
@@ -38,7 +36,7 @@ constexpr Message kStatus{"Status", kStatusFields};
 
 constexpr std::size_t kLengthBytes = 4;
 
-void read_list_metadata(std::string_view metadata, ConvertedList& list) {
+void read_list_metadata(std::string_view metadata, ListPage& list) {
   protobuf::Reader reader(metadata);
   while (reader.next()) {
     if (reader.number() == kResourceVersionOfMetadata) list.resource_version = reader.bytes();
@@ -54,9 +52,9 @@ bool is_protobuf(const http::Headers& headers) {
   return type != nullptr && type->starts_with("application/vnd.kubernetes.protobuf");
 }
 
-Result<ConvertedList> convert_list(std::string_view body, const Message& item) {
+Result<ListPage> convert_list(std::string_view body, const Message& item) {
   ASSIGN_OR_RETURN(const std::string_view document, protobuf::unwrap(body));
-  ConvertedList list;
+  ListPage list;
   protobuf::Reader reader(document);
   while (reader.next()) {
     if (reader.number() == kMetadataOfList) read_list_metadata(reader.bytes(), list);
@@ -88,11 +86,11 @@ Result<WatchEvent> decode_protobuf_event(std::string_view frame, const Message& 
   return make_watch_event(type, std::move(json));
 }
 
-std::optional<std::size_t> FrameSplitter::length() const {
-  if (buffer_.size() - start_ < kLengthBytes) return std::nullopt;
+std::optional<std::size_t> FrameSplitter::length_at(std::size_t frame) const {
+  if (buffer_.size() - frame < kLengthBytes) return std::nullopt;
   std::size_t length = 0;
-  for (std::size_t at = 0; at < kLengthBytes; ++at) {
-    length = length << 8U | static_cast<unsigned char>(buffer_[start_ + at]);
+  for (std::size_t at = frame; at < frame + kLengthBytes; ++at) {
+    length = length << 8U | static_cast<unsigned char>(buffer_[at]);
   }
   return length;
 }
@@ -100,21 +98,24 @@ std::optional<std::size_t> FrameSplitter::length() const {
 Status FrameSplitter::feed(std::string_view bytes) {
   if (start_ > buffer_.size() / 2) {
     buffer_.erase(0, start_);
+    last_frame_ -= start_;
     start_ = 0;
   }
   buffer_.append(bytes);
-  if (const auto frame = length(); frame && *frame > max_frame_) {
-    return Error::internal("watch: an event is longer than {} bytes", max_frame_);
+  while (const auto length = length_at(last_frame_)) {
+    if (*length > max_frame_) return Error::internal("watch: an event is longer than {} bytes", max_frame_);
+    if (pending() - kLengthBytes < *length) break;
+    last_frame_ += kLengthBytes + *length;
   }
   return {};
 }
 
 std::optional<std::string> FrameSplitter::next() {
-  const std::optional<std::size_t> frame = length();
-  if (!frame || buffer_.size() - start_ - kLengthBytes < *frame) return std::nullopt;
-  std::string bytes = buffer_.substr(start_ + kLengthBytes, *frame);
-  start_ += kLengthBytes + *frame;
-  return bytes;
+  if (start_ == last_frame_) return std::nullopt;
+  const std::size_t length = length_at(start_).value();
+  std::string frame = buffer_.substr(start_ + kLengthBytes, length);
+  start_ += kLengthBytes + length;
+  return frame;
 }
 
 }  // namespace tpuslice::client

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "api/base/result.h"
+#include "api/client/requests.h"
 #include "api/client/watch.h"
 #include "api/http/transport.h"
 #include "api/types/protobuf.h"
@@ -21,15 +21,8 @@ inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.
 /// By the Content-Type.
 [[nodiscard]] bool is_protobuf(const http::Headers& headers);
 
-struct ConvertedList {
-  std::vector<std::string> items;  ///< JSON
-  std::string resource_version;
-  std::string continue_token;
-  std::int64_t remaining = 0;  ///< remainingItemCount
-};
-
 /// `item`: the fields to keep of each item. Errors: Internal for bytes that are not a list with a resourceVersion.
-[[nodiscard]] Result<ConvertedList> convert_list(std::string_view body, const protobuf::Message& item);
+[[nodiscard]] Result<ListPage> convert_list(std::string_view body, const protobuf::Message& item);
 
 /// A meta/v1 Status. Errors: Internal for other bytes.
 [[nodiscard]] Result<std::string> convert_status(std::string_view body);
@@ -42,17 +35,19 @@ class FrameSplitter final : public WatchSplitter {
  public:
   explicit FrameSplitter(std::size_t max_frame) : max_frame_(max_frame) {}
 
-  /// Errors: Internal once a frame is longer than the limit; the splitter cannot be used after that.
+  /// Errors: Internal once a frame is longer than the limit.
   Status feed(std::string_view bytes) override;
   [[nodiscard]] std::optional<std::string> next() override;
+  [[nodiscard]] std::size_t pending() const override { return buffer_.size() - last_frame_; }
 
  private:
-  /// Of the frame at start_; nothing before its length has arrived.
-  [[nodiscard]] std::optional<std::size_t> length() const;
+  /// Of the frame that begins there; nothing before its length has arrived.
+  [[nodiscard]] std::optional<std::size_t> length_at(std::size_t frame) const;
 
   const std::size_t max_frame_;
   std::string buffer_;
-  std::size_t start_ = 0;  ///< Of the first frame not yet handed out.
+  std::size_t start_ = 0;       ///< Of the first frame not yet handed out.
+  std::size_t last_frame_ = 0;  ///< Start of the frame that has no end yet.
 };
 
 }  // namespace tpuslice::client

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/base/result.h"
 #include "api/http/transport.h"
@@ -27,6 +28,14 @@ struct ListOptions {
   std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
   /// The fields that the caller reads. The answer may then be protobuf, of which only these are kept. Null: JSON.
   const protobuf::Message* fields = nullptr;
+};
+
+/// One page of a list. Items are JSON; apiVersion and kind are usually absent.
+struct ListPage {
+  std::vector<std::string> items = {};
+  std::string resource_version = {};
+  std::string continue_token = {};  ///< Empty on the last page.
+  std::int64_t remaining = 0;       ///< If the server returned it.
 };
 
 struct WatchOptions {

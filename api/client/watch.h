@@ -42,6 +42,8 @@ class WatchSplitter {
   virtual Status feed(std::string_view bytes) = 0;
   /// The next whole event, if there is one.
   [[nodiscard]] virtual std::optional<std::string> next() = 0;
+  /// Bytes of an event that has no end yet.
+  [[nodiscard]] virtual std::size_t pending() const = 0;
 };
 
 /// Events in JSON are lines.
@@ -53,8 +55,7 @@ class LineSplitter final : public WatchSplitter {
   Status feed(std::string_view bytes) override;
   /// Blank lines are skipped.
   [[nodiscard]] std::optional<std::string> next() override;
-  /// Bytes of a line that has no end yet.
-  [[nodiscard]] std::size_t pending() const { return buffer_.size() - last_line_; }
+  [[nodiscard]] std::size_t pending() const override { return buffer_.size() - last_line_; }
 
  private:
   const std::size_t max_line_;

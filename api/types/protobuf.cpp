@@ -16,27 +16,34 @@ constexpr std::uint32_t kRawOfUnknown = 2;  // k8s.io/apimachinery/pkg/runtime/g
 // Of the entry of a map.
 constexpr std::uint32_t kKey = 1;
 constexpr std::uint32_t kValue = 2;
+constexpr std::uint32_t kSecondsOfTime = 1;     // k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto
 constexpr std::uint32_t kStringOfQuantity = 1;  // k8s.io/apimachinery/pkg/api/resource/generated.proto
 
 Error malformed(const Message& type, const Field& field) {
   return Error::internal("protobuf: {}.{} is malformed", type.name, field.name);
 }
 
-/// Nothing for the zero time. Errors: Internal for a time that RFC 3339 cannot express.
-Result<std::optional<Timestamp>> read_time(std::string_view message) {
+/// The zero time is empty. A time that RFC 3339 cannot express is its number of seconds: who reads the JSON refuses
+/// this one object, and the others of the list are read.
+std::string time_text(std::int64_t seconds) {
+  constexpr std::int64_t kYear1 = -62'135'596'800;
   constexpr std::int64_t kYear9999 = 253'402'300'799;
-  std::int64_t seconds = 0;
-  Reader reader(message);
-  while (reader.next()) {
-    if (reader.number() == 1 && reader.is_varint()) seconds = reader.varint();
-  }
-  if (reader.broken() || seconds < 0 || seconds > kYear9999) return Error::internal("protobuf: malformed time");
-  if (seconds == 0) return std::optional<Timestamp>();
-  return std::optional<Timestamp>(Timestamp(std::chrono::seconds(seconds)));
+  if (seconds == 0) return {};
+  if (seconds < kYear1 || seconds > kYear9999) return std::to_string(seconds);
+  return format_rfc3339(Timestamp(std::chrono::seconds(seconds)));
 }
 
-bool is_list(const Field& field) { return field.repeated; }
 bool is_map(const Field& field) { return field.type == Type::kStrings || field.type == Type::kQuantities; }
+
+Result<std::int64_t> seconds_of(std::string_view time, const Field& field, const Message& type) {
+  std::int64_t seconds = 0;
+  Reader reader(time);
+  while (reader.next()) {
+    if (reader.number() == kSecondsOfTime && reader.is_varint()) seconds = reader.varint();
+  }
+  if (reader.broken()) return malformed(type, field);
+  return seconds;
+}
 
 /// Writes JSON from fields.
 class Printer {
@@ -73,7 +80,7 @@ class Printer {
  private:
   /// Prints all values of the field at the reader's position. False if JSON leaves it out.
   Result<bool> value(const Reader& reader, const Field& field, const Message& type) {
-    if (!is_list(field) && !is_map(field)) return single(reader, field, type);
+    if (!field.repeated && !is_map(field)) return single(reader, field, type);
     json_ += is_map(field) ? '{' : '[';
     bool first = true;
     Reader rest = reader;
@@ -93,18 +100,18 @@ class Printer {
       return true;
     }
     if (!reader.is_bytes()) return malformed(type, field);
-    if (field.type == Type::kString) {
-      if (reader.bytes().empty()) return false;
-      append_json_string(json_, reader.bytes());
+    if (field.type == Type::kMessage) {
+      RETURN_IF_ERROR(message(reader.bytes(), *field.message));
       return true;
     }
+    std::string time;
     if (field.type == Type::kTime) {
-      ASSIGN_OR_RETURN(const std::optional<Timestamp> time, read_time(reader.bytes()));
-      if (!time) return false;
-      append_json_string(json_, format_rfc3339(*time));
-      return true;
+      ASSIGN_OR_RETURN(const std::int64_t seconds, seconds_of(reader.bytes(), field, type));
+      time = time_text(seconds);
     }
-    RETURN_IF_ERROR(message(reader.bytes(), *field.message));
+    const std::string_view text = field.type == Type::kTime ? time : reader.bytes();
+    if (text.empty()) return false;
+    append_json_string(json_, text);
     return true;
   }
 

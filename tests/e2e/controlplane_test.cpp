@@ -160,16 +160,14 @@ TEST_F(ControlPlaneTest, PodsFollowTheAnnotationsOfTheSimulator) {
   EXPECT_EQ(condition(get(kPods, "unready"), "Ready"), "False");
 }
 
-/// A pod with all fields that views read.
+/// A pod with all fields that views read. Its owner does not exist, so the garbage collector deletes it; it stays,
+/// terminating, because of its finalizer.
 Json pod_with_every_field() {
   Json pod = pod_named("every-field", {{"tpuslice.dev/text", "a \"quoted\" \\ line\nand \u00fc"}}, "Never");
   pod["metadata"]["labels"] = {{"app", "test"}, {"empty", ""}};
   pod["metadata"]["finalizers"] = {"example.com/hold"};
-  pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "v1"},
-                                                     {"kind", "Node"},
-                                                     {"name", "cpu-0"},
-                                                     {"uid", string_at(pod, {"metadata", "name"})},
-                                                     {"controller", true}}});
+  pod["metadata"]["ownerReferences"] = Json::array(
+      {{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", "cpu-0"}, {"uid", "of-no-node"}, {"controller", true}}});
   Json& spec = pod["spec"];
   spec["schedulingGates"] = Json::array({{{"name", "tpuslice.dev/slice"}}});
   spec["nodeSelector"] = {{"no", "where"}};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "api/base/check.h"
@@ -26,6 +27,7 @@ constexpr std::size_t kMaxLine = 4096;
 /// The texts of all whole events; nothing at one that is too long.
 template <typename Splitter>
 std::optional<std::vector<std::string>> split(std::string_view bytes, std::size_t chunk) {
+  constexpr std::size_t kHeader = std::is_same_v<Splitter, client::FrameSplitter> ? 4 : 0;  // Its length.
   Splitter splitter(kMaxLine);
   std::vector<std::string> texts;
   for (std::size_t at = 0; at < bytes.size(); at += chunk) {
@@ -37,6 +39,7 @@ std::optional<std::vector<std::string>> split(std::string_view bytes, std::size_
       TPUSLICE_CHECK(text->size() <= kMaxLine);
       texts.push_back(*std::move(text));
     }
+    TPUSLICE_CHECK(splitter.pending() <= kMaxLine + kHeader);
   }
   return texts;
 }
@@ -98,6 +101,8 @@ void fuzz(std::string_view input) {
   const protobuf::Message& fields = kind == 'n' ? NodeView::kFields : PodView::kFields;
   const char view = kind == 'n' ? 'n' : 'p';
   const auto frames = split<client::FrameSplitter>(bytes, chunk);
+  if (frames && bytes.size() <= kMaxLine)
+    TPUSLICE_CHECK(frames == split<client::FrameSplitter>(bytes, bytes.size() + 1));
   for (const std::string& frame : frames.value_or(std::vector<std::string>()))
     decode_event(view, client::decode_protobuf_event(frame, fields));
   if (const auto converted = client::convert_list(bytes, fields); converted.ok()) {
