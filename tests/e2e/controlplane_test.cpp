@@ -202,7 +202,10 @@ Json status_with_every_field() {
       {"conditions",
        Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "NotReady"}, {"message", "why"}},
                     {{"type", "PodScheduled"}, {"status", "False"}, {"reason", "Unschedulable"}, {"message", "full"}},
-                    {{"type", "DisruptionTarget"}, {"status", "True"}, {"reason", kPreemptionBySlice}}})},
+                    {{"type", "DisruptionTarget"},
+                     {"status", "True"},
+                     {"reason", kPreemptionBySlice},
+                     {"lastTransitionTime", "1960-01-01T00:00:00Z"}}})},
       {"containerStatuses", Json::array({container("main", terminated)})},
       {"initContainerStatuses", Json::array({container("side", waiting)})}};
 }
