@@ -69,30 +69,58 @@ Instant EventRecorder::step(Instant now, const std::stop_token& stop) {
   }
   for (const Recorded& recorded : taken) take_in(recorded, now);
   if (now >= upkeep_due_) upkeep_due_ = upkeep(now);
+  std::erase_if(throttled_until_, [&](const auto& throttled) { return now >= throttled.second; });
+  if (now >= blocked_until_) send_due(now, stop);
   if (unsent_.empty()) return upkeep_due_;
   if (now < blocked_until_) return std::min(upkeep_due_, blocked_until_);
-  for (std::size_t sent = 0; sent < options_.sends_per_step && !unsent_.empty(); ++sent) {
-    Known& known = known_.at(unsent_.front());
-    if (const std::optional<Error> error = send(known, stop)) {
-      // Other requests would most likely fail as well.
-      blocked_until_ = now + std::max(options_.retry, error->retry_after().value_or(Duration::zero()));
-      return std::min(upkeep_due_, blocked_until_);
+  const bool any_due = std::ranges::any_of(
+      unsent_, [&](const std::string& key) { return !throttled_until_.contains(known_.at(key).key.namespace_name); });
+  if (any_due) return now;
+  return std::min(upkeep_due_, std::ranges::min_element(throttled_until_, {}, [](const auto& throttled) {
+                                 return throttled.second;
+                               })->second);
+}
+
+void EventRecorder::send_due(Instant now, const std::stop_token& stop) {
+  std::size_t sent = 0;
+  for (auto next = unsent_.begin(); next != unsent_.end() && sent < options_.sends_per_step;) {
+    const auto entry = known_.find(*next);
+    Known& known = entry->second;
+    if (throttled_until_.contains(known.key.namespace_name)) {
+      ++next;
+      continue;
     }
+    if (const std::optional<Error> error = send(known, stop)) {
+      back_off(known.key.namespace_name, *error, now);
+      return;
+    }
+    ++sent;
     known.dirty = false;
     known.sent_count = known.count;
     known.written = now;
     upkeep_due_ = std::min(upkeep_due_, known.last_event_at + options_.finish);
-    if (!known.created) known_.erase(unsent_.front());
-    unsent_.pop_front();
+    if (!known.created) known_.erase(entry);
+    next = unsent_.erase(next);
   }
-  return unsent_.empty() ? upkeep_due_ : now;
+}
+
+void EventRecorder::back_off(const std::string& namespace_name, const Error& error, Instant now) {
+  const Instant until = now + std::max(options_.retry, error.retry_after().value_or(Duration::zero()));
+  if (error.code() == ErrorCode::kTooManyRequests) {
+    // The limit may be that of the namespace (admission plugin EventRateLimit).
+    throttled_until_[namespace_name] = until;
+    blocked_until_ = now + options_.throttled_interval;
+  } else {
+    // Other requests would most likely fail as well.
+    blocked_until_ = until;
+  }
 }
 
 void EventRecorder::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Instant due = step(clock_.now(), stop);
     const Duration wait = std::min<Duration>(std::max(due - clock_.now(), Duration::zero()), std::chrono::minutes(1));
-    const bool blocked = !unsent_.empty();
+    const bool blocked = clock_.now() < blocked_until_;
     const MutexLock lock(mutex_);
     recorded_.wait_for(mutex_, stop, wait, [&]() TPUSLICE_REQUIRES(mutex_) { return !blocked && !queue_.empty(); });
   }

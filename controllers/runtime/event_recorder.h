@@ -31,6 +31,8 @@ struct EventRecorderOptions {
   Duration refresh = std::chrono::minutes(30);       ///< How often the count of a running series is written.
   int tries = 12;                                    ///< Attempts to send an event before it is dropped.
   Duration retry = std::chrono::seconds(10);
+  /// A namespace whose events are throttled (429) waits for `retry`, the other namespaces only for this long.
+  Duration throttled_interval = std::chrono::milliseconds(100);
   double burst = 25;                          ///< New events of one object and reason at once.
   Duration refill = std::chrono::minutes(5);  ///< One more of them is allowed per this time.
   std::size_t sends_per_step = 16;
@@ -79,6 +81,9 @@ class EventRecorder final : public EventSink {
   };
 
   void take_in(const Recorded& recorded, Instant now);
+  void send_due(Instant now, const std::stop_token& stop);
+  /// Delays the next request after one that failed.
+  void back_off(const std::string& namespace_name, const Error& error, Instant now);
   [[nodiscard]] bool allowed(const Recorded& recorded, Instant now);
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
   /// The error if it is to be sent again later.
@@ -107,6 +112,7 @@ class EventRecorder final : public EventSink {
   std::deque<std::string> unsent_;         ///< Keys of known_, oldest first.
   std::map<std::string, Bucket> buckets_;  ///< By object and reason.
   Instant blocked_until_ = Instant::min();
+  std::map<std::string, Instant> throttled_until_;  ///< By namespace.
   Instant upkeep_due_ = Instant::max();
 };
 

@@ -34,7 +34,9 @@ class NamespaceBudget {
   }
   void remove(const std::string& name, std::size_t bytes) {
     const auto found = used_.find(name);
-    if (found != used_.end() && (found->second -= bytes) == 0) used_.erase(found);
+    if (found == used_.end()) return;
+    found->second -= bytes;
+    if (found->second == 0) used_.erase(found);
   }
   /// Resets the used bytes, but keeps the refused objects.
   void clear() { used_.clear(); }

@@ -1,4 +1,7 @@
-"""Runs in the head pod: what Ray knows of the cluster, as JSON. in_cluster.py nodes|identities|slice|request|free"""
+"""Runs in the head pod: what Ray knows of the cluster, as JSON in the line "ANSWER <JSON>".
+
+in_cluster.py nodes|identities|slice|request|free
+"""
 import json
 import sys
 
@@ -56,5 +59,7 @@ def free():
 
 if __name__ == "__main__":
     ray.init(address="auto", namespace="test", logging_level="ERROR", log_to_driver=False)
-    print(json.dumps({"nodes": nodes, "identities": identities, "slice": reserved_slice,
-                      "request": request, "free": free}[sys.argv[1]]()))
+    answer = {"nodes": nodes, "identities": identities, "slice": reserved_slice, "request": request, "free": free}[sys.argv[1]]()
+    # One write that begins a line, so that a line that Ray prints meanwhile does not become part of it.
+    sys.stdout.write(f"\nANSWER {json.dumps(answer)}\n")
+    sys.stdout.flush()

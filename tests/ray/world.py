@@ -135,10 +135,15 @@ class World:
         return path
 
     def in_cluster(self, question):
-        """Runs in_cluster.py in the head pod."""
+        """Runs in_cluster.py in the head pod. Raises a RuntimeError without an answer."""
         head = self.runner.sandbox_of("-head-")
         env = {"PATH": PATH, "HOME": "/root", "RAY_DEDUP_LOGS": "0"}
-        return json.loads(head.execute(f"{VIRTUALENV}/bin/python", f"{HERE}/in_cluster.py", question, env=env).splitlines()[-1])
+        output = head.execute(f"{VIRTUALENV}/bin/python", f"{HERE}/in_cluster.py", question, env=env)
+        # Ray prints lines of its own before and after.
+        answers = [line for line in output.splitlines() if line.startswith("ANSWER ")]
+        if len(answers) != 1:
+            raise RuntimeError(f"in_cluster.py {question}: {len(answers)} answers in {output[-4000:]!r}")
+        return json.loads(answers[0].removeprefix("ANSWER "))
 
     def wait_for(self, what, condition, limit=START_LIMIT):
         deadline = time.monotonic() + limit

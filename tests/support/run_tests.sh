@@ -2,8 +2,9 @@
 # run_tests.sh BUILD_DIR [ctest options]: runs the tests; its last line is "N passed, N failed".
 #
 # A GoogleTest program counts each of its cases (from the JSON it writes); any other ctest entry counts as one. A program
-# that crashes counts as one more failure. If tests were skipped because programs are missing, the line before says how
-# many, and names the programs, Kueue, Helm and what else is missing; with TPUSLICE_SKIPPED=fail that is a failure.
+# that crashes counts as one more failure. Failed cases are listed with their messages. If tests were skipped because
+# programs are missing, the line before the last says how many, and names the programs, Kueue, Helm and what else is
+# missing; with TPUSLICE_SKIPPED=fail that is a failure.
 #
 # There are six slots for each core, and each ctest entry takes as many as its PROCESSORS property says: see SLOTS in
 # cmake/tpuslice.cmake.
@@ -34,9 +35,16 @@ reasons() { # one line for each thing that is missing; shell tests print "skippe
   for assets in controlplane kueue helm; do "$(dirname "$0")/../$assets/assets.sh" 2>&1 >/dev/null; done
   sed -nE 's/<\/system-out>//; s/^(.*<system-out>)?skipped: //p' "$results/ctest.xml" | grep -v 'of the control plane' | sort -u
 }
+failures() { # "  case: message" of each failed case of a GoogleTest result
+  awk -F '"' '$2 == "name" { name = $4 }
+              $2 == "classname" { name = $4 "." name }
+              $2 == "failure" { message = $0; sub(/^ *"failure": "/, "", message); sub(/",?$/, "", message)
+                                gsub(/\\n/, " ", message); print "  " name ": " substr(message, 1, 600) }' "$1"
+}
 passed=0
 failed=0
 skipped=0
+failed_tests=
 while read -r name outcome; do
   file="$results/$name.json"
   if [ -s "$file" ]; then
@@ -47,16 +55,19 @@ while read -r name outcome; do
     failed=$((failed + failures))
     skipped=$((skipped + skips))
     [ "$outcome" != run ] && [ "$failures" -eq 0 ] && failed=$((failed + 1))
+    [ "$outcome" != run ] && failed_tests+="$name"$'\n'"$(failures "$file")"$'\n'
   elif [ "$outcome" = run ]; then
     passed=$((passed + 1))
   elif [ "$outcome" = skipped ]; then
     skipped=$((skipped + 1))
   else
     failed=$((failed + 1))
+    failed_tests+="$name"$'\n'
   fi
 done < <(outcomes)
 
 [ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
+[ -z "$failed_tests" ] || printf 'Failed, with the message of each case:\n%s' "$failed_tests"
 if [ "$skipped" -gt 0 ]; then
   missing=$(reasons | paste -sd '|' | sed 's/|/; /g')
   echo "$skipped skipped: ${missing:-see their output}"

@@ -63,7 +63,7 @@ class BlockingConnection::Impl {
   }
 
   bool read(std::string& out) {
-    std::array<char, 64 * 1024> bytes{};
+    std::array<char, std::size_t{64} * 1024> bytes{};
     auto& body = watch_.get().body();
     body.data = bytes.data();
     body.size = bytes.size();

@@ -16,8 +16,9 @@ using tpuslice::testing::FakeApi;
 
 class EventRecorderTest : public ::testing::Test {
  protected:
-  void record(const std::string& message, const std::string& name = "w", const std::string& reason = "Created") {
-    recorder_.record({"example.com/v1", "Widget", {"default", name}, "uid-" + name, "7"},
+  void record(const std::string& message, const std::string& name = "w", const std::string& reason = "Created",
+              const std::string& namespace_name = "default") {
+    recorder_.record({"example.com/v1", "Widget", {namespace_name, name}, "uid-" + name, "7"},
                      {plan::EventType::kNormal, reason, "Create", message, std::nullopt});
   }
   Instant settle() {
@@ -150,6 +151,34 @@ TEST_F(EventRecorderTest, GivesUpAfterTwelveTries) {
   for (int i = 0; i < 30; ++i) advance(10s);
   EXPECT_THAT(api_.writes(), SizeIs(12));
   EXPECT_EQ(counter("tpuslice_events_failed_total"), 1);
+}
+
+TEST_F(EventRecorderTest, AThrottledNamespaceDoesNotDelayTheOthers) {
+  bool throttling = true;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!throttling || call.key.namespace_name != "greedy") return std::nullopt;
+    return Error::of(ErrorCode::kTooManyRequests, "limit reached on type Namespace");
+  };
+  for (int i = 0; i < 20; ++i) record("m", "g" + std::to_string(i), "Created", "greedy");
+  record("m", "w", "Created", "modest");
+  EXPECT_EQ(settle() - clock_.now(), 100ms);
+  advance(100ms);
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.all(kEvents)[0].key().namespace_name, "modest");
+  EXPECT_THAT(api_.writes(), SizeIs(2)) << "one request finds that the namespace is throttled";
+  record("m", "late", "Created", "modest");
+  EXPECT_EQ(settle() - clock_.now(), 9900ms) << "until the namespace is tried again";
+  EXPECT_THAT(api_.all(kEvents), SizeIs(2));
+  throttling = false;
+  advance(9900ms);
+  EXPECT_THAT(api_.all(kEvents), SizeIs(22));
+}
+
+TEST_F(EventRecorderTest, ThrottledRequestsAreOneEachInterval) {
+  api_.fault = [](const FakeApi::Call&) { return Error::of(ErrorCode::kTooManyRequests, "too many requests"); };
+  for (int i = 0; i < 500; ++i) record("m", "w", "Created", "n" + std::to_string(i));
+  for (int i = 0; i < 100; ++i) advance(100ms);
+  EXPECT_THAT(api_.writes(), SizeIs(100)) << "in 10 s";
 }
 
 TEST_F(EventRecorderTest, DropsAnEventThatTheServerRejects) {
