@@ -17,6 +17,9 @@ using std::chrono::sys_days;
 using std::chrono::year;
 using std::chrono::year_month_day;
 
+// The range of nanoseconds in 64 bits, less a year on both ends.
+constexpr year_month_day kFirstDate = year(1679) / 1 / 1;
+constexpr year_month_day kLastDate = year(2260) / 12 / 31;
 constexpr Timestamp kFakeStart = sys_days(year(2026) / 1 / 1);
 
 /// Takes text from the front; every failure leaves `ok` false and later calls harmless.
@@ -125,9 +128,14 @@ std::optional<Timestamp> parse_rfc3339(std::string_view text) {
   if (!scan.done() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
 
   const year_month_day date = year(y) / month / day;
-  // The range of nanoseconds in 64 bits, less a year on both ends.
-  if (!date.ok() || y < 1679 || y > 2260) return std::nullopt;
+  if (!date.ok() || date < kFirstDate || date > kLastDate) return std::nullopt;
   return Timestamp(sys_days(date)) + hours(hour) + minutes(minute) + seconds(second) + fraction - offset;
+}
+
+std::optional<Timestamp> timestamp_of(std::int64_t unix_seconds) {
+  const std::chrono::sys_seconds time{seconds(unix_seconds)};
+  if (time < sys_days(kFirstDate) || time >= sys_days(kLastDate) + days(1)) return std::nullopt;
+  return Timestamp(time);
 }
 
 }  // namespace tpuslice

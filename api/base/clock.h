@@ -49,5 +49,7 @@ class FakeClock final : public Clock {
 [[nodiscard]] std::string format_rfc3339_micro(Timestamp time);
 /// Accepts both of the above and numeric offsets; nothing for anything else.
 [[nodiscard]] std::optional<Timestamp> parse_rfc3339(std::string_view text);
+/// The time of a number of seconds since 1970; nothing outside of the years 1679 to 2260, as for parse_rfc3339().
+[[nodiscard]] std::optional<Timestamp> timestamp_of(std::int64_t unix_seconds);
 
 }  // namespace tpuslice

@@ -1,6 +1,9 @@
 #include "api/client/protobuf_answer.h"
 
 #include <array>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace tpuslice::client {
 namespace {
@@ -15,6 +18,9 @@ constexpr std::uint32_t kItemOfList = 2;
 constexpr std::uint32_t kResourceVersionOfMetadata = 2;
 constexpr std::uint32_t kContinueOfMetadata = 3;
 constexpr std::uint32_t kRemainingOfMetadata = 4;
+constexpr std::uint32_t kMetadataOfObject = 1;
+constexpr std::uint32_t kNameOfMetadata = 1;
+constexpr std::uint32_t kNamespaceOfMetadata = 3;
 constexpr std::uint32_t kTypeOfEvent = 1;
 constexpr std::uint32_t kObjectOfEvent = 2;
 constexpr std::uint32_t kRawOfExtension = 1;
@@ -35,14 +41,28 @@ constexpr std::array kStatusFields{
 constexpr Message kStatus{"Status", kStatusFields};
 
 constexpr std::size_t kLengthBytes = 4;
+/// Bytes of the JSON of a list, as http::TransportOptions::max_response. JSON can take six times the bytes.
+constexpr std::size_t kMaxListJson = 64U << 20U;
 
-void read_list_metadata(std::string_view metadata, ListPage& list) {
+/// Errors name the object.
+Result<std::string> json_of(std::string_view object, const Message& type) {
+  std::string json;
+  if (const Status converted = protobuf::append_json(json, object, type); !converted) {
+    const std::string_view metadata = protobuf::bytes_of(object, kMetadataOfObject);
+    return converted.error().within(fmt::format("{}/{}", protobuf::bytes_of(metadata, kNamespaceOfMetadata),
+                                                protobuf::bytes_of(metadata, kNameOfMetadata)));
+  }
+  return json;
+}
+
+Status read_list_metadata(std::string_view metadata, ListPage& list) {
   protobuf::Reader reader(metadata);
   while (reader.next()) {
     if (reader.number() == kResourceVersionOfMetadata) list.resource_version = reader.bytes();
     if (reader.number() == kContinueOfMetadata) list.continue_token = reader.bytes();
     if (reader.number() == kRemainingOfMetadata && reader.is_varint()) list.remaining = reader.varint();
   }
+  return reader.broken() ? Status(Error::internal("list: metadata is malformed")) : Status();
 }
 
 }  // namespace
@@ -55,11 +75,21 @@ bool is_protobuf(const http::Headers& headers) {
 Result<ListPage> convert_list(std::string_view body, const Message& item) {
   ASSIGN_OR_RETURN(const std::string_view document, protobuf::unwrap(body));
   ListPage list;
+  std::size_t bytes = 0;
   protobuf::Reader reader(document);
   while (reader.next()) {
-    if (reader.number() == kMetadataOfList) read_list_metadata(reader.bytes(), list);
+    if (reader.number() == kMetadataOfList) {
+      RETURN_IF_ERROR(read_list_metadata(reader.bytes(), list));
+    }
     if (reader.number() != kItemOfList) continue;
-    RETURN_IF_ERROR(protobuf::append_json(list.items.emplace_back(), reader.bytes(), item));
+    ASSIGN_OR_RETURN(std::string json, json_of(reader.bytes(), item));
+    bytes += json.size();
+    if (bytes > kMaxListJson) {
+      Error error = Error::invalid_argument("list: its JSON is longer than {} bytes", kMaxListJson);
+      error.with_reason(std::string(http::kResponseTooLong));
+      return error;
+    }
+    list.items.push_back(std::move(json));
   }
   if (reader.broken()) return Error::internal("list: {} bytes are not a complete protobuf message", body.size());
   if (list.resource_version.empty()) return Error::internal("list: metadata.resourceVersion is missing");
@@ -81,8 +111,7 @@ Result<WatchEvent> decode_protobuf_event(std::string_view frame, const Message& 
     return make_watch_event(type, std::move(status));
   }
   ASSIGN_OR_RETURN(const std::string_view document, protobuf::unwrap(raw));
-  std::string json;
-  RETURN_IF_ERROR(protobuf::append_json(json, document, object));
+  ASSIGN_OR_RETURN(std::string json, json_of(document, object));
   return make_watch_event(type, std::move(json));
 }
 

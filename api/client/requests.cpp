@@ -210,7 +210,7 @@ http::Request delete_request(const ResourceType& type, const ObjectKey& key, con
 Error error_from_status(const Json& status, int fallback_code, std::string_view what) {
   int code = fallback_code;
   if (const Json* given = find_path(status, {"code"}); given != nullptr && given->is_number_integer()) {
-    code = given->get<int>();
+    if (given->get<int>() > 0) code = given->get<int>();  // 0: not set; protobuf has it nevertheless.
   }
   const std::string reason = has_cause(status, kTooLarge) ? std::string(kTooLarge) : string_at(status, {"reason"});
   // A message quotes the value that was refused, which can be most of the object.

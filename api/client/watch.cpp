@@ -136,12 +136,12 @@ WatchStream::WatchStream(std::unique_ptr<http::Stream> stream, const protobuf::M
 
 Result<std::optional<WatchEvent>> WatchStream::next(Duration wait, std::stop_token stop) {
   std::optional<std::string> text = splitter_->next();
-  while (!text) {
+  if (!text) {
     ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, stop));
-    if (bytes.empty()) return std::optional<WatchEvent>();
     RETURN_IF_ERROR(splitter_->feed(bytes));
     text = splitter_->next();
   }
+  if (!text) return std::optional<WatchEvent>();
   ASSIGN_OR_RETURN(WatchEvent event,
                    fields_ != nullptr ? decode_protobuf_event(*text, *fields_) : decode_watch_event(*text));
   return std::optional<WatchEvent>(std::move(event));

@@ -72,7 +72,7 @@ class WatchStream {
   explicit WatchStream(std::unique_ptr<http::Stream> stream, const protobuf::Message* fields = nullptr,
                        std::size_t max_event = 16U << 20U);
 
-  /// The next event, or nothing within `wait` (0 polls).
+  /// The next event. Nothing if none was received within `wait` (0 polls), or only a part of one.
   ///
   /// Errors: http::end_of_stream() when the server ended the watch as it should; Unavailable when the connection broke;
   /// Cancelled; Internal for a line that is not an event. After an error the watch is over.

@@ -23,14 +23,11 @@ Error malformed(const Message& type, const Field& field) {
   return Error::internal("protobuf: {}.{} is malformed", type.name, field.name);
 }
 
-/// The zero time is empty. A time that RFC 3339 cannot express is its number of seconds: who reads the JSON refuses
-/// this one object, and the others of the list are read.
+/// A time that cannot be represented is its number of seconds: who reads the JSON refuses this one object, and the
+/// others of the list are read.
 std::string time_text(std::int64_t seconds) {
-  constexpr std::int64_t kYear1 = -62'135'596'800;
-  constexpr std::int64_t kYear9999 = 253'402'300'799;
-  if (seconds == 0) return {};
-  if (seconds < kYear1 || seconds > kYear9999) return std::to_string(seconds);
-  return format_rfc3339(Timestamp(std::chrono::seconds(seconds)));
+  const std::optional<Timestamp> time = timestamp_of(seconds);
+  return time ? format_rfc3339(*time) : std::to_string(seconds);
 }
 
 bool is_map(const Field& field) { return field.type == Type::kStrings || field.type == Type::kQuantities; }
@@ -105,7 +102,7 @@ class Printer {
       return true;
     }
     std::string time;
-    if (field.type == Type::kTime) {
+    if (field.type == Type::kTime && !reader.bytes().empty()) {  // The zero time is empty.
       ASSIGN_OR_RETURN(const std::int64_t seconds, seconds_of(reader.bytes(), field, type));
       time = time_text(seconds);
     }

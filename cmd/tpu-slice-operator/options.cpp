@@ -135,9 +135,9 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
       {"--context", "Context of the kubeconfig to use. Default: its current-context.", text(&O::context)},
       {"--controllers",
        "Controllers to run, separated by commas: \"*\" is all, \"-raycluster\", \"-jobset\" or \"-leaderworkerset\" "
-       "leaves that kind to another operator while the webhook still serves their pods; \"-rayjob\" and "
-       "\"-rayservice\" follow from \"-raycluster\" unless they are named after it. \"-slice\" leaves slices to the "
-       "scheduler: their pods are not gated. Default: *",
+       "leaves that kind to another operator while the webhook still serves their pods. \"-raycluster\" also leaves "
+       "out rayjob and rayservice; to keep one, name it later: \"*,-raycluster,rayjob\". \"-slice\" leaves slices to "
+       "the scheduler: their pods are not gated. Default: *",
        set_controllers},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
@@ -191,11 +191,14 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        one_of(&O::scale_up, {"auto", "scout", "provisioning-request", "off"})},
       {"--provisioning-class",
        "Class of ProvisioningRequests, such as check-capacity.autoscaling.x-k8s.io, "
-       "best-effort-atomic-scale-up.autoscaling.x-k8s.io or queued-provisioning.gke.io. Default: none, none are made",
+       "best-effort-atomic-scale-up.autoscaling.x-k8s.io or queued-provisioning.gke.io. Needs "
+       "--feature-gates=ProvisioningRequests=true. Default: none, none are made",
        text(&O::provisioning_class)},
       {"--scout-image", "Image of scout pods, which do nothing. Default: registry.k8s.io/pause:3.10.1",
        text(&O::scout_image)},
-      {"--max-scouts", "Scout pods with the same node requirements, and of one namespace. Default: 50",
+      {"--max-scouts",
+       "Maximum number of scout pods, or of ProvisioningRequests, with the same node requirements; also the maximum of "
+       "one namespace. Default: 50",
        number(&O::max_scouts, 1, 1000)},
       {"--scale-up-timeout",
        "Seconds after which a scout pod without a node does not hold up those of other slices. Default: 900",
@@ -206,9 +209,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "a reason that concerns its nodes; 0: never. Default: 120",
        number(&O::scheduling_timeout_seconds, 0, 86'400)},
       {"--reservation-timeout",
-       "Seconds for which free nodes are reserved for slices that start together and need more; then younger slices "
-       "may "
-       "use them for the same time, and so on; 0: none are reserved. Default: 1800",
+       "Slices that start together and wait for more nodes reserve the free ones for so many seconds; then younger "
+       "slices may use these for as long, and so on in turns; 0: none are reserved. Default: 1800",
        number(&O::reservation_timeout_seconds, 0, 7 * 86'400)},
       {"--reservation-percent",
        "Share of an accelerator's nodes that may be reserved while they are idle; those of the first in the queue do "
@@ -217,7 +219,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        number(&O::reservation_percent, 0, 100)},
       {"--max-preemptions-per-hour",
        "Slices of lower priority that may be preempted within an hour, for each accelerator, so that slices of higher "
-       "priority start. Default: 0, priorities decide the order of waiting slices only; Kueue preempts whole workloads",
+       "priority start. Above 0 needs --feature-gates=SlicePreemption=true. Default: 0, priorities decide the order of "
+       "waiting slices only; Kueue preempts whole workloads",
        number(&O::max_preemptions_per_hour, 0, 100'000)},
       {"--show-other-namespaces",
        "Waiting reasons name the workloads of other namespaces that use or reserve nodes. Default: false",
@@ -238,8 +241,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        boolean(&O::device_env), true},
       {"--cluster-domain", "DNS domain of the cluster. Default: cluster.local", text(&O::cluster_domain)},
       {"--ray-dashboard-address",
-       "Host and port to which requests to Ray's dashboards go, with the name of the cluster's head service as header "
-       "Host, for an operator outside of the cluster. Default: the head pod's",
+       "Host and port to which requests to Ray's dashboards and Serve proxies go, for an operator outside of the "
+       "cluster; those to dashboards have the name of the head service as header Host. Default: the head pod's",
        text(&O::ray_dashboard_address)},
       {"--max-concurrent-reconciles", "Objects of a kind worked on at the same time. Default: 4",
        number(&O::max_concurrent_reconciles, 1, 64)},

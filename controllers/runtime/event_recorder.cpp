@@ -91,7 +91,11 @@ void EventRecorder::send_due(Instant now, const std::stop_token& stop) {
       continue;
     }
     if (const std::optional<Error> error = send(known, stop)) {
-      back_off(known.key.namespace_name, *error, now);
+      back_off(known.key.namespace_name, *error);
+      // The next request is about another namespace, if there is one.
+      std::string key = std::move(*next);
+      unsent_.erase(next);
+      unsent_.push_back(std::move(key));
       return;
     }
     ++sent;
@@ -104,10 +108,12 @@ void EventRecorder::send_due(Instant now, const std::stop_token& stop) {
   }
 }
 
-void EventRecorder::back_off(const std::string& namespace_name, const Error& error, Instant now) {
+void EventRecorder::back_off(const std::string& namespace_name, const Error& error) {
+  const Instant now = clock_.now();  // The request may have taken longer than `retry`.
   const Instant until = now + std::max(options_.retry, error.retry_after().value_or(Duration::zero()));
-  if (error.code() == ErrorCode::kTooManyRequests) {
-    // The limit may be that of the namespace (admission plugin EventRateLimit).
+  if (error.code() == ErrorCode::kTooManyRequests && !error.retry_after()) {
+    // The limit may be that of the namespace: the admission plugin EventRateLimit does not say when to retry, an
+    // overloaded API server does.
     throttled_until_[namespace_name] = until;
     blocked_until_ = now + options_.throttled_interval;
   } else {
@@ -200,25 +206,31 @@ Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) c
   return body;
 }
 
+std::optional<Error> EventRecorder::write(Known& known, const std::stop_token& stop) {
+  if (known.created) {
+    std::optional<Error> error = write_series(known, stop);
+    // Events expire on the server, after an hour by default.
+    if (!error || error->code() != ErrorCode::kNotFound) return error;
+    known.created = false;
+  }
+  const Result<Object> created = writer_.create(kEvents, Object(known.body), {}, stop);
+  if (!created && created.error().code() != ErrorCode::kAlreadyExists) return created.error();
+  known.created = true;
+  // If it exists, the reply to an earlier attempt was lost; the derived name identifies the Event.
+  return created || known.count == 1 ? std::nullopt : write_series(known, stop);
+}
+
+std::optional<Error> EventRecorder::write_series(const Known& known, const std::stop_token& stop) {
+  const Json patch = {{"series", known.body["series"]}};
+  const Result<Object> patched = writer_.patch(kEvents, known.key, client::PatchType::kMerge, patch, {}, stop);
+  return patched ? std::nullopt : std::optional<Error>(patched.error());
+}
+
 std::optional<Error> EventRecorder::send(Known& known, const std::stop_token& stop) {
   if (known.count > 1) {
     known.body["series"] = {{"count", known.count}, {"lastObservedTime", format_rfc3339_micro(known.last_seen)}};
   }
-  std::optional<Error> error;
-  if (known.created) {
-    const Json patch = {{"series", known.body["series"]}};
-    const Result<Object> patched = writer_.patch(kEvents, known.key, client::PatchType::kMerge, patch, {}, stop);
-    if (!patched) error = patched.error();
-    // Events expire on the server, after an hour by default.
-    if (error && error->code() == ErrorCode::kNotFound) known.created = false;
-  }
-  if (!known.created) {
-    const Result<Object> created = writer_.create(kEvents, Object(known.body), {}, stop);
-    error = created ? std::nullopt : std::optional<Error>(created.error());
-    // The reply to an earlier attempt was lost; the derived name identifies the Event.
-    if (error && error->code() == ErrorCode::kAlreadyExists) error.reset();
-    known.created = !error;
-  }
+  const std::optional<Error> error = write(known, stop);
   if (!error) {
     known.tries = 0;
     return std::nullopt;

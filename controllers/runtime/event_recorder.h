@@ -83,11 +83,14 @@ class EventRecorder final : public EventSink {
   void take_in(const Recorded& recorded, Instant now);
   void send_due(Instant now, const std::stop_token& stop);
   /// Delays the next request after one that failed.
-  void back_off(const std::string& namespace_name, const Error& error, Instant now);
+  void back_off(const std::string& namespace_name, const Error& error);
   [[nodiscard]] bool allowed(const Recorded& recorded, Instant now);
   [[nodiscard]] Json body_of(const Recorded& recorded, const std::string& name) const;
   /// The error if it is to be sent again later.
   std::optional<Error> send(Known& known, const std::stop_token& stop);
+  std::optional<Error> write(Known& known, const std::stop_token& stop);
+  /// Of an Event that exists.
+  std::optional<Error> write_series(const Known& known, const std::stop_token& stop);
   /// Makes room for one more.
   void forget_oldest_series();
   void forget_oldest_bucket(Instant now);

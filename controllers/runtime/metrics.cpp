@@ -47,8 +47,8 @@ ControllerMetrics controller_metrics(Metrics& metrics, const std::string& contro
   };
 }
 
-WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource) {
-  const MetricLabels labels = {{"resource", resource}};
+WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource, const std::string& label_selector) {
+  const MetricLabels labels = {{"resource", resource}, {"label_selector", label_selector}};
   return {
       metrics.counter("tpuslice_watch_lists_total", "Whole lists read.", labels),
       metrics.counter("tpuslice_watch_connections_total", "Watches opened.", labels),

@@ -42,6 +42,7 @@ struct WatchMetrics {
   Counter& quarantined;
   Gauge& connected;
 };
-[[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource);
+[[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource,
+                                         const std::string& label_selector);
 
 }  // namespace tpuslice::runtime

@@ -38,6 +38,11 @@ bool is_transient(ErrorCode code) {
   }
 }
 
+Logger log_of_watch(const Logger& log, const ResourceType& type, const WatchScope& scope) {
+  const Logger out = log.with({{"watch", type.resource()}});
+  return scope.label_selector.empty() ? out : out.with({{"labelSelector", scope.label_selector}});
+}
+
 }  // namespace
 
 WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink,
@@ -49,8 +54,8 @@ WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<
       reader_(dependencies.reader),
       clock_(dependencies.clock),
       random_(dependencies.random),
-      metrics_(watch_metrics(dependencies.metrics, type.resource())),
-      log_(dependencies.log.with({{"watch", type.resource()}})),
+      metrics_(watch_metrics(dependencies.metrics, type.resource(), scope_.label_selector)),
+      log_(log_of_watch(dependencies.log, type, scope_)),
       phase_(options.watch_list ? Phase::kWatchList : Phase::kList),
       backoff_(options.backoff),
       page_(options.page),
@@ -90,7 +95,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   list.continue_token = continue_token_;
   list.fields = sink_->fields();
   Result<client::ListPage> page = reader_.list(type_, list, stop);
-  if (!page) return list_failed(page.error(), now);
+  if (!page) return list_failed(page.error(), clock_.now());
   for (const std::string& item : page->items) {
     if (const Status staged = sink_->stage(item); !staged) {
       const ObjectKey key = key_of(item);
@@ -103,7 +108,7 @@ Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   if (revision_of(page->resource_version) == 0) {
     return back_off(Error::internal("list {}: resourceVersion \"{}\" is not a positive number", type_.resource(),
                                     page->resource_version),
-                    now);
+                    clock_.now());
   }
   progressed();
   finish_list(page->resource_version);
@@ -139,7 +144,7 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   if (!initial) watch.resource_version = resource_version_;
   watch.timeout_seconds = random_.uniform(options_.min_watch_seconds, options_.max_watch_seconds);
   Result<std::unique_ptr<client::WatchStream>> stream = reader_.watch(type_, watch, stop);
-  if (!stream) return open_failed(stream.error(), now);
+  if (!stream) return open_failed(stream.error(), clock_.now());
   metrics_.watches.increment();
   stream_ = *std::move(stream);
   opened_ = last_event_ = clock_.now();

@@ -82,7 +82,8 @@ class StoreSink final : public WatchSink {
     if (const auto staged = staged_.find(key); staged != staged_.end()) staged_.erase(staged);
   }
   void stage_known(const ObjectKey& key) override {
-    if (Ptr known = store_.get(key)) replace_staged(std::move(known));
+    if (staged_.find(key) != staged_.end()) return;
+    if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
   void commit(std::uint64_t revision) override {
     store_.swap_in(std::exchange(staged_, {}), revision);

@@ -215,8 +215,10 @@ template <typename View>
 std::vector<View> read_views(client::Client& client, const ResourceType& type, const protobuf::Message* fields) {
   std::vector<View> views;
   const auto watch = client.watch(type, {.send_initial_events = true, .fields = fields});
+  int waits = 0;
   for (bool initial = watch.ok(); initial;) {
-    const auto event = (*watch)->next(10s, {});
+    const auto event = (*watch)->next(100ms, {});
+    if (event.ok() && !*event && ++waits < 100) continue;
     initial = event.ok() && *event && !(*event)->initial_events_end;
     if (initial) views.push_back(View::decode((*event)->object).value());
   }

@@ -59,6 +59,29 @@ TEST(ProtobufList, NeedsAResourceVersion) {
   EXPECT_FALSE(convert_list(ProtobufWriter().varint(0, 1).document("PodList"), PodView::kFields).ok());
 }
 
+TEST(ProtobufList, IsRefusedIfItsMetadataBreaksOff) {
+  const std::string metadata = ProtobufWriter().bytes(2, "42").bytes(3, "token").text();
+  const ProtobufWriter list = ProtobufWriter().bytes(1, metadata.substr(0, metadata.size() - 1));
+  EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("metadata"));
+}
+
+TEST(ProtobufList, NamesTheObjectThatIsMalformed) {
+  const ProtobufWriter metadata = ProtobufWriter().bytes(1, "a").bytes(3, "team").varint(5, 1);
+  const ProtobufWriter list = ProtobufWriter().message(2, ProtobufWriter().message(1, metadata));
+  EXPECT_THAT(convert_list(list.document("PodList"), PodView::kFields).error().message(), HasSubstr("team/a"));
+}
+
+/// The client then asks for a smaller page, as if the response were too long.
+TEST(ProtobufList, IsTooLongIfItsJsonIs) {
+  const ProtobufWriter metadata =
+      ProtobufWriter().bytes(1, "a").bytes(3, "team").entry(12, "a", std::string(1U << 20U, '\x01'));
+  ProtobufWriter list = ProtobufWriter().message(1, ProtobufWriter().bytes(2, "42"));
+  for (int i = 0; i < 11; ++i) list.message(2, ProtobufWriter().message(1, metadata));
+  const Error error = convert_list(list.document("PodList"), PodView::kFields).error();
+  EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(error.reason(), http::kResponseTooLong);
+}
+
 std::string not_found() {
   return ProtobufWriter()
       .bytes(2, "Failure")
@@ -75,6 +98,11 @@ TEST(ProtobufStatus, IsTheErrorOfAResponse) {
   EXPECT_EQ(error.reason(), "NotFound");
   EXPECT_EQ(error.message(), "get pods default/nope: pods \"nope\" not found");
   EXPECT_EQ(error.retry_after(), std::chrono::seconds(3));
+}
+
+TEST(ProtobufStatus, WithoutACodeHasThatOfTheResponse) {
+  const std::string status = ProtobufWriter().bytes(3, "busy").varint(6, 0).document("Status");
+  EXPECT_EQ(error_from_response({503, kProtobuf, status}, "list pods").code(), ErrorCode::kUnavailable);
 }
 
 TEST(ProtobufStatus, ThatCannotBeReadLeavesTheHttpStatus) {
@@ -153,6 +181,7 @@ TEST(WatchStream, IsReadAsTheServerEncodesIt) {
   feed->put(bytes.substr(10) + bytes);
   feed->end();
   WatchStream watch(std::make_unique<FeedStream>(feed, 200, kProtobuf), &PodView::kFields);
+  EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
   EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
   EXPECT_TRUE(http::is_end_of_stream(watch.next(Duration::zero(), {}).error()));

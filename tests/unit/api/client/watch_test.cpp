@@ -151,6 +151,13 @@ TEST(WatchStream, ReturnsEventsThenTheEnd) {
   EXPECT_TRUE(http::is_end_of_stream(watch.next(Duration::zero(), {}).error()));
 }
 
+/// Its caller checks its deadlines meanwhile.
+TEST(WatchStream, ReturnsNothingForAPartOfAnEvent) {
+  WatchStream watch = stream_of({R"({"type":"ADDED","object":)", "{\"metadata\":{\"name\":\"a\"}}}\n"});
+  EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());
+  EXPECT_EQ(watch.next(Duration::zero(), {}).value()->key.name, "a");
+}
+
 TEST(WatchStream, ReturnsNothingWithoutAnEvent) {
   WatchStream watch = stream_of({""});
   EXPECT_FALSE(watch.next(Duration::zero(), {}).value().has_value());

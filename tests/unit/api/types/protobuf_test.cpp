@@ -58,20 +58,25 @@ TEST(ProtobufToJson, WritesNegativeAndLargeIntegers) {
 
 TEST(ProtobufToJson, LeavesOutWhatJsonLeavesOut) {
   EXPECT_EQ(json_of(ProtobufWriter().bytes(1, "").varint(2, 0)), R"({"number":0})");
-  EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(0)).message(4, ProtobufWriter())), R"({"inner":{}})");
+  EXPECT_EQ(json_of(ProtobufWriter().message(3, ProtobufWriter()).message(4, ProtobufWriter())), R"({"inner":{}})");
 }
 
 TEST(ProtobufToJson, WritesTimesInRfc3339) {
   EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(1'767'225'605))), R"({"time":"2026-01-01T00:00:05Z"})");
   EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(static_cast<std::uint64_t>(-315'619'200)))),
             R"({"time":"1960-01-01T00:00:00Z"})");
+  EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(0))), R"({"time":"1970-01-01T00:00:00Z"})");
   EXPECT_THAT(convert(ProtobufWriter().message(3, ProtobufWriter().fixed(1, 3)).text()).error().message(),
               HasSubstr("Outer.time"));
 }
 
 /// Otherwise one such object would keep all others of its list from being read.
-TEST(ProtobufToJson, LeavesATimeThatRfc3339CannotExpressToTheView) {
+TEST(ProtobufToJson, LeavesATimeThatCannotBeRepresentedToTheView) {
   EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(253'402'300'800))), R"({"time":"253402300800"})");
+  EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(10'800'000'000))), R"({"time":"10800000000"})") << "2312";
+  EXPECT_EQ(json_of(ProtobufWriter().message(3, time_at(static_cast<std::uint64_t>(-14'830'974'000)))),
+            R"({"time":"-14830974000"})")
+      << "1500";
   const ProtobufWriter metadata = ProtobufWriter().bytes(1, "a").bytes(5, "uid").message(9, time_at(253'402'300'800));
   std::string json;
   ASSERT_TRUE(append_json(json, ProtobufWriter().message(1, metadata).text(), PodView::kFields).ok());

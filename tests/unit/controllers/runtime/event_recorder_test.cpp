@@ -174,6 +174,45 @@ TEST_F(EventRecorderTest, AThrottledNamespaceDoesNotDelayTheOthers) {
   EXPECT_THAT(api_.all(kEvents), SizeIs(22));
 }
 
+TEST_F(EventRecorderTest, CountsItsIntervalsFromTheEndOfARequest) {
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.key.namespace_name != "greedy") return std::nullopt;
+    clock_.advance(15s);
+    return Error::of(ErrorCode::kTooManyRequests, "limit reached on type Namespace");
+  };
+  record("m", "g", "Created", "greedy");
+  record("m", "w", "Created", "modest");
+  const Instant due = settle();
+  EXPECT_EQ(due - clock_.now(), 100ms);
+  advance(100ms);
+  EXPECT_THAT(api_.all(kEvents), SizeIs(1)) << "the greedy namespace is not tried again first";
+}
+
+TEST_F(EventRecorderTest, WaitsAsLongAsAnOverloadedServerSays) {
+  api_.fault = [](const FakeApi::Call&) {
+    Error error = Error::of(ErrorCode::kTooManyRequests, "too many requests");
+    error.with_retry_after(30s);
+    return error;
+  };
+  record("m", "a", "Created", "a");
+  record("m", "b", "Created", "b");
+  EXPECT_EQ(settle() - clock_.now(), 30s);
+  EXPECT_THAT(api_.writes(), SizeIs(1));
+}
+
+TEST_F(EventRecorderTest, SendsTheCountOfAnEventWhoseFirstReplyWasLost) {
+  int lost = 1;
+  api_.lost_reply = [&](const FakeApi::Call&) {
+    return lost-- > 0 ? std::optional<Error>(Error::unavailable("reset")) : std::nullopt;
+  };
+  record("created pod a");
+  settle();
+  record("created pod a");
+  advance(10s);
+  ASSERT_THAT(api_.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api_.all(kEvents)[0].json()["series"]["count"], 2);
+}
+
 TEST_F(EventRecorderTest, ThrottledRequestsAreOneEachInterval) {
   api_.fault = [](const FakeApi::Call&) { return Error::of(ErrorCode::kTooManyRequests, "too many requests"); };
   for (int i = 0; i < 500; ++i) record("m", "w", "Created", "n" + std::to_string(i));

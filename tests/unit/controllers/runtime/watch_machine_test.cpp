@@ -58,6 +58,7 @@ class ScriptedReader final : public client::Reader {
   }
   Result<client::ListPage> list(const ResourceType&, const client::ListOptions& options, std::stop_token) override {
     lists.push_back(options);
+    if (during_request) during_request();
     if (pages.empty()) return Error::unavailable("no page");
     Result<client::ListPage> next = std::move(pages.front());
     pages.pop_front();
@@ -66,6 +67,7 @@ class ScriptedReader final : public client::Reader {
   Result<std::unique_ptr<client::WatchStream>> watch(const ResourceType&, const client::WatchOptions& options,
                                                      std::stop_token) override {
     watches.push_back(options);
+    if (during_request) during_request();
     if (streams.empty()) return Error::unavailable("no stream");
     auto next = std::move(streams.front());
     streams.pop_front();
@@ -84,6 +86,7 @@ class ScriptedReader final : public client::Reader {
   std::deque<std::variant<Error, std::shared_ptr<Feed>>> streams;
   std::vector<client::ListOptions> lists;
   std::vector<client::WatchOptions> watches;
+  std::function<void()> during_request;
 };
 
 class WatchMachineTest : public ::testing::Test {
@@ -123,8 +126,8 @@ class WatchMachineTest : public ::testing::Test {
     for (const auto& pod : store_.list()) out.push_back(pod->key.name);
     return out;
   }
-  double quarantined_metric() { return watch_metrics(metrics_, "pods").quarantined.value(); }
-  double expired_metric() { return watch_metrics(metrics_, "pods").expired.value(); }
+  double quarantined_metric() { return watch_metrics(metrics_, "pods", "app=x").quarantined.value(); }
+  double expired_metric() { return watch_metrics(metrics_, "pods", "app=x").expired.value(); }
 
   FakeClock clock_;
   Random random_{1};
@@ -135,6 +138,25 @@ class WatchMachineTest : public ::testing::Test {
   std::unique_ptr<WatchMachine> machine_;
   std::vector<std::string> quarantined_;
 };
+
+TEST_F(WatchMachineTest, BacksOffFromTheEndOfARequestThatFailed) {
+  WatchMachineOptions options;
+  options.watch_list = false;
+  make(options);
+  Error throttled = Error::of(ErrorCode::kTooManyRequests, "too many requests");
+  throttled.with_retry_after(5s);
+  reader_.during_request = [this] { clock_.advance(15s); };
+  reader_.pages.emplace_back(throttled);
+  const Instant listed = machine_->step(clock_.now(), Duration::zero(), {});
+  EXPECT_GE(listed - clock_.now(), 5s);
+  clock_.advance(listed - clock_.now());
+  reader_.during_request = nullptr;
+  reader_.pages.emplace_back(page({pod_json("a", 5)}, 10));
+  machine_->step(clock_.now(), Duration::zero(), {});
+  reader_.during_request = [this] { clock_.advance(15s); };
+  reader_.streams.emplace_back(throttled);
+  EXPECT_GE(machine_->step(clock_.now(), Duration::zero(), {}) - clock_.now(), 5s);
+}
 
 TEST_F(WatchMachineTest, ListsInPagesFromTheNewestStateAndWatchesFromThere) {
   make_listing();
@@ -216,14 +238,14 @@ TEST_F(WatchMachineTest, SaysForHowLongItIsBroken) {
     clock_.advance(std::chrono::seconds(1));
   }
   EXPECT_GT(machine_->broken_for(clock_.now()), std::chrono::seconds(90));
-  EXPECT_EQ(watch_metrics(metrics_, "pods").connected.value(), 0);
+  EXPECT_EQ(watch_metrics(metrics_, "pods", "app=x").connected.value(), 0);
   auto next = reader_.expect_stream();
   for (int i = 0; i < 400; ++i) {
     settle();
     clock_.advance(std::chrono::seconds(1));
   }
   EXPECT_EQ(machine_->broken_for(clock_.now()), Duration::zero()) << "open for a while, without an event";
-  EXPECT_EQ(watch_metrics(metrics_, "pods").connected.value(), 1);
+  EXPECT_EQ(watch_metrics(metrics_, "pods", "app=x").connected.value(), 1);
 }
 
 TEST_F(WatchMachineTest, FollowsChangesAndBookmarks) {
@@ -504,8 +526,8 @@ TEST_F(WatchMachineTest, RelistsWhenThereIsRoomForARefusedObject) {
   ObjectStore store{kPods};
   WatchMachineOptions options;
   options.watch_list = false;
-  WatchMachine machine(kPods, {}, std::make_unique<StoreSink<ObjectView>>(store, annotations_, 2000), options,
-                       {reader_, clock_, random_, metrics_, Logger()});
+  WatchMachine machine(kPods, {"", "app=x", ""}, std::make_unique<StoreSink<ObjectView>>(store, annotations_, 2000),
+                       options, {reader_, clock_, random_, metrics_, Logger()});
   const auto settle_at = [&](Duration later) {
     clock_.advance(later);
     for (int i = 0; i < 10; ++i) (void)machine.step(clock_.now(), Duration::zero(), {});

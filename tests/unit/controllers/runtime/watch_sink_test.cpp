@@ -15,9 +15,10 @@ using ::testing::IsEmpty;
 
 constexpr std::size_t kBytes = 4000;
 
-std::string object(const std::string& namespace_name, const std::string& name, std::size_t size) {
+std::string object(const std::string& namespace_name, const std::string& name, std::size_t size, int version = 1) {
   const std::string head =
-      fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}")", name, namespace_name, name);
+      fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{}")", name,
+                  namespace_name, name, version);
   return fmt::format(R"({}}},"data":"{}"}})", head, std::string(size - head.size() - 12, 'x'));
 }
 
@@ -53,6 +54,16 @@ TEST_F(Sink, RefusesObjectsThatTheirNamespaceHasNoRoomFor) {
             "it has 500 bytes, and of the widgets.example.com of namespace a the operator reads at most 4000 bytes "
             "together; delete some, or use another namespace");
   EXPECT_TRUE(sink_.put(object("b", "2", 1000)).ok());
+}
+
+TEST_F(Sink, AStagedObjectIsNewerThanTheStoredOne) {
+  list({object("a", "1", 1000)});
+  sink_.begin();
+  ASSERT_TRUE(sink_.stage(object("a", "1", 1200, 2)).ok());
+  ASSERT_FALSE(sink_.stage(object("a", "1", 9000, 3)).ok());
+  sink_.stage_known({"a", "1"});
+  sink_.commit(2);
+  EXPECT_EQ(store_.get({"a", "1"})->text.size(), 1200);
 }
 
 std::string stateful_set(const std::string& name, std::size_t bytes) {
