@@ -41,8 +41,9 @@ constexpr std::array kStatusFields{
 constexpr Message kStatus{"Status", kStatusFields};
 
 constexpr std::size_t kLengthBytes = 4;
-/// Bytes of the JSON of a list, as http::TransportOptions::max_response. JSON can take six times the bytes.
-constexpr std::size_t kMaxListJson = 64U << 20U;
+/// Bytes of the JSON of a list. No object is as long: etcd stores at most 1.5 MiB of one, and JSON takes at most six
+/// times the bytes.
+constexpr std::size_t kMaxListJson = 16U << 20U;
 
 /// Errors name the object.
 Result<std::string> json_of(std::string_view object, const Message& type) {

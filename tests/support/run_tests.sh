@@ -39,7 +39,8 @@ failures() { # "  case: message" of each failed case of a GoogleTest result
   awk -F '"' '$2 == "name" { name = $4 }
               $2 == "classname" { name = $4 "." name }
               $2 == "failure" { message = $0; sub(/^ *"failure": "/, "", message); sub(/",?$/, "", message)
-                                gsub(/\\n/, " ", message); print "  " name ": " substr(message, 1, 600) }' "$1"
+                                gsub(/\\n/, " ", message); gsub(/\\/, "", message); gsub(/\\/, "", name)
+                                print "  " name ": " substr(message, 1, 600) }' "$1"
 }
 passed=0
 failed=0
