@@ -77,11 +77,14 @@ class Sandbox:
         self.name = pod["metadata"]["name"]
         self.pod = pod
         self.reported = False  # Its end.
+        self.restarts = pod["spec"].get("restartPolicy", "Always") == "Always"
         self.dir = os.path.join(workdir, self.name)
         os.makedirs(self.dir)
         address = pod["status"]["podIP"]
         self._write("hostname", pod["spec"].get("hostname", self.name))
         self._write("hosts", hosts)
+        if self.restarts:
+            self._write("restart-always", "")
         for kind, containers in (("init", "initContainers"), ("container", "containers")):
             for index, container in enumerate(pod["spec"].get(containers, [])):
                 self._write(f"{kind}-{index}.sh", script_of(pod, container, path, extra_env))
@@ -176,9 +179,9 @@ class PodRunner(threading.Thread):
                                           self.extra_env)
 
     def report_end(self, sandbox):
-        """The kubelet of the control plane ends the pod of a Job as its containers have ended."""
+        """The kubelet of the control plane ends the pod as its containers have ended, unless they are restarted."""
         status = sandbox.process.poll()
-        if status is None or sandbox.reported or sandbox.pod["metadata"]["ownerReferences"][0]["kind"] != "Job":
+        if status is None or sandbox.reported or sandbox.restarts:
             return
         sandbox.reported = True
         end = ["sim.tpuslice.dev/complete-after=1ms"] if status == 0 else [

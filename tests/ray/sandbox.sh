@@ -42,5 +42,11 @@ for script in "$dir"/init-*.sh; do
   [ -e "$script" ] || continue
   bash "$script"
 done
-for script in "$dir"/container-*.sh; do bash "$script" & done
+# With the restart policy Always, a container whose process ends is started again.
+run_container() {
+  local status
+  while status=0; bash "$1" || status=$?; [ -e "$dir/restart-always" ]; do sleep 1; done
+  return "$status"
+}
+for script in "$dir"/container-*.sh; do run_container "$script" & done
 wait -n
