@@ -82,7 +82,7 @@ class StoreSink final : public WatchSink {
     if (const auto staged = staged_.find(key); staged != staged_.end()) staged_.erase(staged);
   }
   void stage_known(const ObjectKey& key) override {
-    if (staged_.find(key) != staged_.end()) return;
+    // A version that is staged already is newer, and stays.
     if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
   void commit(std::uint64_t revision) override {

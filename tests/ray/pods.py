@@ -186,7 +186,11 @@ class PodRunner(threading.Thread):
         sandbox.reported = True
         end = ["sim.tpuslice.dev/complete-after=1ms"] if status == 0 else [
             f"sim.tpuslice.dev/exit-code={status}", "sim.tpuslice.dev/fail-after=1ms"]
-        self.kubectl("annotate", "pod", sandbox.name, *end)
+        try:
+            self.kubectl("annotate", "pod", sandbox.name, *end)
+        except subprocess.CalledProcessError as error:
+            if "NotFound" not in error.stderr:  # Deleted meanwhile.
+                raise
 
     def sandbox_of(self, name_part):
         return next(box for box in self.sandboxes.values() if name_part in box.name)
