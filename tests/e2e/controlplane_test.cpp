@@ -237,7 +237,8 @@ std::vector<View> read_views(client::Client& client, const ResourceType& type, c
 TEST_F(ControlPlaneTest, PodsAndNodesAreTheSameInProtobufAndJson) {
   create({"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false},
          {{"metadata", {{"name", "patient"}}}, {"value", 7}, {"preemptionPolicy", "Never"}});
-  create(kPods, pod_with_every_field());
+  // The API server reads PriorityClasses from a cache.
+  ASSERT_TRUE(eventually([] { return client().create(kPods, Object(pod_with_every_field())).ok(); }));
   const auto patched = client().update_status(kPods, {"default", "every-field"}, status_with_every_field(), {}, {});
   ASSERT_TRUE(patched.ok()) << patched.error().message();
 

@@ -39,6 +39,9 @@ class SecureMetrics : public ::testing::Test {
     const auto port = free_port();
     ASSERT_TRUE(port.ok());
     ASSERT_TRUE(register_webhook(plane_->client(), *port).ok());
+    // Before the operator starts: the API server reads bindings from a cache.
+    create_account("prometheus", "tpu-slice-metrics-reader");
+    create_account("tenant", "");
     auto started = OperatorProcess::start({.kubeconfig = *kubeconfig,
                                            .log = plane_->dir() + "/operator.log",
                                            .webhook_port = *port,
@@ -46,8 +49,6 @@ class SecureMetrics : public ::testing::Test {
     ASSERT_TRUE(started.ok()) << started.error().message();
     operator_ = std::move(*started);
     write_authority();
-    create_account("prometheus", "tpu-slice-metrics-reader");
-    create_account("tenant", "");
   }
   void TearDown() override {
     if (HasFailure() && plane_) plane_->keep_dir();
