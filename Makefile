@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +127,16 @@ bench-admission: deps ## Measure admission in the release build: the mutator alo
 	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null
 	@cmake --build --preset release -j $(JOBS) --target tpu-slice-admission-bench
 	@build/release/bin/tpu-slice-admission-bench $(ARGS)
+
+bench-healing: deps controlplane ## Measure how long a slice is not Ready after one of its pods has failed, beside KubeRay
+	@tests/upstream/operator/build.sh
+	@[ -f build/release/build.ninja ] || cmake --preset release -DTPUSLICE_TESTS=OFF
+	@cmake --build --preset release -j $(JOBS) --target tpu-slice-operator
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target tpu-slice-healing-bench
+	@built=$$(bash -c 'source tests/upstream/operator/versions.sh && echo "$$built"') && \
+	  build/dev/bin/tpu-slice-healing-bench --operator build/release/bin/tpu-slice-operator --kuberay "$$built/kuberay-operator" \
+	  --kuberay-crds "$$built/config/crd/bases" $(ARGS)
 
 bench-placement: deps ## Measure the plans of the slice controller in the release build
 	@cmake --preset release -DTPUSLICE_TESTS=OFF -DTPUSLICE_BENCH=ON >/dev/null

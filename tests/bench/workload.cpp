@@ -35,15 +35,6 @@ std::string sample_of(Kind kind) {
   return {};
 }
 
-/// v5p has slices of all sizes, with four chips per host.
-Result<std::string> topology_of(int hosts) {
-  static const std::map<int, std::string> kTopologies = {{1, "2x2x1"},  {2, "2x2x2"},  {4, "2x2x4"},   {8, "2x4x4"},
-                                                         {16, "4x4x4"}, {64, "4x8x8"}, {256, "8x8x16"}};
-  const auto found = kTopologies.find(hosts);
-  if (found == kTopologies.end()) return Error::invalid_argument("no topology for a v5p slice of {} hosts", hosts);
-  return found->second;
-}
-
 /// Without the service account of the sample, which does not exist in the namespaces of the benchmark.
 void set_topology(const std::string& topology, Json& pod_spec) {
   pod_spec.erase("serviceAccountName");
@@ -125,6 +116,14 @@ const ResourceType& type_of(Kind kind) {
 
 std::string Shape::name() const {
   return fmt::format("{} x ({} slice{} x {} hosts)", objects, slices, slices == 1 ? "" : "s", hosts);
+}
+
+Result<std::string> topology_of(int hosts) {
+  static const std::map<int, std::string> kTopologies = {{1, "2x2x1"},  {2, "2x2x2"},  {4, "2x2x4"},   {8, "2x4x4"},
+                                                         {16, "4x4x4"}, {64, "4x8x8"}, {256, "8x8x16"}};
+  const auto found = kTopologies.find(hosts);
+  if (found == kTopologies.end()) return Error::invalid_argument("no topology for a v5p slice of {} hosts", hosts);
+  return found->second;
 }
 
 Result<Json> read_sample(Kind kind) {

@@ -35,6 +35,9 @@ struct Shape {
   [[nodiscard]] std::string name() const;
 };
 
+/// Of a v5p slice: these exist in all sizes, with four chips per host. Errors: InvalidArgument if there is none.
+[[nodiscard]] Result<std::string> topology_of(int hosts);
+
 /// The object of deploy/samples. Errors: InvalidArgument.
 [[nodiscard]] Result<Json> read_sample(Kind kind);
 
