@@ -19,8 +19,8 @@ const std::string kPath = "/mutate-v1-pod?timeout=10s";
 
 using Connection = std::unique_ptr<http::BlockingConnection>;
 
-Result<Connection> connect(const ServerProcess& server, const std::string& authorities) {
-  ASSIGN_OR_RETURN(http::BaseUrl url, http::parse_base_url(fmt::format("https://127.0.0.1:{}", server.port())));
+Result<Connection> connect(std::uint16_t port, const std::string& authorities) {
+  ASSIGN_OR_RETURN(http::BaseUrl url, http::parse_base_url(fmt::format("https://127.0.0.1:{}", port)));
   return http::BlockingConnection::connect({std::move(url), authorities, {}, {}});
 }
 
@@ -59,13 +59,13 @@ class Results {
 };
 
 /// A closed loop on one connection.
-void run_closed_loop(http::BlockingConnection& connection, const std::vector<std::string>& bodies, std::size_t first,
-                     Instant until, Results& results) {
+void run_closed_loop(http::BlockingConnection& connection, const std::string& path,
+                     const std::vector<std::string>& bodies, std::size_t first, Instant until, Results& results) {
   const RealClock clock;
   std::vector<double> latencies;
   Instant now = clock.now();
   for (std::size_t i = first; now < until; ++i) {
-    const Status admitted = connection.post(kPath, bodies[i % bodies.size()]);
+    const Status admitted = connection.post(path, bodies[i % bodies.size()]);
     if (!admitted) return results.fail(admitted.error());
     const Instant before = std::exchange(now, clock.now());
     latencies.push_back(milliseconds(now - before));
@@ -121,7 +121,7 @@ class ConstantRateThread {
  private:
   Status admit(const std::string& body) {
     if (!connection_ || sent_ == options_.requests_per_connection) {
-      ASSIGN_OR_RETURN(connection_, connect(server_, trusted_.authorities()));
+      ASSIGN_OR_RETURN(connection_, connect(server_.port(), trusted_.authorities()));
       sent_ = 0;
       ++opened_;
     }
@@ -145,7 +145,7 @@ Status replace_certificate(ServerProcess& server, const CertificateDirectory& di
                            const testing::LoopbackIdentity& next, const std::string& body) {
   RETURN_IF_ERROR(directory.write(next.leaf));
   RETURN_IF_ERROR(server.reload_certificates());
-  auto probe = connect(server, next.authority);
+  auto probe = connect(server.port(), next.authority);
   if (!probe) return probe.error().within("the new certificate is not served");
   return (*probe)->post(kPath, body);
 }
@@ -166,27 +166,31 @@ Status rotate(ServerProcess& server, const CertificateDirectory& directory, Trus
 
 }  // namespace
 
-Result<HttpsFigures> measure_https(const ServerProcess& server, const std::string& authority,
-                                   const std::vector<std::string>& bodies, int connections, Duration time) {
+Endpoint endpoint_of(const ServerProcess& server, const std::string& authority) {
+  return {server.port(), server.pid(), kPath, authority};
+}
+
+Result<HttpsFigures> measure_https(const Endpoint& server, const std::vector<std::string>& bodies, int connections,
+                                   Duration time) {
   const RealClock clock;
   std::vector<Connection> open;
   for (int i = 0; i < connections; ++i) {
-    ASSIGN_OR_RETURN(Connection connection, connect(server, authority));
-    RETURN_IF_ERROR(connection->post(kPath, bodies.front()));
+    ASSIGN_OR_RETURN(Connection connection, connect(server.port, server.authority));
+    RETURN_IF_ERROR(connection->post(server.path, bodies.front()));
     open.push_back(std::move(connection));
   }
   Results results;
-  const double server_before = cpu_seconds_of_process(server.pid());
+  const double server_before = cpu_seconds_of_process(server.process);
   const double client_before = cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
   const Instant begin = clock.now();
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < open.size(); ++i) {
-      threads.emplace_back([&, i] { run_closed_loop(*open[i], bodies, i, begin + time, results); });
+      threads.emplace_back([&, i] { run_closed_loop(*open[i], server.path, bodies, i, begin + time, results); });
     }
   }
   const double took = std::chrono::duration<double>(clock.now() - begin).count();
-  const double server_cpu = cpu_seconds_of_process(server.pid()) - server_before;
+  const double server_cpu = cpu_seconds_of_process(server.process) - server_before;
   const double client_cpu = cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID) - client_before;
   if (results.first_failure()) return *results.first_failure();
   const auto count = static_cast<double>(results.latencies().size());

@@ -1,6 +1,8 @@
 // Admission over HTTPS: in a closed loop, and at a constant rate during certificate rotation.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +11,17 @@
 #include "tests/bench/admission/server_process.h"
 
 namespace tpuslice::bench {
+
+/// A webhook server on 127.0.0.1.
+struct Endpoint {
+  std::uint16_t port = 0;
+  pid_t process = 0;
+  std::string path;       ///< Of its mutating webhook.
+  std::string authority;  ///< PEM; signed its certificate.
+};
+
+/// Of a server that uses a certificate of `authority`.
+[[nodiscard]] Endpoint endpoint_of(const ServerProcess& server, const std::string& authority);
 
 struct HttpsFigures {
   int connections = 0;
@@ -21,9 +34,8 @@ struct HttpsFigures {
 
 /// Each connection is kept open and sends the next review after a reply.
 /// Errors: Unavailable, InvalidArgument; also for a single reply without status 200.
-[[nodiscard]] Result<HttpsFigures> measure_https(const ServerProcess& server, const std::string& authority,
-                                                 const std::vector<std::string>& bodies, int connections,
-                                                 Duration time);
+[[nodiscard]] Result<HttpsFigures> measure_https(const Endpoint& server, const std::vector<std::string>& bodies,
+                                                 int connections, Duration time);
 
 struct RotationOptions {
   int rate = 200;  ///< Admissions per second, independent of the replies.

@@ -20,8 +20,18 @@ constexpr std::array<TpuWebhookFigures, 3> kTpuWebhook = {{{1, 1028, 2.5}, {8, 1
 constexpr double kTpuWebhookMinCpu = 0.54;  ///< Seconds for 1,000 admissions.
 constexpr double kTpuWebhookMaxCpu = 0.81;
 
-/// Admissions per core, relative to the TPU webhook.
-std::string ratio(double cpu) { return fmt::format("{:.1f}-{:.1f}", kTpuWebhookMinCpu / cpu, kTpuWebhookMaxCpu / cpu); }
+/// Admissions per core, relative to the TPU webhook with so many connections, or as measured once.
+std::string ratio(double cpu, const std::vector<HttpsFigures>& tpu_webhook, int connections) {
+  for (const HttpsFigures& each : tpu_webhook) {
+    if (each.connections == connections) return fmt::format("{:.1f}", each.server_cpu / cpu);
+  }
+  return fmt::format("{:.1f}-{:.1f}", kTpuWebhookMinCpu / cpu, kTpuWebhookMaxCpu / cpu);
+}
+
+std::string row(const char* name, const HttpsFigures& of, const std::string& ratio) {
+  return fmt::format("| {} | {} | {:.0f} | {:.2f} | {:.2f} | {:.3f} | {:.3f} | {} |\n", name, of.connections, of.rate,
+                     of.p50, of.p99, of.server_cpu, of.client_cpu, ratio);
+}
 
 }  // namespace
 
@@ -35,16 +45,18 @@ std::string to_table(const AdmissionMeasurements& measurements) {
   if (measurements.mutator) {
     const MutatorFigures& alone = *measurements.mutator;
     out += fmt::format("| mutator alone, one thread | - | {:.0f} | | | {:.3f} | - | {} |\n", alone.rate, alone.cpu,
-                       ratio(alone.cpu));
+                       ratio(alone.cpu, measurements.tpu_webhook, 1));
   }
   for (const HttpsFigures& each : measurements.https) {
-    out += fmt::format("| HTTPS server | {} | {:.0f} | {:.2f} | {:.2f} | {:.3f} | {:.3f} | {} |\n", each.connections,
-                       each.rate, each.p50, each.p99, each.server_cpu, each.client_cpu, ratio(each.server_cpu));
+    out += row("HTTPS server", each, ratio(each.server_cpu, measurements.tpu_webhook, each.connections));
   }
-  for (const TpuWebhookFigures& each : kTpuWebhook) {
-    out +=
-        fmt::format("| TPU webhook, measured elsewhere on this class of machine | {} | {:.0f} | | {} | {}-{} | | 1 |\n",
-                    each.connections, each.rate, each.p99, kTpuWebhookMinCpu, kTpuWebhookMaxCpu);
+  for (const HttpsFigures& each : measurements.tpu_webhook) out += row("TPU webhook", each, "1");
+  if (measurements.tpu_webhook.empty()) {
+    for (const TpuWebhookFigures& each : kTpuWebhook) {
+      out += fmt::format(
+          "| TPU webhook, measured elsewhere on this class of machine | {} | {:.0f} | | {} | {}-{} | | 1 |\n",
+          each.connections, each.rate, each.p99, kTpuWebhookMinCpu, kTpuWebhookMaxCpu);
+    }
   }
   if (measurements.rotation) {
     const RotationFigures& rotation = *measurements.rotation;

@@ -14,6 +14,7 @@ struct AdmissionMeasurements {
   std::size_t review_bytes = 0;
   std::optional<MutatorFigures> mutator;
   std::vector<HttpsFigures> https;
+  std::vector<HttpsFigures> tpu_webhook;  ///< Likewise, in the same run; empty if it does not run.
   std::optional<RotationFigures> rotation;
   double others = 0;  ///< Share of the machine that other programs used.
 };
