@@ -149,7 +149,9 @@ Result<Healed> HealingBench::heal(int round) {
   pause_for(kPause);
   std::vector<ReadyPod> before = watch_->ready_pods();
   std::erase_if(before, [](const ReadyPod& pod) { return pod.labels.at("ray.io/node-type") != "worker"; });
-  const ReadyPod& failed = before[static_cast<std::size_t>(round * shape_.hosts) % before.size()];
+  const auto workers = static_cast<std::size_t>(shape_.slices * shape_.hosts);
+  if (before.size() != workers) return Error::internal("{} workers are Ready, expected {}", before.size(), workers);
+  const ReadyPod& failed = before[static_cast<std::size_t>(round * shape_.hosts) % workers];
   const Json status = {{"phase", "Failed"}, {"reason", "Evicted"}, {"message", "by the benchmark"}};
   const Instant started = clock_.now();
   const auto patched = plane_->client().patch(kPods, {kNamespace, failed.name}, client::PatchType::kMerge,
