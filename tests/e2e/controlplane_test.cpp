@@ -238,7 +238,12 @@ TEST_F(ControlPlaneTest, PodsAndNodesAreTheSameInProtobufAndJson) {
   create({"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false},
          {{"metadata", {{"name", "patient"}}}, {"value", 7}, {"preemptionPolicy", "Never"}});
   // The API server reads PriorityClasses from a cache.
-  ASSERT_TRUE(eventually([] { return client().create(kPods, Object(pod_with_every_field())).ok(); }));
+  std::string refusal;
+  ASSERT_TRUE(eventually([&] {
+    const auto created = client().create(kPods, Object(pod_with_every_field()));
+    refusal = created ? "" : created.error().message();
+    return created.ok();
+  })) << refusal;
   const auto patched = client().update_status(kPods, {"default", "every-field"}, status_with_every_field(), {}, {});
   ASSERT_TRUE(patched.ok()) << patched.error().message();
 

@@ -17,6 +17,7 @@
 set -euo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$folder/../.." && pwd)
+source "$folder/processes.sh"
 die() { echo "beside.sh: $*" >&2; exit 2; }
 
 [ $# -eq 1 ] || [ $# -eq 3 ] || die "usage: beside.sh KIND [PROGRAM MANIFESTS]"
@@ -55,10 +56,9 @@ shape=$(awk -F'|' -v name="[$sample]" 'index($2, name) { print $6 }' "$root/depl
 read -r slices _ hosts _ <<<"$shape"
 
 work=$(mktemp -d -t "beside-$kind.XXXXXX")
-processes=() passed=0 failed=0 complete=no
+passed=0 failed=0 complete=no
 finish() {
-  for process in "${processes[@]}"; do kill "$process" 2>/dev/null || true; done
-  for process in "${processes[@]}"; do wait "$process" 2>/dev/null || true; done
+  stop_processes
   if [ "$complete-$failed-${KEEP:-}" = yes-0- ]; then rm -rf "$work"; else echo "logs: $work" >&2; fi
 }
 trap finish EXIT
@@ -87,13 +87,6 @@ problems_after() {
   echo "$last"
 }
 
-# free_port: of 127.0.0.1, outside of the ephemeral range.
-free_port() {
-  local port
-  while port=$((20000 + RANDOM % 10000)); (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
-  echo "$port"
-}
-
 # kube uses the administrator's kubeconfig; in_team the namespace of the sample.
 kube() { "$kubectl" --kubeconfig="$work/admin.kubeconfig" "$@"; }
 in_team() { kube --namespace=team "$@"; }
@@ -119,11 +112,7 @@ redirect_webhooks() {
 
 # wait_ready PROCESS PORT LOG: until /readyz is ok.
 wait_ready() {
-  local until=$((SECONDS + 120))
-  until curl -sf -o "$work/readyz" "http://127.0.0.1:$2/readyz"; do
-    kill -0 "$1" 2>/dev/null && [ "$SECONDS" -lt "$until" ] || { tail -n 5 "$3" >&2; die "$3: not ready"; }
-    sleep 1
-  done
+  wait_until "$1" "$3" curl -sf "http://127.0.0.1:$2/readyz" || die "$3: not ready"
 }
 
 start_controlplane() {
@@ -149,13 +138,7 @@ YAML
     --apiserver-flag="--audit-policy-file=$work/audit.yaml" --apiserver-flag="--audit-log-path=$work/audit.log" \
     >"$work/controlplane.log" 2>&1 &
   processes+=($!)
-  until grep -q '^ready:' "$work/controlplane.log"; do
-    if ! kill -0 "${processes[0]}" 2>/dev/null; then
-      cat "$work/controlplane.log" >&2
-      die "the control plane does not start"
-    fi
-    sleep 1
-  done
+  wait_until $! "$work/controlplane.log" grep -q '^ready:' "$work/controlplane.log" || die "the control plane does not start"
   sed 's/; export.*//' "$work/controlplane.log"
   [ -z "${WHOLE:-}" ] || return 0
   mapfile -t nodes < <(kube get nodes -o name | grep -- '-a-1$')

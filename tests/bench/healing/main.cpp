@@ -46,8 +46,7 @@ Status measure_turn(const CommandLine& line, Healer healer, Figures& out) {
 std::string to_table(const CommandLine& line, const Measurements& measurements) {
   std::string out = fmt::format(
       "\n| one pod of a slice of {} hosts fails; replaced by | failures | pods replaced | all pods Ready after, ms | "
-      "of by "
-      "hand |\n|---|---|---|---|---|\n",
+      "of by hand |\n|---|---|---|---|---|\n",
       line.bench.hosts);
   const double floor = median(measurements.at(Healer::kByHand).milliseconds);
   for (const auto& [healer, figures] : measurements) {

@@ -30,7 +30,7 @@ class ReadyWatch {
                                                    const std::string& resource_version);
 
   /// Waits until the namespace has exactly `count` pods, all of them Ready and none terminating, without the pod with
-  /// the uid `gone`. Returns when the event that made it so arrived.
+  /// the uid `gone`. Returns when the last event before its return arrived.
   /// Errors: Timeout with the progress; Unavailable if the watch ended.
   Result<Instant> wait_ready(std::size_t count, const std::string& gone, Duration limit) const
       TPUSLICE_EXCLUDES(mutex_);
