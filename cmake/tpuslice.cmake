@@ -19,7 +19,8 @@ endif()
 # target; what two files share belongs in a header. Release compiles each file alone, so every file includes what it uses.
 set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "" FORCE)
 set(CMAKE_EXE_LINKER_FLAGS_DEV "" CACHE STRING "" FORCE)
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "" FORCE)
+# Line tables, so that the stacks of a crash can be read; the image has them in a file of its own.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG -g1" CACHE STRING "" FORCE)
 set(TPUSLICE_HARDENING
     -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong
     -fstack-clash-protection -fcf-protection)

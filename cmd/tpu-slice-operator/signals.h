@@ -1,4 +1,4 @@
-// StopOnSignal: turns SIGTERM and SIGINT into a stop request.
+// StopOnSignal: turns SIGTERM and SIGINT into a stop request, and SIGUSR1 into the stacks of all threads.
 #pragma once
 
 #include <stop_token>
@@ -7,6 +7,7 @@
 namespace tpuslice {
 
 /// Create it before any other thread: it blocks the signals, which threads inherit. A second signal ends the process.
+/// SIGUSR1 writes the stacks of all threads to standard error.
 class StopOnSignal {
  public:
   StopOnSignal();

@@ -139,6 +139,7 @@ labels=$(jq -cSn --arg version "$version" --arg revision "$REVISION" --arg creat
 } + (if $source == "" then {} else {"org.opencontainers.image.source": $source} end)')
 
 "$here/rootfs.sh" "$binary" "$work/root"
+objcopy --only-keep-debug --compress-debug-sections "$binary" "$work/$name.debug"
 image=$(add_image)
 sbom=$(add_sbom "$image")
 named=$(jq -cS --arg architecture "$architecture" --arg version "$version" '. + {
@@ -155,9 +156,9 @@ write_archive "$named"
 
 mkdir -p "$out"
 rm -rf "${out:?}/layout"
-mv "$layout" "$work/$name.tar" "$work/$name.spdx.json" "$out/"
+mv "$layout" "$work/$name.tar" "$work/$name.spdx.json" "$work/$name.debug" "$out/"
 digest=$(jq -r .digest <<<"$image")
 bytes=$(jq -r '.config.size + .layers[0].size' "$out/layout/blobs/sha256/${digest#sha256:}")
-printf 'layout:  %s\narchive: %s\nsbom:    %s\n' "$out/layout" "$out/$name.tar" "$out/$name.spdx.json"
+printf 'layout:  %s\narchive: %s\nsbom:    %s\ndebug:   %s\n' "$out/layout" "$out/$name.tar" "$out/$name.spdx.json" "$out/$name.debug"
 awk -v bytes="$bytes" 'BEGIN { printf "size:    %.1f MiB compressed\n", bytes / 1048576 }'
 printf 'digest:  %s\n' "$digest"

@@ -108,6 +108,10 @@ test_files() {
   expect "user 65532 has a name" '^nonroot:x:65532:65532:' cat "$root/etc/passwd"
   expect "there are CA certificates" '^[1-9][0-9]+$' grep -c 'BEGIN CERTIFICATE' "$root/etc/ssl/certs/ca-certificates.crt"
   expect "the operator is stripped" '^0$' bash -c "readelf -S '$root/usr/local/bin/tpu-slice-operator' | grep -c symtab"
+  equal "the debug file has the build id of the operator" "$(readelf -n "$root/usr/local/bin/tpu-slice-operator" | grep 'Build ID')" \
+    "$(readelf -n "$image"/*.debug | grep 'Build ID')"
+  expect "the debug file knows the lines of a function" '\.cpp:[0-9]+' addr2line -e "$(echo "$image"/*.debug)" \
+    "0x$(nm "$operator_binary" | awk '$3 == "main" { print $1 }')"
   expect "the operator has a build id" 'Build ID: [0-9a-f]{16}' readelf -n "$root/usr/local/bin/tpu-slice-operator"
 }
 

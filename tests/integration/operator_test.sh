@@ -47,10 +47,24 @@ expect "no service is duplicated" '^2$' bash -c 'kubectl get services -l ray.io/
 eventually "healthz answers ok" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/healthz"
 eventually "readyz answers ok" '^ok$' curl -s "http://127.0.0.1:$(port_of health)/readyz"
 eventually "metrics count requests" 'rest_client_requests_total\{.*code="20' curl -s "http://127.0.0.1:$(port_of metrics)/metrics"
+kill -USR1 "$last"
+eventually "a signal prints the stacks of a running operator" '^thread [0-9]+ "tpu-slice-opera":$' cat "$workdir/operator"
+expect "metrics name the build" "tpuslice_build_info\{build_id=\"[0-9a-f]{16,}\",version=\"$("$operator" --version)\"\} 1" \
+  curl -s "http://127.0.0.1:$(port_of metrics)/metrics"
 begun=$(date +%s%N)
 kill -TERM "$last"
 wait "$last" || fail "the operator did not exit with 0: $(tail -n 3 "$workdir/operator")"
 echo "ok: stopped in $((($(date +%s%N) - begun) / 1000000)) ms"
+
+start_operator
+eventually "it runs again" 'controller started' cat "$workdir/operator"
+kill -SEGV "$last"
+code=0
+wait "$last" 2>/dev/null || code=$?
+[ "$code" = 139 ] || fail "a crash exits with $code, not with 139 (SIGSEGV)"
+expect "a crash prints the signal" '^fatal: SIGSEGV at address 0x' cat "$workdir/operator"
+expect "a crash prints the build id" "^build id [0-9a-f]{16,}$" cat "$workdir/operator"
+expect "a crash prints the stacks of many threads" '^[1-9][0-9]$' grep -c '^thread [0-9]* "' "$workdir/operator"
 
 start_operator --leader-elect --leader-election-namespace=default
 first=$last

@@ -21,6 +21,7 @@ const std::vector<std::pair<std::string, std::string>>& commands_without_test() 
   static const std::vector<std::pair<std::string, std::string>> kCommands = {
       {"make test", kAllTests},
       {"make image", kRelease},
+      {"addr2line -C -f -i -e build/image/tpu-slice-operator-0.1.0-amd64.debug 0x21f3c4", kRelease},
       {"archive=build/image/tpu-slice-operator-0.1.0-amd64.tar", kEngine},
       {"docker load -i $archive", kEngine},
       {"kind load image-archive $archive", kEngine},

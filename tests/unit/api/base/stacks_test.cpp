@@ -1,0 +1,100 @@
+#include "api/base/stacks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <latch>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "api/base/check.h"
+
+namespace tpuslice {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::KilledBySignal;
+
+/// A thread with a name that waits until it is destroyed.
+class Waiting {
+ public:
+  explicit Waiting(const std::string& name)
+      : thread_([this, name] {
+          name_thread(name);
+          started_.count_down();
+          end_.wait();
+        }) {
+    started_.wait();
+  }
+  ~Waiting() { end_.count_down(); }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  std::latch started_{1};
+  std::latch end_{1};
+  std::jthread thread_;
+};
+
+TEST(Stacks, OfEachThreadWithItsName) {
+  const Waiting first("first");
+  const Waiting second("second of several");
+  const std::string stacks = stacks_of_all_threads();
+  EXPECT_THAT(stacks, ContainsRegex("thread [0-9]+ \"first\":\n.*\\(.*\\) ?\\[0x[0-9a-f]+\\]"));
+  EXPECT_THAT(stacks, ContainsRegex("thread [0-9]+ \"second of sever\":\n"));
+}
+
+TEST(Stacks, BeginWithTheBuildId) {
+  ASSERT_THAT(std::string(build_id()), ContainsRegex("^[0-9a-f]{16,}$"));
+  EXPECT_THAT(stacks_of_all_threads(), HasSubstr("build id " + std::string(build_id()) + "\n"));
+}
+
+TEST(Stacks, AreWrittenAgainAndAgain) {
+  const Waiting waiting("waiting");
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(stacks_of_all_threads(), HasSubstr("\"waiting\"")) << i;
+}
+
+using CrashDeathTest = ::testing::Test;
+
+// The stack of the thread that crashed is the first.
+constexpr const char* kStackOfAnother = "build id [0-9a-f]*\n(.|\n)*thread [0-9]+ \"bystander\":\n";
+
+TEST(CrashDeathTest, OfASignalReportsAllStacksAndEndsByTheSignal) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        report_crashes();
+        const Waiting bystander("bystander");
+        raise(SIGSEGV);
+      },
+      KilledBySignal(SIGSEGV), ContainsRegex(std::string("fatal: SIGSEGV at address 0x(.|\n)*") + kStackOfAnother));
+}
+
+TEST(CrashDeathTest, OfAFailedCheckReportsAllStacks) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        report_crashes();
+        const Waiting bystander("bystander");
+        TPUSLICE_CHECK_MSG(false, "two leaders");
+      },
+      KilledBySignal(SIGABRT),
+      ContainsRegex(std::string("two leaders\n(.|\n)*fatal: SIGABRT(.|\n)*") + kStackOfAnother));
+}
+
+TEST(CrashDeathTest, OfAnExceptionInAThreadReportsWhatWasThrown) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        report_crashes();
+        std::jthread([] { throw std::runtime_error("pod has no name"); }).join();
+      },
+      KilledBySignal(SIGABRT), ContainsRegex("fatal: an exception was not caught: pod has no name\n(.|\n)*SIGABRT"));
+}
+
+}  // namespace
+}  // namespace tpuslice
