@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <random>
 
+#include "api/base/stacks.h"
 #include "api/client/config.h"
 #include "api/client/credentials.h"
 #include "api/client/metered_transport.h"
@@ -46,14 +47,18 @@ struct Connection {
   std::unique_ptr<http::Transport> review_transport;
 };
 
-Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
+Result<Connection> connect(const OperatorOptions& options, const Clock& clock, Metrics& metrics) {
   Connection connection;
   ASSIGN_OR_RETURN(connection.config, client::find_config(options.kubeconfig, options.context));
   ASSIGN_OR_RETURN(http::TransportOptions transport, client::transport_options(connection.config, clock));
   transport.max_parallel = options.kube_api_max_in_flight;
   transport.max_response = kMaxResponse;
+  transport.metrics = &metrics;
+  transport.client_name = "controllers";
   ASSIGN_OR_RETURN(connection.transport, http::make_network_transport(transport));
+  transport.client_name = "election";
   ASSIGN_OR_RETURN(connection.election_transport, http::make_network_transport(transport));
+  transport.client_name = "reviews";
   transport.max_parallel = kReviewsInFlight;
   ASSIGN_OR_RETURN(connection.review_transport, http::make_network_transport(transport));
   return connection;
@@ -62,16 +67,17 @@ Result<Connection> connect(const OperatorOptions& options, const Clock& clock) {
 Status run(const OperatorOptions& options, StopOnSignal& signals) {
   const RealClock clock;
   ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
-  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
+  Metrics metrics;
+  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock, metrics));
   const client::ClientConfig& config = connection.config;
 
-  Metrics metrics;
   client::MeteredTransport metered(*connection.transport, metrics, clock, config.server);
+  client::MeteredTransport metered_election(*connection.election_transport, metrics, clock, config.server);
   client::MeteredTransport metered_reviews(*connection.review_transport, metrics, clock, config.server);
   ASSIGN_OR_RETURN(
       const auto program,
       Operator::start(options, {.api = metered,
-                                .election_api = *connection.election_transport,
+                                .election_api = metered_election,
                                 .clock = clock,
                                 .metrics = metrics,
                                 .log = log,
@@ -90,8 +96,8 @@ Result<bool> drain_cluster(const CommandLine& command_line, StopOnSignal& signal
   const OperatorOptions& options = command_line.options;
   const RealClock clock;
   ASSIGN_OR_RETURN(const Logger log, make_logger(options, clock));
-  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock));
   Metrics metrics;
+  ASSIGN_OR_RETURN(const Connection connection, connect(options, clock, metrics));
   client::MeteredTransport metered(*connection.transport, metrics, clock, connection.config.server);
   ASSIGN_OR_RETURN(const drain::Report report, drain::run_drain(options, command_line.dry_run,
                                                                 {.api = metered,
@@ -115,6 +121,7 @@ int drain_with_result(const CommandLine& command_line, StopOnSignal& signals) {
 }
 
 int main_with_result(int argc, const char* const* argv) {
+  report_crashes();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) {
     fmt::print(stderr, "tpu-slice-operator: {}\n", command_line.error().message());

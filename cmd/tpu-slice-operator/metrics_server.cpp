@@ -1,6 +1,9 @@
 #include "cmd/tpu-slice-operator/metrics_server.h"
 
+#include <ranges>
 #include <utility>
+
+#include <fmt/ranges.h>
 
 #include "api/base/pause.h"
 #include "cmd/tpu-slice-operator/options.h"
@@ -40,7 +43,8 @@ MetricsServer::MetricsServer(const MetricsServerOptions& options, client::Writer
                              Metrics& metrics, const Logger& log)
     : metrics_(metrics),
       log_(log.with({{"component", "metrics"}})),
-      shares_certificate_(options.secure && options.shares_certificate && options.certificate_directory.empty()) {
+      shares_certificate_(options.secure && options.shares_certificate && options.certificate_directory.empty()),
+      pages_(options.secure ? options.pages : decltype(options.pages)()) {
   if (!options.secure) return;
   authorizer_.emplace(options.authorizer, reviews, clock, log_);
   certificates_ = options.certificate_directory.empty()
@@ -79,15 +83,26 @@ Status MetricsServer::listen(const MetricsServerOptions& options) {
 }
 
 http::Reply MetricsServer::answer(const http::Request& request, const http::Peer& peer) {
-  if (request.target.substr(0, request.target.find('?')) != "/metrics") return plain_text(404, "path is /metrics");
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  const auto page = pages_.find(path);
+  if (path != "/metrics" && page == pages_.end()) return not_found();
   if (request.method != "GET") return plain_text(405, "method is GET");
   if (authorizer_) {
     const auto decision = authorizer_->authorize(request, peer);
     if (decision.status != 200) return plain_text(decision.status, decision.message);
   }
   http::Reply reply;
-  reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
+  if (page != pages_.end()) {
+    reply.response = page->second(request);
+  } else {
+    reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
+  }
   return reply;
+}
+
+http::Reply MetricsServer::not_found() const {
+  if (pages_.empty()) return plain_text(404, "path is /metrics");
+  return plain_text(404, fmt::format("paths are /metrics, {}", fmt::join(std::views::keys(pages_), ", ")));
 }
 
 void MetricsServer::set_certificate(const http::Identity& identity) {

@@ -1,7 +1,9 @@
-// MetricsServer: /metrics by HTTPS for authorized clients, or by HTTP for all.
+// MetricsServer: /metrics and debug pages by HTTPS for authorized clients, or /metrics by HTTP for all.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -25,6 +27,9 @@ struct MetricsServerOptions {
   std::string service;                  ///< The self-signed certificate is for the names of this Service.
   std::string namespace_name;           ///< Of the Service.
   runtime::RequestAuthorizerOptions authorizer;
+  /// Further pages by path, each for clients whose user may get that path. None without `secure`: they name workloads.
+  /// Called on the server's threads.
+  std::map<std::string, std::function<http::Response(const http::Request&)>, std::less<>> pages = {};
 };
 
 /// Options of a server whose requests have no bodies: metrics, health probes.
@@ -62,10 +67,12 @@ class MetricsServer {
                 const Logger& log);
   Status listen(const MetricsServerOptions& options);
   [[nodiscard]] http::Reply answer(const http::Request& request, const http::Peer& peer);
+  [[nodiscard]] http::Reply not_found() const;
 
   Metrics& metrics_;
   const Logger log_;
   const bool shares_certificate_;
+  const decltype(MetricsServerOptions::pages) pages_;
   std::optional<runtime::RequestAuthorizer> authorizer_;      ///< Without: HTTP.
   std::unique_ptr<webhook::CertificateSource> certificates_;  ///< Null with HTTP.
   http::Identity identity_;                                   ///< That is served.

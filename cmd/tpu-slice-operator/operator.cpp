@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "api/base/pause.h"
+#include "api/base/stacks.h"
 #include "api/base/strings.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
@@ -82,6 +83,21 @@ http::Reply text_reply(int status, std::string body) {
   return reply;
 }
 
+/// Pages of the metrics server that tell what the process does.
+decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager) {
+  const auto reply = [](int status, const char* type, std::string body) {
+    return http::Response{status, {{"Content-Type", type}}, std::move(body)};
+  };
+  return {{"/debug/keys",
+           [&manager, reply](const http::Request& request) {
+             const auto query = runtime::parse_key_query(request.target);
+             if (!query) return reply(400, "text/plain; charset=utf-8", query.error().message() + "\n");
+             return reply(200, "application/json", runtime::to_json(manager.report(*query)));
+           }},
+          {"/debug/threads",
+           [reply](const http::Request&) { return reply(200, "text/plain; charset=utf-8", stacks_of_all_threads()); }}};
+}
+
 std::string_view path_of(const http::Request& request) {
   return std::string_view(request.target).substr(0, request.target.find('?'));
 }
@@ -102,6 +118,10 @@ Operator::Operator(const OperatorOptions& options, OperatorDependencies dependen
 Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options, OperatorDependencies dependencies) {
   std::unique_ptr<Operator> result(new Operator(options, std::move(dependencies)));
   options.feature_gates.report(result->dependencies_.metrics);
+  result->dependencies_.metrics
+      .gauge("tpuslice_build_info", "1, with the version of the operator and the build id of its program.",
+             {{"version", TPUSLICE_VERSION}, {"build_id", std::string(build_id())}})
+      .set(1);
   if (options.enables("raycluster")) {
     raycluster::Options ray = options.raycluster;
     ray.cluster_domain = options.cluster_domain;
@@ -190,6 +210,7 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.certificate_directory = options.metrics_cert_dir;
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
+  metrics.pages = debug_pages(manager_);
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);

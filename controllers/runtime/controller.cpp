@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "controllers/runtime/memory.h"
@@ -67,6 +68,29 @@ bool Controller::synced() const {
   return std::ranges::all_of(stores_, [](const AnyStore* store) { return store->synced(); });
 }
 
+std::vector<KeyReport> Controller::report(const KeyQuery& query) const {
+  // More than are returned, so that the namespace is found among others.
+  constexpr std::size_t kSearched = 10'000;
+  const auto matches = [&query](const ObjectKey& key) {
+    return (query.namespace_name.empty() || key.namespace_name == query.namespace_name) &&
+           (query.name.empty() || key.name == query.name);
+  };
+  std::set<ObjectKey> keys;
+  if (!query.name.empty()) keys.insert({query.namespace_name, query.name});
+  for (const auto& some : {queue_.first_keys(kSearched), recent_plans_.keys()}) {
+    for (const ObjectKey& key : some) {
+      if (matches(key) && keys.size() < query.limit) keys.insert(key);
+    }
+  }
+  std::vector<KeyReport> out;
+  for (const ObjectKey& key : keys) {
+    KeyReport each{name(), key, queue_.state_of(key), recent_plans_.of(key), ledger_.unseen(key)};
+    const bool known = each.queue.state != QueuedKey::State::kIdle || each.last_plan || each.unseen_writes > 0;
+    if (known) out.push_back(std::move(each));
+  }
+  return out;
+}
+
 bool Controller::step(Instant now, const std::stop_token& stop) {
   const std::optional<ObjectKey> key = queue_.pop(now);
   if (!key) return false;
@@ -97,12 +121,15 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   if (planned) limit_counts(key, now, *planned);
   if (!seen.status) set_counts_written(key, std::nullopt);
   if (!planned) {
+    recent_plans_.record(key, {clock_.wall(), {}, planned.error().message(), 0});
     failed(key, planned.error(), std::nullopt, log, stop);
   } else {
     const ExecutionReport report = executor_.apply(*planned, seen, stop);
     ledger_.record(key, report.writes, clock_.now());
     if (report.status_written && planned->status->counts_only) set_counts_written(key, now);
     if (workloads_ != nullptr && report.ok()) workloads_->set({name(), key}, planned->requests);
+    recent_plans_.record(
+        key, {clock_.wall(), planned->reason, report.ok() ? "" : report.error->message(), report.written()});
     measure(*planned, report);
     settle(key, *planned, report, log, stop);
   }

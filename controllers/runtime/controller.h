@@ -13,7 +13,9 @@
 #include "api/base/mutex.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/executor.h"
+#include "controllers/runtime/key_report.h"
 #include "controllers/runtime/metrics.h"
+#include "controllers/runtime/recent_plans.h"
 #include "controllers/runtime/reconcile_log.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/work_queue.h"
@@ -85,6 +87,8 @@ class Controller {
 
   /// Reconciles one key, if one is due. False if none was.
   bool step(Instant now, const std::stop_token& stop);
+  /// Of the key of the query, or of its namespace's keys that are in the queue or were planned lately.
+  [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;
   /// When step() will have a key.
   [[nodiscard]] Instant next_due() const { return queue_.next_due(); }
   /// One worker: processes keys until `stop`; `cancel` also stops the plan that is being executed.
@@ -121,6 +125,7 @@ class Controller {
   const Logger log_;
   WorkQueue queue_;
   WriteLedger ledger_;
+  RecentPlans recent_plans_;
   std::vector<const AnyStore*> stores_;                                 ///< Those that are not optional.
   WorkloadClient* workloads_ = nullptr;                                 ///< Null: plans have no requests.
   std::function<std::optional<Target>(const ObjectKey&)> find_target_;  ///< In the store of the reconciled kind.

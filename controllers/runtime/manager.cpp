@@ -272,6 +272,17 @@ std::vector<std::string> Manager::broken_watches() const {
   return out;
 }
 
+std::vector<KeyReport> Manager::report(const KeyQuery& query) const {
+  std::vector<KeyReport> out;
+  for (const auto& controller : controllers_) {
+    if (!query.controller.empty() && query.controller != controller->name()) continue;
+    for (KeyReport& each : controller->report(query)) {
+      if (out.size() < query.limit) out.push_back(std::move(each));
+    }
+  }
+  return out;
+}
+
 bool Manager::healthy() const { return !elector_ || elector_->healthy(clock_.now()); }
 
 bool Manager::leading() const { return !elector_ || elector_->leading(clock_.now()); }

@@ -104,6 +104,8 @@ class Manager {
   [[nodiscard]] bool ready() const;
   /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
   [[nodiscard]] std::vector<std::string> broken_watches() const;
+  /// What the controllers know of the keys of the query. Thread-safe.
+  [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;
   /// False for a leader that neither renewed its lease nor exited in time.
   [[nodiscard]] bool healthy() const;
   [[nodiscard]] bool leading() const;

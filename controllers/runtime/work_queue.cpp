@@ -144,6 +144,43 @@ std::size_t WorkQueue::size() const {
   return ready_.size();
 }
 
+QueuedKey WorkQueue::state_of(const ObjectKey& key) const {
+  const MutexLock lock(mutex_);
+  const Instant now = clock_.now();
+  QueuedKey out;
+  if (const auto running = processing_.find(key); running != processing_.end()) {
+    out.state = QueuedKey::State::kRunning;
+    out.time = now - running->second;
+  } else if (const auto queued = dirty_.find(key); queued != dirty_.end()) {
+    out.state = QueuedKey::State::kQueued;
+    out.time = now - queued->second;
+  } else if (const auto delayed = delayed_.find(key); delayed != delayed_.end()) {
+    out.state = QueuedKey::State::kScheduled;
+    out.time = delayed->second - now;
+  }
+  if (const auto retry = retries_.find(key); retry != retries_.end()) out.retries = retry->second.count;
+  return out;
+}
+
+std::vector<ObjectKey> WorkQueue::first_keys(std::size_t limit) const {
+  std::vector<ObjectKey> out;
+  const MutexLock lock(mutex_);
+  const auto add = [&](const ObjectKey& key) {
+    if (out.size() < limit) out.push_back(key);
+    return out.size() < limit;
+  };
+  for (const auto& [key, since] : processing_) {
+    if (!add(key)) return out;
+  }
+  for (const ObjectKey& key : ready_) {
+    if (!add(key)) return out;
+  }
+  for (const auto& [due, key] : schedule_) {
+    if (!add(key)) return out;
+  }
+  return out;
+}
+
 bool WorkQueue::add_locked(const ObjectKey& key, Instant now) {
   if (!dirty_.emplace(key, now).second) return false;
   metrics_.adds.increment();

@@ -9,10 +9,12 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/types/object.h"
+#include "controllers/runtime/key_report.h"
 #include "controllers/runtime/metrics.h"
 
 namespace tpuslice::runtime {
@@ -65,6 +67,10 @@ class WorkQueue {
   [[nodiscard]] Instant next_due() const TPUSLICE_EXCLUDES(mutex_);
   /// Keys ready to be popped.
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] QueuedKey state_of(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
+  /// Keys that are processed, then those that are queued, then those that are scheduled, the next first: at most
+  /// `limit`.
+  [[nodiscard]] std::vector<ObjectKey> first_keys(std::size_t limit) const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   struct Retry {

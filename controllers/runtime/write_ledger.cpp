@@ -57,6 +57,12 @@ bool WriteLedger::satisfied(const ObjectKey& owner, Instant now) {
   return false;
 }
 
+std::size_t WriteLedger::unseen(const ObjectKey& owner) const {
+  const MutexLock lock(mutex_);
+  const auto found = pending_.find(owner);
+  return found == pending_.end() ? 0 : found->second.size();
+}
+
 std::size_t WriteLedger::size() const {
   const MutexLock lock(mutex_);
   return pending_.size();

@@ -47,6 +47,8 @@ class WriteLedger {
   void record(const ObjectKey& owner, std::vector<Write> writes, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// True if the stores show every write of `owner`. Forgets the writes that they show.
   [[nodiscard]] bool satisfied(const ObjectKey& owner, Instant now) TPUSLICE_EXCLUDES(mutex_);
+  /// Number of writes of `owner` that the stores did not show when it was looked at last.
+  [[nodiscard]] std::size_t unseen(const ObjectKey& owner) const TPUSLICE_EXCLUDES(mutex_);
   /// Number of owners with unseen writes.
   [[nodiscard]] std::size_t size() const TPUSLICE_EXCLUDES(mutex_);
 

@@ -27,11 +27,20 @@ class NetworkTransport final : public Transport {
       : options_(std::move(options)),
         server_(std::move(server)),
         proxy_(std::move(proxy)),
-        parallel_(options_.max_parallel, clock_) {}
+        parallel_(options_.max_parallel, clock_) {
+    if (options_.metrics != nullptr) measure(*options_.metrics);
+  }
+  ~NetworkTransport() override {
+    if (options_.metrics != nullptr) options_.metrics->stop_updates(this);
+  }
+  NetworkTransport(const NetworkTransport&) = delete;
+  NetworkTransport& operator=(const NetworkTransport&) = delete;
 
   Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) override {
-    const Instant until = clock_.now() + std::min(deadline, kMaxWait);
+    const Instant begun = clock_.now();
+    const Instant until = begun + std::min(deadline, kMaxWait);
     const std::optional<Instant> entered = parallel_.enter(until, stop);
+    if (waits_ != nullptr) waits_->observe(std::chrono::duration<double>(entered.value_or(until) - begun).count());
     if (!entered) {
       if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", describe(request));
       return Error::of(ErrorCode::kTimeout, "{}: not sent in time: {} other requests in flight", describe(request),
@@ -54,6 +63,22 @@ class NetworkTransport final : public Transport {
   }
 
  private:
+  void measure(Metrics& metrics) {
+    const MetricLabels labels{{"client", options_.client_name}};
+    waits_ = &metrics.histogram("tpuslice_api_client_wait_seconds",
+                                "Time until a request to the API server was sent because of the limit of requests in "
+                                "flight.",
+                                latency_buckets(), labels);
+    Gauge& in_flight =
+        metrics.gauge("tpuslice_api_client_requests_in_flight", "Requests to the API server under way.", labels);
+    Gauge& limit = metrics.gauge("tpuslice_api_client_requests_in_flight_limit",
+                                 "Most requests under way; halved when the API server answers 429.", labels);
+    metrics.update_at_scrape(this, [this, &in_flight, &limit] {
+      in_flight.set(parallel_.busy());
+      limit.set(parallel_.limit());
+    });
+  }
+
   /// No exception leaves this folder.
   template <typename Call>
   static auto guarded(Call call) -> decltype(call()) {
@@ -179,6 +204,7 @@ class NetworkTransport final : public Transport {
   const std::optional<BaseUrl> proxy_;
   const RealClock clock_;
   ParallelLimit parallel_;
+  Histogram* waits_ = nullptr;  ///< Null without metrics.
   Mutex mutex_;
   std::shared_ptr<Pool> pool_ TPUSLICE_GUARDED_BY(mutex_);
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "api/base/metrics.h"
 #include "api/http/tls/identity.h"
 #include "api/http/transport.h"
 
@@ -31,6 +32,10 @@ struct TransportOptions {
 
   std::string user_agent = "tpu-slice-operator";
   int max_parallel = 16;  ///< Unary requests in flight, fewer after a 429; more wait within their deadline.
+  /// For the number of requests in flight, its limit and the time that requests waited for it, with the label
+  /// `client_name`; outlives the transport. Null: not measured.
+  Metrics* metrics = nullptr;
+  std::string client_name = {};
   std::size_t max_response = 64U << 20U;                  ///< Bytes of one unary body, decompressed.
   std::size_t stream_buffer = 1U << 20U;                  ///< Bytes of a stream that one read returns at most.
   bool gzip = true;                                       ///< Sends "Accept-Encoding: gzip".

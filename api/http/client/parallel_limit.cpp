@@ -42,4 +42,9 @@ int ParallelLimit::limit() const {
   return limit_;
 }
 
+int ParallelLimit::busy() const {
+  const MutexLock lock(mutex_);
+  return busy_;
+}
+
 }  // namespace tpuslice::http

@@ -20,6 +20,8 @@ class ParallelLimit {
   /// `status` is that of the answer, 0 without one.
   void leave(Instant entered, int status) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] int limit() const TPUSLICE_EXCLUDES(mutex_);
+  /// Number of requests under way.
+  [[nodiscard]] int busy() const TPUSLICE_EXCLUDES(mutex_);
 
  private:
   const Clock& clock_;

@@ -174,6 +174,14 @@ void ClusterPages::observe() {
       "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n monitoring create "
       "token prometheus-k8s)\" \\\n  https://tpu-slice-operator-metrics.tpu-slice-system.svc:8443/metrics";
   pages().expect(curl, "^tpuslice_slices_waiting");
+  const std::string keys =
+      "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n tpu-slice-system "
+      "create "
+      "token tpu-slice-debug)\" \\\n  'https://tpu-slice-operator-metrics.tpu-slice-system.svc:8443/debug/"
+      "keys?controller=raycluster&name=train'";
+  pages().before(keys,
+                 "kubectl auth can-i get /debug/keys --as=system:serviceaccount:tpu-slice-system:tpu-slice-debug");
+  pages().expect(keys, "\"name\": \"train\"");
   pages().expect("curl -s localhost:8081/readyz", "^ok");
   pages().expect("curl -s localhost:8081/readyz/watches", "^ok");
   pages().expect(
@@ -206,7 +214,7 @@ void ClusterPages::remove() {
   stop_operator();
   expect_run(
       fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
-                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader && "
+                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-debug-reader && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",
                   kTeam));

@@ -81,6 +81,29 @@ TEST_F(MetricsServerTest, OtherPathsAndMethodsCostNoReview) {
   EXPECT_EQ(reviews_.count(), 0U);
 }
 
+TEST_F(MetricsServerTest, ServesDebugPagesToUsersWhoMayGetTheirPath) {
+  MetricsServerOptions options;
+  options.pages["/debug/keys"] = [](const http::Request& request) {
+    return http::Response{200, {}, "keys of " + request.target};
+  };
+  start(options);
+  const auto response = get("good", "/debug/keys?namespace=default");
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->status, 200);
+  EXPECT_EQ(response->body, "keys of /debug/keys?namespace=default");
+  EXPECT_EQ(status("poor", "/debug/keys"), 403);
+  EXPECT_EQ(status("", "/debug/keys"), 401);
+  EXPECT_THAT(get("good", "/debug")->body, HasSubstr("paths are /metrics, /debug/keys"));
+}
+
+TEST_F(MetricsServerTest, ServesNoDebugPagesByHttp) {
+  MetricsServerOptions options;
+  options.secure = false;
+  options.pages["/debug/keys"] = [](const http::Request&) { return http::Response{200, {}, "keys"}; };
+  start(options);
+  EXPECT_EQ(get("", "/debug/keys", "", "http")->status, 404);
+}
+
 TEST_F(MetricsServerTest, AnswersUnavailableIfTheApiServerDoesNotReview) {
   reviews_.error = Error::unavailable("connection refused");
   start({});

@@ -225,6 +225,33 @@ TEST(Transport, LimitsRequestsInFlight) {
   EXPECT_LE(max_in_flight, 2);
 }
 
+TEST(Transport, MeasuresRequestsInFlightAndTheirLimit) {
+  Gate entered;
+  Gate release;
+  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "");
+  });
+  Metrics metrics;
+  TransportOptions options = transport_options(*server);
+  options.max_parallel = 3;
+  options.metrics = &metrics;
+  options.client_name = "controllers";
+  {
+    const auto transport = connect(options);
+    std::jthread first([&] { static_cast<void>(transport->call(get("/"), kGenerous, {})); });
+    ASSERT_TRUE(entered.wait());
+    EXPECT_THAT(metrics.scrape(),
+                ::testing::HasSubstr("tpuslice_api_client_requests_in_flight{client=\"controllers\"} 1\n"));
+    release.open();
+  }
+  EXPECT_THAT(metrics.scrape(),
+              ::testing::HasSubstr("tpuslice_api_client_requests_in_flight_limit{client=\"controllers\"} 3\n"));
+  EXPECT_THAT(metrics.scrape(),
+              ::testing::HasSubstr("tpuslice_api_client_wait_seconds_count{client=\"controllers\"} 1\n"));
+}
+
 TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   Gate entered;
   Gate release;
