@@ -422,6 +422,8 @@ TEST_F(ControllerTest, QueuesNothingBeforeItsFirstStep) {
 TEST_F(ControllerTest, ResyncPlansEveryObjectAgain) {
   show_widget({});
   settle();
+  show_all();
+  settle();
   const int before = reconciler_->plans;
   controller_->resync();
   settle();

@@ -308,7 +308,7 @@ TEST_F(WatchMachineTest, StreamsTheFirstListIfTheServerSupportsIt) {
   EXPECT_THAT(reader_.watches, SizeIs(1)) << "the stream continues as the watch";
 }
 
-TEST_F(WatchMachineTest, FallsBackToListPermanentlyWhenStreamingIsRefused) {
+TEST_F(WatchMachineTest, FallsBackToListWhenStreamingIsRefused) {
   for (const ErrorCode code : {ErrorCode::kInvalid, ErrorCode::kInvalidArgument, ErrorCode::kExpired}) {
     reader_.streams.clear();
     reader_.lists.clear();
