@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 /// The server falls back to plain JSON for what has no metadata-only form, such as a Status.
 constexpr std::string_view kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+constexpr std::string_view kMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 constexpr std::size_t kShownBody = 200;
 constexpr std::size_t kMaxMessage = 4096;
 
@@ -111,6 +112,12 @@ ErrorCode code_of(int status, std::string_view reason) {
   }
 }
 
+/// Of an answer without a Status, which comes from a proxy: one that does not accept our media types, for a moment or
+/// for good, says nothing about the object.
+ErrorCode code_of_foreign(int status) {
+  return status == 406 || status == 415 ? ErrorCode::kUnavailable : code_of(status, "");
+}
+
 bool has_cause(const Json& status, std::string_view reason) {
   const Json* causes = find_path(status, {"details", "causes"});
   if (causes == nullptr || !causes->is_array()) return false;
@@ -139,7 +146,10 @@ http::Request list_request(const ResourceType& type, const ListOptions& options)
     add(query, "resourceVersion", options.resource_version);
     add(query, "resourceVersionMatch", options.resource_version_match);
   }
-  return request("GET", type.path(options.namespace_name), query, accept_of(options.fields));
+  http::Request out = request("GET", type.path(options.namespace_name), query,
+                              options.metadata_only ? kMetadataList : accept_of(options.fields));
+  out.max_response = options.max_bytes;
+  return out;
 }
 
 http::Request watch_request(const ResourceType& type, const WatchOptions& options) {
@@ -239,7 +249,7 @@ Error error_from_response(const http::Response& response, std::string_view what)
     std::string shown = response.body.substr(0, kShownBody);
     std::replace_if(
         shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-    error = Error::of(code_of(response.status, ""), "{}: HTTP {}: {}", what, response.status, shown);
+    error = Error::of(code_of_foreign(response.status), "{}: HTTP {}: {}", what, response.status, shown);
   }
   const std::string* wait = http::find_header(response.headers, "Retry-After");
   if (wait != nullptr && !error.retry_after()) {

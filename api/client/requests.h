@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,6 +29,10 @@ struct ListOptions {
   std::string resource_version_match = {};  ///< "Exact" or "NotOlderThan"; empty: the server's default.
   /// The fields that the caller reads. The answer may then be protobuf, of which only these are kept. Null: JSON.
   const protobuf::Message* fields = nullptr;
+  /// Items are PartialObjectMetadata: apiVersion, kind and metadata. For objects that are too long to be read.
+  bool metadata_only = false;
+  std::size_t max_bytes = 0;  ///< A longer answer is an error, with the reason http::kResponseTooLong; 0: see
+                              ///< http::Request::max_response.
 };
 
 /// One page of a list. Items are JSON; apiVersion and kind are usually absent.

@@ -138,6 +138,7 @@ Result<std::optional<WatchEvent>> WatchStream::next(Duration wait, std::stop_tok
   std::optional<std::string> text = splitter_->next();
   if (!text) {
     ASSIGN_OR_RETURN(const std::string bytes, stream_->read(wait, stop));
+    received_ += bytes.size();
     RETURN_IF_ERROR(splitter_->feed(bytes));
     text = splitter_->next();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -77,9 +78,12 @@ class WatchStream {
   /// Errors: http::end_of_stream() when the server ended the watch as it should; Unavailable when the connection broke;
   /// Cancelled; Internal for a line that is not an event. After an error the watch is over.
   [[nodiscard]] Result<std::optional<WatchEvent>> next(Duration wait, std::stop_token stop);
+  /// Bytes received so far, those of incomplete events included.
+  [[nodiscard]] std::uint64_t received() const { return received_; }
 
  private:
   std::unique_ptr<http::Stream> stream_;
+  std::uint64_t received_ = 0;
   const protobuf::Message* fields_;  ///< Null: the stream is JSON.
   std::unique_ptr<WatchSplitter> splitter_;
 };

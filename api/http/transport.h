@@ -6,6 +6,7 @@
 // new token.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +33,7 @@ struct Request {
   /// Asked right before the request is written, each time. False: it is not sent, which is Cancelled. Empty: always
   /// true.
   std::function<bool()> may_send = {};
+  std::size_t max_response = 0;  ///< Bytes of the response if the transport's limit is higher; 0: that limit.
 };
 
 struct Response {
@@ -68,7 +70,7 @@ class Transport {
   /// Sends `request` and reads the whole response, whatever its status.
   ///
   /// Errors: Timeout, Cancelled (promptly after `stop`), Unavailable. After any of them the server may or may not have
-  /// acted. InvalidArgument with the reason kResponseTooLong if the response is longer than the transport's limit.
+  /// acted. InvalidArgument with the reason kResponseTooLong if the response is longer than a limit.
   [[nodiscard]] virtual Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) = 0;
 
   /// Sends `request` and returns once the response's headers are there. `deadline` bounds only that.

@@ -73,7 +73,7 @@ Result<std::string> print_template(const RawTemplate& raw) {
   ASSIGN_OR_RETURN(Json spec, parse_members(raw.spec));
   if (!metadata.empty()) printed["metadata"] = std::move(metadata);
   if (!spec.empty()) printed["spec"] = std::move(spec);
-  return printed.dump();
+  return printed.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void read_job_spec(Value value, JobView& job, RawTemplate& raw) {

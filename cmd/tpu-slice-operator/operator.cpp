@@ -247,11 +247,16 @@ http::Reply Operator::health(const http::Request& request) const {
 
 Status Operator::run(const std::stop_token& stop) {
   // The certificates are kept by a thread of their own: replicas that do not lead serve the webhook too.
+  const ExceptionBarrier barrier("certificates", dependencies_.metrics, dependencies_.clock, dependencies_.log);
   std::jthread certificates;
-  if (webhook_) certificates = std::jthread([this](const std::stop_token& end) { webhook_->run(end); });
+  if (webhook_) {
+    certificates =
+        std::jthread([&, this](const std::stop_token& end) { barrier.keep_running(end, [&] { webhook_->run(end); }); });
+  }
   std::jthread metrics_certificate;
   if (metrics_server_ && metrics_server_->keeps_certificate()) {
-    metrics_certificate = std::jthread([this](const std::stop_token& end) { metrics_server_->run(end); });
+    metrics_certificate = std::jthread(
+        [&, this](const std::stop_token& end) { barrier.keep_running(end, [&] { metrics_server_->run(end); }); });
   }
   std::optional<Instant> stop_requested_at;
   const std::stop_callback on_stop(stop, [&] {

@@ -40,6 +40,7 @@ Controller::Controller(std::unique_ptr<plan::Reconciler> reconciler, ControllerO
       log_(dependencies.log.with({{"controller", reconciler_->name()},
                                   {"controllerGroup", reconciler_->resource().group},
                                   {"controllerKind", reconciler_->resource().kind}})),
+      barrier_("controller", registry_, clock_, log_),
       queue_(named(options_.queue, reconciler_->name()), dependencies.clock, dependencies.metrics),
       ledger_(options_.write_expiry) {
   metrics_.max_concurrent.set(options_.workers);
@@ -61,7 +62,7 @@ std::vector<ObjectKey> Controller::owner_of(const ObjectKey& child,
 
 void Controller::sends_requests(WorkloadClient& client) {
   workloads_ = &client;
-  client.on_answer(name(), [this](const ObjectKey& key) { queue_.add(key); });
+  client.on_answer(name(), [this](const ObjectKey& key) { queue_.add(key); });  // Only to requests of plans.
 }
 
 bool Controller::synced() const {
@@ -91,19 +92,36 @@ std::vector<KeyReport> Controller::report(const KeyQuery& query) const {
   return out;
 }
 
+void Controller::start() {
+  if (!started_.exchange(true)) resync();
+}
+
+void Controller::resync() {
+  if (!started_) return;
+  for (const auto& add_all : add_all_) add_all();
+}
+
 bool Controller::step(Instant now, const std::stop_token& stop) {
+  start();
   const std::optional<ObjectKey> key = queue_.pop(now);
   if (!key) return false;
-  reconcile(*key, now, stop);
-  queue_.done(*key);
+  process(*key, now, stop);
   return true;
 }
 
 void Controller::run(const std::stop_token& stop, const std::stop_token& cancel) {
-  while (const std::optional<ObjectKey> key = queue_.wait_pop(stop)) {
-    reconcile(*key, clock_.now(), cancel);
-    queue_.done(*key);
+  start();
+  while (const std::optional<ObjectKey> key = queue_.wait_pop(stop)) process(*key, clock_.now(), cancel);
+}
+
+void Controller::process(const ObjectKey& key, Instant now, const std::stop_token& stop) {
+  metrics_.active_workers.add(1);
+  if (const Status done = barrier_.run([&] { reconcile(key, now, stop); }); !done) {
+    metrics_.panics.increment();
+    queue_.add_rate_limited(key);
   }
+  metrics_.active_workers.add(-1);
+  queue_.done(key);
 }
 
 void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_token& stop) {
@@ -111,7 +129,6 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
     queue_.add_after(key, options_.lag_poll);
     return;
   }
-  metrics_.active_workers.add(1);
   ReconcileLog log(log_, key);
   // Read before planning: preconditions then detect any later change.
   const Target seen = target(key);
@@ -134,7 +151,6 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
     settle(key, *planned, report, log, stop);
   }
   metrics_.time.observe(std::chrono::duration<double>(clock_.now() - now).count());
-  metrics_.active_workers.add(-1);
 }
 
 Result<plan::Plan> Controller::plan(const plan::ReconcileInput& input) const {
@@ -183,7 +199,6 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
     queue_.add_after(key, *plan.requeue_after);
   } else {
     metrics_.success.increment();
-    if (options_.resync > Duration::zero()) queue_.add_after(key, options_.resync);
   }
 }
 

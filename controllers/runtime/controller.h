@@ -1,6 +1,7 @@
 // Controller: runs one reconciler. Queue -> plan -> execute -> queue.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/base/exception_barrier.h"
 #include "api/base/log.h"
 #include "api/base/mutex.h"
 #include "controllers/plan/reconciler.h"
@@ -41,13 +43,15 @@ struct ControllerOptions {
   Duration terminal_retry = std::chrono::minutes(10);
   /// Shortest time until the requeue of a plan that failed: deadlines are met, while the back-off may be longer.
   Duration min_failed_requeue = std::chrono::seconds(10);
-  Duration resync = Duration::zero();  ///< Plan every object again this often; zero: never.
   /// Shortest time between two writes of a status of which only counts changed. The first is written at once.
   Duration counts_interval = std::chrono::seconds(1);
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
 /// watches() before the first step; then thread-safe. step() may run on several threads.
+///
+/// Nothing is queued before the first step, which adds the keys of all objects in the stores: a replica that does not
+/// lead has no queue that grows, and a new leader plans no object that is gone.
 ///
 /// A key is not planned before the stores show its last writes. After a failed plan, the key is planned again with the
 /// failure as an input: the status of that plan is written at once, the rest after a back-off.
@@ -93,8 +97,13 @@ class Controller {
   [[nodiscard]] Instant next_due() const { return queue_.next_due(); }
   /// One worker: processes keys until `stop`; `cancel` also stops the plan that is being executed.
   void run(const std::stop_token& stop, const std::stop_token& cancel);
+  /// Adds the keys of all objects in the stores, if the first step was made.
+  void resync();
 
  private:
+  void start();
+  /// Reconciles; an exception is a failure of the key.
+  void process(const ObjectKey& key, Instant now, const std::stop_token& stop);
   /// The controller owner of an object of another type, if it is of the reconciled kind.
   [[nodiscard]] std::vector<ObjectKey> owner_of(const ObjectKey& child,
                                                 const std::optional<ControllerRef>& controller) const;
@@ -113,6 +122,8 @@ class Controller {
   /// Adds the keys to the queue when an object of the store changes, and the store to the write ledger.
   template <typename View>
   void listen(Store<View>& store, KeyFunction<View> keys);
+  template <typename View>
+  void add_keys(const KeyFunction<View>& keys, const View& view);
   [[nodiscard]] std::optional<plan::Failure> last_failure(const ObjectKey& key) const TPUSLICE_EXCLUDES(mutex_);
   void set_failure(const ObjectKey& key, std::optional<plan::Failure> failure) TPUSLICE_EXCLUDES(mutex_);
 
@@ -123,7 +134,10 @@ class Controller {
   Metrics& registry_;
   const ControllerMetrics metrics_;
   const Logger log_;
+  const ExceptionBarrier barrier_;
   WorkQueue queue_;
+  std::atomic<bool> started_ = false;           ///< Changes are queued.
+  std::vector<std::function<void()>> add_all_;  ///< One for each store: adds the keys of its objects.
   WriteLedger ledger_;
   RecentPlans recent_plans_;
   std::vector<const AnyStore*> stores_;                                 ///< Those that are not optional.
@@ -158,13 +172,24 @@ void Controller::watches_optional(Store<View>& store, KeyFunction<View> keys) {
 template <typename View>
 void Controller::listen(Store<View>& store, KeyFunction<View> keys) {
   if (!keys) keys = [this](const View& view) { return owner_of(view.key, view.controller); };
-  store.add_listener([this, keys = std::move(keys)](const auto& before, const auto& after) {
-    for (const auto& view : {before, after}) {
-      if (!view) continue;
-      for (const ObjectKey& key : keys(*view)) queue_.add(key);
-    }
+  const auto shared = std::make_shared<const KeyFunction<View>>(std::move(keys));
+  store.add_listener([this, shared](const auto& before, const auto& after) {
+    // The change is in the store already, so start() finds it.
+    if (!started_) return;
+    if (before) add_keys(*shared, *before);
+    if (after) add_keys(*shared, *after);
+  });
+  add_all_.push_back([this, shared, &store] {
+    for (const auto& view : store.list()) add_keys(*shared, *view);
   });
   ledger_.add_store(store);
+}
+
+template <typename View>
+void Controller::add_keys(const KeyFunction<View>& keys, const View& view) {
+  (void)barrier_.run([&] {
+    for (const ObjectKey& key : keys(view)) queue_.add(key);
+  });
 }
 
 }  // namespace tpuslice::runtime

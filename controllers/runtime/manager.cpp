@@ -21,6 +21,7 @@ constexpr int kKeysPerRound = 100;
 constexpr Duration kLeaseCheckInterval = std::chrono::milliseconds(500);
 /// How often free memory is looked for.
 constexpr Duration kTrimInterval = std::chrono::seconds(2);
+constexpr double kResyncJitter = 0.1;
 /// Shorter interruptions of a watch are normal.
 constexpr Duration kBrokenWatch = std::chrono::minutes(1);
 /// For the last events, and for releasing the lease: a stop takes well under 5 s even when the API server hangs.
@@ -59,6 +60,8 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       log_(std::move(log)),
       options_(std::move(options)),
       random_(options_.seed),
+      store_barrier_("store", metrics_, clock_, log_),
+      thread_barrier_("thread", metrics_, clock_, log_),
       events_(options_.events, api_.writer, clock_, metrics_, log_),
       parallel_(make_parallel(options_.action_threads)),
       plan_writer_(api_.writer,
@@ -93,14 +96,15 @@ void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes)
   }
 }
 
-void Manager::report_quarantined(const QuarantinedObject& object) {
-  if (!leading()) return;
+bool Manager::report_quarantined(const QuarantinedObject& object) {
+  if (!leading()) return false;
   const ResourceType& type = object.type;
   events_.record(
       {type.api_version(), std::string(type.kind), object.key, object.uid, {}},
       {plan::EventType::kWarning, "FailedDecode", "Decode",
        fmt::format("The operator cannot read this version of the object and ignores it: {}", object.error.message()),
        std::nullopt});
+  return true;
 }
 
 Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options) {
@@ -111,7 +115,8 @@ Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, Controlle
 
 WorkloadClient& Manager::workload_client(SendToWorkload send) {
   if (workload_client_ == nullptr) {
-    workload_client_ = std::make_unique<WorkloadClient>(std::move(send), api_.reader, clock_, metrics_);
+    workload_client_ =
+        std::make_unique<WorkloadClient>(std::move(send), api_.reader, clock_, metrics_, WorkloadClientOptions{}, log_);
   }
   return *workload_client_;
 }
@@ -155,12 +160,17 @@ Status Manager::run(const std::stop_token& stop) {
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;
   for (const auto& watch : watches_) {
-    background.emplace_back([this, &watch, token = quit.get_token()] { watch->run(token, [this] { notify(); }); });
+    background.emplace_back([this, &watch, token = quit.get_token()] {
+      thread_barrier_.keep_running(token, [&] { watch->run(token, [this] { notify(); }); });
+    });
   }
-  background.emplace_back([this, token = quit.get_token()] { events_.run(token); });
+  background.emplace_back(
+      [this, token = quit.get_token()] { thread_barrier_.keep_running(token, [&] { events_.run(token); }); });
   std::jthread election;
   if (elector_) {
-    election = std::jthread([this, token = quit_election.get_token()] { elector_->run(token, [this] { notify(); }); });
+    election = std::jthread([this, token = quit_election.get_token()] {
+      thread_barrier_.keep_running(token, [&] { elector_->run(token, [this] { notify(); }); });
+    });
   }
 
   run_controllers(stop);
@@ -188,6 +198,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
   bool lost = false;
   FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;
+  Instant resync_due = clock_.now() + random_.jitter(options_.resync, kResyncJitter);
   while (!stop.stop_requested()) {
     std::uint64_t seen = 0;
     {
@@ -207,6 +218,10 @@ void Manager::run_controllers(const std::stop_token& stop) {
     if (const Instant now = clock_.now(); now >= trim_due) {
       free_memory.step();
       trim_due = now + kTrimInterval;
+    }
+    if (const Instant now = clock_.now(); now >= resync_due) {
+      for (const auto& controller : controllers_) controller->resync();
+      resync_due = now + random_.jitter(options_.resync, kResyncJitter);
     }
     const MutexLock lock(mutex_);
     changed_.wait_for(mutex_, stop, kLeaseCheckInterval, [&]() TPUSLICE_REQUIRES(mutex_) { return changes_ != seen; });
@@ -228,7 +243,7 @@ void Manager::start_workers(Controller& controller, const std::stop_token& halt,
       ++running_;
     }
     workers.emplace_back([this, &controller, halt, cancel] {
-      controller.run(halt, cancel);
+      thread_barrier_.keep_running(halt, [&] { controller.run(halt, cancel); });
       {
         const MutexLock lock(mutex_);
         --running_;
@@ -241,7 +256,7 @@ void Manager::start_workers(Controller& controller, const std::stop_token& halt,
 void Manager::start_workload_client(const std::stop_token& halt, std::vector<std::jthread>& workers) {
   if (workload_client_ == nullptr) return;
   for (int i = 0; i < workload_client_->workers(); ++i) {
-    workers.emplace_back([this, halt] { workload_client_->run(halt); });
+    workers.emplace_back([this, halt] { thread_barrier_.keep_running(halt, [&] { workload_client_->run(halt); }); });
   }
 }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/exception_barrier.h"
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
@@ -54,6 +55,8 @@ struct ManagerOptions {
   WatchMachineOptions watch;
   std::size_t action_threads = 16;  ///< Shared by all workers; 0: actions run one after another, in order.
   std::uint64_t seed = 1;           ///< Of all jitter.
+  /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
+  Duration resync = std::chrono::hours(10);
   Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long running plans may take after stop.
 };
 
@@ -122,8 +125,8 @@ class Manager {
   };
   template <typename View>
   Store<View>& find_or_add_store(const ResourceType& type, const WatchScope& scope, bool required);
-  /// Records an event for an object that the store does not hold.
-  void report_quarantined(const QuarantinedObject& object);
+  /// Records an event for an object that the store does not hold whole, if this replica leads.
+  bool report_quarantined(const QuarantinedObject& object);
   /// One round; true if any work was done.
   bool pass(Instant now, Instant& due);
   void notify() TPUSLICE_EXCLUDES(mutex_);
@@ -139,6 +142,9 @@ class Manager {
   const Logger log_;
   const ManagerOptions options_;
   Random random_;
+  const ExceptionBarrier store_barrier_;
+  const ExceptionBarrier thread_barrier_;
+  DeadStreams dead_streams_;
   EventRecorder events_;
   const std::unique_ptr<Parallel> parallel_;
   FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
@@ -177,11 +183,12 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
   }
   auto created = std::make_unique<Store<View>>(type);
   Store<View>& store = *created;
+  store.shield_with(store_barrier_);
   stores_.push_back({scope, std::move(created), required});
   watches_.push_back(std::make_unique<WatchMachine>(
       type, scope, std::make_unique<StoreSink<View>>(store, annotations_), options_.watch,
-      WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_}));
-  watches_.back()->on_quarantine([this](const QuarantinedObject& object) { report_quarantined(object); });
+      WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
+  watches_.back()->on_quarantine([this](const QuarantinedObject& object) { return report_quarantined(object); });
   return store;
 }
 

@@ -56,7 +56,11 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource, const 
                       labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
       metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that are malformed or too large.", labels),
+      metrics.counter("tpuslice_watch_silent_total", "Watches opened again because nothing was received for too long.",
+                      labels),
       metrics.gauge("tpuslice_watch_connected", "1 if the last list or watch succeeded.", labels),
+      metrics.gauge("tpuslice_watch_last_byte_age_seconds", "Time since the API server last sent a byte for the watch.",
+                    labels),
   };
 }
 

@@ -40,7 +40,9 @@ struct WatchMetrics {
   Counter& expired;
   Counter& events;
   Counter& quarantined;
+  Counter& silent;
   Gauge& connected;
+  Gauge& last_byte_age;
 };
 [[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource,
                                          const std::string& label_selector);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/base/check.h"
+#include "api/base/exception_barrier.h"
 #include "api/base/mutex.h"
 #include "api/types/views.h"
 #include "controllers/runtime/change_log.h"
@@ -98,6 +99,10 @@ class Store final : public AnyStore {
     return logs_.emplace_back(std::make_shared<ChangeLog<View>>());
   }
 
+  /// Exceptions of listeners and index functions end there: the other ones run, and the object is in no such index.
+  /// Before the watch starts; `barrier` outlives the store. Without one they reach the caller.
+  void shield_with(const ExceptionBarrier& barrier) { barrier_ = &barrier; }
+
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
   void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
@@ -124,14 +129,15 @@ class Store final : public AnyStore {
   [[nodiscard]] bool contains(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
   /// Makes `after` take the place of `before`; either may be null.
   void change_locked(const Ptr& before, const Ptr& after) TPUSLICE_REQUIRES(mutex_);
-  static void change_index(IndexTable& index, const Ptr& before, const Ptr& after);
-  static void notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after);
+  void change_index(IndexTable& index, const Ptr& before, const Ptr& after) const TPUSLICE_REQUIRES(mutex_);
+  void notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) const;
   /// What replacing the contents by `listed` changes. Sorted like the indexes, so that most insertions append.
   [[nodiscard]] std::vector<std::pair<Ptr, Ptr>> changes_to(const Objects& listed) const TPUSLICE_EXCLUDES(mutex_);
 
   std::vector<Listener> early_listeners_;
   std::vector<Listener> listeners_;
   std::vector<std::shared_ptr<ChangeLog<View>>> logs_;
+  const ExceptionBarrier* barrier_ = nullptr;
   mutable Mutex mutex_;
   Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
   std::vector<IndexTable> indexes_ TPUSLICE_GUARDED_BY(mutex_);
@@ -357,21 +363,28 @@ void Store<View>::change_locked(const Ptr& before, const Ptr& after) {
 }
 
 template <typename View>
-void Store<View>::change_index(IndexTable& index, const Ptr& before, const Ptr& after) {
+void Store<View>::change_index(IndexTable& index, const Ptr& before, const Ptr& after) const {
   const auto place = [](std::vector<Ptr>& objects, const Ptr& view) {
     return std::lower_bound(objects.begin(), objects.end(), view, ByKey{});
   };
-  const std::optional<std::string> old_value = before ? index.function(*before) : std::nullopt;
-  const std::optional<std::string> value = after ? index.function(*after) : std::nullopt;
-  if (old_value) {
-    const auto found = index.objects.find(*old_value);
-    const auto listed = place(found->second, before);
-    if (old_value == value) {
+  const auto value_of = [&](const Ptr& view) -> std::optional<std::string> {
+    if (!view) return std::nullopt;
+    return run_behind(barrier_, [&] { return index.function(*view); }).value_or(std::nullopt);
+  };
+  const std::optional<std::string> old_value = value_of(before);
+  const std::optional<std::string> value = value_of(after);
+  // Not listed if the index function threw for it.
+  const auto found = old_value ? index.objects.find(*old_value) : index.objects.end();
+  if (found != index.objects.end()) {
+    std::vector<Ptr>& objects = found->second;
+    const auto listed = place(objects, before);
+    const bool is_listed = listed != objects.end() && *listed == before;
+    if (is_listed && old_value == value) {
       *listed = after;
       return;
     }
-    found->second.erase(listed);
-    if (found->second.empty()) index.objects.erase(found);
+    if (is_listed) objects.erase(listed);
+    if (objects.empty()) index.objects.erase(found);
   }
   if (value) {
     std::vector<Ptr>& objects = index.objects[*value];
@@ -380,8 +393,8 @@ void Store<View>::change_index(IndexTable& index, const Ptr& before, const Ptr& 
 }
 
 template <typename View>
-void Store<View>::notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) {
-  for (const Listener& listener : listeners) listener(before, after);
+void Store<View>::notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) const {
+  for (const Listener& listener : listeners) (void)run_behind(barrier_, [&] { listener(before, after); });
 }
 
 }  // namespace tpuslice::runtime

@@ -13,14 +13,6 @@ constexpr int kEventsPerStep = 1000;
 /// After this many broken WatchLists in a row, the list is read page by page.
 constexpr int kMaxBrokenLists = 3;
 
-/// Best effort, for objects that cannot be decoded.
-ObjectKey key_of(std::string_view object) {
-  const std::string_view metadata = client::json_member(object, "metadata");
-  if (metadata.empty()) return {};
-  return {client::json_string(client::json_member(metadata, "namespace")).value_or(""),
-          client::json_string(client::json_member(metadata, "name")).value_or("")};
-}
-
 /// True if the same request can succeed later.
 bool is_transient(ErrorCode code) {
   switch (code) {
@@ -54,12 +46,22 @@ WatchMachine::WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<
       reader_(dependencies.reader),
       clock_(dependencies.clock),
       random_(dependencies.random),
+      registry_(dependencies.metrics),
       metrics_(watch_metrics(dependencies.metrics, type.resource(), scope_.label_selector)),
       log_(log_of_watch(dependencies.log, type, scope_)),
+      barrier_("watch", dependencies.metrics, clock_, log_),
+      quarantine_(metrics_.quarantined, log_),
       phase_(options.watch_list ? Phase::kWatchList : Phase::kList),
       backoff_(options.backoff),
-      page_(options.page),
-      max_page_(options.max_page) {}
+      page_(options.page, options.max_page),
+      liveness_(options.liveness, dependencies.dead_streams, clock_.now()) {
+  registry_.update_at_scrape(this, [this] {
+    const Duration age = clock_.now() - liveness_.last_byte();
+    metrics_.last_byte_age.set(std::chrono::duration<double>(age).count());
+  });
+}
+
+WatchMachine::~WatchMachine() { registry_.stop_updates(this); }
 
 Duration WatchMachine::broken_for(Instant now) const {
   const Instant since = failing_since_;
@@ -67,6 +69,15 @@ Duration WatchMachine::broken_for(Instant now) const {
 }
 
 Instant WatchMachine::step(Instant now, Duration wait, const std::stop_token& stop) {
+  const Result<Instant> next = barrier_.run([&] { return work(now, wait, stop); });
+  if (next) return *next;
+  stream_.reset();
+  relist();
+  return back_off(next.error(), clock_.now());
+}
+
+Instant WatchMachine::work(Instant now, Duration wait, const std::stop_token& stop) {
+  quarantine_.report_pending(now);
   if (now < due_) return due_;
   if (stream_) return read(now, wait, stop);
   return phase_ == Phase::kList ? list_page(now, stop) : open(now, stop);
@@ -85,56 +96,9 @@ void WatchMachine::run(const std::stop_token& stop, const std::function<void()>&
   }
 }
 
-Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
-  if (continue_token_.empty()) sink_->begin();
-  client::ListOptions list;
-  list.namespace_name = scope_.namespace_name;
-  list.label_selector = scope_.label_selector;
-  list.field_selector = scope_.field_selector;
-  list.limit = page_;
-  list.continue_token = continue_token_;
-  list.fields = sink_->fields();
-  Result<client::ListPage> page = reader_.list(type_, list, stop);
-  if (!page) return list_failed(page.error(), clock_.now());
-  for (const std::string& item : page->items) {
-    if (const Status staged = sink_->stage(item); !staged) {
-      const ObjectKey key = key_of(item);
-      quarantine(key, item, staged.error());
-      sink_->stage_known(key);
-    }
-  }
-  continue_token_ = std::move(page->continue_token);
-  if (!continue_token_.empty()) return now;
-  if (revision_of(page->resource_version) == 0) {
-    return back_off(Error::internal("list {}: resourceVersion \"{}\" is not a positive number", type_.resource(),
-                                    page->resource_version),
-                    clock_.now());
-  }
-  progressed();
-  finish_list(page->resource_version);
-  return now;
-}
-
-Instant WatchMachine::list_failed(const Error& error, Instant now) {
-  const bool in_the_middle = !continue_token_.empty();
-  continue_token_.clear();
-  if (error.reason() == http::kResponseTooLong && page_ > 1) {
-    page_ = max_page_ = page_ / 2;
-    return now;
-  }
-  if (error.code() == ErrorCode::kExpired && in_the_middle && page_ < max_page_) {
-    // Lists again with larger pages, which may be in time: the new token in the error would continue from a newer
-    // state.
-    page_ = std::min(4 * page_, max_page_);
-    return now;
-  }
-  if (error.code() == ErrorCode::kNotFound) absent_ = true;
-  return back_off(error, now);
-}
-
 Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   const bool initial = phase_ == Phase::kWatchList;
-  if (initial) sink_->begin();
+  if (initial) begin_list();
   client::WatchOptions watch;
   watch.namespace_name = scope_.namespace_name;
   watch.label_selector = scope_.label_selector;
@@ -148,6 +112,8 @@ Instant WatchMachine::open(Instant now, const std::stop_token& stop) {
   metrics_.watches.increment();
   stream_ = *std::move(stream);
   opened_ = last_event_ = clock_.now();
+  received_ = 0;
+  liveness_.opened(opened_);
   // The server ends the watch after the time it asked for. A watch that is open for longer is half-open.
   deadline_ = opened_ + std::chrono::seconds(watch.timeout_seconds) + options_.slack;
   any_event_ = false;
@@ -158,12 +124,11 @@ Instant WatchMachine::open_failed(const Error& error, Instant now) {
   if (error.code() == ErrorCode::kCancelled) return now;
   // A WatchList sends no resourceVersion that could expire, so this error means that the server does not support it.
   if (phase_ == Phase::kWatchList && (!is_transient(error.code()) || error.code() == ErrorCode::kExpired)) {
-    watch_list_refused_ = true;
-    phase_ = Phase::kList;
+    give_up_watch_list(error.message());
     return now;
   }
   if (error.code() == ErrorCode::kNotFound) {
-    absent_ = true;
+    not_served(now);
     relist();
   }
   if (error.code() == ErrorCode::kExpired || client::is_resource_version_too_large(error)) {
@@ -186,29 +151,15 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
     return now;
   }
   for (int events = 0; events < kEventsPerStep; ++events) {
-    const Duration patience = events == 0
-                                  ? std::min(wait, std::max(std::min(deadline_, relist_due) - now, Duration::zero()))
-                                  : Duration::zero();
+    const Duration patience =
+        events == 0 ? std::min(wait, std::max(std::min(abandoned_at(), relist_due) - now, Duration::zero()))
+                    : Duration::zero();
     Result<std::optional<client::WatchEvent>> event = stream_->next(patience, stop);
     if (!event) return stream_failed(event.error(), clock_.now());
     const Instant read_at = clock_.now();
-    if (!*event) {
-      if (events > 0) return now;
-      if (read_at >= deadline_) {
-        return stream_failed(Error::unavailable("watch {}: half-open: no event and no end in time", type_.resource()),
-                             read_at);
-      }
-      if (phase_ != Phase::kWatchList) {
-        if (read_at - opened_ >= options_.short_watch) progressed();
-        return std::min(deadline_, room_relist_due());
-      }
-      const Instant given_up = last_event_ + options_.initial_silence;
-      if (read_at < given_up) return std::min(deadline_, given_up);
-      stream_.reset();
-      watch_list_refused_ = true;
-      relist();
-      return now;
-    }
+    const std::uint64_t received_before = std::exchange(received_, stream_->received());
+    if (received_ != received_before) liveness_.received(read_at);
+    if (!*event) return events > 0 ? now : wait_or_give_up(read_at);
     metrics_.events.increment();
     last_event_ = read_at;
     if (const std::optional<Error> error = handle(**event)) return stream_failed(*error, read_at);
@@ -216,6 +167,28 @@ Instant WatchMachine::read(Instant now, Duration wait, const std::stop_token& st
     if (phase_ != Phase::kWatchList) progressed();  // A list that breaks off is discarded.
   }
   return now;
+}
+
+Instant WatchMachine::wait_or_give_up(Instant now) {
+  if (now >= deadline_) {
+    return stream_failed(Error::unavailable("watch {}: half-open: no event and no end in time", type_.resource()), now);
+  }
+  if (phase_ == Phase::kWatchList) {
+    const Instant given_up = last_event_ + options_.initial_silence;
+    if (now < given_up) return std::min(deadline_, given_up);
+    stream_.reset();
+    give_up_watch_list("no event in time");
+    return now;
+  }
+  if (now >= liveness_.dead_at()) {
+    const Duration silence = now - liveness_.last_byte();
+    metrics_.silent.increment();
+    log_.info("watch silent; opening it again", {{"silent_for", silence}});
+    liveness_.found_dead(now);
+    return stream_failed(Error::unavailable("watch {}: nothing received", type_.resource()), now);
+  }
+  if (now - opened_ >= options_.short_watch) progressed();
+  return std::min(abandoned_at(), room_relist_due());
 }
 
 Instant WatchMachine::stream_failed(const Error& error, Instant now) {
@@ -226,8 +199,7 @@ Instant WatchMachine::stream_failed(const Error& error, Instant now) {
     // A partial list is discarded.
     const bool refused = !http::is_end_of_stream(error) && !is_transient(error.code());
     if (refused || ++broken_lists_ >= kMaxBrokenLists) {
-      watch_list_refused_ = true;
-      relist();
+      give_up_watch_list(error.message());
       return now;
     }
     return back_off(error, now);
@@ -250,6 +222,7 @@ std::optional<Error> WatchMachine::handle(const client::WatchEvent& event) {
       return event.error ? *event.error : Error::internal("watch {}: ERROR event without a status", type_.resource());
     case client::WatchEventType::kBookmark:
       if (phase_ == Phase::kWatch && !event.resource_version.empty()) {
+        liveness_.bookmark();
         resource_version_ = event.resource_version;
         sink_->advance(revision_of(event.resource_version));
       }
@@ -264,9 +237,9 @@ std::optional<Error> WatchMachine::handle(const client::WatchEvent& event) {
 void WatchMachine::handle_initial(const client::WatchEvent& event) {
   if (event.type == client::WatchEventType::kDeleted) {
     sink_->unstage(event.key);
-  } else if (const Status staged = sink_->stage(event.object); !staged) {
-    quarantine(event.key, event.object, staged.error());
-    sink_->stage_known(event.key);
+    release(event.key);
+  } else {
+    stage(event.object);
   }
 }
 
@@ -274,21 +247,14 @@ void WatchMachine::handle_change(const client::WatchEvent& event) {
   const std::uint64_t revision = revision_of(event.resource_version);
   if (event.type == client::WatchEventType::kDeleted) {
     sink_->erase(event.key, revision);
-  } else if (const Status put = sink_->put(event.object); !put) {
+    release(event.key);
+  } else if (const Status put = barrier_.run([&] { return sink_->put(event.object); }); !put) {
     quarantine(event.key, event.object, put.error());
     sink_->advance(revision);
+  } else {
+    release(event.key);
   }
   if (!event.resource_version.empty()) resource_version_ = event.resource_version;
-}
-
-void WatchMachine::finish_list(const std::string& resource_version) {
-  metrics_.lists.increment();
-  resource_version_ = resource_version;
-  listed_ = clock_.now();
-  phase_ = Phase::kWatch;
-  sink_->commit(revision_of(resource_version));
-  synced_ = true;
-  broken_lists_ = 0;
 }
 
 void WatchMachine::relist_after(const Error& error) {
@@ -300,7 +266,27 @@ void WatchMachine::relist_after(const Error& error) {
 
 void WatchMachine::relist() {
   continue_token_.clear();
-  phase_ = options_.watch_list && !watch_list_refused_ ? Phase::kWatchList : Phase::kList;
+  too_long_.reset();
+  const bool streamed = options_.watch_list && clock_.now() >= watch_list_from_;
+  phase_ = streamed ? Phase::kWatchList : Phase::kList;
+}
+
+void WatchMachine::give_up_watch_list(std::string_view why) {
+  broken_lists_ = 0;
+  watch_list_from_ = clock_.now() + options_.watch_list_retry;
+  log_.info("list not streamed; reading it page by page", {{"error", why}});
+  relist();
+}
+
+void WatchMachine::not_served(Instant now) {
+  liveness_.received(now);
+  if (!absent_.exchange(true)) absent_since_ = now;
+  if (!synced_ || !absent_since_ || now - *absent_since_ < options_.forget_absent) return;
+  absent_since_.reset();
+  log_.info("CRD was removed; its objects are forgotten");
+  begin_list();
+  sink_->commit(revision_of(resource_version_));
+  quarantine_.end_list();
 }
 
 Instant WatchMachine::back_off(const Error& error, Instant now) {
@@ -317,11 +303,12 @@ Instant WatchMachine::back_off(const Error& error, Instant now) {
 }
 
 void WatchMachine::quarantine(const ObjectKey& key, std::string_view object, const Error& error) {
-  metrics_.quarantined.increment();
-  log_.error("object quarantined", {{"namespace", key.namespace_name}, {"name", key.name}, {"error", error.message()}});
-  if (!quarantined_) return;
   const std::string_view uid = client::json_member(client::json_member(object, "metadata"), "uid");
-  quarantined_({type_, key, client::json_string(uid).value_or(""), error});
+  quarantine_.add({type_, key, client::json_string(uid).value_or(""), error}, clock_.now());
+}
+
+void WatchMachine::release(const ObjectKey& key) {
+  if (!quarantine_.empty()) quarantine_.remove(key);
 }
 
 void WatchMachine::progressed() {

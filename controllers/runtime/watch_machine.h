@@ -1,6 +1,7 @@
 // WatchMachine: keeps one store current by list and watch, as a client-go reflector does.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -9,14 +10,18 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "api/base/exception_barrier.h"
 #include "api/base/log.h"
 #include "api/base/random.h"
 #include "api/client/client.h"
+#include "api/client/page_size.h"
 #include "controllers/runtime/backoff.h"
 #include "controllers/runtime/metrics.h"
+#include "controllers/runtime/quarantine.h"
+#include "controllers/runtime/watch_liveness.h"
 #include "controllers/runtime/watch_sink.h"
 
 namespace tpuslice::runtime {
@@ -30,35 +35,31 @@ struct WatchScope {
   friend bool operator==(const WatchScope&, const WatchScope&) = default;
 };
 
-/// An object that cannot be decoded, or is refused because its namespace has too many. The store keeps the last version
-/// that it has; other objects are not affected.
-struct QuarantinedObject {
-  ResourceType type;
-  ObjectKey key;  ///< As far as it can be read; so is the uid.
-  std::string uid;
-  Error error;
-};
-
 struct WatchMachineOptions {
-  bool watch_list = true;  ///< Stream the first list; a server that refuses gets LIST.
-  /// Objects per page of a list. Halved when a page is too long for the transport, larger when the list takes so long
-  /// that its continue token expires.
+  bool watch_list = true;                             ///< Stream the first list; a server that refuses gets LIST.
+  Duration watch_list_retry = std::chrono::hours(1);  ///< Lists after this long are streamed again.
+  /// Objects per page of a list; see client::PageSize.
   std::int64_t page = 500;
   std::int64_t max_page = 10'000;
+  std::size_t max_page_bytes = 8U << 20U;     ///< Of a page of several objects: many watches list at a time.
   std::int64_t min_watch_seconds = 300;       ///< Minimum of the random timeout of a watch.
   std::int64_t max_watch_seconds = 600;       ///< Maximum; random, so that not all watches end at once.
   Duration slack = std::chrono::seconds(30);  ///< A watch that exceeds its timeout by this is half-open.
   Duration initial_silence =
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
+  LivenessOptions liveness;                        ///< When an open stream that is silent is abandoned.
   Duration room_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
+  /// The store is emptied if its type has not been served for this long: its CRD was deleted, and the objects with it.
+  Duration forget_absent = std::chrono::minutes(1);
   BackoffOptions backoff;
 };
 
 /// One thread steps it; synced(), absent() and broken_for() are thread-safe.
 ///
 /// The first list has no resourceVersion, so it returns the newest state. An ended watch is resumed at its last
-/// resourceVersion; only an expired resourceVersion leads to a relist.
+/// resourceVersion; only an expired resourceVersion leads to a relist. An exception costs the object or the stream that
+/// it came from.
 class WatchMachine {
  public:
   struct Dependencies {
@@ -67,9 +68,13 @@ class WatchMachine {
     Random& random;
     Metrics& metrics;
     Logger log;
+    DeadStreams* dead_streams = nullptr;  ///< Shared with other watches of the API server, if there are any.
   };
   WatchMachine(ResourceType type, WatchScope scope, std::unique_ptr<WatchSink> sink, WatchMachineOptions options,
                Dependencies dependencies);
+  ~WatchMachine();
+  WatchMachine(const WatchMachine&) = delete;
+  WatchMachine& operator=(const WatchMachine&) = delete;
 
   /// Reads one page of a list, opens a watch, or handles the events that have arrived; waits up to `wait` for the first
   /// event. Returns when it must be called next: not later than `now` if there may be more work.
@@ -84,16 +89,28 @@ class WatchMachine {
   /// For how long neither a list nor a watch has succeeded; zero if the last one did, or if absent().
   [[nodiscard]] Duration broken_for(Instant now) const;
   /// Called on the stepping thread.
-  void on_quarantine(std::function<void(const QuarantinedObject&)> callback) { quarantined_ = std::move(callback); }
+  void on_quarantine(Quarantine::Report report) { quarantine_.on_report(std::move(report)); }
 
  private:
   enum class Phase { kList, kWatchList, kWatch };
 
+  Instant work(Instant now, Duration wait, const std::stop_token& stop);
+  // The list, in watch_machine_list.cpp.
   Instant list_page(Instant now, const std::stop_token& stop);
+  [[nodiscard]] client::ListOptions page_options() const;
+  void begin_list();
+  void stage(std::string_view object);
+  /// Stages the object alone on a page that is too long, of which only the metadata was read.
+  void stage_metadata(std::string_view metadata);
+  void finish_list(const std::string& resource_version);
   Instant list_failed(const Error& error, Instant now);
   Instant open(Instant now, const std::stop_token& stop);
   Instant open_failed(const Error& error, Instant now);
   Instant read(Instant now, Duration wait, const std::stop_token& stop);
+  /// After nothing was received.
+  Instant wait_or_give_up(Instant now);
+  /// When the open stream is abandoned unless something arrives before.
+  [[nodiscard]] Instant abandoned_at() const { return std::min(deadline_, liveness_.dead_at()); }
   Instant stream_failed(const Error& error, Instant now);
   /// The error that ends the stream, if any.
   std::optional<Error> handle(const client::WatchEvent& event);
@@ -101,12 +118,17 @@ class WatchMachine {
   void handle_change(const client::WatchEvent& event);
   /// When to relist because the sink has room for refused objects; kNever if it has none.
   [[nodiscard]] Instant room_relist_due() const;
-  void finish_list(const std::string& resource_version);
   /// Relists, because the server cannot continue from resource_version_.
   void relist_after(const Error& error);
   void relist();
+  /// Lists page by page for a while.
+  void give_up_watch_list(std::string_view why);
+  /// The server does not serve the type.
+  void not_served(Instant now);
   Instant back_off(const Error& error, Instant now);
   void quarantine(const ObjectKey& key, std::string_view object, const Error& error);
+  /// A version was read whole, or the object is gone.
+  void release(const ObjectKey& key);
   void progressed();
 
   const ResourceType type_;
@@ -116,28 +138,33 @@ class WatchMachine {
   client::Reader& reader_;
   const Clock& clock_;
   Random& random_;
+  Metrics& registry_;
   const WatchMetrics metrics_;
   const Logger log_;
-  std::function<void(const QuarantinedObject&)> quarantined_;
+  const ExceptionBarrier barrier_;
+  Quarantine quarantine_;
 
   Phase phase_;
   Backoff backoff_;
   Instant due_ = Instant::min();
-  std::int64_t page_;      ///< Current objects per page.
-  std::int64_t max_page_;  ///< Lowered when a page was too long.
-  bool watch_list_refused_ = false;
-  int broken_lists_ = 0;  ///< WatchLists in a row that broke off.
+  client::PageSize page_;
+  std::optional<Error> too_long_;             ///< Of a page of one object: only its metadata is read next.
+  Instant watch_list_from_ = Instant::min();  ///< Until then lists are not streamed.
+  int broken_lists_ = 0;                      ///< WatchLists in a row that broke off.
   std::string continue_token_;
   std::string resource_version_;  ///< Where the next watch starts.
   std::unique_ptr<client::WatchStream> stream_;
   Instant opened_;
-  Instant listed_;                               ///< When the last list was complete.
-  Instant last_event_;                           ///< Time of the last event of the open stream.
+  Instant listed_;              ///< When the last list was complete.
+  Instant last_event_;          ///< Time of the last event of the open stream.
+  std::uint64_t received_ = 0;  ///< Bytes of the open stream.
+  StreamLiveness liveness_;
   Instant deadline_;                             ///< When the open stream is abandoned.
   bool any_event_ = false;                       ///< The open stream had an event.
   std::atomic<Instant> failing_since_ = kNever;  ///< A failure was logged; the recovery is not yet.
   std::atomic<bool> synced_ = false;
   std::atomic<bool> absent_ = false;
+  std::optional<Instant> absent_since_;  ///< Until the store was emptied.
 };
 
 }  // namespace tpuslice::runtime

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/client/client.h"
+#include "api/client/json_scan.h"
 #include "controllers/runtime/namespace_budget.h"
 #include "controllers/runtime/store.h"
 
@@ -19,8 +20,11 @@ class WatchSink {
   /// What it reads of an object, if the object may come as protobuf; null: JSON.
   [[nodiscard]] virtual const protobuf::Message* fields() const = 0;
   virtual void begin() = 0;  ///< Empties the staging area.
-  /// Errors: InvalidArgument for an object that cannot be decoded, or that its namespace has no room for.
+  /// Errors: InvalidArgument for an object that cannot be decoded, or that its namespace has no room for. Then the
+  /// version that the store has stays, if there is one.
   virtual Status stage(std::string_view object) = 0;
+  /// As stage() of an object that is not read whole, from a PartialObjectMetadata.
+  virtual Status stage_metadata(std::string_view partial_object_metadata) = 0;
   virtual void unstage(const ObjectKey& key) = 0;
   virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
   virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
@@ -69,13 +73,14 @@ class StoreSink final : public WatchSink {
     count_stored();  // Stored objects count until commit().
   }
   Status stage(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
-    const auto staged = staged_.find(view.key);
-    const Ptr known = staged == staged_.end() ? store_.get(view.key) : *staged;
-    RETURN_IF_ERROR(reserve(known.get(), view));
-    // Most objects have not changed: a relist takes no memory for these.
-    const bool same = known != nullptr && known->uid == view.uid && known->resource_version == view.resource_version;
-    replace_staged(same ? known : std::make_shared<const View>(std::move(view)));
+    Status staged = stage_whole(object);
+    if (!staged) (void)stage_metadata(object);
+    return staged;
+  }
+  Status stage_metadata(std::string_view partial_object_metadata) override {
+    const std::string_view metadata = client::json_member(partial_object_metadata, "metadata");
+    stage_known({client::json_string(client::json_member(metadata, "namespace")).value_or(""),
+                 client::json_string(client::json_member(metadata, "name")).value_or("")});
     return {};
   }
   void unstage(const ObjectKey& key) override {
@@ -105,6 +110,16 @@ class StoreSink final : public WatchSink {
  private:
   using Ptr = typename Store<View>::Ptr;
 
+  Status stage_whole(std::string_view object) {
+    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
+    const auto staged = staged_.find(view.key);
+    const Ptr known = staged == staged_.end() ? store_.get(view.key) : *staged;
+    RETURN_IF_ERROR(reserve(known.get(), view));
+    // Most objects have not changed: a relist takes no memory for these.
+    const bool same = known != nullptr && known->uid == view.uid && known->resource_version == view.resource_version;
+    replace_staged(same ? known : std::make_shared<const View>(std::move(view)));
+    return {};
+  }
   void replace_staged(Ptr view) {
     unstage(view->key);
     staged_.insert(std::move(view));

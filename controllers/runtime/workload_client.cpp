@@ -89,12 +89,13 @@ SendToWorkload send_over_network(std::string override_address) {
 }
 
 WorkloadClient::WorkloadClient(SendToWorkload send, client::Reader& reader, const Clock& clock, Metrics& metrics,
-                               WorkloadClientOptions options)
+                               WorkloadClientOptions options, Logger log)
     : send_(std::move(send)),
       reader_(reader),
       clock_(clock),
       metrics_(metrics),
       options_(options),
+      barrier_("workload request", metrics, clock, std::move(log)),
       queue_({.name = "workload_requests"}, clock, metrics) {}
 
 void WorkloadClient::on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener) {
@@ -229,31 +230,25 @@ void WorkloadClient::erase_locked(const ObjectKey& slot) {
 }
 
 plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
-  const plan::WorkloadRequest& request = *job.request;
-  plan::WorkloadAnswer out{request};
-  http::Request message = to_http(request);
-  Status problem;
-  if (request.token) {
-    Result<std::string> found = token(job.owner.key.namespace_name, *request.token, stop);
-    if (found) {
-      message.headers.emplace_back("Authorization", "Bearer " + *found);
-    } else {
-      problem = found.error();
-    }
-  }
-  if (problem.ok()) {
-    const Result<http::Response> response = send_(request.address, message, options_.timeout, stop);
-    if (response) {
-      out.status = response->status;
-      if (request.read != nullptr) out.content = request.read(response->status, response->body);
-    } else {
-      problem = response.error();
-    }
-  }
-  if (!problem.ok()) out.error = problem.error().message();
+  plan::WorkloadAnswer out{*job.request};
+  const Status exchanged = barrier_.run([&] { return exchange(job, out, stop); });
+  if (!exchanged) out.error = exchanged.error().message();
   out.received = clock_.wall();
   count(job.owner, out);
   return out;
+}
+
+Status WorkloadClient::exchange(const Job& job, plan::WorkloadAnswer& out, const std::stop_token& stop) const {
+  const plan::WorkloadRequest& request = *job.request;
+  http::Request message = to_http(request);
+  if (request.token) {
+    ASSIGN_OR_RETURN(const std::string found, token(job.owner.key.namespace_name, *request.token, stop));
+    message.headers.emplace_back("Authorization", "Bearer " + found);
+  }
+  ASSIGN_OR_RETURN(const http::Response response, send_(request.address, message, options_.timeout, stop));
+  if (request.read != nullptr) out.content = request.read(response.status, response.body);
+  out.status = response.status;
+  return {};
 }
 
 Result<std::string> WorkloadClient::token(const std::string& namespace_name, const plan::TokenSource& source,

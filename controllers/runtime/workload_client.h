@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/base/exception_barrier.h"
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
 #include "api/client/client.h"
@@ -54,7 +55,7 @@ class WorkloadClient {
  public:
   /// `reader` is for the Secrets with tokens. All references outlive it.
   WorkloadClient(SendToWorkload send, client::Reader& reader, const Clock& clock, Metrics& metrics,
-                 WorkloadClientOptions options = {});
+                 WorkloadClientOptions options = {}, Logger log = {});
 
   /// Called after an answer that differs from the one before, without a lock held. Before the first step().
   void on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener);
@@ -95,6 +96,8 @@ class WorkloadClient {
   void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] plan::WorkloadAnswer ask(const Job& job, const std::stop_token& stop) const;
+  /// Sends the request and reads the answer into `out`.
+  [[nodiscard]] Status exchange(const Job& job, plan::WorkloadAnswer& out, const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,
                                           const std::stop_token& stop) const;
   /// True if the answer is news for the planner.
@@ -106,6 +109,7 @@ class WorkloadClient {
   const Clock& clock_;
   Metrics& metrics_;
   const WorkloadClientOptions options_;
+  const ExceptionBarrier barrier_;
   std::map<std::string, std::function<void(const ObjectKey&)>, std::less<>> listeners_;
   WorkQueue queue_;  ///< Slots that may be due.
 

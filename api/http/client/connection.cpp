@@ -113,7 +113,7 @@ bool Connection::read_answer(const Call& call, Response& response, Socket::Error
   // Head and body are read separately: when Beast reads both at once, it loses the error of a Content-Length over the
   // limit.
   const bool answered =
-      read_head(*socket_, buffer_, call.method == "HEAD", connector_.options.max_response, parser, response, problem);
+      read_head(*socket_, buffer_, call.method == "HEAD", call.max_response, parser, response, problem);
   if (!problem) beast::http::read(*socket_, buffer_, *parser, problem);
   if (problem) return answered;
   auto message = parser->release();
@@ -125,7 +125,7 @@ bool Connection::read_answer(const Call& call, Response& response, Socket::Error
 std::optional<Error> Connection::unpack(const Call& call, Response& response) const {
   if (!is_gzip(response.headers) || response.body.empty()) return std::nullopt;
   std::string unpacked;
-  const auto problem = gunzip(response.body, connector_.options.max_response, unpacked);
+  const auto problem = gunzip(response.body, call.max_response, unpacked);
   if (problem == GunzipProblem::kTooLong) return too_long(call);
   if (problem) return Error::unavailable("{}: the compressed body is damaged", call.what);
   response.body = std::move(unpacked);
@@ -133,8 +133,7 @@ std::optional<Error> Connection::unpack(const Call& call, Response& response) co
 }
 
 Error Connection::too_long(const Call& call) const {
-  Error error =
-      Error::invalid_argument("{}: the response is longer than {} bytes", call.what, connector_.options.max_response);
+  Error error = Error::invalid_argument("{}: the response is longer than {} bytes", call.what, call.max_response);
   error.with_reason(std::string(kResponseTooLong));
   return error;
 }

@@ -25,6 +25,7 @@ struct Call {
   Instant until;
   std::stop_token stop;
   std::function<bool()> may_send = {};  ///< As of http::Request.
+  std::size_t max_response = 0;         ///< Bytes.
 };
 
 /// Used by one thread at a time.

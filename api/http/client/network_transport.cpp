@@ -1,6 +1,8 @@
 #include "api/http/client/network_transport.h"
 
+#include <algorithm>
 #include <csignal>
+#include <new>
 #include <utility>
 
 #include "api/http/client/calls.h"
@@ -84,8 +86,10 @@ class NetworkTransport final : public Transport {
   static auto guarded(Call call) -> decltype(call()) {
     try {
       return call();
+    } catch (const std::bad_alloc&) {
+      return Error::unavailable("request not sent: out of memory");
     } catch (const std::exception& problem) {
-      return Error::invalid_argument("request cannot be sent: {}", problem.what());
+      return Error::internal("request not sent: {}", problem.what());
     }
   }
 
@@ -132,7 +136,14 @@ class NetworkTransport final : public Transport {
   Result<Call> call_of(const Request& request, const std::optional<std::string>& token, Instant until,
                        const std::stop_token& stop) const {
     ASSIGN_OR_RETURN(std::string text, text_of(request, token));
-    return Call{describe(request), request.method, std::move(text), until, stop, request.may_send};
+    const std::size_t limit = request.max_response == 0 ? options_.max_response : request.max_response;
+    return Call{describe(request),
+                request.method,
+                std::move(text),
+                until,
+                stop,
+                request.may_send,
+                std::min(limit, options_.max_response)};
   }
 
   /// Head and body of a request. Errors: InvalidArgument for a line break, which would start another header.

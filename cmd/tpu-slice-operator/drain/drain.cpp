@@ -149,8 +149,25 @@ Status Drain::merge(const ResourceType& type, const Holder& holder, const Json& 
 
 void Drain::add_error(const Error& error) {
   if (error.code() == ErrorCode::kNotFound) return;  // The kind is not installed.
-  const auto known = std::ranges::find(report_.remaining, error.message(), &Remaining::what);
-  if (known == report_.remaining.end()) report_.remaining.push_back({error.message(), {}});
+  add_remaining({error.message(), {}});
+}
+
+void Drain::add_remaining(Remaining remaining) {
+  const auto known = std::ranges::find(report_.remaining, remaining.what, &Remaining::what);
+  if (known == report_.remaining.end()) report_.remaining.push_back(std::move(remaining));
+}
+
+Result<std::vector<Holder>> Drain::find(const ResourceType& type, const client::ListOptions& list,
+                                        const std::function<std::optional<Holder>(const Object&)>& select,
+                                        const std::stop_token& stop) {
+  const auto unreadable = [&](const Object& object) {
+    const ObjectKey key = object.key();
+    add_remaining(
+        {fmt::format("{}: is too long to be read; remove the gate {} or our finalizers by hand, if it has any",
+                     name_of(type, key), tpu::kSliceGate),
+         kubectl(key.namespace_name, fmt::format("edit {} {}", type.resource(), key.name))});
+  };
+  return find_holders(api_, options_.steps, {type, list, select, unreadable}, stop);
 }
 
 void Drain::add_remaining(const ResourceType& type, const StepResult& result,
@@ -177,8 +194,7 @@ Status Drain::open_job_template(const Holder& job, const std::stop_token& stop) 
 }
 
 void Drain::open_job_templates(const std::stop_token& stop) {
-  const Step step{"templates of suspended Jobs",
-                  [&] { return find_holders(api_, options_.steps, kJobs, {}, suspended_job_with_gate, stop); },
+  const Step step{"templates of suspended Jobs", [&] { return find(kJobs, {}, suspended_job_with_gate, stop); },
                   [&](const Holder& job) { return open_job_template(job, stop); }};
   const StepResult result = run_step(api_, options_.steps, step, stop);
   report_.templates = count_by_namespace(result.released);
@@ -186,14 +202,13 @@ void Drain::open_job_templates(const std::stop_token& stop) {
 }
 
 void Drain::open_stateful_set_templates(const std::stop_token& stop) {
-  const Step step{"templates of StatefulSets",
-                  [&] { return find_holders(api_, options_.steps, kStatefulSets, {}, idle_set_with_gate, stop); },
+  const Step step{"templates of StatefulSets", [&] { return find(kStatefulSets, {}, idle_set_with_gate, stop); },
                   [&](const Holder& set) { return merge(kStatefulSets, set, template_patch(set.kept), stop); }};
   const StepResult result = run_step(api_, options_.steps, step, stop);
   for (const auto& [name, count] : count_by_namespace(result.released)) report_.templates[name] += count;
   add_remaining(kStatefulSets, result, patch_of_template);
 
-  const auto rolling = find_holders(api_, options_.steps, kStatefulSets, {}, rolling_set_with_gate, stop);
+  const auto rolling = find(kStatefulSets, {}, rolling_set_with_gate, stop);
   if (!rolling) return add_error(rolling.error());
   for (const Holder& set : *rolling) {
     report_.remaining.push_back({fmt::format("{}: its pod template has the gate; changing it restarts its pods",
@@ -207,8 +222,7 @@ void Drain::open_pods(Instant until, const std::stop_token& stop) {
   const client::ListOptions without_node{.field_selector = "spec.nodeName="};
   const Step step{"gates of pods",
                   [&]() -> Result<std::vector<Holder>> {
-                    ASSIGN_OR_RETURN(std::vector<Holder> pods,
-                                     find_holders(api_, options_.steps, kPods, without_node, gated_pod, stop));
+                    ASSIGN_OR_RETURN(std::vector<Holder> pods, find(kPods, without_node, gated_pod, stop));
                     sort_by_slice(pods);
                     return pods;
                   },
@@ -222,7 +236,7 @@ void Drain::open_pods(Instant until, const std::stop_token& stop) {
 void Drain::delete_scouts(const std::stop_token& stop) {
   const client::ListOptions scouts{.namespace_name = options_.namespace_name,
                                    .label_selector = fmt::format("{}={}", tpu::kSlice, tpu::kNoSlice)};
-  const Step step{"scout pods", [&] { return find_holders(api_, options_.steps, kPods, scouts, scout_pod, stop); },
+  const Step step{"scout pods", [&] { return find(kPods, scouts, scout_pod, stop); },
                   [&](const Holder& pod) { return api_.writer.remove(kPods, pod.key, {.uid = pod.uid}, stop); }};
   const StepResult result = run_step(api_, options_.steps, step, stop);
   report_.scouts = count_by_namespace(result.released);
@@ -235,9 +249,9 @@ void Drain::delete_scouts(const std::stop_token& stop) {
 
 void Drain::remove_finalizers(const FinalizerKind& kind, const std::stop_token& stop) {
   const auto patch = [](const Holder& holder) { return Json{{"metadata", {{"finalizers", holder.kept}}}}; };
-  const auto find = [&](bool keeps) {
-    return find_holders(
-        api_, options_.steps, kind.type, {.namespace_name = options_.watch_namespace},
+  const auto find_kind = [&](bool keeps) {
+    return find(
+        kind.type, {.namespace_name = options_.watch_namespace},
         [&](const Object& object) -> std::optional<Holder> {
           std::optional<Holder> holder = object_with_finalizer(object, kind.finalizer);
           if (holder && (holder->terminating && kind.keep_on_terminating) != keeps) return std::nullopt;
@@ -245,12 +259,12 @@ void Drain::remove_finalizers(const FinalizerKind& kind, const std::stop_token& 
         },
         stop);
   };
-  const Step step{fmt::format("finalizers of {}", kind.type.plural), [&] { return find(false); },
+  const Step step{fmt::format("finalizers of {}", kind.type.plural), [&] { return find_kind(false); },
                   [&](const Holder& holder) { return merge(kind.type, holder, patch(holder), stop); }};
   const StepResult result = run_step(api_, options_.steps, step, stop);
   for (const auto& [name, count] : count_by_namespace(result.released)) report_.finalizers[name] += count;
   add_remaining(kind.type, result, patch);
-  const auto kept = find(true);
+  const auto kept = find_kind(true);
   if (!kept) return add_error(kept.error());
   for (const Holder& holder : *kept) {
     report_.remaining.push_back(
@@ -274,7 +288,7 @@ bool Drain::new_pods_lose_the_gate(const std::stop_token& stop) {
 }
 
 void Drain::report_running_jobs(const std::stop_token& stop) {
-  const auto jobs = find_holders(api_, options_.steps, kJobs, {}, running_job_with_gate, stop);
+  const auto jobs = find(kJobs, {}, running_job_with_gate, stop);
   if (!jobs) return add_error(jobs.error());
   if (jobs->empty()) return;
   if (new_pods_lose_the_gate(stop)) {

@@ -56,6 +56,10 @@ class Drain {
   /// Jobs that run keep the gate in their template, which cannot be changed.
   void report_running_jobs(const std::stop_token& stop);
   [[nodiscard]] Status open_job_template(const Holder& job, const std::stop_token& stop);
+  /// find_holders(); objects that are too long to be read are added to the report.
+  [[nodiscard]] Result<std::vector<Holder>> find(const ResourceType& type, const client::ListOptions& list,
+                                                 const std::function<std::optional<Holder>(const Object&)>& select,
+                                                 const std::stop_token& stop);
   [[nodiscard]] Status merge(const ResourceType& type, const Holder& holder, const Json& patch,
                              const std::stop_token& stop);
   /// Whether an admission policy removes the gate from new pods (deploy/drain/gate-policy.yaml).
@@ -65,6 +69,7 @@ class Drain {
                      const std::function<Json(const Holder&)>& patch);
   /// Once for each message.
   void add_error(const Error& error);
+  void add_remaining(Remaining remaining);
 
   const Api api_;
   const Options options_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/base/pause.h"
+#include "api/client/page_size.h"
 
 namespace tpuslice::drain {
 namespace {
@@ -30,22 +31,29 @@ bool may_go_away(const Error& error) {
 Duration wait_after(const Error& error, Duration wait) { return std::max(wait, error.retry_after().value_or(wait)); }
 
 /// One attempt.
-Result<std::vector<Holder>> read_list(const Api& api, const ResourceType& type, client::ListOptions list,
-                                      const std::function<std::optional<Holder>(const Object&)>& select,
-                                      const std::stop_token& stop) {
+Result<std::vector<Holder>> read_list(const Api& api, const Search& search, const std::stop_token& stop) {
   std::vector<Holder> found;
-  list.limit = kPage;
+  client::ListOptions list = search.list;
+  client::PageSize size(kPage, kPage);
   while (true) {
-    Result<client::ListPage> page = api.reader.list(type, list, stop);
-    if (!page && page.error().reason() == http::kResponseTooLong && list.limit > 1) {
-      list.limit /= 2;  // Large objects; continue tokens do not depend on it.
+    list.limit = size.objects();
+    Result<client::ListPage> page = api.reader.list(search.type, list, stop);
+    if (!page && page.error().reason() == http::kResponseTooLong && !list.metadata_only) {
+      list.metadata_only = !size.shrink();
       continue;
     }
     if (!page) return page.error();
     for (const std::string& text : page->items) {
       ASSIGN_OR_RETURN(Json json, parse_json(text, {.without = kUnread}));
-      if (auto holder = select(Object(std::move(json)))) found.push_back(*std::move(holder));
+      const Object object(std::move(json));
+      if (list.metadata_only) {
+        search.unreadable(object);
+      } else if (auto holder = search.select(object)) {
+        found.push_back(*std::move(holder));
+      }
     }
+    list.metadata_only = false;
+    size.fits();
     list.continue_token = std::move(page->continue_token);
     if (list.continue_token.empty()) return found;
   }
@@ -98,12 +106,10 @@ Status retry(const StepOptions& options, const std::function<Status()>& call, co
   }
 }
 
-Result<std::vector<Holder>> find_holders(const Api& api, const StepOptions& options, const ResourceType& type,
-                                         const client::ListOptions& list,
-                                         const std::function<std::optional<Holder>(const Object&)>& select,
+Result<std::vector<Holder>> find_holders(const Api& api, const StepOptions& options, const Search& search,
                                          const std::stop_token& stop) {
   for (int attempt = 1;; ++attempt) {
-    auto found = read_list(api, type, list, select, stop);
+    auto found = read_list(api, search, stop);
     if (found || attempt >= options.max_attempts) return found;
     const Error& error = found.error();
     if (!may_go_away(error) && error.code() != ErrorCode::kExpired) return found;

@@ -46,11 +46,19 @@ struct Holder {
 /// Key, uid, version, time stamps of `object`.
 [[nodiscard]] Holder holder_of(const Object& object);
 
-/// The whole list, page by page; `select` returns what is kept of an object, or nothing. A list that expires is read
-/// again; errors that may go away are retried. Large parts of pods that no step reads are left out.
-[[nodiscard]] Result<std::vector<Holder>> find_holders(
-    const Api& api, const StepOptions& options, const ResourceType& type, const client::ListOptions& list,
-    const std::function<std::optional<Holder>(const Object&)>& select, const std::stop_token& stop);
+/// What a list is searched for.
+struct Search {
+  ResourceType type;
+  client::ListOptions list = {};
+  std::function<std::optional<Holder>(const Object&)> select;  ///< What is kept of an object, or nothing.
+  /// Called for an object that is too long to be read, with its metadata; the others are found nevertheless.
+  std::function<void(const Object&)> unreadable;
+};
+
+/// The whole list, page by page. A list that expires is read again; errors that may go away are retried. Large parts of
+/// pods that no step reads are left out.
+[[nodiscard]] Result<std::vector<Holder>> find_holders(const Api& api, const StepOptions& options, const Search& search,
+                                                       const std::stop_token& stop);
 
 struct Step {
   std::string what;  ///< For the log: "pods".

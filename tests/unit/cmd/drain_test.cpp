@@ -9,6 +9,7 @@
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/drain/command.h"
 #include "tests/support/fake_api.h"
+#include "tests/support/paged_reader.h"
 
 namespace tpuslice::drain {
 namespace {
@@ -223,6 +224,21 @@ TEST_F(DrainTest, ReadsFewerObjectsAtATimeIfTheyAreLarge) {
   const Report report = run();
   EXPECT_TRUE(report.complete()) << report.to_string();
   EXPECT_EQ(gates_of("a"), Json::array());
+}
+
+/// Regression: one object whose JSON was longer than the transport accepts stopped the drain of the whole cluster.
+TEST_F(DrainTest, NamesObjectsThatAreTooLongAndReleasesTheOthers) {
+  for (const char* name : {"a", "b", "d"}) put_job(name, "suspend: true,");
+  put_job("c", "suspend: true,", fmt::format("message: {}", std::string(30'000, 'x')));
+  put_pod("pod", "s");
+  testing::PagedReader paged(api_, 10'000);
+  runtime::InlineParallel parallel;
+  const Report report = Drain({paged, api_, parallel, clock_, log_}, options_).run({});
+  for (const char* name : {"a", "b", "d"}) EXPECT_EQ(gates_of_job(name).size(), 1U) << name;
+  EXPECT_EQ(gates_of("pod"), Json::array());
+  ASSERT_EQ(report.remaining.size(), 1U) << report.to_string();
+  EXPECT_THAT(report.remaining[0].what, HasSubstr("job default/c: is too long to be read"));
+  EXPECT_EQ(report.remaining[0].command, "kubectl -n default edit jobs.batch c");
 }
 
 TEST_F(DrainTest, RetriesWhatTheServerCouldNotDo) {

@@ -1,7 +1,10 @@
 #include "api/client/requests.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "api/types/views.h"
 
 namespace tpuslice::client {
 namespace {
@@ -34,6 +37,24 @@ TEST(Requests, LaterPagesCarryNoResourceVersion) {
                    {.limit = 10, .continue_token = "t/=", .resource_version = "5", .resource_version_match = "Exact"})
           .target,
       "/api/v1/nodes?limit=10&continue=t%2F%3D");
+}
+
+TEST(Requests, ListsMayAskForMetadataOnly) {
+  const http::Request request = list_request(
+      kPods, {.limit = 1, .continue_token = "t", .fields = &PodView::kFields, .metadata_only = true, .max_bytes = 7});
+  EXPECT_EQ(header(request, "Accept"), "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
+  EXPECT_EQ(request.target, "/api/v1/pods?limit=1&continue=t");
+  EXPECT_EQ(request.max_response, 7U);
+}
+
+// Regression: 406 and 415 of a proxy counted as errors that only a change of the object can cure.
+TEST(Errors, OfMediaTypesAreTerminalOnlyIfTheApiServerSaysSo) {
+  for (const int status : {406, 415}) {
+    const http::Response proxy{status, {}, "<html>not acceptable"};
+    EXPECT_EQ(error_from_response(proxy, "get").code(), ErrorCode::kUnavailable) << status;
+    const http::Response server{status, {}, fmt::format(R"({{"kind":"Status","code":{}}})", status)};
+    EXPECT_EQ(error_from_response(server, "get").code(), ErrorCode::kInvalidArgument) << status;
+  }
 }
 
 TEST(Requests, WatchListAsksForInitialEvents) {

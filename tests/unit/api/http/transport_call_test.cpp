@@ -144,6 +144,22 @@ TEST(TransportCall, RefusesCompressedBodiesThatAreDamagedOrTooLarge) {
   EXPECT_THAT(damaged.error().message(), HasSubstr("damaged"));
 }
 
+TEST(TransportCall, ARequestMayLowerTheLimitOfItsResponse) {
+  const auto server =
+      start(tls_options(), [&](const Request&, const Peer&) { return text_reply(200, std::string(5000, 'a')); });
+  TransportOptions options = transport_options(*server);
+  options.max_response = 5000;
+  const auto transport = connect(options);
+  Request request = get("/");
+  request.max_response = 4999;
+  const auto too_long = transport->call(request, kGenerous, {});
+  ASSERT_FALSE(too_long.ok());
+  EXPECT_EQ(too_long.error().reason(), kResponseTooLong);
+  EXPECT_THAT(too_long.error().message(), HasSubstr("4999"));
+  request.max_response = 6000;
+  EXPECT_TRUE(transport->call(request, kGenerous, {}).ok());
+}
+
 TEST(TransportCall, RefusesLineBreaksInTargetsAndHeaders) {
   std::atomic<int> requests = 0;
   const auto server = start_counting(requests, 200);

@@ -223,6 +223,7 @@ TEST_F(ControllerTest, MapsAChildToAnOwnerOfItsKindOnly) {
   other.mutable_json()["metadata"]["uid"] = "g";
   Object gadget_pod = pod("gadget-pod", &other);
   gadget_pod.mutable_json()["metadata"]["uid"] = "p";
+  settle();
   pods_.put(*PodView::decode(gadget_pod.json().dump()));
   EXPECT_EQ(controller_->next_due(), kNever);
   other.mutable_json()["kind"] = "Widget";
@@ -399,6 +400,75 @@ TEST_F(ControllerTest, RecordsTheMeasurementsOfAPlan) {
   EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("widgets_lost_total")));
   EXPECT_THAT(text, ::testing::HasSubstr("widget_seconds_bucket{le=\"4\"} 1"));
   EXPECT_THAT(text, ::testing::HasSubstr("widgets{kind=\"round\"} 7"));
+}
+
+/// Regression: the queue of a replica that did not lead had every key that it had ever seen.
+TEST_F(ControllerTest, QueuesNothingBeforeItsFirstStep) {
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = "gone-" + std::to_string(i);
+    show(api_.put(kWidgets, widget(name)));
+    widgets_.erase({"default", name}, 1000);
+  }
+  show_widget({});
+  controller_->resync();
+  EXPECT_EQ(controller_->next_due(), kNever);
+  clock_.advance(std::chrono::hours(24));
+  settle();
+  EXPECT_EQ(reconciler_->plans, 1) << "of the one that exists";
+  EXPECT_THAT(metrics_.scrape(),
+              HasSubstr("workqueue_queue_duration_seconds_sum{controller=\"widget\",name=\"widget\"} 0\n"));
+}
+
+TEST_F(ControllerTest, ResyncPlansEveryObjectAgain) {
+  show_widget({});
+  settle();
+  show_all();
+  settle();
+  const int before = reconciler_->plans;
+  controller_->resync();
+  settle();
+  EXPECT_EQ(reconciler_->plans, before + 1);
+}
+
+/// Regression: it ended the process.
+TEST_F(ControllerTest, SurvivesAKeyFunctionThatThrows) {
+  controller_->watches<PodView>(pods_, [](const PodView& pod) -> std::vector<ObjectKey> {
+    if (pod.key.name == "bad") throw std::runtime_error("no owner");
+    return {{"default", "of-" + pod.key.name}};
+  });
+  const auto show_pod = [&](const char* name) {
+    Object shown = pod(name);
+    shown.mutable_json()["metadata"]["uid"] = name;
+    pods_.put(*PodView::decode(shown.json().dump()));
+  };
+  show_pod("bad");
+  settle();
+  show_pod("bad-2");
+  EXPECT_EQ(controller_->next_due(), Instant::min());
+  EXPECT_EQ(metrics_.counter("tpuslice_exceptions_total", "", {{"where", "controller"}}).value(), 1);
+}
+
+/// Regression: it ended the process. Its key must not stay in the hands of the worker either.
+TEST_F(ControllerTest, SurvivesAnExceptionOutsideOfThePlan) {
+  class ThrowingEvents final : public EventSink {
+   public:
+    void record(const plan::ObjectReference&, const plan::EventIntent&) override {
+      if (++records == 1) throw std::runtime_error("no room for an event");
+    }
+    int records = 0;
+  };
+  ThrowingEvents events;
+  const Executor executor(api_, api_, parallel_, events);
+  Controller controller(std::make_unique<WidgetReconciler>(widgets_, pods_), {},
+                        {executor, clock_, metrics_, Logger()});
+  controller.watches(widgets_);
+  show(api_.put(kWidgets, widget("w", {{"replicas", 1}})));
+  EXPECT_TRUE(controller.step(clock_.now(), {}));
+  EXPECT_EQ(events.records, 1);
+  EXPECT_EQ(controller_metrics(metrics_, "widget").active_workers.value(), 0);
+  EXPECT_FALSE(controller.step(clock_.now(), {})) << "after a back-off";
+  clock_.advance(1min);
+  EXPECT_TRUE(controller.step(clock_.now(), {}));
 }
 
 TEST_F(ControllerTest, SurvivesAReconcilerThatThrows) {

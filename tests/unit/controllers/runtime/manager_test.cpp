@@ -212,6 +212,7 @@ TEST(Manager, OnlyTheLeaderWritesButAllReplicasFillTheirStores) {
   EXPECT_THAT(api.all(kPods), IsEmpty());
   EXPECT_TRUE(b.manager.ready());
   EXPECT_EQ(b.widgets.size(), 1U);
+  EXPECT_EQ(b.controller.next_due(), kNever) << "a queue without workers grows for ever";
   // a no longer renews; b leads once the lease has expired.
   for (int i = 0; i < 30 && !b.manager.leading(); ++i) {
     clock.advance(1s);
@@ -219,6 +220,27 @@ TEST(Manager, OnlyTheLeaderWritesButAllReplicasFillTheirStores) {
   }
   EXPECT_THAT(api.all(kPods), SizeIs(1));
   EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
+}
+
+/// Regression: only objects that a leader had found too large got an event.
+TEST(Manager, ReportsAfterATakeOverWhatWasQuarantinedBefore) {
+  FakeApi api;
+  FakeClock clock;
+  Operator a(api, clock, "a");
+  Operator b(api, clock, "b");
+  a.manager.step(clock.now());
+  api.put(kWidgets, widget("big", {{"text", std::string(2U << 20U, 'x')}}));
+  b.manager.step(clock.now());
+  EXPECT_EQ(b.widgets.size(), 0U);
+  EXPECT_THAT(api.all(kEvents), IsEmpty());
+  for (int i = 0; i < 60; ++i) {
+    clock.advance(1s);
+    b.manager.step(clock.now());
+  }
+  ASSERT_TRUE(b.manager.leading());
+  ASSERT_THAT(api.all(kEvents), SizeIs(1));
+  EXPECT_EQ(api.all(kEvents)[0].json()["reason"], "FailedDecode");
+  EXPECT_EQ(api.all(kEvents)[0].json()["regarding"]["name"], "big");
 }
 
 /// Regression: a process that was paused for longer than its lease continued its plan until its workers were stopped.

@@ -97,6 +97,25 @@ TEST_F(WorkloadClientTest, SendsARequestOnce) {
   EXPECT_EQ(*http::find_header(headers_, "Host"), "train-head-svc.default.svc");
 }
 
+/// Regression: an answer that the reader could not bear ended the process.
+TEST_F(WorkloadClientTest, AnAnswerWhoseReaderThrowsIsNoAnswer) {
+  WorkloadRequest request = get_status();
+  request.read = [](int, const std::string& body) -> Json {
+    if (body == "BAD") throw std::runtime_error("unexpected body");
+    return body;
+  };
+  reply_ = http::Response{200, {}, "BAD"};
+  client_->set(owner_, {request});
+  settle();
+  ASSERT_NE(answer(request), nullptr);
+  EXPECT_EQ(answer(request)->status, 0);
+  EXPECT_THAT(answer(request)->error, HasSubstr("unexpected body"));
+  reply_ = http::Response{200, {}, "RUNNING"};
+  clock_.advance(1min);
+  settle();
+  EXPECT_EQ(answer(request)->content, "RUNNING") << "it is sent again";
+}
+
 TEST_F(WorkloadClientTest, SendsAnotherAttempt) {
   client_->set(owner_, {post()});
   settle();
