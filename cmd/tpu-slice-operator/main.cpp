@@ -12,6 +12,7 @@
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/signals.h"
+#include "controllers/runtime/memory.h"
 
 namespace tpuslice {
 namespace {
@@ -115,6 +116,7 @@ int drain_with_result(const CommandLine& command_line, StopOnSignal& signals) {
 }
 
 int main_with_result(int argc, const char* const* argv) {
+  runtime::configure_allocator();  // Before the first thread.
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) {
     fmt::print(stderr, "tpu-slice-operator: {}\n", command_line.error().message());
