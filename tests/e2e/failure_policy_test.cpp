@@ -22,7 +22,7 @@ constexpr ResourceType kMutating{"admissionregistration.k8s.io", "v1", "Mutating
                                  "mutatingwebhookconfigurations", false};
 const ObjectKey kMutatingName{{}, "tpu-slice-operator"};
 /// The operator looks at the policy every 30 s when it is as wanted.
-constexpr Duration kNextLook = 45s;
+constexpr Duration kNextCheck = 45s;
 
 class FailurePolicy : public ::testing::Test {
  protected:
@@ -125,7 +125,7 @@ TEST_F(FailurePolicy, IsSetAgainAfterAnInstallerAppliedItsManifestWithoutAConfli
     const bool applied = eventually([&] { return (problem = apply()).empty(); }, 5s);
     EXPECT_TRUE(applied) << "the operator must not own the field for longer than a moment: " << problem;
     EXPECT_EQ(policy(), "Ignore");
-    EXPECT_TRUE(eventually([&] { return policy() == "Fail"; }, kNextLook));
+    EXPECT_TRUE(eventually([&] { return policy() == "Fail"; }, kNextCheck));
   }
 }
 
@@ -137,7 +137,7 @@ TEST_F(FailurePolicy, FollowsTheAnnotationOfTheConfiguration) {
     ASSERT_TRUE(patched.ok()) << patched.error().message();
   };
   ASSERT_NO_FATAL_FAILURE(annotate("Ignore"));
-  EXPECT_TRUE(eventually([&] { return policy() == "Ignore"; }, kNextLook));
+  EXPECT_TRUE(eventually([&] { return policy() == "Ignore"; }, kNextCheck));
   operator_->kill();
   const auto pod = create_tpu_pod();
   EXPECT_TRUE(pod.ok()) << pod.error().message();

@@ -221,50 +221,6 @@ TEST(Manager, OnlyTheLeaderWritesButAllReplicasFillTheirStores) {
   EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
 }
 
-TEST(Manager, DoesNotLeadBeforeItsStoresAreSynced) {
-  FakeApi api;
-  FakeClock clock;
-  Operator op(api, clock, "a");
-  bool answers = false;
-  api.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
-    if (answers || !(call.type == kWidgets)) return std::nullopt;
-    return Error::unavailable("no answer");
-  };
-  op.manager.step(clock.now());
-  clock.advance(20s);
-  op.manager.step(clock.now());
-  EXPECT_FALSE(op.manager.leading());
-  EXPECT_THAT(op.manager.not_synced(), ElementsAre("widgets.example.com"));
-  answers = true;
-  clock.advance(20s);
-  op.manager.step(clock.now());
-  EXPECT_TRUE(op.manager.leading());
-}
-
-TEST(Manager, LeadsAfterATimeOutAlthoughOneResourceCannotBeListed) {
-  FakeApi api;
-  FakeClock clock;
-  Operator op(api, clock, "a");
-  op.manager.store<ObjectView>(kRoles);
-  api.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
-    if (!(call.type == kRoles)) return std::nullopt;
-    return Error::of(ErrorCode::kForbidden, "cannot list roles");
-  };
-  api.put(kWidgets, widget("w", {{"replicas", 1}}));
-  for (int i = 0; i < 59; ++i) {
-    op.manager.step(clock.now());
-    clock.advance(1s);
-  }
-  EXPECT_FALSE(op.manager.leading());
-  EXPECT_THAT(api.all(kPods), IsEmpty());
-  for (int i = 0; i < 5; ++i) {
-    op.manager.step(clock.now());
-    clock.advance(1s);
-  }
-  EXPECT_TRUE(op.manager.leading());
-  EXPECT_THAT(api.all(kPods), SizeIs(1)) << "the controllers of other resources run";
-}
-
 /// Regression: a process that was paused for longer than its lease continued its plan until its workers were stopped.
 TEST(Manager, SendsNothingAfterItsLeaseExpiredDuringAPause) {
   FakeApi api;
