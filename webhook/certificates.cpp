@@ -15,11 +15,6 @@ namespace {
 /// A bundle that does not change is verified again after this time. Its parts are renewed long before they expire.
 constexpr Duration kVerifyInterval = std::chrono::hours(1);
 
-constexpr ResourceType kMutatingConfigurations{"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
-                                               "mutatingwebhookconfigurations", false};
-constexpr ResourceType kValidatingConfigurations{"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
-                                                 "validatingwebhookconfigurations", false};
-
 class FileCertificates final : public CertificateSource {
  public:
   explicit FileCertificates(std::string directory) : directory_(std::move(directory)) {}
@@ -81,6 +76,7 @@ class SelfManagedCertificates final : public CertificateSource {
     return served_->leaf;
   }
   Duration interval() const override { return options_.check; }
+  std::string authorities() const override { return served_ ? served_->authorities : std::string(); }
 
  private:
   using Configurations = std::vector<std::pair<ResourceType, Object>>;

@@ -13,6 +13,7 @@
 #include "api/base/metrics.h"
 #include "api/client/client.h"
 #include "api/http/tls/identity.h"
+#include "webhook/webhook_configurations.h"
 
 namespace tpuslice::webhook {
 
@@ -24,6 +25,8 @@ class CertificateSource {
   [[nodiscard]] virtual Result<http::Identity> step(std::stop_token stop) = 0;
   /// How long after a successful step the next one is due.
   [[nodiscard]] virtual Duration interval() const = 0;
+  /// PEM: what clients trust, so that they can verify the certificate of the last step. Empty if that is not known.
+  [[nodiscard]] virtual std::string authorities() const { return {}; }
 };
 
 /// tls.crt and tls.key of a directory, such as a Secret volume of cert-manager; read at each step.
@@ -40,11 +43,11 @@ class CertificateSource {
 void measure_certificate(Metrics& metrics, const std::string& server, const http::Identity& identity);
 
 struct SelfManagedOptions {
-  std::string namespace_name;                        ///< Of the Secret and the Service.
-  std::string service = "tpu-slice-webhook";         ///< The certificate is for its DNS names.
-  std::string metrics_service = {};                  ///< And for those of this Service, if set.
-  std::string secret = "tpu-slice-webhook-cert";     ///< Shared by all replicas.
-  std::string configuration = "tpu-slice-operator";  ///< Name of both webhook configurations.
+  std::string namespace_name;                                   ///< Of the Secret and the Service.
+  std::string service = "tpu-slice-webhook";                    ///< The certificate is for its DNS names.
+  std::string metrics_service = {};                             ///< And for those of this Service, if set.
+  std::string secret = "tpu-slice-webhook-cert";                ///< Shared by all replicas.
+  std::string configuration = std::string(kConfigurationName);  ///< Name of both webhook configurations.
   Duration authority_lifetime = std::chrono::hours(24 * 3650);
   Duration lifetime = std::chrono::hours(24 * 365);
   Duration renew_before = std::chrono::hours(24 * 90);  ///< Renewed when it expires within this time.

@@ -1,14 +1,22 @@
 #include "webhook/webhook_server.h"
 
+#include <algorithm>
+
 #include "api/base/file.h"
 #include "api/base/pause.h"
 #include "api/http/tls/tls_credentials.h"
 #include "webhook/admission_log.h"
+#include "webhook/admission_probe.h"
+#include "webhook/self_call.h"
 
 namespace tpuslice::webhook {
 namespace {
 
 constexpr Duration kRetry = std::chrono::seconds(5);
+
+/// Calls to itself in succession. One may fail because the server is busy, and the work of a replica that is not ready
+/// falls to the others.
+constexpr int kUnanswered = 3;
 
 /// A certificate for TLS until the real one is known.
 Result<http::Identity> placeholder_identity(Timestamp now) {
@@ -69,13 +77,21 @@ class WebhookServer::Metered {
   AdmissionLog log_;
 };
 
-WebhookServer::WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
-                             std::string client_ca_file, Metrics& metrics, Logger log)
-    : handler_(std::move(handler)),
-      certificates_(std::move(certificates)),
-      client_ca_file_(std::move(client_ca_file)),
+WebhookServer::WebhookServer(const WebhookServerOptions& options, client::Reader& reader, client::Writer& writer,
+                             const Clock& clock, Metrics& metrics, Logger log)
+    : options_(options),
+      clock_(clock),
       metrics_(metrics),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      handler_(std::make_unique<Metered>(options.mutation, clock, metrics, log_)),
+      failure_policy_({.namespace_name = options.namespace_name}, reader, writer, metrics, log_) {
+  SelfManagedOptions managed;
+  managed.namespace_name = options.namespace_name;
+  managed.service = options.service;
+  managed.metrics_service = options.metrics_service;
+  certificates_ = options.certificate_directory.empty() ? self_managed_certificates(managed, reader, writer, clock)
+                                                        : certificates_from_files(options.certificate_directory);
+}
 
 WebhookServer::~WebhookServer() {
   if (server_) server_->stop();
@@ -84,38 +100,29 @@ WebhookServer::~WebhookServer() {
 Result<std::unique_ptr<WebhookServer>> WebhookServer::start(const WebhookServerOptions& options, client::Reader& reader,
                                                             client::Writer& writer, const Clock& clock,
                                                             Metrics& metrics, Logger log) {
-  const Logger webhook_log = log.with({{"component", "webhook"}});
-  auto handler = std::make_unique<Metered>(options.mutation, clock, metrics, webhook_log);
-  const bool from_files = !options.certificate_directory.empty();
-  SelfManagedOptions managed;
-  managed.namespace_name = options.namespace_name;
-  managed.service = options.service;
-  managed.metrics_service = options.metrics_service;
-  auto certificates = from_files ? certificates_from_files(options.certificate_directory)
-                                 : self_managed_certificates(managed, reader, writer, clock);
   std::unique_ptr<WebhookServer> server(
-      new WebhookServer(std::move(handler), std::move(certificates), options.client_ca_file, metrics, webhook_log));
+      new WebhookServer(options, reader, writer, clock, metrics, log.with({{"component", "webhook"}})));
+  const bool from_files = !options.certificate_directory.empty();
   const auto identity = from_files ? server->certificates_->step({}) : placeholder_identity(clock.wall());
   if (!identity) return identity.error();
-  RETURN_IF_ERROR(server->listen(options.address, *identity));
-  server->ready_ = from_files;
+  RETURN_IF_ERROR(server->listen(*identity));
+  server->trusted_ = from_files;
   if (from_files) measure_certificate(metrics, "webhook", *identity);
   return server;
 }
 
-Status WebhookServer::listen(const std::string& address, const http::Identity& identity) {
+Status WebhookServer::listen(const http::Identity& identity) {
   ASSIGN_OR_RETURN(client_ca_, read_client_ca());
   http::ServerOptions options;
-  options.address = address;
+  options.address = options_.address;
   options.tls = identity;
   options.client_ca = client_ca_;
   options.body_limit = kMaxReviewBytes;
   options.body_budget = 4 * kMaxReviewBytes;
   options.max_connections = 512;
   options.max_connections_per_peer = 256;
-  auto server = http::Server::start(std::move(options), [handler = handler_.get(), verifies = !client_ca_file_.empty()](
-                                                            const http::Request& request, const http::Peer& peer) {
-    return verifies && !peer.has_certificate ? refuse_client() : handler->serve(request);
+  auto server = http::Server::start(std::move(options), [this](const http::Request& request, const http::Peer& peer) {
+    return answer(request, peer);
   });
   if (!server) return server.error();
   server_ = std::move(*server);
@@ -123,36 +130,81 @@ Status WebhookServer::listen(const std::string& address, const http::Identity& i
   return {};
 }
 
+http::Reply WebhookServer::answer(const http::Request& request, const http::Peer& peer) const {
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  http::Reply reply;
+  if (path == kHealthPath) {
+    reply.response = {200, {{"Content-Type", "text/plain; charset=utf-8"}}, "ok"};
+    return reply;
+  }
+  if (!options_.client_ca_file.empty() && !peer.has_certificate) return refuse_client();
+  if (path != kProbePath) return handler_->serve(request);
+  reply.response = answer_probe(request);
+  return reply;
+}
+
 Result<std::string> WebhookServer::read_client_ca() const {
-  if (client_ca_file_.empty()) return std::string();
-  Result<std::string> pem = read_file(client_ca_file_);
+  if (options_.client_ca_file.empty()) return std::string();
+  Result<std::string> pem = read_file(options_.client_ca_file);
   return pem ? pem : Result<std::string>(pem.error().within("client CA"));
 }
 
 Duration WebhookServer::step(std::stop_token stop) {
-  const auto client_ca = read_client_ca();
-  if (!client_ca) {
-    log_.warn("client CA not read; the last one is used", {{"error", client_ca.error().message()}});
-    return kRetry;
+  const Duration next = renew_certificate(stop);
+  call_self(stop);
+  if (stopping_ || stop.stop_requested()) return next;
+  if (const Instant now = clock_.now(); now >= failure_policy_due_) {
+    failure_policy_due_ = now + failure_policy_.step(ready(), stop);
   }
+  return std::clamp<Duration>(failure_policy_due_ - clock_.now(), Duration::zero(), next);
+}
+
+Duration WebhookServer::renew_certificate(const std::stop_token& stop) {
+  // Without the file the certificate of the server is renewed all the same.
+  const auto client_ca = read_client_ca();
+  if (!client_ca) log_.warn("client CA not read; the last one is used", {{"error", client_ca.error().message()}});
+  const std::string& authorities = client_ca ? *client_ca : client_ca_;
   const auto identity = certificates_->step(stop);
   if (!identity) {
     if (!stop.stop_requested()) log_.warn("certificates not renewed", {{"error", identity.error().message()}});
     return std::max(kRetry, identity.error().retry_after().value_or(Duration::zero()));
   }
-  if (*identity != identity_ || *client_ca != client_ca_) {
-    if (const Status taken = server_->set_tls(*identity, *client_ca); !taken) {
+  if (*identity != identity_ || authorities != client_ca_) {
+    if (const Status taken = server_->set_tls(*identity, authorities); !taken) {
       log_.error("certificate not loaded", {{"error", taken.error().message()}});
       return kRetry;
     }
     identity_ = *identity;
-    client_ca_ = *client_ca;
+    client_ca_ = authorities;
     measure_certificate(metrics_, "webhook", identity_);
     if (on_certificate_) on_certificate_(identity_);
     log_.info("certificate served");
   }
-  ready_ = true;
+  trusted_ = true;
   return certificates_->interval();
+}
+
+void WebhookServer::call_self(const std::stop_token& stop) {
+  SelfCall call;
+  call.address = options_.address;
+  call.port = port();
+  call.authorities = certificates_->authorities();
+  call.server_name = service_dns_names(options_.service, options_.namespace_name)[2];
+  const Status answered = self_call(call, stop);
+  if (stop.stop_requested()) return;
+  unanswered_ = answered ? 0 : unanswered_ + 1;
+  if (answered) {
+    answers_ = true;
+  } else if (unanswered_ >= kUnanswered && answers_.exchange(false)) {
+    log_.error("the webhook does not answer itself; not ready", {{"error", answered.error().message()}});
+  } else {
+    log_.warn("the webhook did not answer itself", {{"error", answered.error().message()}});
+  }
+}
+
+void WebhookServer::stop_keep_alive() {
+  stopping_ = true;
+  server_->stop_keep_alive();
 }
 
 void WebhookServer::run(const std::stop_token& stop) {

@@ -15,6 +15,7 @@
 #include "api/http/server/server.h"
 #include "webhook/admission_handler.h"
 #include "webhook/certificates.h"
+#include "webhook/failure_policy.h"
 
 namespace tpuslice::webhook {
 
@@ -26,15 +27,15 @@ struct WebhookServerOptions {
   std::string client_ca_file = {};
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
   std::string metrics_service = {};           ///< Self-managed: and for those of this one, if set.
-  std::string namespace_name;                 ///< Self-managed: of the Services and the Secret.
+  std::string namespace_name;                 ///< Of the Services, the Secret, and the probe of the failure policy.
   MutationOptions mutation;
 };
 
 /// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
 class WebhookServer {
  public:
-  /// Listens at once. Until the first successful step() of self-managed certificates, connections get an untrusted one
-  /// and ready() is false. `reader`, `writer`, `clock` and `metrics` outlive the server.
+  /// Listens at once. Until the first successful step() of self-managed certificates, connections get an untrusted one.
+  /// `reader`, `writer`, `clock` and `metrics` outlive the server.
   ///
   /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address or for certificate files
   /// that cannot be used; NotFound for certificate files that do not exist.
@@ -46,36 +47,55 @@ class WebhookServer {
   WebhookServer& operator=(const WebhookServer&) = delete;
 
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
-  [[nodiscard]] bool ready() const { return ready_.load(); }
+  /// Whether the API server can be answered: trusted() and answers().
+  [[nodiscard]] bool ready() const { return trusted() && answers(); }
+  /// The certificate is from files, or its authority is in the webhook configurations.
+  [[nodiscard]] bool trusted() const { return trusted_.load(); }
+  /// The last calls of the server to itself were answered; false after several in succession were not.
+  [[nodiscard]] bool answers() const { return answers_.load(); }
+  /// Why failurePolicy of the pod webhook is not as wanted; empty if it is.
+  [[nodiscard]] std::string failure_policy_problem() const { return failure_policy_.problem(); }
 
   /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
-  /// Checks and renews the certificates; returns when the next step is due. Failures are logged and retried.
+  /// Checks and renews the certificates, calls the server itself, and sets the failure policy of the configuration;
+  /// returns when the next step is due. Failures are logged and retried.
   Duration step(std::stop_token stop);
   /// Steps until `stop`.
   void run(const std::stop_token& stop);
-  /// From now on each reply closes its connection. New ones are accepted until stop().
-  void stop_keep_alive() { server_->stop_keep_alive(); }
+  /// From now on each reply closes its connection, and the failure policy is left as it is. New connections are
+  /// accepted until stop().
+  void stop_keep_alive();
   void stop() { server_->stop(); }
 
  private:
   class Metered;
 
-  WebhookServer(std::unique_ptr<Metered> handler, std::unique_ptr<CertificateSource> certificates,
-                std::string client_ca_file, Metrics& metrics, Logger log);
-  Status listen(const std::string& address, const http::Identity& identity);
+  WebhookServer(const WebhookServerOptions& options, client::Reader& reader, client::Writer& writer, const Clock& clock,
+                Metrics& metrics, Logger log);
+  Status listen(const http::Identity& identity);
   /// Empty without a file.
   [[nodiscard]] Result<std::string> read_client_ca() const;
+  [[nodiscard]] http::Reply answer(const http::Request& request, const http::Peer& peer) const;
+  /// Returns when it is due again.
+  Duration renew_certificate(const std::stop_token& stop);
+  void call_self(const std::stop_token& stop);
 
-  std::unique_ptr<Metered> handler_;  // Outlives server_, which calls it.
-  std::unique_ptr<CertificateSource> certificates_;
-  const std::string client_ca_file_;
+  const WebhookServerOptions options_;
+  const Clock& clock_;
   Metrics& metrics_;
   const Logger log_;
+  std::unique_ptr<Metered> handler_;  // Outlives server_, which calls it.
+  std::unique_ptr<CertificateSource> certificates_;
+  FailurePolicyPatcher failure_policy_;
+  Instant failure_policy_due_ = Instant::min();
   std::function<void(const http::Identity&)> on_certificate_;
   http::Identity identity_;
   std::string client_ca_;
-  std::atomic<bool> ready_ = false;
+  int unanswered_ = 0;  ///< Calls to itself, in succession.
+  std::atomic<bool> trusted_ = false;
+  std::atomic<bool> answers_ = false;
+  std::atomic<bool> stopping_ = false;
   std::unique_ptr<http::Server> server_;
 };
 

@@ -13,6 +13,7 @@
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/signals.h"
+#include "controllers/runtime/memory.h"
 
 namespace tpuslice {
 namespace {
@@ -123,6 +124,7 @@ int drain_with_result(const CommandLine& command_line, StopOnSignal& signals) {
 
 int main_with_result(int argc, const char* const* argv) {
   report_crashes();
+  runtime::configure_allocator();  // Before the first thread.
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) {
     fmt::print(stderr, "tpu-slice-operator: {}\n", command_line.error().message());

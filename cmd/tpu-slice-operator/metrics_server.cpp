@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "api/base/pause.h"
-#include "cmd/tpu-slice-operator/options.h"
 
 namespace tpuslice {
 namespace {
@@ -26,7 +25,7 @@ http::Reply plain_text(int status, std::string body) {
 
 http::ServerOptions small_server(const std::string& address) {
   http::ServerOptions options;
-  options.address = listen_address(address);
+  options.address = address;
   options.threads = 1;
   options.header_limit = 8U << 10U;
   options.body_limit = 1024;

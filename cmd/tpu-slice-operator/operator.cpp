@@ -1,6 +1,5 @@
 #include "cmd/tpu-slice-operator/operator.h"
 
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -77,12 +76,6 @@ slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std
   return result;
 }
 
-http::Reply text_reply(int status, std::string body) {
-  http::Reply reply;
-  reply.response = {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
-  return reply;
-}
-
 /// Pages of the metrics server that tell what the process does.
 decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager) {
   const auto reply = [](int status, const char* type, std::string body) {
@@ -96,10 +89,6 @@ decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manage
            }},
           {"/debug/threads",
            [reply](const http::Request&) { return reply(200, "text/plain; charset=utf-8", stacks_of_all_threads()); }}};
-}
-
-std::string_view path_of(const http::Request& request) {
-  return std::string_view(request.target).substr(0, request.target.find('?'));
 }
 
 }  // namespace
@@ -176,7 +165,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
 Status Operator::start_webhook(const OperatorOptions& options) {
   if (options.webhook_bind_address == "0") return {};
   webhook::WebhookServerOptions webhook;
-  webhook.address = listen_address(options.webhook_bind_address);
+  webhook.address = options.webhook_bind_address;
   webhook.certificate_directory = options.webhook_cert_dir;
   webhook.client_ca_file = options.webhook_client_ca_file;
   webhook.service = options.webhook_service;
@@ -193,9 +182,12 @@ Status Operator::start_webhook(const OperatorOptions& options) {
 
 Status Operator::start_health_server(const OperatorOptions& options) {
   if (options.health_probe_bind_address == "0") return {};
-  auto server =
-      http::Server::start(small_server(options.health_probe_bind_address),
-                          [this](const http::Request& request, const http::Peer&) { return health(request); });
+  auto server = http::Server::start(small_server(options.health_probe_bind_address),
+                                    [endpoints = health_endpoints()](const http::Request& request, const http::Peer&) {
+                                      http::Reply reply;
+                                      reply.response = answer_health(endpoints, request.target);
+                                      return reply;
+                                    });
   if (!server) return server.error().within("--health-probe-bind-address");
   health_server_ = std::move(*server);
   dependencies_.log.info("listening", {{"for", "health"}, {"port", health_server_->port()}});
@@ -223,26 +215,48 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   return {};
 }
 
-bool Operator::ready() const { return !shutting_down_ && manager_.ready() && (!webhook_ || webhook_->ready()); }
-
-http::Reply Operator::health(const http::Request& request) const {
-  const std::string_view path = path_of(request);
-  if (path == "/healthz") {
-    return shutting_down_ || manager_.healthy() ? text_reply(200, "ok")
-                                                : text_reply(500, "leader could not renew its lease");
+std::vector<HealthEndpoint> Operator::health_endpoints() const {
+  const auto check = [](bool good, const char* problem) {
+    return good ? Status() : Status(Error::unavailable("{}", problem));
+  };
+  HealthEndpoint live{"/healthz", {}};
+  live.checks.push_back(
+      {"lease", [=, this] { return check(shutting_down_ || manager_.healthy(), "leader could not renew its lease"); }});
+  HealthEndpoint ready{"/readyz", {}};
+  ready.checks.push_back({"shutdown", [=, this] { return check(!shutting_down_, "shutting down"); }});
+  if (webhook_) {
+    ready.checks.push_back({"webhook-certificate", [=, this] {
+                              return check(webhook_->trusted(), "the webhook configurations have no CA of ours yet");
+                            }});
+    ready.checks.push_back(
+        {"webhook-call", [=, this] { return check(webhook_->answers(), "the webhook does not answer itself"); }});
   }
-  if (path == "/readyz") {
-    if (shutting_down_) return text_reply(500, "shutting down");
-    if (!manager_.ready()) return text_reply(500, "caches are not synced");
-    if (!ready()) return text_reply(500, "webhook is not serving");
-    return text_reply(200, "ok");
+  if (webhook_) {
+    ready.checks.push_back({"webhook-failure-policy",
+                            [this]() -> Status {
+                              const std::string problem = webhook_->failure_policy_problem();
+                              if (problem.empty()) return {};
+                              return Error::unavailable("not as wanted: {}", problem);
+                            },
+                            false});
   }
-  if (path == "/readyz/watches") {
-    const std::vector<std::string> broken = manager_.broken_watches();
-    return broken.empty() ? text_reply(200, "ok")
-                          : text_reply(500, fmt::format("not watched: {}", fmt::join(broken, ", ")));
-  }
-  return text_reply(404, "paths are /healthz, /readyz and /readyz/watches");
+  ready.checks.push_back({"stores",
+                          [this]() -> Status {
+                            const std::vector<std::string> missing = manager_.not_synced();
+                            if (missing.empty()) return {};
+                            return Error::unavailable("not synced: {}", fmt::join(missing, ", "));
+                          },
+                          false});
+  ready.checks.push_back({"watches",
+                          [this]() -> Status {
+                            const std::vector<std::string> broken = manager_.broken_watches();
+                            if (broken.empty()) return {};
+                            return Error::unavailable("not watched: {}", fmt::join(broken, ", "));
+                          },
+                          false});
+  ready.checks.push_back(
+      {"leader", [=, this] { return check(manager_.leading(), "another replica leads, or none"); }, false});
+  return {std::move(live), std::move(ready)};
 }
 
 Status Operator::run(const std::stop_token& stop) {
@@ -258,23 +272,19 @@ Status Operator::run(const std::stop_token& stop) {
     metrics_certificate = std::jthread(
         [&, this](const std::stop_token& end) { barrier.keep_running(end, [&] { metrics_server_->run(end); }); });
   }
-  std::optional<Instant> stop_requested_at;
-  const std::stop_callback on_stop(stop, [&] {
-    stop_requested_at = dependencies_.clock.now();
-    begin_shutdown();
-  });
+  const std::stop_callback on_stop(stop, [this] { begin_shutdown(); });
   const Status ended = manager_.run(stop);
-  begin_shutdown();  // The lease may have been lost.
-  if (webhook_) {
-    const Instant now = dependencies_.clock.now();
-    pause(stop_requested_at.value_or(now) + shutdown_delay_ - now, {});
-  }
+  const Instant began = begin_shutdown();  // The lease may have been lost.
+  if (webhook_) pause(began + shutdown_delay_ - dependencies_.clock.now(), {});
   return ended;
 }
 
-void Operator::begin_shutdown() {
+Instant Operator::begin_shutdown() {
   shutting_down_ = true;
   if (webhook_) webhook_->stop_keep_alive();
+  const MutexLock lock(mutex_);
+  if (!shutdown_began_) shutdown_began_ = dependencies_.clock.now();
+  return *shutdown_began_;
 }
 
 }  // namespace tpuslice

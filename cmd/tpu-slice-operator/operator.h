@@ -4,15 +4,19 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/metrics.h"
+#include "api/base/mutex.h"
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 #include "api/http/transport.h"
+#include "cmd/tpu-slice-operator/health.h"
 #include "cmd/tpu-slice-operator/metrics_server.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/process_metrics.h"
@@ -49,8 +53,10 @@ class Operator {
 
   /// Of the webhook; 0 without one.
   [[nodiscard]] std::uint16_t webhook_port() const { return webhook_ ? webhook_->port() : std::uint16_t{0}; }
-  /// Caches are synced and the webhook can serve.
-  [[nodiscard]] bool ready() const;
+  /// The webhook can serve, and stop was not requested. The stores may not be synced yet.
+  [[nodiscard]] bool ready() const { return !shutting_down_ && (!webhook_ || webhook_->ready()); }
+  /// The stores are synced, or their CRDs are not installed.
+  [[nodiscard]] bool synced() const { return manager_.ready(); }
 
  private:
   Operator(const OperatorOptions& options, OperatorDependencies dependencies);
@@ -58,8 +64,9 @@ class Operator {
   Status start_health_server(const OperatorOptions& options);
   /// After start_webhook(), whose certificate it may share.
   Status start_metrics_server(const OperatorOptions& options);
-  void begin_shutdown();
-  [[nodiscard]] http::Reply health(const http::Request& request) const;
+  /// Returns when it was called first; from any thread.
+  Instant begin_shutdown() TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<HealthEndpoint> health_endpoints() const;
 
   OperatorDependencies dependencies_;
   client::Client api_;
@@ -69,6 +76,8 @@ class Operator {
   runtime::Manager manager_;
   const Duration shutdown_delay_;
   std::atomic<bool> shutting_down_ = false;
+  Mutex mutex_;
+  std::optional<Instant> shutdown_began_ TPUSLICE_GUARDED_BY(mutex_);
   std::unique_ptr<webhook::WebhookServer> webhook_;
   std::unique_ptr<http::Server> health_server_;
   std::unique_ptr<MetricsServer> metrics_server_;

@@ -159,7 +159,9 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "Service in front of /metrics, for which the operator's own certificate is issued, too. Default: "
        "tpu-slice-operator-metrics",
        text(&O::metrics_service)},
-      {"--health-probe-bind-address", "Address of /healthz and /readyz; 0 turns it off. Default: :8081",
+      {"--health-probe-bind-address",
+       "Address of /healthz and /readyz; 0 turns it off. \":8081\" is that port of all IPv6 and IPv4 addresses. "
+       "Default: :8081",
        text(&O::health_probe_bind_address)},
       {"--webhook-bind-address", "Address of the admission webhook, HTTPS; 0 turns it off. Default: :9443",
        text(&O::webhook_bind_address)},
@@ -386,10 +388,6 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   }
   RETURN_IF_ERROR(check_features(result.options));
   return result;
-}
-
-std::string listen_address(std::string_view flag) {
-  return flag.starts_with(':') ? "0.0.0.0" + std::string(flag) : std::string(flag);
 }
 
 }  // namespace tpuslice

@@ -77,7 +77,4 @@ struct CommandLine {
 /// Errors: InvalidArgument with every error of the file, each with the path of its field.
 [[nodiscard]] Status apply_configuration(std::string_view path, std::string_view text, OperatorOptions& options);
 
-/// ":8080" becomes "0.0.0.0:8080".
-[[nodiscard]] std::string listen_address(std::string_view flag);
-
 }  // namespace tpuslice

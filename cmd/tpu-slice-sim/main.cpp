@@ -11,6 +11,7 @@
 #include "cmd/tpu-slice-sim/command.h"
 #include "cmd/tpu-slice-sim/options.h"
 #include "cmd/tpu-slice-sim/simulator.h"
+#include "controllers/runtime/memory.h"
 
 namespace tpuslice {
 namespace {
@@ -100,6 +101,7 @@ Result<int> run(const SimOptions& options, const std::stop_token& stop) {
 }
 
 int main_with_result(int argc, const char* const* argv) {
+  runtime::configure_allocator();  // Before the first thread.
   const auto command_line = parse_sim_command_line(argc, argv);
   if (!command_line) {
     fmt::print(stderr, "tpu-slice-sim: {}\n", command_line.error().message());

@@ -151,7 +151,7 @@ void Simulator::drive(const std::stop_token& stop) {
 Status Simulator::wait_ready(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
   const MutexLock lock(mutex_);
-  while (!operator_->ready()) {
+  while (!operator_->ready() || !operator_->synced()) {
     if (operator_ended_) {
       return operator_ended_->ok() ? Error::unavailable("the operator has stopped") : operator_ended_->error();
     }

@@ -9,6 +9,9 @@
 namespace tpuslice::runtime {
 namespace {
 
+/// How often ElectionOptions::may_acquire is asked.
+constexpr Duration kPermissionPoll = std::chrono::milliseconds(50);
+
 std::int64_t integer_at(const Object& lease, std::string_view member, std::int64_t fallback) {
   const Json* found = find_path(lease.json(), {"spec", member});
   return found != nullptr && found->is_number_integer() ? found->get<std::int64_t>() : fallback;
@@ -58,6 +61,10 @@ Instant LeaderElector::step(Instant now, const std::stop_token& stop) {
     lose("not renewed in time");
     return kNever;
   }
+  if (!may_acquire_ && (!options_.may_acquire || options_.may_acquire())) {
+    may_acquire_ = true;
+    due_ = now;
+  }
   if (now < due_) return due_;
   due_ = state == State::kLeading ? renew(now, stop) : acquire(now, stop);
   return due_;
@@ -71,7 +78,7 @@ void LeaderElector::run(const std::stop_token& stop, const std::function<void()>
     if (was_leading != leading(now)) changed();
     was_leading = leading(now);
     if (due == kNever) return;
-    if (due > now) pause(due - now, stop);
+    if (due > now) pause(may_acquire_ ? due - now : std::min(due - now, kPermissionPoll), stop);
   }
 }
 
@@ -123,6 +130,8 @@ std::string LeaderElector::holder() const {
 
 Instant LeaderElector::acquire(Instant now, const std::stop_token& stop) {
   Status status = observe(stop);
+  // Before it may acquire the lease, a replica reads it, to know since when it has not changed.
+  if (!may_acquire_) return std::max(now, clock_.now()) + std::max(options_.retry, asked_wait(status));
   // The lease counts from before the request, since the server may store it at any time after that.
   const Instant asked = clock_.now();
   if (status && free(asked)) {

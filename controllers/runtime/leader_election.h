@@ -23,6 +23,8 @@ struct ElectionOptions {
   Duration renew_by = std::chrono::seconds(10);  ///< Leader work stops if not renewed within this; < lease.
   Duration retry = std::chrono::seconds(2);      ///< Gap between attempts; < renew_by.
   double jitter = 1.2;                           ///< Attempts to acquire wait up to this fraction longer.
+  /// Asked by the stepping thread until it is true: before that the lease is read, but not acquired. Empty: true.
+  std::function<bool()> may_acquire = {};
 };
 
 /// A lease has expired when *this* process has seen no change of it for its duration. Timestamps in the lease are not
@@ -80,6 +82,7 @@ class LeaderElector {
   std::optional<Object> lease_;  ///< As last read or written.
   Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();
+  bool may_acquire_ = false;  ///< options_.may_acquire() was true.
 
   mutable Mutex mutex_;
   State state_ TPUSLICE_GUARDED_BY(mutex_) = State::kWaiting;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "api/base/pause.h"
 #include "api/types/selector.h"
@@ -59,6 +60,7 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       metrics_(metrics),
       log_(std::move(log)),
       options_(std::move(options)),
+      created_(clock.now()),
       random_(options_.seed),
       store_barrier_("store", metrics_, clock_, log_),
       thread_barrier_("thread", metrics_, clock_, log_),
@@ -68,7 +70,9 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
                    [this] { return elector_ ? std::optional(elector_->lease_left(clock_.now())) : std::nullopt; }),
       executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor) {
   if (options_.leader_elect) {
-    elector_ = std::make_unique<LeaderElector>(options_.election, election_api.reader, election_api.writer, clock_,
+    ElectionOptions election = options_.election;
+    election.may_acquire = [this] { return may_lead(); };
+    elector_ = std::make_unique<LeaderElector>(std::move(election), election_api.reader, election_api.writer, clock_,
                                                random_, metrics_, log_);
   }
 }
@@ -155,7 +159,6 @@ bool Manager::pass(Instant now, Instant& due) {
 }
 
 Status Manager::run(const std::stop_token& stop) {
-  configure_allocator();
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;
@@ -268,10 +271,22 @@ void Manager::notify() {
   changed_.notify_all();
 }
 
-bool Manager::ready() const {
+bool Manager::ready() const { return not_synced().empty(); }
+
+std::vector<std::string> Manager::not_synced() const {
+  std::vector<std::string> out;
   for (std::size_t i = 0; i < watches_.size(); ++i) {
-    if (stores_[i].required && !watches_[i]->synced() && !watches_[i]->absent()) return false;
+    if (!stores_[i].required || watches_[i]->synced() || watches_[i]->absent()) continue;
+    out.emplace_back(watches_[i]->type().resource());
   }
+  return out;
+}
+
+bool Manager::may_lead() const {
+  if (ready()) return true;
+  if (clock_.now() - created_ < options_.sync_timeout) return false;
+  log_.warn("stores are not synced in time; trying to lead without them",
+            {{"resources", fmt::format("{}", fmt::join(not_synced(), ", "))}});
   return true;
 }
 

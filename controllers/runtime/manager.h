@@ -58,12 +58,16 @@ struct ManagerOptions {
   /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
   Duration resync = std::chrono::hours(10);
   Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long running plans may take after stop.
+  /// A replica leads before ready() only if that takes longer than this: then the controllers whose stores are synced
+  /// run, as one resource that cannot be listed must not stop all of them.
+  Duration sync_timeout = std::chrono::minutes(1);
 };
 
 /// Set up by one thread, then either stepped by one thread or run(). ready() and healthy() are thread-safe.
 ///
-/// Only the leader's controllers run; other replicas keep their stores current. A controller runs once all its stores
-/// are synced, so a missing CRD delays only the controllers that watch it.
+/// Only the leader's controllers run; other replicas keep their stores current. A replica does not try to lead before
+/// its stores are synced (ManagerOptions::sync_timeout). A controller runs once all its stores are synced, so a missing
+/// CRD delays only the controllers that watch it.
 class Manager {
  public:
   /// `election_api` is a client of its own (see LeaderElector); all arguments outlive the manager.
@@ -105,6 +109,8 @@ class Manager {
 
   /// Every store that is not optional is synced, or its CRD is not installed.
   [[nodiscard]] bool ready() const;
+  /// The resources for which ready() waits.
+  [[nodiscard]] std::vector<std::string> not_synced() const;
   /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
   [[nodiscard]] std::vector<std::string> broken_watches() const;
   /// What the controllers know of the keys of the query. Thread-safe.
@@ -129,6 +135,8 @@ class Manager {
   bool report_quarantined(const QuarantinedObject& object);
   /// One round; true if any work was done.
   bool pass(Instant now, Instant& due);
+  /// Whether this replica may acquire the lease.
+  [[nodiscard]] bool may_lead() const;
   void notify() TPUSLICE_EXCLUDES(mutex_);
   /// Starts each controller when it may run; returns when all have stopped.
   void run_controllers(const std::stop_token& stop);
@@ -141,6 +149,7 @@ class Manager {
   Metrics& metrics_;
   const Logger log_;
   const ManagerOptions options_;
+  const Instant created_;
   Random random_;
   const ExceptionBarrier store_barrier_;
   const ExceptionBarrier thread_barrier_;

@@ -40,6 +40,10 @@ class Admission : public ::testing::Test {
     ASSERT_TRUE(server_->ready());
     // The API server takes a moment to see the configuration.
     ASSERT_TRUE(eventually([&] { return is_admitted(); }));
+    ASSERT_TRUE(eventually([&] {
+      server_->step({});
+      return fails_closed(plane_->client());
+    }));
   }
   void TearDown() override {
     if (HasFailure() && plane_) plane_->keep_dir();

@@ -81,7 +81,7 @@ TEST_F(OperatorOnRealApiServer, CountsForbiddenRequests) {
   ASSERT_TRUE(started.ok()) << started.error().message();
   const Status ready = (*started)->wait_ready(std::chrono::seconds(2));
   ASSERT_FALSE(ready.ok());
-  EXPECT_THAT(ready.error().message(), ::testing::HasSubstr("caches are not synced"));
+  EXPECT_THAT(ready.error().message(), ::testing::HasSubstr("/readyz/stores: 500 not synced: "));
   EXPECT_GT((*started)->metric("rest_client_requests_total", {{"code", "403"}}).value_or(0), 0);
 }
 

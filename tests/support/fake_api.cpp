@@ -53,17 +53,19 @@ Result<std::unique_ptr<client::WatchStream>> FakeApi::watch(const ResourceType& 
   return std::make_unique<client::WatchStream>(std::make_unique<FeedStream>(feed));
 }
 
-Result<Object> FakeApi::create(const ResourceType& type, const Object& object, const client::CreateOptions&,
+Result<Object> FakeApi::create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
                                std::stop_token stop) {
   const Call call{"create", type, object.key(), object.json()};
   if (const auto error = begin(call, stop)) return *error;
-  Object created;
+  Object created = object;
+  if (admit) admit(type, created.mutable_json());
+  if (options.dry_run) return created;
   {
     const MutexLock lock(mutex_);
     if (objects_[type.resource()].contains(object.key())) {
       return Error::of(ErrorCode::kAlreadyExists, "{} \"{}\" already exists", type.resource(), object.name());
     }
-    created = store_locked(type, object, "ADDED");
+    created = store_locked(type, std::move(created), "ADDED");
   }
   if (lost_reply) {
     if (const auto error = lost_reply(call)) return *error;

@@ -15,7 +15,8 @@
 namespace tpuslice::testing {
 
 /// Keeps objects with uid and resourceVersion, checks preconditions, applies merge and JSON patches, and sends watch
-/// events. Has no schemas, defaults, selectors or pages. Thread-safe; the callbacks are set before threads start.
+/// events; a create may be a dry run. Has no schemas, defaults, selectors or pages. Thread-safe; the callbacks are set
+/// before threads start.
 class FakeApi final : public client::Reader, public client::Writer {
  public:
   struct Call {
@@ -29,6 +30,8 @@ class FakeApi final : public client::Reader, public client::Writer {
   std::function<std::optional<Error>(const Call&)> fault;
   /// Called after a create, patch or replace succeeded; a returned error is the reply, as if the reply were lost.
   std::function<std::optional<Error>(const Call&)> lost_reply;
+  /// Changes an object that is created, as a mutating webhook does.
+  std::function<void(const ResourceType&, Json&)> admit;
   /// Called before each write, without a lock held.
   std::function<void(const Call&, const std::stop_token&)> on_write;
 

@@ -123,6 +123,16 @@ Status register_webhook(client::Client& client, int port, const std::string& aut
   return {};
 }
 
+bool fails_closed(client::Client& client) {
+  const auto configuration =
+      client.get({kAdmissionGroup, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false},
+                 {{}, "tpu-slice-operator"});
+  if (!configuration) return false;
+  return std::ranges::any_of(array_at(configuration->json(), {"webhooks"}), [](const Json& webhook) {
+    return string_at(webhook, {"name"}) == "pods.tpuslice.dev" && string_at(webhook, {"failurePolicy"}) == "Fail";
+  });
+}
+
 Result<std::string> make_webhook_certificate(const std::string& directory) {
   ASSIGN_OR_RETURN(const LoopbackIdentity identity, make_loopback_identity("test-webhook"));
   std::error_code problem;

@@ -188,14 +188,27 @@ Result<std::string> OperatorProcess::get(int port, const std::string& path) {
   return std::move(response.body);
 }
 
-bool OperatorProcess::ready() { return running() && get(health_port_, "/readyz").ok(); }
+Status OperatorProcess::check_ready() {
+  std::vector<std::string> paths = {"/readyz", "/readyz/stores"};
+  const bool has_policy = options_.webhook_port != 0 && options_.webhook_cert_dir.empty();
+  if (has_policy && options_.wait_failure_policy) paths.emplace_back("/readyz/webhook-failure-policy");
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const http::PlainResponse response, http::plain_get(health_port_, path, kRequestTimeout));
+    const bool unknown = response.status == 404 && path != "/readyz";  // To an earlier version.
+    if (response.status == 200 || unknown) continue;
+    return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
+  }
+  return {};
+}
+
+bool OperatorProcess::ready() { return running() && check_ready().ok(); }
 
 Status OperatorProcess::wait_ready(Duration limit) {
   const Instant until = clock_.now() + limit;
   while (!ready()) {
     if (process_->wait(kPollInterval)) return exit_error();
     if (clock_.now() < until) continue;
-    const auto why = get(health_port_, "/readyz");
+    const Status why = check_ready();
     return Error::of(ErrorCode::kTimeout, "{}\n{}",
                      why ? "operator: became ready after the time-out" : why.error().message(), last_lines(log(), 5));
   }

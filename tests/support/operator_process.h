@@ -53,7 +53,10 @@ struct OperatorProcessOptions {
   int node_timeout_seconds = 40;        ///< --node-not-ready-timeout, whose default is minutes.
   std::vector<std::string> flags = {};  ///< Additional flags.
   Duration ready_limit = std::chrono::seconds(30);
-  bool wait_ready = true;  ///< start() waits until /readyz is ok.
+  bool wait_ready = true;  ///< start() waits until ready().
+  /// ready() needs failurePolicy Fail, which the operator sets when the API server reaches it. With a webhook_cert_dir,
+  /// or behind a load balancer that does not know the process yet, it may not be reached.
+  bool wait_failure_policy = true;
 };
 
 /// Serves metrics and health on free ports of 127.0.0.1. Killed when destroyed. Used by one thread at a time.
@@ -76,7 +79,7 @@ class OperatorProcess {
   [[nodiscard]] const std::string& log() const { return options_.log; }
   [[nodiscard]] int health_port() const { return health_port_; }
   [[nodiscard]] int metrics_port() const { return metrics_port_; }
-  /// Whether /readyz is ok.
+  /// Whether /readyz is ok, the stores are synced, and pods with TPUs are not admitted without the webhook.
   [[nodiscard]] bool ready();
   /// Waits until ready(). Errors: Timeout; Unavailable if it exited.
   Status wait_ready(Duration limit);
@@ -96,6 +99,8 @@ class OperatorProcess {
   Status launch();
   Status find_ports(Instant until);
   [[nodiscard]] Result<std::string> get(int port, const std::string& path);
+  /// What ready() waits for.
+  [[nodiscard]] Status check_ready();
   [[nodiscard]] Error exit_error() const;
   [[nodiscard]] Result<double> status_mib(std::string_view field) const;
 
@@ -120,9 +125,12 @@ Result<std::string> install_operator(ControlPlane& plane);
 [[nodiscard]] Object webhook_on_loopback(Object configuration, int port, const std::string& authority = {});
 
 /// Creates or replaces both configurations of deploy/webhook, with the services replaced by 127.0.0.1:port. Must be
-/// called before the operator starts, since it reads them once a minute. `authority` (PEM) signed the certificate of an
+/// called before the operator starts, as ready() waits for it. `authority` (PEM) signed the certificate of an
 /// operator with webhook_cert_dir; if it is empty, the operator sets its own.
 Status register_webhook(client::Client& client, int port, const std::string& authority = {});
+
+/// Whether pods with TPUs are refused while the webhook is not available: failurePolicy is Fail.
+[[nodiscard]] bool fails_closed(client::Client& client);
 
 /// Writes tls.crt and tls.key for 127.0.0.1 to `directory`, which it creates. Returns the authority that signed them.
 Result<std::string> make_webhook_certificate(const std::string& directory);

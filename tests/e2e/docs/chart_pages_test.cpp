@@ -115,10 +115,12 @@ class ChartPages : public DocsPlane {
   void run_drain_job() {
     const auto job = client().get(kJobs, kDrainJob);
     ASSERT_TRUE(job.ok()) << job.error().message();
-    const auto kubeconfig = plane().service_account_kubeconfig({kOperatorNamespace, "tpu-slice-operator"});
+    const Json& pod = job->json()["spec"]["template"]["spec"];
+    const auto kubeconfig =
+        plane().service_account_kubeconfig({kOperatorNamespace, string_at(pod, {"serviceAccountName"})});
     ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
     std::string arguments = "--kubeconfig=" + *kubeconfig;
-    for (const Json& argument : job->json()["spec"]["template"]["spec"]["containers"][0]["args"]) {
+    for (const Json& argument : pod["containers"][0]["args"]) {
       arguments += " '" + argument.get<std::string>() + "'";
     }
     const CommandResult drained = pages().run("tpu-slice-operator " + arguments);

@@ -84,6 +84,44 @@ TEST_F(Chart, CanBeInstalledInAnotherNamespace) {
   EXPECT_THAT(text, HasSubstr("system:serviceaccount:tpu:tpu-slice-operator"));
 }
 
+TEST_F(Chart, GivesPodsTimeToEndAfterTheShutdownDelay) {
+  const auto grace = [](const std::string& values) {
+    const ObjectSet objects = objects_of(fmt::format("{} {}", kTemplate, values));
+    return int_at(objects.at("Deployment tpu-slice-system/tpu-slice-operator"),
+                  {"spec", "template", "spec", "terminationGracePeriodSeconds"});
+  };
+  EXPECT_EQ(grace(""), 30);
+  EXPECT_EQ(grace("--set config.shutdownDelay=120"), 140);
+  EXPECT_EQ(grace("--set config.shutdownDelay=0"), 30);
+}
+
+TEST_F(Chart, LeavesTheWebhookOpenOnRequest) {
+  const std::string kMutating = "MutatingWebhookConfiguration tpu-slice-operator";
+  const std::string kValidating = "ValidatingWebhookConfiguration tpu-slice-operator";
+  const ObjectSet open =
+      objects_of(fmt::format("{} --set webhook.failurePolicy=Ignore --set webhook.annotations.a=b", kTemplate));
+  EXPECT_EQ(open.at(kMutating)["metadata"]["annotations"],
+            Json({{"a", "b"}, {"tpuslice.dev/failure-policy", "Ignore"}}));
+  EXPECT_EQ(open.at(kValidating)["metadata"]["annotations"], Json({{"a", "b"}}));
+  for (const char* values : {"", "--set webhook.failurePolicy=Ignore"}) {
+    const ObjectSet objects = objects_of(fmt::format("{} {}", kTemplate, values));
+    for (const Json& webhook : objects.at(kMutating)["webhooks"]) {
+      EXPECT_EQ(webhook["failurePolicy"], "Ignore") << values << ": the operator sets Fail";
+    }
+  }
+}
+
+/// With a certificate of the user, the operator needs no permission but that for the failure policy.
+TEST_F(Chart, GrantsWhatTheCertificateAndTheFailurePolicyNeed) {
+  const auto has = [](const std::string& values, const std::string& role) {
+    const ObjectSet objects = objects_of(fmt::format("{} --set webhook.certificateSecret=tls {}", kTemplate, values));
+    return objects.contains("ClusterRole " + role);
+  };
+  EXPECT_TRUE(has("", "tpu-slice-operator-webhook"));
+  EXPECT_FALSE(has("", "tpu-slice-operator-webhook-certificate"));
+  EXPECT_FALSE(has("--set webhook.failurePolicy=Ignore", "tpu-slice-operator-webhook"));
+}
+
 TEST_F(Chart, IsTheSameWhenItIsPackaged) {
   const std::string folder = plane().dir() + "/package";
   expect_run(fmt::format("mkdir -p {0} && helm package deploy/helm/tpu-slice-operator --destination {0}", folder));

@@ -81,7 +81,7 @@ const std::map<std::string, std::string>& unused_grants() {
       {"preemption: get configmaps", kExists},
       {"preemption: patch configmaps", kPreemption},
       {"slice: get pods", kExists},
-      {"webhook: patch secrets", "the certificate is renewed"},
+      {"webhook-certificate: patch secrets", "the certificate is renewed"},
   };
   return kUnused;
 }
@@ -90,7 +90,7 @@ const std::map<std::string, std::string>& unused_grants() {
 
 const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
   static const std::map<std::string, std::vector<std::string>> kFiles = {
-      {"slice", {"core", "metrics", "webhook", "slice", "scale-up", "preemption"}},
+      {"slice", {"core", "metrics", "webhook", "webhook-certificate", "slice", "scale-up", "preemption"}},
       {"raycluster", {"core", "raycluster", "raycluster-autoscaler"}},
       {"rayjob", {"core", "rayjob"}},
       {"rayservice", {"core", "rayservice"}},

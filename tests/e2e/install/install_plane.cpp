@@ -254,7 +254,9 @@ void InstallPlane::start_operator(const std::string& namespace_name, bool metric
   auto process = Process::start({.program = TPUSLICE_OPERATOR_PROGRAM, .args = std::move(args), .log = log_});
   ASSERT_TRUE(process.ok()) << process.error().message();
   operator_ = *std::move(process);
-  const std::string probe = fmt::format("curl -sf http://127.0.0.1:{}/readyz", health_port_);
+  const std::string probe = fmt::format(
+      "for check in '' /stores /webhook-failure-policy; do curl -sf http://127.0.0.1:{}/readyz$check || exit 1; done",
+      health_port_);
   ASSERT_TRUE(eventually([&] { return !operator_->running() || run(probe).exit_code == 0; }));
   ASSERT_TRUE(operator_->running()) << read_file(log_).value_or("");
 }

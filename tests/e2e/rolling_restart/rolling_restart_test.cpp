@@ -57,6 +57,7 @@ class RollingRestart : public ::testing::Test {
     const Status registered = register_webhook(plane_->client(), balancer_->port(), {});
     ASSERT_TRUE(registered.ok()) << registered.error().message();
     balancer_->set_backends(ports_);
+    ASSERT_TRUE(eventually([&] { return fails_closed(plane_->client()); }, 60s));
     ASSERT_TRUE(eventually([&] { return plane_->client().create(kPods, Object(tpu_pod()), {.dry_run = true}).ok(); }));
   }
   void TearDown() override {
@@ -80,6 +81,7 @@ class RollingRestart : public ::testing::Test {
     options.kubeconfig = kubeconfig;
     options.log = fmt::format("{}/operator-{}.log", plane_->dir(), index);
     options.webhook_port = free_port().value();
+    options.wait_failure_policy = false;  // The balancer gets to know the replica below.
     options.shutdown_delay_seconds = kShutdownDelaySeconds;
     ports_.push_back(options.webhook_port);
     auto replica = OperatorProcess::start(options);

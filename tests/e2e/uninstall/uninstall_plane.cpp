@@ -72,11 +72,10 @@ void UninstallPlane::SetUp() {
 void UninstallPlane::start_operator() {
   const auto kubeconfig = plane_->service_account_kubeconfig(kAccount);
   ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
-  operator_kubeconfig_ = *kubeconfig;
   const auto port = free_port();
   ASSERT_TRUE(port.ok() && register_webhook(client(), *port).ok());
   auto op = OperatorProcess::start(
-      {.kubeconfig = operator_kubeconfig_, .log = plane_->dir() + "/operator.log", .webhook_port = *port});
+      {.kubeconfig = *kubeconfig, .log = plane_->dir() + "/operator.log", .webhook_port = *port});
   ASSERT_TRUE(op.ok()) << op.error().message();
   operator_ = *std::move(op);
 }
@@ -145,8 +144,11 @@ void UninstallPlane::run_section(const std::string& heading) {
 void UninstallPlane::run_drain_job() {
   const auto job = client().get(kJobs, kDrainJob);
   ASSERT_TRUE(job.ok()) << job.error().message();
-  const Json& container = job->json()["spec"]["template"]["spec"]["containers"][0];
-  const CommandOutput output = run_operator(container["args"].get<std::vector<std::string>>(), operator_kubeconfig_);
+  const Json& pod = job->json()["spec"]["template"]["spec"];
+  const auto kubeconfig =
+      plane_->service_account_kubeconfig({kDrainJob.namespace_name, string_at(pod, {"serviceAccountName"})});
+  ASSERT_TRUE(kubeconfig.ok()) << kubeconfig.error().message();
+  const CommandOutput output = run_operator(pod["containers"][0]["args"].get<std::vector<std::string>>(), *kubeconfig);
   drain_output_ = output.text;
   EXPECT_EQ(output.exit_code, 0) << output.text;
   const std::string script = output.exit_code == 0 ? "complete-after" : "fail-after";

@@ -77,7 +77,6 @@ class UninstallPlane : public ::testing::Test {
   void run_drain_job();
 
   std::unique_ptr<ControlPlane> plane_;
-  std::string operator_kubeconfig_;
   std::unique_ptr<OperatorProcess> operator_;
   std::string drain_output_;
   int commands_ = 0;

@@ -8,6 +8,7 @@
 #include "api/base/file.h"
 #include "api/base/pause.h"
 #include "api/types/yaml.h"
+#include "tests/support/eventually.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -20,6 +21,8 @@ constexpr int kShutdownDelaySeconds = 3;
 constexpr Duration kEndpointDelay = 1s;
 constexpr Duration kCommandLimit = 60s;
 constexpr Duration kStopLimit = 20s;
+/// Until the operator looks at the failurePolicy again after a manifest was applied.
+constexpr Duration kFailurePolicyLimit = 60s;
 const ObjectKey kAccount{"tpu-slice-system", "tpu-slice-operator"};
 
 ResourceType configuration_type(const Object& object) {
@@ -77,6 +80,7 @@ Status Replicas::start(const Release& release) {
   if (!release.has_metrics_secure) options.metrics_secure.reset();
   options.shutdown_delay_seconds = kShutdownDelaySeconds;
   ASSIGN_OR_RETURN(options.webhook_port, free_port());
+  options.wait_failure_policy = false;  // The balancer gets to know the replica below.
   Replica replica{.process = nullptr, .webhook_port = options.webhook_port};
   ASSIGN_OR_RETURN(replica.process, OperatorProcess::start(std::move(options)));
   replicas_.push_back(std::move(replica));
@@ -104,7 +108,8 @@ Status Replicas::roll_out(const Release& release) {
     replicas_.erase(replicas_.begin());
     RETURN_IF_ERROR(stop(std::move(oldest)));
   }
-  return {};
+  if (eventually([&] { return fails_closed(plane_.client()); }, kFailurePolicyLimit)) return {};
+  return Error::of(ErrorCode::kTimeout, "{}: failurePolicy is not Fail", release.name);
 }
 
 void Replicas::update_endpoints() {

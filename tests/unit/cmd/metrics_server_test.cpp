@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -37,9 +38,9 @@ class MetricsServerTest : public ::testing::Test {
   /// Without `ca`, any certificate will do.
   Result<http::Response> get(const std::string& token, const std::string& target = "/metrics",
                              const std::string& ca = {}, const std::string& scheme = "https",
-                             const std::string& method = "GET") {
+                             const std::string& method = "GET", const std::string& host = "127.0.0.1") {
     http::TransportOptions options;
-    options.server = scheme + "://127.0.0.1:" + std::to_string(server_->port());
+    options.server = scheme + "://" + host + ":" + std::to_string(server_->port());
     options.ca = ca;
     options.insecure_skip_verify = ca.empty();
     ASSIGN_OR_RETURN(const auto transport, http::make_network_transport(options));
@@ -72,6 +73,27 @@ TEST_F(MetricsServerTest, ServesAuthorizedClientsByHttps) {
   EXPECT_EQ(status(""), 401);
   const std::string* challenge = http::find_header(get("")->headers, "WWW-Authenticate");
   ASSERT_NE(challenge, nullptr);
+}
+
+bool has_ipv6_loopback() {
+  std::ifstream addresses("/proc/net/if_inet6");
+  std::string address;
+  while (addresses >> address) {
+    if (address == "00000000000000000000000000000001") return true;
+  }
+  return false;
+}
+
+/// Regression: a port without a host was that of all IPv4 addresses, so the probes of pods with IPv6 addresses failed.
+TEST_F(MetricsServerTest, APortWithoutAHostIsThatOfAllIpv6AndIpv4Addresses) {
+  start({.address = ":0"});
+  const auto over_ipv4 = get("good");
+  ASSERT_TRUE(over_ipv4.ok()) << over_ipv4.error().message();
+  EXPECT_EQ(over_ipv4->status, 200);
+  if (!has_ipv6_loopback()) GTEST_SKIP() << "this machine has no ::1";
+  const auto over_ipv6 = get("good", "/metrics", "", "https", "GET", "[::1]");
+  ASSERT_TRUE(over_ipv6.ok()) << over_ipv6.error().message();
+  EXPECT_EQ(over_ipv6->status, 200);
 }
 
 TEST_F(MetricsServerTest, OtherPathsAndMethodsCostNoReview) {

@@ -123,10 +123,5 @@ TEST(OperatorOptions, AllErrorsOfAConfigurationFileAreReported) {
       "injectWaitGcsReady, headServiceClusterIP, redisCleanup");
 }
 
-TEST(OperatorOptions, APortWithoutAHostListensOnAllAddresses) {
-  EXPECT_EQ(listen_address(":8080"), "0.0.0.0:8080");
-  EXPECT_EQ(listen_address("127.0.0.1:0"), "127.0.0.1:0");
-}
-
 }  // namespace
 }  // namespace tpuslice

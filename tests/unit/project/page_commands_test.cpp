@@ -46,6 +46,7 @@ const std::vector<TestedSection>& tested_sections() {
       {"docs/slices.md", "", "tests/e2e/docs"},
       {"docs/troubleshooting.md", "", "tests/e2e/docs"},
       {"docs/upgrade.md", "## From upstream's CRDs", "tests/e2e/crds"},
+      {"docs/upgrade.md", "### Remove upstream's controller and keep the definitions", "tests/e2e/install"},
       {"docs/upgrade.md", "### Objects stored as v1alpha1", "tests/e2e/crds"},
       {"docs/upgrade.md", "### A conversion webhook that is left", "tests/e2e/crds"},
       {"docs/upgrade.md", "## Between versions of the operator", "tests/e2e/docs"},

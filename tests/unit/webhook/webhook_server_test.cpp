@@ -10,9 +10,11 @@
 #include "api/base/base64.h"
 #include "api/http/client/network_transport.h"
 #include "api/http/tls/tls_credentials.h"
+#include "api/types/patch.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"
 #include "tests/unit/webhook/reviews.h"
+#include "webhook/admission_probe.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -58,8 +60,68 @@ TEST_F(WebhookServerTest, IsReadyOnceItHasItsCertificate) {
   server_->step({});
   EXPECT_FALSE(server_->ready());
   api_.fault = nullptr;
-  EXPECT_EQ(server_->step({}), SelfManagedOptions().check);
+  EXPECT_LE(server_->step({}), SelfManagedOptions().check);
   EXPECT_TRUE(server_->ready());
+}
+
+/// Regression: the webhook was ready before anything had been answered.
+TEST_F(WebhookServerTest, IsNotReadyWhileItDoesNotAnswerItself) {
+  server_->stop();
+  server_->step({});
+  EXPECT_TRUE(server_->trusted());
+  EXPECT_FALSE(server_->answers());
+  EXPECT_FALSE(server_->ready());
+}
+
+TEST_F(WebhookServerTest, BecomesUnreadyAfterSeveralUnansweredCalls) {
+  server_->step({});
+  ASSERT_TRUE(server_->ready());
+  server_->stop();
+  server_->step({});
+  server_->step({});
+  EXPECT_TRUE(server_->ready()) << "two calls may have come in a busy moment";
+  server_->step({});
+  EXPECT_FALSE(server_->ready());
+}
+
+TEST_F(WebhookServerTest, AnswersTheProbeWithTheAnnotation) {
+  server_->step({});
+  const Json probe = probe_object("ours").json();
+  const auto response = send(post(std::string(kProbePath), review_of(probe, "coordination.k8s.io", "Lease")));
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  ASSERT_EQ(response->status, 200) << response->body;
+  const Json patch =
+      Json::parse(decode_base64(string_at(Json::parse(response->body), {"response", "patch"})).value_or(""));
+  const Object patched(apply_json_patch(probe, patch).value());
+  EXPECT_EQ(patched.annotation(kReachedAnnotation), "true");
+  EXPECT_EQ(send(post(std::string(kProbePath), Json::object()))->status, 400);
+}
+
+/// An API server that calls the webhook for the probe if `reached`.
+class WebhookServerBehindAnApiServer : public WebhookServerTest {
+ protected:
+  WebhookServerBehindAnApiServer() {
+    api_.put(kMutatingConfigurations, Object(Json::parse(R"({"metadata": {"name": "tpu-slice-operator"}, "webhooks": [
+        {"name": "pods.tpuslice.dev", "failurePolicy": "Ignore", "clientConfig": {}},
+        {"name": "probe.tpuslice.dev", "failurePolicy": "Ignore", "clientConfig": {}}]})")));
+  }
+  std::string policy() {
+    return string_at(api_.find(kMutatingConfigurations, {{}, "tpu-slice-operator"})->json(),
+                     {"webhooks", "0", "failurePolicy"});
+  }
+};
+
+TEST_F(WebhookServerBehindAnApiServer, LeavesTheFailurePolicyWhenItIsNotReached) {
+  server_->step({});
+  EXPECT_TRUE(server_->ready());
+  EXPECT_EQ(policy(), "Ignore");
+}
+
+TEST_F(WebhookServerBehindAnApiServer, LeavesTheFailurePolicyWhileItStops) {
+  api_.clear_calls();
+  server_->stop_keep_alive();
+  server_->step({});
+  for (const FakeApi::Call& call : api_.calls()) EXPECT_FALSE(call.type == kLeases) << call.text();
 }
 
 TEST_F(WebhookServerTest, AnswersAReviewOverTlsAndCountsIt) {
@@ -143,6 +205,22 @@ TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
   server->step({});
   EXPECT_EQ(status_for(*server, client_of(other)), 404);
   EXPECT_EQ(status_for(*server, client_of(authority_)), 0);
+}
+
+/// Regression: without the file of the clients' authorities, the server's own certificate was not renewed.
+TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWithoutTheFileOfClientAuthorities) {
+  const RealClock clock;
+  Metrics metrics;
+  FakeApi api;
+  WebhookServerOptions options;
+  options.namespace_name = "ours";
+  options.client_ca_file = directory_ / "client-ca.crt";
+  const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
+  std::filesystem::remove_all(directory_);
+  server->step({});
+  EXPECT_TRUE(api.find(kSecrets, kCertificateSecret).has_value());
+  EXPECT_TRUE(server->ready()) << "it answers its own call without a client certificate";
+  EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "the last authorities are used";
 }
 
 TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {

@@ -59,6 +59,29 @@ TEST_F(LeaderElectionTest, TheFirstReplicaLeadsAndRenews) {
             std::string::npos);
 }
 
+TEST(LeaderElection, AReplicaThatMayNotAcquireYetReadsTheLeaseAndAcquiresItAtOnceAfterwards) {
+  FakeApi api;
+  FakeClock clock;
+  Random random(7);
+  Metrics metrics;
+  bool may_acquire = false;
+  LeaderElector elector({.identity = "a", .may_acquire = [&] { return may_acquire; }}, api, api, clock, random, metrics,
+                        Logger());
+  elector.step(clock.now(), {});
+  EXPECT_EQ(api.calls().size(), 1U);
+  EXPECT_TRUE(api.writes().empty());
+  EXPECT_FALSE(elector.leading(clock.now()));
+  may_acquire = true;
+  elector.step(clock.now(), {});
+  EXPECT_TRUE(elector.leading(clock.now())) << "without waiting for the next attempt";
+  may_acquire = false;
+  for (int i = 0; i < 30; ++i) {
+    clock.advance(1s);
+    elector.step(clock.now(), {});
+  }
+  EXPECT_TRUE(elector.leading(clock.now())) << "it renews the lease";
+}
+
 TEST_F(LeaderElectionTest, AnotherReplicaLeadsAfterTheLeaseExpires) {
   a_.step();
   b_.step();

@@ -1,0 +1,80 @@
+// Stores that are not synced and leadership.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/runtime/manager.h"
+#include "tests/support/fake_api.h"
+#include "tests/unit/controllers/runtime/widget_reconciler.h"
+#include "tests/unit/controllers/runtime/widgets.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using tpuslice::testing::FakeApi;
+
+class ManagerSync : public ::testing::Test {
+ protected:
+  ManagerSync() {
+    ObjectStore& widgets = manager_.store<ObjectView>(kWidgets);
+    PodStore& pods = manager_.store<PodView>(kPods, {.label_selector = "app"});
+    Controller& controller = manager_.add(std::make_unique<WidgetReconciler>(widgets, pods));
+    controller.watches(widgets);
+    controller.watches(pods);
+  }
+  static ManagerOptions options() {
+    ManagerOptions options;
+    options.election.identity = "a";
+    options.action_threads = 0;
+    return options;
+  }
+
+  FakeApi api_;
+  FakeClock clock_;
+  Metrics metrics_;
+  Manager manager_{{api_, api_}, {api_, api_}, clock_, metrics_, Logger(), options()};
+};
+
+TEST_F(ManagerSync, DoesNotLeadBeforeItsStoresAreSynced) {
+  bool answers = false;
+  api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
+    if (answers || !(call.type == kWidgets)) return std::nullopt;
+    return Error::unavailable("no answer");
+  };
+  manager_.step(clock_.now());
+  clock_.advance(20s);
+  manager_.step(clock_.now());
+  EXPECT_FALSE(manager_.leading());
+  EXPECT_THAT(manager_.not_synced(), ElementsAre("widgets.example.com"));
+  answers = true;
+  clock_.advance(20s);
+  manager_.step(clock_.now());
+  EXPECT_TRUE(manager_.leading());
+}
+
+TEST_F(ManagerSync, LeadsAfterATimeOutAlthoughOneResourceCannotBeListed) {
+  manager_.store<ObjectView>(kRoles);
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!(call.type == kRoles)) return std::nullopt;
+    return Error::of(ErrorCode::kForbidden, "cannot list roles");
+  };
+  api_.put(kWidgets, widget("w", {{"replicas", 1}}));
+  for (int i = 0; i < 59; ++i) {
+    manager_.step(clock_.now());
+    clock_.advance(1s);
+  }
+  EXPECT_FALSE(manager_.leading());
+  EXPECT_THAT(api_.all(kPods), IsEmpty());
+  for (int i = 0; i < 5; ++i) {
+    manager_.step(clock_.now());
+    clock_.advance(1s);
+  }
+  EXPECT_TRUE(manager_.leading());
+  EXPECT_THAT(api_.all(kPods), SizeIs(1)) << "the controllers of other resources run";
+}
+
+}  // namespace
+}  // namespace tpuslice::runtime
