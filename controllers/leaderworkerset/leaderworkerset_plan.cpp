@@ -67,7 +67,8 @@ class Planner {
     const ServicesByName services(observed_.services);
     if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
     Restarts restarts = decide_restarts();
-    out.leader_set = decide_leader_set(step, restarts.records);
+    out.leader_set = decide_leader_set(step);
+    if (!restarts.records.empty()) out.restart_records = record_restarts(restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
@@ -193,9 +194,15 @@ class Planner {
     return group.leader->created.value_or(observed_.now) + options_.stuck_after;
   }
 
-  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
+  [[nodiscard]] Write record_restarts(const std::string& records) const {
+    Json patch;
+    patch["metadata"]["annotations"][std::string(kRestarts)] = records;
+    return {Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+            "recording restarts of groups"};
+  }
+
+  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next) const {
     Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
-    if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
     if (leader_set_ == nullptr) {
       return {.write = Write{Action::create(kStatefulSets, Object(std::move(desired))),
                              fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
