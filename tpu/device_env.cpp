@@ -54,6 +54,8 @@ Status append_geometry(const DeviceRequest& request, const Accelerator& accelera
 }  // namespace
 
 Result<std::vector<EnvVar>> device_env(const DeviceRequest& request) {
+  // The number of chips comes from the pod, and the metrics ports list each of them.
+  if (const auto node = chips_per_host_bounds(request.node_chips); !node) return node.error();
   ASSIGN_OR_RETURN(const Accelerator* accelerator, find_accelerator(request.accelerator));
   ASSIGN_OR_RETURN(const Topology node, Topology::parse(request.topology));
   const Topology topology = effective_topology(*accelerator, node, request.annotation);

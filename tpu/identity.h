@@ -54,7 +54,8 @@ struct SliceIdentity {
 /// slice) one without accelerator and topology in its node selector.
 ///
 /// Errors: InvalidArgument naming the field: an index that is not a number or beyond the slice; a topology that its
-/// accelerator does not have; chips that do not divide the topology; a split host on an older generation.
+/// accelerator does not have; chips that do not divide the topology; a split host on an older generation; a name in the
+/// hosts' addresses that Kubernetes does not accept, so that no name in an identity is longer than a DNS name.
 /// Source: KubeRay's multi-host indexing labels; hosts as kuberay-tpu-webhook counts them; GKE's webhook for Indexed
 /// Jobs; LeaderWorkerSet's pod webhook, whose ids repeat in uneven subgroups and here do not.
 [[nodiscard]] Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod);

@@ -7,9 +7,13 @@
 namespace tpuslice::tpu {
 namespace {
 
-std::string job_set_prefix(const Json& pod) {
-  return fmt::format("{}-{}", string_at(pod, {"metadata", "labels", kJobSetName}),
-                     string_at(pod, {"metadata", "labels", kReplicatedJobName}));
+/// "<jobset>-<replicated job>"
+Result<std::string> job_set_prefix(const Json& pod) {
+  const std::string job_set = string_at(pod, {"metadata", "labels", kJobSetName});
+  const std::string job = string_at(pod, {"metadata", "labels", kReplicatedJobName});
+  RETURN_IF_ERROR(check_label_part(kJobSetName, job_set));
+  RETURN_IF_ERROR(check_label_part(kReplicatedJobName, job));
+  return fmt::format("{}-{}", job_set, job);
 }
 
 /// Pod `index` of `row`, whose pods are numbered: each block of `identity.hosts` pods is a slice.
@@ -31,6 +35,7 @@ Status set_job_set_slice(SliceIdentity& identity, const Json& pod, const std::st
                                    identity.hosts);
   }
   const bool one_slice = index < identity.hosts;
+  ASSIGN_OR_RETURN(const std::string prefix, job_set_prefix(pod));
   const std::string uid = string_at(pod, {"metadata", "labels", kJobSetUid});
   identity.owner = fmt::format("{}/{}", string_at(pod, {"metadata", "namespace"}),
                                uid.empty() ? string_at(pod, {"metadata", "labels", kJobSetName}) : uid);
@@ -43,47 +48,58 @@ Status set_job_set_slice(SliceIdentity& identity, const Json& pod, const std::st
   identity.slice_index = job_index.value_or(0);
   // Replicas of single hosts serve independently unless a container declares MEGASCALE_NUM_SLICES, as in RayClusters.
   if (identity.multi_host()) identity.slices = replicas.value_or(1);
-  identity.coordinator = fmt::format("{}-0-0.{}", job_set_prefix(pod), identity.subdomain);
+  identity.coordinator = fmt::format("{}-0-0.{}", prefix, identity.subdomain);
   return {};
 }
 
-/// What Jobs and StatefulSets have in common: `row` is the name in the pods' hostnames.
-Result<MaybeIdentity> identify_numbered_pod(const Json& pod, const std::string& row,
-                                            const Result<std::optional<int>>& index) {
+/// The name of the Job or StatefulSet, which is that in the pods' hostnames, and where it was read.
+struct Row {
+  std::string name;
+  std::string_view path;
+};
+
+constexpr std::string_view kJobNamePath = "metadata.labels[batch.kubernetes.io/job-name]";
+constexpr std::string_view kOwnerNamePath = "metadata.ownerReferences[controller].name";
+
+Row job_of(const Json& pod) { return {string_at(pod, {"metadata", "labels", kJobName}), kJobNamePath}; }
+
+/// What Jobs and StatefulSets have in common.
+Result<MaybeIdentity> identify_numbered_pod(const Json& pod, const Row& row, const Result<std::optional<int>>& index) {
   ASSIGN_OR_RETURN(std::vector<TpuContainer> containers, pod_containers(pod));
   if (containers.empty()) return MaybeIdentity();
   if (!index) return index.error();
   ASSIGN_OR_RETURN(const std::optional<SliceShape> shape, selected_shape(pod));
   SliceIdentity identity;
   identity.subdomain = string_at(pod, {"spec", "subdomain"});
-  if (row.empty() || !*index || identity.subdomain.empty() || !shape) return MaybeIdentity();
+  if (row.name.empty() || !*index || identity.subdomain.empty() || !shape) return MaybeIdentity();
+  RETURN_IF_ERROR(check_host_part(row.path, row.name));
+  RETURN_IF_ERROR(check_host_part("spec.subdomain", identity.subdomain));
   identity.containers = std::move(containers);
   ASSIGN_OR_RETURN(identity.hosts, set_shape(identity, *shape));
   identity.owner = controller_uid(pod);
-  set_block(identity, row, **index);
+  set_block(identity, row.name, **index);
   return MaybeIdentity(std::move(identity));
 }
 
 }  // namespace
 
 Result<std::optional<SliceIdentity>> identify_job_pod(const Json& pod) {
-  return identify_numbered_pod(pod, string_at(pod, {"metadata", "labels", kJobName}),
-                               index_annotation(pod, kCompletionIndex));
+  return identify_numbered_pod(pod, job_of(pod), index_annotation(pod, kCompletionIndex));
 }
 
 Result<std::optional<SliceIdentity>> identify_job_set_pod(const Json& pod) {
-  const std::string job = string_at(pod, {"metadata", "labels", kJobName});
+  const Row job = job_of(pod);
   const Result<std::optional<int>> index = index_annotation(pod, kCompletionIndex);
   ASSIGN_OR_RETURN(MaybeIdentity identity, identify_numbered_pod(pod, job, index));
-  if (identity) RETURN_IF_ERROR(set_job_set_slice(*identity, pod, job, **index));
+  if (identity) RETURN_IF_ERROR(set_job_set_slice(*identity, pod, job.name, **index));
   return identity;
 }
 
 Result<std::optional<SliceIdentity>> identify_stateful_set_pod(const Json& pod) {
   if (string_at(pod, {"spec", "subdomain"}).empty()) return MaybeIdentity();
-  std::string set;
+  Row set{{}, kOwnerNamePath};
   for (const Json& owner : array_at(pod, {"metadata", "ownerReferences"})) {
-    if (bool_at(owner, {"controller"})) set = string_at(owner, {"name"});
+    if (bool_at(owner, {"controller"})) set.name = string_at(owner, {"name"});
   }
   ASSIGN_OR_RETURN(MaybeIdentity identity, identify_numbered_pod(pod, set, index_label(pod, kPodIndex)));
   // With podManagementPolicy OrderedReady, which pods do not show, a pod is created once the one before it is ready.

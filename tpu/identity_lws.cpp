@@ -84,6 +84,7 @@ Result<std::optional<SliceIdentity>> identify_leader_worker_set_pod(const Json& 
   identity.env = kEnvConvention;
   identity.subdomain = subdomain_of_group(pod, group->leader, per_group);
   if (identity.subdomain.empty()) return MaybeIdentity();
+  RETURN_IF_ERROR(check_host_part("spec.subdomain", identity.subdomain));
   identity.containers = std::move(containers);
   identity.init_containers = std::move(init_containers);
   RETURN_IF_ERROR(set_hosts(identity, pod, *group));

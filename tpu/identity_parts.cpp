@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include "api/base/strings.h"
+#include "api/types/utf8.h"
+#include "api/types/validation_names.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::tpu {
 namespace {
+
+constexpr std::size_t kMaxShownName = 63;  // Of a container, in messages.
 
 Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std::string_view key) {
   const std::string text = string_at(pod, {"metadata", kind, key});
@@ -14,7 +18,7 @@ Result<std::optional<int>> index_at(const Json& pod, std::string_view kind, std:
   const std::optional<int> index = parse_count(text);
   if (!index) {
     return Error::invalid_argument("metadata.{}[{}]: Invalid value: \"{}\": must be a number from 0", kind, key,
-                                   text.substr(0, 64));
+                                   clip(text, 64));
   }
   return index;
 }
@@ -31,7 +35,8 @@ Status check_containers(const std::vector<TpuContainer>& containers, const Accel
       return Error::invalid_argument(
           "spec.containers[{}].resources.limits[{}]: Invalid value: {}: container {} asks for {}; all TPU containers "
           "of a pod must ask for the same number of chips",
-          container.position, kTpuResource, container.chips, containers.front().name, containers.front().chips);
+          container.position, kTpuResource, container.chips, clip(containers.front().name, kMaxShownName),
+          containers.front().chips);
     }
   }
   return {};
@@ -53,6 +58,15 @@ Result<std::optional<int>> index_label(const Json& pod, std::string_view label) 
 
 Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation) {
   return index_at(pod, "annotations", annotation);
+}
+
+Status check_host_part(std::string_view path, std::string_view text) {
+  return text.empty() ? Status() : first_error(path, text, check_dns1123_label(text));
+}
+
+Status check_label_part(std::string_view label, std::string_view text) {
+  const ErrorMessages messages = check_label_value(text);
+  return messages.empty() ? Status() : first_error(label_path(label), text, messages);
 }
 
 std::string controller_uid(const Json& pod) {

@@ -44,6 +44,8 @@ Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod) {
   ASSIGN_OR_RETURN(const std::optional<int> replica, index_label(pod, kRayReplicaIndex));
   if (!replica) return MaybeIdentity();
 
+  RETURN_IF_ERROR(check_label_part(kRayCluster, cluster));
+  RETURN_IF_ERROR(check_label_part(kRayGroup, group));
   SliceIdentity identity;
   identity.env.megascale_port = kMegascalePort;
   identity.sets_hostname = true;

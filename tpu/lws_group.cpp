@@ -42,7 +42,7 @@ LwsGroup::Members LwsGroup::members() const {
   if (!in_subgroup()) return {0, 0};
   const int subgroup = subgroup_of(worker);
   const int begin = subgroup * subgroup_size + (shifted() ? 1 : 0);
-  const int last = std::min(begin + subgroup_size, size) - 1;
+  const auto last = static_cast<int>(std::min<std::int64_t>(std::int64_t{begin} + subgroup_size, size)) - 1;
   const bool with_leader = subgroup == 0 && leader_has_tpus && !leader_excluded;
   return {with_leader ? 0 : std::max(begin, 1), last};
 }
@@ -75,6 +75,7 @@ Result<std::optional<LwsGroup>> read_lws_group(const Json& pod) {
   group.index = *index;
   group.size = *size;
   group.subgroup_size = subgroup_size.value_or(0);
+  RETURN_IF_ERROR(check_host_part("metadata.name", name));  // It begins with the leader's name.
   group.leader_excluded = lws_annotation(pod, kLwsSubgroupPolicy) == "LeaderExcluded";
   if (group.worker >= group.size) {
     return Error::invalid_argument("{}: Invalid value: \"{}\": the group has no pod {}", annotation_path(kLwsSize),

@@ -43,7 +43,8 @@ struct LwsGroup {
 
 /// nullopt if name and annotations are not those of a LeaderWorkerSet pod.
 ///
-/// Errors: InvalidArgument naming the annotation if it is not a number, or a size that does not include the pod.
+/// Errors: InvalidArgument naming the field: an annotation that is not a number, a size that does not include the pod,
+/// a name of the pod that is not a hostname.
 [[nodiscard]] Result<std::optional<LwsGroup>> read_lws_group(const Json& pod);
 
 /// SliceIdentity::owner of the slices of a group: leader and workers have different owners, but the leader's name is

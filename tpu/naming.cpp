@@ -21,6 +21,17 @@ bool is_dns_label(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_lower_alphanumeric(c) || c == '-'; });
 }
 
+/// Digits of all numbers from `begin` to `end` - 1 together.
+std::int64_t digits_between(std::int64_t begin, std::int64_t end) {
+  std::int64_t total = 0;
+  std::int64_t low = 0;
+  for (std::int64_t high = 10, digits = 1;; high *= 10, ++digits) {
+    total += digits * std::max<std::int64_t>(0, std::min(end, high) - std::max(begin, low));
+    if (end <= high) return total;
+    low = high;
+  }
+}
+
 /// `group` as part of a DNS label, in at most `room` characters; the hash distinguishes groups that become equal.
 std::string shorten(std::string_view group, std::size_t room) {
   std::string text(group.substr(0, room - kGroupHashLength - 1));
@@ -47,7 +58,15 @@ void HostNames::append_to(std::string& text, int host) const {
     return;
   }
   text += prefix;
-  text += std::to_string(offset + host);
+  text += std::to_string(std::int64_t{offset} + host);  // The offset is up to the largest completion index.
+}
+
+std::int64_t HostNames::total_size(int hosts) const {
+  const int numbered_from = first.empty() ? 0 : 1;
+  const std::int64_t numbered = std::int64_t{hosts} - numbered_from;
+  const std::int64_t begin = std::int64_t{offset} + numbered_from;
+  return static_cast<std::int64_t>(first.size()) + numbered * static_cast<std::int64_t>(prefix.size()) +
+         digits_between(begin, begin + numbered);
 }
 
 std::string ray_headless_service(std::string_view cluster) { return fmt::format("{}-headless", cluster); }

@@ -17,6 +17,8 @@ struct HostNames {
   /// Without the subdomain.
   [[nodiscard]] std::string of(int host) const;
   void append_to(std::string& text, int host) const;
+  /// Bytes of the names of the first `hosts` hosts together.
+  [[nodiscard]] std::int64_t total_size(int hosts) const;
 };
 
 /// Headless service of a RayCluster's workers: "<cluster>-headless". RayCluster names have at most 53 characters, so it

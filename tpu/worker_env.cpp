@@ -86,10 +86,24 @@ bool splits_hosts(const SliceIdentity& identity, const std::vector<int>& ports) 
   return identity.accelerator == nullptr ? ports.size() > 1 : identity.accelerator->splits_hosts();
 }
 
+/// Hosts are listed by name; otherwise the only host is localhost, and the device plugin sets its name.
+bool lists_names(const SliceIdentity& identity) {
+  return identity.multi_host() || identity.env.hostnames_of_single_host;
+}
+
+bool lists_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
+  return splits_hosts(identity, ports) || identity.env.always_addresses;
+}
+
+std::size_t times_per_host(const SliceIdentity& identity, const std::vector<int>& ports) {
+  return identity.env.hostnames_per_process ? ports.size() : 1;
+}
+
 /// By worker id. A slice of one host talks to itself.
-std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports) {
-  const bool named = identity.multi_host() || identity.env.hostnames_of_single_host;
+std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports, std::int64_t size) {
+  const bool named = lists_names(identity);
   std::string addresses;
+  addresses.reserve(static_cast<std::size_t>(size));
   for (int host = 0; host < identity.hosts; ++host) {
     for (const int port : ports) {
       if (!addresses.empty()) addresses += ',';
@@ -105,8 +119,9 @@ std::string process_addresses(const SliceIdentity& identity, const std::vector<i
   return addresses;
 }
 
-std::string worker_hostnames(const SliceIdentity& identity, std::size_t times) {
+std::string worker_hostnames(const SliceIdentity& identity, std::size_t times, std::int64_t size) {
   std::string names;
+  names.reserve(static_cast<std::size_t>(size));
   for (int host = 0; host < identity.hosts; ++host) {
     for (std::size_t time = 0; time < times; ++time) {
       if (!names.empty()) names += ',';
@@ -144,20 +159,42 @@ std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
   return ports;
 }
 
+ListSizes list_sizes(const SliceIdentity& identity, const std::vector<int>& ports) {
+  const std::int64_t hosts = identity.hosts;
+  const auto processes = static_cast<std::int64_t>(ports.size());
+  // "<hostname>.<subdomain>" of all hosts.
+  const std::int64_t names =
+      identity.host_names.total_size(identity.hosts) + hosts * static_cast<std::int64_t>(1 + identity.subdomain.size());
+  ListSizes sizes;
+  if (lists_names(identity)) {
+    const auto times = static_cast<std::int64_t>(times_per_host(identity, ports));
+    sizes.hostnames = times * names + hosts * times - 1;
+  }
+  if (lists_addresses(identity, ports)) {
+    std::int64_t port_digits = 0;
+    for (const int port : ports) port_digits += static_cast<std::int64_t>(std::to_string(port).size());
+    const std::int64_t hosts_of_addresses =
+        processes * (lists_names(identity) ? names : hosts * static_cast<std::int64_t>(kLocalhost.size()));
+    // Each has a colon and, but the last, a comma.
+    sizes.addresses = hosts_of_addresses + hosts * port_digits + 2 * hosts * processes - 1;
+  }
+  return sizes;
+}
+
 std::vector<EnvVar> worker_env(const SliceIdentity& identity, std::size_t process, const std::vector<int>& ports,
                                bool multislice) {
-  const EnvConvention& convention = identity.env;
   const bool split = splits_hosts(identity, ports);
+  const ListSizes sizes = list_sizes(identity, ports);
   const std::size_t id = static_cast<std::size_t>(identity.host_index) * ports.size() + process;
   std::vector<EnvVar> env;
   env.push_back({"TPU_WORKER_ID", std::to_string(id), {}});
-  if (identity.multi_host() || convention.hostnames_of_single_host) {
-    const std::size_t times = convention.hostnames_per_process ? ports.size() : 1;
-    env.push_back({"TPU_WORKER_HOSTNAMES", worker_hostnames(identity, times), {}});
+  if (lists_names(identity)) {
+    env.push_back(
+        {"TPU_WORKER_HOSTNAMES", worker_hostnames(identity, times_per_host(identity, ports), sizes.hostnames), {}});
   }
   env.push_back({"TPU_NAME", identity.slice_name, {}});
-  if (split || convention.always_addresses) {
-    env.push_back({"TPU_PROCESS_ADDRESSES", process_addresses(identity, ports), {}});
+  if (lists_addresses(identity, ports)) {
+    env.push_back({"TPU_PROCESS_ADDRESSES", process_addresses(identity, ports, sizes.addresses), {}});
     env.push_back({"TPU_PROCESS_PORT", std::to_string(ports.at(process)), {}});
   }
   env.push_back({"TPU_DEVICE_PLUGIN_HOST_IP", {}, "status.hostIP"});

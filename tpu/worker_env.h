@@ -6,6 +6,7 @@
 // hostnames).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,15 @@ namespace tpuslice::tpu {
 /// EnvConvention::process_port.
 [[nodiscard]] std::vector<int> process_ports(const SliceIdentity& identity, const Json& list,
                                              const std::vector<TpuContainer>& processes);
+
+/// Bytes of the lists of worker_env(), 0 for one that it does not have. Computed without building them: their length
+/// is that of a name times a number of hosts.
+struct ListSizes {
+  std::int64_t hostnames = 0;  ///< TPU_WORKER_HOSTNAMES
+  std::int64_t addresses = 0;  ///< TPU_PROCESS_ADDRESSES
+  friend bool operator==(const ListSizes&, const ListSizes&) = default;
+};
+[[nodiscard]] ListSizes list_sizes(const SliceIdentity& identity, const std::vector<int>& ports);
 
 /// The variables of the `process`-th process of a host, in order; `ports` as from process_ports(); `multislice` adds
 /// MEGASCALE_*.

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
 constexpr std::size_t kMaxUid = 256;
+constexpr std::size_t kMaxShownObjectName = 253;  // Kubernetes has no longer ones.
 constexpr std::size_t kMaxWarningCharacters = 256;
 constexpr std::size_t kMaxWarningBytes = 4096;  // Of all warnings.
 
@@ -56,7 +57,7 @@ Json encode_status(const AdmissionResponse& response) {
   for (const FieldError& error :
        std::span(response.causes).first(std::min(response.causes.size(), kMaxReportedErrors))) {
     details["causes"].push_back(
-        {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.path}});
+        {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.shown_path()}});
   }
   return status;
 }
@@ -85,7 +86,7 @@ Result<AdmissionRequest> decode_review(std::string_view body, std::span<const st
   decoded.group = string_at(*request, {"kind", "group"});
   decoded.kind = string_at(*request, {"kind", "kind"});
   decoded.subresource = string_at(*request, {"subResource"});
-  decoded.name = string_at(*request, {"name"});
+  decoded.name = clip(string_at(*request, {"name"}), kMaxShownObjectName);
   decoded.namespace_name = string_at(*request, {"namespace"});
   decoded.operation = string_at(*request, {"operation"});
   decoded.object = take_object(*request, "object");

@@ -7,12 +7,16 @@
 #include <simdjson.h>
 
 #include "api/types/json.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice {
 namespace {
 
 /// Up to this size a document's parser, which keeps some 20 bytes for each of the text, is kept for the next.
 constexpr std::size_t kSmallDocument = 64U << 10U;
+
+/// Bytes of the document in an error message: nlohmann's messages contain the last token, whatever its length.
+constexpr std::size_t kMaxShown = 256;
 
 /// Whether there are more values than `limit`, where an empty object or array counts as two. Each value but the first
 /// follows a comma or an opening bracket that is not in a string.
@@ -155,7 +159,7 @@ class JsonBuilder {
     }
     Json& object = *open_.back();
     if (limits_.refuse_duplicate_keys && object.contains(name)) {
-      error_ = Error::invalid_argument("JSON has the key \"{}\" twice in one object", name);
+      error_ = Error::invalid_argument("JSON has the key \"{}\" twice in one object", clip(name, kMaxShown));
       return false;
     }
     member_ = &object[name];
@@ -165,7 +169,7 @@ class JsonBuilder {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
     std::string_view what = exception.what();
     if (const auto colon = what.find(": "); colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    error_ = Error::invalid_argument("JSON is malformed at byte {}: {}", position, what);
+    error_ = Error::invalid_argument("JSON is malformed at byte {}: {}", position, clip(std::string(what), kMaxShown));
     return false;
   }
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "api/types/utf8.h"
+
 namespace tpuslice {
 namespace {
+
+constexpr std::size_t kMaxShownValue = 128;  // Bytes, in messages: a value can have a megabyte.
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -102,7 +106,9 @@ ErrorMessages check_label_value(std::string_view value) {
 
 Status first_error(std::string_view field, std::string_view value, const ErrorMessages& messages) {
   if (messages.empty()) return {};
-  return Error::invalid_argument("{}: Invalid value: \"{}\": {}", field, value, messages.front());
+  const std::string_view shown = truncate_utf8(value, kMaxShownValue);
+  return Error::invalid_argument("{}: Invalid value: \"{}{}\": {}", field, shown, shown == value ? "" : "...",
+                                 messages.front());
 }
 
 }  // namespace tpuslice

@@ -23,7 +23,7 @@ using ErrorMessages = std::vector<std::string>;
 [[nodiscard]] ErrorMessages check_label_key(std::string_view value);
 [[nodiscard]] ErrorMessages check_label_value(std::string_view value);
 
-/// InvalidArgument "<field>: Invalid value: "<value>": <message>" for the first message.
+/// InvalidArgument "<field>: Invalid value: "<value>": <message>" for the first message; a long value is shortened.
 [[nodiscard]] Status first_error(std::string_view field, std::string_view value, const ErrorMessages& messages);
 
 }  // namespace tpuslice

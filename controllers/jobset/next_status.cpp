@@ -88,6 +88,11 @@ void set_startup(Order order, UpstreamConditions& conditions) {
   }
 }
 
+void set_suspended(UpstreamConditions& conditions) {
+  conditions.set_true(kSuspended, "SuspendedJobs", kSuspendedMessage);
+  conditions.set_false(kRestarting, "JobSetSuspended", kSuspendedMessage);
+}
+
 void set_upstream_conditions(const JobSetState& state, const Decisions& decisions, JobSetStatus& status,
                              plan::Changes& changes) {
   if (decisions.cleanup) return;
@@ -106,8 +111,7 @@ void set_upstream_conditions(const JobSetState& state, const Decisions& decision
   const Order order = decisions.children->startup.order;
   set_startup(order, conditions);
   if (suspended) {
-    conditions.set_true(kSuspended, "SuspendedJobs", kSuspendedMessage);
-    conditions.set_false(kRestarting, "JobSetSuspended", kSuspendedMessage);
+    set_suspended(conditions);
   } else if (order != Order::kInProgress) {
     conditions.set_false(kSuspended, "ResumeJobs", "jobset is resumed");
   }
@@ -239,6 +243,11 @@ JobSetStatus next_status(const JobSetState& state, const Decisions& decisions, p
 
 JobSetStatus refused_status(const JobSetState& state, const Problem& refusal, plan::Changes& changes) {
   JobSetStatus status = state.status;
+  if (state.spec.suspended) {
+    status.jobs = state.counts;  // A queue waits until no Job is active.
+    UpstreamConditions conditions(state, status.conditions, changes);
+    set_suspended(conditions);
+  }
   if (plan::set_accepted(status.conditions, refusal, state.spec.generation, state.seen.now)) {
     changes.event(EventType::kWarning, "InvalidJobSetSpec", refusal.message);
   }

@@ -250,6 +250,11 @@ plan::Plan render(const JobSetState& state, const Decisions& decisions,
 plan::Plan render_refusal(const JobSetState& state, const Problem& refusal) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
+  if (state.spec.suspended) {
+    changes.stage(Stage::kSuspends).independent = true;
+    render_suspension(jobs_to_suspend(state.children.active), changes);
+    render_suspension(jobs_to_suspend(state.children.previous), changes);
+  }
   const JobSetStatus status = refused_status(state, refusal, changes);
   const Json before = plan::status_of(state.seen.jobset);
   return plan::to_plan(std::move(changes), before, status.to_json(before, state.spec));

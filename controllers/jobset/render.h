@@ -11,7 +11,8 @@ namespace tpuslice::jobset {
 [[nodiscard]] plan::Plan render(const JobSetState& state, const Decisions& decisions,
                                 const std::shared_ptr<const JobBuilder>& builder);
 
-/// The plan for a spec that is refused: existing Jobs continue, the condition Accepted and an event report it.
+/// The plan for a spec that is refused: existing Jobs continue, unless the JobSet is suspended, which needs nothing
+/// that a spec may be refused for; the condition Accepted and an event report it.
 [[nodiscard]] plan::Plan render_refusal(const JobSetState& state, const Problem& refusal);
 
 }  // namespace tpuslice::jobset

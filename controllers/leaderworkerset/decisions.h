@@ -44,6 +44,7 @@ struct Decisions {
   ChildDecision revision;               ///< The desired revision.
   ChildDecision shared_service;         ///< subdomainPolicy Shared.
   ChildDecision leader_set;
+  std::optional<Write> restart_records;       ///< Of the leader set; apart from its template, which may be refused.
   GroupDeletions deletions;                   ///< Restarts and updates, by group.
   std::vector<ChildDecision> group_children;  ///< Worker sets and services of the other groups.
   std::vector<Revision> expired_revisions;

@@ -67,7 +67,8 @@ class Planner {
     const ServicesByName services(observed_.services);
     if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
     Restarts restarts = decide_restarts();
-    out.leader_set = decide_leader_set(step, restarts.records);
+    out.leader_set = decide_leader_set(step);
+    if (!restarts.records.empty()) out.restart_records = record_restarts(restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
@@ -193,9 +194,15 @@ class Planner {
     return group.leader->created.value_or(observed_.now) + options_.stuck_after;
   }
 
-  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
+  [[nodiscard]] Write record_restarts(const std::string& records) const {
+    Json patch;
+    patch["metadata"]["annotations"][std::string(kRestarts)] = records;
+    return {Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+            "recording restarts of groups"};
+  }
+
+  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next) const {
     Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
-    if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
     if (leader_set_ == nullptr) {
       return {.write = Write{Action::create(kStatefulSets, Object(std::move(desired))),
                              fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
@@ -221,6 +228,30 @@ bool has_earlier_owner(const StatefulSetView& leader_set, const LeaderWorkerSetS
   return plan::ownership(spec.owner, leader_set.controller) == plan::Ownership::kEarlierOwner;
 }
 
+const StatefulSetView* find_leader_set(const LeaderWorkerSetObserved& seen, const LeaderWorkerSetSpec& spec) {
+  const auto found =
+      std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
+  return found == seen.stateful_sets.end() ? nullptr : found->get();
+}
+
+/// Deletes the groups that a refused spec no longer asks for, which needs none of what it may be refused for. Nothing
+/// unless the leader set is ours and the number was lowered since it was accepted.
+std::optional<Action> scale_down(const LeaderWorkerSetObserved& seen, const LeaderWorkerSetSpec& spec) {
+  const StatefulSetView* set = find_leader_set(seen, spec);
+  const auto wanted = int32_at(seen.set.json(), {"spec", "replicas"});
+  if (set == nullptr || set->deletion || !set->controller || set->controller->uid != spec.uid) return std::nullopt;
+  if (!wanted || *wanted < 0 || *wanted >= set->replicas()) return std::nullopt;
+  const std::optional<int> accepted = parse_count(set->annotation(kReplicas));
+  if (accepted && *wanted >= *accepted) return std::nullopt;  // The others are surge groups.
+  Json patch = {{"spec", {{"replicas", *wanted}}}};
+  patch["metadata"]["annotations"][std::string(kReplicas)] = std::to_string(*wanted);
+  Action action = Action::patch(kStatefulSets, set->key, std::move(patch), {.uid = set->uid});
+  action.failure_reason = kFailedUpdate;
+  return action;
+}
+
+enum class RefusedStep : std::uint8_t { kLeaderSet };
+
 }  // namespace
 
 Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
@@ -231,11 +262,13 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   if (const Problem refusal = webhook::refusal(webhook::validate_stored_leaderworkerset(seen.set.json()))) {
     Json status = refused_status(before, spec, refusal, seen.now, changes);
     changes.reasons.push_back("the spec is refused: " + refusal.message);
+    if (std::optional<Action> action = scale_down(seen, spec)) {
+      changes.add(RefusedStep::kLeaderSet, *std::move(action));
+      changes.reasons.push_back(fmt::format("leader set: {} groups", spec.replicas));
+    }
     return to_plan(std::move(changes), before, std::move(status));
   }
-  const auto found =
-      std::ranges::find_if(seen.stateful_sets, [&](const StatefulSetPtr& set) { return set->key == spec.key; });
-  const StatefulSetView* leader_set = found == seen.stateful_sets.end() ? nullptr : found->get();
+  const StatefulSetView* leader_set = find_leader_set(seen, spec);
   if (leader_set != nullptr && leader_set->deletion) return Plan{};  // Created again after its deletion.
   if (leader_set != nullptr && has_earlier_owner(*leader_set, spec)) {
     Json status = blocked_status(before, spec,

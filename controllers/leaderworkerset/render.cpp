@@ -16,15 +16,19 @@ namespace {
 using plan::Action;
 using plan::ActionKind;
 
-/// Stages of a plan, in this order.
+/// Stages of a plan, in this order. What existing groups need comes first, and none of it waits for a write that the
+/// API server refuses: that of one group does not hold back another group, and a refused rollout holds back none.
 enum class Step : std::uint8_t {
-  kRevisions,         ///< Before sets that refer to them.
-  kSets,              ///< Leader set and shared service.
+  kRestartRecords,    ///< Before the deletions that they count.
   kWorkerSetDeletes,  ///< Before the workers, which the sets would recreate.
   kPodDeletes,
   kGroupChildren,
+  kRevisions,  ///< Before sets that refer to them.
+  kSets,       ///< Leader set and shared service.
   kRevisionDeletes,
 };
+
+bool concerns_groups(Step step) { return step < Step::kRevisions; }
 
 class Renderer {
  public:
@@ -44,6 +48,14 @@ class Renderer {
     if (decision.write) add(step, std::move(*decision.write));
     if (decision.problem) problems_.push_back(std::move(decision.problem));
     requeue_within(decision.requeue_after);
+  }
+
+  /// `reported`: the event of another write of the leader set reports a failure of this one, too.
+  void add_records(Write write, bool reported) {
+    if (!reported) return add(Step::kRestartRecords, std::move(write));
+    write.action.failure_reason = kFailedUpdate;
+    changes_.reasons.push_back(std::move(write.reason));
+    add(Step::kRestartRecords, std::move(write.action));
   }
 
   void add(const GroupDeletion& deletion, const std::string& revision_key) {
@@ -90,6 +102,7 @@ class Renderer {
 
   void add(Step step, Action action) {
     changes_.stage(step).independent = true;
+    changes_.stage(step).continue_on_failure = concerns_groups(step);
     changes_.add(step, std::move(action));
   }
 
@@ -127,9 +140,11 @@ plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved
   Renderer out(spec);
   add_revision_event(decisions, leader_set != nullptr, out);
   add_rollout_events(spec, decisions, leader_set, out);
+  const bool writes_leader_set = decisions.leader_set.write.has_value();
   out.add(Step::kRevisions, std::move(decisions.revision));
   out.add(Step::kSets, std::move(decisions.shared_service));
   out.add(Step::kSets, std::move(decisions.leader_set));
+  if (decisions.restart_records) out.add_records(std::move(*decisions.restart_records), writes_leader_set);
   for (const auto& [index, deletion] : decisions.deletions) out.add(deletion, decisions.revision_key);
   for (Problem& problem : decisions.problems) out.add_problem(std::move(problem));
   for (ChildDecision& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));

@@ -24,13 +24,19 @@ std::string pod_failure(const PodView& pod) {
   return {};
 }
 
+// Labels that only admission adds: the template of a leader set has the worker index, that of a worker set the key of
+// its group.
+constexpr std::string_view kLabelOfAdmittedLeader = tpu::kLwsGroupKey;
+constexpr std::string_view kLabelOfAdmittedWorker = tpu::kLwsWorkerIndex;
+
 /// A pod without the label that admission adds; empty if there is none.
 std::string unadmitted_pod(const Group& group) {
-  const auto is_unadmitted = [](const PodView& pod) {
-    return pod.label(tpu::kLwsWorkerIndex).empty() && !pod.terminating() && !pod.finished();
+  const auto is_unadmitted = [](const PodView& pod, std::string_view label) {
+    return pod.label(label).empty() && !pod.terminating() && !pod.finished();
   };
-  if (is_unadmitted(*group.leader)) return group.leader->key.name;
-  const auto worker = std::ranges::find_if(group.workers, [&](const PodPtr& pod) { return is_unadmitted(*pod); });
+  if (is_unadmitted(*group.leader, kLabelOfAdmittedLeader)) return group.leader->key.name;
+  const auto worker = std::ranges::find_if(
+      group.workers, [&](const PodPtr& pod) { return is_unadmitted(*pod, kLabelOfAdmittedWorker); });
   return worker == group.workers.end() ? std::string() : (*worker)->key.name;
 }
 

@@ -5,6 +5,7 @@
 #include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/render.h"
+#include "controllers/raycluster/scale_down.h"
 #include "controllers/raycluster/token_auth.h"
 #include "webhook/rules/raycluster/validator.h"
 #include "webhook/rules/refusal.h"
@@ -44,6 +45,16 @@ Decisions decide(const RayClusterSpec& spec, const RayClusterObserved& seen, con
   return out;
 }
 
+/// What a refused spec still asks for: suspension and scaling down need none of what it may be refused for.
+Decisions decide_refused(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods) {
+  Decisions out;
+  out.phase = suspend_phase(spec, array_at(seen.cluster.json(), {"status", "conditions"}), !seen.pods.empty());
+  if (!pods_to_adopt(seen.pods).empty()) return out;  // Pods without an owner are not ours to delete.
+  if (out.phase == SuspendPhase::kDeletingPods) out.suspended_pods = not_terminating(seen.pods);
+  if (out.phase == SuspendPhase::kRunning) out.workers = decide_scale_down(spec, pods.workers);
+  return out;
+}
+
 }  // namespace
 
 Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options) {
@@ -51,11 +62,11 @@ Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options
   if (seen.cluster.deletion_timestamp()) return plan_deletion(spec, seen, options);
   if (spec.managed_by_other()) return plan::Plan{};
   const Json& cluster = seen.cluster.json();
+  const PodsByType pods = by_type(seen.pods);
   if (const Problem refusal =
           webhook::refusal(webhook::validate_raycluster(cluster, nullptr), webhook::unsupported_fields(cluster))) {
-    return render_refusal(seen, refusal);
+    return render_refusal(spec, seen, refusal, decide_refused(spec, seen, pods));
   }
-  const PodsByType pods = by_type(seen.pods);
   return render(spec, seen, pods, decide(spec, seen, pods, options));
 }
 

@@ -347,11 +347,14 @@ plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, co
   return to_plan(std::move(changes), before, std::move(status), std::move(status_reason));
 }
 
-plan::Plan render_refusal(const RayClusterObserved& seen, const Problem& refusal) {
+plan::Plan render_refusal(const RayClusterSpec& spec, const RayClusterObserved& seen, const Problem& refusal,
+                          const Decisions& decisions) {
   Changes changes;
   changes.reasons.push_back("the spec is refused: " + refusal.message);
+  for (const WorkerDecision::Deletion& deletion : decisions.workers.deletes) add_deletion(deletion, changes);
+  add_suspension(spec, seen, decisions, changes);
   const Json before = plan::status_of(seen.cluster);
-  Json status = refused_status(seen, refusal);
+  Json status = refused_status(seen, refusal, decisions.phase);
   warn_of_refusal(before, status, refusal, changes);
   return to_plan(std::move(changes), before, std::move(status));
 }

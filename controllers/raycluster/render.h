@@ -12,7 +12,9 @@ namespace tpuslice::raycluster {
 [[nodiscard]] plan::Plan render(const RayClusterSpec& spec, const RayClusterObserved& seen, const PodsByType& pods,
                                 const Decisions& decisions);
 
-/// Nothing but a status that reports `refusal`, and an event if that is new.
-[[nodiscard]] plan::Plan render_refusal(const RayClusterObserved& seen, const Problem& refusal);
+/// A status that reports `refusal`, and an event if that is new. Of the decisions, only the suspension and deletions of
+/// workers.
+[[nodiscard]] plan::Plan render_refusal(const RayClusterSpec& spec, const RayClusterObserved& seen,
+                                        const Problem& refusal, const Decisions& decisions);
 
 }  // namespace tpuslice::raycluster

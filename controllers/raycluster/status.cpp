@@ -14,6 +14,8 @@
 namespace tpuslice::raycluster {
 namespace {
 
+constexpr const char* kSuspendedState = "suspended";
+
 Json status_or_empty(const Object& cluster) {
   Json status = plan::status_of(cluster);
   return status.is_object() ? status : Json::object();
@@ -100,6 +102,11 @@ void put_head(const PodPtr& head, const ObjectView* service, Json& status) {
   status["head"] = std::move(info);
 }
 
+void set_state(Json& status, const std::string& state, Timestamp now) {
+  status["state"] = state;
+  status["stateTransitionTimes"][state] = format_rfc3339(now);
+}
+
 /// As upstream, `ready` means that the cluster was ready once, so it only changes to `suspended`.
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
@@ -110,10 +117,8 @@ void put_state(const StatusInput& input, bool all_running, Json& status) {
     state = "ready";
     status.erase("reason");
   }
-  if (input.spec.suspend && input.seen.pods.empty()) state = "suspended";
-  if (state == before) return;
-  status["state"] = state;
-  status["stateTransitionTimes"][state] = format_rfc3339(input.seen.now);
+  if (input.spec.suspend && input.seen.pods.empty()) state = kSuspendedState;
+  if (state != before) set_state(status, state, input.seen.now);
 }
 
 /// Updates lastUpdateTime if anything else changed.
@@ -142,11 +147,13 @@ Json build_status(const StatusInput& input) {
   return with_update_time(before, std::move(status), input.seen.now);
 }
 
-Json refused_status(const RayClusterObserved& seen, const Problem& refusal) {
+Json refused_status(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase) {
   const Json before = status_or_empty(seen.cluster);
   Json status = before;
   put(status, "observedGeneration", seen.cluster.generation());
-  update_refused(seen, refusal, status["conditions"]);
+  const bool suspended = phase == SuspendPhase::kPodsDeleted || phase == SuspendPhase::kSuspended;
+  if (suspended && string_at(status, {"state"}) != kSuspendedState) set_state(status, kSuspendedState, seen.now);
+  update_refused(seen, refusal, phase, status["conditions"]);
   return with_update_time(before, std::move(status), seen.now);
 }
 

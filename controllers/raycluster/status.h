@@ -30,8 +30,10 @@ struct StatusInput {
 /// The whole status. Equal to the cluster's present one unless something but the time changed.
 [[nodiscard]] Json build_status(const StatusInput& input);
 
-/// The status of a cluster whose spec is refused: as before, but for observedGeneration and conditions of ours.
-[[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Problem& refusal);
+/// The status of a cluster whose spec is refused: as before, but for observedGeneration, conditions of ours, and the
+/// progress of a suspension.
+[[nodiscard]] Json refused_status(const RayClusterObserved& seen, const Problem& refusal,
+                                  SuspendPhase phase = SuspendPhase::kRunning);
 
 /// True if status or message of the condition differ.
 [[nodiscard]] bool condition_changed(const Json& before, const Json& after, std::string_view type);

@@ -127,8 +127,13 @@ tpu::PodProgress pod_progress(const StatusInput& input) {
 
 }  // namespace
 
-void update_refused(const RayClusterObserved& seen, const Problem& refusal, Json& conditions) {
+void update_refused(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase, Json& conditions) {
   const std::int64_t generation = seen.cluster.generation();
+  if (phase != SuspendPhase::kRunning) {
+    Conditions all(seen, conditions);
+    set_provisioned(phase, false, all);
+    set_suspension(phase, all);
+  }
   plan::set_accepted(conditions, refusal, generation, seen.now);
   if (find_condition(conditions, kServicesReady) == nullptr) {
     set_services_ready(conditions, {"NotAccepted", "the spec is refused"}, generation, seen.now);

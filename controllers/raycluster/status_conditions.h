@@ -8,7 +8,7 @@ namespace tpuslice::raycluster {
 /// Updates upstream's conditions, and ours. `all_running`: every pod of the spec is running and ready.
 void update_conditions(const StatusInput& input, bool all_running, Json& conditions);
 
-/// Updates the conditions of ours while the spec is refused.
-void update_refused(const RayClusterObserved& seen, const Problem& refusal, Json& conditions);
+/// Updates the conditions of ours while the spec is refused, and those of a suspension.
+void update_refused(const RayClusterObserved& seen, const Problem& refusal, SuspendPhase phase, Json& conditions);
 
 }  // namespace tpuslice::raycluster

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMaxWarnings = 4;
 /// Keeps a warning with the longest path below 256 bytes, where the API server cuts it.
 constexpr std::size_t kMaxNameLength = 40;
+/// Longer keys are no fields; their subtrees would each have a long path.
+constexpr std::size_t kMaxFieldLength = 64;
 /// Of a pod template: spec.replicatedJobs[0].template.spec.template has 6.
 constexpr int kMaxDepth = 8;
 
@@ -43,7 +45,7 @@ void visit(const Json& json, const std::string& path, int depth, std::vector<std
   }
   if (!json.is_object()) return;
   for (const auto& [key, value] : json.items()) {
-    if (key == "metadata" || key == "status") continue;
+    if (key == "metadata" || key == "status" || key.size() > kMaxFieldLength) continue;
     if (value.is_object()) visit(value, fmt::format("{}{}.", path, key), depth + 1, warnings);
     if (!value.is_array()) continue;
     for (std::size_t index = 0; index < value.size(); ++index) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/types/quantity.h"
+#include "api/types/utf8.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -63,6 +64,19 @@ const Json* member(const Json& object, const std::string& key) {
   return found == object.end() ? nullptr : &*found;
 }
 
+/// Bytes of a path; below it, everything has that path. Each change has one, and keys can be as long as a request.
+constexpr std::size_t kMaxChangedPath = 512;
+
+std::string item_of(const std::string& path, std::size_t index) {
+  return path.size() > kMaxChangedPath ? path : fmt::format("{}[{}]", path, index);
+}
+
+std::string member_of(const std::string& path, const std::string& name, bool of_map) {
+  if (path.size() > kMaxChangedPath) return path;
+  const std::string shown = clip(name, kMaxChangedPath);
+  return of_map ? fmt::format("{}[{}]", path, shown) : fmt::format("{}.{}", path, shown);
+}
+
 class Comparison {
  public:
   void compare(const Json* before, const Json* after, std::string_view key, std::string_view parent,
@@ -82,7 +96,7 @@ class Comparison {
       compare_members(*before, *after, key, path);
     } else if (before->is_array() && after->is_array() && before->size() == after->size()) {
       for (std::size_t index = 0; index < before->size(); ++index) {
-        compare(&(*before)[index], &(*after)[index], {}, key, fmt::format("{}[{}]", path, index));
+        compare(&(*before)[index], &(*after)[index], {}, key, item_of(path, index));
       }
     } else if (!is_same_scalar(*before, *after, key, parent)) {
       add(before, after, path);
@@ -97,8 +111,7 @@ class Comparison {
     for (const auto& item : before.items()) keys.insert(item.key());
     for (const auto& item : after.items()) keys.insert(item.key());
     for (const std::string& name : keys) {
-      compare(member(before, name), member(after, name), name, key,
-              is_map(key) ? fmt::format("{}[{}]", path, name) : fmt::format("{}.{}", path, name));
+      compare(member(before, name), member(after, name), name, key, member_of(path, name, is_map(key)));
     }
   }
 

@@ -9,6 +9,9 @@ namespace {
 
 /// Bytes. A value can be as large as a request.
 constexpr std::size_t kMaxValue = 128;
+/// Keys of labels, with the path to them.
+constexpr std::size_t kMaxPath = 512;
+constexpr std::size_t kMaxDetail = 1024;
 
 std::string print(const Json& value) {
   return clip(value.dump(-1, ' ', false, Json::error_handler_t::replace), kMaxValue);
@@ -16,24 +19,27 @@ std::string print(const Json& value) {
 
 }  // namespace
 
-std::string FieldError::to_string() const { return path + ": " + problem_text(); }
+std::string FieldError::shown_path() const { return clip(path, kMaxPath); }
+
+std::string FieldError::to_string() const { return shown_path() + ": " + problem_text(); }
 
 std::string FieldError::problem_text() const {
+  const std::string why = clip(detail, kMaxDetail);
   switch (problem) {
     case FieldProblem::kRequired:
-      return detail.empty() ? "Required value" : "Required value: " + detail;
+      return why.empty() ? "Required value" : "Required value: " + why;
     case FieldProblem::kForbidden:
-      return "Forbidden: " + detail;
+      return "Forbidden: " + why;
     case FieldProblem::kNotSupported:
-      return fmt::format("Unsupported value: {}: {}", found, detail);
+      return fmt::format("Unsupported value: {}: {}", found, why);
     case FieldProblem::kTooMany:
-      return fmt::format("Too many: {}: {}", found, detail);
+      return fmt::format("Too many: {}: {}", found, why);
     case FieldProblem::kDuplicate:
-      return "Duplicate value: " + found + (detail.empty() ? "" : ": " + detail);
+      return "Duplicate value: " + found + (why.empty() ? "" : ": " + why);
     case FieldProblem::kInvalid:
       break;
   }
-  return fmt::format("Invalid value: {}: {}", found, detail);
+  return fmt::format("Invalid value: {}: {}", found, why);
 }
 
 FieldError invalid_value(std::string path, const Json& found, std::string detail, std::string_view rule) {

@@ -25,7 +25,9 @@ struct FieldError {
   std::string detail;  ///< What is wrong, and which value would be right; may be empty for kRequired and kDuplicate.
   std::string rule;    ///< Where the rule comes from: one of those below.
 
+  /// Long paths and details, which contain keys and names of users, are shortened.
   [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] std::string shown_path() const;
   /// The same without the path.
   [[nodiscard]] std::string problem_text() const;
   friend auto operator<=>(const FieldError&, const FieldError&) = default;

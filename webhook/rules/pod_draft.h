@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "webhook/rules/env_budget.h"
 #include "webhook/rules/member_changes.h"
 
 namespace tpuslice::webhook {
@@ -13,6 +14,7 @@ namespace tpuslice::webhook {
 struct PodDraft {
   Json& json;
   MemberChanges changes;
+  EnvBudget budget = {};
 
   /// The value of a label or annotation.
   Json& metadata(std::string_view map, std::string_view key) {

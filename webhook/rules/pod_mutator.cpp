@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/types/utf8.h"
 #include "tpu/device_env.h"
 #include "tpu/identity.h"
 #include "tpu/labels.h"
@@ -24,6 +25,11 @@ namespace {
 
 using tpu::SliceIdentity;
 
+constexpr std::size_t kMaxShownText = 128;  // Bytes of the pod, in messages.
+
+/// Bytes of what a TPU container gets besides the two lists: some 20 short variables with names of DNS.
+constexpr std::int64_t kOtherVariables = 4096;
+
 constexpr std::string_view kDerived = "it is derived from the pod's controller and indexes";
 
 /// Sets a field, or rejects the pod if the user set another value: the other hosts of the slice rely on ours.
@@ -31,17 +37,31 @@ Status set_or_reject(Json& field, const std::string& value, std::string_view pat
   const bool unset = field.is_null() || (field.is_string() && field.get_ref<const std::string&>().empty());
   if (!unset && field != value) {
     return Error::invalid_argument("{}: Invalid value: {}: must be unset or \"{}\": {}", path,
-                                   field.dump(-1, ' ', false, Json::error_handler_t::replace), value, why);
+                                   clip(field.dump(-1, ' ', false, Json::error_handler_t::replace), kMaxShownText),
+                                   clip(value, kMaxShownText), why);
   }
   field = value;
   return {};
 }
 
+/// Whether the environment of these containers may be built.
+Status take_env(EnvBudget& budget, std::string_view list, const SliceIdentity& identity,
+                const std::vector<int>& ports) {
+  const tpu::ListSizes sizes = tpu::list_sizes(identity, ports);
+  const std::size_t containers = ports.size();
+  const std::int64_t hosts = identity.hosts;
+  const std::int64_t processes = hosts * static_cast<std::int64_t>(containers);
+  RETURN_IF_ERROR(budget.take({list, "TPU_WORKER_HOSTNAMES", sizes.hostnames, containers, processes, hosts}));
+  RETURN_IF_ERROR(budget.take({list, "TPU_PROCESS_ADDRESSES", sizes.addresses, containers, processes, hosts}));
+  return budget.take({list, "the other TPU variables", kOtherVariables, containers});
+}
+
 /// Injects the environment of the containers of one list that run at the same time; true if one of them takes part in a
 /// multislice job.
-bool inject_env(PodDraft& pod, std::string_view list, const SliceIdentity& identity,
-                const std::vector<tpu::TpuContainer>& processes) {
+Result<bool> inject_env(PodDraft& pod, std::string_view list, const SliceIdentity& identity,
+                        const std::vector<tpu::TpuContainer>& processes) {
   const std::vector<int> ports = tpu::process_ports(identity, array_at(pod.json, {"spec", list}), processes);
+  RETURN_IF_ERROR(take_env(pod.budget, list, identity, ports));
   bool any_multislice = false;
   for (std::size_t index = 0; index < processes.size(); ++index) {
     Json& env = pod.env(list, processes[index].position);
@@ -60,11 +80,11 @@ bool has_user_identity(const Json& pod, const SliceIdentity& identity) {
 }
 
 /// Injects the environment of all containers; true if one of them takes part in a multislice job.
-bool inject_envs(PodDraft& pod, const SliceIdentity& identity) {
+Result<bool> inject_envs(PodDraft& pod, const SliceIdentity& identity) {
   if (identity.env.respects_user_identity && has_user_identity(pod.json, identity)) return false;
   // Init containers run one after the other: each is the only process of its host.
   for (const tpu::TpuContainer& container : identity.init_containers) {
-    inject_env(pod, "initContainers", identity, {container});
+    RETURN_IF_ERROR(inject_env(pod, "initContainers", identity, {container}));
   }
   return inject_env(pod, "containers", identity, identity.containers);
 }
@@ -108,7 +128,7 @@ Status add_gate(PodDraft& pod, const SliceIdentity& identity) {
   const std::string gating = string_at(pod.json, {"metadata", "annotations", tpu::kGating});
   if (!gating.empty() && gating != "on" && gating != "off") {
     return Error::invalid_argument("metadata.annotations[{}]: Invalid value: \"{}\": must be \"on\" or \"off\"",
-                                   tpu::kGating, gating);
+                                   tpu::kGating, clip(gating, kMaxShownText));
   }
   // Without an accelerator the nodes to wait for are unknown; init containers alone do not occupy a node; a bound pod
   // waits for no node.
@@ -133,7 +153,7 @@ Status check_topology_key(const std::string& key, const MutationOptions& options
       "metadata.annotations[{}]: Unsupported value: \"{}\": supported values: \"{}\", and GKE's labels of dynamic "
       "slices and sub-slices; the exclusive-topology annotation of a JobSet or LeaderWorkerSet sets it, too; an "
       "administrator adds keys with --topology-keys",
-      tpu::kTopologyKey, key.substr(0, 128), fmt::join(options.topology_keys, "\", \""));
+      tpu::kTopologyKey, clip(key, kMaxShownText), fmt::join(options.topology_keys, "\", \""));
 }
 
 std::string topology_key_of(const Json& pod, const SliceIdentity& identity, const MutationOptions& options) {
@@ -163,7 +183,7 @@ Status add_placement(PodDraft& pod, const SliceIdentity& identity, const Mutatio
 
 /// All that the pod needs as a host of its slice.
 Status add_to_slice(PodDraft& pod, const SliceIdentity& identity, const MutationOptions& options) {
-  const bool multislice = inject_envs(pod, identity);
+  ASSIGN_OR_RETURN(const bool multislice, inject_envs(pod, identity));
   // Single-host slices need a hostname only within a multislice job.
   if (identity.multi_host() || multislice) RETURN_IF_ERROR(set_hostname(pod, identity));
   RETURN_IF_ERROR(add_placement(pod, identity, options));

@@ -35,7 +35,8 @@ struct MutationOptions {
 /// without slice if it asks for TPUs but no known kind numbers it (tpu/identity.h).
 ///
 /// Errors: InvalidArgument, naming the field, if the pod contradicts itself (an index beyond its slice, a topology that
-/// its accelerator does not have).
+/// its accelerator does not have), has a name that Kubernetes does not accept, or would get more environment than
+/// kMaxAddedEnv (env_budget.h). Time and memory are at most a constant times the size of the pod plus that.
 [[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
 
 /// Mutates the pod in place; returns the JSON patch (RFC 6902), empty if nothing changed. After an error the pod is

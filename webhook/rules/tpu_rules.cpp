@@ -97,7 +97,7 @@ bool check_chips(const SliceShape& shape, const std::string& pod_path, const Con
       errors.push_back(invalid_value(
           chips_path(pod_path, container.position, "limits"), container.chips,
           fmt::format("container {} asks for {}; the TPU containers of a pod must ask for equally many chips",
-                      containers.front().name, containers.front().chips),
+                      clip(containers.front().name, 63), containers.front().chips),
           kGkeRule));
     }
   }

@@ -31,8 +31,7 @@ Status complete_lws_pod(PodDraft& pod, const SliceIdentity* identity, const Muta
   ASSIGN_OR_RETURN(const std::optional<tpu::LwsGroup> group, tpu::read_lws_group(pod.json));
   if (!group) return {};
   set_member_placement(pod, *group, identity != nullptr && identity->multi_host(), options.topology_key);
-  inject_member_env(pod, *group);
-  return {};
+  return inject_member_env(pod, *group);
 }
 
 constexpr PodSteps kLwsPodSteps{prepare_lws_pod, adjust_lws_identity, complete_lws_pod};

@@ -11,16 +11,22 @@
 
 namespace tpuslice::testing {
 
+/// The memory limit of deploy/operator is 256 MiB.
+inline constexpr double kMaxMebibytes = 96;
+
 struct Attack {
   std::string name;
   /// Returns the message to the tenant: the error of the API server, or a condition or an event of the object.
   std::function<std::string(AttackPlane& plane)> run;
-  std::string message;  ///< Part of that.
+  std::string message;                   ///< Part of that.
+  double max_mebibytes = kMaxMebibytes;  ///< Peak of the operator's resident memory.
 };
 inline void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
 
 /// Through CRDs and webhooks, as installed.
 [[nodiscard]] std::vector<Attack> attacks_on_admission();
+/// Pods with long names, through the mutating webhook.
+[[nodiscard]] std::vector<Attack> attacks_with_long_names();
 /// Objects that admission did not check.
 [[nodiscard]] std::vector<Attack> attacks_on_controllers();
 

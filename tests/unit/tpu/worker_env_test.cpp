@@ -144,5 +144,45 @@ TEST(WantsMultislice, FollowsTheUserElseTheWorkload) {
       wants_multislice(1, Json::array({Json({{"name", "MEGASCALE_NUM_SLICES"}, {"valueFrom", {{"x", "y"}}}})})));
 }
 
+std::string value_of_variable(const std::vector<EnvVar>& env, std::string_view name) {
+  for (const EnvVar& variable : env) {
+    if (variable.name == name) return variable.value;
+  }
+  return {};
+}
+
+TEST(ListSizes, AreThoseOfTheListsThatAreBuilt) {
+  using testing::JobPod;
+  using testing::LwsPod;
+  const std::vector<Json> pods = {
+      RayPod{}.json(),
+      RayPod{.accelerator = "tpu7x", .topology = "4x4x8", .chips = {2, 2}}.json(),
+      RayPod{.accelerator = "tpu7x", .topology = "1x1x1", .chips = {1}}.json(),
+      JobPod{.shape = {.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}}}.json(),
+      JobPod{.shape = {.topology = "16x16"}, .index = 990}.json(),
+      JobPod{.index = 2'147'483'647}.json(),
+      LwsPod{}.json(),
+      LwsPod{.shape = {.accelerator = "", .topology = "", .chips = {1, 1, 1}}, .size = 1100}.json(),
+      LwsPod{.worker = 1, .size = 9, .leader_has_tpus = false, .subgroup_size = 4}.json(),
+      LwsPod{.shape = {.topology = "2x2"}, .size = 3}.json(),
+  };
+  for (const Json& pod : pods) {
+    const SliceIdentity identity = **webhook::identify_pod(pod);
+    std::vector<int> ports = process_ports(identity, pod["spec"]["containers"], identity.containers);
+    ports.front() = 7;
+    const std::vector<EnvVar> env = worker_env(identity, 0, ports, false);
+    const ListSizes built{
+        .hostnames = static_cast<std::int64_t>(value_of_variable(env, "TPU_WORKER_HOSTNAMES").size()),
+        .addresses = static_cast<std::int64_t>(value_of_variable(env, "TPU_PROCESS_ADDRESSES").size())};
+    EXPECT_EQ(list_sizes(identity, ports), built) << pod["metadata"].dump();
+  }
+}
+
+TEST(WorkerEnv, OfTheLastCompletionIndexHasNumbersBeyondIt) {
+  const SliceIdentity identity = **webhook::identify_pod(testing::JobPod{.index = 2'147'483'647}.json());
+  EXPECT_EQ(identity.host_index, 3);
+  EXPECT_EQ(identity.host_names.of(4), "train-2147483648") << "no overflow";
+}
+
 }  // namespace
 }  // namespace tpuslice::tpu

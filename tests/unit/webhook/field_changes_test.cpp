@@ -62,5 +62,15 @@ TEST(FieldChanges, ReportDifferencesWithMeaning) {
   EXPECT_THAT(changed(R"({"args": [""]})", R"({"args": ["x"]})"), ElementsAre("spec.args[0]"));
 }
 
+TEST(FieldChanges, HavePathsOfLimitedLength) {
+  Json before;
+  before[std::string(100'000, 'k')]["list"] = Json(1000, "a");
+  Json after;
+  after[std::string(100'000, 'k')]["list"] = Json(1000, "b");
+  const std::vector<FieldChange> changes = field_changes(before, after, "spec");
+  ASSERT_EQ(changes.size(), 1000U);
+  for (const FieldChange& change : changes) EXPECT_LT(change.path.size(), 1024U);
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

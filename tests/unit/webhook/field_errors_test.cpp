@@ -43,5 +43,13 @@ TEST(FieldErrors, AreNewIfValueOrRuleDiffers) {
   EXPECT_EQ(new_errors({two, three, ours}, {two}), (std::vector<FieldError>{three, ours}));
 }
 
+TEST(FieldError, ShortensLongPathsAndDetails) {
+  const std::string key(100'000, 'k');
+  const FieldError error = forbidden("metadata.labels[" + key + "]", "is not allowed: " + key, kOurRule);
+  EXPECT_LT(error.to_string().size(), 2048U);
+  EXPECT_LT(error.shown_path().size(), 1024U);
+  EXPECT_LT(to_message(std::vector(100, error)).size(), kMaxReportedErrors * 2048);
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

@@ -15,6 +15,7 @@ namespace {
 using Errors = std::vector<FieldError>;
 
 constexpr std::size_t kMaxLabelLength = 63;
+constexpr std::size_t kMaxObjectNameLength = 253;
 constexpr std::size_t kMaxShownNameLength = 100;  // In messages: the name may have a megabyte.
 
 /// Checks `child`, the name of a Job or pod of `job`. Returns whether it is valid.
@@ -181,7 +182,8 @@ Errors check_object(const Json& jobset) {
 std::string longest_jobset_name(const Json& jobset) {
   const std::string name = string_at(jobset, {"metadata", "name"});
   const std::string prefix = string_at(jobset, {"metadata", "generateName"});
-  if (!name.empty() || prefix.empty()) return name;
+  // The API server refuses longer ones; the name is part of many others.
+  if (!name.empty() || prefix.empty()) return clip(name, kMaxObjectNameLength);
   return prefix.substr(0, 58) + "xxxxx";  // The API server appends five characters, to at most 63.
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
+#include "api/types/validation_names.h"
 #include "api/workloads/leaderworkerset/labels.h"
 #include "tpu/env_var.h"
 #include "tpu/labels.h"
@@ -17,11 +18,18 @@ namespace {
 
 using tpu::LwsGroup;
 
+/// Bytes of a variable in the patch, besides its name and value.
+constexpr std::int64_t kVariableOverhead = 64;
+
 std::string member_annotation(const Json& pod, std::string_view name) {
   return string_at(pod, {"metadata", "annotations", name});
 }
 
 std::string namespace_of(const Json& pod) { return string_at(pod, {"metadata", "namespace"}); }
+
+Status check_label(std::string_view path, const std::string& text) {
+  return text.empty() ? Status() : first_error(path, text, check_dns1123_label(text));
+}
 
 std::string group_key(const Json& pod, const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", namespace_of(pod), group.leader));
@@ -98,18 +106,26 @@ void set_member_placement(PodDraft& pod, const LwsGroup& group, bool in_slice, s
   }
 }
 
-void inject_member_env(PodDraft& pod, const LwsGroup& group) {
-  const std::string address =
-      fmt::format("{}.{}.{}", group.leader, string_at(pod.json, {"spec", "subdomain"}), namespace_of(pod.json));
+Status inject_member_env(PodDraft& pod, const LwsGroup& group) {
+  const std::string subdomain = string_at(pod.json, {"spec", "subdomain"});
+  RETURN_IF_ERROR(check_label("spec.subdomain", subdomain));
+  RETURN_IF_ERROR(check_label("metadata.namespace", namespace_of(pod.json)));
+  const std::string address = fmt::format("{}.{}.{}", group.leader, subdomain, namespace_of(pod.json));
   const std::array<tpu::EnvVar, 3> variables{
       tpu::EnvVar{.name = "LWS_LEADER_ADDRESS", .value = address, .field_path = {}},
       tpu::EnvVar{.name = "LWS_GROUP_SIZE", .value = std::to_string(group.size), .field_path = {}},
       tpu::EnvVar{.name = "LWS_WORKER_INDEX", .value = std::to_string(group.worker), .field_path = {}}};
-  for (const char* list : {"containers", "initContainers"}) {
-    for (std::size_t index = 0; index < array_at(pod.json, {"spec", list}).size(); ++index) {
-      prepend(pod.env(list, index), variables);
-    }
+  std::int64_t bytes = 0;
+  for (const tpu::EnvVar& variable : variables) {
+    bytes += kVariableOverhead + static_cast<std::int64_t>(variable.name.size() + variable.value.size());
   }
+  for (const char* list : {"containers", "initContainers"}) {
+    const std::size_t containers = array_at(pod.json, {"spec", list}).size();
+    RETURN_IF_ERROR(
+        pod.budget.take({list, "LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX", bytes, containers}));
+    for (std::size_t index = 0; index < containers; ++index) prepend(pod.env(list, index), variables);
+  }
+  return {};
 }
 
 }  // namespace tpuslice::webhook

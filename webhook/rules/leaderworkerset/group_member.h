@@ -23,6 +23,8 @@ void set_member_placement(PodDraft& pod, const tpu::LwsGroup& group, bool in_sli
 
 /// Injects LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX into every container, before all other variables, so
 /// that these can refer to them. The user's values are replaced.
-void inject_member_env(PodDraft& pod, const tpu::LwsGroup& group);
+/// Errors: InvalidArgument naming the field if a part of the leader's address is not a DNS label, or if the pod has so
+/// many containers that the variables exceed the budget of the pod.
+[[nodiscard]] Status inject_member_env(PodDraft& pod, const tpu::LwsGroup& group);
 
 }  // namespace tpuslice::webhook

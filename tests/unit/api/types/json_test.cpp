@@ -23,6 +23,14 @@ TEST(ParseJson, ErrorsNameTheByte) {
   }
 }
 
+TEST(ParseJson, ErrorsDoNotRepeatALongText) {
+  const std::string text(100'000, 'a');
+  EXPECT_LT(parse_json("{\"" + text + "\":1,\"" + text + "\" 2}").error().message().size(), 512U);
+  EXPECT_LT(
+      parse_json("{\"" + text + "\":1,\"" + text + "\":2}", {.refuse_duplicate_keys = true}).error().message().size(),
+      512U);
+}
+
 TEST(ParseJson, RefusesInputBeyondItsLimits) {
   EXPECT_TRUE(parse_json(std::string(128, '[') + std::string(128, ']')).ok());
   EXPECT_THAT(parse_json(std::string(129, '[') + std::string(129, ']')).error().message(),

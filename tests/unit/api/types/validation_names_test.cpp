@@ -62,5 +62,14 @@ TEST(FirstError, HasTheFormatOfTheApiServer) {
             "metadata.name: Invalid value: \"a_b\": must not");
 }
 
+TEST(FirstError, ShortensTheValue) {
+  const std::string message =
+      first_error("spec.subdomain", std::string(100'000, 'a'), check_dns1123_label(std::string(100'000, 'a')))
+          .error()
+          .message();
+  EXPECT_LT(message.size(), 256U);
+  EXPECT_TRUE(message.ends_with("a...\": must be no more than 63 bytes")) << message;
+}
+
 }  // namespace
 }  // namespace tpuslice

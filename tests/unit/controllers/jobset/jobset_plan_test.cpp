@@ -282,6 +282,31 @@ TEST(JobSetPlan, ReportsAllErrorsOfAnInvalidSpecAndKeepsJobs) {
   EXPECT_EQ(of_status(world, plan::kAccepted), "True Accepted: the spec is valid");
 }
 
+TEST(JobSetPlan, SuspendsAJobSetWithAnInvalidSpec) {
+  World world = settled(of_two_slices());
+  world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true);
+  const Plan out = plan(world);
+  EXPECT_THAT(out, plan::Patches(kJobs, {"train-workers-0", "train-workers-1"}));
+  for (const plan::Action& action : out.stages.at(0).actions) {
+    EXPECT_EQ(*action.body.make(), Json({{"spec", {{"suspend", true}}}}));
+  }
+  const Json& conditions = out.status->status["conditions"];
+  EXPECT_EQ(condition(conditions, kSuspended), "True SuspendedJobs: jobset is suspended");
+  EXPECT_THAT(condition(conditions, plan::kAccepted), testing::StartsWith("False InvalidSpec: "));
+  run(world);
+  EXPECT_EQ(int_at(world.status(), {"replicatedJobsStatus", "0", "active"}), 0) << "a queue waits for that";
+  EXPECT_EQ(int_at(world.status(), {"replicatedJobsStatus", "0", "suspended"}), 2);
+  EXPECT_TRUE(plan(world).empty());
+  world.set("/spec/suspend", false);
+  EXPECT_THAT(plan(world).stages, IsEmpty()) << "it is not resumed";
+}
+
+TEST(JobSetPlan, SuspendsJobsOfAPreviousAttemptWithAnInvalidSpec) {
+  World world = settled(of_two_slices());
+  world.set("/spec/replicatedJobs/0/groupName", "Not A Label").set("/spec/suspend", true).set("/status/restarts", 1);
+  EXPECT_THAT(plan(world), plan::Patches(kJobs, {"train-workers-0", "train-workers-1"}));
+}
+
 TEST(JobSetPlan, ReportsUnsupportedFields) {
   const Plan out = plan(of_two_slices().set("/spec/failurePolicy/restartStrategy", "InPlaceRestart").world());
   EXPECT_THAT(out.stages, IsEmpty());

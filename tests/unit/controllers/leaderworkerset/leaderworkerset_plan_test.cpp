@@ -296,6 +296,43 @@ TEST(LeaderWorkerSetPlan, OnlyReportsAnInvalidSpec) {
   EXPECT_EQ(condition_status(serve.plan().status->status["conditions"], plan::kAccepted), "True");
 }
 
+TEST(LeaderWorkerSetPlan, ScalesDownASetWithAnInvalidSpec) {
+  World serve = stable_world();
+  serve.change_set("/spec/leaderWorkerTemplate/size", -1);
+  static_cast<void>(serve.plan());
+  serve.change_set("/spec/replicas", 1);
+  const plan::Plan plan = serve.plan();
+  ASSERT_THAT(writes_of(plan), ElementsAre("patch StatefulSet serve"));
+  const Json body = plan.stages[0].actions[0].body.make().value();
+  EXPECT_EQ(body["spec"], Json({{"replicas", 1}})) << "the template stays";
+  EXPECT_EQ(plan.stages[0].actions[0].preconditions.uid, "uid-of-leaders");
+  serve.change_leader_set([](StatefulSetView& set) {
+    set.settings["replicas"] = 1;
+    set.annotations[std::string(kReplicas)] = "1";
+  });
+  EXPECT_TRUE(serve.plan().empty());
+  serve.change_set("/spec/replicas", 2);
+  EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << "new groups would need the templates";
+}
+
+TEST(LeaderWorkerSetPlan, ScalesAnInvalidSetDownForAValidNumberOnly) {
+  for (const Json& replicas : {Json(-1), Json("0"), Json(nullptr)}) {
+    World serve = stable_world();
+    serve.change_set("/spec/leaderWorkerTemplate/size", -1);
+    serve.change_set("/spec/replicas", replicas);
+    EXPECT_THAT(writes_of(serve.plan()), IsEmpty()) << replicas;
+  }
+  World surging = stable_world();
+  surging.change_set("/spec/leaderWorkerTemplate/size", -1);
+  surging.change_leader_set([](StatefulSetView& set) { set.settings["replicas"] = 3; });
+  EXPECT_THAT(writes_of(surging.plan()), IsEmpty()) << "the third is a surge group of an update";
+  World foreign = stable_world();
+  foreign.change_set("/spec/leaderWorkerTemplate/size", -1);
+  foreign.change_set("/spec/replicas", 0);
+  foreign.change_leader_set([](StatefulSetView& set) { set.controller->uid = "another"; });
+  EXPECT_THAT(writes_of(foreign.plan()), IsEmpty());
+}
+
 TEST(LeaderWorkerSetPlan, IsEmptyForATerminatingSet) {
   World serve = world();
   serve.change_set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z");

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/leader_set.h"
+#include "controllers/leaderworkerset/worker_set.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "tpu/labels.h"
 
@@ -82,16 +84,36 @@ TEST(GroupFailure, DependsOnTheRestartPolicy) {
       << "one of its pods does not exist";
 }
 
+/// The labels of the pod template of the leader set.
+StringMap labels_of_leader_set() {
+  const Object object = a_set("serve").size(3).object();
+  const Json set = build_leader_set(LeaderWorkerSetSpec::read(object), {"revision", 1, 0});
+  return string_map_at(set, {"spec", "template", "metadata", "labels"});
+}
+
+StringMap labels_of_worker_set() {
+  const Object object = a_set("serve").size(3).object();
+  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(object);
+  const Json set = build_worker_set(spec, spec.group, Leader::read(spec, *pod("serve-0"), 0, spec.group), {});
+  return string_map_at(set, {"spec", "template", "metadata", "labels"});
+}
+
 TEST(GroupFailure, IsAPodThatTheWebhookHasNotAdmitted) {
-  const auto admitted = [](PodView& view) { view.labels = {{std::string(tpu::kLwsWorkerIndex), "0"}}; };
+  const auto from_leader_set = [](PodView& view) { view.labels = labels_of_leader_set(); };
+  const auto from_worker_set = [](PodView& view) { view.labels = labels_of_worker_set(); };
+  const auto admitted = [](PodView& view) {
+    view.labels = {{std::string(tpu::kLwsWorkerIndex), "0"}, {std::string(tpu::kLwsGroupKey), "key"}};
+  };
   const auto failure_of_group = [](const Group& group) {
     const Object object = a_set("serve").size(3).of_template("/restartPolicy", "None").object();
     return failure_of(LeaderWorkerSetSpec::read(object), group, {.has_webhook = true}).value_or(GroupFailure{}).cause;
   };
   EXPECT_EQ(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", admitted)})), "");
-  EXPECT_EQ(failure_of_group(group(pod("serve-0"), {})),
+  EXPECT_EQ(failure_of_group(group(pod("serve-0", from_leader_set), {})),
             "pod serve-0 was created while the webhook was unavailable and lacks its LWS_* environment");
-  EXPECT_NE(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", admitted), pod("serve-0-2")})), "");
+  EXPECT_EQ(failure_of_group(
+                group(pod("serve-0", admitted), {pod("serve-0-1", admitted), pod("serve-0-2", from_worker_set)})),
+            "pod serve-0-2 was created while the webhook was unavailable and lacks its LWS_* environment");
   EXPECT_EQ(failure_of_group(group(pod("serve-0", admitted), {pod("serve-0-1", kTerminating)})), "");
 }
 
