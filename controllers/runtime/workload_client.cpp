@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <span>
+#include <utility>
 
 #include "api/base/backoff.h"
 #include "api/base/base64.h"
@@ -94,7 +95,7 @@ WorkloadClient::WorkloadClient(SendToWorkload send, client::Reader& reader, cons
       reader_(reader),
       clock_(clock),
       metrics_(metrics),
-      options_(options),
+      options_(std::move(options)),
       queue_({.name = "workload_requests"}, clock, metrics) {}
 
 void WorkloadClient::on_answer(const std::string& controller, std::function<void(const ObjectKey&)> listener) {
@@ -142,6 +143,16 @@ plan::WorkloadAnswers WorkloadClient::answers(const WorkloadOwner& owner) const 
   return plan::WorkloadAnswers(std::move(out));
 }
 
+void WorkloadClient::forget(const std::string& controller) {
+  const MutexLock lock(mutex_);
+  const auto begin = owners_.lower_bound(WorkloadOwner{controller, {}});
+  auto end = begin;
+  for (; end != owners_.end() && end->first.controller == controller; ++end) {
+    for (const std::string& name : end->second) erase_locked(slot_key(end->first, name));
+  }
+  owners_.erase(begin, end);
+}
+
 bool WorkloadClient::step(Instant now, const std::stop_token& stop) {
   const std::optional<ObjectKey> slot = queue_.pop(now);
   if (!slot) return false;
@@ -183,11 +194,11 @@ std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
 void WorkloadClient::send(const ObjectKey& slot, const std::stop_token& stop) {
   const std::optional<Job> job = take(slot);
   if (!job) return;
-  plan::WorkloadAnswer answer = ask(*job, stop);
+  std::optional<plan::WorkloadAnswer> answer = ask(*job, stop);
   bool news = false;
   {
     const MutexLock lock(mutex_);
-    if (!stop.stop_requested()) news = store_locked(slot, std::move(answer));
+    if (answer && !stop.stop_requested()) news = store_locked(slot, *std::move(answer));
     release_namespace_locked(slot.namespace_name);
   }
   const auto listener = listeners_.find(job->owner.controller);
@@ -228,10 +239,14 @@ void WorkloadClient::erase_locked(const ObjectKey& slot) {
   slots_.erase(found);
 }
 
-plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
+std::optional<plan::WorkloadAnswer> WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
   const plan::WorkloadRequest& request = *job.request;
   plan::WorkloadAnswer out{request};
   http::Request message = to_http(request);
+  const bool fenced = request.method != "GET" && options_.may_send != nullptr;
+  if (fenced) {
+    message.may_send = [this, controller = job.owner.controller] { return options_.may_send(controller); };
+  }
   Status problem;
   if (request.token) {
     Result<std::string> found = token(job.owner.key.namespace_name, *request.token, stop);
@@ -241,6 +256,7 @@ plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& 
       problem = found.error();
     }
   }
+  if (fenced && !message.may_send()) return std::nullopt;  // The Secret was read before; that may have taken long.
   if (problem.ok()) {
     const Result<http::Response> response = send_(request.address, message, options_.timeout, stop);
     if (response) {
@@ -248,6 +264,8 @@ plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& 
       if (request.read != nullptr) out.content = request.read(response->status, response->body);
     } else {
       problem = response.error();
+      // It was not sent, or it was cancelled for another reason.
+      if (fenced && problem.error().code() == ErrorCode::kCancelled && !message.may_send()) return std::nullopt;
     }
   }
   if (!problem.ok()) out.error = problem.error().message();
