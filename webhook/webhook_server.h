@@ -48,6 +48,8 @@ class WebhookServer {
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] bool ready() const { return ready_.load(); }
 
+  /// Of reviews that come from now on. May be called from any thread.
+  void set_mutation(MutationOptions mutation);
   /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
   /// Checks and renews the certificates; returns when the next step is due. Failures are logged and retried.
