@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/file.h"
+#include "api/base/mutex.h"
 #include "api/base/pause.h"
 #include "api/http/tls/tls_credentials.h"
 #include "webhook/admission_log.h"
@@ -44,7 +45,15 @@ http::Reply refuse_client() {
 class WebhookServer::Metered {
  public:
   Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics, Logger log)
-      : mutation_(std::move(mutation)), clock_(clock), metrics_(metrics), log_(std::move(log), clock) {}
+      : clock_(clock), metrics_(metrics), log_(std::move(log), clock) {
+    set_mutation(std::move(mutation));
+  }
+
+  void set_mutation(MutationOptions mutation) {
+    auto next = std::make_shared<const MutationOptions>(std::move(mutation));
+    const MutexLock lock(mutex_);
+    mutation_ = std::move(next);
+  }
 
   http::Reply serve(const http::Request& request) {
     // Unknown paths share one label value, as there may be any number of them.
@@ -56,7 +65,7 @@ class WebhookServer::Metered {
     const Instant begin = clock_.now();
     http::Reply reply;
     AdmissionRecord record;
-    reply.response = handle_admission(request, mutation_, &record);
+    reply.response = handle_admission(request, *mutation(), &record);
     metrics_
         .histogram("controller_runtime_webhook_latency_seconds",
                    "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
@@ -71,10 +80,16 @@ class WebhookServer::Metered {
   }
 
  private:
-  const MutationOptions mutation_;
+  [[nodiscard]] std::shared_ptr<const MutationOptions> mutation() const {
+    const MutexLock lock(mutex_);
+    return mutation_;
+  }
+
   const Clock& clock_;
   Metrics& metrics_;
   AdmissionLog log_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const MutationOptions> mutation_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 WebhookServer::WebhookServer(const WebhookServerOptions& options, client::Reader& reader, client::Writer& writer,
@@ -148,6 +163,8 @@ Result<std::string> WebhookServer::read_client_ca() const {
   Result<std::string> pem = read_file(options_.client_ca_file);
   return pem ? pem : Result<std::string>(pem.error().within("client CA"));
 }
+
+void WebhookServer::set_mutation(MutationOptions mutation) { handler_->set_mutation(std::move(mutation)); }
 
 Duration WebhookServer::step(std::stop_token stop) {
   const Duration next = renew_certificate(stop);

@@ -56,6 +56,8 @@ class WebhookServer {
   /// Why failurePolicy of the pod webhook is not as wanted; empty if it is.
   [[nodiscard]] std::string failure_policy_problem() const { return failure_policy_.problem(); }
 
+  /// Of reviews that come from now on. May be called from any thread.
+  void set_mutation(MutationOptions mutation);
   /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
   /// Checks and renews the certificates, calls the server itself, and sets the failure policy of the configuration;

@@ -1,5 +1,7 @@
 #include "api/base/clock.h"
 
+#include <time.h>
+
 #include <cstdint>
 
 #include <fmt/core.h>
@@ -94,7 +96,12 @@ std::pair<std::string, nanoseconds> format_seconds(Timestamp time) {
 
 }  // namespace
 
-Instant RealClock::now() const { return std::chrono::steady_clock::now(); }
+// Also counts while the machine is suspended, unlike steady_clock: a lease expires meanwhile.
+Instant RealClock::now() const {
+  timespec time{};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return Instant(seconds(time.tv_sec) + nanoseconds(time.tv_nsec));
+}
 Timestamp RealClock::wall() const { return std::chrono::system_clock::now(); }
 
 FakeClock::FakeClock() = default;

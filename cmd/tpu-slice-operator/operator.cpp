@@ -8,6 +8,7 @@
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
 #include "api/base/strings.h"
+#include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
@@ -156,6 +157,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
     slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
   }
+  for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));
   RETURN_IF_ERROR(result->start_webhook(options));
   RETURN_IF_ERROR(result->start_metrics_server(options));
   RETURN_IF_ERROR(result->start_health_server(options));
@@ -176,6 +178,13 @@ Status Operator::start_webhook(const OperatorOptions& options) {
       webhook::WebhookServer::start(webhook, api_, api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);
   if (!server) return server.error().within("--webhook-bind-address");
   webhook_ = std::move(*server);
+  // As if --controllers had left out the kinds that are left to an upstream controller.
+  manager_.upstream().on_change([this, mutation = webhook.mutation] {
+    webhook::MutationOptions now = mutation;
+    std::erase_if(now.served_kinds,
+                  [this](const std::string& kind) { return manager_.upstream().left(to_lower(kind)); });
+    webhook_->set_mutation(std::move(now));
+  });
   dependencies_.log.info("listening", {{"for", "webhook"}, {"port", webhook_->port()}});
   return {};
 }

@@ -16,6 +16,7 @@
 #include "api/base/strings.h"
 #include "api/types/validation_names.h"
 #include "api/types/yaml.h"
+#include "cmd/tpu-slice-operator/controller_names.h"
 #include "cmd/tpu-slice-operator/raycluster_configuration.h"
 
 namespace tpuslice {
@@ -23,8 +24,6 @@ namespace {
 
 constexpr std::string_view kConfigVersion = "config.tpuslice.dev/v1alpha1";
 constexpr std::string_view kConfigKind = "OperatorConfiguration";
-constexpr auto kControllers =
-    std::to_array<std::string_view>({"raycluster", "rayjob", "rayservice", "jobset", "leaderworkerset", "slice"});
 
 /// One setting: its flag, its key in the configuration file, and how its text is taken.
 struct Setting {
@@ -87,18 +86,12 @@ std::function<Status(OperatorOptions&, const std::string&)> boolean(bool Operato
 }
 
 Status set_controllers(OperatorOptions& options, const std::string& value) {
-  std::vector<std::string> entries;
-  std::istringstream in(value);
-  for (std::string entry; std::getline(in, entry, ',');) {
-    const std::string_view name = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view(entry);
-    if (name != "*" && std::find(std::begin(kControllers), std::end(kControllers), name) == std::end(kControllers)) {
-      return Error::invalid_argument("found \"{}\", expected *, {}, or one of them behind a -, separated by commas",
-                                     entry, fmt::join(kControllers, ", "));
-    }
-    entries.push_back(entry);
-  }
-  if (entries.empty()) return Error::invalid_argument("found nothing, expected e.g. \"*\" or \"raycluster\"");
-  options.controllers = std::move(entries);
+  ASSIGN_OR_RETURN(options.controllers, parse_controllers(value));
+  return {};
+}
+
+Status set_take_over(OperatorOptions& options, const std::string& value) {
+  ASSIGN_OR_RETURN(options.take_over, parse_take_over(value));
   return {};
 }
 
@@ -139,6 +132,13 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        "out rayjob and rayservice; to keep one, name it later: \"*,-raycluster,rayjob\". \"-slice\" leaves slices to "
        "the scheduler: their pods are not gated. Default: *",
        set_controllers},
+      {"--take-over",
+       "Kinds, separated by commas, that are served even if their upstream controller runs: raycluster (also rayjob "
+       "and "
+       "rayservice), rayjob, rayservice, jobset, leaderworkerset. Default: none, a kind whose upstream controller "
+       "holds "
+       "a live Lease is left to it",
+       set_take_over},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",
        boolean(&O::leader_elect), true},
@@ -296,18 +296,6 @@ Status set_from_file(const std::string& key, const Json& value, OperatorOptions&
 }
 
 }  // namespace
-
-bool OperatorOptions::enables(std::string_view name) const {
-  // An operator that serves RayClusters serves RayJobs and RayServices, too: two would work on the same objects.
-  const bool follows_raycluster = name == "rayjob" || name == "rayservice";
-  bool enabled = false;
-  for (const std::string& entry : controllers) {
-    const std::string_view left_out = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view();
-    if (entry == "*" || entry == name) enabled = true;
-    if (left_out == name || (follows_raycluster && left_out == "raycluster")) enabled = false;
-  }
-  return enabled;
-}
 
 Status apply_configuration(std::string_view path, std::string_view text, OperatorOptions& options) {
   const auto documents = parse_yaml_documents(text);

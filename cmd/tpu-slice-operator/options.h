@@ -15,6 +15,7 @@ struct OperatorOptions {
   std::string context;                           ///< Of the kubeconfig; empty: its current one.
   std::string config;                            ///< Path of a configuration file.
   std::vector<std::string> controllers = {"*"};  ///< As --controllers: "*", "raycluster", "-jobset".
+  std::vector<std::string> take_over;            ///< Controllers that run beside an upstream one of their kind.
   std::string watch_namespace;                   ///< Empty: all.
   bool leader_elect = false;
   std::string leader_election_namespace;  ///< Empty: the pod's own.
@@ -57,6 +58,8 @@ struct OperatorOptions {
 
   /// Whether `name` runs under `controllers`: the last entry that names it, or "*", decides.
   [[nodiscard]] bool enables(std::string_view name) const;
+  /// Whether controller `name` runs even if an upstream controller serves its kind.
+  [[nodiscard]] bool takes_over(std::string_view name) const;
 };
 
 /// What the command line asked for.

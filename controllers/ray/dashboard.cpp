@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/base/hash.h"
 #include "api/base/percent.h"
 #include "api/base/strings.h"
 #include "api/types/utf8.h"
@@ -101,12 +102,31 @@ Json read_applications(int status, const std::string& body) {
   if (const Json* found = find_set(serve, {"applications"}); found != nullptr && found->is_object()) {
     for (const auto& [name, application] : found->items()) {
       if (applications.size() == kMaxApplications) break;
-      applications[clip(name, kMaxName)] = {{"status", text_at(application, "status", kMaxName)},
-                                            {"message", message_at(application, left)},
-                                            {"deployments", read_deployments(application, left)}};
+      Json& kept = applications[clip(name, kMaxName)];
+      kept = {{"status", text_at(application, "status", kMaxName)},
+              {"message", message_at(application, left)},
+              {"deployments", read_deployments(application, left)}};
+      const Json* config = find_set(application, {"deployed_app_config"});
+      if (config != nullptr && config->is_object()) kept["config"] = application_hash(*config);
     }
   }
   return {{"applications", std::move(applications)}, {"proxies", read_proxies(serve)}};
+}
+
+/// Numbers as floating point, without members that are null. Depth is limited where the JSON is parsed.
+Json normalized(const Json& json) {
+  if (json.is_number()) return json.get<double>();
+  if (json.is_array()) {
+    Json out = Json::array();
+    for (const Json& each : json) out.push_back(normalized(each));
+    return out;
+  }
+  if (!json.is_object()) return json;
+  Json out = Json::object();
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_null()) out[name] = normalized(value);
+  }
+  return out;
 }
 
 std::optional<std::int64_t> time_at(const Json& job, std::string_view member) {
@@ -174,6 +194,8 @@ plan::WorkloadRequest stop_job(const Dashboard& dashboard, std::string_view id) 
   return out;
 }
 
+std::string application_hash(const Json& application) { return short_hash(normalized(application).dump()); }
+
 plan::WorkloadRequest get_applications(const Dashboard& dashboard, std::string name, Duration interval) {
   plan::WorkloadRequest out =
       request(dashboard, std::move(name), "GET", "/api/serve/applications/?api_type=declarative");
@@ -190,6 +212,7 @@ std::optional<ServeInfo> serve_info(const plan::WorkloadAnswer& answer) {
       ApplicationInfo& info = out.applications[name];
       info.status = string_at(application, {"status"});
       info.message = string_at(application, {"message"});
+      info.config = string_at(application, {"config"});
       for (const auto& [deployment_name, deployment] : application.at("deployments").items()) {
         info.deployments[deployment_name] = {string_at(deployment, {"status"}), string_at(deployment, {"message"})};
       }

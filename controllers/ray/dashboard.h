@@ -85,12 +85,17 @@ struct DeploymentInfo {
 struct ApplicationInfo {
   std::string status;
   std::string message;
+  std::string config;  ///< application_hash() of what Ray was given; empty if Ray does not report it.
   std::map<std::string, DeploymentInfo> deployments;
 };
 struct ServeInfo {
   std::map<std::string, ApplicationInfo> applications;
   std::vector<std::string> proxies;  ///< IP addresses of the nodes with a healthy proxy, sorted.
 };
+
+/// Of the configuration of one application, whether it was read from serveConfigV2 or is reported by Ray, which reports
+/// what it was given: 1 and 1.0 are equal, and a member that is null counts as absent.
+[[nodiscard]] std::string application_hash(const Json& application);
 
 /// `name` of the request: unique within the object. Repeated every `interval`.
 [[nodiscard]] plan::WorkloadRequest get_applications(const Dashboard& dashboard, std::string name, Duration interval);

@@ -47,7 +47,7 @@ inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
 /// Ours: True once the newest cluster has accepted the present serveConfigV2, until it has lost its applications.
 ///
 /// Reasons: ServeConfigApplied; HeadNotReady, DashboardPending, DashboardFailing, ConfigPending, ConfigRefused,
-/// ApplicationsLost, NotAccepted, Suspended.
+/// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended.
 inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
 /// Reason of tpu::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
 inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";

@@ -32,24 +32,43 @@ Result<ServeConfig> parse_serve_config(std::string_view yaml) {
     return Error::invalid_argument("spec.serveConfigV2: found {}, expected a mapping with applications",
                                    out.json.type_name());
   }
+  const Json* logging = find_set(out.json, {"logging_config"});
   for (const Json& application : array_at(out.json, {"applications"})) {
     out.applications.push_back(clip(string_at(application, {"name"}, kDefaultApplication), ray::kMaxName));
+    Json given = application;
+    // Ray gives it to each application without its own.
+    if (logging != nullptr && given.is_object() && find_set(given, {"logging_config"}) == nullptr) {
+      given["logging_config"] = *logging;
+    }
+    out.application_hashes[out.applications.back()] = ray::application_hash(given);
   }
   out.hash = short_hash(out.json.dump(), kHashLength);
   return out;
 }
 
 ServeRecord ServeRecord::parse(const std::string& annotation) {
-  const std::vector<std::string> parts = split(annotation, '.');
-  const bool sent = parts.size() == 3 && parts[2] == kSent;
-  if (parts.size() != 2 && !sent) return {};
+  std::vector<std::string> parts = split(annotation, '.');
+  if (parts.size() < 2 || parts[0].empty()) return {};
   const std::optional<int> attempt = parse_count(parts[1]);
-  if (!attempt || parts[0].empty()) return {};
-  return {parts[0], *attempt, !sent};
+  if (!attempt) return {};
+  ServeRecord out{parts[0], *attempt, true};
+  parts.erase(parts.begin(), parts.begin() + 2);
+  if (!parts.empty() && parts[0] == kSent) {
+    out.accepted = false;
+    parts.erase(parts.begin());
+  }
+  if (parts.empty()) return out;
+  const bool is_hash = !parts[0].empty() && parts[0].find_first_not_of(kSafeAlphabet) == std::string::npos;
+  if (parts.size() > 1 || !is_hash) return {};
+  out.reported = parts[0];
+  return out;
 }
 
 std::string ServeRecord::to_string() const {
-  return fmt::format("{}.{}{}{}", hash, attempt, accepted ? "" : ".", accepted ? "" : kSent);
+  std::string out = fmt::format("{}.{}", hash, attempt);
+  if (!accepted) out += fmt::format(".{}", kSent);
+  if (!reported.empty()) out += "." + reported;
+  return out;
 }
 
 }  // namespace tpuslice::rayservice

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,8 @@ namespace tpuslice::rayservice {
 struct ServeConfig {
   Json json;         ///< Body of the request; without serveConfigV2 a configuration without applications.
   std::string hash;  ///< Of it.
-  std::vector<std::string> applications;  ///< Names, as the dashboard reports them.
+  std::vector<std::string> applications;                  ///< Names, as the dashboard reports them.
+  std::map<std::string, std::string> application_hashes;  ///< ray::application_hash() of each, by name.
 };
 /// `yaml`: spec.serveConfigV2. Errors: InvalidArgument unless it is a mapping.
 [[nodiscard]] Result<ServeConfig> parse_serve_config(std::string_view yaml);
@@ -23,10 +25,15 @@ struct ServeConfig {
 ///
 ///   <hash>.<attempt>        accepted
 ///   <hash>.<attempt>.sent   written before it is sent: without an answer it may have taken effect
+///
+/// and behind that ".<reported>", if the configuration is sent again because Ray reports another one.
 struct ServeRecord {
   std::string hash;          ///< Empty: nothing was sent.
   std::int64_t attempt = 0;  ///< Counts what was sent to this cluster.
   bool accepted = false;
+  /// Hash of the configuration that Ray reported instead. If it reports the same after this attempt, it only writes
+  /// the configuration differently.
+  std::string reported = {};
 
   /// What does not have this form counts as nothing.
   static ServeRecord parse(const std::string& annotation);

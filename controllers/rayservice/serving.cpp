@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/hash.h"
 #include "controllers/rayservice/labels.h"
 
 namespace tpuslice::rayservice {
@@ -46,7 +47,7 @@ class ConfigSender {
     const bool same = record_.hash == config_.hash;
     if (same && !record_.accepted) return follow(status);
     const bool empty = out_.current && out_.info->applications.empty();
-    if (same) return lacks_applications() ? send_again() : await_applications();
+    if (same) return compare();
     if (!out_.current) return explain_status(status);
     const bool nothing_to_remove = config_.applications.empty() && record_.hash.empty() && empty;
     if (nothing_to_remove) return;
@@ -61,6 +62,45 @@ class ConfigSender {
 
   [[nodiscard]] Problem config_pending() const {
     return {"ConfigPending", fmt::format("RayCluster {} is given serveConfigV2", cluster_.name())};
+  }
+
+  /// What was accepted, with what the cluster reports.
+  void compare() {
+    if (lacks_applications()) {
+      return send_again({"ApplicationsLost",
+                         fmt::format("RayCluster {} does not report all applications, as after the loss of its head: "
+                                     "it is given serveConfigV2 again",
+                                     cluster_.name())},
+                        {});
+    }
+    const std::string other = other_config();
+    if (!other.empty() && other != record_.reported) {
+      return send_again({"ConfigOverwritten",
+                         fmt::format("RayCluster {} reports another configuration than serveConfigV2, which it had "
+                                     "accepted: it is given serveConfigV2 again",
+                                     cluster_.name())},
+                        other);
+    }
+    // The same configuration may come again, and is then not what Ray makes of serveConfigV2.
+    if (out_.current && other.empty() && !record_.reported.empty()) {
+      out_.record = ServeRecord{record_.hash, record_.attempt, true};
+    }
+    await_applications();
+  }
+
+  /// Hash of the configuration that the cluster reports if it is another one; empty otherwise. An application that Ray
+  /// deletes, or was not given by this API, has none.
+  [[nodiscard]] std::string other_config() const {
+    if (!out_.current) return {};
+    std::string reported;
+    bool differs = false;
+    for (const auto& [name, application] : out_.info->applications) {
+      if (application.config.empty()) continue;
+      const auto expected = config_.application_hashes.find(name);
+      differs = differs || expected == config_.application_hashes.end() || expected->second != application.config;
+      reported += fmt::format("{}={}\n", name, application.config);
+    }
+    return differs ? short_hash(reported) : std::string();
   }
 
   /// The cluster does not report what it has accepted, such as after the loss of its head.
@@ -79,16 +119,12 @@ class ConfigSender {
     }
   }
 
-  void send_again() {
-    out_.problem = {
-        "ApplicationsLost",
-        fmt::format("RayCluster {} does not report all applications, as after the loss of its head: it is given "
-                    "serveConfigV2 again",
-                    cluster_.name())};
+  void send_again(Problem problem, std::string reported) {
+    out_.problem = std::move(problem);
     // A configuration that was just accepted may not be reported yet.
     const WorkloadAnswer* answer = answers_.to(request(record_.attempt));
     if (answer != nullptr && !is_due(*answer, options_.serve_retry)) return keep(*answer);
-    send_next();
+    send_next(std::move(reported));
   }
 
   /// The configuration was sent, but no answer is recorded.
@@ -104,7 +140,7 @@ class ConfigSender {
     }
     if (answer->ok()) {
       out_.requests.push_back(sent);
-      out_.record = ServeRecord{record_.hash, record_.attempt, true};
+      out_.record = ServeRecord{record_.hash, record_.attempt, true, record_.reported};
       out_.problem = {};
       return;
     }
@@ -113,7 +149,9 @@ class ConfigSender {
         refused ? "ConfigRefused" : "DashboardFailing",
         fmt::format("RayCluster {} did not accept serveConfigV2: {}", cluster_.name(), ray::explain(*answer))};
     const bool asked_since = out_.current && status->received > answer->received;
-    if (asked_since && is_due(*answer, refused ? options_.refused_retry : options_.serve_retry)) return send_next();
+    if (asked_since && is_due(*answer, refused ? options_.refused_retry : options_.serve_retry)) {
+      return send_next(record_.reported);
+    }
     keep(*answer);
   }
 
@@ -129,8 +167,8 @@ class ConfigSender {
     return now_ >= answer.received + retry;
   }
 
-  void send_next() {
-    out_.record = ServeRecord{config_.hash, record_.attempt + 1, false};
+  void send_next(std::string reported = {}) {
+    out_.record = ServeRecord{config_.hash, record_.attempt + 1, false, std::move(reported)};
     out_.requests.push_back(request(record_.attempt + 1));
   }
 

@@ -1,8 +1,8 @@
 // Serving: what Ray Serve reports about a cluster, and giving it the Serve configuration.
 //
 // 1. GET the applications.
-// 2. If the cluster has not accepted the configuration, or has lost its applications: record that it is sent
-//    (ServeRecord), then PUT it.
+// 2. If the cluster has not accepted the configuration, has lost its applications, or reports another configuration
+//    than it had accepted: record that it is sent (ServeRecord), then PUT it.
 // 3. When it is accepted, record that. Without an answer it may have taken effect: it is sent again only after another
 //    GET.
 #pragma once

@@ -90,10 +90,12 @@ void LeaderElector::release(const std::stop_token& stop) {
     if (!holds) return;
   }
   master_status_.set(0);
-  Object released = wanted();
-  released.mutable_json()["spec"]["holderIdentity"] = "";
-  released.mutable_json()["spec"]["leaseDurationSeconds"] = 1;
-  const Result<Object> written = writer_.replace(kLeases, released, {}, stop);
+  Result<Object> written = writer_.replace(kLeases, released(), {}, stop);
+  if (!written && written.error().code() == ErrorCode::kConflict && observe(stop) && lease_ &&
+      holder_of(*lease_) == options_.identity) {
+    // A renewal that was cancelled had been stored.
+    written = writer_.replace(kLeases, released(), {}, stop);
+  }
   if (written) {
     log_.info("lease released");
   } else {
@@ -224,6 +226,14 @@ Object LeaderElector::wanted() const {
   return Object(std::move(lease));
 }
 
+Object LeaderElector::released() const {
+  Object out = wanted();
+  Json& spec = out.mutable_json()["spec"];
+  spec["holderIdentity"] = "";
+  spec["leaseDurationSeconds"] = 1;
+  return out;
+}
+
 void LeaderElector::won(Instant renewed) {
   {
     const MutexLock lock(mutex_);
@@ -232,6 +242,7 @@ void LeaderElector::won(Instant renewed) {
   }
   master_status_.set(1);
   log_.info("lease acquired");
+  if (on_won_) on_won_(*lease_);
 }
 
 void LeaderElector::lose(std::string_view why) {

@@ -37,11 +37,14 @@ class LeaderElector {
   LeaderElector(ElectionOptions options, client::Reader& reader, client::Writer& writer, const Clock& clock,
                 Random& random, Metrics& metrics, Logger log);
 
+  /// Called with the Lease when it was acquired, from step(), without a lock held. Set before the first step().
+  void on_won(std::function<void(const Object& lease)> listener) { on_won_ = std::move(listener); }
   /// Acquires or renews the lease when due. Returns when it must be called next.
   Instant step(Instant now, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   /// Steps until `stop` or until the lease is lost; `changed` is called when leading() has changed.
   void run(const std::stop_token& stop, const std::function<void()>& changed);
-  /// Releases the lease, so that others need not wait for it to expire. Called after all leader work has stopped.
+  /// Releases the lease, so that others need not wait for it to expire. Called after all leader work and step() have
+  /// ended.
   void release(const std::stop_token& stop);
 
   /// True while the lease is held and was renewed in time. May turn false while step() waits for an answer.
@@ -67,6 +70,7 @@ class LeaderElector {
   /// Acquires or renews the lease, with its resourceVersion as precondition.
   Status take(const std::stop_token& stop);
   [[nodiscard]] Object wanted() const;
+  [[nodiscard]] Object released() const;
   void won(Instant renewed);
   void lose(std::string_view why);
 
@@ -79,6 +83,7 @@ class LeaderElector {
   Gauge& master_status_;
 
   // Used by the stepping thread only.
+  std::function<void(const Object& lease)> on_won_;
   std::optional<Object> lease_;  ///< As last read or written.
   Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();

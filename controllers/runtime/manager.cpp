@@ -68,12 +68,18 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       parallel_(make_parallel(options_.action_threads)),
       plan_writer_(api_.writer,
                    [this] { return elector_ ? std::optional(elector_->lease_left(clock_.now())) : std::nullopt; }),
-      executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor) {
+      executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor),
+      upstream_(api_.reader, api_.writer, clock_, metrics_, log_) {
   if (options_.leader_elect) {
     ElectionOptions election = options_.election;
     election.may_acquire = [this] { return may_lead(); };
     elector_ = std::make_unique<LeaderElector>(std::move(election), election_api.reader, election_api.writer, clock_,
                                                random_, metrics_, log_);
+    elector_->on_won([this](const Object& lease) {
+      events_.record({kLeases.api_version(), std::string(kLeases.kind), lease.key(), lease.uid(), {}},
+                     {plan::EventType::kNormal, "LeaderElection", "LeaderElection",
+                      fmt::format("{} became leader", options_.election.identity), std::nullopt});
+    });
   }
 }
 
@@ -117,10 +123,18 @@ Controller& Manager::add(std::unique_ptr<plan::Reconciler> reconciler, Controlle
   return *controllers_.back();
 }
 
+void Manager::defer_to(UpstreamController upstream) {
+  const ObjectStore& leases =
+      optional_store<ObjectView>(kLeases, {.field_selector = "metadata.name=" + upstream.lease});
+  upstream_.add(std::move(upstream), leases);
+}
+
 WorkloadClient& Manager::workload_client(SendToWorkload send) {
   if (workload_client_ == nullptr) {
+    WorkloadClientOptions options;
+    options.may_send = [this](const std::string& controller) { return leading() && upstream_.may_run(controller); };
     workload_client_ =
-        std::make_unique<WorkloadClient>(std::move(send), api_.reader, clock_, metrics_, WorkloadClientOptions{}, log_);
+        std::make_unique<WorkloadClient>(std::move(send), api_.reader, clock_, metrics_, std::move(options), log_);
   }
   return *workload_client_;
 }
@@ -142,8 +156,13 @@ bool Manager::pass(Instant now, Instant& due) {
   };
   if (elector_) stepped(elector_->step(now, never));
   for (const auto& watch : watches_) stepped(watch->step(now, Duration::zero(), never));
+  if (!upstream_.empty()) stepped(upstream_.step(now, never));
   for (const auto& controller : controllers_) {
     if (!controller->synced()) continue;
+    if (!upstream_.may_run(controller->name())) {
+      forget_requests(*controller);
+      continue;
+    }
     for (int keys = 0; keys < kKeysPerRound && leading(); ++keys) {
       if (!controller->step(now, never)) break;
       busy = true;
@@ -169,6 +188,11 @@ Status Manager::run(const std::stop_token& stop) {
   }
   background.emplace_back(
       [this, token = quit.get_token()] { thread_barrier_.keep_running(token, [&] { events_.run(token); }); });
+  if (!upstream_.empty()) {
+    background.emplace_back([this, token = quit.get_token()] {
+      thread_barrier_.keep_running(token, [&] { upstream_.run(token, [this] { notify(); }); });
+    });
+  }
   std::jthread election;
   if (elector_) {
     election = std::jthread([this, token = quit_election.get_token()] {
@@ -194,10 +218,8 @@ Status Manager::run(const std::stop_token& stop) {
 }
 
 void Manager::run_controllers(const std::stop_token& stop) {
-  std::stop_source halt;    // take no new key
-  std::stop_source cancel;  // stop running plans
-  std::vector<std::jthread> workers;
-  std::vector<const Controller*> started;
+  RunningControllers running;
+  Workers requests;  // Of the workload client.
   bool lost = false;
   FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;
@@ -210,14 +232,8 @@ void Manager::run_controllers(const std::stop_token& stop) {
     }
     lost = elector_ && elector_->lost(clock_.now());
     if (lost) break;
-    for (const auto& controller : controllers_) {
-      const bool runs = std::find(started.begin(), started.end(), controller.get()) != started.end();
-      if (runs || !leading() || !controller->synced()) continue;
-      if (started.empty()) start_workload_client(halt.get_token(), workers);
-      started.push_back(controller.get());
-      log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
-      start_workers(*controller, halt.get_token(), cancel.get_token(), workers);
-    }
+    start_and_stop(running);
+    if (!running.empty() && requests.threads.empty()) start_workload_client(requests);
     if (const Instant now = clock_.now(); now >= trim_due) {
       free_memory.step();
       trim_due = now + kTrimInterval;
@@ -229,38 +245,63 @@ void Manager::run_controllers(const std::stop_token& stop) {
     const MutexLock lock(mutex_);
     changed_.wait_for(mutex_, stop, kLeaseCheckInterval, [&]() TPUSLICE_REQUIRES(mutex_) { return changes_ != seen; });
   }
-  halt.request_stop();
+  requests.halt.request_stop();
+  for (auto& [controller, workers] : running) workers.halt.request_stop();
   // Without the lease nothing may be written; otherwise running plans may finish.
   if (!lost) {
     const MutexLock lock(mutex_);
     changed_.wait_for(mutex_, options_.stop_grace, [this]() TPUSLICE_REQUIRES(mutex_) { return running_ == 0; });
   }
-  cancel.request_stop();
+  for (auto& [controller, workers] : running) workers.cancel.request_stop();
 }
 
-void Manager::start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
-                            std::vector<std::jthread>& workers) {
+void Manager::start_and_stop(RunningControllers& running) {
+  for (const auto& controller : controllers_) {
+    const auto found = running.find(controller.get());
+    if (!upstream_.may_run(controller->name())) {
+      if (found == running.end()) continue;
+      found->second.halt.request_stop();
+      found->second.cancel.request_stop();
+      running.erase(found);
+      forget_requests(*controller);
+      log_.info("controller stopped", {{"controller", controller->name()}});
+      continue;
+    }
+    if (found != running.end() || !leading() || !controller->synced()) continue;
+    log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
+    start_workers(*controller, running[controller.get()]);
+  }
+}
+
+void Manager::start_workers(Controller& controller, Workers& workers) {
   for (int i = 0; i < controller.workers(); ++i) {
     {
       const MutexLock lock(mutex_);
       ++running_;
     }
-    workers.emplace_back([this, &controller, halt, cancel] {
-      thread_barrier_.keep_running(halt, [&] { controller.run(halt, cancel); });
-      {
-        const MutexLock lock(mutex_);
-        --running_;
-      }
-      changed_.notify_all();
+    workers.threads.emplace_back(
+        [this, &controller, halt = workers.halt.get_token(), cancel = workers.cancel.get_token()] {
+          thread_barrier_.keep_running(halt, [&] { controller.run(halt, cancel); });
+          {
+            const MutexLock lock(mutex_);
+            --running_;
+          }
+          changed_.notify_all();
+        });
+  }
+}
+
+void Manager::start_workload_client(Workers& workers) {
+  if (workload_client_ == nullptr) return;
+  for (int i = 0; i < workload_client_->workers(); ++i) {
+    workers.threads.emplace_back([this, halt = workers.halt.get_token()] {
+      thread_barrier_.keep_running(halt, [&] { workload_client_->run(halt); });
     });
   }
 }
 
-void Manager::start_workload_client(const std::stop_token& halt, std::vector<std::jthread>& workers) {
-  if (workload_client_ == nullptr) return;
-  for (int i = 0; i < workload_client_->workers(); ++i) {
-    workers.emplace_back([this, halt] { thread_barrier_.keep_running(halt, [&] { workload_client_->run(halt); }); });
-  }
+void Manager::forget_requests(const Controller& controller) {
+  if (workload_client_ != nullptr) workload_client_->forget(controller.name());
 }
 
 void Manager::notify() {

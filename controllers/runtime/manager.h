@@ -11,6 +11,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string_view>
@@ -33,6 +34,7 @@
 #include "controllers/runtime/parallel.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
+#include "controllers/runtime/upstream_controllers.h"
 #include "controllers/runtime/watch_machine.h"
 #include "controllers/runtime/workload_client.h"
 
@@ -67,7 +69,7 @@ struct ManagerOptions {
 ///
 /// Only the leader's controllers run; other replicas keep their stores current. A replica does not try to lead before
 /// its stores are synced (ManagerOptions::sync_timeout). A controller runs once all its stores are synced, so a missing
-/// CRD delays only the controllers that watch it.
+/// CRD delays only the controllers that watch it; and while no upstream controller serves its kind (defer_to()).
 class Manager {
  public:
   /// `election_api` is a client of its own (see LeaderElector); all arguments outlive the manager.
@@ -94,7 +96,12 @@ class Manager {
   /// The caller adds the stores that the returned controller watches.
   Controller& add(std::unique_ptr<plan::Reconciler> reconciler, ControllerOptions options = {});
 
+  /// Controllers of `upstream.controllers` do not run while the upstream controller does. Before run() or step().
+  void defer_to(UpstreamController upstream);
+  [[nodiscard]] UpstreamControllers& upstream() { return upstream_; }
+
   /// The client for servers in the pods of workloads, which all controllers share; `send` is that of the first call.
+  /// Requests that may change something are sent by the leader only, and not for controllers that do not run.
   WorkloadClient& workload_client(SendToWorkload send);
 
   /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
@@ -138,11 +145,20 @@ class Manager {
   /// Whether this replica may acquire the lease.
   [[nodiscard]] bool may_lead() const;
   void notify() TPUSLICE_EXCLUDES(mutex_);
-  /// Starts each controller when it may run; returns when all have stopped.
+  /// The workers of a controller. The destructor joins them.
+  struct Workers {
+    std::stop_source halt;    ///< Take no new key.
+    std::stop_source cancel;  ///< Stop running plans.
+    std::vector<std::jthread> threads;
+  };
+  using RunningControllers = std::map<const Controller*, Workers>;
+  /// Starts each controller when it may run, and stops it when it may not; returns when all have stopped.
   void run_controllers(const std::stop_token& stop);
-  void start_workers(Controller& controller, const std::stop_token& halt, const std::stop_token& cancel,
-                     std::vector<std::jthread>& workers) TPUSLICE_EXCLUDES(mutex_);
-  void start_workload_client(const std::stop_token& halt, std::vector<std::jthread>& workers);
+  void start_and_stop(RunningControllers& running) TPUSLICE_EXCLUDES(mutex_);
+  void start_workers(Controller& controller, Workers& workers) TPUSLICE_EXCLUDES(mutex_);
+  /// Drops the requests that a controller which does not run has planned.
+  void forget_requests(const Controller& controller);
+  void start_workload_client(Workers& workers);
 
   const Api api_;
   const Clock& clock_;
@@ -158,7 +174,8 @@ class Manager {
   const std::unique_ptr<Parallel> parallel_;
   FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
   const Executor executor_;
-  std::unique_ptr<LeaderElector> elector_;           ///< Null without election.
+  std::unique_ptr<LeaderElector> elector_;  ///< Null without election.
+  UpstreamControllers upstream_;
   std::unique_ptr<WorkloadClient> workload_client_;  ///< Null if no controller sends requests to workloads.
   AnnotationPrefixes annotations_;
   std::vector<WatchedStore> stores_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <span>
+#include <utility>
 
 #include "api/base/backoff.h"
 #include "api/base/base64.h"
@@ -94,7 +95,7 @@ WorkloadClient::WorkloadClient(SendToWorkload send, client::Reader& reader, cons
       reader_(reader),
       clock_(clock),
       metrics_(metrics),
-      options_(options),
+      options_(std::move(options)),
       barrier_("workload request", metrics, clock, std::move(log)),
       queue_({.name = "workload_requests"}, clock, metrics) {}
 
@@ -143,6 +144,16 @@ plan::WorkloadAnswers WorkloadClient::answers(const WorkloadOwner& owner) const 
   return plan::WorkloadAnswers(std::move(out));
 }
 
+void WorkloadClient::forget(const std::string& controller) {
+  const MutexLock lock(mutex_);
+  const auto begin = owners_.lower_bound(WorkloadOwner{controller, {}});
+  auto end = begin;
+  for (; end != owners_.end() && end->first.controller == controller; ++end) {
+    for (const std::string& name : end->second) erase_locked(slot_key(end->first, name));
+  }
+  owners_.erase(begin, end);
+}
+
 bool WorkloadClient::step(Instant now, const std::stop_token& stop) {
   const std::optional<ObjectKey> slot = queue_.pop(now);
   if (!slot) return false;
@@ -184,11 +195,11 @@ std::optional<WorkloadClient::Job> WorkloadClient::take(const ObjectKey& slot) {
 void WorkloadClient::send(const ObjectKey& slot, const std::stop_token& stop) {
   const std::optional<Job> job = take(slot);
   if (!job) return;
-  plan::WorkloadAnswer answer = ask(*job, stop);
+  std::optional<plan::WorkloadAnswer> answer = ask(*job, stop);
   bool news = false;
   {
     const MutexLock lock(mutex_);
-    if (!stop.stop_requested()) news = store_locked(slot, std::move(answer));
+    if (answer && !stop.stop_requested()) news = store_locked(slot, *std::move(answer));
     release_namespace_locked(slot.namespace_name);
   }
   const auto listener = listeners_.find(job->owner.controller);
@@ -229,22 +240,33 @@ void WorkloadClient::erase_locked(const ObjectKey& slot) {
   slots_.erase(found);
 }
 
-plan::WorkloadAnswer WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
+std::optional<plan::WorkloadAnswer> WorkloadClient::ask(const Job& job, const std::stop_token& stop) const {
+  http::Request message = to_http(*job.request);
+  const bool fenced = job.request->method != "GET" && options_.may_send != nullptr;
+  if (fenced) {
+    message.may_send = [this, controller = job.owner.controller] { return options_.may_send(controller); };
+  }
   plan::WorkloadAnswer out{*job.request};
-  const Status exchanged = barrier_.run([&] { return exchange(job, out, stop); });
-  if (!exchanged) out.error = exchanged.error().message();
+  const Status exchanged = barrier_.run([&] { return exchange(job, message, out, stop); });
+  if (!exchanged) {
+    // It was not sent, or it was cancelled for another reason.
+    if (fenced && exchanged.error().code() == ErrorCode::kCancelled && !message.may_send()) return std::nullopt;
+    out.error = exchanged.error().message();
+  }
   out.received = clock_.wall();
   count(job.owner, out);
   return out;
 }
 
-Status WorkloadClient::exchange(const Job& job, plan::WorkloadAnswer& out, const std::stop_token& stop) const {
+Status WorkloadClient::exchange(const Job& job, http::Request& message, plan::WorkloadAnswer& out,
+                                const std::stop_token& stop) const {
   const plan::WorkloadRequest& request = *job.request;
-  http::Request message = to_http(request);
   if (request.token) {
     ASSIGN_OR_RETURN(const std::string found, token(job.owner.key.namespace_name, *request.token, stop));
     message.headers.emplace_back("Authorization", "Bearer " + found);
   }
+  // Reading the Secret may have taken long.
+  if (message.may_send && !message.may_send()) return Error::of(ErrorCode::kCancelled, "this replica does not lead");
   ASSIGN_OR_RETURN(const http::Response response, send_(request.address, message, options_.timeout, stop));
   if (request.read != nullptr) out.content = request.read(response.status, response.body);
   out.status = response.status;

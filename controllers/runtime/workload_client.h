@@ -41,6 +41,9 @@ struct WorkloadClientOptions {
   Duration timeout = std::chrono::seconds(5);        ///< Of one request.
   Duration max_interval = std::chrono::seconds(30);  ///< Of repeated requests that fail, whose interval doubles.
   std::size_t max_requests = 32;                     ///< Of one object; more are not sent.
+  /// Asked right before a request other than a GET is sent for this controller, as of http::Request. False: it is
+  /// dropped. A leader that was paused for longer than its lease must not send what it had queued. Null: always true.
+  std::function<bool(const std::string& controller)> may_send = {};
 };
 
 /// An object of a kind.
@@ -63,6 +66,8 @@ class WorkloadClient {
   /// Replaces the requests of the object: those that it had keep their schedule and answer, new ones are due now.
   void set(const WorkloadOwner& owner, const std::vector<plan::WorkloadRequest>& requests) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] plan::WorkloadAnswers answers(const WorkloadOwner& owner) const TPUSLICE_EXCLUDES(mutex_);
+  /// Removes the requests and answers of all objects of the controller.
+  void forget(const std::string& controller) TPUSLICE_EXCLUDES(mutex_);
 
   /// Sends at most one request, and waits for its answer. False if none was due.
   bool step(Instant now, const std::stop_token& stop);
@@ -95,9 +100,11 @@ class WorkloadClient {
   /// Queues the slot that has waited longest, if the namespace has room.
   void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] plan::WorkloadAnswer ask(const Job& job, const std::stop_token& stop) const;
-  /// Sends the request and reads the answer into `out`.
-  [[nodiscard]] Status exchange(const Job& job, plan::WorkloadAnswer& out, const std::stop_token& stop) const;
+  /// Nothing if the request may not be sent any more.
+  [[nodiscard]] std::optional<plan::WorkloadAnswer> ask(const Job& job, const std::stop_token& stop) const;
+  /// Sends the request as `message` and reads the answer into `out`. Errors: Cancelled if it may not be sent any more.
+  [[nodiscard]] Status exchange(const Job& job, http::Request& message, plan::WorkloadAnswer& out,
+                                const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,
                                           const std::stop_token& stop) const;
   /// True if the answer is news for the planner.

@@ -18,6 +18,7 @@ class FakeReviews final : public client::Writer {
  public:
   std::map<std::string, std::string> users = {};               ///< By token.
   std::vector<std::string> readers = {};                       ///< Users that may get /metrics.
+  std::vector<std::string> controllers = {};                   ///< Users that may update jobsets/status everywhere.
   std::optional<Error> error = {};                             ///< The answer to every review.
   std::function<void(const std::stop_token&)> on_review = {};  ///< Called before each answer.
 
@@ -68,6 +69,13 @@ class FakeReviews final : public client::Writer {
   }
   [[nodiscard]] Json access_status(const Json& review) const {
     const Json& spec = review["spec"];
+    if (spec.contains("resourceAttributes")) {
+      const bool is_controller =
+          std::find(controllers.begin(), controllers.end(), string_at(spec, {"user"})) != controllers.end();
+      const Json attributes = {
+          {"verb", "update"}, {"group", "jobset.x-k8s.io"}, {"resource", "jobsets"}, {"subresource", "status"}};
+      return {{"allowed", is_controller && spec["resourceAttributes"] == attributes}};
+    }
     const bool is_reader = std::find(readers.begin(), readers.end(), string_at(spec, {"user"})) != readers.end();
     const bool is_metrics = spec["nonResourceAttributes"] == Json({{"verb", "get"}, {"path", "/metrics"}});
     return {{"allowed", is_reader && is_metrics}};

@@ -102,7 +102,11 @@ std::optional<Failure> Connection::exchange(const Call& call, Response& response
   // A server may refuse a request before it has read all of it; its reply is still read.
   Socket::ErrorCode problem;
   const bool answered = read_answer(call, response, problem);
-  if (problem) return failure_of(call, problem, unsent, answered);
+  if (problem) {
+    // The caller takes a write that has no answer for one that may have happened until now, but not later.
+    if (call.method != "GET") socket_->drop_unsent();
+    return failure_of(call, problem, unsent, answered);
+  }
   kept_ = kept_ && !unsent;
   if (auto error = unpack(call, response)) return Failure{*std::move(error)};
   return std::nullopt;

@@ -14,7 +14,7 @@ std::optional<Instant> ParallelLimit::enter(Instant until, std::stop_token stop)
   const MutexLock lock(mutex_);
   const auto has_room = [this]() TPUSLICE_REQUIRES(mutex_) { return busy_ < limit_; };
   // Mostly there is room, and the wait would register with `stop` first.
-  if (!has_room() && !changed_.wait_until(mutex_, std::move(stop), until, has_room)) return std::nullopt;
+  if (!has_room() && !changed_.wait_for(mutex_, std::move(stop), until - clock_.now(), has_room)) return std::nullopt;
   ++busy_;
   return clock_.now();
 }

@@ -66,15 +66,18 @@ Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port
     lookup->changed.notify_all();
   }).detach();
   const MutexLock lock(lookup->mutex);
-  lookup->changed.wait_until(lookup->mutex, stop, until,
-                             [&]() TPUSLICE_REQUIRES(lookup->mutex) { return lookup->found.has_value(); });
+  lookup->changed.wait_for(lookup->mutex, stop, until - RealClock().now(),
+                           [&]() TPUSLICE_REQUIRES(lookup->mutex) { return lookup->found.has_value(); });
   if (lookup->found) return *std::move(lookup->found);
   if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "cancelled");
   return Error::of(ErrorCode::kTimeout, "the name {} is not resolved in time", host);
 }
 
 Socket::~Socket() {
-  if (tls_) {
+  if (drops_unsent_ && fd_ >= 0) {
+    const linger reset{1, 0};  // close() sends a TCP reset.
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+  } else if (tls_) {
     ERR_clear_error();
     SSL_shutdown(tls_.get());  // Sends close_notify without waiting for the answer.
     ERR_clear_error();

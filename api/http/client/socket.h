@@ -82,6 +82,9 @@ class Socket {
 
   /// Makes the current and all later operations fail. May be called from any thread until the socket is destroyed.
   void interrupt() TPUSLICE_EXCLUDES(mutex_);
+  /// When the socket is destroyed, bytes that the other side has not acknowledged are dropped. Otherwise the system
+  /// delivers them after the connection is closed, also seconds later, when a broken network works again.
+  void drop_unsent() { drops_unsent_ = true; }
   /// Whether a read would return at once. On an idle connection this means that the server has closed it.
   [[nodiscard]] bool readable() const;
   [[nodiscard]] int descriptor() const { return fd_; }
@@ -107,6 +110,7 @@ class Socket {
   Instant until_ = Instant::max();
   Duration idle_ = Duration::max();
   bool polls_ = false;
+  bool drops_unsent_ = false;
   SslPtr tls_;
   std::string tls_problem_;
   int fd_ = -1;  ///< Set once, under the lock.

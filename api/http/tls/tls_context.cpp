@@ -46,6 +46,9 @@ Status trust_only(SSL_CTX* context, std::string_view pem) {
       return Error::invalid_argument("certificate authority is refused: {}", openssl_error());
     }
   }
+  // Every certificate of `pem` is an anchor, as in Go, also one that another authority has signed: a cluster's CA may
+  // be an intermediate without its root.
+  X509_STORE_set_flags(store.get(), X509_V_FLAG_PARTIAL_CHAIN);
   SSL_CTX_set_cert_store(context, store.release());
   return {};
 }

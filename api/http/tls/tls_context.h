@@ -14,7 +14,7 @@ namespace tpuslice::http {
 
 /// Presents `identity`. Errors: InvalidArgument, also when key and certificate do not belong together.
 Status use_identity(SSL_CTX* context, const Identity& identity);
-/// Trusts the certificates in `pem` and nothing else. Errors: InvalidArgument.
+/// Trusts the certificates in `pem`, roots and intermediates alike, and nothing else. Errors: InvalidArgument.
 Status trust_only(SSL_CTX* context, std::string_view pem);
 /// TLS 1.2 or newer, no renegotiation, no compression.
 Status require_modern_tls(SSL_CTX* context);

@@ -137,6 +137,7 @@ Json RayDashboards::applications_locked(const std::string& service) const {
       const auto set = serve.applications.find(name);
       Json state = set == serve.applications.end() ? Json{{"status", "RUNNING"}, {"message", ""}} : set->second;
       const bool running = string_at(state, {"status"}) == "RUNNING";
+      state["deployed_app_config"] = application;
       state["deployments"] = {{"Deployment", {{"status", running ? "HEALTHY" : "UPDATING"}, {"message", ""}}}};
       applications[name] = std::move(state);
     }

@@ -205,6 +205,9 @@ void ClusterPages::observe() {
       "kubectl -n tpu-slice-system logs -l app.kubernetes.io/name=tpu-slice-operator --tail=-1 | jq -r 'select(.error) "
       "| "
       ".error' | sort | uniq -c | sort -n | tail");
+  pages().may_print_nothing(
+      "kubectl -n tpu-slice-system logs -l app.kubernetes.io/name=tpu-slice-operator --tail=-1 | jq -c "
+      "'select(.upstream)'");
   pages().run_page("docs/observability.md");
 }
 

@@ -8,6 +8,7 @@ constexpr const char* kLabel = "an object of ours lacks a label, or has been cha
 constexpr const char* kRay = "needs a head that answers; tests/ray and the scenarios with dashboards do this";
 constexpr const char* kOwner = "checked by the admission plugin OwnerReferencesPermissionEnforcement, not requested";
 constexpr const char* kPreemption = "a slice is preempted by one of higher priority; the scenarios priority-* do this";
+constexpr const char* kUpstream = "an upstream controller holds its Lease; tests/e2e/upgrade does this";
 constexpr const char* kAdoption = "only of a RayCluster with Redis, or pods of an earlier cluster of that name";
 
 /// Each with its reason.
@@ -74,6 +75,19 @@ const std::map<std::string, std::string>& unused_grants() {
       {"leaderworkerset: update pods/finalizers", kOwner},
       {"leaderworkerset: get services", kExists},
       {"leaderworkerset: patch services", kLabel},
+      {"raycluster: get leases", kUpstream},
+      {"raycluster: create subjectaccessreviews", kUpstream},
+      {"rayjob: get leases", kUpstream},
+      {"rayjob: create subjectaccessreviews", kUpstream},
+      {"rayservice: get leases", kUpstream},
+      {"rayservice: create subjectaccessreviews", kUpstream},
+      {"jobset: get leases", kUpstream},
+      {"jobset: create subjectaccessreviews", kUpstream},
+      {"leaderworkerset: get leases", kUpstream},
+      {"leaderworkerset: create subjectaccessreviews", kUpstream},
+      {"rayjob: get pods", kUpstream},
+      {"rayservice: get pods", kUpstream},
+      {"jobset: get pods", kUpstream},
       {"scale-up: get pods", kExists},
       {"scale-up: patch pods", kLabel},
       {"scale-up: delete pods", "slice.yaml grants it, too, unless it is restricted to namespaces"},

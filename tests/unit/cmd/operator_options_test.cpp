@@ -58,6 +58,19 @@ TEST(OperatorOptions, TheLastEntryForAControllerWins) {
   EXPECT_TRUE(parse({"--controllers=*,-rayjob"})->options.enables("raycluster"));
 }
 
+TEST(OperatorOptions, TakeOverNamesKindsThatHaveAnUpstreamController) {
+  EXPECT_FALSE(parse({})->options.takes_over("jobset"));
+  const OperatorOptions options = parse({"--take-over=raycluster,jobset"})->options;
+  for (const char* name : {"raycluster", "rayjob", "rayservice", "jobset"}) EXPECT_TRUE(options.takes_over(name));
+  EXPECT_FALSE(options.takes_over("leaderworkerset"));
+  EXPECT_FALSE(parse({"--take-over=rayjob"})->options.takes_over("raycluster"));
+  EXPECT_THAT(error_of({"--take-over=slice"}), AllOf(HasSubstr("--take-over"), HasSubstr("\"slice\""),
+                                                     HasSubstr("raycluster, rayjob, rayservice, jobset")));
+  OperatorOptions from_file;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "takeOver: [rayjob]\n", from_file).ok());
+  EXPECT_TRUE(from_file.takes_over("rayjob"));
+}
+
 TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--controllers=rayclusters"}),
               AllOf(HasSubstr("--controllers"), HasSubstr("rayclusters"),

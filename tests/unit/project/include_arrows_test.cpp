@@ -140,6 +140,16 @@ TEST(Project, OnlyTheClockReadsTheClock) {
   EXPECT_THAT(wrong, IsEmpty());
 }
 
+// An Instant also counts while the machine is suspended, the clock of a condition variable does not.
+TEST(Project, WaitsHaveADurationAndNotAnInstant) {
+  const std::regex until(R"re(\bwait_until\()re");
+  std::vector<std::string> wrong;
+  for (const SourceFile& file : sources()) {
+    if (file.path != "api/base/mutex.h") matches(file, until, wrong);
+  }
+  EXPECT_THAT(wrong, IsEmpty());
+}
+
 TEST(Project, AFileIsAboutOneThing) {
   std::vector<std::string> long_files;
   for (const SourceFile& file : sources()) {

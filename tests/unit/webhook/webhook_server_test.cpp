@@ -13,6 +13,7 @@
 #include "api/types/patch.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"
+#include "tests/unit/webhook/clusters.h"
 #include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_probe.h"
 
@@ -22,6 +23,8 @@ namespace {
 using ::testing::HasSubstr;
 using testing::post;
 using testing::review_of;
+using testing::tpu_cluster;
+using testing::with;
 using tpu::testing::RayPod;
 using tpuslice::testing::FakeApi;
 
@@ -134,6 +137,22 @@ TEST_F(WebhookServerTest, AnswersAReviewOverTlsAndCountsIt) {
   EXPECT_THAT(metrics,
               HasSubstr("controller_runtime_webhook_requests_total{code=\"200\",webhook=\"/mutate-v1-pod\"} 1"));
   EXPECT_THAT(metrics, HasSubstr("controller_runtime_webhook_requests_in_flight{webhook=\"/mutate-v1-pod\"} 0"));
+}
+
+// A kind that is left to its upstream controller while the webhook serves.
+TEST_F(WebhookServerTest, ServesKindsThatAreSetWhileItRuns) {
+  server_->step({});
+  const Json cluster = with(tpu_cluster(), "/spec/networkPolicy/mode", "DenyAll");
+  const auto allowed = [&] {
+    const auto response = send(post("/validate-ray-io-v1-raycluster", review_of(cluster, "ray.io", "RayCluster")));
+    EXPECT_TRUE(response.ok()) << response.error().message();
+    return response.ok() && Json::parse(response->body)["response"]["allowed"] == true;
+  };
+  EXPECT_TRUE(allowed());
+  server_->set_mutation({.served_kinds = {"RayCluster"}});
+  EXPECT_FALSE(allowed());
+  server_->set_mutation({});
+  EXPECT_TRUE(allowed());
 }
 
 TEST_F(WebhookServerTest, ServesARenewedCertificateWithoutARestart) {

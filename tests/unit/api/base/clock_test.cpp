@@ -1,5 +1,11 @@
 #include "api/base/clock.h"
 
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
 #include <gtest/gtest.h>
 
 namespace tpuslice {
@@ -23,6 +29,36 @@ TEST(FakeClock, AdvancesBothClocks) {
   clock.advance(seconds(90));
   EXPECT_EQ(clock.now() - start, seconds(90));
   EXPECT_EQ(format_rfc3339(clock.wall()), "2026-01-01T00:01:30Z");
+}
+
+/// Exit codes of the process in a time namespace.
+constexpr int kCounts = 0;
+constexpr int kDoesNotCount = 1;
+constexpr int kNoNamespace = 2;
+
+/// In a time namespace an hour more has passed since the machine started, none of it while it ran: it was suspended.
+[[noreturn]] void read_the_clock_after_an_hour_of_suspension() {
+  if (unshare(CLONE_NEWTIME) != 0) _exit(kNoNamespace);
+  std::ofstream offsets("/proc/self/timens_offsets");
+  offsets << "boottime 3600 0" << std::flush;
+  if (!offsets) _exit(kNoNamespace);
+  const Instant before = RealClock().now();
+  // The namespace is that of processes that are created from now on.
+  const pid_t child = fork();
+  if (child == 0) _exit(RealClock().now() - before >= hours(1) ? kCounts : kDoesNotCount);
+  int status = 0;
+  waitpid(child, &status, 0);
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : kDoesNotCount);
+}
+
+TEST(RealClock, CountsTheTimeWhileTheMachineIsSuspended) {
+  const pid_t child = fork();
+  if (child == 0) read_the_clock_after_an_hour_of_suspension();
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "time namespaces need CAP_SYS_ADMIN";
+  EXPECT_EQ(WEXITSTATUS(status), kCounts);
 }
 
 TEST(Rfc3339, PrintsWholeSecondsAndMicroseconds) {

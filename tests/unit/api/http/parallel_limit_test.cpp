@@ -19,8 +19,8 @@ class ParallelLimitTest : public ::testing::Test {
     for (const Instant each : entered) limit_.leave(each, status);
   }
 
-  /// Does not wait: condition variables know only the real time.
-  std::optional<Instant> enter() { return limit_.enter(RealClock().now(), {}); }
+  /// Does not wait.
+  std::optional<Instant> enter() { return limit_.enter(clock_.now(), {}); }
 
   FakeClock clock_;
   ParallelLimit limit_{16, clock_};

@@ -40,6 +40,22 @@ TEST(TlsServer, IdentifiesAClientByItsCertificate) {
             "jane/system:masters/ops");
 }
 
+TEST(TlsServer, IdentifiesAClientOfAnIntermediateAuthorityWithoutItsRoot) {
+  const Identity authority = intermediate_authority();
+  ServerOptions options = tls_options();
+  options.client_ca = authority.certificate_chain;
+  const auto server = start(options, who);
+  CertificateRequest request;
+  request.common_name = "jane";
+  request.server = false;
+  request.client = true;
+  const auto response =
+      connect_as(*server, issue_certificate(authority, request, valid_now()).value())->call(get("/"), kGenerous, {});
+  ASSERT_TRUE(response.ok()) << response.error().message();
+  EXPECT_EQ(response->body, "jane");
+  EXPECT_FALSE(connect_as(*server, client_identity("of-the-root"))->call(get("/"), kGenerous, {}).ok());
+}
+
 TEST(TlsServer, AcceptsClientsWithoutACertificate) {
   ServerOptions options = tls_options();
   options.client_ca = pki().authority.certificate_chain;

@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "api/http/tls/openssl.h"
+
 namespace tpuslice::http::testing {
 namespace {
 
@@ -75,6 +77,18 @@ const Pki& pki() {
 
 Identity issue(const CertificateRequest& request, const Validity& validity) {
   return issue_certificate(pki().authority, request, validity).value();
+}
+
+Identity intermediate_authority() {
+  Identity out = make_certificate_authority("intermediate", valid_now()).value();
+  const auto own = parse_certificates(out.certificate_chain);
+  const auto root = parse_certificates(pki().authority.certificate_chain);
+  const auto root_key = parse_private_key(pki().authority.private_key);
+  X509* const certificate = own.value().front().get();
+  EXPECT_EQ(X509_set_issuer_name(certificate, X509_get_subject_name(root.value().front().get())), 1);
+  EXPECT_GT(X509_sign(certificate, root_key.value().get(), EVP_sha256()), 0);
+  out.certificate_chain = to_pem(certificate);
+  return out;
 }
 
 ServerOptions plain_options() { return {}; }
@@ -179,8 +193,9 @@ void RawClient::reset() {
   fd_ = -1;
 }
 
-RawServer::RawServer(Script script)
+RawServer::RawServer(Script script, int receive_buffer)
     : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), script_(std::move(script)) {
+  if (receive_buffer > 0) setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
   sockaddr_in address = loopback(0);
   EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(listen(listener_, 16), 0);

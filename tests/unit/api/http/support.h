@@ -43,6 +43,8 @@ const Pki& pki();
 Validity valid_now();
 Validity expired();
 Identity issue(const CertificateRequest& request, const Validity& validity = valid_now());
+/// An authority whose certificate the one above has signed.
+Identity intermediate_authority();
 
 /// Plain, or with TLS and the certificate above.
 ServerOptions plain_options();
@@ -86,7 +88,8 @@ class RawClient {
 class RawServer {
  public:
   using Script = std::function<void(int fd, int connection)>;
-  explicit RawServer(Script script);
+  /// `receive_buffer`: bytes that the kernel takes before `script` reads them; 0: as many as it wants.
+  explicit RawServer(Script script, int receive_buffer = 0);
   ~RawServer();
   RawServer(const RawServer&) = delete;
   RawServer& operator=(const RawServer&) = delete;

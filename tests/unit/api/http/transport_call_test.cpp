@@ -1,6 +1,7 @@
 // Unary calls in detail: forms of replies, reuse of connections, requests that must not be sent.
 #include <sys/socket.h>
 
+#include <array>
 #include <atomic>
 
 #include <gmock/gmock.h>
@@ -24,6 +25,31 @@ Request post(std::string body) {
   request.method = "POST";
   request.body = std::move(body);
   return request;
+}
+
+// A write that was given up must not reach the server afterwards: another replica may lead by then.
+TEST(Call, AWriteWithoutAnAnswerIsNotDeliveredAfterItsDeadline) {
+  constexpr std::size_t kBody = 512U << 10U;
+  Gate given_up;
+  std::atomic<std::size_t> received = 0;
+  {
+    RawServer server(
+        [&](int fd, int) {
+          // The kernel takes little, as of a network that is broken; the client has written all to its own.
+          given_up.wait();
+          std::array<char, 4096> buffer{};
+          for (ssize_t size = 1; size > 0;) {
+            size = ::recv(fd, buffer.data(), buffer.size(), 0);
+            if (size > 0) received += static_cast<std::size_t>(size);
+          }
+        },
+        4096);
+    const auto response = connect_to(server)->call(post(std::string(kBody, 'x')), std::chrono::milliseconds(200), {});
+    given_up.open();
+    ASSERT_FALSE(response.ok());
+    EXPECT_EQ(response.error().code(), ErrorCode::kTimeout);
+  }
+  EXPECT_LT(received, kBody);
 }
 
 struct RawReply {

@@ -44,6 +44,19 @@ TEST(TransportTls, RefusesAnotherAuthority) {
   expect_refused(*server, options, "unable to get local issuer certificate");
 }
 
+// The CA of a cluster may be an intermediate without its root, as with an external CA of kubeadm.
+TEST(TransportTls, TrustsAnIntermediateAuthorityWithoutItsRoot) {
+  const Identity authority = intermediate_authority();
+  const auto server = start_with(issue_certificate(authority, for_loopback(), valid_now()).value());
+  TransportOptions options = transport_options(*server);
+  options.ca = authority.certificate_chain;
+  const auto response = connect(options)->call(get("/"), kGenerous, {});
+  EXPECT_TRUE(response.ok()) << response.error().message();
+  const auto other = start_with(issue(for_loopback()));
+  options.server = transport_options(*other).server;
+  expect_refused(*other, options, "unable to get local issuer certificate");
+}
+
 TEST(TransportTls, IgnoresTheCommonName) {
   CertificateRequest request = for_loopback();
   request.ip_addresses = {"10.0.0.1"};

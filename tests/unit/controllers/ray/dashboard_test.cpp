@@ -118,6 +118,19 @@ TEST_F(DashboardTest, DeploysApplications) {
   EXPECT_THAT(serve->proxies, ElementsAre("10.0.0.8", "10.0.0.9"));
 }
 
+TEST_F(DashboardTest, ReportsTheConfigurationOfApplications) {
+  const WorkloadRequest get = get_applications(kDashboard, "active", 2s);
+  const Json application = {{"name", "llm"}, {"args", {{"replicas", 2}, {"seed", nullptr}}}};
+  ASSERT_TRUE(ask(put_applications(kDashboard, "serve", {{"applications", Json::array({application})}}, 0)).ok());
+  EXPECT_EQ(serve_info(ask(get))->applications.at("llm").config, application_hash(application));
+  EXPECT_EQ(application_hash(application), application_hash({{"args", {{"replicas", 2.0}}}, {"name", "llm"}}));
+  EXPECT_NE(application_hash(application), application_hash({{"args", {{"replicas", 3}}}, {"name", "llm"}}));
+  EXPECT_EQ(serve_info(answered(get, 200, R"({"applications": {"llm": {"status": "RUNNING"}}})"))
+                ->applications.at("llm")
+                .config,
+            "");
+}
+
 TEST_F(DashboardTest, TrustsNoAnswer) {
   const WorkloadRequest job = get_job(kDashboard, "a", 3s);
   const WorkloadRequest applications = get_applications(kDashboard, "active", 2s);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/ray/dashboard.h"
 #include "tests/unit/controllers/rayservice/world.h"
 
 namespace tpuslice::rayservice {
@@ -37,6 +38,17 @@ TEST(ServeConfig, HasRaysNameOfAnApplicationWithoutOne) {
               ElementsAre("default"));
 }
 
+TEST(ServeConfig, GivesItsLoggingToApplicationsWithoutTheirOwn) {
+  const ServeConfig config =
+      parse_serve_config(
+          "{logging_config: {log_level: DEBUG}, applications: [{name: a}, {name: b, logging_config: {}}]}")
+          .value();
+  EXPECT_EQ(config.application_hashes.at("a"),
+            ray::application_hash({{"name", "a"}, {"logging_config", {{"log_level", "DEBUG"}}}}));
+  EXPECT_EQ(config.application_hashes.at("b"),
+            ray::application_hash({{"name", "b"}, {"logging_config", Json::object()}}));
+}
+
 TEST(ServeConfig, IsRefusedUnlessItIsAMapping) {
   EXPECT_THAT(parse_serve_config("- a").error().message(), HasSubstr("spec.serveConfigV2: found array"));
   EXPECT_THAT(parse_serve_config("a: [").error().message(), HasSubstr("spec.serveConfigV2"));
@@ -50,13 +62,18 @@ TEST(ServeConfig, AliasesDoNotMultiplyIt) {
 }
 
 TEST(ServeRecord, IsReadAsItIsWritten) {
-  for (const char* text : {"k8x2.1", "k8x2.12.sent"}) EXPECT_EQ(ServeRecord::parse(text).to_string(), text);
+  for (const char* text : {"k8x2.1", "k8x2.12.sent", "k8x2.1.f7b2", "k8x2.1.sent.f7b2"}) {
+    EXPECT_EQ(ServeRecord::parse(text).to_string(), text);
+  }
+  EXPECT_EQ(ServeRecord::parse("k8x2.1.sent.f7b2").reported, "f7b2");
+  EXPECT_EQ(ServeRecord::parse("k8x2.1.sent").reported, "");
   EXPECT_TRUE(ServeRecord::parse("k8x2.1").accepted);
   EXPECT_FALSE(ServeRecord::parse("k8x2.1.sent").accepted);
 }
 
 TEST(ServeRecord, CountsAsNothingInAnyOtherForm) {
-  for (const char* text : {"", "k8x2", "k8x2.", "k8x2.x", "k8x2.-1", ".1", "k8x2.1.lost", "k8x2.1.sent.", "a.b.c.d"}) {
+  for (const char* text :
+       {"", "k8x2", "k8x2.", "k8x2.x", "k8x2.-1", ".1", "k8x2.1.lost", "k8x2.1.sent.", "k8x2.1.f7.f7", "a.b.c.d"}) {
     EXPECT_EQ(ServeRecord::parse(text).hash, "") << text;
   }
 }

@@ -126,6 +126,48 @@ TEST_F(ServeConfigOfCluster, IsSentAgainWhenTheClusterReportsOtherApplications) 
   EXPECT_EQ(world_.condition(kServeConfigApplied), "True: ServeConfigApplied");
 }
 
+// A replica that lost its lease, or another client, has sent an application of the same name.
+TEST_F(ServeConfigOfCluster, IsSentAgainWhenAnotherConfigurationWasSentSince) {
+  settle();
+  const Json accepted = ray().config;
+  for (const int puts : {2, 3}) {  // The same one twice.
+    ray().config["applications"][0]["import_path"] = "serve:old";
+    rounds(2);
+    EXPECT_EQ(world_.condition(kServeConfigApplied), "False: ConfigOverwritten");
+    settle();
+    EXPECT_EQ(ray().puts, puts);
+    EXPECT_EQ(ray().config, accepted);
+    EXPECT_EQ(world_.condition(kServeConfigApplied), "True: ServeConfigApplied");
+    EXPECT_THAT(record(), testing::EndsWith(fmt::format(".{}", puts)));
+  }
+}
+
+TEST_F(ServeConfigOfCluster, IsSentAgainWhenAnApplicationWasAdded) {
+  settle();
+  ray().config["applications"].push_back({{"name", "old"}, {"import_path", "serve:old"}});
+  rounds(2);
+  EXPECT_EQ(world_.condition(kServeConfigApplied), "False: ConfigOverwritten");
+  settle();
+  EXPECT_EQ(ray().puts, 2);
+  EXPECT_THAT(ray().config["applications"], SizeIs(1));
+}
+
+TEST_F(ServeConfigOfCluster, ThatRayReportsWithOtherMembersIsSentAgainOnce) {
+  rounds(1);
+  ray().adds_members = true;
+  settle();
+  rounds(10);
+  EXPECT_EQ(ray().puts, 2);
+  EXPECT_EQ(world_.condition(kServeConfigApplied), "True: ServeConfigApplied");
+  world_.restart_operator();
+  settle();
+  EXPECT_EQ(ray().puts, 2);
+  // Another configuration is still found.
+  ray().config["applications"][0]["import_path"] = "serve:old";
+  rounds(2);
+  EXPECT_EQ(world_.condition(kServeConfigApplied), "False: ConfigOverwritten");
+}
+
 TEST_F(ServeConfigOfCluster, WithoutApplicationsIsNotSent) {
   world_.service()["spec"].erase("serveConfigV2");
   settle();

@@ -223,7 +223,9 @@ Json World::applications_of(const std::string& cluster) const {
       const std::string name = string_at(each, {"name"});
       const auto status = found->second.statuses.find(name);
       applications[name] = {{"status", status == found->second.statuses.end() ? "RUNNING" : status->second},
+                            {"deployed_app_config", each},
                             {"deployments", {{"model", {{"status", "HEALTHY"}}}}}};
+      if (found->second.adds_members) applications[name]["deployed_app_config"]["added"] = true;
     }
     for (const std::string& name : found->second.proxies) {
       const auto pod = pods_.find(name);

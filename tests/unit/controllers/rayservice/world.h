@@ -68,6 +68,7 @@ class World {
     int answer_status = 200;                      ///< 0: no answer.
     int put_status = 200;                         ///< If answer_status is 200.
     int puts = 0;
+    bool adds_members = false;  ///< Reports configurations of applications with a member that was not given.
   };
   [[nodiscard]] Ray& ray(const std::string& cluster) { return ray_[cluster]; }
   /// All dashboards answer, and all applications that are deployed run.

@@ -176,5 +176,26 @@ TEST_F(LeaderElectionTest, IsUnhealthyIfItRunsLongAfterItsLeaseExpired) {
   EXPECT_FALSE(a_.elector.healthy(a_.clock.now() + 20s));
 }
 
+// The renewal was cancelled by the stop of the election, and stored all the same.
+TEST_F(LeaderElectionTest, ReleasesALeaseThatWasRenewedWithoutAnAnswer) {
+  a_.step();
+  api_.lost_reply = [](const FakeApi::Call&) { return Error::of(ErrorCode::kCancelled, "cancelled"); };
+  a_.advance(2s);
+  api_.lost_reply = nullptr;
+  a_.elector.release({});
+  EXPECT_EQ(spec()["holderIdentity"], "");
+  b_.step();
+  EXPECT_TRUE(b_.leading());
+}
+
+TEST_F(LeaderElectionTest, DoesNotReleaseTheLeaseOfAnotherReplica) {
+  a_.step();
+  Object lease = *api_.find(kLeases, {"tpu-slice-system", "tpu-slice-operator"});
+  lease.mutable_json()["spec"]["holderIdentity"] = "other";
+  api_.put(kLeases, lease);
+  a_.elector.release({});
+  EXPECT_EQ(spec()["holderIdentity"], "other");
+}
+
 }  // namespace
 }  // namespace tpuslice::runtime

@@ -15,6 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
@@ -59,7 +60,7 @@ TEST(Manager, OneStepReconcilesTheCluster) {
   EXPECT_TRUE(op.manager.leading());
   EXPECT_THAT(api.all(kPods), SizeIs(3));
   EXPECT_EQ(api.find(kWidgets, {"default", "w"})->json()["status"]["pods"], 3);
-  EXPECT_THAT(api.all(kEvents), SizeIs(1));
+  EXPECT_THAT(api.all(kEvents), SizeIs(2)) << "one of the Lease";
   api.clear_calls();
   op.manager.step(clock.now());
   EXPECT_THAT(api.writes(), IsEmpty());
@@ -254,8 +255,40 @@ TEST(Manager, SendsNothingAfterItsLeaseExpiredDuringAPause) {
   api.put(kWidgets, widget("w", {{"replicas", 3}}));
   op.manager.step(clock.now());
   EXPECT_THAT(api.all(kPods), SizeIs(1)) << "the request in flight";
-  EXPECT_THAT(api.writes(), ElementsAre("create tpu-slice-system/tpu-slice-operator", "create default/w-0"))
-      << "no event about pods that another replica will create";
+  EXPECT_THAT(api.writes(), ElementsAre("create tpu-slice-system/tpu-slice-operator", "create default/w-0",
+                                        HasSubstr("create tpu-slice-system/tpu-slice-operator.")))
+      << "no event about pods that another replica will create, but that this one became leader";
+}
+
+/// Regression: a leader that was paused submitted, stopped and reconfigured workloads after its successor had.
+TEST(Manager, SendsNoRequestToWorkloadsAfterItsLeaseExpiredDuringAPause) {
+  FakeApi api;
+  FakeClock clock;
+  Operator op(api, clock, "a");
+  std::vector<std::string> sent;
+  op.controller.sends_requests(
+      op.manager.workload_client([&](const std::string&, const http::Request& request, Duration,
+                                     const std::stop_token&) -> Result<http::Response> {
+        sent.push_back(request.method + " " + request.target);
+        clock.advance(1min);
+        return http::Response{200, {}, ""};
+      }));
+  for (const char* name : {"x", "y"}) api.put(kWidgets, widget(name, {{"ask", "/submit"}, {"method", "POST"}}));
+  op.manager.step(clock.now());
+  EXPECT_THAT(sent, ElementsAre("POST /submit")) << "the request in flight";
+}
+
+TEST(Manager, RecordsOnTheLeaseWhoLeads) {
+  FakeApi api;
+  const FakeClock clock;
+  Operator op(api, clock, "a");
+  op.manager.step(clock.now());
+  ASSERT_THAT(api.all(kEvents), SizeIs(1));
+  const Json event = api.all(kEvents)[0].json();
+  EXPECT_EQ(string_at(event, {"regarding", "kind"}), "Lease");
+  EXPECT_EQ(string_at(event, {"regarding", "uid"}), api.find(kLeases, kLease)->uid());
+  EXPECT_EQ(string_at(event, {"reason"}), "LeaderElection");
+  EXPECT_EQ(string_at(event, {"note"}), "a became leader");
 }
 
 TEST(Manager, ServesWithoutThePermissionToWatchAnOptionalType) {

@@ -28,7 +28,10 @@ class WidgetReconciler final : public plan::Reconciler {
     const Json spec = object.json()["spec"];
     if (spec.contains("throw")) throw std::runtime_error("reconciler bug");
     if (spec.contains("ask")) {
-      plan.requests.push_back({.name = "ask", .address = "10.0.0.7:80", .target = spec["ask"].get<std::string>()});
+      plan.requests.push_back({.name = "ask",
+                               .method = spec.value("method", "GET"),
+                               .address = "10.0.0.7:80",
+                               .target = spec["ask"].get<std::string>()});
     }
     if (spec.contains("requeue")) plan.requeue_after = std::chrono::seconds(spec["requeue"].get<int>());
     const int replicas = spec.value("replicas", 0);

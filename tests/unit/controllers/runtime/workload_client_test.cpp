@@ -52,6 +52,7 @@ class WorkloadClientTest : public ::testing::Test {
         [this](const std::string& address, const http::Request& request, Duration, const std::stop_token&) {
           sent_.push_back(request.method + " " + address + request.target);
           headers_ = request.headers;
+          may_send_ = request.may_send;
           if (during_) during_();
           return reply_;
         },
@@ -79,6 +80,7 @@ class WorkloadClientTest : public ::testing::Test {
   std::unique_ptr<WorkloadClient> client_;
   std::vector<std::string> sent_;
   http::Headers headers_;
+  std::function<bool()> may_send_;  ///< Of the last request.
   std::vector<std::string> news_;
   plan::WorkloadAnswers answers_;
 };
@@ -114,6 +116,46 @@ TEST_F(WorkloadClientTest, AnAnswerWhoseReaderThrowsIsNoAnswer) {
   clock_.advance(1min);
   settle();
   EXPECT_EQ(answer(request)->content, "RUNNING") << "it is sent again";
+}
+
+// A leader that was paused for longer than its lease has requests in its queue that its successor has sent, or that
+// are no longer wanted.
+TEST_F(WorkloadClientTest, SendsOnlyReadsWhenThisReplicaNoLongerLeads) {
+  bool leads = true;
+  make({.may_send = [&](const std::string& controller) { return controller == "jobs" && leads; }});
+  client_->set(owner_, {post(), get_status()});
+  leads = false;
+  settle();
+  EXPECT_THAT(sent_, ElementsAre("GET 10.0.0.7:8265/status"));
+  EXPECT_EQ(answer(post()), nullptr) << "a request that was not sent has no answer";
+}
+
+TEST_F(WorkloadClientTest, AsksRightBeforeARequestIsSentWhetherItMayBe) {
+  bool leads = true;
+  make({.may_send = [&](const std::string&) { return leads; }});
+  reply_ = Error::of(ErrorCode::kCancelled, "not sent any more");
+  during_ = [&] { leads = false; };  // As while the transport connects.
+  client_->set(owner_, {post()});
+  settle();
+  ASSERT_TRUE(may_send_);
+  EXPECT_FALSE(may_send_());
+  EXPECT_EQ(answer(post()), nullptr);
+  EXPECT_THAT(news_, IsEmpty());
+}
+
+TEST_F(WorkloadClientTest, SendsWhatItForgotWhenItIsPlannedAgain) {
+  client_->set(owner_, {post(), get_status()});
+  settle();
+  client_->forget("job");
+  EXPECT_NE(answer(post()), nullptr) << "of another controller";
+  client_->forget("jobs");
+  EXPECT_EQ(answer(post()), nullptr);
+  clock_.advance(1h);
+  settle();
+  EXPECT_EQ(sent_.size(), 2U);
+  client_->set(owner_, {post()});
+  settle();
+  EXPECT_EQ(sent_.size(), 3U);
 }
 
 TEST_F(WorkloadClientTest, SendsAnotherAttempt) {

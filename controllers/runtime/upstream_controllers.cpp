@@ -1,0 +1,235 @@
+#include "controllers/runtime/upstream_controllers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "api/base/pause.h"
+#include "api/types/validation_names.h"
+#include "controllers/runtime/backoff.h"
+#include "controllers/runtime/request_authorizer.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+/// How soon run() sees a changed Lease.
+constexpr Duration kLookInterval = std::chrono::seconds(1);
+/// If the Leases cannot be read for this long after the start, controllers run: an operator that lacks the permission
+/// still works.
+constexpr Duration kReadTimeout = std::chrono::seconds(30);
+/// A Lease that does not count is looked at again after this time, so that its writers cause few requests.
+constexpr Duration kJudgeAgain = std::chrono::minutes(1);
+/// After a request that failed.
+constexpr Duration kRetry = std::chrono::seconds(10);
+
+/// Upstream's identities are "<name of the pod>_<random>".
+std::string pod_of(const std::string& holder) { return holder.substr(0, holder.rfind('_')); }
+
+Object access_review(const std::string& namespace_name, const std::string& account, const ResourceType& kind) {
+  return Object(Json{{"apiVersion", kSubjectAccessReviews.api_version()},
+                     {"kind", std::string(kSubjectAccessReviews.kind)},
+                     {"spec",
+                      {{"user", fmt::format("system:serviceaccount:{}:{}", namespace_name, account)},
+                       {"groups", Json::array({"system:serviceaccounts", "system:serviceaccounts:" + namespace_name,
+                                               "system:authenticated"})},
+                       {"resourceAttributes",
+                        {{"verb", "update"},
+                         {"group", std::string(kind.group)},
+                         {"resource", std::string(kind.plural)},
+                         {"subresource", "status"}}}}}});
+}
+
+}  // namespace
+
+UpstreamControllers::UpstreamControllers(client::Reader& reader, client::Writer& writer, const Clock& clock,
+                                         Metrics& metrics, Logger log)
+    : reader_(reader), writer_(writer), clock_(clock), metrics_(metrics), log_(std::move(log)) {}
+
+void UpstreamControllers::add(UpstreamController upstream, const ObjectStore& leases) {
+  {
+    const MutexLock lock(mutex_);
+    for (const std::string& controller : upstream.controllers) states_[controller] = State::kUnknown;
+  }
+  watched_.push_back({std::move(upstream), &leases});
+}
+
+bool UpstreamControllers::may_run(std::string_view controller) const {
+  const MutexLock lock(mutex_);
+  const auto found = states_.find(controller);
+  return found == states_.end() || found->second == State::kAbsent;
+}
+
+bool UpstreamControllers::left(std::string_view controller) const {
+  const MutexLock lock(mutex_);
+  const auto found = states_.find(controller);
+  return found != states_.end() && found->second == State::kRunning;
+}
+
+void UpstreamControllers::run(const std::stop_token& stop, const std::function<void()>& changed) {
+  while (!stop.stop_requested()) {
+    const Instant due = step(clock_.now(), stop);
+    if (std::exchange(changed_, false)) changed();
+    pause(std::min(due - clock_.now(), kLookInterval), stop);
+  }
+}
+
+Instant UpstreamControllers::step(Instant now, const std::stop_token& stop) {
+  if (!begun_) begun_ = now;
+  Instant due = kNever;
+  for (Watched& each : watched_) due = std::min(due, look(each, now, stop));
+  return due;
+}
+
+Instant UpstreamControllers::look(Watched& watched, Instant now, const std::stop_token& stop) {
+  if (!watched.leases->synced()) {
+    if (watched.state != State::kUnknown) return kNever;
+    const Instant last = *begun_ + kReadTimeout;
+    if (now < last) return last;
+    log_.warn("leases not read; controllers run without knowing whether an upstream controller serves their kind",
+              {{"lease", watched.upstream.lease}, {"upstream", watched.upstream.name}});
+    enter(watched, State::kAbsent, nullptr);
+    return kNever;
+  }
+  refresh(watched, now);
+  Instant due = kNever;
+  const ObjectKey* running = nullptr;
+  bool known = true;
+  for (auto& [key, lease] : watched.seen) {
+    if (lease.holder.empty() || abandoned(key, lease, now, due, stop)) continue;
+    due = std::min(due, std::max(lease.renewed + kAbandonedAfter, now + kRetry));
+    judge(watched, key, lease, now, stop);
+    if (lease.counts != true) due = std::min(due, lease.judge_due);
+    if (lease.counts == true && running == nullptr) running = &key;
+    known = known && lease.counts.has_value();
+  }
+  if (stop.stop_requested()) return now + kRetry;  // What was asked may have been cancelled.
+  if (running != nullptr) {
+    enter(watched, State::kRunning, running);
+  } else if (known) {
+    enter(watched, State::kAbsent, nullptr);
+  }
+  return due;
+}
+
+void UpstreamControllers::refresh(Watched& watched, Instant now) const {
+  const std::vector<ObjectStore::Ptr> leases = watched.leases->list();
+  std::erase_if(watched.seen, [&](const auto& each) {
+    return std::ranges::none_of(leases, [&](const auto& view) { return view->key == each.first; });
+  });
+  for (const ObjectStore::Ptr& view : leases) {
+    if (view->key.name != watched.upstream.lease) continue;
+    SeenLease& lease = watched.seen[view->key];
+    if (lease.resource_version == view->resource_version) continue;
+    lease.resource_version = view->resource_version;
+    observe(lease, view->object(), now);
+  }
+}
+
+void UpstreamControllers::observe(SeenLease& lease, const Object& object, Instant now) const {
+  const Json* found = find_path(object.json(), {"spec"});
+  Json spec = found == nullptr ? Json::object() : *found;
+  if (spec == lease.spec) return;
+  const bool first = lease.spec.is_null();
+  lease.spec = std::move(spec);
+  lease.holder = string_at(lease.spec, {"holderIdentity"});
+  lease.abandoned = false;
+  lease.renewed = now;
+  if (!first) return;
+  // A Lease that is not renewed any more was last renewed before this process looked. Clocks may differ by minutes.
+  const auto stated = parse_rfc3339(string_at(lease.spec, {"renewTime"}));
+  const Duration age = stated ? clock_.wall() - *stated : kAbandonedAfter;
+  lease.renewed = now - std::clamp<Duration>(age, Duration::zero(), kAbandonedAfter);
+}
+
+bool UpstreamControllers::abandoned(const ObjectKey& key, SeenLease& lease, Instant now, Instant& due,
+                                    const std::stop_token& stop) {
+  if (now < lease.renewed + kAbandonedAfter) return false;
+  if (lease.counts != true || lease.abandoned) return true;
+  const Result<Object> current = reader_.get(kLeases, key, stop);
+  if (!current && current.error().code() != ErrorCode::kNotFound) {
+    due = std::min(due, now + kRetry);
+    return false;
+  }
+  if (current) observe(lease, *current, now);
+  lease.abandoned = now >= lease.renewed + kAbandonedAfter;
+  return lease.abandoned;
+}
+
+void UpstreamControllers::judge(const Watched& watched, const ObjectKey& key, SeenLease& lease, Instant now,
+                                const std::stop_token& stop) {
+  const bool same = lease.judged_holder == lease.holder;
+  if (lease.counts == true ? same : now < lease.judge_due) return;
+  const Result<bool> counts = is_controller(watched.upstream.kind, key.namespace_name, lease.holder, stop);
+  if (!counts) {
+    lease.judge_due = now + kRetry;
+    if (stop.stop_requested()) return;
+    log_.warn("holder of a lease not checked",
+              {{"lease", key.to_string()}, {"upstream", watched.upstream.name}, {"error", counts.error().message()}});
+    return;
+  }
+  if (!*counts && (lease.counts != false || !same)) {
+    log_.info("lease ignored: its holder is no pod whose service account may update the status of the kind",
+              {{"lease", key.to_string()},
+               {"upstream", watched.upstream.name},
+               {"kind", watched.upstream.kind.resource()},
+               {"holder", lease.holder}});
+  }
+  lease.counts = *counts;
+  lease.judged_holder = lease.holder;
+  lease.judge_due = now + kJudgeAgain;
+}
+
+Result<bool> UpstreamControllers::is_controller(const ResourceType& kind, const std::string& namespace_name,
+                                                const std::string& holder, const std::stop_token& stop) {
+  const std::string name = pod_of(holder);
+  if (!check_dns1123_subdomain(name).empty()) return false;  // It is the text of a user.
+  const Result<Object> pod = reader_.get(kPods, {namespace_name, name}, stop);
+  if (!pod) return pod.error().code() == ErrorCode::kNotFound ? Result<bool>(false) : Result<bool>(pod.error());
+  const std::string account = string_at(pod->json(), {"spec", "serviceAccountName"}, "default");
+  ASSIGN_OR_RETURN(const Object review,
+                   writer_.create(kSubjectAccessReviews, access_review(namespace_name, account, kind), {}, stop));
+  return bool_at(review.json(), {"status", "allowed"}) && !bool_at(review.json(), {"status", "denied"});
+}
+
+void UpstreamControllers::enter(Watched& watched, State state, const ObjectKey* lease) {
+  if (watched.state == state) return;
+  const State before = std::exchange(watched.state, state);
+  const UpstreamController& upstream = watched.upstream;
+  const std::string controllers = fmt::format("{}", fmt::join(upstream.controllers, ", "));
+  {
+    const MutexLock lock(mutex_);
+    for (const std::string& each : upstream.controllers) states_[each] = state;
+  }
+  for (const std::string& each : upstream.controllers) {
+    metrics_
+        .gauge("tpuslice_controller_conflict", "1 while the controller leaves its kind to an upstream controller.",
+               {{"controller", each}})
+        .set(state == State::kRunning ? 1 : 0);
+  }
+  if (lease != nullptr) {
+    const std::string& first = upstream.controllers.front();
+    log_.warn("kind left to its upstream controller",
+              {{"controllers", controllers},
+               {"upstream", upstream.name},
+               {"lease", lease->to_string()},
+               {"holder", watched.seen.at(*lease).holder},
+               {"remedy", fmt::format("two controllers must not serve one kind: to leave it to {0}, set "
+                                      "--controllers=*,-{1}; to serve it here, remove {0} and delete the Lease {2}, or "
+                                      "set --take-over={1}",
+                                      upstream.name, first, lease->to_string())}});
+  } else if (before == State::kRunning) {
+    log_.warn(
+        "kind taken over from its upstream controller",
+        {{"controllers", controllers},
+         {"upstream", upstream.name},
+         {"why",
+          fmt::format("its Lease {} was released, deleted, not renewed for {} minutes, or has another holder",
+                      upstream.lease, std::chrono::duration_cast<std::chrono::minutes>(kAbandonedAfter).count())}});
+  }
+  changed_ = true;
+  if (listener_) listener_();
+}
+
+}  // namespace tpuslice::runtime
