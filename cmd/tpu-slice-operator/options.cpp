@@ -207,8 +207,7 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        number(&O::scale_up_timeout_seconds, 60, 86'400)},
       {"--scheduling-timeout",
        "Seconds after which a placed slice is torn down, and waits again, if kube-scheduler refuses one of its pods "
-       "for "
-       "a reason that concerns its nodes; 0: never. Default: 120",
+       "for a reason that concerns its nodes, or the API server refuses to release one; 0: never. Default: 120",
        number(&O::scheduling_timeout_seconds, 0, 86'400)},
       {"--reservation-timeout",
        "Slices that start together and wait for more nodes reserve the free ones for so many seconds; then younger "

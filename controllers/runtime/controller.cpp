@@ -136,6 +136,7 @@ void Controller::reconcile(const ObjectKey& key, Instant now, const std::stop_to
   Result<plan::Plan> planned = plan({key, clock_.wall(), last_failure(key)});
   queue_.planned(key, clock_.now() - begin);
   if (planned) limit_counts(key, now, *planned);
+  if (planned && options_.write_backoff) options_.write_backoff->failed_writes()->hold_back(*planned, clock_.wall());
   if (!seen.status) set_counts_written(key, std::nullopt);
   if (!planned) {
     recent_plans_.record(key, {clock_.wall(), {}, planned.error().message(), 0});
@@ -188,6 +189,7 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
         {{"reason", plan.reason}, {"actions", actions_of(plan)}, {"writes", report.written()}, {"ok", report.ok()}});
   }
   if (actions_of(plan) >= kManyActions) return_free_memory();
+  if (options_.write_backoff && record_writes(key, plan, report, log)) return;
   if (!report.ok()) return failed(key, *report.error, report.failure, log, stop);
   const bool recovered = !plan.keeps_failure && last_failure(key).has_value();
   if (recovered) set_failure(key, std::nullopt);
@@ -202,10 +204,35 @@ void Controller::settle(const ObjectKey& key, const plan::Plan& plan, const Exec
   }
 }
 
+bool Controller::record_writes(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report,
+                               ReconcileLog& log) {
+  const WriteBackoff::Failures failures = options_.write_backoff->record(plan, report, clock_.wall());
+  if (failures.count == 0) return false;
+  queue_.forget(key);
+  queue_.add_after(key, *failures.retry_at - clock_.wall());
+  if (plan.requeue_after) queue_.add_after(key, *plan.requeue_after);
+  // They are an input of the next plan.
+  if (failures.keeps_failing) queue_.add(key);
+  if (report.error->code() == ErrorCode::kConflict && !failures.keeps_failing) {
+    metrics_.requeue.increment();
+    log.debug("plan outdated", {{"error", report.error->message()}});
+  } else {
+    report_error(*report.error, log);
+  }
+  return true;
+}
+
+void Controller::report_error(const Error& error, ReconcileLog& log) {
+  metrics_.error.increment();
+  metrics_.errors.increment();
+  if (error.code() == ErrorCode::kTimeout) metrics_.timeouts.increment();
+  if (is_terminal(error)) metrics_.terminal_errors.increment();
+  log.error("reconcile failed", {{"error", error.message()}, {"code", to_string(error.code())}});
+}
+
 void Controller::failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure,
                         ReconcileLog& log, const std::stop_token& stop) {
-  const bool terminal = error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument;
-  if (terminal) {
+  if (is_terminal(error)) {
     queue_.add_after(key, options_.terminal_retry);
   } else {
     queue_.add_rate_limited(key, error.retry_after().value_or(Duration::zero()));
@@ -216,11 +243,7 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
     log.debug("plan outdated", {{"error", error.message()}});
     return;
   }
-  metrics_.error.increment();
-  metrics_.errors.increment();
-  if (error.code() == ErrorCode::kTimeout) metrics_.timeouts.increment();
-  if (terminal) metrics_.terminal_errors.increment();
-  log.error("reconcile failed", {{"error", error.message()}, {"code", to_string(error.code())}});
+  report_error(error, log);
   if (!failure) return;
   plan::Failure timed = *failure;
   timed.time = clock_.wall();

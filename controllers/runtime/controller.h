@@ -22,6 +22,7 @@
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/work_queue.h"
 #include "controllers/runtime/workload_client.h"
+#include "controllers/runtime/write_backoff.h"
 #include "controllers/runtime/write_ledger.h"
 
 namespace tpuslice::runtime {
@@ -45,6 +46,9 @@ struct ControllerOptions {
   Duration min_failed_requeue = std::chrono::seconds(10);
   /// Shortest time between two writes of a status of which only counts changed. The first is written at once.
   Duration counts_interval = std::chrono::seconds(1);
+  /// For plans with writes to objects of many owners, and without a status: a write that fails backs off alone, and its
+  /// key is neither delayed nor has a last failure. Several controllers may share it.
+  std::shared_ptr<WriteBackoff> write_backoff = nullptr;
   WorkQueueOptions queue;  ///< The name is the reconciler's.
 };
 
@@ -114,6 +118,9 @@ class Controller {
               const std::stop_token& stop);
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
+  /// For plans whose writes back off one by one. True if some have failed: the key is planned again when they are due.
+  bool record_writes(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log);
+  void report_error(const Error& error, ReconcileLog& log);
   [[nodiscard]] Target target(const ObjectKey& key) const;
   /// If only counts differ and the last were written within counts_interval, drops the status and requeues the key.
   void limit_counts(const ObjectKey& key, Instant now, plan::Plan& plan) const TPUSLICE_EXCLUDES(mutex_);

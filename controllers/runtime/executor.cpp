@@ -56,9 +56,16 @@ bool is_failure(const Error& error) {
   return error.code() != ErrorCode::kConflict && error.code() != ErrorCode::kCancelled;
 }
 
+/// Of several errors, the first of the highest rank decides when the plan is made again: errors that may pass before
+/// those that only a change resolves, so that one refused object does not delay the others; conflicts and
+/// cancellations last, since they are not reported.
+int rank(const Error& error) {
+  if (!is_failure(error)) return 0;
+  return is_terminal(error) ? 1 : 2;
+}
+
 void note_error(ExecutionReport& report, const Error& error, const std::string& reason) {
-  // Other errors take precedence over conflicts, since they are reported.
-  if (!report.error || (!report.failure && is_failure(error))) report.error = error;
+  if (!report.error || rank(error) > rank(*report.error)) report.error = error;
   if (!report.failure && is_failure(error)) report.failure = plan::Failure{reason, error.message()};
 }
 
@@ -89,6 +96,10 @@ bool is_name_taken(const ActionReport& report) {
 }
 
 }  // namespace
+
+bool is_terminal(const Error& error) {
+  return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument;
+}
 
 bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,
                                 const std::optional<ResourceType>& type) const {

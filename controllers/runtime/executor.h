@@ -16,6 +16,9 @@
 
 namespace tpuslice::runtime {
 
+/// Only a change of the object, or of what admits it, can resolve the error.
+[[nodiscard]] bool is_terminal(const Error& error);
+
 /// The reconciled object as it was observed.
 struct Target {
   plan::ObjectReference object;
@@ -43,9 +46,10 @@ struct ExecutionReport {
   std::vector<std::vector<ActionReport>> stages;  ///< One entry for each action, as in the plan.
   std::vector<Write> writes;                      ///< Of all actions and of the status.
   bool status_written = false;
-  std::optional<Error> error;  ///< Of the first action that failed, or of the status patch.
-  std::optional<plan::Failure>
-      failure;  ///< Input of the next plan; absent for conflicts, which do not depend on the object.
+  /// Of the actions, or of the status patch; of several the one that should be retried first.
+  std::optional<Error> error;
+  /// Of the first action that failed. Input of the next plan; absent for conflicts, which do not depend on the object.
+  std::optional<plan::Failure> failure;
 
   /// True if `plan` has actions on this object and all of them succeeded. `type`: of the object; absent: any.
   [[nodiscard]] bool succeeded(const plan::Plan& plan, const ObjectKey& key,

@@ -290,7 +290,8 @@ class Assigner {
     // Domains of different keys may overlap.
     const bool one_key = std::ranges::all_of(
         gang.slices, [&](const Slice* slice) { return slice->topology_key == gang.slices.front()->topology_key; });
-    const bool may_end = one_key && budget_.limit() > 0 && (explain || budget_.left() > 0) && may_preempt(gang);
+    const auto* const failed = request_.failed_writes;
+    const bool may_end = one_key && budget_.limit() > 0 && (explain || budget_.left() > 0) && may_preempt(gang, failed);
     for (const Slice* slice : gang.slices) {
       Candidates& candidates = *by_slice_.at(slice);
       const std::string& key = candidates.requirements().topology_key;
@@ -304,7 +305,8 @@ class Assigner {
         continue;
       }
       std::optional<DomainVictims> cheapest;
-      if (may_end) cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed);
+      if (may_end)
+        cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, failed);
       if (!cheapest) return {};
       claimed.emplace(key, cheapest->domain);
       claim.domains.emplace_back(&candidates, cheapest->domain);

@@ -60,9 +60,10 @@ struct PlacedSlices {
 
 /// The slices that wait for nodes of one accelerator, and what else decides the order.
 struct PlacementRequest {
-  std::vector<const Slice*> ready;       ///< All pods exist and wait for nodes only.
-  const PlacedSlices* placed = nullptr;  ///< Never null in assign().
-  DomainFailures domain_failures = {};   ///< A free domain with fewer failures is preferred.
+  std::vector<const Slice*> ready;                    ///< All pods exist and wait for nodes only.
+  const PlacedSlices* placed = nullptr;               ///< Never null in assign().
+  DomainFailures domain_failures = {};                ///< A free domain with fewer failures is preferred.
+  const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
   /// Waiting reasons name objects of other namespaces.
   bool show_other_namespaces = false;
   Timestamp now = {};

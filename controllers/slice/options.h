@@ -27,7 +27,8 @@ struct Options {
   std::int64_t disrupted_percent = 55;
   /// A terminating pod on a lost node is force-deleted this long after its deletion was due.
   Duration lost_pod_timeout = std::chrono::minutes(5);
-  /// A slice is torn down if a pod is still unschedulable this long after the placement.
+  /// A slice is torn down if a pod is still unschedulable this long after the placement, or if the API server has
+  /// refused to release a pod for this long.
   Duration scheduling_timeout = std::chrono::minutes(2);
   /// Topology keys that slices may have; empty: any. Slices with others wait, and occupy only the nodes of their pods.
   std::set<std::string, std::less<>> topology_keys = {};

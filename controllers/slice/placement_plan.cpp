@@ -8,6 +8,7 @@
 
 #include "api/base/earlier.h"
 #include "controllers/slice/placement_render.h"
+#include "controllers/slice/refused_pods.h"
 #include "controllers/slice/slice_state.h"
 
 namespace tpuslice::slice {
@@ -165,8 +166,14 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   request.show_other_namespaces = options.show_other_namespaces;
   request.now = seen.now;
   request.reservation = options.reservation;
+  request.failed_writes = seen.failed_writes.get();
   add_asked_nodes(seen, options, request);
   PlacementDecisions decisions;
+  decisions.failed_writes = request.failed_writes;
+  for (RefusedSlice& refused : take_refused(request.ready, request.failed_writes, seen.now)) {
+    set_earlier(classified.changes_at, refused.until);
+    decisions.refused.push_back({refused.slice, std::move(refused.reason)});
+  }
   if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {
     decisions.preemption_record = create_preemption_records(preemptions_key(options));
   }

@@ -1,8 +1,10 @@
 // The plan of one accelerator: which of the slices that wait for its nodes are placed now. Pure.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "controllers/plan/failed_writes.h"
 #include "controllers/slice/accelerator_cache.h"
 #include "controllers/slice/options.h"
 #include "controllers/slice/preemption_budget.h"
@@ -19,11 +21,15 @@ struct PlacementObserved {
   ProvisioningState provisioning = {};
   PreemptionState preemptions = {};
   Timestamp now = {};
+  std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
 };
 
 /// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
 /// other hosts. Writes a waiting reason on host 0 of the other slices, creates and deletes scouts (scale_up.h), and
 /// preempts slices of lower priority (preemption.h), if the options allow it.
+///
+/// A slice whose pods could not be released when it had a domain is left out until that is tried again, so that others
+/// get the domain (refused_pods.h).
 ///
 /// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
 /// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'

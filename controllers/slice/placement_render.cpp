@@ -32,9 +32,10 @@ std::string name_of_workload(const Slice& slice) {
 class PlanBuilder {
  public:
   /// Metrics have the label "other" for accelerators that are not in the catalog, since users choose those values.
-  PlanBuilder(const AcceleratorCache& cache, Timestamp now)
+  PlanBuilder(const AcceleratorCache& cache, Timestamp now, const plan::FailedWrites* failed)
       : cache_(cache),
         now_(now),
+        failed_(failed),
         accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : "other") {}
 
   void add(const Placement& placement) {
@@ -73,9 +74,12 @@ class PlanBuilder {
     const PodView& pod = gated == live.end() ? *live.front() : **gated;
     const std::string& written = pod.annotation(tpu::kWaiting);
     if (written == waiting.reason) return;
-    writes_.push_back(set_waiting_reason(pod, waiting.reason));
+    plan::Action write = set_waiting_reason(pod, waiting.reason, failed_);
+    const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
+    const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
+    if (written.empty() && !is_held) add_newly_waiting(waiting);
+    writes_.push_back(std::move(write));
     notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
-    if (written.empty()) add_newly_waiting(waiting);
   }
 
   /// Deletes the started pods of the victim. The pods that its controller recreates wait like those of a new slice.
@@ -186,6 +190,7 @@ class PlanBuilder {
 
   const AcceleratorCache& cache_;
   const Timestamp now_;
+  const plan::FailedWrites* const failed_;
   const std::string accelerator_;
   plan::Plan plan_;
   /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
@@ -202,7 +207,7 @@ class PlanBuilder {
 }  // namespace
 
 plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
-  PlanBuilder builder(cache, now);
+  PlanBuilder builder(cache, now, decisions.failed_writes);
   for (const Placement& placement : decisions.placements) builder.add(placement);
   if (decisions.preemption_record) builder.add_preemption_record(*std::move(decisions.preemption_record));
   for (const Preemption& preemption : decisions.preemptions) builder.add(preemption);
@@ -210,8 +215,10 @@ plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, Placem
   builder.add(std::move(decisions.scouts));
   builder.add(std::move(decisions.provisioning));
   for (const WaitingSlice& waiting : decisions.incomplete) builder.add(waiting);
+  for (const WaitingSlice& waiting : decisions.refused) builder.add(waiting);
   builder.set_waiting_count("no free nodes", decisions.without_nodes);
   builder.set_waiting_count("incomplete", decisions.incomplete.size());
+  builder.set_waiting_count("cannot be changed", decisions.refused.size());
   return builder.take(decisions.changes_at);
 }
 

@@ -19,10 +19,12 @@ struct PlacementDecisions {
   std::optional<plan::Action> preemption_record;
   std::vector<WaitingSlice> waiting;     ///< For nodes, and long enough for a waiting reason.
   std::vector<WaitingSlice> incomplete;  ///< Likewise, for pods.
+  std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
   std::size_t without_nodes = 0;         ///< All that wait for nodes.
   ScoutPlan scouts;
-  ScoutPlan provisioning;               ///< Of provisioning requests.
-  std::optional<Timestamp> changes_at;  ///< When the decisions may change without a watch event.
+  ScoutPlan provisioning;                             ///< Of provisioning requests.
+  std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
+  const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
 };
 
 [[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);

@@ -9,9 +9,6 @@
 namespace tpuslice::slice {
 namespace {
 
-constexpr std::string_view kFailedPlaceSlice = "FailedPlaceSlice";
-constexpr std::string_view kFailedTearDownSlice = "FailedTearDownSlice";
-
 /// The pod's required node affinity, restricted to one node.
 Json affinity_to_node(const PodView& pod, const std::string& node) {
   const Json name = {{"key", "metadata.name"}, {"operator", "In"}, {"values", Json::array({node})}};
@@ -53,9 +50,11 @@ plan::Action release_pod(const PodView& pod, const Release& release) {
   return action;
 }
 
-plan::Action set_waiting_reason(const PodView& pod, const std::string& reason) {
+plan::Action set_waiting_reason(const PodView& pod, const std::string& reason, const plan::FailedWrites* failed) {
   Json patch = {{"metadata", {{"annotations", {{tpu::kWaiting, reason.empty() ? Json() : Json(reason)}}}}}};
-  return plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+  plan::Action action = plan::Action::patch(kPods, pod.key, std::move(patch), {.uid = pod.uid});
+  if (failed != nullptr && failed->refuses_patches(pod.key, pod.uid)) action.subresource = "status";
+  return action;
 }
 
 plan::Action set_members(const PodView& pod, const std::string& members) {

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "controllers/plan/failed_writes.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
+
+// Action::failure_reason of releases, and of deletes.
+inline constexpr std::string_view kFailedPlaceSlice = "FailedPlaceSlice";
+inline constexpr std::string_view kFailedTearDownSlice = "FailedTearDownSlice";
 
 struct Release {
   std::string topology_key;
@@ -23,8 +29,10 @@ struct Release {
 /// The node is set as required node affinity by name: kube-scheduler then considers that node only.
 [[nodiscard]] plan::Action release_pod(const PodView& pod, const Release& release);
 
-/// An empty reason removes it.
-[[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const std::string& reason);
+/// An empty reason removes it. It is written through the status of a pod whose updates are refused: few admission rules
+/// include the subresource, and the user should know.
+[[nodiscard]] plan::Action set_waiting_reason(const PodView& pod, const std::string& reason,
+                                              const plan::FailedWrites* failed);
 
 /// Sets what members_of() is compared with.
 [[nodiscard]] plan::Action set_members(const PodView& pod, const std::string& members);

@@ -4,21 +4,25 @@
 #include <limits>
 #include <tuple>
 
+#include "controllers/slice/refused_pods.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
 
-/// The slices that use the domain; absent if something else uses it, or one has no lower priority.
+/// The slices that use the domain; absent if something else uses it, or one has no lower priority or cannot be deleted.
 std::optional<std::vector<const Slice*>> victims_of(const std::vector<const NodeUse*>& uses,
-                                                    const RunningSlices& running, std::int32_t priority) {
+                                                    const RunningSlices& running, std::int32_t priority,
+                                                    const plan::FailedWrites* failed) {
   std::vector<const Slice*> victims;
   for (const NodeUse* use : uses) {
     if (use->reserved) return std::nullopt;
     if (use->is_free() || use->is_ending()) continue;
     const auto slice = running.find(use->slice());
     if (slice == running.end() || slice->second->priority() >= priority) return std::nullopt;
-    if (std::ranges::find(victims, slice->second) == victims.end()) victims.push_back(slice->second);
+    if (std::ranges::find(victims, slice->second) != victims.end()) continue;
+    if (cannot_be_deleted(*slice->second, failed)) return std::nullopt;
+    victims.push_back(slice->second);
   }
   if (victims.empty()) return std::nullopt;
   return victims;
@@ -41,21 +45,22 @@ auto cost(const std::vector<const Slice*>& victims) {
 
 std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                               const RunningSlices& running, std::int32_t priority,
-                                              const std::set<DomainName>& claimed) {
+                                              const std::set<DomainName>& claimed, const plan::FailedWrites* failed) {
   std::optional<DomainVictims> best;
   for (const std::string& domain : candidates.occupied()) {
     const std::string& key = candidates.requirements().topology_key;
     if (claimed.contains({key, domain})) continue;
-    auto victims = victims_of(inventory.uses(key, domain), running, priority);
+    auto victims = victims_of(inventory.uses(key, domain), running, priority, failed);
     if (!victims || (best && cost(best->slices) <= cost(*victims))) continue;
     best = DomainVictims{domain, *std::move(victims)};
   }
   return best;
 }
 
-bool may_preempt(const Gang& gang) {
-  return std::ranges::none_of(gang.slices, [](const Slice* slice) {
-    return std::ranges::any_of(slice->hosts, [](const PodPtr& pod) { return pod->never_preempts; });
+bool may_preempt(const Gang& gang, const plan::FailedWrites* failed) {
+  return std::ranges::none_of(gang.slices, [&](const Slice* slice) {
+    return std::ranges::any_of(slice->hosts, [](const PodPtr& pod) { return pod->never_preempts; }) ||
+           refused_release(*slice, failed) != nullptr;
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/plan/failed_writes.h"
 #include "controllers/slice/candidates.h"
 #include "controllers/slice/gang.h"
 
@@ -24,13 +25,15 @@ struct DomainVictims {
 /// The occupied candidate, other than `claimed`, with the cheapest slices to preempt: by the highest of their
 /// priorities, then by the number of hosts; at a tie the ones that were placed last, which lose the least work. All of
 /// them must have a lower priority than `priority`. Absent if every candidate has a pod outside of placed slices, or a
-/// slice of no lower priority.
+/// slice of no lower priority, or one whose pods could not be deleted (`failed`, which may be null).
 [[nodiscard]] std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                                             const RunningSlices& running, std::int32_t priority,
-                                                            const std::set<DomainName>& claimed);
+                                                            const std::set<DomainName>& claimed,
+                                                            const plan::FailedWrites* failed = nullptr);
 
-/// No pod of the gang has preemptionPolicy Never.
-[[nodiscard]] bool may_preempt(const Gang& gang);
+/// No pod of the gang has preemptionPolicy Never, and none could not be released when it had a domain: its victims
+/// would restart in vain.
+[[nodiscard]] bool may_preempt(const Gang& gang, const plan::FailedWrites* failed = nullptr);
 
 /// When the slice was placed, as recorded on its pods.
 [[nodiscard]] Timestamp placed_at(const Slice& slice);

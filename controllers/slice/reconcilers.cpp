@@ -59,6 +59,7 @@ Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) 
   const std::string& accelerator = input.key.name;
   PlacementObserved seen;
   seen.now = input.now;
+  seen.failed_writes = histories_.writes->failed_writes();
   if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(accelerator);
   if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(accelerator);
   // Without a gated pod or a scout there is nothing to place, so pods and nodes are not read.
@@ -101,7 +102,8 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      {},
                      input.now,
                      node_health_->healthy_since(input.now),
-                     removed_hosts_->of(input.key)};
+                     histories_.removed_hosts->of(input.key),
+                     histories_.writes->failed_writes()};
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

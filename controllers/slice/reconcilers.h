@@ -9,6 +9,7 @@
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
+#include "controllers/runtime/write_backoff.h"
 #include "controllers/slice/accelerator_caches.h"
 #include "controllers/slice/autoscaler_status.h"
 #include "controllers/slice/failure_history.h"
@@ -24,10 +25,11 @@ namespace tpuslice::slice {
 inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator", "accelerators", false};
 inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 
-/// History of earlier changes, in memory, that placement uses.
+/// Histories of earlier changes and writes, in memory, that plans use.
 struct Histories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
   std::shared_ptr<const RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
+  std::shared_ptr<const runtime::WriteBackoff> writes = std::make_shared<runtime::WriteBackoff>();
 };
 
 /// What is read of the cluster autoscaler; what is not used is null.
@@ -80,11 +82,11 @@ class PlacementReconciler final : public plan::Reconciler {
 class SliceReconciler final : public plan::Reconciler {
  public:
   SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const NodeHealth> node_health,
-                  std::shared_ptr<const RemovedHostHistory> removed_hosts, Options options = {})
+                  Histories histories, Options options = {})
       : indexes_(std::move(indexes)),
         nodes_(nodes),
         node_health_(std::move(node_health)),
-        removed_hosts_(std::move(removed_hosts)),
+        histories_(std::move(histories)),
         options_(std::move(options)) {}
 
   [[nodiscard]] std::string name() const override { return "slice"; }
@@ -95,7 +97,7 @@ class SliceReconciler final : public plan::Reconciler {
   const Indexes indexes_;
   const runtime::NodeStore& nodes_;
   const std::shared_ptr<const NodeHealth> node_health_;
-  const std::shared_ptr<const RemovedHostHistory> removed_hosts_;
+  const Histories histories_;
   const Options options_;
 };
 

@@ -74,10 +74,14 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
         kConfigMaps, {.namespace_name = options.scale_up.namespace_name,
                       .field_selector = fmt::format("metadata.name={}", kPreemptionsConfigMap)});
   }
+  // Shared, since placement leaves out a slice of which the other controller could not release a pod.
+  const auto write_backoff = std::make_shared<runtime::WriteBackoff>();
+  const Histories histories{failures, removed_hosts, write_backoff};
   runtime::Controller& placement = manager.add(
-      std::make_unique<PlacementReconciler>(pods, nodes, indexes, Histories{failures, removed_hosts}, autoscaler,
-                                            options, preemptions),
-      {.workers = controller_options.workers, .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
+      std::make_unique<PlacementReconciler>(pods, nodes, indexes, histories, autoscaler, options, preemptions),
+      {.workers = controller_options.workers,
+       .write_backoff = write_backoff,
+       .queue = {.pace = kPlacementPace, .pace_by_plan = kPlacementPaceByPlan}});
   for (runtime::PodStore* store : pods) {
     placement.watches<PodView>(*store, [&nodes](const PodView& pod) { return accelerator_of_pod(nodes, pod); });
   }
@@ -95,8 +99,9 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
     placement.watches_optional<PreemptionRecords>(*preemptions, accelerators_of_records);
   }
 
+  controller_options.write_backoff = write_backoff;
   runtime::Controller& slices = manager.add(
-      std::make_unique<SliceReconciler>(indexes, nodes, health, removed_hosts, options), std::move(controller_options));
+      std::make_unique<SliceReconciler>(indexes, nodes, health, histories, options), std::move(controller_options));
   for (runtime::PodStore* store : pods) slices.watches<PodView>(*store, slice_of_pod);
   slices.watches<NodeView>(nodes, [indexes](const NodeView& node) { return slices_on_node(indexes, node); });
 }

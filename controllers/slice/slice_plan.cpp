@@ -9,6 +9,7 @@
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
 #include "controllers/slice/inventory.h"
+#include "controllers/slice/refused_pods.h"
 #include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"
 #include "controllers/slice/unschedulable.h"
@@ -79,7 +80,8 @@ class SlicePlanner {
 
   std::optional<SliceFailure> find_failure() {
     if (std::optional<SliceFailure> failure = find_lost_node()) return failure;
-    return find_unscheduled_pod();
+    if (std::optional<SliceFailure> failure = find_unscheduled_pod()) return failure;
+    return find_refused_pod();
   }
 
   std::optional<SliceFailure> find_lost_node() {
@@ -116,6 +118,25 @@ class SlicePlanner {
                                                           slice_.size, unschedulable->annotation(tpu::kPlacedIn),
                                                           unschedulable->key.name, unschedulable->unschedulable)};
   }
+
+  /// A gated pod whose release keeps failing. The others would hold the domain in vain.
+  std::optional<SliceFailure> find_refused_pod() {
+    if (options_.scheduling_timeout <= Duration::zero()) return std::nullopt;
+    for (const PodPtr& pod : slice_.live()) {
+      const plan::FailedWrite* const release = is_gated(*pod) ? refused_release(*pod, failed_writes()) : nullptr;
+      if (release == nullptr) continue;
+      const Timestamp due = std::max(release->since, placed_at(slice_)) + options_.scheduling_timeout;
+      if (seen_.now >= due) return SliceFailure{Cause::kNotReleased, refusal_of(*pod, *release)};
+      requeue_at(due);
+    }
+    return std::nullopt;
+  }
+
+  static std::string refusal_of(const PodView& pod, const plan::FailedWrite& release) {
+    return fmt::format("pod {} cannot be changed: {}", pod.key.name, release.message);
+  }
+
+  [[nodiscard]] const plan::FailedWrites* failed_writes() const { return seen_.failed_writes.get(); }
 
   /// Terminating pods on lost nodes, which would block their successors until the nodes return. Not those whose
   /// controller guarantees at most one pod of a name.
@@ -154,9 +175,16 @@ class SlicePlanner {
     return out;
   }
 
-  /// For a placed slice: why kube-scheduler has not found a node for the first pod without one.
+  /// For a placed slice: which pod cannot be released, or why kube-scheduler has not found a node for the first pod
+  /// without one.
   std::vector<WaitingReason> reasons_of_placed() {
-    return first_reason(placed_at(slice_) + options_.waiting_reason_delay, [](const PodView& pod) {
+    std::string refusal;
+    for (const PodPtr& pod : slice_.live()) {
+      const plan::FailedWrite* const release = is_gated(*pod) ? refused_release(*pod, failed_writes()) : nullptr;
+      if (release != nullptr && refusal.empty()) refusal = refusal_of(*pod, *release);
+    }
+    return first_reason(placed_at(slice_) + options_.waiting_reason_delay, [&](const PodView& pod) {
+      if (!refusal.empty()) return refusal;
       if (!pod.node_name.empty() || pod.unschedulable.empty()) return std::string();
       const std::string& domain = pod.annotation(tpu::kPlacedIn);
       std::string reason = fmt::format("pod {} has no node{} yet: {}", pod.key.name,

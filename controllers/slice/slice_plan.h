@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "controllers/plan/failed_writes.h"
 #include "controllers/slice/options.h"
 #include "controllers/slice/slice.h"
 
@@ -18,13 +20,15 @@ struct SliceObserved {
   /// Before it, nodes may have been not Ready because of a control-plane outage (node_health.h).
   Timestamp nodes_healthy_since = {};
   RemovedHosts removed_hosts = {};
+  std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
 };
 
 /// - Placed slice: pods that are still gated (the placement was interrupted, or they were created later) are released
 ///   to the domain of host 0. A pod that kube-scheduler cannot place yet gets a waiting reason.
-/// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain: all
-///   started hosts are deleted. The slice's controller recreates them under its own policy and budget, and they wait
-///   for nodes like those of a new slice. Gated hosts are kept, so a slice is torn down once.
+/// - Slice that lost a pod, has a pod on a lost node, or has a pod that kube-scheduler cannot place in the domain or
+///   whose release keeps failing for Options::scheduling_timeout: all started hosts are deleted. The slice's controller
+///   recreates them under its own policy and budget, and they wait for nodes like those of a new slice. Gated hosts are
+///   kept, so a slice is torn down once.
 /// - Slice that is being preempted by one of higher priority: the rest of it is deleted, without an event of its own.
 /// - Companion without hosts: it is released after a time-out.
 /// - Terminating pod on a lost node: it is force-deleted after a time-out.

@@ -23,9 +23,11 @@ const char* to_string(Cause cause) {
     case Cause::kNodeLost:
       return "node lost";
     case Cause::kNotScheduled:
+      return "not scheduled";
+    case Cause::kNotReleased:
       break;
   }
-  return "not scheduled";
+  return "not released";
 }
 
 class SliceRenderer {
@@ -65,8 +67,9 @@ class SliceRenderer {
   }
 
   void tear_down(const SliceFailure& failure) {
-    plan::Stage conditions;
-    plan::Stage deletes;
+    // A pod that cannot be deleted keeps no other running.
+    plan::Stage conditions{{}, true};
+    plan::Stage deletes{{}, true};
     for (const PodPtr& pod : slice_.started()) {
       conditions.actions.push_back(
           set_disruption_target(*pod, "DeletionBySliceController", failure.message, seen_.now));
@@ -115,7 +118,7 @@ class SliceRenderer {
   }
 
   void write_reason(const WaitingReason& waiting) {
-    write(set_waiting_reason(*waiting.pod, waiting.reason));
+    write(set_waiting_reason(*waiting.pod, waiting.reason, seen_.failed_writes.get()));
     if (!plan_.reason.empty()) return;
     plan_.reason = waiting.reason.empty() ? fmt::format("pod {} has a node", waiting.pod->key.name)
                                           : fmt::format("slice {} waits: {}", short_name(slice_), waiting.reason);
@@ -128,9 +131,9 @@ class SliceRenderer {
                fmt::format("Slice {} waits: {}", short_name(slice_), found->reason), std::nullopt});
   }
 
-  /// All writes are in one stage.
+  /// All writes are in one stage, and none depends on another.
   void write(plan::Action action) {
-    if (plan_.stages.empty()) plan_.stages.emplace_back();
+    if (plan_.stages.empty()) plan_.stages.push_back({{}, true, true});
     plan_.stages.front().actions.push_back(std::move(action));
   }
 

@@ -12,7 +12,7 @@
 namespace tpuslice::slice {
 
 /// Why a placed slice is torn down.
-enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotScheduled };
+enum class Cause : std::uint8_t { kPodDeleted, kPodLost, kNodeLost, kNotScheduled, kNotReleased };
 
 struct SliceFailure {
   Cause cause = Cause::kPodLost;

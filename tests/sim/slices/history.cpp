@@ -89,7 +89,7 @@ class History {
       return std::next(world_.pods().begin(), random_.uniform<std::ptrdiff_t>(0, std::ssize(world_.pods()) - 1))
           ->second;
     };
-    switch (random_.uniform(0, 20)) {
+    switch (random_.uniform(0, 22)) {
       case 0:
         if (const PodPtr pod = some_pod()) world_.fail_pod(pod);
         break;
@@ -146,6 +146,12 @@ class History {
       case 16:
         if (!leader_->in_plan() && !(rival_ && rival_->in_plan())) {
           world_.advance(std::chrono::minutes(random_.uniform(1, 70)));
+        }
+        break;
+      case 17:
+        if (!world_.desired().empty()) {
+          DesiredSlice& desired = world_.desired()[random_.uniform<std::size_t>(0, world_.desired().size() - 1)];
+          world_.set_refused(desired, !desired.refused);
         }
         break;
       case 15:
@@ -291,6 +297,7 @@ class History {
       }
     }
     world_.delete_stray_pods();
+    for (DesiredSlice& desired : world_.desired()) world_.set_refused(desired, false);
     // Otherwise waiting reasons would change with each period of reservation, for ever.
     slice::Options options = options_;
     options.reservation.timeout = std::chrono::hours(10'000);

@@ -91,6 +91,7 @@ plan::Plan Leader::plan_placement(const World& world) {
   seen.now = world.now();
   seen.has_autoscaler = true;
   seen.preemptions = {true, preemption_records_};
+  seen.failed_writes = std::make_shared<const plan::FailedWrites>(failed_writes_);
   for (const std::string& name : std::exchange(changed_nodes_, {})) {
     const auto node = nodes_.find(name);
     cache_.set_node(name, node == nodes_.end() ? nullptr : node->second,
@@ -124,6 +125,7 @@ plan::Plan Leader::plan(const World& world, const std::string& key) {
       seen.nodes.emplace(node->first, node->second);
   }
   seen.now = world.now();
+  seen.failed_writes = std::make_shared<const plan::FailedWrites>(failed_writes_);
   return slice::plan_slice(seen, options_);
 }
 
@@ -141,6 +143,7 @@ void Leader::plan_next(World& world) {
     queue_.erase(key);
     if (chosen == tpu::kNoSlice) return;
     plan::Plan plan = this->plan(world, chosen);
+    failed_writes_.hold_back(plan, world.now());
     current_ = chosen;
     planned_ = seen_;
     for (plan::Stage& stage : plan.stages) stages_.push_back(std::move(stage));
@@ -166,11 +169,16 @@ bool Leader::act(World& world) {
                     slice::in_slice(*victim->second);
   const Status done = world.apply(action);
   if (done.ok()) {
+    failed_writes_.record_success(action);
     written_[current_] = world.version();
     if (ends && preempted_.insert(victim->second->label(tpu::kSlice)).second)
       world.preemptions().push_back(world.now());
   } else {
     world.note(fmt::format("{}: {}", name_, done.error().message()));
+    // As the executor reports it: the pod that was seen is gone.
+    const bool is_gone = done.error().code() == ErrorCode::kNotFound;
+    failed_writes_.record_failure(action, is_gone ? Error::conflict("{}", done.error().message()) : done.error(),
+                                  world.now());
     queue_.insert(current_);
     if (!stage.continue_on_failure) stages_.clear();
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/plan/failed_writes.h"
 #include "controllers/slice/accelerator_cache.h"
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
@@ -56,6 +57,7 @@ class Leader {
   std::set<std::string> queue_;                   ///< Names of slices, and kAccelerator.
   std::map<std::string, std::uint64_t> written_;  ///< The version each key waits to see.
   std::map<std::string, Timestamp> due_;
+  plan::FailedWrites failed_writes_;
   std::uint64_t planned_ = 0;
   std::string current_;  ///< The key whose plan is under way.
   std::deque<plan::Stage> stages_;

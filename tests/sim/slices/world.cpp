@@ -146,6 +146,11 @@ Status World::apply(const plan::Action& action) {
     delete_pod(found->second);
     return {};
   }
+  const bool refused = std::ranges::any_of(
+      desired_, [&](const DesiredSlice& each) { return each.refused && each.name == pod.label(tpu::kSlice); });
+  if (refused && action.subresource.empty()) {
+    return Error::of(ErrorCode::kForbidden, "updates of {} are refused", action.key.name);
+  }
   const Json patch = *action.body.make();
   note(fmt::format("patch {}: {}", action.key.name, patch.dump()));
   edit(action.key, [&](PodView& changed) { merge_into(changed, patch); });
@@ -489,6 +494,12 @@ void World::delete_stray_pods() {
   for (const auto& [key, pod] : std::map(pods_)) {
     if (key.name.starts_with("intruder-")) delete_pod(pod);
   }
+}
+
+void World::set_refused(DesiredSlice& desired, bool refused) {
+  if (desired.refused == refused) return;
+  note(fmt::format("updates of the pods of {} are {}", desired.name, refused ? "refused" : "allowed again"));
+  desired.refused = refused;
 }
 
 }  // namespace tpuslice::testing

@@ -45,6 +45,8 @@ struct DesiredSlice {
   bool queued = false;
   std::optional<std::int64_t> deadline_seconds = {};
   bool deleted = false;
+  /// The API server refuses updates of its pods, as with an admission policy of their namespace; not deletions.
+  bool refused = false;
 };
 
 using RecordsPtr = std::shared_ptr<const slice::PreemptionRecords>;
@@ -75,7 +77,7 @@ class World {
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] std::uint64_t version() const { return changes_.size(); }
 
-  /// As the API server: Conflict if a precondition does not hold.
+  /// As the API server: Conflict if a precondition does not hold, Forbidden for updates of pods of refused slices.
   Status apply(const plan::Action& action);
 
   // Steps of the other components; true if they did anything.
@@ -102,6 +104,7 @@ class World {
   /// A pod that uses a node's chips. `labelled`: it was admitted.
   void add_stray_pod(const std::string& node, bool labelled);
   void delete_stray_pods();
+  void set_refused(DesiredSlice& desired, bool refused);
 
   [[nodiscard]] const std::vector<std::string>& pool_nodes(const std::string& pool) const { return pools_.at(pool); }
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& pools() const { return pools_; }

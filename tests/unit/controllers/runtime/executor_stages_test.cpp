@@ -1,5 +1,7 @@
 // Actions and stages whose failure does not hold back others: Action::optional, Stage::continue_on_failure; and
 // Action::strategic.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -169,6 +171,18 @@ TEST_F(ExecutorStages, AreHeldBackByALaterStageThatDoesNotContinue) {
   fail({"patch default/a", "patch default/b"});
   apply({going_on({label("a")}), {{label("b")}}, {{remove("c")}}});
   EXPECT_THAT(api_.writes(), ElementsAre("patch default/a", "patch default/b"));
+}
+
+TEST_F(ExecutorStages, AreRetriedForTheErrorThatMayPassFirst) {
+  const std::map<std::string, ErrorCode> codes = {
+      {"a", ErrorCode::kConflict}, {"b", ErrorCode::kInvalid}, {"c", ErrorCode::kUnavailable}};
+  api_.fault = [&](const FakeApi::Call& call) {
+    return std::optional<Error>(Error::of(codes.at(call.key.name), "{} failed", call.key.name));
+  };
+  const ExecutionReport report = apply({going_on({label("a"), label("b"), label("c")})});
+  EXPECT_EQ(report.error->code(), ErrorCode::kUnavailable) << "an object that is refused for good delays no other";
+  EXPECT_EQ(report.failure->message, "b failed") << "the first one that depends on the object";
+  EXPECT_EQ(apply({going_on({label("a"), label("b")})}).error->code(), ErrorCode::kInvalid);
 }
 
 TEST_F(ExecutorStages, WriteNoStatusAfterAFailure) {

@@ -372,6 +372,7 @@ TEST(PlacementPlan, ReportsTheNumberOfWaitingSlicesEvenIfZero) {
   EXPECT_TRUE(none.empty());
   EXPECT_EQ(level_of(none, "no free nodes"), 0);
   EXPECT_EQ(level_of(none, "incomplete"), 0);
+  EXPECT_EQ(level_of(none, "cannot be changed"), 0);
   const Plan some = plan_placement(observed({}, {a_slice("u"), a_slice("v"), a_slice("w").without(0)}, 1h), {});
   EXPECT_EQ(level_of(some, "no free nodes"), 2);
   EXPECT_EQ(level_of(some, "incomplete"), 1);

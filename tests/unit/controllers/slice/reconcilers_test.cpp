@@ -14,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kV5p = "tpu-v5p-slice";
@@ -50,9 +51,10 @@ class SliceReconciling : public ::testing::Test {
   const Indexes indexes_{pods_, nodes_};
   const std::shared_ptr<FailureHistory> failure_history_ = std::make_shared<FailureHistory>();
   const std::shared_ptr<RemovedHostHistory> removed_hosts_ = std::make_shared<RemovedHostHistory>();
-  const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_}, {}};
+  const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
+  const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_, writes_}, {}};
   const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
-  const SliceReconciler slices_{indexes_, nodes_, node_health_, removed_hosts_};
+  const SliceReconciler slices_{indexes_, nodes_, node_health_, {failure_history_, removed_hosts_, writes_}};
 };
 
 // What the plan of an accelerator sees.
@@ -93,7 +95,7 @@ TEST_F(SliceReconciling, ReadsNothingIfNoPodIsGated) {
   const plan::Plan plan = place(kV6e, 1h);
   EXPECT_TRUE(plan.empty());
   EXPECT_EQ(plan.requeue_after, std::nullopt);
-  ASSERT_THAT(plan.measurements, SizeIs(2)) << "the gauges go back to zero";
+  ASSERT_THAT(plan.measurements, SizeIs(3)) << "the gauges go back to zero";
   for (const plan::Measurement& level : plan.measurements) EXPECT_EQ(level.value, 0);
 }
 
@@ -128,13 +130,34 @@ TEST_F(SliceReconciling, UsesItsOptions) {
   show(a_slice("train").pods());
   EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,
             "slice train waits: its topology key is not supported, use example.com/row");
-  const SliceReconciler patient(indexes_, nodes_, node_health_, removed_hosts_, {.scheduling_timeout = 10min});
+  const SliceReconciler patient(indexes_, nodes_, node_health_, {failure_history_, removed_hosts_},
+                                {.scheduling_timeout = 10min});
   const auto refused = [](PodView& pod) {
     pod.unschedulable = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
   };
   show(a_slice("sent").placed_in("pool-a").each(refused).pods());
   EXPECT_EQ(patient.plan({{"default", "sent"}, after(5min), std::nullopt})->requeue_after, Duration(5min));
   EXPECT_THAT(plan({"default", "sent"}, 5min).stages, SizeIs(2));
+}
+
+TEST_F(SliceReconciling, SeesWhichWritesOfEitherControllerHaveFailed) {
+  show(nodes_of({a_pool("pool-a"), a_pool("pool-b")}));
+  show(pods_of({a_slice("train"), a_slice("half").placed_in("pool-b").gated(1)}));
+  const auto refuse = [&](const plan::Plan& plan, Duration when) {
+    runtime::ExecutionReport report;
+    report.stages.emplace_back(plan.stages.at(0).actions.size());
+    for (runtime::ActionReport& action : report.stages[0]) {
+      action.outcome = runtime::Outcome::kFailed;
+      action.error = Error::of(ErrorCode::kForbidden, "denied");
+    }
+    writes_->record(plan, report, after(when));
+  };
+  refuse(place(kV6e, 5s), 5s);
+  EXPECT_THAT(place(kV6e, 5s).reason, StartsWith("slice train waits: its pods cannot be changed: denied"));
+  const plan::Plan release = plan({"default", "half"}, 5s);
+  refuse(release, 5s);
+  EXPECT_EQ(plan({"default", "half"}, 5s + 2min).reason,
+            "slice half is torn down: pod half-1 cannot be changed: denied");
 }
 
 // What the plan of a slice sees.

@@ -1,0 +1,34 @@
+// What follows from writes to pods of slices that failed (controllers/plan/failed_writes.h). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "controllers/plan/failed_writes.h"
+#include "controllers/slice/slice.h"
+
+namespace tpuslice::slice {
+
+/// The release of the pod keeps failing; null if it does not. `failed` may be null.
+[[nodiscard]] const plan::FailedWrite* refused_release(const PodView& pod, const plan::FailedWrites* failed);
+/// Of the live pods of the slice, the release that is due last; null if none keeps failing.
+[[nodiscard]] const plan::FailedWrite* refused_release(const Slice& slice, const plan::FailedWrites* failed);
+/// The deletion of one of its started pods keeps failing.
+[[nodiscard]] bool cannot_be_deleted(const Slice& slice, const plan::FailedWrites* failed);
+
+/// For a waiting reason: "its pods cannot be changed: <error>; <what to do>".
+[[nodiscard]] std::string explain_refusal(const plan::FailedWrite& release);
+
+/// A slice that is left out of placement until `until`, for the reason.
+struct RefusedSlice {
+  const Slice* slice = nullptr;
+  std::string reason;
+  Timestamp until = {};
+};
+/// Takes from `ready` the slices whose pods could not be released and that are not tried again yet, and all slices that
+/// start together with them.
+[[nodiscard]] std::vector<RefusedSlice> take_refused(std::vector<const Slice*>& ready, const plan::FailedWrites* failed,
+                                                     Timestamp now);
+
+}  // namespace tpuslice::slice
