@@ -4,7 +4,7 @@ JOBS   ?= 2
 BUILD  := build/$(PRESET)
 
 .DEFAULT_GOAL := help
-.PHONY: help api-docs deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
+.PHONY: help api-docs attacks deps build controlplane conformance test test-quick check check-alerts check-format check-locks check-includes check-tidy demo format golden helm histories manifests asan tsan fuzz mutants bench bench-admission bench-healing bench-placement bench-scale bench-scheduling image clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,13 @@ fuzz: ## Run each fuzzer for FUZZ_SECONDS (60); findings are written to build/fu
 	@[ -f build/fuzz/build.ninja ] || cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS) --target admission_fuzzer values_fuzzer watch_fuzzer
 	@tests/fuzz/run.sh build/fuzz/bin $(FUZZ_SECONDS)
+
+SECONDS ?= 600
+SEED ?= 1
+attacks: deps controlplane ## Send generated attacks to the operator on a real control plane for SECONDS (600); SEED=n sends others
+	@[ -f build/dev/build.ninja ] || cmake --preset dev
+	@cmake --build --preset dev -j $(JOBS) --target e2e_generated_attacks_test
+	@TPUSLICE_ATTACK_SECONDS=$(SECONDS) TPUSLICE_ATTACK_SEED=$(SEED) build/dev/bin/e2e_generated_attacks_test
 
 histories: ## Run HISTORIES (100000) random histories of slices, JOBS (2) at a time
 	@cmake --build --preset dev -j $(JOBS) --target sim_slice_histories_test

@@ -76,6 +76,8 @@ class OperatorProcess {
 
   [[nodiscard]] bool running() const { return process_ && process_->running(); }
   [[nodiscard]] pid_t pid() const { return process_->pid(); }
+  /// 128 + signal if it was killed by a signal; std::nullopt while it runs.
+  [[nodiscard]] std::optional<int> exit_code() const { return process_->exit_code(); }
   [[nodiscard]] const std::string& log() const { return options_.log; }
   [[nodiscard]] int health_port() const { return health_port_; }
   [[nodiscard]] int metrics_port() const { return metrics_port_; }

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api/base/result.h"
 #include "api/http/tls/identity.h"
@@ -15,9 +16,10 @@ namespace tpuslice::http {
 
 struct BlockingOptions {
   BaseUrl server;
-  std::string ca;     ///< PEM; trusted, and nothing else.
-  Identity identity;  ///< Empty: none is shown.
-  std::string token;  ///< Sent as bearer token; empty: none.
+  std::string ca;                  ///< PEM; trusted, and nothing else.
+  Identity identity;               ///< Empty: none is shown.
+  std::string token;               ///< Sent as bearer token; empty: none.
+  std::string local_address = {};  ///< Of the client; empty: as the system chooses.
 };
 
 /// Errors of all calls: Unavailable, with the status and body of a refusal.
@@ -38,7 +40,13 @@ class BlockingConnection {
   Status open(const std::string& path, const std::string& accept = "application/json");
   /// The next bytes of its body, added to `out`; waits for them. False at its end.
   bool read(std::string& out);
-  /// Ends a read() of another thread.
+
+  /// As they are, within TLS: for clients that send a part of a request, or send it slowly.
+  Status send_bytes(std::string_view bytes);
+  /// At most `limit` bytes of what the server has sent, as they are; waits for the first. Empty at the end.
+  std::string receive_bytes(std::size_t limit);
+
+  /// Ends a call of another thread.
   void shut_down();
 
  private:

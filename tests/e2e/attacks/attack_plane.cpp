@@ -27,12 +27,6 @@ constexpr ResourceType kPolicyBindings{"admissionregistration.k8s.io", "v1", "Va
 constexpr Duration kPodInterval = 20ms;
 constexpr int kMinPods = 60;
 
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 /// Removes the limits of a schema, and its rules, whose cost is limited by them.
 void remove_limits(Json& schema) {
   if (schema.is_object()) {
@@ -45,23 +39,33 @@ void remove_limits(Json& schema) {
   for (Json& member : schema) remove_limits(member);
 }
 
+}  // namespace
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
 Object legitimate_pod() {
   Json pod = tpu::testing::RayPod{.group = "other-tenant"}.json();
   for (Json& container : pod["spec"]["containers"]) container["image"] = "i";
   return Object(std::move(pod));
 }
 
-}  // namespace
-
-Result<std::unique_ptr<AttackPlane>> AttackPlane::start() {
+Result<std::unique_ptr<AttackPlane>> AttackPlane::start(const AttackPlaneOptions& wanted) {
   std::unique_ptr<AttackPlane> out(new AttackPlane());
-  ASSIGN_OR_RETURN(out->plane_, ControlPlane::start({.scheduler = false, .kwok = false}));
+  ASSIGN_OR_RETURN(out->plane_, ControlPlane::start({.scheduler = false,
+                                                     .kwok = false,
+                                                     .etcd_flags = wanted.etcd_flags,
+                                                     .apiserver_flags = wanted.apiserver_flags}));
   ControlPlane& plane = *out->plane_;
   RETURN_IF_ERROR(out->connect_tenant());
   OperatorProcessOptions options;
   ASSIGN_OR_RETURN(options.kubeconfig, install_operator(plane));
   ASSIGN_OR_RETURN(out->port_, free_port());
   options.log = plane.dir() + "/operator.log";
+  options.program = wanted.program;
   options.webhook_port = out->port_;
   options.webhook_cert_dir = plane.dir() + "/webhook";
   ASSIGN_OR_RETURN(out->authority_, make_webhook_certificate(options.webhook_cert_dir));
@@ -166,8 +170,10 @@ void AttackPlane::clean_up() {
   }
 }
 
-Result<std::unique_ptr<http::BlockingConnection>> AttackPlane::connect_to_webhook() const {
+Result<std::unique_ptr<http::BlockingConnection>> AttackPlane::connect_to_webhook(
+    const std::string& local_address) const {
   http::BlockingOptions options;
+  options.local_address = local_address;
   options.server = http::parse_base_url(fmt::format("https://127.0.0.1:{}", port_)).value();
   options.ca = authority_;
   return http::BlockingConnection::connect(options);

@@ -23,14 +23,28 @@ struct AttackCost {
   double p99_ms = 0;
 };
 
-/// Used by one thread.
+struct AttackPlaneOptions {
+  std::string program = {};                  ///< The operator; empty: of this build.
+  std::vector<std::string> etcd_flags = {};  ///< Additional flags: {"--flag=value"}.
+  std::vector<std::string> apiserver_flags = {};
+};
+
+/// A TPU pod of another tenant; its worker id is 0.
+[[nodiscard]] Object legitimate_pod();
+
+/// The value below which that share of `values` is; 0 without values.
+[[nodiscard]] double percentile(std::vector<double> values, double share);
+
+/// Used by one thread, but for client() and connect_to_webhook().
 class AttackPlane {
  public:
   /// Errors: NotFound if the programs of the control plane are missing.
-  static Result<std::unique_ptr<AttackPlane>> start();
+  static Result<std::unique_ptr<AttackPlane>> start(const AttackPlaneOptions& options = {});
 
   /// Runs `attack` while pods of another tenant are admitted, until the operator is idle.
   AttackCost measure(const std::function<void()>& attack);
+  /// Waits, for a limited time, until the operator is idle but for the admission of pods.
+  void wait_for_rest();
   /// Removes limits from the CRDs, the validating webhooks and the admission policy.
   Status allow_all();
   /// Deletes the objects of the tenant.
@@ -38,9 +52,12 @@ class AttackPlane {
 
   /// Of the tenant, who may do everything but is no cluster administrator.
   [[nodiscard]] client::Client& client() { return *tenant_; }
+  [[nodiscard]] http::Transport& transport() { return *transport_; }
   [[nodiscard]] OperatorProcess& op() { return *operator_; }
-  /// A connection to the webhook of a client that is not the API server.
-  [[nodiscard]] Result<std::unique_ptr<http::BlockingConnection>> connect_to_webhook() const;
+  /// A connection to the webhook of a client that is not the API server. `local_address` is one of 127.0.0.0/8; empty:
+  /// any.
+  [[nodiscard]] Result<std::unique_ptr<http::BlockingConnection>> connect_to_webhook(
+      const std::string& local_address = {}) const;
   /// Of the operator: webhook, health, metrics.
   [[nodiscard]] std::vector<int> ports() const { return {port_, operator_->health_port(), operator_->metrics_port()}; }
   [[nodiscard]] ControlPlane& plane() { return *plane_; }
@@ -50,8 +67,6 @@ class AttackPlane {
 
   Status connect_tenant();
   std::vector<double> admit_pods(const std::stop_token& stop);
-  /// Waits, for a limited time, until the operator is idle but for the admission of pods.
-  void wait_for_rest();
 
   const RealClock clock_;
   std::unique_ptr<ControlPlane> plane_;

@@ -8,6 +8,7 @@
 namespace tpuslice::http::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 BlockingOptions options_for(const Server& server) {
@@ -41,6 +42,32 @@ TEST(BlockingConnection, ReadsAWatchToItsEnd) {
   while ((*connection)->read(body)) {
   }
   EXPECT_EQ(body, "one\ntwo\n");
+}
+
+TEST(BlockingConnection, ComesFromTheGivenAddress) {
+  const auto server = start(tls_options(), [](const Request&, const Peer& peer) {
+    return text_reply(peer.address.starts_with("127.0.0.7:") ? 200 : 403, "");
+  });
+  BlockingOptions options = options_for(*server);
+  options.local_address = "127.0.0.7";
+  const auto connection = BlockingConnection::connect(options);
+  ASSERT_TRUE(connection.ok()) << connection.error().message();
+  EXPECT_TRUE((*connection)->get("/pods").ok());
+}
+
+TEST(BlockingConnection, SendsBytesInParts) {
+  const auto server =
+      start(tls_options(), [](const Request& request, const Peer&) { return text_reply(200, request.body); });
+  const auto connection = BlockingConnection::connect(options_for(*server));
+  ASSERT_TRUE(connection.ok()) << connection.error().message();
+  ASSERT_TRUE((*connection)->send_bytes("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-").ok());
+  ASSERT_TRUE((*connection)->send_bytes("Length: 3\r\n\r\none").ok());
+  std::string answer;
+  for (std::string part; !(part = (*connection)->receive_bytes(16)).empty();) {
+    EXPECT_LE(part.size(), 16U);
+    answer += part;
+  }
+  EXPECT_THAT(answer, AllOf(HasSubstr("HTTP/1.1 200"), ::testing::EndsWith("one")));
 }
 
 TEST(BlockingConnection, RefusesAnotherAuthority) {

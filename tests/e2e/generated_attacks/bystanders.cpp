@@ -1,0 +1,106 @@
+#include "tests/e2e/generated_attacks/bystanders.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/base/pause.h"
+#include "tests/e2e/attacks/attack_objects.h"
+#include "tests/unit/tpu/pods.h"
+
+namespace tpuslice::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kAdmissionInterval = 75ms;
+constexpr Duration kReactionInterval = 300ms;
+constexpr Duration kPollInterval = 20ms;
+constexpr const char* kQuiet = "quiet";
+
+double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Bystanders>> Bystanders::start(client::Client& client) {
+  const Json quiet = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", kQuiet}}}};
+  const auto created = client.create(kNamespaces, Object(quiet));
+  if (!created) return created.error();
+  std::unique_ptr<Bystanders> out(new Bystanders(client));
+  Bystanders& self = *out;
+  self.threads_.emplace_back([&self](const std::stop_token& stop) { self.admit(stop); });
+  self.threads_.emplace_back([&self](const std::stop_token& stop) { self.react(stop); });
+  return out;
+}
+
+BystanderFigures Bystanders::take() {
+  const MutexLock lock(mutex_);
+  return std::exchange(figures_, {});
+}
+
+void Bystanders::fail(int BystanderFigures::*counter, const std::string& message) {
+  const MutexLock lock(mutex_);
+  ++(figures_.*counter);
+  if (figures_.first_failure.empty()) figures_.first_failure = message;
+}
+
+void Bystanders::admit(const std::stop_token& stop) {
+  const RealClock clock;
+  const Object pod = legitimate_pod();
+  while (!stop.stop_requested()) {
+    const int pauses = pauses_;
+    const Instant begin = clock.now();
+    const auto admitted = client_.create(kPods, pod, {.dry_run = true}, stop);
+    const Duration took = clock.now() - begin;
+    if (stop.stop_requested()) return;
+    if (!counts(pauses)) {
+      // The test itself restarted the operator.
+    } else if (!admitted) {
+      fail(&BystanderFigures::refused, admitted.error().message());
+    } else if (tpu::testing::env_value(admitted->json(), "TPU_WORKER_ID") != "0") {
+      fail(&BystanderFigures::refused, "the pod was not mutated");
+    } else {
+      const MutexLock lock(mutex_);
+      figures_.admissions.push_back(milliseconds(took));
+    }
+    if (took < kAdmissionInterval) tpuslice::pause(kAdmissionInterval - took, stop);
+  }
+}
+
+bool Bystanders::create_and_wait(int number, const std::stop_token& stop, Duration& took) {
+  const RealClock clock;
+  const std::string name = fmt::format("q{}", number);
+  Object set = job_set(name, Json::array({replicated_job("w", 1)}));
+  set.mutable_json()["metadata"]["namespace"] = kQuiet;
+  set.mutable_json()["spec"]["suspend"] = true;
+  const Instant begin = clock.now();
+  if (!client_.create(kJobSetType, set, {}, stop)) return false;
+  bool found = false;
+  while (!found && !stop.stop_requested() && clock.now() - begin < kReactionLimit) {
+    found = client_.get(kJobs, {kQuiet, name + "-w-0"}, stop).ok();
+    took = clock.now() - begin;
+    if (!found) tpuslice::pause(kPollInterval, stop);
+  }
+  static_cast<void>(client_.remove(kJobSetType, set.key(), {}, stop));
+  return found;
+}
+
+void Bystanders::react(const std::stop_token& stop) {
+  for (int number = 0; !stop.stop_requested(); ++number) {
+    const int pauses = pauses_;
+    Duration took{};
+    const bool reacted = create_and_wait(number, stop, took);
+    if (stop.stop_requested()) return;
+    if (!counts(pauses)) {
+      // As above.
+    } else if (!reacted) {
+      fail(&BystanderFigures::ignored, fmt::format("JobSet q{} had no Job within 30 seconds", number));
+    } else {
+      const MutexLock lock(mutex_);
+      figures_.reactions.push_back(milliseconds(took));
+    }
+    tpuslice::pause(kReactionInterval, stop);
+  }
+}
+
+}  // namespace tpuslice::testing

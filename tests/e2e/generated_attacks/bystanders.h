@@ -1,0 +1,55 @@
+// Bystanders: other tenants, whose admissions and whose JobSets are timed while attacks run.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api/base/mutex.h"
+#include "tests/e2e/attacks/attack_plane.h"
+
+namespace tpuslice::testing {
+
+struct BystanderFigures {
+  std::vector<double> admissions;  ///< Milliseconds of each admission of a TPU pod.
+  int refused = 0;                 ///< Admissions that failed; not in `admissions`.
+  std::vector<double> reactions;   ///< Milliseconds from the creation of a JobSet to that of its Job.
+  int ignored = 0;                 ///< JobSets that had no Job within kReactionLimit.
+  std::string first_failure;
+};
+
+inline constexpr Duration kReactionLimit = std::chrono::seconds(30);
+
+/// Its threads run until destruction. Thread-safe.
+class Bystanders {
+ public:
+  /// Creates the namespace "quiet". `client` outlives it. Errors: of the API server.
+  static Result<std::unique_ptr<Bystanders>> start(client::Client& client);
+
+  /// Since the last call.
+  [[nodiscard]] BystanderFigures take() TPUSLICE_EXCLUDES(mutex_);
+  /// While the operator is restarted by the test, nothing counts.
+  void pause() { ++pauses_; }
+  void resume() { ++pauses_; }
+
+ private:
+  explicit Bystanders(client::Client& client) : client_(client) {}
+
+  void admit(const std::stop_token& stop);
+  void react(const std::stop_token& stop);
+  /// Whether the JobSet had its Job in time.
+  bool create_and_wait(int number, const std::stop_token& stop, Duration& took);
+  /// Whether the time since `before`, a value of pauses_, counts.
+  [[nodiscard]] bool counts(int before) const { return before == pauses_ && before % 2 == 0; }
+  void fail(int BystanderFigures::*counter, const std::string& message) TPUSLICE_EXCLUDES(mutex_);
+
+  client::Client& client_;
+  std::atomic<int> pauses_ = 0;  ///< Odd during one.
+  Mutex mutex_;
+  BystanderFigures figures_ TPUSLICE_GUARDED_BY(mutex_);
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tpuslice::testing
