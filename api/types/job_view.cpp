@@ -58,10 +58,13 @@ RawTemplate read_template(Value value, JobView& job) {
   return raw;
 }
 
+/// Limits the memory of the document tree, which may be fifty times that of the text.
+constexpr JsonLimits kTemplateLimits{.values = 100'000};
+
 Result<Json> parse_members(const RawMembers& members) {
   Json parsed = Json::object();
   for (const auto& [name, text] : members) {
-    ASSIGN_OR_RETURN(parsed[name], parse_json(text));
+    ASSIGN_OR_RETURN(parsed[name], parse_json(text, kTemplateLimits));
   }
   return parsed;
 }

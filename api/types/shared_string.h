@@ -44,6 +44,10 @@ class SharedString {
   [[nodiscard]] bool empty() const { return text_ == nullptr; }
   [[nodiscard]] std::size_t size() const { return str().size(); }
   [[nodiscard]] bool starts_with(std::string_view prefix) const { return str().starts_with(prefix); }
+  /// How many strings share the text, among them those that decoded() may return; 0 for an empty one.
+  [[nodiscard]] std::uint32_t sharers() const {
+    return text_ == nullptr ? 0 : text_->references.load(std::memory_order_relaxed);
+  }
   /// Whether it is the same text in memory, not only an equal one.
   [[nodiscard]] bool shares_with(const SharedString& other) const { return text_ == other.text_; }
 

@@ -38,6 +38,8 @@ class SharedValue {
     if (value_ == nullptr || value_.use_count() > 1) value_ = std::make_shared<T>(**this);
     return *value_;
   }
+  /// How many share the value, among them those that decoded() may return; 0 for T().
+  [[nodiscard]] long sharers() const { return value_.use_count(); }
   /// Whether it is the same object in memory, not only an equal one.
   [[nodiscard]] bool shares_with(const SharedValue& other) const { return value_ == other.value_; }
 

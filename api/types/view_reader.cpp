@@ -13,15 +13,6 @@ bool is_kept(std::string_view key, const AnnotationPrefixes* keep) {
   return keep == nullptr || std::ranges::any_of(*keep, [&](const auto& prefix) { return key.starts_with(prefix); });
 }
 
-/// Labels are kept; the API server limits the length of each, but not their number.
-constexpr std::size_t kMaxLabels = 512;
-
-void check_labels(const StringMap& labels) {
-  if (labels.size() > kMaxLabels) {
-    throw BadMember{fmt::format("labels has {} entries, no more than {} are read", labels.size(), kMaxLabels)};
-  }
-}
-
 void read_owner(Value value, Metadata& metadata) {
   metadata.has_owner = true;
   ControllerRef owner;
@@ -59,10 +50,10 @@ std::int64_t amount_of(Value value) {
   return amount->value();
 }
 
-StringMap strings_of(Value value) {
+StringMap strings_of(Value value, const AnnotationPrefixes* keep) {
   StringMap map;
   each_member(value, [&](std::string_view key, Value member) {
-    map.insert_or_assign(SharedString::decoded(key), shared_text_of(member));
+    if (is_kept(key, keep)) map.insert_or_assign(SharedString::decoded(key), shared_text_of(member));
   });
   map.shrink_to_fit();
   return map;
@@ -96,14 +87,9 @@ Metadata read_metadata(Value value, const AnnotationPrefixes* keep) {
         metadata.foreground_deletion = metadata.foreground_deletion || text_of(name) == "foregroundDeletion";
       });
     } else if (key == "labels") {
-      metadata.labels = strings_of(member);
-      check_labels(metadata.labels);
+      metadata.labels = strings_of(member, keep);
     } else if (key == "annotations") {
-      each_member(member, [&](std::string_view name, Value text) {
-        if (is_kept(name, keep))
-          metadata.annotations.insert_or_assign(SharedString::decoded(name), shared_text_of(text));
-      });
-      metadata.annotations.shrink_to_fit();
+      metadata.annotations = strings_of(member, keep);
     } else if (key == "ownerReferences") {
       each_item(member, [&](Value owner) { read_owner(owner, metadata); });
     }

@@ -52,7 +52,8 @@ void each_item(Value value, Visit visit) {
 [[nodiscard]] Timestamp time_of(Value value);
 /// A quantity, string or number, as whole units.
 [[nodiscard]] std::int64_t amount_of(Value value);
-[[nodiscard]] StringMap strings_of(Value value);
+/// `keep`: prefixes of the keys to keep; null: all.
+[[nodiscard]] StringMap strings_of(Value value, const AnnotationPrefixes* keep = nullptr);
 
 /// Members that all objects have.
 struct Metadata {
@@ -68,7 +69,8 @@ struct Metadata {
   std::optional<ControllerRef> controller;
   bool has_owner = false;
 };
-/// `keep`: prefixes of the annotations to keep; null: all.
+/// `keep`: prefixes of the labels and annotations to keep; null: all. The API server limits the length of a label, but
+/// not their number.
 [[nodiscard]] Metadata read_metadata(Value value, const AnnotationPrefixes* keep = nullptr);
 
 /// google.com/tpu in a list of resources.
@@ -97,6 +99,16 @@ class Decoder {
   /// Calls `visit(key, value)` for every member of the document. Errors: "<kind>: <part>: <what is wrong>".
   template <typename Visit>
   Status decode(std::string_view kind, std::string_view json, Visit visit) {
+    if (json.size() <= kKeptBytes) return decode_here(kind, json, std::move(visit));
+    return Decoder().decode_here(kind, json, std::move(visit));
+  }
+
+ private:
+  /// Parser and buffer take seven times the bytes of the longest document, so those of longer ones are not kept.
+  static constexpr std::size_t kKeptBytes = 256U << 10U;
+
+  template <typename Visit>
+  Status decode_here(std::string_view kind, std::string_view json, Visit visit) {
     std::string part;
     try {
       simdjson::ondemand::document document = parser_.iterate(padded(json));
@@ -119,8 +131,6 @@ class Decoder {
       return failure(kind, part, error.what());
     }
   }
-
- private:
   static Error failure(std::string_view kind, std::string_view part, std::string_view message) {
     if (part.empty()) return Error::invalid_argument("{} cannot be decoded: {}", kind, message);
     return Error::invalid_argument("{} cannot be decoded: .{}: {}", kind, part, message);

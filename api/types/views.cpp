@@ -48,7 +48,13 @@ Result<ObjectView> ObjectView::decode(std::string_view json, const AnnotationPre
   return from_json(std::move(document));
 }
 
-Object ObjectView::object() const { return Object(parse_json(text).value()); }
+Object ObjectView::object() const {
+  if (!minimal) return Object(parse_json(text).value());
+  Json metadata = {{"name", key.name}, {"uid", uid}, {"resourceVersion", resource_version}};
+  if (!key.namespace_name.empty()) metadata["namespace"] = key.namespace_name;
+  if (deletion) metadata["deletionTimestamp"] = format_rfc3339(*deletion);
+  return Object(Json{{"metadata", std::move(metadata)}});
+}
 
 Result<ObjectView> ObjectView::from_json(Json json) {
   if (!json.is_object()) return Error::invalid_argument("object is a JSON {}, must be an object", json.type_name());

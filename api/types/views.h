@@ -3,6 +3,10 @@
 // Decoded from the bytes of a list item or watch event by simdjson, without a document tree: about 2 us and 1 KB a
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
 // that objects of one workload have in common is shared (SharedString, SharedValue).
+//
+// A store that has no room for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
+// only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips.
+// The rest is unknown, not empty: the object exists, and no plan is made from what it has (plan/whole.h).
 #pragma once
 
 #include <array>
@@ -19,8 +23,14 @@
 
 namespace tpuslice {
 
-/// Prefixes of the annotation keys that views keep.
+/// Prefixes of the keys of annotations that views keep, and of the labels of pods and Jobs.
 using AnnotationPrefixes = std::vector<std::string>;
+
+/// What a view in a store counts in the memory budget. Views differ in what they say, not in this.
+struct Footprint {
+  std::uint32_t bytes = 0;
+  friend bool operator==(const Footprint&, const Footprint&) { return true; }
+};
 
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 [[nodiscard]] std::string_view to_string(PodPhase phase);
@@ -67,8 +77,8 @@ struct PodView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;  ///< Set: the pod is terminating.
-  StringMap labels;
-  StringMap annotations;  ///< Those that decode() was asked to keep.
+  StringMap labels;                   ///< Likewise:
+  StringMap annotations;              ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool has_owner = false;  ///< It has an owner reference, of a controller or not.
 
@@ -95,6 +105,8 @@ struct PodView {
   SharedString ready_message;
   std::vector<ContainerView> containers;  ///< Without init containers.
   bool restarted = false;                 ///< A container, also an init container, was started again.
+  bool minimal = false;                   ///< See above.
+  Footprint footprint;
   /// The first container or init container that the kubelet cannot start, and why: "container main: ImagePullBackOff".
   /// Does not change while the kubelet retries.
   SharedString stuck;
@@ -107,9 +119,11 @@ struct PodView {
 
   /// What decode() reads of a Pod.
   static const protobuf::Message kFields;
-  /// `keep`: annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with metadata.name
-  /// and metadata.uid.
+  /// `keep`: labels and annotations to keep; null: all. Errors: InvalidArgument for bytes that are not a Pod with
+  /// metadata.name and metadata.uid.
   static Result<PodView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  /// What can be read of any object. Errors: InvalidArgument without a name or a uid.
+  static Result<PodView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   /// The same from a parsed document.
   static Result<PodView> from_json(const Json& json);
 
@@ -135,6 +149,7 @@ struct NodeView {
   std::int64_t tpu_chips = 0;              ///< Allocatable google.com/tpu.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
+  Footprint footprint;
 
   /// What decode() reads of a Node.
   static const protobuf::Message kFields;
@@ -162,7 +177,7 @@ struct JobView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
-  StringMap labels;
+  StringMap labels;       ///< Likewise:
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool foreground_deletion = false;  ///< Its deletion waits for its pods (finalizer foregroundDeletion).
@@ -183,6 +198,8 @@ struct JobView {
   std::int32_t terminating = 0;
   std::optional<Timestamp> started;
   std::vector<JobCondition> conditions;
+  bool minimal = false;  ///< See above.
+  Footprint footprint;
 
   [[nodiscard]] bool deleting() const { return deletion.has_value(); }
   [[nodiscard]] const std::string& label(std::string_view name) const;
@@ -193,6 +210,7 @@ struct JobView {
 
   /// Errors: InvalidArgument for bytes that are not a Job with metadata.name and metadata.uid.
   static Result<JobView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<JobView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<JobView> from_json(const Json& json);
 
   friend bool operator==(const JobView&, const JobView&) = default;
@@ -221,6 +239,8 @@ struct StatefulSetView {
   std::int32_t available = 0;         ///< status.availableReplicas
   std::string current_revision;
   std::string update_revision;
+  bool minimal = false;  ///< See above.
+  Footprint footprint;
 
   [[nodiscard]] std::int64_t replicas() const;
   [[nodiscard]] std::int64_t first_ordinal() const;
@@ -229,6 +249,7 @@ struct StatefulSetView {
 
   /// Errors: InvalidArgument for bytes that are not a StatefulSet with metadata.name and metadata.uid.
   static Result<StatefulSetView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<StatefulSetView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<StatefulSetView> from_json(const Json& json);
 
   friend bool operator==(const StatefulSetView&, const StatefulSetView&) = default;
@@ -244,8 +265,11 @@ struct ServiceView {
   StringMap selector;
   bool headless = false;             ///< spec.clusterIP is None.
   bool publishes_not_ready = false;  ///< spec.publishNotReadyAddresses
+  bool minimal = false;              ///< See above.
+  Footprint footprint;
 
   static Result<ServiceView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ServiceView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<ServiceView> from_json(const Json& json);
 
   friend bool operator==(const ServiceView&, const ServiceView&) = default;
@@ -260,12 +284,15 @@ struct ObjectView {
   std::optional<Timestamp> deletion;
   StringMap labels;
   std::optional<ControllerRef> controller;
-  std::string text;  ///< JSON, without metadata.managedFields.
+  std::string text;      ///< JSON, without metadata.managedFields. Empty if minimal.
+  bool minimal = false;  ///< See above.
+  Footprint footprint;
 
-  /// Parses the text.
+  /// Parses the text. Of a minimal view, the metadata that it has.
   [[nodiscard]] Object object() const;
 
   static Result<ObjectView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<ObjectView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<ObjectView> from_json(Json json);
 
   friend bool operator==(const ObjectView&, const ObjectView&) = default;

@@ -37,6 +37,8 @@ runtime::ManagerOptions manager_options(const OperatorOptions& options, const Op
   const int in_flight = options.kube_api_max_in_flight;
   result.action_threads =
       static_cast<std::size_t>(std::max(in_flight - options.max_concurrent_reconciles, in_flight / 2));
+  result.memory_budget =
+      options.memory_budget > 0 ? options.memory_budget : runtime::memory_budget_of(runtime::memory_limit());
   result.seed = std::hash<std::string>()(dependencies.identity);
   return result;
 }

@@ -17,6 +17,7 @@
 #include "api/types/validation_names.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/controller_names.h"
+#include "cmd/tpu-slice-operator/memory_option.h"
 #include "cmd/tpu-slice-operator/raycluster_configuration.h"
 
 namespace tpuslice {
@@ -249,6 +250,9 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        number(&O::max_concurrent_reconciles, 1, 64)},
       {"--kube-api-max-in-flight", "Requests to the API server under way at the same time. Default: 16",
        number(&O::kube_api_max_in_flight, 1, 256)},
+      {"--memory-budget",
+       "Memory for watched objects, which namespaces share. Default: 3/8 of the memory limit; 384Mi without one",
+       set_memory_budget},
       {"--feature-gates",
        fmt::format("Features to switch on or off, as Name=true, separated by commas: {}, AllAlpha, AllBeta. Default: "
                    "beta features are on, alpha features off",

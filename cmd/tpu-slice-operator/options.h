@@ -51,6 +51,7 @@ struct OperatorOptions {
   std::string ray_dashboard_address;  ///< Connect to this instead of the head pods; empty: to them.
   int max_concurrent_reconciles = 4;
   int kube_api_max_in_flight = 16;
+  std::size_t memory_budget = 0;  ///< Bytes that the objects in stores may take; 0: from the memory limit.
   std::string log_format = "json";
   std::string log_level = "info";
   FeatureGates feature_gates;

@@ -20,7 +20,8 @@ constexpr Duration kPace = std::chrono::milliseconds(100);
 runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
                                 runtime::ControllerOptions controller_options, const std::string& namespace_name) {
   const runtime::WatchScope children{.namespace_name = namespace_name, .label_selector = std::string(kChildSelector)};
-  manager.keep_annotations({"jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/", tpu::kAnnotationPrefix});
+  manager.keep_annotations(
+      {"jobset.sigs.k8s.io/", "alpha.jobset.sigs.k8s.io/", tpu::kAnnotationPrefix, tpu::kCompletionIndex});
   auto& jobsets = manager.store<ObjectView>(kJobSets, {.namespace_name = namespace_name});
   auto& jobs = manager.store<JobView>(kJobs, children);
   auto& services = manager.store<ServiceView>(kServices, {.namespace_name = namespace_name});

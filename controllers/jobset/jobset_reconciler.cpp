@@ -4,6 +4,7 @@
 
 #include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/jobset_plan.h"
+#include "controllers/plan/whole.h"
 #include "tpu/labels.h"
 #include "tpu/waiting_conditions.h"
 
@@ -26,6 +27,7 @@ JobSetReconciler::JobSetReconciler(Stores stores, Options options)
 Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr jobset = stores_.jobsets.get(input.key);
   if (jobset == nullptr) return plan::Plan{};
+  if (auto waits = plan::wait_until_whole(input.key, jobset)) return *std::move(waits);
   JobSetObserved seen{jobset->object(),
                       stores_.jobs_by_owner.lookup(jobset->uid),
                       nullptr,
@@ -38,6 +40,9 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
   for (const VolumeClaim& claim : spec.claims) {
     if (auto found = stores_.claims.get({input.key.namespace_name, claim.name}))
       seen.claims.push_back(std::move(found));
+  }
+  if (auto waits = plan::wait_until_whole(input.key, seen.jobs, seen.service, seen.claims, seen.waiting)) {
+    return *std::move(waits);
   }
   return plan_jobset(seen, options_);
 }

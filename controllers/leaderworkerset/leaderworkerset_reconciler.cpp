@@ -5,12 +5,14 @@
 
 #include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "controllers/plan/whole.h"
 
 namespace tpuslice::leaderworkerset {
 
 Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr set = stores_.sets.get(input.key);
   if (set == nullptr) return plan::Plan{};
+  if (auto waits = plan::wait_until_whole(input.key, set)) return *std::move(waits);
   const std::string key = input.key.to_string();
   LeaderWorkerSetObserved seen{set->object(),
                                stores_.stateful_sets_by_set.lookup(key),
@@ -38,6 +40,9 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
     add_service(pod->key.name);
     if (spec.topology_key.empty() || pod->node_name.empty()) continue;
     if (auto node = stores_.nodes.get({"", pod->node_name})) seen.nodes.push_back(std::move(node));
+  }
+  if (auto waits = plan::wait_until_whole(input.key, seen.stateful_sets, seen.pods, seen.revisions, seen.services)) {
+    return *std::move(waits);
   }
   return plan_leaderworkerset(seen, options_);
 }

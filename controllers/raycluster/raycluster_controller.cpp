@@ -32,7 +32,7 @@ runtime::Controller& add_raycluster(runtime::Manager& manager, Options options,
   runtime::WatchScope service_scope;
   service_scope.namespace_name = namespace_name;
   service_scope.label_selector = kServiceSelector;
-  manager.keep_annotations({tpu::kAnnotationPrefix, kSpecHash, kSpecHashVersion});
+  manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});  // kSpecHash, and the labels of pods.
   auto& clusters = manager.store<ObjectView>(kRayClusters, {.namespace_name = namespace_name});
   auto& pods = manager.store<PodView>(kPods, pod_scope);
   auto& services = manager.store<ObjectView>(kServices, service_scope);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/plan/whole.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
@@ -22,6 +23,7 @@ RayClusterReconciler::RayClusterReconciler(Stores stores, Options options)
 Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr cluster = stores_.clusters.get(input.key);
   if (cluster == nullptr) return plan::Plan{};
+  if (auto waits = plan::wait_until_whole(input.key, cluster)) return *std::move(waits);
   RayClusterObserved seen{cluster->object(), stores_.pods_by_owner.lookup(cluster->uid),
                           stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (auto& orphan : stores_.orphans.lookup(input.key.to_string())) seen.pods.push_back(std::move(orphan));
@@ -35,6 +37,11 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
   seen.jobs_watched = stores_.cleanup_jobs != nullptr && stores_.cleanup_jobs->synced();
   if (seen.jobs_watched && seen.cluster.deletion_timestamp()) {
     seen.cleanup_job = stores_.cleanup_jobs->get({input.key.namespace_name, redis_cleanup_job_name(spec)});
+  }
+  std::vector<runtime::ObjectStore::Ptr> children;
+  for (const auto& child : seen.children.objects) children.push_back(child.object);
+  if (auto waits = plan::wait_until_whole(input.key, seen.pods, seen.services, children, seen.cleanup_job)) {
+    return *std::move(waits);
   }
   return plan_raycluster(seen, options_);
 }

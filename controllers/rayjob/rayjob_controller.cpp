@@ -30,6 +30,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
   const auto scope = [&](std::string_view selector) {
     return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
   };
+  manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});
   auto& jobs = manager.store<ObjectView>(kRayJobs, scope({}));
   auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
   auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/plan/whole.h"
 #include "controllers/rayjob/head_service.h"
 #include "controllers/rayjob/rayjob_plan.h"
 #include "controllers/rayjob/status.h"
@@ -18,10 +19,12 @@ std::optional<std::string> cluster_in_use(const ObjectKey& job, const RayJobStat
 }  // namespace
 
 std::optional<std::string> index_cluster(const ObjectView& job) {
+  if (job.minimal) return std::nullopt;
   return cluster_in_use(job.key, RayJobStatus::read(job.object()));
 }
 
 std::optional<std::string> index_created_cluster(const ObjectView& job) {
+  if (job.minimal) return std::nullopt;
   const Object object = job.object();
   if (RayJobSpec::read(object).selects_cluster) return std::nullopt;
   return cluster_in_use(job.key, RayJobStatus::read(object));
@@ -39,6 +42,7 @@ RayJobReconciler::RayJobReconciler(Stores stores, Options options)
 Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr job = stores_.jobs.get(input.key);
   if (job == nullptr) return plan::Plan{};
+  if (auto waits = plan::wait_until_whole(input.key, job)) return *std::move(waits);
   RayJobObserved seen;
   seen.job = job->object();
   seen.now = input.now;
@@ -51,6 +55,9 @@ Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) con
   seen.submitter = stores_.submitters.get(input.key);
   seen.service = stores_.services.get({space, head_service_name(RayJobSpec::read(seen.job))});
   seen.answers = stores_.dashboards.answers({name(), input.key});
+  if (auto waits = plan::wait_until_whole(input.key, seen.cluster, seen.pods, seen.submitter, seen.service)) {
+    return *std::move(waits);
+  }
   return plan_rayjob(seen, options_);
 }
 

@@ -7,6 +7,7 @@
 #include "api/workloads/rayservice/spec.h"
 #include "controllers/raycluster/labels.h"
 #include "controllers/rayservice/labels.h"
+#include "tpu/labels.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -35,6 +36,7 @@ runtime::Controller& add_rayservice(runtime::Manager& manager, runtime::SendToWo
   const auto scope = [&](std::string_view selector) {
     return runtime::WatchScope{.namespace_name = namespace_name, .label_selector = std::string(selector)};
   };
+  manager.keep_annotations({tpu::kAnnotationPrefix, "ray.io/"});
   auto& rayservices = manager.store<ObjectView>(kRayServices, scope({}));
   auto& clusters = manager.store<ObjectView>(raycluster::kRayClusters, scope({}));
   auto& pods = manager.store<PodView>(kPods, scope(raycluster::kPodSelector));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/workloads/rayservice/spec.h"
+#include "controllers/plan/whole.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/services.h"
 
@@ -18,6 +19,7 @@ ResourceType RayServiceReconciler::resource() const { return kRayServices; }
 Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input) const {
   const runtime::ObjectStore::Ptr service = stores_.rayservices.get(input.key);
   if (service == nullptr) return plan::Plan{};
+  if (auto waits = plan::wait_until_whole(input.key, service)) return *std::move(waits);
   RayServiceObserved seen{service->object(),
                           stores_.clusters_by_owner.lookup(service->uid),
                           {},
@@ -32,6 +34,9 @@ Result<plan::Plan> RayServiceReconciler::plan(const plan::ReconcileInput& input)
     const bool known = std::ranges::any_of(seen.services, [&](const ObjectPtr& each) { return each->key == key; });
     if (known) continue;
     if (runtime::ObjectStore::Ptr other = stores_.services.get(key)) seen.services.push_back(std::move(other));
+  }
+  if (auto waits = plan::wait_until_whole(input.key, seen.clusters, seen.pods, seen.services)) {
+    return *std::move(waits);
   }
   return plan_rayservice(seen, options_);
 }

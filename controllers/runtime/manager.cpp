@@ -64,12 +64,17 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       random_(options_.seed),
       store_barrier_("store", metrics_, clock_, log_),
       thread_barrier_("thread", metrics_, clock_, log_),
+      budget_(options_.memory_budget),
       events_(options_.events, api_.writer, clock_, metrics_, log_),
       parallel_(make_parallel(options_.action_threads)),
       plan_writer_(api_.writer,
                    [this] { return elector_ ? std::optional(elector_->lease_left(clock_.now())) : std::nullopt; }),
       executor_(api_.reader, plan_writer_, *parallel_, events_, options_.executor),
       upstream_(api_.reader, api_.writer, clock_, metrics_, log_) {
+  metrics_.update_at_scrape(this, [this, gauges = budget_metrics(metrics_)] {
+    gauges.bytes.set(static_cast<double>(budget_.bytes()));
+    gauges.used.set(static_cast<double>(budget_.used()));
+  });
   if (options_.leader_elect) {
     ElectionOptions election = options_.election;
     election.may_acquire = [this] { return may_lead(); };
@@ -83,7 +88,7 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
   }
 }
 
-Manager::~Manager() = default;
+Manager::~Manager() { metrics_.stop_updates(this); }
 
 PodStores Manager::pods_with(std::string_view label) {
   std::vector<PodStore*> stores;
@@ -109,11 +114,12 @@ void Manager::keep_annotations(std::initializer_list<std::string_view> prefixes)
 bool Manager::report_quarantined(const QuarantinedObject& object) {
   if (!leading()) return false;
   const ResourceType& type = object.type;
-  events_.record(
-      {type.api_version(), std::string(type.kind), object.key, object.uid, {}},
-      {plan::EventType::kWarning, "FailedDecode", "Decode",
-       fmt::format("The operator cannot read this version of the object and ignores it: {}", object.error.message()),
-       std::nullopt});
+  const bool no_room = object.error.reason() == kNoRoom;
+  const std::string_view what = no_room ? "The operator has no memory for the object and leaves it as it is"
+                                        : "The operator cannot read this version of the object and leaves it as it is";
+  events_.record({type.api_version(), std::string(type.kind), object.key, object.uid, {}},
+                 {plan::EventType::kWarning, no_room ? "MemoryBudgetExceeded" : "FailedDecode", "Decode",
+                  fmt::format("{}: {}", what, object.error.message()), std::nullopt});
   return true;
 }
 

@@ -31,6 +31,8 @@
 #include "controllers/runtime/executor.h"
 #include "controllers/runtime/fenced_writer.h"
 #include "controllers/runtime/leader_election.h"
+#include "controllers/runtime/memory_budget.h"
+#include "controllers/runtime/memory_limit.h"
 #include "controllers/runtime/parallel.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"
@@ -56,7 +58,8 @@ struct ManagerOptions {
   ExecutorOptions executor;
   WatchMachineOptions watch;
   std::size_t action_threads = 16;  ///< Shared by all workers; 0: actions run one after another, in order.
-  std::uint64_t seed = 1;           ///< Of all jitter.
+  std::size_t memory_budget = kDefaultMemoryBudget;  ///< Bytes that the objects in all stores may take.
+  std::uint64_t seed = 1;                            ///< Of all jitter.
   /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
   Duration resync = std::chrono::hours(10);
   Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long running plans may take after stop.
@@ -90,7 +93,8 @@ class Manager {
   /// with one requirement on another label, alone or beside `label`, and adds a store for the remaining pods with
   /// `label`. The stores may also hold pods without `label`.
   PodStores pods_with(std::string_view label);
-  /// Views keep annotations whose keys begin with one of `prefixes`; those of several calls are combined.
+  /// Views keep annotations, and those of pods and Jobs also labels, whose keys begin with one of `prefixes`; those of
+  /// several calls are combined.
   void keep_annotations(std::initializer_list<std::string_view> prefixes);
 
   /// The caller adds the stores that the returned controller watches.
@@ -170,6 +174,7 @@ class Manager {
   const ExceptionBarrier store_barrier_;
   const ExceptionBarrier thread_barrier_;
   DeadStreams dead_streams_;
+  MemoryBudget budget_;
   EventRecorder events_;
   const std::unique_ptr<Parallel> parallel_;
   FencedWriter plan_writer_;  ///< For plans. The lease, and events about completed writes, use api_'s writer.
@@ -211,8 +216,9 @@ Store<View>& Manager::find_or_add_store(const ResourceType& type, const WatchSco
   Store<View>& store = *created;
   store.shield_with(store_barrier_);
   stores_.push_back({scope, std::move(created), required});
+  StoreMetrics metrics = store_metrics(metrics_, type.resource(), scope.label_selector);
   watches_.push_back(std::make_unique<WatchMachine>(
-      type, scope, std::make_unique<StoreSink<View>>(store, annotations_), options_.watch,
+      type, scope, std::make_unique<StoreSink<View>>(store, annotations_, &budget_, std::move(metrics)), options_.watch,
       WatchMachine::Dependencies{api_.reader, clock_, random_, metrics_, log_, &dead_streams_}));
   watches_.back()->on_quarantine([this](const QuarantinedObject& object) { return report_quarantined(object); });
   return store;

@@ -55,12 +55,28 @@ WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource, const 
       metrics.counter("tpuslice_watch_expired_total", "Watches that relisted because their resourceVersion expired.",
                       labels),
       metrics.counter("tpuslice_watch_events_total", "Watch events read, bookmarks included.", labels),
-      metrics.counter("tpuslice_watch_quarantined_objects_total", "Objects that are malformed or too large.", labels),
+      metrics.counter("tpuslice_watch_quarantined_objects_total",
+                      "Versions of objects that are malformed, too large, or have no room.", labels),
       metrics.counter("tpuslice_watch_silent_total", "Watches opened again because nothing was received for too long.",
                       labels),
       metrics.gauge("tpuslice_watch_connected", "1 if the last list or watch succeeded.", labels),
       metrics.gauge("tpuslice_watch_last_byte_age_seconds", "Time since the API server last sent a byte for the watch.",
                     labels),
+  };
+}
+
+StoreMetrics store_metrics(Metrics& metrics, const std::string& resource, const std::string& label_selector) {
+  const MetricLabels labels = {{"resource", resource}, {"label_selector", label_selector}};
+  return {
+      metrics.gauge("tpuslice_store_bytes", "Memory of the objects of a watch, as the budget counts it.", labels),
+      metrics.gauge("tpuslice_store_minimal_objects", "Objects of which only name and owner are kept.", labels),
+  };
+}
+
+BudgetMetrics budget_metrics(Metrics& metrics) {
+  return {
+      metrics.gauge("tpuslice_memory_budget_bytes", "Memory that the objects of all watches may take."),
+      metrics.gauge("tpuslice_memory_budget_used_bytes", "Memory that the objects of all watches take."),
   };
 }
 

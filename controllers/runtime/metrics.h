@@ -47,4 +47,17 @@ struct WatchMetrics {
 [[nodiscard]] WatchMetrics watch_metrics(Metrics& metrics, const std::string& resource,
                                          const std::string& label_selector);
 
+struct StoreMetrics {
+  Gauge& bytes;
+  Gauge& minimal;
+};
+[[nodiscard]] StoreMetrics store_metrics(Metrics& metrics, const std::string& resource,
+                                         const std::string& label_selector);
+
+struct BudgetMetrics {
+  Gauge& bytes;
+  Gauge& used;
+};
+[[nodiscard]] BudgetMetrics budget_metrics(Metrics& metrics);
+
 }  // namespace tpuslice::runtime

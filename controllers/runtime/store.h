@@ -180,6 +180,15 @@ template <typename View>
 
 namespace internal {
 
+/// A store has the object already. A whole one takes the place of a minimal one of the same version, and vice versa.
+template <typename View>
+bool is_same_version(const View& known, const View& listed) {
+  if constexpr (requires { known.minimal; }) {
+    if (known.minimal != listed.minimal) return false;
+  }
+  return known.uid == listed.uid && known.resource_version == listed.resource_version;
+}
+
 /// Whether the two differ only in resourceVersion. `after` is unchanged when it returns.
 template <typename View>
 bool equal_except_revision(const View& before, View& after) {
@@ -279,7 +288,7 @@ std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Sto
   for (const Ptr& view : listed) {
     const auto known = objects_.find(view->key);
     const Ptr before = known == objects_.end() ? nullptr : *known;
-    if (before && before->uid == view->uid && before->resource_version == view->resource_version) continue;
+    if (before && internal::is_same_version(*before, *view)) continue;
     if (before && before->uid != view->uid) {
       changes.emplace_back(before, nullptr);
       changes.emplace_back(nullptr, view);

@@ -1,29 +1,37 @@
 // Where a watch writes what it reads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "api/client/client.h"
-#include "api/client/json_scan.h"
-#include "controllers/runtime/namespace_budget.h"
+#include "controllers/runtime/metrics.h"
+#include "controllers/runtime/refused_objects.h"
 #include "controllers/runtime/store.h"
+#include "controllers/runtime/view_size.h"
 
 namespace tpuslice::runtime {
 
 /// Receives the objects that a watch reads: a list in a staging area, swapped in at its end; then single changes.
+///
+/// Of an object that cannot be decoded, or that its namespace has no room for, a minimal view is kept if the view has
+/// one and key and uid can be read; otherwise what the store has. The error then says why.
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
   /// What it reads of an object, if the object may come as protobuf; null: JSON.
   [[nodiscard]] virtual const protobuf::Message* fields() const = 0;
   virtual void begin() = 0;  ///< Empties the staging area.
-  /// Errors: InvalidArgument for an object that cannot be decoded, or that its namespace has no room for. Then the
-  /// version that the store has stays, if there is one.
+  /// Errors: InvalidArgument for an object that is not kept whole; the reason is kNoRoom if that is for lack of room.
   virtual Status stage(std::string_view object) = 0;
-  /// As stage() of an object that is not read whole, from a PartialObjectMetadata.
+  /// Stages a minimal view, of the PartialObjectMetadata of an object that cannot be read whole. Errors:
+  /// InvalidArgument if it is not kept.
   virtual Status stage_metadata(std::string_view partial_object_metadata) = 0;
   virtual void unstage(const ObjectKey& key) = 0;
   virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
@@ -36,127 +44,268 @@ class WatchSink {
   [[nodiscard]] virtual bool has_room_again() const = 0;
 };
 
-/// Budget of a namespace in one store: enough for a few thousand usual workloads.
-inline constexpr std::size_t kBytesPerNamespace = 16U << 20U;
-/// Texts of a usual pod, Job, StatefulSet or service.
-inline constexpr std::size_t kUsualTextBytes = 16U << 10U;
+/// Best effort, for objects that cannot be decoded.
+[[nodiscard]] ObjectKey key_in(std::string_view object);
 
-/// Bytes of those texts of a view whose length users choose.
-template <typename View>
-[[nodiscard]] std::size_t text_bytes(const View& view) {
-  std::size_t bytes = 0;
-  [[maybe_unused]] const auto add = [&bytes](const StringMap& texts) {
-    for (const auto& [name, text] : texts) bytes += name.size() + text.size();
-  };
-  if constexpr (requires { view.labels; }) add(view.labels);
-  if constexpr (requires { view.annotations; }) add(view.annotations);
-  if constexpr (requires { view.selector; }) add(view.selector);
-  if constexpr (requires { view.pod_template; }) bytes += view.pod_template.size();
-  return bytes;
-}
-
-/// Borrows store and annotations. `annotations`: those that views keep.
+/// Borrows all arguments. `annotations`: those that views keep. Without a budget, there is room for everything. What is
+/// staged counts beside what the store has, unless it is the same.
 template <typename View>
 class StoreSink final : public WatchSink {
  public:
-  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations,
-            std::size_t bytes_per_namespace = kBytesPerNamespace)
-      : store_(store), annotations_(annotations), budget_(bytes_per_namespace) {}
+  StoreSink(Store<View>& store, const AnnotationPrefixes& annotations, MemoryBudget* budget = nullptr,
+            std::optional<StoreMetrics> metrics = std::nullopt)
+      : store_(store),
+        annotations_(annotations),
+        budget_(budget == nullptr ? unlimited_ : *budget),
+        refused_(budget_),
+        metrics_(metrics) {}
 
   [[nodiscard]] const protobuf::Message* fields() const override {
     if constexpr (requires { View::kFields; }) return &View::kFields;
     return nullptr;
   }
   void begin() override {
+    for (const Ptr& view : staged_) {
+      if (store_.get(view->key) != view) release(*view);
+    }
     staged_.clear();
-    budget_.forget_refused();
-    count_stored();  // Stored objects count until commit().
+    refused_.forget();
+    update_metrics();
   }
   Status stage(std::string_view object) override {
-    Status staged = stage_whole(object);
-    if (!staged) (void)stage_metadata(object);
-    return staged;
-  }
-  Status stage_metadata(std::string_view partial_object_metadata) override {
-    const std::string_view metadata = client::json_member(partial_object_metadata, "metadata");
-    stage_known({client::json_string(client::json_member(metadata, "namespace")).value_or(""),
-                 client::json_string(client::json_member(metadata, "name")).value_or("")});
+    Result<View> view = decode(object);
+    if (!view) return stage_minimal(object, view.error());
+    const Ptr known = known_version(view->key);
+    // Most objects have not changed: a relist takes no memory for these.
+    if (known != nullptr && !is_minimal(*known) && is_same_version(*known, *view)) {
+      replace_staged(known);
+      return {};
+    }
+    const std::size_t size = set_footprint(*view);
+    if (!try_charge(view->key, staged_bytes(view->key), size, purpose_of(known.get()))) {
+      Error no_room = no_room_error(*view, size);
+      return stage_minimal(object, std::move(no_room), size);
+    }
+    replace_staged(std::make_shared<const View>(*std::move(view)));
     return {};
   }
+  Status stage_metadata(std::string_view partial_object_metadata) override {
+    if constexpr (kHasMinimal) {
+      ASSIGN_OR_RETURN(View view, View::decode_minimal(partial_object_metadata, &annotations_));
+      const Ptr known = store_.get(view.key);
+      if constexpr (requires { view.node_name; }) {
+        if (known != nullptr && known->uid == view.uid) {
+          view.node_name = known->node_name;
+          view.phase = known->phase;
+          view.tpu_chips = known->tpu_chips;
+        }
+      }
+      return stage_view(std::move(view), std::nullopt);
+    } else {
+      const ObjectKey key = key_in(partial_object_metadata);
+      stage_known(key);
+      if (staged_.contains(key)) return {};
+      return Error::invalid_argument("{} {} cannot be kept", store_.type().resource(), key.to_string());
+    }
+  }
   void unstage(const ObjectKey& key) override {
-    if (const auto staged = staged_.find(key); staged != staged_.end()) staged_.erase(staged);
+    const auto staged = staged_.find(key);
+    if (staged == staged_.end()) return;
+    charge(key, staged_bytes(key), 0);
+    staged_.erase(staged);
   }
   void stage_known(const ObjectKey& key) override {
     // A version that is staged already is newer, and stays.
     if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
   void commit(std::uint64_t revision) override {
+    for (const Ptr& view : store_.list()) {
+      const auto staged = staged_.find(view->key);
+      if (staged == staged_.end() || *staged != view) release(*view);
+    }
+    minimal_ = static_cast<std::size_t>(
+        std::count_if(staged_.begin(), staged_.end(), [](const Ptr& view) { return is_minimal(*view); }));
     store_.swap_in(std::exchange(staged_, {}), revision);
-    count_stored();
+    update_metrics();
   }
   Status put(std::string_view object) override {
-    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
-    RETURN_IF_ERROR(reserve(store_.get(view.key).get(), view));
-    store_.put(std::move(view));
+    Result<View> view = decode(object);
+    if (!view) return put_minimal(object, view.error());
+    const Ptr known = store_.get(view->key);
+    const std::size_t size = set_footprint(*view);
+    if (!try_charge(view->key, bytes_of(known.get()), size, purpose_of(known.get()))) {
+      Error no_room = no_room_error(*view, size);
+      return put_minimal(object, std::move(no_room), size);
+    }
+    put_view(known.get(), *std::move(view));
     return {};
   }
   void erase(const ObjectKey& key, std::uint64_t revision) override {
-    if (const auto known = store_.get(key)) budget_.remove(key.namespace_name, bytes_of(*known));
+    if (const Ptr known = store_.get(key)) {
+      release(*known);
+      if (is_minimal(*known)) --minimal_;
+    }
     store_.erase(key, revision);
+    update_metrics();
   }
   void advance(std::uint64_t revision) override { store_.advance(revision); }
-  [[nodiscard]] bool has_room_again() const override { return budget_.has_room_again(); }
+  [[nodiscard]] bool has_room_again() const override { return refused_.has_room_again(); }
 
  private:
   using Ptr = typename Store<View>::Ptr;
+  using Purpose = MemoryBudget::Purpose;
 
-  Status stage_whole(std::string_view object) {
-    ASSIGN_OR_RETURN(View view, View::decode(object, &annotations_));
-    const auto staged = staged_.find(view.key);
-    const Ptr known = staged == staged_.end() ? store_.get(view.key) : *staged;
-    RETURN_IF_ERROR(reserve(known.get(), view));
-    // Most objects have not changed: a relist takes no memory for these.
-    const bool same = known != nullptr && known->uid == view.uid && known->resource_version == view.resource_version;
-    replace_staged(same ? known : std::make_shared<const View>(std::move(view)));
-    return {};
+  static constexpr bool kHasMinimal = requires(View view) { view.minimal; };
+  /// Decoding of a longer object may need a document tree, of many times its bytes.
+  static constexpr std::size_t kLongDocument = 64U << 10U;
+
+  [[nodiscard]] Result<View> decode(std::string_view object) {
+    const auto decode_once = [&]() -> Result<View> {
+      // One object must not stop the watch.
+      try {
+        return View::decode(object, &annotations_);
+      } catch (const std::exception& thrown) {
+        return Error::invalid_argument("decoding threw: {}", thrown.what());
+      }
+    };
+    return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once);
   }
-  void replace_staged(Ptr view) {
-    unstage(view->key);
-    staged_.insert(std::move(view));
+  [[nodiscard]] static bool is_minimal(const View& view) {
+    if constexpr (kHasMinimal) return view.minimal;
+    return false;
   }
-  /// The view is a whole object.
-  [[nodiscard]] static constexpr bool is_whole() {
-    return requires(const View& view) { view.text.size(); };
+  [[nodiscard]] static bool is_same_version(const View& a, const View& b) {
+    return a.uid == b.uid && a.resource_version == b.resource_version;
   }
-  /// Bytes that count: the JSON of a whole object; of another view the texts in excess of kUsualTextBytes.
-  [[nodiscard]] static std::size_t bytes_of(const View& view) {
-    if constexpr (is_whole()) {
-      return view.text.size();
+  [[nodiscard]] static Purpose purpose_of(const View* known) {
+    return known == nullptr || is_minimal(*known) ? Purpose::kNewObject : Purpose::kKnownObject;
+  }
+  /// A minimal view that is kept whatever it takes: its pod uses a node. There are no more of these than the nodes run.
+  [[nodiscard]] static bool uses_node(const View& view) {
+    if constexpr (requires { view.tpu_chips > 0 && !view.node_name.empty() && !view.finished(); }) {
+      return view.tpu_chips > 0 && !view.node_name.empty() && !view.finished();
+    }
+    return false;
+  }
+  static std::size_t set_footprint(View& view) {
+    const std::size_t bytes = view_size(view);
+    if constexpr (requires { view.footprint; }) view.footprint.bytes = static_cast<std::uint32_t>(bytes);
+    return bytes;
+  }
+  [[nodiscard]] static std::size_t bytes_of(const View* view) {
+    if (view == nullptr) return 0;
+    if constexpr (requires { view->footprint; }) {
+      return view->footprint.bytes;
     } else {
-      const std::size_t bytes = text_bytes(view);
-      return bytes > kUsualTextBytes ? bytes - kUsualTextBytes : 0;
+      return view_size(*view);
     }
   }
 
-  [[nodiscard]] Status reserve(const View* known, const View& view) {
-    const std::string& name = view.key.namespace_name;
-    if (budget_.try_replace(name, known == nullptr ? 0 : bytes_of(*known), bytes_of(view))) return {};
-    return Error::invalid_argument(
-        "it has {} bytes{}, and of the {} of namespace {} the operator reads at most {} bytes together; delete some, "
-        "or use another namespace",
-        bytes_of(view), is_whole() ? "" : fmt::format(" beyond the usual {}", kUsualTextBytes),
-        store_.type().resource(), name, budget_.bytes());
+  [[nodiscard]] Ptr known_version(const ObjectKey& key) const {
+    const auto staged = staged_.find(key);
+    return staged == staged_.end() ? store_.get(key) : *staged;
+  }
+  /// What the staged version of `key` counts beside what the store has.
+  [[nodiscard]] std::size_t staged_bytes(const ObjectKey& key) const {
+    const auto staged = staged_.find(key);
+    return staged == staged_.end() || store_.get(key) == *staged ? 0 : bytes_of(staged->get());
+  }
+  /// Its bytes are charged.
+  void replace_staged(Ptr view) {
+    if (const auto staged = staged_.find(view->key); staged != staged_.end()) staged_.erase(staged);
+    staged_.insert(std::move(view));
+    update_metrics();
   }
 
-  void count_stored() {
-    budget_.clear();
-    for (const auto& view : store_.list()) budget_.add(view->key.namespace_name, bytes_of(*view));
+  Status stage_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
+    if constexpr (kHasMinimal) {
+      if (Result<View> view = View::decode_minimal(object, &annotations_)) {
+        if (const Status staged = stage_view(*std::move(view), refused); !staged) return staged;
+        return why;
+      }
+    }
+    const ObjectKey key = key_in(object);
+    if (refused) refused_.add(key.namespace_name, *refused);
+    stage_known(key);
+    return why;
+  }
+  Status stage_view(View view, std::optional<std::size_t> refused) {
+    const ObjectKey key = view.key;
+    if (refused) refused_.add(key.namespace_name, *refused);
+    const Ptr known = known_version(key);
+    if (known != nullptr && is_minimal(*known) && is_same_version(*known, view)) {
+      replace_staged(known);
+      return {};
+    }
+    const std::size_t size = set_footprint(view);
+    // A known object takes less than before when the list is complete.
+    const bool kept = known != nullptr || uses_node(view);
+    const std::size_t before = staged_bytes(key);
+    if (kept) {
+      charge(key, before, size);
+    } else if (!try_charge(key, before, size, Purpose::kMinimalView)) {
+      return not_kept_error(view, size);
+    }
+    replace_staged(std::make_shared<const View>(std::move(view)));
+    return {};
+  }
+  Status put_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
+    if constexpr (kHasMinimal) {
+      Result<View> view = View::decode_minimal(object, &annotations_);
+      if (!view) return why;
+      const Ptr known = store_.get(view->key);
+      const std::size_t size = set_footprint(*view);
+      if (refused) refused_.add(view->key.namespace_name, *refused);
+      if (uses_node(*view)) {
+        charge(view->key, bytes_of(known.get()), size);
+      } else if (!try_charge(view->key, bytes_of(known.get()), size, Purpose::kMinimalView)) {
+        return not_kept_error(*view, size);
+      }
+      put_view(known.get(), *std::move(view));
+    } else if (refused) {
+      refused_.add(key_in(object).namespace_name, *refused);
+    }
+    return why;
+  }
+  void put_view(const View* known, View view) {
+    if (known != nullptr && is_minimal(*known)) --minimal_;
+    if (is_minimal(view)) ++minimal_;
+    store_.put(std::move(view));
+    update_metrics();
+  }
+
+  [[nodiscard]] bool try_charge(const ObjectKey& key, std::size_t before, std::size_t after, Purpose purpose) {
+    if (!budget_.try_replace(key.namespace_name, before, after, purpose)) return false;
+    bytes_ = bytes_ - before + after;
+    return true;
+  }
+  void charge(const ObjectKey& key, std::size_t before, std::size_t after) {
+    budget_.replace(key.namespace_name, before, after);
+    bytes_ = bytes_ - before + after;
+  }
+  void release(const View& view) { charge(view.key, bytes_of(&view), 0); }
+  void update_metrics() const {
+    if (!metrics_) return;
+    metrics_->bytes.set(static_cast<double>(bytes_));
+    metrics_->minimal.set(static_cast<double>(minimal_));
+  }
+  [[nodiscard]] Error no_room_error(const View& view, std::size_t size) const {
+    return refused_.error(store_.type(), view.key, size,
+                          kHasMinimal ? "only its name and owner are kept" : "it is not read");
+  }
+  [[nodiscard]] Error not_kept_error(const View& view, std::size_t size) const {
+    return refused_.error(store_.type(), view.key, size, "nothing of it is kept");
   }
 
   Store<View>& store_;
   const AnnotationPrefixes& annotations_;
-  NamespaceBudget budget_;
+  MemoryBudget unlimited_{std::size_t{1} << 60U};
+  MemoryBudget& budget_;
+  RefusedObjects refused_;
+  const std::optional<StoreMetrics> metrics_;
   typename Store<View>::Objects staged_;
+  std::size_t bytes_ = 0;    ///< Of store and staging area.
+  std::size_t minimal_ = 0;  ///< Number of minimal views in the store.
 };
 
 }  // namespace tpuslice::runtime

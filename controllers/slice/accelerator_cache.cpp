@@ -85,6 +85,10 @@ void AcceleratorCache::set_slice(const ObjectKey& key, const std::vector<PodPtr>
   cached.has_waiting_reason =
       std::ranges::any_of(live, [](const PodPtr& pod) { return !pod->annotation(tpu::kWaiting).empty(); });
   cached.state = state_of(cached.slice, now);
+  // A minimal pod uses its node, but which host it is, or was, is unknown: the slice is neither placed nor preempted.
+  if (std::ranges::any_of(members, &PodView::minimal, [](const PodPtr& pod) -> const PodView& { return *pod; })) {
+    cached.state = {};
+  }
   add_to_lists(cached);
   occupy_domains(cached);
 }

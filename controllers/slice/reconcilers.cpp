@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "controllers/plan/whole.h"
 #include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tpu/catalog.h"
@@ -102,8 +103,12 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      {},
                      input.now,
                      node_health_->healthy_since(input.now),
-                     histories_.removed_hosts->of(input.key),
-                     histories_.writes->failed_writes()};
+                      histories_.removed_hosts->of(input.key),
+                      histories_.writes->failed_writes()};
+  if (auto waits = plan::wait_until_whole(input.key, seen.pods)) {
+    waits->events.clear();  // A slice is not an API object.
+    return *std::move(waits);
+  }
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});

@@ -22,7 +22,7 @@ constexpr int kPlacementPaceByPlan = 9;
 void add_slices(runtime::Manager& manager, Options options, runtime::ControllerOptions controller_options) {
   runtime::WatchScope node_scope;
   node_scope.label_selector = std::string(tpu::kAcceleratorLabel);
-  manager.keep_annotations({tpu::kAnnotationPrefix});
+  manager.keep_annotations({tpu::kAnnotationPrefix, tpu::kCompletionIndex});
   const runtime::PodStores pods = manager.pods_with(tpu::kSlice);
   auto& nodes = manager.store<NodeView>(kNodes, node_scope);
   const Indexes indexes(pods, nodes);

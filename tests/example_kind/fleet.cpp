@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/types/view_reader.h"
+#include "controllers/plan/whole.h"
 
 namespace tpuslice::example {
 namespace {
@@ -40,6 +41,7 @@ Result<plan::Plan> FleetReconciler::plan(const plan::ReconcileInput& input) cons
   plan::Plan plan;
   const runtime::ObjectStore::Ptr fleet = fleets_.get(input.key);
   if (fleet == nullptr || fleet->deletion) return plan;
+  if (auto waits = plan::wait_until_whole(input.key, fleet)) return *std::move(waits);
   const Object object = fleet->object();
   const Json& json = object.json();
   const std::string flag = string_at(json, {"spec", "flag"});

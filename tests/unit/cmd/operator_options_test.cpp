@@ -81,6 +81,17 @@ TEST(OperatorOptions, ErrorsNameTheFlagAndTheSupportedValues) {
   EXPECT_THAT(error_of({"--no-such-flag"}), HasSubstr("--no-such-flag"));
 }
 
+TEST(OperatorOptions, TheMemoryBudgetIsAQuantity) {
+  EXPECT_EQ(parse({})->options.memory_budget, 0U);
+  EXPECT_EQ(parse({"--memory-budget=192Mi"})->options.memory_budget, 192U << 20U);
+  OperatorOptions options;
+  ASSERT_TRUE(apply_configuration("f", std::string(kHeader) + "memoryBudget: 2000000\n", options).ok());
+  EXPECT_EQ(options.memory_budget, 2'000'000U);
+  for (const char* flag : {"--memory-budget=much", "--memory-budget=1Ki", "--memory-budget=-1Gi"}) {
+    EXPECT_THAT(error_of({flag}), AllOf(HasSubstr("--memory-budget"), HasSubstr("192Mi"))) << flag;
+  }
+}
+
 TEST(OperatorOptions, DryRunIsOfTheDrainOnly) {
   EXPECT_FALSE(parse({})->drain);
   EXPECT_TRUE(parse({"--drain"})->drain);

@@ -33,7 +33,7 @@ std::string shuffled(const Json& json, Random& random) {
 }
 
 TEST(PodView, KeepsTheFieldsThatControllersRead) {
-  const AnnotationPrefixes keep = {"tpuslice.dev/"};
+  const AnnotationPrefixes keep = {"tpuslice.dev/", "ray.io/", "quote"};
   const PodView pod = PodView::decode(kSamplePod, &keep).value();
   EXPECT_EQ(pod.key.to_string(), "default/train-workers-0-1");
   EXPECT_EQ(pod.uid, "0b5ac7e2-4f0e-4c5d-9e53-6a5be0d5a7f1");

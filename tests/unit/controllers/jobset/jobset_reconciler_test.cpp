@@ -56,6 +56,31 @@ TEST_F(ReconcilingJobSets, PlansNothingForADeletedJobSet) {
   EXPECT_EQ(reconciler_.resource(), kJobSets);
 }
 
+TEST_F(ReconcilingJobSets, LeavesAJobSetWithAMinimalObjectAsItIs) {
+  observe(train().everywhere(ready));
+  JobView job = *jobs_.list().front();
+  const JobView whole = job;
+  jobs_.erase(job.key, 2);
+  ASSERT_FALSE(plan().stages.empty()) << "the Job would be created again";
+  job = JobView();
+  job.key = whole.key;
+  job.uid = whole.uid;
+  job.controller = whole.controller;
+  job.minimal = true;
+  jobs_.put(job);
+  plan::Plan out = plan();
+  EXPECT_THAT(out.stages, IsEmpty());
+  EXPECT_FALSE(out.status.has_value());
+  EXPECT_THAT(out.events, ElementsAre(testing::Field(&plan::EventIntent::message, HasSubstr(whole.key.name))));
+  jobs_.put(whole);
+  EXPECT_TRUE(plan().events.empty());
+  ObjectView jobset = *jobsets_.get({"default", "train"});
+  jobset.text.clear();
+  jobset.minimal = true;
+  jobsets_.put(jobset);
+  EXPECT_TRUE(plan().empty());
+}
+
 TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   observe(train().everywhere(ready));
   PodView pod;

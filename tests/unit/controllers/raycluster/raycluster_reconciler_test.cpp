@@ -45,6 +45,31 @@ TEST_F(Reconciling, FindsItsPodsAndServicesInTheStores) {
   EXPECT_THAT(plan().stages, IsEmpty());
 }
 
+TEST_F(Reconciling, LeavesAClusterWithAMinimalObjectAsItIs) {
+  add_cluster();
+  const RayClusterObserved running = all_running(Object(tutorial_cluster()));
+  for (const auto& pod : running.pods) pods_.put(*pod);
+  for (const auto& service : running.services) services_.put(*service);
+  PodView pod = *running.pods.back();
+  pod.minimal = true;
+  pod.annotations.clear();  // As of a pod of an old template.
+  pod.containers.clear();
+  pods_.put(pod);
+  EXPECT_THAT(plan().stages, IsEmpty());
+  EXPECT_FALSE(plan().status.has_value());
+  pods_.put(*running.pods.back());
+  ObjectView service = *running.services.front();
+  service.text.clear();
+  service.minimal = true;
+  services_.put(service);
+  EXPECT_THAT(plan().stages, IsEmpty());
+  ObjectView cluster = *clusters_.get({"default", "maxtext-tpu-cluster"});
+  cluster.text.clear();
+  cluster.minimal = true;
+  clusters_.put(cluster);
+  EXPECT_TRUE(plan().empty()) << "it does not look like one without groups";
+}
+
 TEST_F(Reconciling, DoesNotTouchPodsOfAnotherOwner) {
   add_cluster();
   PodView other = a_worker(Object(tutorial_cluster()), "tpu-group", 0, 0);

@@ -58,6 +58,19 @@ TEST_F(ReconcilingRayJobs, PlansNothingForADeletedOne) {
   EXPECT_EQ(reconciler_.resource(), kRayJobs);
 }
 
+TEST_F(ReconcilingRayJobs, LeavesAMinimalJobAsItIs) {
+  World world(a_rayjob());
+  world.run();
+  observe(world);
+  ObjectView job = *jobs_.get({"default", "train"});
+  job.text.clear();
+  job.minimal = true;
+  jobs_.put(job);
+  EXPECT_TRUE(plan().empty());
+  EXPECT_EQ(index_cluster(job), std::nullopt);
+  EXPECT_EQ(index_created_cluster(job), std::nullopt);
+}
+
 TEST_F(ReconcilingRayJobs, ObservesAllThatThePlanDependsOn) {
   World world(a_rayjob());
   world.run();

@@ -378,13 +378,14 @@ TEST_F(WatchMachineTest, ListsWhenAStreamedListTimesOut) {
 TEST_F(WatchMachineTest, RelistsWhenThereIsRoomForARefusedObject) {
   const auto object = [](const std::string& name, int version) {
     Json out = pod_json(name, version);
-    out["data"] = std::string(1000, 'x');
+    out["data"] = std::string(50'000, 'x');
     return out;
   };
+  MemoryBudget budget(100'000);
   ObjectStore store{kPods};
   WatchMachineOptions options;
   options.watch_list = false;
-  WatchMachine machine(kPods, {"", "app=x", ""}, std::make_unique<StoreSink<ObjectView>>(store, annotations_, 2000),
+  WatchMachine machine(kPods, {"", "app=x", ""}, std::make_unique<StoreSink<ObjectView>>(store, annotations_, &budget),
                        options, {reader_, clock_, random_, metrics_, Logger()});
   const auto settle_at = [&](Duration later) {
     clock_.advance(later);
@@ -393,17 +394,17 @@ TEST_F(WatchMachineTest, RelistsWhenThereIsRoomForARefusedObject) {
   reader_.pages.emplace_back(page({object("a", 1), object("b", 2)}, 10));
   const auto feed = reader_.expect_stream();
   settle_at(0s);
-  EXPECT_EQ(store.size(), 1U);
+  EXPECT_TRUE(store.get({"default", "b"})->minimal);
   EXPECT_EQ(quarantined_metric(), 1);
   feed->line(event("DELETED", object("a", 11)));
   settle_at(30s);
-  EXPECT_EQ(store.size(), 0U);
+  EXPECT_EQ(store.size(), 1U);
   EXPECT_THAT(reader_.lists, SizeIs(1)) << "not more often than once a minute";
   reader_.pages.emplace_back(page({object("b", 2)}, 12));
   reader_.expect_stream();
   settle_at(30s);
   EXPECT_THAT(reader_.lists, SizeIs(2));
-  EXPECT_NE(store.get({"default", "b"}), nullptr);
+  EXPECT_FALSE(store.get({"default", "b"})->minimal);
 }
 
 }  // namespace

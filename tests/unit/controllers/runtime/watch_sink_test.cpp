@@ -10,12 +10,17 @@
 namespace tpuslice::runtime {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::size_t kBytes = 4000;
+constexpr std::size_t kSinkBudget = 1U << 20U;
+/// A third of what one namespace may have for new objects.
+constexpr std::size_t kPart = kSinkBudget * 2 / 9 - 1000;
 
-std::string object(const std::string& namespace_name, const std::string& name, std::size_t size, int version = 1) {
+std::string sized_object(const std::string& namespace_name, const std::string& name, std::size_t size,
+                         int version = 1) {
   const std::string head =
       fmt::format(R"({{"metadata":{{"name":"{}","namespace":"{}","uid":"{}","resourceVersion":"{}")", name,
                   namespace_name, name, version);
@@ -24,9 +29,10 @@ std::string object(const std::string& namespace_name, const std::string& name, s
 
 class Sink : public ::testing::Test {
  protected:
-  std::vector<std::string> names() const {
+  /// "a/1", "a/2 (minimal)"
+  [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& view : store_.list()) out.push_back(view->key.to_string());
+    for (const auto& view : store_.list()) out.push_back(view->key.to_string() + (view->minimal ? " (minimal)" : ""));
     return out;
   }
   void list(const std::vector<std::string>& objects) {
@@ -36,93 +42,271 @@ class Sink : public ::testing::Test {
     }
     sink_.commit(1);
   }
+  [[nodiscard]] std::size_t counted() const {
+    std::size_t bytes = 0;
+    for (const auto& view : store_.list()) bytes += view->footprint.bytes;
+    return bytes;
+  }
 
   const AnnotationPrefixes annotations_;
+  MemoryBudget budget_{kSinkBudget};
+  Metrics metrics_;
   ObjectStore store_{kWidgets};
-  StoreSink<ObjectView> sink_{store_, annotations_, kBytes};
+  StoreSink<ObjectView> sink_{store_, annotations_, &budget_, store_metrics(metrics_, "widgets", "")};
   int refused_ = 0;
 };
 
-TEST_F(Sink, RefusesObjectsThatTheirNamespaceHasNoRoomFor) {
-  list({object("a", "1", 1000), object("a", "2", 1000), object("a", "3", 1000), object("a", "4", 1000),
-        object("b", "1", 1000)});
-  EXPECT_THAT(names(), ElementsAre("a/1", "a/2", "a/3", "b/1"));
+TEST_F(Sink, KeepsMinimalViewsOfObjectsThatTheirNamespaceHasNoRoomFor) {
+  list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", kPart),
+        sized_object("a", "4", kPart), sized_object("b", "1", 50'000)});
+  EXPECT_THAT(names(), ElementsAre("a/1", "a/2", "a/3", "a/4 (minimal)", "b/1"));
   EXPECT_EQ(refused_, 1);
-  const Status put = sink_.put(object("a", "5", 500));
+  const auto minimal = store_.get({"a", "4"});
+  EXPECT_THAT(minimal->text, IsEmpty());
+  EXPECT_EQ(minimal->uid, "4");
+  EXPECT_EQ(minimal->resource_version, "1");
+  EXPECT_EQ(minimal->object().name(), "4");
+  const Status put = sink_.put(sized_object("a", "5", kPart));
   ASSERT_FALSE(put.ok());
-  EXPECT_EQ(put.error().message(),
-            "it has 500 bytes, and of the widgets.example.com of namespace a the operator reads at most 4000 bytes "
-            "together; delete some, or use another namespace");
-  EXPECT_TRUE(sink_.put(object("b", "2", 1000)).ok());
+  EXPECT_EQ(put.error().reason(), kNoRoom);
+  EXPECT_THAT(put.error().message(),
+              AllOf(HasSubstr("Widget a/5 takes 22"), HasSubstr("but the objects of namespace a have 68"),
+                    HasSubstr("of the budget of 1024 KiB, so only its name and owner are kept; delete some"),
+                    HasSubstr("--memory-budget")));
+  EXPECT_TRUE(sink_.put(sized_object("b", "2", 50'000)).ok());
+}
+
+TEST_F(Sink, CountsWhatTheStoreHasAndNothingElse) {
+  list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", 2 * kPart)});
+  EXPECT_EQ(budget_.used(), counted());
+  EXPECT_TRUE(sink_.put(sized_object("a", "1", 1000, 2)).ok());
+  EXPECT_TRUE(sink_.put(sized_object("b", "1", 1000, 2)).ok());
+  EXPECT_EQ(budget_.used(), counted());
+  EXPECT_FALSE(sink_.put(sized_object("a", "1", 3 * kPart, 3)).ok());
+  EXPECT_EQ(budget_.used(), counted());
+  list({sized_object("a", "2", kPart, 7), sized_object("b", "1", 1000, 2), sized_object("c", "1", 1000)});
+  EXPECT_EQ(budget_.used(), counted());
+  sink_.begin();
+  ASSERT_TRUE(sink_.stage(sized_object("c", "2", 1000)).ok());
+  ASSERT_TRUE(sink_.stage(sized_object("c", "2", 2000, 2)).ok());
+  ASSERT_TRUE(sink_.stage(sized_object("c", "1", 1000)).ok());
+  EXPECT_GT(budget_.used(), counted()) << "what is staged";
+  sink_.unstage({"c", "2"});
+  EXPECT_EQ(budget_.used(), counted());
+  ASSERT_TRUE(sink_.stage(sized_object("c", "2", 1000)).ok());
+  sink_.begin();  // The list broke off.
+  EXPECT_EQ(budget_.used(), counted());
+  sink_.erase({"a", "2"}, 9);
+  sink_.erase({"a", "never"}, 9);
+  EXPECT_EQ(budget_.used(), counted());
+  EXPECT_THAT(metrics_.scrape(), HasSubstr(fmt::format("resource=\"widgets\"}} {}\n", counted())));
+  list({});
+  EXPECT_EQ(budget_.used(), 0U);
 }
 
 TEST_F(Sink, AStagedObjectIsNewerThanTheStoredOne) {
-  list({object("a", "1", 1000)});
+  list({sized_object("a", "1", 1000)});
   sink_.begin();
-  ASSERT_TRUE(sink_.stage(object("a", "1", 1200, 2)).ok());
-  ASSERT_FALSE(sink_.stage(object("a", "1", 9000, 3)).ok());
-  sink_.stage_known({"a", "1"});
+  ASSERT_TRUE(sink_.stage(sized_object("a", "1", 1200, 2)).ok());
+  ASSERT_FALSE(sink_.stage(R"({"metadata":{"name":"1","namespace":"a"}})").ok()) << "it has no uid";
   sink_.commit(2);
   EXPECT_EQ(store_.get({"a", "1"})->text.size(), 1200);
 }
 
-std::string stateful_set(const std::string& name, std::size_t bytes) {
-  return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"a","uid":"{}"}},"spec":{{"template":{{"a":"{}"}}}}}})",
-                     name, name, std::string(bytes, 'x'));
+TEST_F(Sink, KeepsWhatTheStoreHasOfAnObjectWithoutUid) {
+  list({sized_object("a", "1", 1000)});
+  EXPECT_FALSE(sink_.put(R"({"metadata":{"name":"1","namespace":"a"}})").ok());
+  list({R"({"metadata":{"name":"1","namespace":"a"}})"});
+  EXPECT_THAT(names(), ElementsAre("a/1"));
 }
 
-TEST(CompactViews, CountForWhatTheyHaveBeyondUsualTexts) {
-  const AnnotationPrefixes annotations;
-  Store<StatefulSetView> store{kStatefulSets};
-  StoreSink<StatefulSetView> sink{store, annotations, 2U << 20U};
-  sink.begin();
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(sink.stage(stateful_set(fmt::format("usual-{}", i), 10'000)).ok());
-  int large = 0;
-  for (int i = 0; i < 10; ++i) large += sink.stage(stateful_set(fmt::format("large-{}", i), 500'000)).ok() ? 1 : 0;
-  EXPECT_EQ(large, 3) << "of 2 MiB, a quarter is for the growth of known objects";
+TEST_F(Sink, KeepsAMinimalViewOfAnObjectThatCannotBeDecoded) {
+  const std::string too_deep = fmt::format(R"({{"metadata":{{"name":"1","namespace":"a","uid":"u"}},"spec":{}{}}})",
+                                           std::string(200, '['), std::string(200, ']'));
+  const Status put = sink_.put(too_deep);
+  ASSERT_FALSE(put.ok());
+  EXPECT_NE(put.error().reason(), kNoRoom);
+  EXPECT_THAT(names(), ElementsAre("a/1 (minimal)"));
+  EXPECT_FALSE(sink_.has_room_again()) << "a relist would not help";
+  EXPECT_THAT(metrics_.scrape(),
+              HasSubstr("tpuslice_store_minimal_objects{label_selector=\"\",resource=\"widgets\"} 1\n"));
+  EXPECT_TRUE(sink_.put(sized_object("a", "1", 1000, 2)).ok());
+  EXPECT_THAT(names(), ElementsAre("a/1"));
+  EXPECT_THAT(metrics_.scrape(),
+              HasSubstr("tpuslice_store_minimal_objects{label_selector=\"\",resource=\"widgets\"} 0\n"));
+}
+
+TEST_F(Sink, StagesMetadataOfAnObjectThatCannotBeRead) {
+  list({sized_object("a", "1", 1000)});
+  sink_.begin();
+  EXPECT_TRUE(sink_
+                  .stage_metadata(R"({"kind":"PartialObjectMetadata","metadata":
+      {"name":"1","namespace":"a","uid":"1","resourceVersion":"1"}})")
+                  .ok());
+  EXPECT_FALSE(sink_.stage_metadata(R"({"metadata":{}})").ok());
+  sink_.commit(2);
+  EXPECT_THAT(names(), ElementsAre("a/1 (minimal)")) << "of the same version, too";
 }
 
 TEST_F(Sink, LetsKnownObjectsGrowBeyondTheRoomForNewOnes) {
-  list({object("a", "1", 1500), object("a", "2", 1500)});
-  EXPECT_TRUE(sink_.put(object("a", "1", 2400)).ok());
-  EXPECT_FALSE(sink_.put(object("a", "2", 1700)).ok());
-  EXPECT_EQ(store_.get({"a", "2"})->text.size(), 1500U) << "the last version is kept";
-  EXPECT_TRUE(sink_.put(object("a", "1", 1000)).ok());
-  EXPECT_TRUE(sink_.put(object("a", "2", 1700)).ok());
+  list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
+  EXPECT_FALSE(sink_.put(sized_object("a", "4", 40'000)).ok());
+  EXPECT_TRUE(sink_.put(sized_object("a", "1", kPart + 40'000, 2)).ok());
+  EXPECT_FALSE(sink_.put(sized_object("a", "2", kPart + 40'000, 2)).ok());
+  EXPECT_THAT(names(), ElementsAre("a/1", "a/2 (minimal)", "a/3", "a/4 (minimal)"));
+  EXPECT_EQ(store_.get({"a", "2"})->resource_version, "2") << "nothing of an old version is kept";
 }
 
 TEST_F(Sink, SaysWhenThereIsRoomAgain) {
-  list({object("a", "1", 1500), object("a", "2", 1500)});
+  list({sized_object("a", "1", 2 * kPart), sized_object("a", "2", kPart)});
   EXPECT_FALSE(sink_.has_room_again()) << "nothing was refused";
-  EXPECT_FALSE(sink_.put(object("a", "3", 1000)).ok());
+  EXPECT_FALSE(sink_.put(sized_object("a", "3", kPart)).ok());
   EXPECT_FALSE(sink_.has_room_again());
   sink_.erase({"b", "1"}, 2);
   EXPECT_FALSE(sink_.has_room_again()) << "of another namespace";
   sink_.erase({"a", "1"}, 3);
   EXPECT_TRUE(sink_.has_room_again());
-  list({object("a", "2", 1500), object("a", "3", 1000)});
-  EXPECT_THAT(names(), ElementsAre("a/2", "a/3"));
+  list({sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
+  EXPECT_THAT(names(), ElementsAre("a/2", "a/3")) << "read again, though its version is the same";
   EXPECT_FALSE(sink_.has_room_again());
 }
 
-TEST_F(Sink, KeepsTheRoomOfKnownObjectsDuringAList) {
-  list({object("b", "known", 2500)});
-  list({object("b", "first", 1000), object("b", "known", 2500)});
-  EXPECT_THAT(names(), ElementsAre("b/known"));
+TEST_F(Sink, DoesNotRelistForAnObjectThatWouldBeRefusedAgain) {
+  list({sized_object("a", "1", 2 * kPart), sized_object("a", "2", kPart)});
+  EXPECT_FALSE(sink_.put(sized_object("a", "1", 4 * kPart, 2)).ok());
+  EXPECT_THAT(names(), ElementsAre("a/1 (minimal)", "a/2"));
+  EXPECT_FALSE(sink_.has_room_again()) << "its own minimal view makes no room for it";
 }
 
-TEST_F(Sink, FindsRoomAfterAListWithoutKnownObjects) {
-  list({object("a", "1", 2500)});
-  list({object("a", "2", 1000)});
-  EXPECT_THAT(names(), IsEmpty());
-  EXPECT_TRUE(sink_.has_room_again()) << "the known object was deleted";
+TEST_F(Sink, StagesUnchangedObjectsWithoutRoom) {
+  list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
+  const auto before = store_.get({"a", "1"});
+  list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
+  EXPECT_EQ(store_.get({"a", "1"}), before);
+  EXPECT_EQ(refused_, 0);
 }
 
-TEST(CompactViews, HaveRoom) {
+// What two namespaces can store.
+
+/// Keys and values of labels or annotations.
+std::string many_texts(std::string_view prefix, int count, std::size_t length) {
+  std::string out;
+  for (int i = 0; i < count; ++i) {
+    out += fmt::format(R"({}"{}text-{}":"{}")", i == 0 ? "" : ",", prefix, i, std::string(length, 'v'));
+  }
+  return out;
+}
+
+std::string suspended_job(const std::string& namespace_name, int number) {
+  return fmt::format(
+      R"({{"metadata":{{"name":"suspended-{0}","namespace":"{1}","uid":"uid-{1}-{0}","labels":{{{2}}},"annotations":{{{3}}}}},
+      "spec":{{"suspend":true,"template":{{"spec":{{"nodeSelector":{{"a":"{4}"}}}}}}}}}})",
+      number, namespace_name, many_texts(fmt::format("kept.dev/{}-", number), 100, 63),
+      many_texts("kept.dev/", 4, 4000), std::string(1000, 'n'));
+}
+
+TEST(ManyStores, ShareOneBudgetFairlyByNamespace) {
+  constexpr std::size_t kBytes = 8U << 20U;
+  const AnnotationPrefixes annotations{"kept.dev/"};
+  MemoryBudget budget(kBytes);
+  ObjectStore widgets{kWidgets};
+  ObjectStore roles{kRoles};
+  JobStore jobs{kJobs};
+  ServiceStore services{kServices};
+  StoreSink<ObjectView> of_widgets(widgets, annotations, &budget);
+  StoreSink<ObjectView> of_roles(roles, annotations, &budget);
+  StoreSink<JobView> of_jobs(jobs, annotations, &budget);
+  StoreSink<ServiceView> of_services(services, annotations, &budget);
+  for (WatchSink* sink : std::initializer_list<WatchSink*>{&of_widgets, &of_roles, &of_jobs, &of_services})
+    sink->begin();
+  for (int i = 0; i < 60; ++i) {
+    for (const std::string space : {"attacker-1", "attacker-2"}) {
+      (void)of_widgets.stage(sized_object(space, fmt::format("w{}", i), 300'000));
+      (void)of_roles.stage(sized_object(space, fmt::format("r{}", i), 100'000));
+      (void)of_jobs.stage(suspended_job(space, i));
+      (void)of_services.stage(
+          fmt::format(R"({{"metadata":{{"name":"s{}","namespace":"{}","uid":"u{}"}},"spec":{{"selector":{{{}}}}}}})", i,
+                      space, i, many_texts(fmt::format("s{}-", i), 200, 63)));
+    }
+  }
+  EXPECT_LT(budget.used(), kBytes);
+  EXPECT_GT(budget.used(), kBytes / 2);
+  EXPECT_EQ(jobs.size(), 0U) << "nothing is visible before the lists are complete";
+  EXPECT_TRUE(of_widgets.stage(sized_object("victim", "jobset", 20'000)).ok()) << "as after a restart";
+  EXPECT_TRUE(of_jobs.stage(suspended_job("victim", 1)).ok());
+  for (WatchSink* sink : std::initializer_list<WatchSink*>{&of_widgets, &of_roles, &of_jobs, &of_services}) {
+    sink->commit(1);
+  }
+  EXPECT_EQ(jobs.size(), 121U) << "all exist, most as minimal views";
+  EXPECT_LT(budget.used(), kBytes);
+  EXPECT_TRUE(of_jobs.put(suspended_job("victim", 2)).ok());
+}
+
+TEST(ManyStores, AreBoundedWhateverTheNumberOfObjects) {
   const AnnotationPrefixes annotations;
+  MemoryBudget budget(kSinkBudget);
+  JobStore jobs{kJobs};
+  StoreSink<JobView> sink(jobs, annotations, &budget);
+  Status last;
+  for (int i = 0; i < 5000; ++i) {
+    last = sink.put(fmt::format(R"({{"metadata":{{"name":"j{}","namespace":"a","uid":"u{}"}}}})", i, i));
+  }
+  EXPECT_LT(budget.used(), kSinkBudget);
+  EXPECT_LT(jobs.size(), 5000U);
+  ASSERT_FALSE(last.ok());
+  EXPECT_THAT(last.error().message(), HasSubstr("nothing of it is kept"));
+  EXPECT_TRUE(sink.put(R"({"metadata":{"name":"j","namespace":"b","uid":"u"}})").ok());
+}
+
+// Pods.
+
+std::string tpu_pod_json(const std::string& name, const std::string& phase, const std::string& labels) {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{}","namespace":"a","uid":"u","labels":{{"tpuslice.dev/slice":"train"{}}}}},
+      "spec":{{"nodeName":"node-1","containers":[{{"resources":{{"limits":{{"google.com/tpu":"4"}}}}}}]}},
+      "status":{{"phase":"{}"}}}})",
+      name, labels.empty() ? "" : "," + labels, phase);
+}
+
+TEST(PodsInStores, AreWholeWithMoreLabelsThanAnyoneReads) {
+  const AnnotationPrefixes annotations{"tpuslice.dev/"};
   PodStore store(kPods);
-  StoreSink<PodView> sink(store, annotations, 10);
-  EXPECT_TRUE(sink.put(object("a", "pod", 200)).ok());
+  StoreSink<PodView> sink(store, annotations);
+  ASSERT_TRUE(sink.put(tpu_pod_json("train-0", "Running", many_texts("example.com/", 513, 10))).ok());
+  const auto pod = store.get({"a", "train-0"});
+  EXPECT_FALSE(pod->minimal);
+  EXPECT_EQ(pod->node_name, "node-1");
+  EXPECT_EQ(pod->labels.size(), 1U) << "labels that nothing reads are not kept";
+  ASSERT_TRUE(sink.put(tpu_pod_json("train-0", "Succeeded", many_texts("example.com/", 2000, 10))).ok());
+  EXPECT_TRUE(store.get({"a", "train-0"})->finished()) << "it is not frozen as it was last seen";
+}
+
+TEST(PodsInStores, ThatUseANodeAreKeptWithoutRoom) {
+  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  MemoryBudget budget(1000);
+  PodStore store(kPods);
+  StoreSink<PodView> sink(store, annotations, &budget);
+  EXPECT_FALSE(sink.put(tpu_pod_json("train-0", "Running", {})).ok());
+  const auto pod = store.get({"a", "train-0"});
+  ASSERT_NE(pod, nullptr);
+  EXPECT_TRUE(pod->minimal);
+  EXPECT_EQ(pod->tpu_chips, 4);
+  EXPECT_FALSE(sink.put(tpu_pod_json("train-1", "Succeeded", {})).ok());
+  EXPECT_EQ(store.get({"a", "train-1"}), nullptr) << "it uses no node";
+}
+
+TEST(PodsInStores, KeepTheirNodeWhenOnlyTheirMetadataCanBeRead) {
+  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  PodStore store(kPods);
+  StoreSink<PodView> sink(store, annotations);
+  ASSERT_TRUE(sink.put(tpu_pod_json("train-0", "Running", {})).ok());
+  sink.begin();
+  ASSERT_TRUE(sink.stage_metadata(R"({"metadata":{"name":"train-0","namespace":"a","uid":"u"}})").ok());
+  sink.commit(2);
+  const auto pod = store.get({"a", "train-0"});
+  EXPECT_TRUE(pod->minimal);
+  EXPECT_EQ(pod->node_name, "node-1");
+  EXPECT_EQ(pod->tpu_chips, 4);
 }
 
 }  // namespace

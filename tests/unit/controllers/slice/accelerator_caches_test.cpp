@@ -77,6 +77,44 @@ TEST_F(Caches, FollowPods) {
   EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
 }
 
+/// What a store keeps of a pod that it has no room for, or cannot decode.
+void minimal(PodView& pod) {
+  PodView out;
+  out.key = pod.key;
+  out.uid = pod.uid;
+  out.resource_version = pod.resource_version;
+  out.labels = pod.labels;
+  out.node_name = pod.node_name;
+  out.phase = pod.phase;
+  out.tpu_chips = pod.tpu_chips;
+  out.minimal = true;
+  pod = std::move(out);
+}
+
+TEST_F(Caches, AMinimalPodUsesItsNodeUntilItEnds) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").runs_in("pool-a").pods());
+  change("train-1", minimal);
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0: default/job (train)", ::testing::HasSubstr("pool-a-1: default/")));
+  change("train-0", minimal);
+  EXPECT_THAT(uses(), ElementsAre(::testing::HasSubstr("pool-a-0: "), ::testing::HasSubstr("pool-a-1: ")));
+  for (const char* pod : {"train-0", "train-1"}) {
+    change(pod, [](PodView& view) { view.phase = PodPhase::kSucceeded; });
+  }
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1")) << "the pool is not captured by pods that have ended";
+}
+
+TEST_F(Caches, ASliceWithAMinimalPodNeitherWaitsNorIsPlaced) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  ASSERT_EQ(phase("train"), Phase::kReady);
+  change("train-0", minimal);
+  EXPECT_EQ(phase("train"), Phase::kIdle);
+  EXPECT_THAT(cache().unplaced(), IsEmpty()) << "it reserves and captures nothing";
+  show(a_slice("train").pods());
+  EXPECT_EQ(phase("train"), Phase::kReady);
+}
+
 TEST_F(Caches, HoldTheNewestVersionOfAPodForThePreconditionsOfWrites) {
   show(a_slice("train").pods());
   (void)cache();

@@ -67,6 +67,37 @@ TEST_F(SliceReconciling, PlacesASliceOfTheStoresOnNodesOfTheStores) {
             "slice train of 2 hosts is placed in node pool pool-a, 5 s after its last pod was created");
 }
 
+TEST_F(SliceReconciling, DoesNotTearDownASliceWithAPodThatItCannotRead) {
+  show(a_pool("pool-a").nodes());
+  const auto slice = a_slice("train").runs_in("pool-a");
+  show(slice.pods());
+  PodView pod = *slice.pod(1);
+  pod.annotations.clear();
+  pod.minimal = true;
+  store_.put(pod);
+  EXPECT_TRUE(plan(slice.key()).empty());
+  pod.minimal = false;
+  store_.put(pod);
+  EXPECT_FALSE(plan(slice.key()).empty()) << "a host is missing";
+}
+
+TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeOfAPodThatItCannotRead) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  PodView unread;
+  unread.key = {"other", "bare"};
+  unread.labels = {{std::string(tpu::kSlice), std::string(tpu::kNoSlice)}};
+  unread.node_name = "pool-a-0";
+  unread.tpu_chips = 4;
+  unread.phase = PodPhase::kRunning;
+  unread.minimal = true;
+  store_.put(unread);
+  EXPECT_THAT(place().reason, HasSubstr("none is free"));
+  unread.phase = PodPhase::kSucceeded;
+  store_.put(unread);
+  EXPECT_EQ(place().reason, "slice train of 2 hosts is placed in node pool pool-a");
+}
+
 TEST_F(SliceReconciling, PlacesSlicesOfOneAcceleratorAtATimeOnItsOwnNodes) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").each(of_accelerator_v5p()).pods());

@@ -1,0 +1,77 @@
+#include "controllers/runtime/memory_budget.h"
+
+#include <algorithm>
+
+#include "api/base/check.h"
+
+namespace tpuslice::runtime {
+namespace {
+
+/// Of what is left, in halves. One namespace alone gets 2/3 of the budget for new objects, 5/7 with their growth, and
+/// 3/4 with minimal views.
+std::size_t halves_of(MemoryBudget::Purpose purpose) {
+  switch (purpose) {
+    case MemoryBudget::Purpose::kNewObject:
+      return 4;
+    case MemoryBudget::Purpose::kKnownObject:
+      return 5;
+    case MemoryBudget::Purpose::kMinimalView:
+      return 6;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::size_t MemoryBudget::used() const {
+  const MutexLock lock(mutex_);
+  return total_;
+}
+
+std::size_t MemoryBudget::used(const std::string& namespace_name) const {
+  const MutexLock lock(mutex_);
+  return used_locked(namespace_name);
+}
+
+bool MemoryBudget::try_replace(const std::string& namespace_name, std::size_t before, std::size_t after,
+                               Purpose purpose) {
+  const MutexLock lock(mutex_);
+  if (!fits_locked(namespace_name, before, after, purpose)) return false;
+  replace_locked(namespace_name, before, after);
+  return true;
+}
+
+void MemoryBudget::replace(const std::string& namespace_name, std::size_t before, std::size_t after) {
+  const MutexLock lock(mutex_);
+  replace_locked(namespace_name, before, after);
+}
+
+bool MemoryBudget::has_room(const std::string& namespace_name, std::size_t before, std::size_t after,
+                            Purpose purpose) const {
+  const MutexLock lock(mutex_);
+  return fits_locked(namespace_name, before, after, purpose);
+}
+
+std::size_t MemoryBudget::used_locked(const std::string& namespace_name) const {
+  const auto found = used_.find(namespace_name);
+  return found == used_.end() ? 0 : found->second;
+}
+
+bool MemoryBudget::fits_locked(const std::string& namespace_name, std::size_t before, std::size_t after,
+                               Purpose purpose) const {
+  if (after <= before || namespace_name.empty()) return true;
+  const std::size_t total = total_ - before + after;
+  if (total > bytes_) return false;
+  // Of the state after the change: a refused object is refused again while nothing else has changed.
+  return 2 * (used_locked(namespace_name) - before + after) <= halves_of(purpose) * (bytes_ - total);
+}
+
+void MemoryBudget::replace_locked(const std::string& namespace_name, std::size_t before, std::size_t after) {
+  std::size_t& used = used_[namespace_name];
+  TPUSLICE_CHECK_MSG(used >= before && total_ >= before, "more is released than was charged");
+  used = used - before + after;
+  total_ = total_ - before + after;
+  if (used == 0) used_.erase(namespace_name);
+}
+
+}  // namespace tpuslice::runtime
