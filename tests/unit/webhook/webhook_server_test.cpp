@@ -145,6 +145,33 @@ TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
   EXPECT_EQ(status_for(*server, client_of(authority_)), 0);
 }
 
+TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) {
+  const RealClock clock;
+  Metrics metrics;
+  FakeApi api;
+  WebhookServerOptions options;
+  options.namespace_name = "ours";
+  options.client_ca_file = directory_ / "client-ca.crt";
+  const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
+  std::vector<http::Identity> served;
+  server->on_certificate([&](const http::Identity& identity) { served.push_back(identity); });
+  server->step({});
+  ASSERT_EQ(served.size(), 1U);
+  for (const bool is_there : {false, true}) {
+    std::filesystem::remove_all(directory_);
+    if (is_there) write("client-ca.crt", "not a certificate");
+    Json damaged = api.find(kSecrets, kCertificateSecret)->json();
+    damaged["data"]["tls.crt"] = damaged["data"]["tls.key"] = "";
+    api.put(kSecrets, Object(damaged));
+    const std::size_t before = served.size();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(server->step({}), std::chrono::seconds(5));
+    EXPECT_EQ(served.size(), before + 1) << (is_there ? "malformed" : "missing");
+    EXPECT_TRUE(server->ready());
+    EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "clients of the last authority are served";
+    EXPECT_EQ(status_for(*server, std::nullopt), 401);
+  }
+}
+
 TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {
   const RealClock clock;
   Metrics metrics;
