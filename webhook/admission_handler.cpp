@@ -26,6 +26,9 @@ constexpr auto kIgnoredPodFields = std::to_array<std::string_view>(
      "livenessProbe",  "workingDir",    "readinessProbe", "startupProbe", "volumeDevices", "userInfo",
      "requestKind",    "options",       "requestResource"});
 
+/// Bytes of a reply that is not a review.
+constexpr std::size_t kMaxText = 4096;
+
 bool contains(std::string_view text, std::string_view part) {
   const std::boyer_moore_horspool_searcher searcher(part.begin(), part.end());
   return std::search(text.begin(), text.end(), searcher) != text.end();
@@ -48,6 +51,7 @@ Result<AdmissionRequest> decode_pod_review(const std::string& body) {
 }
 
 http::Response text_response(int status, std::string body) {
+  body.resize(std::min(body.size(), kMaxText));
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body)};
 }
 
@@ -110,19 +114,21 @@ http::Response handle_admission(const http::Request& request, const MutationOpti
       kind == nullptr ? decode_pod_review(request.body) : decode_review(request.body, kManagedFields);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
+  const std::string name = review->name;
   if (record != nullptr) {
     *record = {uid, review->kind, review->namespace_name, review->name, review->operation, true, 0, {}};
   }
   try {
-    const AdmissionResponse response = kind == nullptr
-                                           ? admit_pod(*std::move(review), options)
-                                           : admit_workload(*review, *kind, options.served_kinds.contains(kind->kind));
+    AdmissionResponse response = kind == nullptr
+                                     ? admit_pod(*std::move(review), options)
+                                     : admit_workload(*review, *kind, options.served_kinds.contains(kind->kind));
+    std::string encoded = encode_limited_review(uid, name, response);
     if (record != nullptr && !response.allowed) {
       record->allowed = false;
       record->code = response.code;
       record->message = response.message;
     }
-    return {200, {{"Content-Type", "application/json"}}, encode_review(uid, response)};
+    return {200, {{"Content-Type", "application/json"}}, std::move(encoded)};
   } catch (const Json::exception& error) {
     // A field has a JSON type that the API server would have refused.
     if (record != nullptr) *record = {};

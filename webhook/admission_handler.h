@@ -30,8 +30,8 @@ struct AdmissionRecord {
   std::string message;
 };
 
-/// 200 with a review, 400 for a body that is not a review, 404, 405 or 413. Fills `record` for reviews that are
-/// answered, if it is not null.
+/// 200 with a review of at most kMaxReplyBytes, 400 for a body that is not a review, 404, 405 or 413. Fills `record`
+/// for reviews that are answered, if it is not null.
 [[nodiscard]] http::Response handle_admission(const http::Request& request, const MutationOptions& options,
                                               AdmissionRecord* record = nullptr);
 

@@ -1,6 +1,7 @@
 #include "webhook/admission_review.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ constexpr std::size_t kMaxUid = 256;
 constexpr std::size_t kMaxShownObjectName = 253;  // Kubernetes has no longer ones.
 constexpr std::size_t kMaxWarningCharacters = 256;
 constexpr std::size_t kMaxWarningBytes = 4096;  // Of all warnings.
+constexpr std::size_t kMaxShortText = 512;      // A name or a path, and a message, in a shortened response.
+constexpr std::size_t kMaxShortMessage = 4096;
 
 Json encode_warnings(const std::vector<std::string>& warnings) {
   Json encoded = Json::array();
@@ -60,6 +63,67 @@ Json encode_status(const AdmissionResponse& response) {
         {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.shown_path()}});
   }
   return status;
+}
+
+/// "/spec/containers/0/env" as "spec.containers[0].env".
+std::string field_of(std::string_view pointer) {
+  std::string field;
+  while (!pointer.empty()) {
+    pointer.remove_prefix(1);
+    const std::string_view step = pointer.substr(0, pointer.find('/'));
+    pointer.remove_prefix(step.size());
+    const bool is_index = !step.empty() && step.find_first_not_of("0123456789") == step.npos;
+    field += is_index ? fmt::format("[{}]", step) : fmt::format("{}{}", field.empty() ? "" : ".", step);
+  }
+  return field;
+}
+
+struct LongestChange {
+  std::string field;
+  std::size_t bytes = 0;
+};
+
+/// Of a list of named members, such as environment variables, the longest member.
+LongestChange longest_change(const Json& patch) {
+  LongestChange longest;
+  const auto compare = [&](const std::string& field, const Json& value) {
+    const std::size_t bytes = print_json(value).size();
+    if (bytes > longest.bytes) longest = {std::string(truncate_utf8(field, kMaxShortText)), bytes};
+  };
+  for (const Json& operation : patch) {
+    const auto value = operation.find("value");
+    if (value == operation.end()) continue;
+    const std::string field = field_of(string_at(operation, {"path"}));
+    const std::string name = string_at(*value, {"name"});
+    if (!value->is_array()) compare(name.empty() ? field : fmt::format("{} ({})", field, name), *value);
+    if (!value->is_array()) continue;
+    for (std::size_t i = 0; i < value->size(); ++i) {
+      const std::string member = string_at((*value)[i], {"name"});
+      compare(fmt::format("{}[{}]{}", field, i, member.empty() ? "" : " (" + member + ")"), (*value)[i]);
+    }
+  }
+  return longest;
+}
+
+/// What is sent in place of a response of so many bytes.
+AdmissionResponse refuse_long_response(std::string_view name, const AdmissionResponse& response, std::size_t bytes) {
+  AdmissionResponse refused;
+  refused.allowed = false;
+  refused.code = response.allowed ? 422 : response.code;
+  refused.reason = response.allowed ? "Invalid" : response.reason;
+  const std::string_view shown = truncate_utf8(name, kMaxShortText);
+  if (!response.allowed) {
+    refused.message = truncate_utf8(response.message, kMaxShortMessage);
+  } else if (response.patch.empty()) {
+    refused.message = fmt::format("\"{}\": the response of {} bytes is too long, the limit is {}: shorten the labels",
+                                  shown, bytes, kMaxReplyBytes);
+  } else {
+    const LongestChange longest = longest_change(response.patch);
+    refused.message = fmt::format(
+        "\"{}\": {}: has {} bytes, and all fields that admission sets {}; they must have no more than {} together",
+        shown, longest.field, longest.bytes, print_json(response.patch).size(), kMaxPatchBytes);
+  }
+  return refused;
 }
 
 Json take_object(Json& request, std::string_view member) {
@@ -108,6 +172,13 @@ std::string encode_review(std::string_view uid, const AdmissionResponse& respons
     members += fmt::format(R"(,"patchType":"JSONPatch","patch":"{}")", encode_base64(print_json(response.patch)));
   }
   return fmt::format(R"({{"apiVersion":"{}","kind":"{}","response":{}}}}})", kApiVersion, kKind, members);
+}
+
+std::string encode_limited_review(std::string_view uid, std::string_view name, AdmissionResponse& response) {
+  std::string encoded = encode_review(uid, response);
+  if (encoded.size() <= kMaxReplyBytes) return encoded;
+  response = refuse_long_response(name, response, std::exchange(encoded, {}).size());
+  return encode_review(uid, response);
 }
 
 AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors) {

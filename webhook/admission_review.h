@@ -16,6 +16,10 @@ namespace tpuslice::webhook {
 inline constexpr std::size_t kMaxReviewBytes = 7U << 20U;
 /// JSON values in a review, which has up to two versions of the object.
 inline constexpr std::size_t kMaxReviewValues = 200'000;
+/// Longer patches are refused, as JSON text: etcd stores no object of more than 1.5 MiB.
+inline constexpr std::size_t kMaxPatchBytes = 3U << 19U;
+/// Of a response: the patch in base64, and all else.
+inline constexpr std::size_t kMaxReplyBytes = kMaxPatchBytes / 3 * 4 + (64U << 10U);
 
 struct AdmissionRequest {
   std::string uid;
@@ -51,6 +55,11 @@ struct AdmissionResponse {
 /// The response to the review with that uid. Warnings are truncated to 256 characters each and 4096 bytes in all, the
 /// limits of the API server.
 [[nodiscard]] std::string encode_review(std::string_view uid, const AdmissionResponse& response);
+
+/// The same, with `response` replaced by a short refusal if it is longer than kMaxReplyBytes. The message says what is
+/// too long; `name` is that of the object.
+[[nodiscard]] std::string encode_limited_review(std::string_view uid, std::string_view name,
+                                                AdmissionResponse& response);
 
 /// 422 with each error as a cause, like the API server's own validation.
 [[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors);

@@ -66,6 +66,7 @@ class WebhookServer::Metered {
     http::Reply reply;
     AdmissionRecord record;
     reply.response = handle_admission(request, *mutation(), &record);
+    reply.trusts_client = reply.response.status == 200;
     metrics_
         .histogram("controller_runtime_webhook_latency_seconds",
                    "Histogram of the latency of processing admission requests.", latency_buckets(), labels)
@@ -133,9 +134,15 @@ Status WebhookServer::listen(const http::Identity& identity) {
   options.tls = identity;
   options.client_ca = client_ca_;
   options.body_limit = kMaxReviewBytes;
-  options.body_budget = 4 * kMaxReviewBytes;
+  options.body_budget = 4 * kMaxReviewBytes;  // One of the longest for each address.
+  options.reply_budget = 16U << 20U;
+  static_assert(kMaxReplyBytes <= (16U << 20U) / 4);
+  options.socket_buffer = 64 << 10;
   options.max_connections = 512;
   options.max_connections_per_peer = 256;
+  // The API server waits for 5 s (timeoutSeconds in deploy/webhook) from its first byte to our last.
+  options.wait_timeout = std::chrono::seconds(5);
+  options.write_timeout = std::chrono::seconds(5);
   auto server = http::Server::start(std::move(options), [this](const http::Request& request, const http::Peer& peer) {
     return answer(request, peer);
   });
@@ -177,28 +184,39 @@ Duration WebhookServer::step(std::stop_token stop) {
 }
 
 Duration WebhookServer::renew_certificate(const std::stop_token& stop) {
-  // Without the file the certificate of the server is renewed all the same.
-  const auto client_ca = read_client_ca();
-  if (!client_ca) log_.warn("client CA not read; the last one is used", {{"error", client_ca.error().message()}});
-  const std::string& authorities = client_ca ? *client_ca : client_ca_;
+  const Result<std::string> read = read_client_ca();
+  // Certificates are renewed whatever the file contains.
+  if (!read) log_.warn("client CA not read; the last one is used", {{"error", read.error().message()}});
+  bool uses_file = read.ok();
+  std::string client_ca = read.value_or(client_ca_);
   const auto identity = certificates_->step(stop);
   if (!identity) {
     if (!stop.stop_requested()) log_.warn("certificates not renewed", {{"error", identity.error().message()}});
     return std::max(kRetry, identity.error().retry_after().value_or(Duration::zero()));
   }
-  if (*identity != identity_ || authorities != client_ca_) {
-    if (const Status taken = server_->set_tls(*identity, authorities); !taken) {
+  const bool renewed = *identity != identity_;
+  if (renewed || client_ca != client_ca_) {
+    Status taken = server_->set_tls(*identity, client_ca);
+    if (!taken && client_ca != client_ca_) {
+      log_.warn("client CA not loaded; the last one is used", {{"error", taken.error().message()}});
+      uses_file = false;
+      client_ca = client_ca_;
+      taken = renewed ? server_->set_tls(*identity, client_ca) : Status();
+    }
+    if (!taken) {
       log_.error("certificate not loaded", {{"error", taken.error().message()}});
       return kRetry;
     }
+  }
+  if (renewed || client_ca != client_ca_) {
     identity_ = *identity;
-    client_ca_ = authorities;
+    client_ca_ = std::move(client_ca);
     measure_certificate(metrics_, "webhook", identity_);
     if (on_certificate_) on_certificate_(identity_);
     log_.info("certificate served");
   }
   trusted_ = true;
-  return certificates_->interval();
+  return uses_file ? certificates_->interval() : kRetry;
 }
 
 void WebhookServer::call_self(const std::stop_token& stop) {

@@ -29,12 +29,14 @@ http::ServerOptions small_server(const std::string& address) {
   options.threads = 1;
   options.header_limit = 8U << 10U;
   options.body_limit = 1024;
+  options.body_budget = options.reply_budget = 8U << 20U;
+  options.socket_buffer = 64 << 10;
   options.max_connections = 100;
   options.max_connections_per_peer = 50;
   options.max_streams = 0;
   options.read_timeout = std::chrono::seconds(5);
-  options.idle_timeout = std::chrono::seconds(30);
-  options.write_timeout = std::chrono::seconds(10);
+  options.wait_timeout = std::chrono::seconds(5);
+  options.write_timeout = std::chrono::seconds(5);
   return options;
 }
 
@@ -91,6 +93,7 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
     if (decision.status != 200) return plain_text(decision.status, decision.message);
   }
   http::Reply reply;
+  reply.trusts_client = authorizer_.has_value();
   if (page != pages_.end()) {
     reply.response = page->second(request);
   } else {

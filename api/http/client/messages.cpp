@@ -63,6 +63,12 @@ Response plain_reply(int status, std::string text) {
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(text) + "\n"};
 }
 
+Response busy_reply(int status, std::string text) {
+  Response reply = plain_reply(status, std::move(text));
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
 int status_of_read_error(const boost::system::error_code& problem) {
   namespace http = beast::http;
   if (problem == http::error::body_limit) return 413;

@@ -1,5 +1,7 @@
 #include "api/http/server/server.h"
 
+#include <netinet/tcp.h>
+
 #include <thread>
 #include <vector>
 
@@ -17,6 +19,8 @@ using Tcp = asio::ip::tcp;
 
 /// Pause after an accept failed because no descriptor or memory was free.
 constexpr Duration kAcceptPause = std::chrono::milliseconds(100);
+/// Suites of TLS 1.2: forward secrecy and authenticated encryption. Those of TLS 1.3 all are.
+constexpr const char* kTls12Ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 /// Time-out for connections to close after stop.
 constexpr Duration kAbort = std::chrono::seconds(2);
 
@@ -42,11 +46,30 @@ Result<std::shared_ptr<asio::ssl::context>> make_tls(const Identity& identity, c
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX* native = context->native_handle();
   RETURN_IF_ERROR(require_modern_tls(native));
+  if (SSL_CTX_set_cipher_list(native, kTls12Ciphers) != 1) return Error::internal("TLS has none of {}", kTls12Ciphers);
   RETURN_IF_ERROR(use_identity(native, identity));
   if (!client_ca.empty()) {
     if (Status asked = ask_for_client_certificate(native, client_ca); !asked) return asked.error().within("client CA");
   }
   return context;
+}
+
+/// What connections and bytes are shared by. A client of a dual-stack listener has its IPv4 address.
+std::string host_of(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
+
+/// Options of the listener that its connections inherit.
+void limit_connections(Tcp::acceptor& acceptor, const ServerOptions& options) {
+  if (options.socket_buffer > 0) {
+    acceptor.set_option(asio::socket_base::receive_buffer_size(options.socket_buffer));
+    acceptor.set_option(asio::socket_base::send_buffer_size(options.socket_buffer));
+  }
+  // Also after the connection was closed: the kernel drops what the client does not read.
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options.write_timeout).count();
+  using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
+  acceptor.set_option(UserTimeout(static_cast<int>(timeout)));
 }
 
 class BeastServer final : public Server {
@@ -74,14 +97,17 @@ class BeastServer final : public Server {
       }
       acceptor_.set_option(asio::socket_base::reuse_address(true));
       if (endpoint.address().is_v6()) acceptor_.set_option(asio::ip::v6_only(false));
+      limit_connections(acceptor_, core_->options);
       acceptor_.bind(endpoint);
       acceptor_.listen(asio::socket_base::max_listen_connections);
+      acceptor_.non_blocking(true);
       port_ = acceptor_.local_endpoint().port();
     } catch (const boost::system::system_error& problem) {
       return Error::unavailable("cannot listen on {}: {}", core_->options.address, problem.code().message());
     }
     accept(AcceptLoop(this));
-    for (int i = 0; i < core_->options.threads; ++i) threads_.emplace_back([this] { run(); });
+    // One more than handlers: requests of other addresses are read while all handlers run, and get the next turn.
+    for (int i = 0; i <= core_->options.threads; ++i) threads_.emplace_back([this] { run(); });
     return {};
   }
 
@@ -136,7 +162,8 @@ class BeastServer final : public Server {
     acceptor_.async_accept(asio::make_strand(io_), [this, self = std::move(self)](boost::system::error_code problem,
                                                                                   Tcp::socket socket) mutable {
       if (core_->stopping) return;
-      problem || !try_admit(std::move(socket)) ? accept_later(std::move(self)) : accept(std::move(self));
+      problem || !try_admit(std::move(socket)) || !admit_others() ? accept_later(std::move(self))
+                                                                  : accept(std::move(self));
     });
   }
 
@@ -156,6 +183,19 @@ class BeastServer final : public Server {
     }
   }
 
+  /// Those that wait behind the first: a client behind thousands does not wait for their handshakes, only until they
+  /// have closed one another. False if an accept failed.
+  bool admit_others() {
+    for (int i = 0; i < core_->options.max_connections; ++i) {
+      Tcp::socket socket(asio::make_strand(io_));
+      boost::system::error_code problem;
+      acceptor_.accept(socket, problem);
+      if (problem) return problem == asio::error::would_block || problem == asio::error::connection_aborted;
+      if (!try_admit(std::move(socket))) return false;
+    }
+    return true;
+  }
+
   /// False if there was no memory for the connection, which is closed.
   bool try_admit(Tcp::socket&& socket) {
     try {
@@ -170,11 +210,12 @@ class BeastServer final : public Server {
     boost::system::error_code gone;
     const auto remote = socket.remote_endpoint(gone);
     if (gone) return;
-    const auto session = make_session(std::move(socket), tls(), core_);
+    const std::string host = host_of(remote.address());
+    const auto session = make_session(std::move(socket), host, remote.port(), tls(), core_);
     const SessionRegistry::Limits limits{static_cast<std::size_t>(core_->options.max_connections),
                                          static_cast<std::size_t>(core_->options.max_connections_per_peer)};
     // If no connection can be closed for it, the socket is closed at the end of the scope.
-    if (!core_->sessions.add(session, remote.address().to_string(), limits)) return;
+    if (!core_->sessions.add(session, host, limits, RealClock().now())) return;
     session->start();
     if (core_->stopping) session->drain();  // stop() may have listed sessions before this was added.
   }

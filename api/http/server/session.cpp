@@ -8,6 +8,9 @@
 #include <type_traits>
 
 #include "api/http/client/messages.h"
+#include "api/http/server/guarded_calls.h"
+#include "api/http/server/message_claims.h"
+#include "api/http/server/pending_write.h"
 #include "api/http/tls/tls_context.h"
 
 namespace tpuslice::http {
@@ -22,16 +25,10 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(500);
 constexpr Duration kStreamPoll = std::chrono::seconds(5);
 constexpr std::size_t kReadAhead = 8192;
-constexpr Duration kRoomPoll = std::chrono::milliseconds(10);
+/// A client that has sent what only clients of this server send is trusted again after this time.
+constexpr Duration kTrustAgain = std::chrono::minutes(1);
 
-std::string address_of(const asio::ip::tcp::socket& socket) {
-  ErrorCodeOfIo problem;
-  const auto remote = socket.remote_endpoint(problem);
-  if (problem) return "";
-  const std::string host = remote.address().to_string();
-  return remote.address().is_v6() ? fmt::format("[{}]:{}", host, remote.port())
-                                  : fmt::format("{}:{}", host, remote.port());
-}
+Instant now() { return RealClock().now(); }
 
 /// Everything happens on the strand of the connection, except run_stream(), which has a thread of its own and only
 /// posts.
@@ -40,19 +37,33 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
 
  public:
-  BeastSession(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core)
+  BeastSession(asio::ip::tcp::socket socket, std::string host, std::uint16_t port,
+               std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core)
       : core_(std::move(core)),
         tls_(std::move(tls)),
         stream_(make_stream(std::move(socket), tls_.get())),
         buffer_(core_->options.header_limit + kReadAhead),
-        room_(stream_.get_executor()) {}
+        host_(std::move(host)),
+        claims_(core_->bodies, core_->replies, core_->options.small_message),
+        turn_(stream_.get_executor()) {
+    const bool is_v6 = host_.find(':') != host_.npos;
+    peer_.address = is_v6 ? fmt::format("[{}]:{}", host_, port) : fmt::format("{}:{}", host_, port);
+    activity_.enter(Activity::Phase::kIdle, now());
+  }
   ~BeastSession() override {
     core_->sessions.remove(this);
-    release_body();
+    claims_.release(now());
   }
 
   void start() override {
     asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->on_start(); });
+  }
+
+  void resume() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      self->turn_.cancel();
+      if (const auto next = std::exchange(self->next_, nullptr)) (self.get()->*next)();
+    });
   }
 
   void drain() override {
@@ -66,7 +77,11 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void abort() override {
     draining_ = true;
     stop_.request_stop();
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      ErrorCodeOfIo ignored;  // Drops what the client has not read, which the kernel would keep for it.
+      self->lowest().socket().set_option(asio::socket_base::linger(true, 0), ignored);
+      self->close();
+    });
   }
 
  private:
@@ -83,12 +98,13 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void close() {
     closed_ = true;
     idle_ = false;
-    release_body();
-    room_.cancel();
+    claims_.release(now());
+    next_ = nullptr;
+    turn_.cancel();
     ErrorCodeOfIo ignored;
     lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
     lowest().close();
-    signal_written(false);
+    chunk_write_.end(false);
   }
 
   template <void (BeastSession::*Next)(ErrorCodeOfIo)>
@@ -97,8 +113,6 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
   void on_start() {
-    peer_.address = address_of(lowest().socket());
-    peer_host_ = peer_.address.substr(0, peer_.address.rfind(':'));
     ErrorCodeOfIo ignored;
     lowest().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     if constexpr (kTls) {
@@ -116,6 +130,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
       peer_.has_certificate = subject.verified;
       peer_.common_name = std::move(subject.common_name);
       peer_.organizations = std::move(subject.organizations);
+      if (peer_.has_certificate) core_->sessions.trust(this, now());
       await_request();
     }
   }
@@ -126,7 +141,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     if (draining_) return shut_down();
     if (buffer_.size() > 0) return read_header();
     idle_ = true;
-    activity_.enter(Activity::Phase::kIdle);
+    activity_.enter(Activity::Phase::kIdle, now());
     lowest().expires_after(core_->options.idle_timeout);
     stream_.async_read_some(buffer_.prepare(kReadAhead),
                             [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t size) {
@@ -138,7 +153,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
   void read_header() {
-    activity_.enter(Activity::Phase::kReading);
+    activity_.enter(Activity::Phase::kReading, now());
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(core_->options.header_limit));
     parser_->body_limit(core_->options.body_limit);
@@ -148,24 +163,37 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void on_header(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
-    room_deadline_ = std::chrono::steady_clock::now() + core_->options.read_timeout;
-    await_room();
+    const std::size_t body = parser_->content_length().value_or(parser_->chunked() ? core_->options.body_limit : 0);
+    claims_.read(this->shared_from_this(), host_, body, now()) ? start_body() : wait_for(&BeastSession::start_body);
   }
 
-  /// Nothing is read from the client until there is room for its body.
-  void await_room() {
-    if (closed_) return;
-    const std::size_t body = parser_->content_length().value_or(parser_->chunked() ? core_->options.body_limit : 0);
-    if (!core_->bodies.reserve(peer_host_, body)) {
-      if (std::chrono::steady_clock::now() >= room_deadline_) return close();
-      core_->sessions.end_slow_reader(core_->options.slow_body);
-      activity_.enter(Activity::Phase::kReading);  // A waiting request is not a slow one.
-      room_.expires_after(kRoomPoll);
-      room_.async_wait([self = this->shared_from_this()](ErrorCodeOfIo) { self->await_room(); });
-      return;
-    }
-    reserved_ = body;
-    activity_.enter(Activity::Phase::kReading);
+  /// Until a claim is granted. Nothing is read from the client meanwhile.
+  void wait_for(void (BeastSession::*next)()) {
+    next_ = next;
+    wait_until_ = now() + core_->options.wait_timeout;
+    keep_waiting();
+  }
+
+  void keep_waiting() {
+    turn_.expires_after(core_->options.slow_transfer / 10);
+    turn_.async_wait([self = this->shared_from_this()](ErrorCodeOfIo cancelled) {
+      if (cancelled || self->next_ == nullptr) return;
+      if (now() >= self->wait_until_) return self->give_up();
+      self->core_->bodies.take_back(now());
+      self->core_->replies.take_back(now());
+      self->keep_waiting();
+    });
+  }
+
+  void give_up() {
+    next_ = nullptr;
+    claims_.release(now());
+    parser_.reset();
+    write(busy_reply(503, "too many requests wait"), false, false);
+  }
+
+  void start_body() {
+    activity_.enter(Activity::Phase::kReading, now());
     if (beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
       head_.emplace(BeastHead(beast::http::status::continue_, 11));
       head_writer_.emplace(*head_);
@@ -187,23 +215,26 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void on_request(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
-    activity_.enter(Activity::Phase::kBusy);
-    const bool keep_alive = parser_->get().keep_alive();
-    const bool head_only = parser_->get().method() == beast::http::verb::head;
     lowest().expires_never();
-    Reply reply = answer(to_request(parser_->release()));
-    release_body();
-    if (closed_) return;
-    if (reply.stream) return start_stream(std::move(reply));
-    write(std::move(reply.response), keep_alive && !draining_ && core_->keep_alive, head_only);
+    const Instant begin = now();
+    activity_.enter(Activity::Phase::kReading, begin);
+    claims_.handle(this->shared_from_this(), host_, begin) ? handle() : wait_for(&BeastSession::handle);
   }
 
-  Reply answer(const Request& request) const {
-    try {
-      return core_->handler(request, peer_);
-    } catch (...) {  // Whatever it is, the client learns nothing of it.
-      return {plain_reply(500, "internal server error"), nullptr};
+  /// At most ServerOptions::threads at a time.
+  void handle() {
+    activity_.enter(Activity::Phase::kBusy, now());
+    const bool keep_alive = parser_->get().keep_alive();
+    const bool head_only = parser_->get().method() == beast::http::verb::head;
+    Reply reply = call_handler(core_->handler, to_request(parser_->release()), peer_);
+    const Instant end = now();
+    claims_.write(reply.stream ? 0 : reply.response.body.size(), end);
+    if (reply.trusts_client && end >= trust_again_) {
+      trust_again_ = end + kTrustAgain;
+      core_->sessions.trust(this, end);
     }
+    if (reply.stream) return start_stream(std::move(reply));
+    write(std::move(reply.response), keep_alive && !draining_ && core_->keep_alive, head_only);
   }
 
   void refuse(ErrorCodeOfIo problem) {
@@ -212,10 +243,8 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     write(plain_reply(status, "the request cannot be read"), false, false);
   }
 
-  void release_body() { core_->bodies.release(peer_host_, std::exchange(reserved_, 0)); }
-
   void write(Response&& response, bool keep_alive, bool head_only) {
-    activity_.enter(Activity::Phase::kBusy);
+    activity_.enter(Activity::Phase::kWriting, now());
     keep_alive_ = keep_alive;
     response_.emplace(to_message(std::move(response), keep_alive, head_only));
     response_writer_.emplace(*response_);
@@ -230,6 +259,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void on_written(ErrorCodeOfIo problem) {
     response_writer_.reset();
     response_.reset();
+    claims_.written(now());
     if (problem) return close();
     if (keep_alive_) return await_request();
     shut_down();
@@ -256,9 +286,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     head_.emplace(to_stream_head(reply.response));
     head_writer_.emplace(*head_);
     if (!core_->streams.submit([self = this->shared_from_this(), source] { self->run_stream(std::move(*source)); })) {
-      Response busy = plain_reply(429, "too many streams");
-      busy.headers.emplace_back("Retry-After", "1");
-      return write(std::move(busy), false, false);
+      return write(busy_reply(429, "too many streams"), false, false);
     }
     lowest().expires_never();
     watch_client();
@@ -282,7 +310,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
         [this] { beast::http::async_write_header(stream_, *head_writer_, then<&BeastSession::on_stream_written>()); });
     bool whole = false;
     while (going) {
-      Result<std::string> bytes = next_bytes(*source, stop);
+      Result<std::string> bytes = read_stream(*source, kStreamPoll, stop);
       if (!bytes) {
         // A server that stops ends its streams as it should: clients resume elsewhere.
         whole = is_end_of_stream(bytes.error()) || (draining_ && bytes.error().code() == ErrorCode::kCancelled);
@@ -304,50 +332,31 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
   }
 
-  static Result<std::string> next_bytes(http::Stream& source, const std::stop_token& stop) {
-    try {
-      return source.read(kStreamPoll, stop);
-    } catch (const std::exception& problem) {
-      return Error::internal("stream: {}", problem.what());
-    }
-  }
-
   /// Starts a write on the strand and waits for it; false once the connection is closed.
   template <typename Start>
-  bool send(Start start) TPUSLICE_EXCLUDES(write_mutex_) {
-    {
-      const MutexLock lock(write_mutex_);
-      if (write_failed_) return false;
-      writing_ = true;
-    }
+  bool send(Start start) {
+    if (!chunk_write_.begin()) return false;
     asio::post(stream_.get_executor(), [self = this->shared_from_this(), start] {
-      if (self->closed_) return self->signal_written(false);
+      if (self->closed_) return self->chunk_write_.end(false);
       self->lowest().expires_after(self->core_->options.write_timeout);
       start();
     });
-    const MutexLock lock(write_mutex_);
-    written_.wait(write_mutex_, [this]() TPUSLICE_REQUIRES(write_mutex_) { return !writing_; });
-    return !write_failed_;
+    return chunk_write_.wait();
   }
 
-  void on_stream_written(ErrorCodeOfIo problem) { problem ? close() : signal_written(true); }
-
-  void signal_written(bool ok) TPUSLICE_EXCLUDES(write_mutex_) {
-    const MutexLock lock(write_mutex_);
-    writing_ = false;
-    if (!ok) write_failed_ = true;
-    written_.notify_all();
-  }
+  void on_stream_written(ErrorCodeOfIo problem) { problem ? close() : chunk_write_.end(true); }
 
   const std::shared_ptr<ServerCore> core_;
   const std::shared_ptr<asio::ssl::context> tls_;  ///< Its own, whatever the server changes to.
   Stream stream_;
   beast::flat_buffer buffer_;
-  asio::steady_timer room_;  ///< Until there is room for the body.
-  std::chrono::steady_clock::time_point room_deadline_;
-  std::size_t reserved_ = 0;  ///< Of core_->bodies.
   Peer peer_;
-  std::string peer_host_;
+  const std::string host_;  ///< Of the peer.
+  MessageClaims claims_;
+  asio::steady_timer turn_;  ///< While a claim waits.
+  Instant wait_until_;
+  void (BeastSession::*next_)() = nullptr;  ///< What follows when it is granted.
+  Instant trust_again_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   std::optional<BeastResponse> response_;
   std::optional<beast::http::response_serializer<beast::http::string_body>> response_writer_;
@@ -360,18 +369,19 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   std::stop_source stop_;  ///< Ends the stream, if there is one.
   std::string chunk_;      ///< Being written; the stream's thread changes it between writes only.
-  Mutex write_mutex_;
-  ConditionVariable written_;
-  bool writing_ TPUSLICE_GUARDED_BY(write_mutex_) = false;
-  bool write_failed_ TPUSLICE_GUARDED_BY(write_mutex_) = false;
+  PendingWrite chunk_write_;
 };
 
 }  // namespace
 
-std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls,
-                                      std::shared_ptr<ServerCore> core) {
-  if (tls) return std::make_shared<BeastSession<TlsStream>>(std::move(socket), std::move(tls), std::move(core));
-  return std::make_shared<BeastSession<PlainStream>>(std::move(socket), nullptr, std::move(core));
+std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::string host, std::uint16_t port,
+                                      std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core) {
+  const auto make = [&]<typename Stream>() -> std::shared_ptr<Session> {
+    return std::make_shared<BeastSession<Stream>>(std::move(socket), std::move(host), port, std::move(tls),
+                                                  std::move(core));
+  };
+  if (tls) return make.template operator()<TlsStream>();
+  return make.template operator()<PlainStream>();
 }
 
 }  // namespace tpuslice::http

@@ -7,6 +7,7 @@
 
 #include "api/http/client/stream_pool.h"
 #include "api/http/server/asio.h"
+#include "api/http/server/fair_budget.h"
 #include "api/http/server/server.h"
 #include "api/http/server/session_registry.h"
 
@@ -17,20 +18,24 @@ struct ServerCore {
   ServerCore(ServerOptions server_options, Handler request_handler)
       : options(std::move(server_options)),
         handler(std::move(request_handler)),
-        bodies(options.body_budget),
+        bodies({.bytes = options.body_budget, .slow = options.slow_transfer}),
+        replies({.bytes = options.reply_budget,
+                 .handlers = static_cast<std::size_t>(options.threads),
+                 .slow = options.slow_transfer}),
         streams(options.max_streams) {}
 
   const ServerOptions options;
   const Handler handler;
   SessionRegistry sessions;
-  BodyBudget bodies;
+  FairBudget bodies;
+  FairBudget replies;
   StreamPool streams;
   std::atomic<bool> keep_alive{true};
   std::atomic<bool> stopping{false};
 };
 
-/// `tls` is null for plain HTTP.
-[[nodiscard]] std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket,
+/// `tls` is null for plain HTTP. `host` is the address of the peer.
+[[nodiscard]] std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::string host, std::uint16_t port,
                                                     std::shared_ptr<asio::ssl::context> tls,
                                                     std::shared_ptr<ServerCore> core);
 

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
+#include "api/http/server/arbitration.h"
 
 namespace tpuslice::http {
 
@@ -19,22 +21,21 @@ class Activity {
  public:
   enum class Phase : std::uint8_t {
     kIdle,     ///< Handshake, or between two requests.
-    kReading,  ///< A request.
-    kBusy,     ///< Handles the request, or writes the reply or a stream.
+    kReading,  ///< A request, or waits until it can be handled.
+    kWriting,  ///< The reply.
+    kBusy,     ///< Its handler runs, or it has an open stream.
   };
 
-  void enter(Phase phase) {
-    since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+  void enter(Phase phase, Instant now) {
+    since_ = now.time_since_epoch().count();
     phase_ = phase;
   }
   [[nodiscard]] Phase phase() const { return phase_; }
-  [[nodiscard]] std::chrono::steady_clock::time_point since() const {
-    return std::chrono::steady_clock::time_point(std::chrono::steady_clock::duration(since_));
-  }
+  [[nodiscard]] Instant since() const { return Instant(Duration(since_)); }
 
  private:
   std::atomic<Phase> phase_ = Phase::kIdle;
-  std::atomic<std::chrono::steady_clock::rep> since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+  std::atomic<Duration::rep> since_ = 0;
 };
 
 class Session {
@@ -42,6 +43,8 @@ class Session {
   virtual ~Session() = default;
   [[nodiscard]] const Activity& activity() const { return activity_; }
   virtual void start() = 0;
+  /// Its claim on a FairBudget was granted.
+  virtual void resume() = 0;
   /// Ends once what is being answered is answered; at once if nothing is. Streams are ended.
   virtual void drain() = 0;
   /// Ends now.
@@ -51,7 +54,10 @@ class Session {
   Activity activity_;
 };
 
-/// The open sessions. Thread-safe.
+/// The open sessions. When there are too many, arbitration.h decides which address gives one up: the one that is idle
+/// for the longest time or, if none is idle, reading or writing for the longest time. Sessions whose handler runs are
+/// never closed. The last session of an address is closed only if no other address has two, for an address that has
+/// none or is trusted: the one that was used the longest time ago. Thread-safe.
 class SessionRegistry {
  public:
   struct Limits {
@@ -59,13 +65,11 @@ class SessionRegistry {
     std::size_t per_peer = 0;
   };
 
-  /// If a limit is reached, closes the session that has been idle for the longest time or, if none is idle, reading for
-  /// the longest time: a session of this peer if its own limit is reached. False if all of them are busy.
-  [[nodiscard]] bool add(const std::shared_ptr<Session>& session, const std::string& peer, const Limits& limits)
-      TPUSLICE_EXCLUDES(mutex_);
-  /// Closes the session that has been reading for the longest time, if that is more than `time`. Searches at most 20
-  /// times a second, however often it is called.
-  void end_slow_reader(Duration time) TPUSLICE_EXCLUDES(mutex_);
+  /// Closes another session if a limit is reached. False if there is none to be closed.
+  [[nodiscard]] bool add(const std::shared_ptr<Session>& session, const std::string& address, const Limits& limits,
+                         Instant now) TPUSLICE_EXCLUDES(mutex_);
+  /// The address of the session is protected for an hour, and known when it connects again.
+  void trust(const Session* session, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// The destructor of a session calls this first.
   void remove(const Session* session) TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] std::vector<std::shared_ptr<Session>> all() const TPUSLICE_EXCLUDES(mutex_);
@@ -73,40 +77,35 @@ class SessionRegistry {
   void wait_empty(Duration wait) TPUSLICE_EXCLUDES(mutex_);
 
  private:
+  struct Address;
   struct Entry {
-    std::weak_ptr<Session> session;
-    std::string peer;
+    const Session* session;  ///< May be in its destructor, which then waits in remove().
+    std::weak_ptr<Session> owner;
+    Address* address;
   };
+  using Entries = std::list<Entry>;
+  struct Address {
+    const std::string* name = nullptr;
+    Entries entries;  ///< Those that were found busy are last.
+    Instant trusted_until = Instant::min();
+  };
+  using Addresses = std::unordered_map<std::string, Address>;
 
-  /// The first session by `rank` among those of `peer` (empty: all) that are not busy; null if all are busy. It may be
-  /// in its destructor, which then waits in remove().
-  template <typename Rank>
-  [[nodiscard]] const Session* first_by(const Rank& rank, const std::string& peer) const TPUSLICE_REQUIRES(mutex_);
-  void remove_locked(const Session* session) TPUSLICE_REQUIRES(mutex_);
+  /// The session that is closed for another one of `asker`.
+  [[nodiscard]] std::optional<Entries::iterator> session_to_close(Address& asker, const Limits& limits, Instant now)
+      TPUSLICE_REQUIRES(mutex_);
+  /// Of other addresses than `asker` that are not in `without`: the one that gives; null if there is none.
+  [[nodiscard]] Address* giver(const Address& asker, bool protects, const std::vector<Address*>& without, Instant now)
+      TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] static std::optional<Entries::iterator> longest_unused(Address& address);
+  void remove_locked(Entries::iterator entry) TPUSLICE_REQUIRES(mutex_);
+  /// Of trusted addresses without sessions, those that were trusted last are kept.
+  void forget_if_unused(Address& address) TPUSLICE_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   ConditionVariable removed_;
-  std::unordered_map<const Session*, Entry> sessions_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, std::size_t> by_peer_ TPUSLICE_GUARDED_BY(mutex_);  ///< Number of its sessions.
-  std::chrono::steady_clock::time_point next_search_ TPUSLICE_GUARDED_BY(mutex_);     ///< For a slow reader.
-};
-
-/// Bytes of the request bodies in memory. Thread-safe.
-class BodyBudget {
- public:
-  /// One peer may use at most a quarter; a larger body counts as a quarter.
-  explicit BodyBudget(std::size_t bytes) : bytes_(bytes), of_peer_(bytes / 4) {}
-
-  /// False if there is no room now.
-  [[nodiscard]] bool reserve(const std::string& peer, std::size_t bytes) TPUSLICE_EXCLUDES(mutex_);
-  void release(const std::string& peer, std::size_t bytes) TPUSLICE_EXCLUDES(mutex_);
-
- private:
-  const std::size_t bytes_;
-  const std::size_t of_peer_;
-  Mutex mutex_;
-  std::size_t used_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  std::unordered_map<std::string, std::size_t> by_peer_ TPUSLICE_GUARDED_BY(mutex_);
+  Addresses addresses_ TPUSLICE_GUARDED_BY(mutex_);  ///< Those with sessions, and trusted ones without.
+  std::unordered_map<const Session*, Entries::iterator> sessions_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 }  // namespace tpuslice::http

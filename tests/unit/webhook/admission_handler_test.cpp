@@ -207,5 +207,18 @@ TEST(MutatePodPath, WarnsAboutAHostWithoutIndex) {
   EXPECT_THAT(mutate(pod)["warnings"], ElementsAre(HasSubstr("ClusterFirstWithHostNet")));
 }
 
+TEST(WorkloadPaths, ReplyShortlyWhateverTheReviewContains) {
+  Json review = review_of({{"metadata", {{"name", "a"}}}, {"spec", {{"workerGroupSpecs", 1}}}}, "ray.io", "RayCluster");
+  review["request"]["name"] = std::string(3'000'000, 'n');
+  AdmissionRecord record;
+  const http::Response response = handle_admission(post("/validate-ray-io-v1-raycluster", review), {}, &record);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_LT(response.body.size(), 8192U);
+  const Json answer = Json::parse(response.body)["response"];
+  EXPECT_FALSE(answer["allowed"].get<bool>());
+  EXPECT_FALSE(record.allowed);
+  EXPECT_EQ(record.message, answer["status"]["message"].get<std::string>());
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook

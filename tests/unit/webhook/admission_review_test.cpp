@@ -9,6 +9,8 @@
 namespace tpuslice::webhook {
 namespace {
 
+using ::testing::HasSubstr;
+
 using testing::review_of;
 
 Json response_of(const AdmissionResponse& response) { return Json::parse(encode_review("u-1", response))["response"]; }
@@ -97,6 +99,69 @@ TEST(EncodeReview, TruncatesWarningsAndTheirTotalLength) {
   const Json encoded = response_of(response);
   EXPECT_EQ(encoded["warnings"].size(), 8U);  // 512 bytes each, 4096 together.
   EXPECT_EQ(encoded["warnings"][0].get<std::string>().size(), 512U);
+}
+
+TEST(EncodeLimitedReview, ChangesNoResponseThatIsShortEnough) {
+  AdmissionResponse response;
+  response.patch.push_back(
+      {{"op", "add"}, {"path", "/metadata/labels/a"}, {"value", std::string(kMaxPatchBytes - 200, 'x')}});
+  const std::string encoded = encode_limited_review("u", "p", response);
+  EXPECT_EQ(encoded, encode_review("u", response));
+  EXPECT_TRUE(response.allowed);
+  EXPECT_LE(encoded.size(), kMaxReplyBytes);
+}
+
+/// The refusal in place of a response.
+Json refusal_of(AdmissionResponse response, const std::string& name = "train-0") {
+  const std::string encoded = encode_limited_review("u", name, response);
+  EXPECT_LT(encoded.size(), 8192U);
+  EXPECT_FALSE(response.allowed);
+  const Json refused = Json::parse(encoded)["response"];
+  EXPECT_EQ(refused["uid"], "u");
+  EXPECT_FALSE(refused["allowed"].get<bool>());
+  EXPECT_FALSE(refused.contains("patch"));
+  return refused["status"];
+}
+
+TEST(EncodeLimitedReview, RefusesALongPatchWithItsLongestVariable) {
+  AdmissionResponse response;
+  const Json env = Json::array({{{"name", "TPU_TOPOLOGY"}, {"value", "16x24x24"}},
+                                {{"name", "TPU_WORKER_HOSTNAMES"}, {"value", std::string(2'000'000, 'h')}}});
+  response.patch.push_back({{"op", "add"}, {"path", "/spec/containers/0/env"}, {"value", env}});
+  response.patch.push_back({{"op", "add"}, {"path", "/metadata/labels/a"}, {"value", "b"}});
+  const Json status = refusal_of(response);
+  EXPECT_EQ(status["code"], 422);
+  EXPECT_EQ(status["reason"], "Invalid");
+  EXPECT_EQ(status["message"],
+            "\"train-0\": spec.containers[0].env[1] (TPU_WORKER_HOSTNAMES): has 2000042 bytes, and all fields that "
+            "admission sets 2000195; they must have no more than 1572864 together");
+}
+
+TEST(EncodeLimitedReview, NamesTheElementThatIsAddedToAList) {
+  AdmissionResponse response;
+  response.patch.push_back({{"op", "add"},
+                            {"path", "/spec/containers/10/env/3"},
+                            {"value", {{"name", "TPU_PROCESS_ADDRESSES"}, {"value", std::string(2'000'000, 'h')}}}});
+  EXPECT_THAT(refusal_of(response)["message"].get<std::string>(),
+              HasSubstr("spec.containers[10].env[3] (TPU_PROCESS_ADDRESSES): has 20000"));
+}
+
+TEST(EncodeLimitedReview, KeepsTheBeginningOfALongRefusal) {
+  AdmissionResponse response;
+  response.allowed = false;
+  response.code = 403;
+  response.reason = "Forbidden";
+  response.name = std::string(3'000'000, 'n');
+  response.message = "because" + std::string(3'000'000, '.');
+  const Json status = refusal_of(response, response.name);
+  EXPECT_EQ(status["code"], 403);
+  EXPECT_THAT(status["message"].get<std::string>(), HasSubstr("because..."));
+}
+
+TEST(EncodeLimitedReview, RefusesOtherLongResponses) {
+  AdmissionResponse response;
+  response.audit["slice"] = std::string(3'000'000, 's');
+  EXPECT_THAT(refusal_of(response, std::string(3'000'000, 'n'))["message"].get<std::string>(), HasSubstr("too long"));
 }
 
 }  // namespace

@@ -227,7 +227,7 @@ TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
 }
 
 /// Regression: without the file of the clients' authorities, the server's own certificate was not renewed.
-TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWithoutTheFileOfClientAuthorities) {
+TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) {
   const RealClock clock;
   Metrics metrics;
   FakeApi api;
@@ -235,11 +235,23 @@ TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWithoutTheFileOfClientAuth
   options.namespace_name = "ours";
   options.client_ca_file = directory_ / "client-ca.crt";
   const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
-  std::filesystem::remove_all(directory_);
+  std::vector<http::Identity> served;
+  server->on_certificate([&](const http::Identity& identity) { served.push_back(identity); });
   server->step({});
-  EXPECT_TRUE(api.find(kSecrets, kCertificateSecret).has_value());
-  EXPECT_TRUE(server->ready()) << "it answers its own call without a client certificate";
-  EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "the last authorities are used";
+  ASSERT_EQ(served.size(), 1U);
+  for (const bool is_there : {false, true}) {
+    std::filesystem::remove_all(directory_);
+    if (is_there) write("client-ca.crt", "not a certificate");
+    Json damaged = api.find(kSecrets, kCertificateSecret)->json();
+    damaged["data"]["tls.crt"] = damaged["data"]["tls.key"] = "";
+    api.put(kSecrets, Object(damaged));
+    const std::size_t before = served.size();
+    for (int i = 0; i < 3; ++i) EXPECT_LE(server->step({}), std::chrono::seconds(5));
+    EXPECT_EQ(served.size(), before + 1) << (is_there ? "malformed" : "missing");
+    EXPECT_TRUE(server->ready());
+    EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "clients of the last authority are served";
+    EXPECT_EQ(status_for(*server, std::nullopt), 401);
+  }
 }
 
 TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {

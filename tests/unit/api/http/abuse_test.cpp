@@ -100,7 +100,8 @@ TEST(ServerLimits, DropASlowBodyWhenAnotherWaits) {
   ServerOptions options = plain_options();
   options.body_limit = 1000;
   options.body_budget = 4000;
-  options.slow_body = std::chrono::milliseconds(50);
+  options.small_message = 100;
+  options.slow_transfer = std::chrono::milliseconds(50);
   const auto server = start(options, ok);
   RawClient slow(server->port());
   slow.send(kPost + "Content-Length: 1000\r\n\r\nabc");

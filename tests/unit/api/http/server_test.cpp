@@ -128,13 +128,34 @@ TEST(Server, ReportsWhyItCannotListen) {
   }
 }
 
-TEST(Server, ClosesConnectionsOverItsLimit) {
-  const auto server = start(ServerOptions{.max_connections = 1}, echo);
+TEST(Server, ShowsTheIpv4AddressOfAClientOfADualStackListener) {
+  const auto server = Server::start(ServerOptions{.address = "[::ffff:127.0.0.1]:0"},
+                                    [](const Request&, const Peer& peer) { return text_reply(200, peer.address); });
+  if (!server) GTEST_SKIP() << server.error().message();
+  RawClient client((*server)->port());
+  client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(client.read_all(), HasSubstr("\r\n\r\n127.0.0.1:"));
+}
+
+TEST(Server, KeepsIdleConnectionsLongerThanGoClientsDo) {
+  EXPECT_GT(ServerOptions().idle_timeout, std::chrono::seconds(90)) << "http.DefaultTransport.IdleConnTimeout";
+}
+
+TEST(Server, RefusesConnectionsWhileTheHandlersOfAllOthersRun) {
+  Gate entered;
+  Gate release;
+  const auto server = start(ServerOptions{.max_connections = 1}, [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "whole");
+  });
   RawClient first(server->port());
-  first.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  first.read_until("GET / ");
+  first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  ASSERT_TRUE(entered.wait());
   RawClient second(server->port());
   EXPECT_EQ(second.read_all(), "");
+  release.open();
+  EXPECT_THAT(first.read_all(), HasSubstr("whole"));
 }
 
 TEST(Server, SendsAStreamInChunks) {

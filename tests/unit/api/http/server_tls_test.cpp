@@ -118,5 +118,30 @@ TEST(TlsServer, DoesNotStartWithAnInvalidCertificate) {
   }
 }
 
+/// The first bytes that the server sends to a client that offers TLS 1.2 with one suite.
+std::string answer_to_hello(const Server& server, std::string_view suite) {
+  const auto with_length = [](std::size_t bytes, const std::string& text) {
+    std::string out;
+    for (std::size_t i = bytes; i-- > 0;) out += static_cast<char>(text.size() >> (8 * i) & 0xffU);
+    return out + text;
+  };
+  using namespace std::string_literals;
+  // P-256, uncompressed points, ECDSA with SHA-256.
+  const std::string extensions = "\x00\x0a"s + with_length(2, with_length(2, "\x00\x17"s)) + "\x00\x0b"s +
+                                 with_length(2, with_length(1, "\x00"s)) + "\x00\x0d"s +
+                                 with_length(2, with_length(2, "\x04\x03"s));
+  const std::string hello = "\x03\x03"s + std::string(32, 'r') + with_length(1, "") +
+                            with_length(2, std::string(suite)) + with_length(1, "\x00"s) + with_length(2, extensions);
+  RawClient client(server.port());
+  client.send("\x16\x03\x01" + with_length(2, "\x01" + with_length(3, hello)));
+  return client.read_until("\x03\x03");
+}
+
+TEST(TlsServer, ServesTls12WithAuthenticatedEncryptionOnly) {
+  const auto server = start(tls_options(), who);
+  EXPECT_EQ(answer_to_hello(*server, "\xc0\x2b"), "\x16\x03\x03") << "ECDHE-ECDSA-AES128-GCM-SHA256: a handshake";
+  EXPECT_EQ(answer_to_hello(*server, "\xc0\x09"), "\x15\x03\x03") << "ECDHE-ECDSA-AES128-SHA, in CBC mode: an alert";
+}
+
 }  // namespace
 }  // namespace tpuslice::http::testing
