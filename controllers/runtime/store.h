@@ -17,38 +17,10 @@
 #include "api/base/exception_barrier.h"
 #include "api/base/mutex.h"
 #include "api/types/views.h"
+#include "controllers/runtime/any_store.h"
 #include "controllers/runtime/change_log.h"
 
 namespace tpuslice::runtime {
-
-/// A resourceVersion as a number; 0 for anything else. Kubernetes lets clients compare them (KEP-5504).
-[[nodiscard]] std::uint64_t revision_of(std::string_view resource_version);
-
-/// A store of any view, as the write ledger and the controller see it. Thread-safe.
-class AnyStore {
- public:
-  /// The version of an object that the store holds.
-  struct Entry {
-    std::string uid;
-    std::uint64_t revision = 0;
-    bool terminating = false;
-  };
-
-  explicit AnyStore(ResourceType type) : type_(type) {}
-  virtual ~AnyStore() = default;
-  AnyStore(const AnyStore&) = delete;
-  AnyStore& operator=(const AnyStore&) = delete;
-
-  [[nodiscard]] const ResourceType& type() const { return type_; }
-  [[nodiscard]] virtual std::optional<Entry> entry(const ObjectKey& key) const = 0;
-  /// The newest revision that the store reflects, bookmarks included.
-  [[nodiscard]] virtual std::uint64_t revision() const = 0;
-  /// False until the first list is complete.
-  [[nodiscard]] virtual bool synced() const = 0;
-
- private:
-  const ResourceType type_;
-};
 
 template <typename View>
 class Index;

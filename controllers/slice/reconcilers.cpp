@@ -103,8 +103,8 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
                      {},
                      input.now,
                      node_health_->healthy_since(input.now),
-                      histories_.removed_hosts->of(input.key),
-                      histories_.writes->failed_writes()};
+                     histories_.removed_hosts->of(input.key),
+                     histories_.writes->failed_writes()};
   if (auto waits = plan::wait_until_whole(input.key, seen.pods)) {
     waits->events.clear();  // A slice is not an API object.
     return *std::move(waits);

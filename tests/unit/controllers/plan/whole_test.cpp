@@ -23,7 +23,8 @@ std::shared_ptr<const View> a_view(const std::string& name, bool minimal) {
 const ObjectKey kTrain{"default", "train"};
 
 TEST(WorkloadsWithMinimalObjects, AreLeftAsTheyAre) {
-  const std::vector<std::shared_ptr<const PodView>> pods = {a_view<PodView>("pod-0", false), a_view<PodView>("pod-1", true)};
+  const std::vector<std::shared_ptr<const PodView>> pods = {a_view<PodView>("pod-0", false),
+                                                            a_view<PodView>("pod-1", true)};
   const auto plan = wait_until_whole(kTrain, a_view<ObjectView>("train", false), pods);
   ASSERT_TRUE(plan.has_value());
   EXPECT_THAT(plan->stages, IsEmpty());

@@ -1,0 +1,43 @@
+// AnyStore: a store of any view, as the write ledger and the controller see it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/types/object.h"
+#include "api/types/resource_type.h"
+
+namespace tpuslice::runtime {
+
+/// A resourceVersion as a number; 0 for anything else. Kubernetes lets clients compare them (KEP-5504).
+[[nodiscard]] std::uint64_t revision_of(std::string_view resource_version);
+
+/// Thread-safe.
+class AnyStore {
+ public:
+  /// The version of an object that the store holds.
+  struct Entry {
+    std::string uid;
+    std::uint64_t revision = 0;
+    bool terminating = false;
+  };
+
+  explicit AnyStore(ResourceType type) : type_(type) {}
+  virtual ~AnyStore() = default;
+  AnyStore(const AnyStore&) = delete;
+  AnyStore& operator=(const AnyStore&) = delete;
+
+  [[nodiscard]] const ResourceType& type() const { return type_; }
+  [[nodiscard]] virtual std::optional<Entry> entry(const ObjectKey& key) const = 0;
+  /// The newest revision that the store reflects, bookmarks included.
+  [[nodiscard]] virtual std::uint64_t revision() const = 0;
+  /// False until the first list is complete.
+  [[nodiscard]] virtual bool synced() const = 0;
+
+ private:
+  const ResourceType type_;
+};
+
+}  // namespace tpuslice::runtime
