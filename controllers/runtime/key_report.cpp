@@ -59,7 +59,8 @@ Json report_to_json(const KeyReport& report) {
 
 Result<KeyQuery> parse_key_query(std::string_view target) {
   KeyQuery out;
-  for (const auto& [name, value] : http::parse_query(target).all()) {
+  const http::QueryParams parameters = http::parse_query(target);
+  for (const auto& [name, value] : parameters.all()) {
     if (name == "controller") {
       out.controller = value;
     } else if (name == "namespace") {
