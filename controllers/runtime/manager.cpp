@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "api/base/pause.h"
+#include "api/base/stacks.h"
 #include "api/types/selector.h"
 #include "controllers/runtime/backoff.h"
 #include "controllers/runtime/memory.h"
@@ -189,19 +190,24 @@ Status Manager::run(const std::stop_token& stop) {
   std::vector<std::jthread> background;
   for (const auto& watch : watches_) {
     background.emplace_back([this, &watch, token = quit.get_token()] {
+      name_thread("watch " + std::string(watch->type().plural));
       thread_barrier_.keep_running(token, [&] { watch->run(token, [this] { notify(); }); });
     });
   }
-  background.emplace_back(
-      [this, token = quit.get_token()] { thread_barrier_.keep_running(token, [&] { events_.run(token); }); });
+  background.emplace_back([this, token = quit.get_token()] {
+    name_thread("events");
+    thread_barrier_.keep_running(token, [&] { events_.run(token); });
+  });
   if (!upstream_.empty()) {
     background.emplace_back([this, token = quit.get_token()] {
+      name_thread("upstream");
       thread_barrier_.keep_running(token, [&] { upstream_.run(token, [this] { notify(); }); });
     });
   }
   std::jthread election;
   if (elector_) {
     election = std::jthread([this, token = quit_election.get_token()] {
+      name_thread("election");
       thread_barrier_.keep_running(token, [&] { elector_->run(token, [this] { notify(); }); });
     });
   }
@@ -287,6 +293,7 @@ void Manager::start_workers(Controller& controller, Workers& workers) {
     }
     workers.threads.emplace_back(
         [this, &controller, halt = workers.halt.get_token(), cancel = workers.cancel.get_token()] {
+          name_thread(controller.name());
           thread_barrier_.keep_running(halt, [&] { controller.run(halt, cancel); });
           {
             const MutexLock lock(mutex_);
@@ -301,6 +308,7 @@ void Manager::start_workload_client(Workers& workers) {
   if (workload_client_ == nullptr) return;
   for (int i = 0; i < workload_client_->workers(); ++i) {
     workers.threads.emplace_back([this, halt = workers.halt.get_token()] {
+      name_thread("requests");
       thread_barrier_.keep_running(halt, [&] { workload_client_->run(halt); });
     });
   }
