@@ -64,7 +64,7 @@ void FairBudget::move(Claim& claim, std::size_t bytes, Instant now) {
   {
     const MutexLock lock(mutex_);
     if (claim.state_ != State::kKept) return;
-    bytes == 0 ? give_back(claim) : change_locked(claim, State::kMoves, std::min(bytes, share_), now);
+    bytes == 0 ? release_granted(claim) : change_locked(claim, State::kMoves, std::min(bytes, share_), now);
     grant_waiting(effects, now);
   }
   effects.carry_out();
@@ -92,7 +92,7 @@ void FairBudget::release(Claim& claim, Instant now) {
       stop_waiting(claim);
       forget_if_unused(account);
     } else {
-      give_back(claim);
+      release_granted(claim);
     }
     grant_waiting(effects, now);
   }
@@ -120,7 +120,7 @@ void FairBudget::stop_waiting(Claim& claim) {
   if (account.waiting.empty()) account.node.splice(account.node.end(), turns_, account.turn);
 }
 
-void FairBudget::give_back(Claim& claim) {
+void FairBudget::release_granted(Claim& claim) {
   Account& account = *claim.account_;
   if (claim.state_ == State::kKept) --kept_;
   if (claim.state_ == State::kMoves) claim.node_.splice(claim.node_.end(), account.moving, claim.position_);
@@ -163,13 +163,13 @@ void FairBudget::take_back_locked(Effects& effects, Instant now) {
     const Claim& claim = *account.waiting.front();
     while (Claim* const slow = slow_for(claim, now)) {
       if (auto session = slow->session_.lock()) effects.aborted.push_back(std::move(session));
-      give_back(*slow);
+      release_granted(*slow);
     }
     if (!fits(account, claim)) {
       ++turn;
       continue;
     }
-    grant_next(turn, effects, now);  // It gets what was taken back for it, whoever was there before.
+    grant_next(turn, effects, now);  // It gets what was taken back for it, even if others were there before.
     turn = turns_.begin();
   }
   grant_waiting(effects, now);

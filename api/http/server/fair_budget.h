@@ -56,8 +56,7 @@ class FairBudget {
     State state_ = State::kNone;
     State granted_ = State::kNone;  ///< The state after kWaits.
     Instant since_;
-    std::list<Claim*>
-        node_;  ///< Its element is in a list of the account while it waits or moves: lists never allocate.
+    std::list<Claim*> node_;                      ///< Its element is in a list of the account while it waits or moves.
     const std::list<Claim*>::iterator position_;  ///< Of that element, wherever it is.
   };
 
@@ -73,8 +72,8 @@ class FairBudget {
   void move(Claim& claim, std::size_t bytes, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// In any state.
   void release(Claim& claim, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  /// Takes back slow bytes for claims that wait. Whoever waits calls it every so often; it looks at most 20 times a
-  /// second.
+  /// Takes back slow bytes for claims that wait. Waiting sessions call it every so often; it does so at most 20 times
+  /// a second.
   void take_back(Instant now) TPUSLICE_EXCLUDES(mutex_);
 
   [[nodiscard]] std::size_t used() const TPUSLICE_EXCLUDES(mutex_);
@@ -107,7 +106,7 @@ class FairBudget {
   /// The claim that is taken back for `claim`; null if it fits or there is none now.
   [[nodiscard]] Claim* slow_for(const Claim& claim, Instant now) TPUSLICE_REQUIRES(mutex_);
   void stop_waiting(Claim& claim) TPUSLICE_REQUIRES(mutex_);
-  void give_back(Claim& claim) TPUSLICE_REQUIRES(mutex_);
+  void release_granted(Claim& claim) TPUSLICE_REQUIRES(mutex_);
   void forget_if_unused(Account& account) TPUSLICE_REQUIRES(mutex_);
 
   const Limits limits_;

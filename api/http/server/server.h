@@ -1,6 +1,6 @@
 // Server: every listening socket of the program (webhook, metrics, health, the simulator's API), over Boost.Beast.
 //
-// Clients that nobody knows can connect, so connections, handlers and bytes are shared by IP address (arbitration.h).
+// Unknown clients can connect, so connections, handlers and bytes are shared by IP address (arbitration.h).
 // Of N addresses that all try to fill the server,
 //
 // - each keeps max_connections/N connections, and one that asks for fewer gets all; never fewer than one while there

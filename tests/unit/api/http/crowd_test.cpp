@@ -67,7 +67,7 @@ class CrowdTest : public ::testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(CrowdTest, MakesNoMoreRepliesThanTheirBudgetWhileNobodyReads) {
+TEST_F(CrowdTest, MakesNoMoreRepliesThanTheirBudgetWhileNoneIsRead) {
   ServerOptions options = crowded();
   options.slow_transfer = 1h;
   serve(options);

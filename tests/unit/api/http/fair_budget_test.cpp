@@ -131,7 +131,7 @@ TEST_F(Budget, ClosesAConnectionThatHasNotReadItsReplyWhenAnotherOfItsAddressWai
   Client& unread = handle("a");
   budget_->move(unread.claim, 1000, now_);
   wait(2s);
-  EXPECT_FALSE(unread.session->aborted) << "nobody waits";
+  EXPECT_FALSE(unread.session->aborted) << "no claim waits";
   Client& next = handle("a");
   EXPECT_TRUE(unread.session->aborted);
   EXPECT_TRUE(next.is_granted());
