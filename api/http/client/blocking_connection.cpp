@@ -39,7 +39,18 @@ class BlockingConnection::Impl {
   void connect(const BlockingOptions& options) {
     const BaseUrl& server = options.server;
     asio::ip::tcp::resolver resolver(io_);
-    asio::connect(stream_->next_layer(), resolver.resolve(server.host, std::to_string(server.port)));
+    const auto endpoints = resolver.resolve(server.host, std::to_string(server.port));
+    if (options.local_address.empty()) {
+      asio::connect(stream_->next_layer(), endpoints);
+    } else {
+      const asio::ip::tcp::endpoint local(asio::ip::make_address(options.local_address), 0);
+      stream_->next_layer().open(local.protocol());
+      if (options.window > 0) {
+        stream_->next_layer().set_option(asio::socket_base::receive_buffer_size(options.window));
+      }
+      stream_->next_layer().bind(local);
+      stream_->next_layer().connect(endpoints.begin()->endpoint());
+    }
     stream_->next_layer().set_option(asio::ip::tcp::no_delay(true));
     stream_->handshake(asio::ssl::stream_base::client);
     common_ = fmt::format("Host: {}:{}\r\n", server.host, server.port);
@@ -73,6 +84,16 @@ class BlockingConnection::Impl {
     if (problem && problem != beast::http::error::need_buffer) return false;
     out.append(bytes.data(), bytes.size() - body.size);
     return !watch_.is_done();
+  }
+
+  Status send_bytes(std::string_view bytes) {
+    asio::write(*stream_, asio::buffer(bytes.data(), bytes.size()));
+    return {};
+  }
+
+  void drop(std::size_t bytes) {
+    std::string dropped(bytes, '\0');
+    static_cast<void>(::recv(stream_->next_layer().native_handle(), dropped.data(), bytes, MSG_DONTWAIT));
   }
 
   void shut_down() { ::shutdown(stream_->next_layer().native_handle(), SHUT_RDWR); }
@@ -140,6 +161,12 @@ Status BlockingConnection::open(const std::string& path, const std::string& acce
 }
 
 bool BlockingConnection::read(std::string& out) { return impl_->read(out); }
+
+Status BlockingConnection::send_bytes(std::string_view bytes) {
+  return guarded([&] { return impl_->send_bytes(bytes); });
+}
+
+void BlockingConnection::drop(std::size_t bytes) { impl_->drop(bytes); }
 
 void BlockingConnection::shut_down() { impl_->shut_down(); }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api/base/result.h"
 #include "api/http/tls/identity.h"
@@ -15,9 +16,11 @@ namespace tpuslice::http {
 
 struct BlockingOptions {
   BaseUrl server;
-  std::string ca;     ///< PEM; trusted, and nothing else.
-  Identity identity;  ///< Empty: none is shown.
-  std::string token;  ///< Sent as bearer token; empty: none.
+  std::string ca;                  ///< PEM; trusted, and nothing else.
+  Identity identity;               ///< Empty: none is shown.
+  std::string token;               ///< Sent as bearer token; empty: none.
+  std::string local_address = {};  ///< Of the client; empty: as the system chooses.
+  int window = 0;                  ///< With `local_address`: bytes that the kernel keeps of what the server sends.
 };
 
 /// Errors of all calls: Unavailable, with the status and body of a refusal.
@@ -38,6 +41,13 @@ class BlockingConnection {
   Status open(const std::string& path, const std::string& accept = "application/json");
   /// The next bytes of its body, added to `out`; waits for them. False at its end.
   bool read(std::string& out);
+
+  /// As they are, within TLS: for clients that send a part of a request, or send it slowly.
+  Status send_bytes(std::string_view bytes);
+  /// Takes at most so many bytes from the kernel, still encrypted, if they are there: for clients that read slowly, and
+  /// do nothing else afterwards.
+  void drop(std::size_t bytes);
+
   /// Ends a read() of another thread.
   void shut_down();
 

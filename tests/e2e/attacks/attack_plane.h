@@ -21,6 +21,7 @@ struct AttackCost {
   double cpu_seconds = 0;  ///< Beyond that of the admitted pods.
   double median_ms = 0;  ///< Time in which the API server, which calls the webhook, admits a TPU pod of another tenant.
   double p99_ms = 0;
+  double slowest_ms = 0;
 };
 
 /// Used by one thread.
@@ -39,8 +40,9 @@ class AttackPlane {
   /// Of the tenant, who may do everything but is no cluster administrator.
   [[nodiscard]] client::Client& client() { return *tenant_; }
   [[nodiscard]] OperatorProcess& op() { return *operator_; }
-  /// A connection to the webhook of a client that is not the API server.
-  [[nodiscard]] Result<std::unique_ptr<http::BlockingConnection>> connect_to_webhook() const;
+  /// A connection to the webhook of a client that is not the API server; the rest as in BlockingOptions.
+  [[nodiscard]] Result<std::unique_ptr<http::BlockingConnection>> connect_to_webhook(
+      const std::string& local_address = {}, int window = 0) const;
   /// Of the operator: webhook, health, metrics.
   [[nodiscard]] std::vector<int> ports() const { return {port_, operator_->health_port(), operator_->metrics_port()}; }
   [[nodiscard]] ControlPlane& plane() { return *plane_; }

@@ -21,6 +21,8 @@ inline void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.na
 
 /// Through CRDs and webhooks, as installed.
 [[nodiscard]] std::vector<Attack> attacks_on_admission();
+/// Many clients of the operator's ports, from many addresses; the message is about another client meanwhile.
+[[nodiscard]] std::vector<Attack> attacks_of_crowds();
 /// Objects that admission did not check.
 [[nodiscard]] std::vector<Attack> attacks_on_controllers();
 
