@@ -45,6 +45,9 @@ class BlockingConnection::Impl {
     } else {
       const asio::ip::tcp::endpoint local(asio::ip::make_address(options.local_address), 0);
       stream_->next_layer().open(local.protocol());
+      if (options.window > 0) {
+        stream_->next_layer().set_option(asio::socket_base::receive_buffer_size(options.window));
+      }
       stream_->next_layer().bind(local);
       stream_->next_layer().connect(endpoints.begin()->endpoint());
     }
@@ -93,6 +96,11 @@ class BlockingConnection::Impl {
     beast::error_code problem;
     out.resize(stream_->read_some(asio::buffer(out.data(), out.size()), problem));
     return out;
+  }
+
+  void drop(std::size_t bytes) {
+    std::string dropped(bytes, '\0');
+    static_cast<void>(::recv(stream_->next_layer().native_handle(), dropped.data(), bytes, MSG_DONTWAIT));
   }
 
   void shut_down() { ::shutdown(stream_->next_layer().native_handle(), SHUT_RDWR); }
@@ -166,6 +174,7 @@ Status BlockingConnection::send_bytes(std::string_view bytes) {
 }
 
 std::string BlockingConnection::receive_bytes(std::size_t limit) { return impl_->receive_bytes(limit); }
+void BlockingConnection::drop(std::size_t bytes) { impl_->drop(bytes); }
 
 void BlockingConnection::shut_down() { impl_->shut_down(); }
 

@@ -20,6 +20,7 @@ struct BlockingOptions {
   Identity identity;               ///< Empty: none is shown.
   std::string token;               ///< Sent as bearer token; empty: none.
   std::string local_address = {};  ///< Of the client; empty: as the system chooses.
+  int window = 0;                  ///< With `local_address`: bytes that the kernel keeps of what the server sends.
 };
 
 /// Errors of all calls: Unavailable, with the status and body of a refusal.
@@ -45,6 +46,10 @@ class BlockingConnection {
   Status send_bytes(std::string_view bytes);
   /// At most `limit` bytes of what the server has sent, as they are; waits for the first. Empty at the end.
   std::string receive_bytes(std::size_t limit);
+
+  /// Takes at most so many bytes from the kernel, still encrypted, if they are there: for clients that read slowly, and
+  /// do nothing else afterwards.
+  void drop(std::size_t bytes);
 
   /// Ends a call of another thread.
   void shut_down();

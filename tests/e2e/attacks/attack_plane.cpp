@@ -142,6 +142,7 @@ AttackCost AttackPlane::measure(const std::function<void()>& attack) {
       std::max(0.0, operator_->cpu_seconds().value_or(1e6) - before - cpu_per_pod_ * static_cast<double>(times.size()));
   cost.median_ms = percentile(times, 0.5);
   cost.p99_ms = percentile(times, 0.99);
+  cost.slowest_ms = percentile(times, 1);
   return cost;
 }
 
@@ -170,12 +171,13 @@ void AttackPlane::clean_up() {
   }
 }
 
-Result<std::unique_ptr<http::BlockingConnection>> AttackPlane::connect_to_webhook(
-    const std::string& local_address) const {
+Result<std::unique_ptr<http::BlockingConnection>> AttackPlane::connect_to_webhook(const std::string& local_address,
+                                                                                  int window) const {
   http::BlockingOptions options;
-  options.local_address = local_address;
   options.server = http::parse_base_url(fmt::format("https://127.0.0.1:{}", port_)).value();
   options.ca = authority_;
+  options.local_address = local_address;
+  options.window = window;
   return http::BlockingConnection::connect(options);
 }
 

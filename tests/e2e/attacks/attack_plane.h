@@ -21,6 +21,7 @@ struct AttackCost {
   double cpu_seconds = 0;  ///< Beyond that of the admitted pods.
   double median_ms = 0;  ///< Time in which the API server, which calls the webhook, admits a TPU pod of another tenant.
   double p99_ms = 0;
+  double slowest_ms = 0;
 };
 
 struct AttackPlaneOptions {
@@ -54,10 +55,9 @@ class AttackPlane {
   [[nodiscard]] client::Client& client() { return *tenant_; }
   [[nodiscard]] http::Transport& transport() { return *transport_; }
   [[nodiscard]] OperatorProcess& op() { return *operator_; }
-  /// A connection to the webhook of a client that is not the API server. `local_address` is one of 127.0.0.0/8; empty:
-  /// any.
+  /// A connection to the webhook of a client that is not the API server; the rest as in BlockingOptions.
   [[nodiscard]] Result<std::unique_ptr<http::BlockingConnection>> connect_to_webhook(
-      const std::string& local_address = {}) const;
+      const std::string& local_address = {}, int window = 0) const;
   /// Of the operator: webhook, health, metrics.
   [[nodiscard]] std::vector<int> ports() const { return {port_, operator_->health_port(), operator_->metrics_port()}; }
   [[nodiscard]] ControlPlane& plane() { return *plane_; }

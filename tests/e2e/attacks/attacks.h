@@ -27,6 +27,8 @@ inline void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.na
 [[nodiscard]] std::vector<Attack> attacks_on_admission();
 /// Pods with long names, through the mutating webhook.
 [[nodiscard]] std::vector<Attack> attacks_with_long_names();
+/// Many clients of the operator's ports, from many addresses; the message is about another client meanwhile.
+[[nodiscard]] std::vector<Attack> attacks_of_crowds();
 /// Objects that admission did not check.
 [[nodiscard]] std::vector<Attack> attacks_on_controllers();
 
