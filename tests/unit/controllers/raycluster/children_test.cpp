@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/raycluster/decisions.h"
+#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/render.h"
 #include "controllers/raycluster/status.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"

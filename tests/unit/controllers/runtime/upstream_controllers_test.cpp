@@ -201,6 +201,8 @@ TEST_F(UpstreamControllersTest, ABrokenWatchIsNoHandOver) {
   EXPECT_TRUE(left()) << "the Lease cannot be read";
   api_.fault = nullptr;
   advance(1min);
+  EXPECT_TRUE(left()) << "it was renewed since it was last read";
+  advance(11min);
   EXPECT_TRUE(may_run());
 }
 
