@@ -56,7 +56,7 @@ class FailedWrites {
   static constexpr Duration kMemory = std::chrono::hours(1);
   /// Beyond it, the write that is due first is forgotten.
   static constexpr std::size_t kMaxWrites = 4096;
-  static constexpr std::size_t kMaxMessageBytes = 512;
+  static constexpr std::size_t kMaxMessageBytes = 512;  ///< "..." follows the first bytes of a longer one.
 
   /// Optional actions are ignored, as they accompany others, and so are cancelled ones.
   void record_failure(const Action& action, const Error& error, Timestamp now);
