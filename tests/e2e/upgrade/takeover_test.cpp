@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const ResourceType kJobSetType{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
+const ResourceType kJobSets{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
 
 class Takeover : public ::testing::Test {
  protected:
@@ -47,7 +47,7 @@ class Takeover : public ::testing::Test {
     const double leads = seconds();
     Json jobset = parse_yaml(jobset_manifest(name, false)).value();
     jobset["metadata"]["namespace"] = "default";
-    EXPECT_TRUE(plane_->client().create(kJobSetType, Object(jobset)).ok());
+    EXPECT_TRUE(plane_->client().create(kJobSets, Object(jobset)).ok());
     EXPECT_TRUE(eventually([&] { return plane_->client().get(kJobs, {"default", name + "-slice-0"}).ok(); }, 60s));
     const double created = seconds();
     end.join();
