@@ -15,7 +15,7 @@ WriteBackoff::Failures WriteBackoff::record(const plan::Plan& plan, const Execut
   Failures failures;
   const MutexLock lock(mutex_);
   std::shared_ptr<plan::FailedWrites> changed;
-  const auto changing = [&]() -> plan::FailedWrites& {
+  const auto changing = [&]() TPUSLICE_REQUIRES(mutex_) -> plan::FailedWrites& {
     if (changed == nullptr) changed = std::make_shared<plan::FailedWrites>(*current_);
     return *changed;
   };

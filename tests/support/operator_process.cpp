@@ -195,7 +195,8 @@ Status OperatorProcess::check_ready() {
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const http::PlainResponse response, http::plain_get(health_port_, path, kRequestTimeout));
     const bool unknown = response.status == 404 && path != "/readyz";  // To an earlier version.
-    if (response.status == 200 || unknown) continue;
+    const bool drained = response.body.find("there is no MutatingWebhookConfiguration") != std::string::npos;
+    if (response.status == 200 || unknown || drained) continue;
     return Error::unavailable("operator: {}: {} {}", path, response.status, response.body);
   }
   return {};
