@@ -13,10 +13,11 @@
 namespace tpuslice::runtime {
 
 /// The rule: a namespace may take room only while it has not more than a multiple of what is then left of the whole
-/// budget, as shared-memory switches share their buffers between ports (Choudhury and Hahne, "Dynamic queue length
-/// thresholds", 1998). So one namespace gets a large part of an idle budget, those that fill it together get equal
-/// parts, and each leaves a part of what it finds. Nothing is evicted: a namespace above its threshold just cannot
-/// grow. Objects of the cluster, such as nodes, count but are never refused: tenants cannot create them.
+/// budget, as shared-memory switches share their buffers between ports ("Dynamic queue length thresholds for
+/// shared-memory packet switches", 1998). So one namespace gets a large part of an idle budget, those that fill it
+/// together get equal parts, and each leaves a part of what it finds. Nothing is evicted: a namespace above its
+/// threshold just cannot grow. Objects of the cluster, such as nodes, count but are never refused: tenants cannot
+/// create them.
 ///
 /// Thread-safe.
 class MemoryBudget {
