@@ -10,8 +10,6 @@ namespace tpuslice::testing {
 namespace {
 
 constexpr double kMaxCpuSeconds = 2;
-/// With all connections and bytes of all servers in use. Their CPU time depends on how much the clients send.
-constexpr double kMaxMebibytesOfCrowds = 160;
 /// Of the admission of a pod.
 constexpr double kMaxMilliseconds = 1000;
 

@@ -18,8 +18,9 @@ using tpu::testing::JobPod;
 using tpu::testing::LwsPod;
 using tpu::testing::RayPod;
 
-/// As an answer to such a pod; the fastest of some, as the machine runs other things.
-constexpr Duration kSoon = 50ms;
+/// As an answer to such a pod; the fastest of some, as the machine runs other things. On an idle machine it takes less
+/// than 50 ms, most of them the API server's.
+constexpr Duration kSoon = 1s;
 constexpr int kAttempts = 5;
 constexpr double kMaxPeak = 40;  // Mebibytes.
 
@@ -38,8 +39,10 @@ std::string create_soon(AttackPlane& plane, Json pod) {
     fastest = std::min(fastest, Duration(clock.now() - begin));
     message = created ? "admitted" : created.error().message();
   }
+  fmt::print("fastest answer: {:.1f} ms\n", std::chrono::duration<double, std::milli>(fastest).count());
   if (fastest > kSoon) return fmt::format("late: {} ms", std::chrono::duration<double, std::milli>(fastest).count());
-  return message.substr(0, 4096);
+  // It begins with the name.
+  return message.substr(message.size() - std::min<std::size_t>(message.size(), 4096));
 }
 
 Attack attack(std::string name, Json pod, std::string message) {
