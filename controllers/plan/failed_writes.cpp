@@ -59,7 +59,9 @@ void FailedWrites::record_failure(const Action& action, const Error& error, Time
     write = of_object.emplace(of_object.end());
     ++size_;
   }
-  if (write->failures == 0 || write->uid != action.preconditions.uid) {
+  // How often a server did not answer says nothing about how long to wait after its refusal, nor the other way round.
+  const bool another_reason = is_of_server(write->code) != is_of_server(error.code());
+  if (write->failures == 0 || write->uid != action.preconditions.uid || another_reason) {
     *write = {.kind = action.kind,
               .resource = action.type.resource(),
               .subresource = action.subresource,

@@ -27,7 +27,7 @@ struct FailedWrite {
   std::string resource_version = {};  ///< The precondition of the last attempt; empty without one.
   ErrorCode code = ErrorCode::kInternal;
   std::string message = {};  ///< The error of the last attempt.
-  int failures = 0;          ///< In a row.
+  int failures = 0;          ///< In a row, all of the server or all of the write.
   Timestamp since = {};
   Timestamp last = {};
   Timestamp retry_at = {};

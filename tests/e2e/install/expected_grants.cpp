@@ -105,11 +105,11 @@ const std::map<std::string, std::string>& unused_grants() {
 const std::map<std::string, std::vector<std::string>>& files_of_controllers() {
   static const std::map<std::string, std::vector<std::string>> kFiles = {
       {"slice", {"core", "metrics", "webhook", "webhook-certificate", "slice", "scale-up", "preemption"}},
-      {"raycluster", {"core", "raycluster", "raycluster-autoscaler"}},
-      {"rayjob", {"core", "rayjob"}},
-      {"rayservice", {"core", "rayservice"}},
-      {"jobset", {"core", "jobset"}},
-      {"leaderworkerset", {"core", "leaderworkerset"}}};
+      {"raycluster", {"core", "webhook", "raycluster", "raycluster-autoscaler"}},
+      {"rayjob", {"core", "webhook", "rayjob"}},
+      {"rayservice", {"core", "webhook", "rayservice"}},
+      {"jobset", {"core", "webhook", "jobset"}},
+      {"leaderworkerset", {"core", "webhook", "leaderworkerset"}}};
   return kFiles;
 }
 

@@ -99,6 +99,14 @@ TEST_F(FailedWritesTest, WaitHalfAMinuteAtMostForAServerThatFails) {
   EXPECT_EQ(wait_after(release("changing")), Duration(5min));
 }
 
+// An API server that starts again refuses everything for a moment, until it has read the roles.
+TEST_F(FailedWritesTest, BeginAgainWithAnAnswerAfterAnOutage) {
+  for (int i = 0; i < 20; ++i) fail(release("a"), kUnavailable);
+  fail(release("a"), kForbidden);
+  EXPECT_EQ(wait_after(release("a")), Duration(1s));
+  EXPECT_EQ(writes_.find(release("a"))->failures, 1);
+}
+
 TEST_F(FailedWritesTest, WaitAsLongAsTheServerAsks) {
   Error busy = Error::of(ErrorCode::kTooManyRequests, "busy");
   fail(release("a"), busy.with_retry_after(7s));
