@@ -76,5 +76,5 @@ wait "$first" || fail "the leader did not exit with 0"
 eventually "the other replica takes over" '^ok$' bash -c \
   "now=\$(kubectl get lease tpu-slice-operator -o 'jsonpath={.spec.holderIdentity}'); [ -n \"\$now\" ] && [ \"\$now\" != '$holder' ] && echo ok"
 kubectl delete pod -l ray.io/replica-host-index=2 --wait=false >/dev/null
-eventually "the new leader repairs the slice" 'DeletedWorkerPod' kubectl get events
+eventually "the new leader repairs the slice" 'DeletedWorkerPod|SliceTornDown' kubectl get events
 echo "operator: all checks passed"
