@@ -16,8 +16,9 @@ namespace tpuslice::testing {
 /// Thread-safe; the members are set before it is used.
 class FakeReviews final : public client::Writer {
  public:
-  std::map<std::string, std::string> users = {};               ///< By token.
-  std::vector<std::string> readers = {};                       ///< Users that may get /metrics.
+  std::map<std::string, std::string> users = {};  ///< By token.
+  std::vector<std::string> readers = {};          ///< Users that may get `paths`.
+  std::vector<std::string> paths = {"/metrics"};
   std::vector<std::string> controllers = {};                   ///< Users that may update jobsets/status everywhere.
   std::optional<Error> error = {};                             ///< The answer to every review.
   std::function<void(const std::stop_token&)> on_review = {};  ///< Called before each answer.
@@ -77,7 +78,9 @@ class FakeReviews final : public client::Writer {
       return {{"allowed", is_controller && spec["resourceAttributes"] == attributes}};
     }
     const bool is_reader = std::find(readers.begin(), readers.end(), string_at(spec, {"user"})) != readers.end();
-    const bool is_metrics = spec["nonResourceAttributes"] == Json({{"verb", "get"}, {"path", "/metrics"}});
+    const bool is_metrics = std::ranges::any_of(paths, [&](const std::string& path) {
+      return spec["nonResourceAttributes"] == Json({{"verb", "get"}, {"path", path}});
+    });
     return {{"allowed", is_reader && is_metrics}};
   }
 

@@ -14,7 +14,7 @@ namespace tpuslice::testing {
 /// The memory limit of deploy/operator is 256 MiB.
 inline constexpr double kMaxMebibytes = 96;
 /// With all connections and bytes of all servers in use.
-inline constexpr double kMaxMebibytesOfCrowds = 160;
+inline constexpr double kMaxMebibytesOfCrowds = 200;
 
 struct Attack {
   std::string name;

@@ -22,7 +22,6 @@ using tpu::testing::RayPod;
 /// than 50 ms, most of them the API server's.
 constexpr Duration kSoon = 1s;
 constexpr int kAttempts = 5;
-constexpr double kMaxPeak = 40;  // Mebibytes.
 
 std::string long_name() { return std::string(100'000, 'a'); }  // NOLINT(modernize-return-braced-init-list)
 
@@ -48,8 +47,7 @@ std::string create_soon(AttackPlane& plane, Json pod) {
 Attack attack(std::string name, Json pod, std::string message) {
   return {.name = std::move(name),
           .run = [pod = std::move(pod)](AttackPlane& plane) { return create_soon(plane, pod); },
-          .message = std::move(message),
-          .max_mebibytes = kMaxPeak};
+          .message = std::move(message)};
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ TEST_F(MetricsServerTest, ServesDebugPagesToUsersWhoMayGetTheirPath) {
   options.pages["/debug/keys"] = [](const http::Request& request) {
     return http::Response{200, {}, "keys of " + request.target};
   };
+  reviews_.paths = {"/debug/keys"};
   start(options);
   const auto response = get("good", "/debug/keys?namespace=default");
   ASSERT_TRUE(response.ok()) << response.error().message();

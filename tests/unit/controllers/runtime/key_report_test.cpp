@@ -92,7 +92,7 @@ class KeyReportTest : public ::testing::Test {
                          Controller::Dependencies{executor_, clock_, metrics_, {}}};
 };
 
-TEST_F(KeyReportTest, TellsTheLastPlanAndTheWritesThatAreNotSeen) {
+TEST_F(KeyReportTest, HasTheLastPlanAndTheWritesThatAreNotSeen) {
   show_widget("w", {{"replicas", 2}});
   settle();
   const KeyReport report = only_report();
@@ -105,7 +105,7 @@ TEST_F(KeyReportTest, TellsTheLastPlanAndTheWritesThatAreNotSeen) {
   EXPECT_EQ(report.unseen_writes, 3U);
 }
 
-TEST_F(KeyReportTest, TellsTheLastErrorAndTheNextRetry) {
+TEST_F(KeyReportTest, HasTheLastErrorAndTheNextRetry) {
   api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "create") return std::nullopt;
     return Error::of(ErrorCode::kForbidden, "exceeded quota");
@@ -120,7 +120,7 @@ TEST_F(KeyReportTest, TellsTheLastErrorAndTheNextRetry) {
   EXPECT_EQ(report.queue.retries, 1);
 }
 
-TEST_F(KeyReportTest, TellsWhyPlanningFailed) {
+TEST_F(KeyReportTest, SaysWhyPlanningFailed) {
   show_widget("w", {{"throw", true}});
   ASSERT_TRUE(controller_.step(clock_.now(), {}));
   EXPECT_THAT(only_report().last_plan->error, HasSubstr("planning threw: reconciler bug"));
