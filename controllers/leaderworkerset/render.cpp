@@ -50,6 +50,14 @@ class Renderer {
     requeue_within(decision.requeue_after);
   }
 
+  /// `reported`: the event of another write of the leader set reports a failure of this one, too.
+  void add_leader_set_patch(Write write, bool reported) {
+    if (!reported) return add(Step::kLeaderSetPatches, std::move(write));
+    write.action.failure_reason = kFailedUpdate;
+    changes_.reasons.push_back(std::move(write.reason));
+    add(Step::kLeaderSetPatches, std::move(write.action));
+  }
+
   void add(const GroupDeletion& deletion, const std::string& revision_key) {
     const Group& group = deletion.group;
     const PodView& leader = *group.leader;
@@ -129,15 +137,14 @@ void add_rollout_events(const LeaderWorkerSetSpec& spec, const Decisions& decisi
 
 plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                   const std::vector<Group>& groups, const StatefulSetView* leader_set, Decisions decisions) {
-  // A plan writes an object once: the template follows when the store shows the other patch.
-  if (decisions.leader_set_patch) decisions.leader_set.write.reset();
   Renderer out(spec);
   add_revision_event(decisions, leader_set != nullptr, out);
   add_rollout_events(spec, decisions, leader_set, out);
+  const bool changes_template = decisions.leader_set.write.has_value();
   out.add(Step::kRevisions, std::move(decisions.revision));
   out.add(Step::kSets, std::move(decisions.shared_service));
   out.add(Step::kSets, std::move(decisions.leader_set));
-  if (decisions.leader_set_patch) out.add(Step::kLeaderSetPatches, std::move(*decisions.leader_set_patch));
+  if (decisions.leader_set_patch) out.add_leader_set_patch(std::move(*decisions.leader_set_patch), changes_template);
   for (const auto& [index, deletion] : decisions.deletions) out.add(deletion, decisions.revision_key);
   for (Problem& problem : decisions.problems) out.add_problem(std::move(problem));
   for (ChildDecision& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));

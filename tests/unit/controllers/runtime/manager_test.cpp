@@ -235,7 +235,8 @@ TEST(Manager, ReportsAfterATakeOverWhatWasQuarantinedBefore) {
   const auto reports = [&] {
     std::vector<std::string> names;
     for (const Object& event : api.all(kEvents)) {
-      if (event.json()["reason"] == "FailedDecode") names.push_back(event.json()["regarding"]["name"]);
+      if (string_at(event.json(), {"reason"}) != "FailedDecode") continue;
+      names.push_back(string_at(event.json(), {"regarding", "name"}));
     }
     return names;
   };
