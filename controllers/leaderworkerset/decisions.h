@@ -37,14 +37,13 @@ struct GroupDeletion {
 using GroupDeletions = std::map<int, GroupDeletion>;  ///< By group.
 
 struct Decisions {
-  std::string revision_key;                   ///< Of the desired revision.
-  plan::ObjectReference revision_name;        ///< Likewise; without a uid if it does not exist yet.
-  bool is_update = false;                     ///< The leader set has another revision.
-  RolloutStep step;                           ///< What the leader set is to have.
-  ChildDecision revision;                     ///< The desired revision.
-  ChildDecision shared_service;               ///< subdomainPolicy Shared.
-  ChildDecision leader_set;                   ///< Its creation, or a patch with the template of the desired revision.
-  std::optional<Write> leader_set_patch;      ///< Of all else, such as replicas, partition and records of restarts.
+  std::string revision_key;             ///< Of the desired revision.
+  plan::ObjectReference revision_name;  ///< Likewise; without a uid if it does not exist yet.
+  bool is_update = false;               ///< The leader set has another revision.
+  RolloutStep step;                     ///< What the leader set is to have.
+  ChildDecision revision;               ///< The desired revision.
+  ChildDecision shared_service;         ///< subdomainPolicy Shared.
+  ChildDecision leader_set;
   GroupDeletions deletions;                   ///< Restarts and updates, by group.
   std::vector<ChildDecision> group_children;  ///< Worker sets and services of the other groups.
   std::vector<Revision> expired_revisions;

@@ -67,7 +67,7 @@ class Planner {
     const ServicesByName services(observed_.services);
     if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
     Restarts restarts = decide_restarts();
-    decide_leader_set(step, restarts.records, out);
+    out.leader_set = decide_leader_set(step, restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
@@ -193,31 +193,19 @@ class Planner {
     return group.leader->created.value_or(observed_.now) + options_.stuck_after;
   }
 
-  [[nodiscard]] Write patch_leader_set(Json patch, std::string reason) const {
-    return {Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
-            std::move(reason)};
-  }
-
-  /// The template, which may be refused, is not patched together with the records of restarts.
-  void decide_leader_set(const RolloutStep& next, const std::string& restart_records, Decisions& out) const {
-    const std::string restarts(kRestarts);
+  [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
     Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
+    if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
     if (leader_set_ == nullptr) {
-      out.leader_set.write = {Action::create(kStatefulSets, Object(std::move(desired))),
-                              fmt::format("the leader set is missing: creating it with {} groups", next.replicas)};
-      return;
+      return {.write = Write{Action::create(kStatefulSets, Object(std::move(desired))),
+                             fmt::format("the leader set is missing: creating it with {} groups", next.replicas)}};
     }
     Json patch =
         restore_set(desired, *leader_set_, history_.leader_set_outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);
-    std::string reason = fmt::format("leader set: {} groups, partition {}, revision {}", next.replicas, next.partition,
-                                     history_.desired);
-    if (find_path(patch, {"spec", "template"}) != nullptr) {
-      out.leader_set.write = patch_leader_set(std::move(patch), std::move(reason));
-      patch = Json();
-      reason = "recording restarts of groups";
-    }
-    if (!restart_records.empty()) patch["metadata"]["annotations"][restarts] = restart_records;
-    if (!patch.is_null()) out.leader_set_patch = patch_leader_set(std::move(patch), std::move(reason));
+    if (patch.is_null()) return {};
+    return {.write = Write{Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+                           fmt::format("leader set: {} groups, partition {}, revision {}", next.replicas,
+                                       next.partition, history_.desired)}};
   }
 
   const LeaderWorkerSetSpec& spec_;

@@ -16,19 +16,15 @@ namespace {
 using plan::Action;
 using plan::ActionKind;
 
-/// Stages of a plan, in this order. What existing groups need comes first, and none of it waits for a write that the
-/// API server refuses: that of one group does not hold back another group, and a refused rollout holds back none.
+/// Stages of a plan, in this order.
 enum class Step : std::uint8_t {
-  kLeaderSetPatches,  ///< Before the deletions, whose record they are.
+  kRevisions,         ///< Before sets that refer to them.
+  kSets,              ///< Leader set and shared service.
   kWorkerSetDeletes,  ///< Before the workers, which the sets would recreate.
   kPodDeletes,
   kGroupChildren,
-  kRevisions,  ///< Before sets that refer to them.
-  kSets,       ///< Leader set and shared service.
   kRevisionDeletes,
 };
-
-bool concerns_groups(Step step) { return step < Step::kRevisions; }
 
 class Renderer {
  public:
@@ -48,14 +44,6 @@ class Renderer {
     if (decision.write) add(step, std::move(*decision.write));
     if (decision.problem) problems_.push_back(std::move(decision.problem));
     requeue_within(decision.requeue_after);
-  }
-
-  /// `reported`: the event of another write of the leader set reports a failure of this one, too.
-  void add_leader_set_patch(Write write, bool reported) {
-    if (!reported) return add(Step::kLeaderSetPatches, std::move(write));
-    write.action.failure_reason = kFailedUpdate;
-    changes_.reasons.push_back(std::move(write.reason));
-    add(Step::kLeaderSetPatches, std::move(write.action));
   }
 
   void add(const GroupDeletion& deletion, const std::string& revision_key) {
@@ -102,7 +90,6 @@ class Renderer {
 
   void add(Step step, Action action) {
     changes_.stage(step).independent = true;
-    changes_.stage(step).continue_on_failure = concerns_groups(step);
     changes_.add(step, std::move(action));
   }
 
@@ -121,7 +108,7 @@ void add_revision_event(const Decisions& decisions, bool has_leader_set, Rendere
 /// What the write of the leader set means for the groups.
 void add_rollout_events(const LeaderWorkerSetSpec& spec, const Decisions& decisions, const StatefulSetView* leader_set,
                         Renderer& out) {
-  if (!decisions.leader_set.write && !decisions.leader_set_patch) return;
+  if (!decisions.leader_set.write) return;
   if (leader_set == nullptr) return out.add(leader_set_created(spec, decisions.revision_name));
   const RolloutStep& step = decisions.step;
   const std::int64_t updated = std::min(leader_set->partition(), leader_set->replicas());
@@ -140,11 +127,9 @@ plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved
   Renderer out(spec);
   add_revision_event(decisions, leader_set != nullptr, out);
   add_rollout_events(spec, decisions, leader_set, out);
-  const bool changes_template = decisions.leader_set.write.has_value();
   out.add(Step::kRevisions, std::move(decisions.revision));
   out.add(Step::kSets, std::move(decisions.shared_service));
   out.add(Step::kSets, std::move(decisions.leader_set));
-  if (decisions.leader_set_patch) out.add_leader_set_patch(std::move(*decisions.leader_set_patch), changes_template);
   for (const auto& [index, deletion] : decisions.deletions) out.add(deletion, decisions.revision_key);
   for (Problem& problem : decisions.problems) out.add_problem(std::move(problem));
   for (ChildDecision& child : decisions.group_children) out.add(Step::kGroupChildren, std::move(child));
