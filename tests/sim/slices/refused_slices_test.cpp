@@ -88,7 +88,10 @@ TEST(RefusedSlices, LeaveTheirDomainToOthersAndGetTheErrorAsReason) {
     cluster.start_leader();
     ASSERT_TRUE(cluster.run_until([&] { return cluster.runs("young"); }, 20s)) << "seed " << seed << "\n"
                                                                                << cluster.world().timeline();
-    ASSERT_THAT(cluster.reason_of("old"), ::testing::StartsWith("its pods cannot be changed: updates of ")) << seed;
+    const auto says_why = [&] {
+      return cluster.reason_of("old").starts_with("its pods cannot be changed: updates of ");
+    };
+    ASSERT_TRUE(cluster.run_until(says_why, 20s)) << "seed " << seed << "\n" << cluster.reason_of("old");
     cluster.slice("young").deleted = true;
     cluster.world().set_refused(cluster.slice("old"), false);
     ASSERT_TRUE(cluster.run_until([&] { return cluster.runs("old"); }, 6min)) << "seed " << seed << "\n"

@@ -23,7 +23,7 @@ class WidgetReconciler final : public plan::Reconciler {
     ++plans;
     plan::Plan plan;
     const auto widget = widgets_.get(input.key);
-    if (!widget) return plan;
+    if (!widget || widget->minimal) return plan;
     const Object object = widget->object();
     const Json spec = object.json()["spec"];
     if (spec.contains("throw")) throw std::runtime_error("reconciler bug");
