@@ -1,6 +1,6 @@
 // Attacks that no one thought of: mutated objects and reviews, from one seed. See attack_case.h and case_generator.h.
 //
-//   TPUSLICE_ATTACK_SECONDS=3600   runs for so long (60)
+//   TPUSLICE_ATTACK_SECONDS=3600   runs for so long (20)
 //   TPUSLICE_ATTACK_SEED=2         with other attacks (1)
 //   TPUSLICE_ATTACK=1:234          runs that attack alone; TPUSLICE_ATTACK=FILE those of a file
 #include <cstdlib>
@@ -188,7 +188,7 @@ TEST_F(GeneratedAttacks, HarmNoOne) {
   const std::string length = setting("TPUSLICE_ATTACK_SECONDS", "");
   const RealClock clock;
   const Instant until =
-      clock.now() + std::chrono::seconds(std::strtoll((length.empty() ? "60" : length).c_str(), nullptr, 10));
+      clock.now() + std::chrono::seconds(std::strtoll((length.empty() ? "20" : length).c_str(), nullptr, 10));
   std::set<std::string> found;
   for (std::uint64_t first = 0; clock.now() < until && (found.size() < kMaxFindings || !length.empty());
        first += kBatchSize) {

@@ -80,7 +80,7 @@ class OnePool {
   std::optional<Leader> leader_;
 };
 
-TEST(RefusedSlices, LeaveTheirDomainToOthersAndGetTheErrorAsReason) {
+TEST(RefusedSlices, LeaveTheirDomainToOthersAndStartWhenTheyAreAllowed) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     OnePool cluster(seed);
     cluster.world().set_refused(cluster.slice("old"), true);
@@ -88,10 +88,6 @@ TEST(RefusedSlices, LeaveTheirDomainToOthersAndGetTheErrorAsReason) {
     cluster.start_leader();
     ASSERT_TRUE(cluster.run_until([&] { return cluster.runs("young"); }, 20s)) << "seed " << seed << "\n"
                                                                                << cluster.world().timeline();
-    const auto says_why = [&] {
-      return cluster.reason_of("old").starts_with("its pods cannot be changed: updates of ");
-    };
-    ASSERT_TRUE(cluster.run_until(says_why, 20s)) << "seed " << seed << "\n" << cluster.reason_of("old");
     cluster.slice("young").deleted = true;
     cluster.world().set_refused(cluster.slice("old"), false);
     ASSERT_TRUE(cluster.run_until([&] { return cluster.runs("old"); }, 6min)) << "seed " << seed << "\n"

@@ -127,6 +127,7 @@ TEST_F(KeyReportTest, SaysWhyPlanningFailed) {
 }
 
 TEST_F(KeyReportTest, HasKeysThatWaitToBePlanned) {
+  settle();  // Nothing is queued before the first step.
   show_widget("w", {{"replicas", 1}});
   clock_.advance(3s);
   const KeyReport report = only_report();
