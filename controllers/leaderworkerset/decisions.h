@@ -50,6 +50,7 @@ struct Decisions {
   std::vector<Problem> problems;          ///< Groups that are not restarted.
   Problem last_failure;                   ///< Of the previous plan.
   std::optional<Duration> requeue_after;  ///< End of back-offs and of Options::stuck_after.
+  bool rollout_waits = false;             ///< Its write failed; this plan is about existing groups only.
 };
 
 }  // namespace tpuslice::leaderworkerset

@@ -120,7 +120,8 @@ EventIntent condition_changed(std::string_view reason, std::string_view message,
 }
 
 EventIntent write_failed(const LeaderWorkerSetSpec& spec, const Action& action, const PodView* leader) {
-  EventIntent event{EventType::kWarning, action.failure_reason, kDelete, {}, action.key};
+  const bool creates = action.kind == ActionKind::kCreate;
+  EventIntent event{EventType::kWarning, creates ? "FailedCreate" : "FailedUpdate", kDelete, {}, action.key};
   event.after_type = action.type;
   if (leader != nullptr) event.related = reference(*leader);
   switch (action.kind) {

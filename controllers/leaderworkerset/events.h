@@ -41,7 +41,7 @@ enum class RevisionOrigin : std::uint8_t { kNewSet, kUpdatedSet, kDeletedRevisio
 [[nodiscard]] plan::EventIntent condition_changed(std::string_view reason, std::string_view message, int ready,
                                                   int replicas);
 
-/// After `action` failed; it has a failure_reason. `leader`: of a worker set, or null.
+/// After `action` failed. `leader`: of a worker set, or null.
 [[nodiscard]] plan::EventIntent write_failed(const LeaderWorkerSetSpec& spec, const plan::Action& action,
                                              const PodView* leader);
 

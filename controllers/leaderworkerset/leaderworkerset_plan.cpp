@@ -60,34 +60,60 @@ class Planner {
                   .revision_name = name_of_revision(),
                   .is_update = history_.leader_set_outdated,
                   .step = step};
-    if (history_.missing) {
-      out.revision.write = {Action::create(kControllerRevisions, Object(*history_.missing)),
-                            fmt::format("revision {} is missing: creating it", history_.desired)};
-    }
     const ServicesByName services(observed_.services);
-    if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
     Restarts restarts = decide_restarts();
-    out.leader_set = decide_leader_set(step, restarts.records);
     out.deletions = std::move(restarts.deletions);
     out.deletions.merge(decide_updates());  // A group that restarts is not deleted twice.
     out.problems = std::move(restarts.problems);
     out.requeue_after = restarts.requeue_after;
     if (const Requeue stuck = until_stuck()) set_earlier(out.requeue_after, *stuck);
+    const Requeue rollout_retry = until_rollout_retry();
+    const bool revision_is_missing = rollout_retry && history_.missing;
+    add_group_children(services, revision_is_missing ? history_.desired : std::string(), out);
+    if (rollout_retry && concerns_groups(out)) {
+      out.rollout_waits = true;
+      out.leader_set = record_restarts(restarts.records);
+      set_earlier(out.requeue_after, *rollout_retry);
+    } else {
+      add_rollout(restarts.records, services, out);
+    }
+    // A failed status write is not reported: that would be another status write.
+    const auto& failure = observed_.last_failure;
+    if (failure && is_failed_write(failure->reason)) out.last_failure = {failure->reason, failure->message};
+    return out;
+  }
+
+  /// Worker sets and services of groups that stay. Groups of the revision `without` are left out, unless it is empty.
+  void add_group_children(const ServicesByName& services, const std::string& without, Decisions& out) const {
     GroupTemplates templates(history_.revisions, observed_.set);
     for (const Group& group : groups_) {
       if (out.group_children.size() >= workloads::kMaxCreatesPerPlan) break;
       if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
+      if (!without.empty() && group.revision_key() == without) continue;
       for (ChildDecision& child : decide_group_children(spec_, observed_, services, templates, group)) {
         if (child.write || child.problem || child.requeue_after) out.group_children.push_back(std::move(child));
       }
     }
-    out.expired_revisions = expired_revisions(history_, groups_, leader_set_, options_.revision_history_limit);
-    // A failed status write is not reported: that would be another status write.
-    const auto& failure = observed_.last_failure;
-    if (failure && (failure->reason == kFailedCreate || failure->reason == kFailedUpdate)) {
-      out.last_failure = {failure->reason, failure->message};
+  }
+
+  void add_rollout(const std::string& restart_records, const ServicesByName& services, Decisions& out) const {
+    if (history_.missing) {
+      out.revision.write = {Action::create(kControllerRevisions, Object(*history_.missing)),
+                            fmt::format("revision {} is missing: creating it", history_.desired)};
     }
-    return out;
+    if (!spec_.group.service_per_group) out.shared_service = decide_service(build_shared_service(spec_), services);
+    out.leader_set = decide_leader_set(out.step, restart_records);
+    out.expired_revisions = expired_revisions(history_, groups_, leader_set_, options_.revision_history_limit);
+  }
+
+  [[nodiscard]] static bool concerns_groups(const Decisions& decisions) {
+    return !decisions.deletions.empty() ||
+           std::ranges::any_of(decisions.group_children, [](const auto& child) { return child.write.has_value(); });
+  }
+
+  /// Until the refused writes of a rollout are tried again, even if groups need something. nullopt: now.
+  [[nodiscard]] Requeue until_rollout_retry() const {
+    return plan::until_retry(observed_.last_failure, kFailedRollout, observed_.now);
   }
 
   // From the live leader set, limited to the replicas and surge of the largest set, since users may edit it.
@@ -193,6 +219,19 @@ class Planner {
     return group.leader->created.value_or(observed_.now) + options_.stuck_after;
   }
 
+  /// The leader set as it is, with other records.
+  [[nodiscard]] ChildDecision record_restarts(const std::string& records) const {
+    if (records.empty()) return {};
+    Json patch;
+    patch["metadata"]["annotations"][std::string(kRestarts)] = records;
+    return patch_leader_set(std::move(patch), "leader set: restarts of groups");
+  }
+
+  [[nodiscard]] ChildDecision patch_leader_set(Json patch, std::string reason) const {
+    return {.write = Write{Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
+                           std::move(reason)}};
+  }
+
   [[nodiscard]] ChildDecision decide_leader_set(const RolloutStep& next, const std::string& restart_records) const {
     Json desired = build_leader_set(spec_, {history_.desired, next.replicas, next.partition});
     if (!restart_records.empty()) desired["metadata"]["annotations"][std::string(kRestarts)] = restart_records;
@@ -203,9 +242,8 @@ class Planner {
     Json patch =
         restore_set(desired, *leader_set_, history_.leader_set_outdated ? PodTemplate::kReplace : PodTemplate::kIgnore);
     if (patch.is_null()) return {};
-    return {.write = Write{Action::patch(kStatefulSets, leader_set_->key, std::move(patch), {.uid = leader_set_->uid}),
-                           fmt::format("leader set: {} groups, partition {}, revision {}", next.replicas,
-                                       next.partition, history_.desired)}};
+    return patch_leader_set(std::move(patch), fmt::format("leader set: {} groups, partition {}, revision {}",
+                                                          next.replicas, next.partition, history_.desired));
   }
 
   const LeaderWorkerSetSpec& spec_;

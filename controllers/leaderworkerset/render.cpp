@@ -16,24 +16,30 @@ namespace {
 using plan::Action;
 using plan::ActionKind;
 
-/// Stages of a plan, in this order.
+/// Stages of a plan, in this order. None waits for a write that the API server refuses for one group, and what groups
+/// need waits for a refused rollout in one plan only: the next is about groups alone (Decisions::rollout_waits).
 enum class Step : std::uint8_t {
   kRevisions,         ///< Before sets that refer to them.
-  kSets,              ///< Leader set and shared service.
+  kSets,              ///< Leader set, before the deletions that it records, and shared service.
   kWorkerSetDeletes,  ///< Before the workers, which the sets would recreate.
   kPodDeletes,
   kGroupChildren,
   kRevisionDeletes,
 };
 
+bool is_rollout(Step step) { return step == Step::kRevisions || step == Step::kSets; }
+
 class Renderer {
  public:
-  explicit Renderer(const LeaderWorkerSetSpec& spec) : spec_(spec) {}
+  Renderer(const LeaderWorkerSetSpec& spec, bool has_groups, bool rollout_waits)
+      : spec_(spec), has_groups_(has_groups), rollout_waits_(rollout_waits) {
+    changes_.keeps_failure = rollout_waits;
+  }
 
   /// Adds a write with its reason, and an event if it fails.
   void add(Step step, Write write) {
     Action& action = write.action;
-    action.failure_reason = action.kind == ActionKind::kCreate ? kFailedCreate : kFailedUpdate;
+    action.failure_reason = failure_reason(step, action.kind);
     add(write_failed(spec_, action, write.leader.get()));
     if (write.leader != nullptr) add(worker_set_created(*write.leader));
     changes_.reasons.push_back(std::move(write.reason));
@@ -88,12 +94,21 @@ class Renderer {
     return action;
   }
 
+  [[nodiscard]] std::string_view failure_reason(Step step, ActionKind kind) const {
+    if (is_rollout(step) && has_groups_ && !rollout_waits_) return kFailedRollout;
+    return kind == ActionKind::kCreate ? kFailedCreate : kFailedUpdate;
+  }
+
   void add(Step step, Action action) {
     changes_.stage(step).independent = true;
+    // A policy may refuse every update of the leader set: the restart then happens without a record.
+    changes_.stage(step).continue_on_failure = rollout_waits_ || !is_rollout(step);
     changes_.add(step, std::move(action));
   }
 
   const LeaderWorkerSetSpec& spec_;
+  const bool has_groups_;
+  const bool rollout_waits_;
   plan::Changes changes_;
   std::vector<Problem> problems_;
 };
@@ -108,7 +123,7 @@ void add_revision_event(const Decisions& decisions, bool has_leader_set, Rendere
 /// What the write of the leader set means for the groups.
 void add_rollout_events(const LeaderWorkerSetSpec& spec, const Decisions& decisions, const StatefulSetView* leader_set,
                         Renderer& out) {
-  if (!decisions.leader_set.write) return;
+  if (!decisions.leader_set.write || decisions.rollout_waits) return;
   if (leader_set == nullptr) return out.add(leader_set_created(spec, decisions.revision_name));
   const RolloutStep& step = decisions.step;
   const std::int64_t updated = std::min(leader_set->partition(), leader_set->replicas());
@@ -122,9 +137,13 @@ void add_rollout_events(const LeaderWorkerSetSpec& spec, const Decisions& decisi
 
 }  // namespace
 
+bool is_failed_write(std::string_view reason) {
+  return reason == kFailedRollout || reason == kFailedCreate || reason == kFailedUpdate;
+}
+
 plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,
                   const std::vector<Group>& groups, const StatefulSetView* leader_set, Decisions decisions) {
-  Renderer out(spec);
+  Renderer out(spec, leader_set != nullptr, decisions.rollout_waits);
   add_revision_event(decisions, leader_set != nullptr, out);
   add_rollout_events(spec, decisions, leader_set, out);
   out.add(Step::kRevisions, std::move(decisions.revision));

@@ -9,9 +9,14 @@
 
 namespace tpuslice::leaderworkerset {
 
-// Action::failure_reason of creates, and of patches and deletes.
+// Action::failure_reason: of the desired revision, the shared service and the leader set of a set that has groups; of
+// other creates; of other patches and deletes.
+inline constexpr std::string_view kFailedRollout = "FailedRollout";
 inline constexpr std::string_view kFailedCreate = "FailedCreate";
 inline constexpr std::string_view kFailedUpdate = "FailedUpdate";
+
+/// One of the three.
+[[nodiscard]] bool is_failed_write(std::string_view reason);
 
 /// `leader_set`: null if it does not exist.
 [[nodiscard]] plan::Plan render(const LeaderWorkerSetSpec& spec, const LeaderWorkerSetObserved& seen,

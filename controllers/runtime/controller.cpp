@@ -253,6 +253,8 @@ void Controller::failed(const ObjectKey& key, const Error& error, const std::opt
   const Target seen = target(key);
   const Result<plan::Plan> next = plan({key, timed.time, timed});
   if (!next) return;
+  // A plan without the write that failed does not wait for what only a change resolves.
+  if (is_terminal(error) && next->keeps_failure && !next->stages.empty()) queue_.add_rate_limited(key);
   // Deadlines must also be met for objects whose plans fail.
   if (next->requeue_after) {
     queue_.add_after(key, std::max({*next->requeue_after, options_.min_failed_requeue,

@@ -50,7 +50,7 @@ void PrintTo(const SliceCounts& counts, std::ostream* out) {
 void SlicePlane::SetUpTestSuite() {
   ControlPlaneOptions options;
   options.pools = pools_of_the_plane(kPools, kHosts);
-  options.crds = {"deploy/crds/ray.io_rayclusters.yaml"};
+  options.crds = {"deploy/crds/ray.io_rayclusters.yaml", "deploy/crds/leaderworkerset.x-k8s.io_leaderworkersets.yaml"};
   plane_ = ControlPlane::start(std::move(options));
 }
 

@@ -293,6 +293,18 @@ TEST_F(ControllerTest, WaitsAfterATerminalErrorUntilTheObjectChanges) {
   EXPECT_NE(api_.find(kPods, {"default", "w-0"}), std::nullopt);
 }
 
+TEST_F(ControllerTest, APlanWithoutTheRefusedWriteDoesNotWaitForIt) {
+  show_widget({{"replicas", 2}, {"skip", true}});
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (call.verb != "create" || call.key.name != "w-0") return std::nullopt;
+    return Error::of(ErrorCode::kInvalid, "spec.containers: Required value");
+  };
+  settle();
+  clock_.advance(1s);
+  settle();
+  EXPECT_NE(api_.find(kPods, {"default", "w-1"}), std::nullopt);
+}
+
 TEST_F(ControllerTest, RetriesNoSoonerThanTheServerAsks) {
   show_widget({{"replicas", 1}});
   api_.fault = [](const FakeApi::Call&) {

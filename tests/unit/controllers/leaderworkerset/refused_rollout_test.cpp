@@ -1,0 +1,150 @@
+// After a write of a rollout was refused, a plan is about existing groups alone, if they need something.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/render.h"
+#include "tests/unit/controllers/leaderworkerset/world.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+using namespace std::chrono_literals;
+using plan::Action;
+using plan::Plan;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// "patch StatefulSet serve", in the order of the stages.
+std::vector<std::string> writes(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const plan::Stage& stage : plan.stages) {
+    for (const Action& action : stage.actions) {
+      const char* verb = action.kind == plan::ActionKind::kCreate  ? "create"
+                         : action.kind == plan::ActionKind::kPatch ? "patch"
+                                                                   : "delete";
+      out.push_back(fmt::format("{} {} {}", verb, action.type.kind, action.key.name));
+    }
+  }
+  return out;
+}
+
+Plan plan_after(World& world, std::string_view failure, Duration ago) {
+  world.seen().last_failure = plan::Failure{std::string(failure), "denied by a policy", kToday - ago};
+  return world.plan();
+}
+
+void fail_group(World& world, int group) {
+  world.change_pod(fmt::format("serve-{}-1", group), [](PodView& pod) { pod.restarted = true; });
+}
+
+/// Group 0 of two has failed while the leader set cannot be updated to a new revision.
+World refused_update() {
+  World serve = stable_world();
+  serve.add_update("denied");
+  fail_group(serve, 0);
+  return serve;
+}
+
+const std::vector<std::string> kRestartOfGroup = {"patch StatefulSet serve", "delete StatefulSet serve-0",
+                                                  "delete Pod serve-0", "delete Pod serve-0-1"};
+
+TEST(RefusedRollout, DoesNotHoldBackARestart) {
+  World serve = refused_update();
+  const Plan plan = plan_after(serve, kFailedRollout, 1s);
+  EXPECT_EQ(writes(plan), kRestartOfGroup);
+  const Json record = plan.stages[0].actions[0].body.make().value();
+  EXPECT_EQ(find_path(record, {"spec"}), nullptr) << "the refused template is not sent again: " << record;
+  EXPECT_NE(string_at(record, {"metadata", "annotations", kRestarts}), "") << "the restart is counted";
+  for (const plan::Stage& stage : plan.stages) {
+    EXPECT_TRUE(stage.continue_on_failure) << "a policy may refuse every update of the leader set";
+  }
+}
+
+TEST(RefusedRollout, IsReportedAndTriedAgain) {
+  World serve = refused_update();
+  const Plan plan = plan_after(serve, kFailedRollout, 1s);
+  EXPECT_TRUE(plan.keeps_failure);
+  ASSERT_TRUE(plan.requeue_after);
+  EXPECT_LE(*plan.requeue_after, plan::kRefusalRetry - 1s);
+  EXPECT_THAT(to_json(plan).dump(), ::testing::HasSubstr("FailedRollout: denied by a policy"));
+  World later = refused_update();
+  EXPECT_THAT(writes(plan_after(later, kFailedRollout, plan::kRefusalRetry)), Contains("patch StatefulSet serve"));
+  EXPECT_FALSE(plan_after(later, kFailedRollout, plan::kRefusalRetry).keeps_failure);
+}
+
+TEST(RefusedRollout, IsTriedAgainAtOnceWhileNoGroupNeedsAnything) {
+  World serve = stable_world();
+  serve.add_update("corrected");
+  const Plan plan = plan_after(serve, kFailedRollout, 1s);
+  EXPECT_THAT(writes(plan), ElementsAre("patch StatefulSet serve"));
+  EXPECT_EQ(plan.stages[0].actions[0].failure_reason, kFailedRollout);
+  EXPECT_FALSE(plan.stages[0].continue_on_failure) << "deletions need the record";
+}
+
+TEST(RefusedRollout, DoesNotHoldBackTheWorkersOfALeader) {
+  World serve = refused_update();
+  serve.drop_stateful_set("serve-1");
+  EXPECT_THAT(writes(plan_after(serve, kFailedRollout, 1s)), Contains("create StatefulSet serve-1"));
+}
+
+TEST(RefusedRevision, DoesNotHoldBackARestartButTheRollout) {
+  World serve = stable_world();
+  serve.change_set("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image", "another");
+  fail_group(serve, 0);
+  EXPECT_THAT(writes(serve.plan()), Contains(::testing::HasSubstr("create ControllerRevision")));
+  EXPECT_EQ(writes(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
+}
+
+TEST(RefusedRevision, HoldsBackWorkersThatReferToIt) {
+  World serve = stable_world();
+  serve.seen().revisions.clear();
+  serve.drop_stateful_set("serve-1");
+  const std::vector<std::string> planned = writes(plan_after(serve, kFailedRollout, 1s));
+  EXPECT_THAT(planned, Contains(::testing::HasSubstr("create ControllerRevision")));
+  EXPECT_THAT(planned, Not(Contains("create StatefulSet serve-1")));
+}
+
+TEST(RefusedService, DoesNotHoldBackARestart) {
+  World serve = stable_world();
+  serve.seen().services.clear();
+  fail_group(serve, 0);
+  EXPECT_THAT(writes(serve.plan()), Contains("create Service serve"));
+  EXPECT_EQ(writes(plan_after(serve, kFailedRollout, 1s)), kRestartOfGroup);
+}
+
+TEST(RefusedWriteOfAGroup, HoldsBackNoRollout) {
+  World serve = refused_update();
+  EXPECT_THAT(writes(plan_after(serve, kFailedUpdate, 1s)), Contains("patch StatefulSet serve"));
+  EXPECT_FALSE(plan_after(serve, kFailedUpdate, 1s).keeps_failure);
+}
+
+TEST(RefusedWriteOfAGroup, HoldsBackNoOtherGroup) {
+  World serve = stable_world();
+  fail_group(serve, 0);
+  serve.drop_stateful_set("serve-1");
+  const Plan plan = serve.plan();
+  ASSERT_EQ(plan.stages.size(), 4) << "record, worker sets, pods, worker sets of other groups";
+  EXPECT_FALSE(plan.stages[0].continue_on_failure);
+  for (std::size_t i = 1; i < plan.stages.size(); ++i) {
+    EXPECT_TRUE(plan.stages[i].independent && plan.stages[i].continue_on_failure) << i;
+  }
+}
+
+TEST(RefusedCreation, OfTheLeaderSetIsNotARollout) {
+  World serve = stable_world();
+  serve.drop_stateful_set("serve");
+  const Plan plan = serve.plan();
+  ASSERT_THAT(writes(plan), ::testing::Not(IsEmpty()));
+  EXPECT_EQ(plan.stages[0].actions[0].failure_reason, kFailedCreate);
+}
+
+}  // namespace
+}  // namespace tpuslice::leaderworkerset
