@@ -32,21 +32,25 @@ constexpr const char* kRefusal = "refused by a policy";
 /// A control plane that shares its cores with others.
 constexpr Duration kPatience = 120s;
 
-class RefusedWrites : public SlicePlane{protected : void TearDown() override{if (!IsSkipped()){remove_policy();
-remove_team_job();
-}
-SlicePlane::TearDown();
-}
+class RefusedWrites : public SlicePlane {
+ protected:
+  void TearDown() override {
+    if (!IsSkipped()) {
+      remove_policy();
+      remove_team_job();
+    }
+    SlicePlane::TearDown();
+  }
 
-void create(const ResourceType& type, const std::string& yaml) {
-  const auto parsed = parse_yaml(yaml);
-  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-  const auto created = client().create(type, Object(*parsed));
-  ASSERT_TRUE(created.ok() || created.error().code() == ErrorCode::kAlreadyExists) << created.error().message();
-}
+  void create(const ResourceType& type, const std::string& yaml) {
+    const auto parsed = parse_yaml(yaml);
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+    const auto created = client().create(type, Object(*parsed));
+    ASSERT_TRUE(created.ok() || created.error().code() == ErrorCode::kAlreadyExists) << created.error().message();
+  }
 
-/// Refuses updates of `resources` in the namespace default where the CEL expression `is_refused` is true.
-void refuse_updates(const std::string& group, const std::string& resources, const std::string& is_refused) {
+  /// Refuses updates of `resources` in the namespace default where the CEL expression `is_refused` is true.
+  void refuse_updates(const std::string& group, const std::string& resources, const std::string& is_refused) {
     create(kPolicies, fmt::format(R"(
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -59,36 +63,34 @@ spec:
   matchConditions:
     - {{name: namespace, expression: request.namespace == "default"}}
   validations:
-    - {{expression: "!({})", message: "{}"
-}
-}
+    - {{expression: '!({})', message: {}}}
 )",
                                   kPolicyName, group, resources, is_refused, kRefusal));
-create(kPolicyBindings, fmt::format(R"(
+    create(kPolicyBindings, fmt::format(R"(
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {{name: {0}}}
 spec: {{policyName: {0}, validationActions: [Deny]}}
 )",
-                                    kPolicyName));
-}
-/// And waits until the API server enforces it.
-void refuse_updates_of_pods() {
-  refuse_updates("", "pods", "true");
-  int attempts = 0;
-  const bool enforced = eventually([&] {
-    const Json patch = {{"metadata", {{"annotations", {{"example.com/attempt", std::to_string(++attempts)}}}}}};
-    const auto pods = slices();
-    if (pods.empty()) return false;
-    const ObjectKey pod = Object(pods.begin()->second.front()).key();
-    const auto patched = client().patch(kPods, pod, client::PatchType::kMerge, patch, {});
-    return !patched.ok() && patched.error().message().find(kRefusal) != std::string::npos;
-  });
-  ASSERT_TRUE(enforced);
-}
-/// A StatefulSet without pods, with the image that is refused: until its updates are refused, too.
-void wait_until_denied_image_is_refused() {
-  create(kStatefulSets, R"(
+                                        kPolicyName));
+  }
+  /// And waits until the API server enforces it.
+  void refuse_updates_of_pods() {
+    refuse_updates("", "pods", "true");
+    int attempts = 0;
+    const bool enforced = eventually([&] {
+      const Json patch = {{"metadata", {{"annotations", {{"example.com/attempt", std::to_string(++attempts)}}}}}};
+      const auto pods = slices();
+      if (pods.empty()) return false;
+      const ObjectKey pod = Object(pods.begin()->second.front()).key();
+      const auto patched = client().patch(kPods, pod, client::PatchType::kMerge, patch, {});
+      return !patched.ok() && patched.error().message().find(kRefusal) != std::string::npos;
+    });
+    ASSERT_TRUE(enforced);
+  }
+  /// A StatefulSet without pods, with the image that is refused: until its updates are refused, too.
+  void wait_until_denied_image_is_refused() {
+    create(kStatefulSets, R"(
 apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: probe, namespace: default}
@@ -99,72 +101,71 @@ spec:
     metadata: {labels: {app: probe}}
     spec: {containers: [{name: c, image: denied}]}
 )");
-  int attempts = 0;
-  const bool enforced = eventually([&] {
-    const Json patch = {{"metadata", {{"annotations", {{"example.com/attempt", std::to_string(++attempts)}}}}}};
-    const auto patched = client().patch(kStatefulSets, {"default", "probe"}, client::PatchType::kMerge, patch, {});
-    return !patched.ok() && patched.error().message().find(kRefusal) != std::string::npos;
-  });
-  remove(kStatefulSets, "probe");
-  ASSERT_TRUE(enforced);
-}
-[[nodiscard]] Json get(const ResourceType& type, const std::string& name) {
-  const auto found = client().get(type, {"default", name});
-  return found ? found->json() : Json();
-}
-/// "False FailedRollout".
-[[nodiscard]] std::string groups_healthy(const std::string& set) {
-  for (const Json& condition : array_at(get(leaderworkerset::kLeaderWorkerSets, set), {"status", "conditions"})) {
-    if (string_at(condition, {"type"}) != "tpuslice.dev/GroupsHealthy") continue;
-    return string_at(condition, {"status"}) + " " + string_at(condition, {"reason"});
+    int attempts = 0;
+    const bool enforced = eventually([&] {
+      const Json patch = {{"metadata", {{"annotations", {{"example.com/attempt", std::to_string(++attempts)}}}}}};
+      const auto patched = client().patch(kStatefulSets, {"default", "probe"}, client::PatchType::kMerge, patch, {});
+      return !patched.ok() && patched.error().message().find(kRefusal) != std::string::npos;
+    });
+    remove(kStatefulSets, "probe");
+    ASSERT_TRUE(enforced);
   }
-  return {};
-}
-/// The uid of a pod that runs; empty if it does not.
-[[nodiscard]] std::string running(const std::string& name) {
-  const Json pod = get(kPods, name);
-  const bool runs = string_at(pod, {"status", "phase"}) == "Running";
-  return runs && string_at(pod, {"metadata", "deletionTimestamp"}).empty() ? string_at(pod, {"metadata", "uid"}) : "";
-}
-
-void remove_policy() {
-  for (const ResourceType& type : {kPolicyBindings, kPolicies}) {
-    const Status removed = client().remove(type, {"", kPolicyName});
-    EXPECT_TRUE(removed.ok() || removed.error().code() == ErrorCode::kNotFound) << removed.error().message();
+  [[nodiscard]] Json get(const ResourceType& type, const std::string& name) {
+    const auto found = client().get(type, {"default", name});
+    return found ? found->json() : Json();
   }
-}
-void remove_team_job() {
-  const Status removed = client().remove(kJobs, {kTeam, "young"});
-  EXPECT_TRUE(removed.ok() || removed.error().code() == ErrorCode::kNotFound) << removed.error().message();
-  EXPECT_TRUE(eventually([&] { return team_pods(false) == 0; })) << "pods are left";
-}
+  /// "False FailedRollout".
+  [[nodiscard]] std::string groups_healthy(const std::string& set) {
+    for (const Json& condition : array_at(get(leaderworkerset::kLeaderWorkerSets, set), {"status", "conditions"})) {
+      if (string_at(condition, {"type"}) != "tpuslice.dev/GroupsHealthy") continue;
+      return string_at(condition, {"status"}) + " " + string_at(condition, {"reason"});
+    }
+    return {};
+  }
+  /// The uid of a pod that runs; empty if it does not.
+  [[nodiscard]] std::string running(const std::string& name) {
+    const Json pod = get(kPods, name);
+    const bool runs = string_at(pod, {"status", "phase"}) == "Running";
+    return runs && string_at(pod, {"metadata", "deletionTimestamp"}).empty() ? string_at(pod, {"metadata", "uid"}) : "";
+  }
 
-[[nodiscard]] int team_pods(bool with_node) {
-  const auto list = client().list(kPods, {.namespace_name = kTeam}, {});
-  if (!list) return -1;
-  return static_cast<int>(std::ranges::count_if(list->items, [&](const std::string& text) {
-    return !with_node || !string_at(Json::parse(text), {"spec", "nodeName"}).empty();
-  }));
-}
-[[nodiscard]] std::string reason_in_default() {
-  for (const auto& [slice, pods] : slices()) {
-    for (const Json& pod : pods) {
-      const std::string reason = string_at(pod, {"metadata", "annotations", tpu::kWaiting});
-      if (!reason.empty()) return reason;
+  void remove_policy() {
+    for (const ResourceType& type : {kPolicyBindings, kPolicies}) {
+      const Status removed = client().remove(type, {"", kPolicyName});
+      EXPECT_TRUE(removed.ok() || removed.error().code() == ErrorCode::kNotFound) << removed.error().message();
     }
   }
-  return {};
-}
-[[nodiscard]] std::string notes_of(const std::string& reason) {
-  std::string notes;
-  const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
-                                    {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
-  if (!events) return events.error().message();
-  for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
-  return notes;
-}
-}
-;
+  void remove_team_job() {
+    const Status removed = client().remove(kJobs, {kTeam, "young"});
+    EXPECT_TRUE(removed.ok() || removed.error().code() == ErrorCode::kNotFound) << removed.error().message();
+    EXPECT_TRUE(eventually([&] { return team_pods(false) == 0; })) << "pods are left";
+  }
+
+  [[nodiscard]] int team_pods(bool with_node) {
+    const auto list = client().list(kPods, {.namespace_name = kTeam}, {});
+    if (!list) return -1;
+    return static_cast<int>(std::ranges::count_if(list->items, [&](const std::string& text) {
+      return !with_node || !string_at(Json::parse(text), {"spec", "nodeName"}).empty();
+    }));
+  }
+  [[nodiscard]] std::string reason_in_default() {
+    for (const auto& [slice, pods] : slices()) {
+      for (const Json& pod : pods) {
+        const std::string reason = string_at(pod, {"metadata", "annotations", tpu::kWaiting});
+        if (!reason.empty()) return reason;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] std::string notes_of(const std::string& reason) {
+    std::string notes;
+    const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
+                                      {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
+    if (!events) return events.error().message();
+    for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
+    return notes;
+  }
+};
 
 TEST_F(RefusedWrites, OfOneNamespaceLeaveTheOnlyPoolToAnother) {
   cordon_in(kPools);
@@ -201,7 +202,7 @@ TEST_F(RefusedWrites, OfOneNamespaceLeaveTheOnlyPoolToAnother) {
 }
 
 TEST_F(RefusedWrites, OfARolloutDoNotHoldBackTheRestartOfAGroup) {
-  refuse_updates("apps", "statefulsets", "object.spec.template.spec.containers.exists(c, c.image == 'denied')");
+  refuse_updates("apps", "statefulsets", "object.spec.template.spec.containers.exists(c, c.image == \"denied\")");
   ASSERT_NO_FATAL_FAILURE(wait_until_denied_image_is_refused());
   create(leaderworkerset::kLeaderWorkerSets, R"(
 apiVersion: leaderworkerset.x-k8s.io/v1
