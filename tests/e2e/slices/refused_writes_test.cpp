@@ -116,7 +116,8 @@ spec:
   }
   /// "False FailedRollout".
   [[nodiscard]] std::string groups_healthy(const std::string& set) {
-    for (const Json& condition : array_at(get(leaderworkerset::kLeaderWorkerSets, set), {"status", "conditions"})) {
+    const Json found = get(leaderworkerset::kLeaderWorkerSets, set);
+    for (const Json& condition : array_at(found, {"status", "conditions"})) {
       if (string_at(condition, {"type"}) != "tpuslice.dev/GroupsHealthy") continue;
       return string_at(condition, {"status"}) + " " + string_at(condition, {"reason"});
     }

@@ -74,7 +74,10 @@ TEST(RefusedRollout, IsReportedAndTriedAgain) {
   EXPECT_TRUE(plan.keeps_failure);
   ASSERT_TRUE(plan.requeue_after);
   EXPECT_LE(*plan.requeue_after, plan::kRefusalRetry - 1s);
-  EXPECT_THAT(to_json(plan).dump(), ::testing::HasSubstr("FailedRollout: denied by a policy"));
+  ASSERT_TRUE(plan.status);
+  EXPECT_THAT(
+      plan.status->status["conditions"].dump(),
+      ::testing::HasSubstr(R"("message":"denied by a policy","observedGeneration":1,"reason":"FailedRollout")"));
   World later = refused_update();
   EXPECT_THAT(writes(plan_after(later, kFailedRollout, plan::kRefusalRetry)), Contains("patch StatefulSet serve"));
   EXPECT_FALSE(plan_after(later, kFailedRollout, plan::kRefusalRetry).keeps_failure);

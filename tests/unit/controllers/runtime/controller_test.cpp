@@ -300,6 +300,7 @@ TEST_F(ControllerTest, APlanWithoutTheRefusedWriteDoesNotWaitForIt) {
     return Error::of(ErrorCode::kInvalid, "spec.containers: Required value");
   };
   settle();
+  show_all();
   clock_.advance(1s);
   settle();
   EXPECT_NE(api_.find(kPods, {"default", "w-1"}), std::nullopt);
