@@ -215,6 +215,24 @@ TEST(TransportCall, DoesNotReuseAConnectionThatTheServerClosed) {
   EXPECT_EQ(posts, 1);
 }
 
+// The server may have acted on it before the connection ended. Clients that repeat any request on a new connection, as
+// libcurl does, would create twice.
+TEST(TransportCall, SendsAPostOnAKeptConnectionOnce) {
+  std::atomic<int> posts = 0;
+  RawServer server([&](int fd, int) {
+    while (!RawServer::read_head(fd).empty()) {
+      if (++posts == 2) return;
+      RawServer::write(fd, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+    }
+  });
+  const auto transport = connect_to(server);
+  ASSERT_TRUE(transport->call(post(""), kGenerous, {}).ok());
+  const auto response = transport->call(post(""), kGenerous, {});
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(posts, 2);
+}
+
 TEST(TransportCall, SendsNothingAfterStop) {
   std::atomic<int> requests = 0;
   const auto server = start_counting(requests, 200);
