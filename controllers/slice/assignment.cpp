@@ -184,7 +184,7 @@ class Assigner {
   Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
     Claim claim;
     std::vector<std::pair<const Slice*, DomainVictims>> chosen;
-    std::set<DomainName> claimed = claimed_;
+    Claimed claimed = claimed_;
     std::set<const Slice*> victims;
     // Domains of different keys may overlap.
     const bool one_key = std::ranges::all_of(
@@ -199,7 +199,7 @@ class Assigner {
         continue;
       }
       if (std::string ending = find_ending(candidates, claimed); !ending.empty()) {
-        claimed.emplace(key, ending);
+        claimed.domains.emplace(key, ending);
         claim.domains.emplace_back(&candidates, std::move(ending));
         continue;
       }
@@ -207,13 +207,14 @@ class Assigner {
       if (may_end)
         cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, failed);
       if (!cheapest) return {};
-      claimed.emplace(key, cheapest->domain);
+      claimed.domains.emplace(key, cheapest->domain);
       claim.domains.emplace_back(&candidates, cheapest->domain);
       victims.insert(cheapest->slices.begin(), cheapest->slices.end());
       chosen.emplace_back(slice, *std::move(cheapest));
     }
     if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
     budget_.use(victims.size());
+    claimed.victims.insert(victims.begin(), victims.end());
     claimed_ = std::move(claimed);
     for (const auto& [slice, victim] : chosen) {
       for (const Slice* each : victim.slices) {
@@ -243,10 +244,10 @@ class Assigner {
     return {};
   }
 
-  std::string find_ending(Candidates& candidates, const std::set<DomainName>& claimed) {
+  std::string find_ending(Candidates& candidates, const Claimed& claimed) {
     const std::string& key = candidates.requirements().topology_key;
     for (std::string& domain : candidates.ending()) {
-      if (!claimed.contains({key, domain})) return std::move(domain);
+      if (!claimed.domains.contains({key, domain})) return std::move(domain);
     }
     return {};
   }
@@ -282,7 +283,7 @@ class Assigner {
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
   std::size_t detailed_gangs_ = 0;
   Reservations reservations_;
-  std::set<DomainName> claimed_;  ///< Occupied domains that gangs with higher priority get.
+  Claimed claimed_;  ///< By gangs with higher priority.
   Assignment out_;
 };
 

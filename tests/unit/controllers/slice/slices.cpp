@@ -391,9 +391,12 @@ PreemptionState preemption_records(const std::string& record) {
 }
 
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now) {
+  std::set<ObjectKey> deleted;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
       if (action.type == kConfigMaps) continue;
+      const bool again = action.kind == plan::ActionKind::kDelete && !deleted.insert(action.key).second;
+      TPUSLICE_CHECK_MSG(!again, action.key.to_string());
       if (action.kind == plan::ActionKind::kCreate) {
         TPUSLICE_CHECK_MSG(std::ranges::none_of(pods, [&](const PodPtr& pod) { return pod->key == action.key; }),
                            action.key.to_string());

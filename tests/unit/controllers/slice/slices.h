@@ -190,7 +190,8 @@ struct SceneInventory : SceneCache, Inventory {
 /// The ConfigMap with this record of the accelerator kV6e.
 [[nodiscard]] PreemptionState preemption_records(const std::string& record = {});
 
-/// Applies the writes of a plan to pods and checks their preconditions. Created pods have been created at `now`.
+/// Applies the writes of a plan to pods and checks their preconditions, and that no pod is deleted twice. Created pods
+/// have been created at `now`.
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now = start_of_time());
 
 }  // namespace tpuslice::slice
