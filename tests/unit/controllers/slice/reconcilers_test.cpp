@@ -98,6 +98,29 @@ TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeOfAPodThatItCannotRead) {
   EXPECT_EQ(place().reason, "slice train of 2 hosts is placed in node pool pool-a");
 }
 
+TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeThatItCannotRead) {
+  show(a_pool("pool-a").node(1, unreadable).nodes());
+  show(a_slice("train").pods());
+  EXPECT_EQ(place().reason,
+            "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 cannot be read");
+}
+
+TEST_F(SliceReconciling, DoesNotTakeADomainForASmallerOneThatHasANodeItCannotRead) {
+  show(a_pool("pool-a").size(3).node(2, unreadable).nodes());
+  show(a_slice("train").pods());
+  EXPECT_THAT(place().reason, HasSubstr("none is free"));
+}
+
+TEST_F(SliceReconciling, DoesNotTearDownASliceOnANodeThatItCannotRead) {
+  show(a_pool("pool-a").node(1, unreadable).nodes());
+  show(a_slice("train").runs_in("pool-a").pods());
+  const plan::Plan kept = plan({"default", "train"}, 1h);
+  EXPECT_TRUE(kept.empty()) << kept.reason;
+  EXPECT_EQ(kept.requeue_after, std::nullopt);
+  show(a_pool("pool-a").node(1, not_ready).nodes());
+  EXPECT_FALSE(plan({"default", "train"}, 1h).empty());
+}
+
 TEST_F(SliceReconciling, PlacesSlicesOfOneAcceleratorAtATimeOnItsOwnNodes) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").each(of_accelerator_v5p()).pods());

@@ -292,6 +292,15 @@ std::vector<NodePtr> PoolBuilder::nodes() const {
 void cordoned(NodeView& node) { node.unschedulable = true; }
 void not_ready(NodeView& node) { node.ready = false; }
 void without_chips(NodeView& node) { node.tpu_chips = 0; }
+void unreadable(NodeView& node) {
+  NodeView view;
+  view.key = std::move(node.key);
+  view.uid = std::move(node.uid);
+  view.resource_version = std::move(node.resource_version);
+  view.labels = std::move(node.labels);
+  view.minimal = true;
+  node = std::move(view);
+}
 
 PodPtr a_pod_without_slice(const std::string& name, const std::string& node) {
   PodView pod;

@@ -148,6 +148,7 @@ class PoolBuilder {
 void cordoned(NodeView& node);
 void not_ready(NodeView& node);
 void without_chips(NodeView& node);
+void unreadable(NodeView& node);  ///< Only a minimal view is left.
 
 /// A pod with chips on a node, without slice, as labelled by admission.
 [[nodiscard]] PodPtr a_pod_without_slice(const std::string& name, const std::string& node);
