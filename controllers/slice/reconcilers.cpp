@@ -24,7 +24,7 @@ std::optional<std::string> template_accelerator(const MetadataView& pod_template
 }
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
-  if (!is_labelled(pod)) return {};
+  if (!is_considered(pod)) return {};
   const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});

@@ -189,6 +189,15 @@ TEST_F(Caches, FollowPodsOfAnyAcceleratorAndWithoutTpus) {
   EXPECT_THAT(cache().pods_without_tpus(), IsEmpty());
 }
 
+TEST_F(Caches, FollowPodsThatWereNotAdmitted) {
+  show(a_pool("pool-a").nodes());
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
+  show({with(a_pod_without_slice("notebook", "pool-a-1"), [](PodView& pod) { pod.labels.clear(); })});
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1: default/notebook"));
+  store_.erase({"default", "notebook"}, 1000);
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
+}
+
 TEST_F(Caches, DoNotLoseAPodThatMovesFromOneStoreToAnother) {
   show(a_slice("train").pods());
   (void)cache();
