@@ -1,6 +1,7 @@
 // Names of labels, annotations, resources and scheduling gates of TPU workloads.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace tpuslice::tpu {
@@ -100,9 +101,9 @@ inline constexpr std::string_view kTopologyKey =
 inline constexpr std::string_view kGangSlices = "tpuslice.dev/slices-together";  ///< Number of slices of the gang.
 inline constexpr std::string_view kGating = "tpuslice.dev/gating";               ///< "off": no scheduling gate.
 
-/// Whether and how the cluster autoscaler is asked for nodes: "auto", "scout", "provisioning-request" or "off"; absent:
-/// as --scale-up.
+/// Whether and how the cluster autoscaler is asked for nodes: one of kScaleUpChoices; absent: as --scale-up.
 inline constexpr std::string_view kScaleUp = "tpuslice.dev/scale-up";
+inline constexpr std::array<std::string_view, 4> kScaleUpChoices = {"auto", "scout", "provisioning-request", "off"};
 
 /// Ours: annotations that the slice controller writes.
 /// Of a scout pod: "<namespace>/<slice key>".

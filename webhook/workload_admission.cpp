@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "webhook/rules/accelerator_warnings.h"
+#include "webhook/rules/annotation_warnings.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -34,8 +35,8 @@ AdmissionResponse admit_workload(const AdmissionRequest& request, const Workload
   }
   if (!errors.empty()) response = refuse(request, std::move(errors));
   response.warnings = kind.warn(request.object, old);
-  for (std::string& warning : warn_unknown_accelerators(request.object)) {
-    response.warnings.push_back(std::move(warning));
+  for (auto* const warn : {&warn_unknown_accelerators, &warn_invalid_annotations}) {
+    for (std::string& warning : warn(request.object)) response.warnings.push_back(std::move(warning));
   }
   return response;
 }

@@ -8,8 +8,10 @@ namespace tpuslice {
 namespace view {
 namespace {
 
-/// A minimal view is small whatever the object has.
-constexpr std::size_t kMaxMinimalLabels = 1024;  ///< Bytes.
+/// A minimal view is small whatever the object has. Nodes have all their labels, as whole views do: users do not create
+/// nodes, and any label may be a topology key.
+template <typename View>
+constexpr std::size_t kMaxMinimalLabels = std::same_as<View, NodeView> ? std::string_view::npos : 1024;  // Bytes.
 constexpr std::size_t kMaxMinimalText = 512;
 /// Placement depends on it, so it is kept even if there are too many labels.
 constexpr std::string_view kSliceLabel = "tpuslice.dev/slice";
@@ -52,14 +54,14 @@ bool try_flag(Value value) {
   return value.get_bool().get(flag) == simdjson::SUCCESS && flag;
 }
 
-void try_labels(Value value, const AnnotationPrefixes* keep, StringMap& labels) {
+void try_labels(Value value, const AnnotationPrefixes* keep, std::size_t max_bytes, StringMap& labels) {
   std::size_t bytes = 0;
   try_members(value, [&](std::string_view key, Value member) {
     const bool kept = keep == nullptr ||
                       std::ranges::any_of(*keep, [&](const std::string& prefix) { return key.starts_with(prefix); });
     const std::string_view text = try_text(member);
     const std::size_t size = key.size() + text.size();
-    if (text.empty() || (key != kSliceLabel && (!kept || bytes + size > kMaxMinimalLabels))) return;
+    if (text.empty() || (key != kSliceLabel && (!kept || bytes + size > max_bytes))) return;
     bytes += size;
     labels.insert_or_assign(SharedString::decoded(key), SharedString::decoded(text));
   });
@@ -80,7 +82,7 @@ void try_owner(Value value, Metadata& metadata) {
   if (controls && !metadata.controller) metadata.controller = std::move(owner);
 }
 
-Metadata try_metadata(Value value, const AnnotationPrefixes* keep) {
+Metadata try_metadata(Value value, const AnnotationPrefixes* keep, std::size_t max_labels) {
   Metadata metadata;
   try_members(value, [&](std::string_view key, Value member) {
     if (key == "name") {
@@ -94,7 +96,7 @@ Metadata try_metadata(Value value, const AnnotationPrefixes* keep) {
     } else if (key == "deletionTimestamp") {
       metadata.deletion = parse_rfc3339(try_text(member));
     } else if (key == "labels") {
-      try_labels(member, keep, metadata.labels);
+      try_labels(member, keep, max_labels, metadata.labels);
     } else if (key == "ownerReferences") {
       try_items(member, [&](Value owner) { try_owner(owner, metadata); });
     }
@@ -157,7 +159,7 @@ Result<View> try_object(std::string_view kind, std::string_view json, const Anno
   Metadata metadata;
   // What could be read before an error counts.
   const Status whole = decoder().decode(kind, json, [&](std::string_view member, Value value) {
-    if (member == "metadata") metadata = try_metadata(value, keep);
+    if (member == "metadata") metadata = try_metadata(value, keep, kMaxMinimalLabels<View>);
     if constexpr (std::same_as<View, PodView>) {
       if (member == "spec") try_pod_spec(value, out);
       if (member == "status") try_pod_status(value, out);
@@ -174,6 +176,10 @@ Result<View> try_object(std::string_view kind, std::string_view json, const Anno
 
 Result<PodView> PodView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
   return view::try_object<PodView>("pod", json, keep);
+}
+
+Result<NodeView> NodeView::decode_minimal(std::string_view json, const AnnotationPrefixes* /*keep*/) {
+  return view::try_object<NodeView>("node", json, nullptr);
 }
 
 Result<JobView> JobView::decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {

@@ -5,7 +5,8 @@
 // that objects of one workload have in common is shared (SharedString, SharedValue).
 //
 // A store that has no room for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
-// only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips.
+// only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips;
+// of a node all labels, which say to which domains it belongs.
 // The rest is unknown, not empty: the object exists, and no plan is made from what it has (plan/whole.h).
 #pragma once
 
@@ -149,11 +150,13 @@ struct NodeView {
   std::int64_t tpu_chips = 0;              ///< Allocatable google.com/tpu.
   std::vector<NodeTaint> taints;
   std::optional<ControllerRef> controller;
+  bool minimal = false;  ///< See above.
   Footprint footprint;
 
   /// What decode() reads of a Node.
   static const protobuf::Message kFields;
   static Result<NodeView> decode(std::string_view json, const AnnotationPrefixes* keep = nullptr);
+  static Result<NodeView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep = nullptr);
   static Result<NodeView> from_json(const Json& json);
 
   friend bool operator==(const NodeView&, const NodeView&) = default;

@@ -44,7 +44,7 @@ class AcceleratorCache {
 
   /// Replaces everything. Equal to set_node() and set_slice() for each node and slice.
   void read(const ClusterState& cluster, Timestamp now);
-  /// Null: there is no such node any more. `pods`: all pods with the slice label on it, sorted by key.
+  /// Null: there is no such node any more. `pods`: all pods on it that are considered, sorted by key.
   void set_node(const std::string& name, const NodePtr& node, const std::vector<PodPtr>& pods);
   /// `pods`: all of the slice, sorted by key; empty: there is no such slice any more. After set_node() for the nodes
   /// that have changed.

@@ -71,7 +71,7 @@ void AcceleratorCaches::take_changes_locked() {
 }
 
 void AcceleratorCaches::add_pod_locked(const PodView& pod) {
-  if (!is_labelled(pod)) return;
+  if (!is_considered(pod)) return;
   const std::string& selected = accelerator_of(pod.scheduling->node_selector);
   for (auto& [accelerator, entry] : entries_) {
     if (entry->changed.all) continue;

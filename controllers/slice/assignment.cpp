@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "api/base/earlier.h"
 #include "controllers/slice/candidates.h"
 #include "controllers/slice/chosen_nodes.h"
+#include "controllers/slice/reservations.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -26,7 +26,11 @@ constexpr std::size_t kMaxRequirementsOfNamespace = 32;
 class Assigner {
  public:
   Assigner(const PlacementRequest& request, Inventory& inventory)
-      : request_(request), placed_(*request.placed), inventory_(inventory), budget_(request.preemption_budget) {
+      : request_(request),
+        placed_(*request.placed),
+        inventory_(inventory),
+        budget_(request.preemption_budget),
+        reservations_(request, inventory, by_slice_) {
     for (const auto& [slice, node] : request.scouts) {
       if (!node.empty()) scout_nodes_.insert(node);
     }
@@ -70,7 +74,10 @@ class Assigner {
     wait_for_domains(gang);
   }
 
-  Assignment take() { return std::move(out_); }
+  Assignment take() {
+    out_.changes_at = reservations_.changes_at();
+    return std::move(out_);
+  }
 
  private:
   /// A free domain for a slice.
@@ -92,7 +99,7 @@ class Assigner {
     }
     Found found{
         &slice, candidates->requirements().topology_key, candidates->take_free(scout_domain(slice)), {}, candidates};
-    if (found.domain.empty()) found.domain = take_backfill(gang, *candidates);
+    if (found.domain.empty()) found.domain = reservations_.take_backfill(gang, *candidates);
     if (found.domain.empty()) return found;
     found.nodes = inventory_.nodes_by_host(candidates->requirements(), found.domain);
     inventory_.occupy(found.topology_key, found.domain, display_name(slice));
@@ -133,26 +140,6 @@ class Assigner {
     for (Candidates& each : candidates_) each.restore_skipped();
   }
 
-  /// A reserved domain that is not needed before the gang ends; empty if there is none.
-  std::string take_backfill(const Gang& gang, Candidates& candidates) {
-    if (backfill_.empty() || gang.slices.size() > 1) return {};
-    const std::optional<Timestamp> end = gang.ends_by(request_.now);
-    if (!end) return {};
-    const std::string& key = candidates.requirements().topology_key;
-    for (const DomainName& domain : backfill_) {
-      if (domain.first != key) continue;
-      const bool ends_before = std::ranges::all_of(inventory_.uses(key, domain.second), [&](const NodeUse* use) {
-        return use->is_free() || (use->reserved && use->backfill_until && *end <= *use->backfill_until);
-      });
-      if (!ends_before || inventory_.check(candidates.requirements(), domain.second).obstacle != Obstacle::kOccupied) {
-        continue;
-      }
-      inventory_.cancel_reservations(key, domain.second);
-      return domain.second;
-    }
-    return {};
-  }
-
   void wait_for_domains(const Gang& gang) {
     const bool detailed = detailed_gangs_ < kMaxDetailedGangs;
     if (detailed) ++detailed_gangs_;
@@ -166,7 +153,8 @@ class Assigner {
     for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
     for (auto& [candidates, count] : free) count = candidates->count_free();
     const Claim claim = preempt(gang, free, detailed);
-    const std::string text = claim.text + (claim.domains.empty() ? reserve_domains(gang) : reserve_claim(gang, claim));
+    const std::string text =
+        claim.text + (claim.domains.empty() ? reservations_.reserve_for(gang) : reserve_claim(gang, claim));
     // Free domains go first to slices without a pending scale-up.
     std::vector<const Slice*> in_need = gang.slices;
     std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
@@ -183,95 +171,6 @@ class Assigner {
     }
   }
 
-  /// Whether the gang fits if all of its usable domains were free, counting the nodes that it has asked for.
-  bool fits_empty_cluster(const Gang& gang) {
-    std::map<Candidates*, std::size_t> needed;
-    std::map<Candidates*, std::size_t> asked;
-    for (const Slice* slice : gang.slices) {
-      ++needed[by_slice_.at(slice)];
-      if (request_.asks_for_nodes(slice->key)) ++asked[by_slice_.at(slice)];
-    }
-    return std::ranges::all_of(
-        needed, [&](const auto& entry) { return entry.second <= entry.first->usable() + asked[entry.first]; });
-  }
-
-  // Reservations.
-
-  using CandidateDomain = std::pair<Candidates*, std::string>;
-
-  /// What the waiting reason says about reservations.
-  std::string reserve_domains(const Gang& gang) {
-    const Duration timeout = request_.reservation.timeout;
-    if (timeout <= Duration::zero() || !fits_empty_cluster(gang)) return {};
-    const std::int64_t window = std::max<std::int64_t>((request_.now - gang.created()) / timeout, 0);
-    const Timestamp window_end = gang.created() + (window + 1) * timeout;
-    const bool yields = window % 2 == 1;
-    std::vector<CandidateDomain> free;
-    std::vector<CandidateDomain> awaited;
-    for (const Slice* slice : gang.slices) {
-      Candidates& candidates = *by_slice_.at(slice);
-      if (std::string domain = candidates.take_free(); !domain.empty()) {
-        free.emplace_back(&candidates, std::move(domain));
-      } else if (!yields && !(domain = candidates.take_occupied()).empty()) {
-        awaited.emplace_back(&candidates, std::move(domain));
-      }
-    }
-    if (!free.empty()) set_earlier(out_.changes_at, window_end);
-    if (yields) {
-      for (auto& [candidates, domain] : std::views::reverse(free)) candidates->put_back(std::move(domain));
-      if (free.empty()) return {};
-      return fmt::format("; until {} younger slices may use those that are free, as some were reserved for {} minutes",
-                         format_rfc3339(window_end), std::chrono::ceil<std::chrono::minutes>(timeout).count());
-    }
-    const std::optional<Timestamp> backfill_until = last_end(awaited, window_end);
-    std::size_t reserved = 0;
-    const std::size_t reserved_before = reserved_nodes_;
-    for (const CandidateDomain& domain : awaited) reserve(gang, domain, backfill_until);
-    std::vector<CandidateDomain> refused;
-    for (CandidateDomain& domain : free) {
-      if (reserve(gang, domain, backfill_until)) {
-        ++reserved;
-      } else {
-        refused.push_back(std::move(domain));
-      }
-    }
-    for (auto& [candidates, domain] : std::views::reverse(refused)) candidates->put_back(std::move(domain));
-    if (reserved_nodes_ > reserved_before) set_earlier(out_.changes_at, window_end);
-    return reserved == 0 ? "" : fmt::format("; {} reserved for it until {}", reserved, format_rfc3339(window_end));
-  }
-
-  /// Reserves the free nodes of the domain; false if the limits do not allow it.
-  bool reserve(const Gang& gang, const CandidateDomain& domain, std::optional<Timestamp> backfill_until) {
-    const std::string& key = domain.first->requirements().topology_key;
-    const std::size_t nodes = inventory_.free_nodes(key, domain.second);
-    if (nodes == 0) return true;
-    const Gang*& of_namespace = reserving_gangs_.try_emplace(gang.namespace_name(), &gang).first->second;
-    const bool within_share =
-        (reserved_nodes_ + nodes) * 100 <= inventory_.size() * static_cast<std::size_t>(request_.reservation.percent);
-    if (of_namespace != &gang || (!within_share && reserving_gangs_.size() > 1)) return false;
-    reserved_nodes_ += nodes;
-    inventory_.reserve(key, domain.second, display_name(*gang.slices.front()), backfill_until);
-    if (backfill_until) backfill_.emplace_back(key, domain.second);
-    return true;
-  }
-
-  /// When the last slice of these domains has ended, or `window_end` if that is earlier; absent if it is unknown.
-  std::optional<Timestamp> last_end(const std::vector<CandidateDomain>& domains, Timestamp window_end) {
-    std::optional<Timestamp> last;
-    for (const auto& [candidates, domain] : domains) {
-      for (const NodeUse* use : inventory_.uses(candidates->requirements().topology_key, domain)) {
-        if (use->is_free() || use->reserved) continue;
-        const auto slice = placed_.by_key.find(use->slice());
-        if (slice == placed_.by_key.end()) return std::nullopt;
-        const std::optional<Timestamp> end = ends_by(*slice->second, placed_at(*slice->second));
-        if (!end) return std::nullopt;
-        last = std::max(last.value_or(*end), *end);
-      }
-    }
-    if (!last) return std::nullopt;
-    return std::min(*last, window_end);
-  }
-
   // Preemption.
 
   /// Domains that become free for a gang soon, some of them by preemption.
@@ -285,7 +184,7 @@ class Assigner {
   Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
     Claim claim;
     std::vector<std::pair<const Slice*, DomainVictims>> chosen;
-    std::set<DomainName> claimed = claimed_;
+    Claimed claimed = claimed_;
     std::set<const Slice*> victims;
     // Domains of different keys may overlap.
     const bool one_key = std::ranges::all_of(
@@ -300,7 +199,7 @@ class Assigner {
         continue;
       }
       if (std::string ending = find_ending(candidates, claimed); !ending.empty()) {
-        claimed.emplace(key, ending);
+        claimed.domains.emplace(key, ending);
         claim.domains.emplace_back(&candidates, std::move(ending));
         continue;
       }
@@ -308,13 +207,14 @@ class Assigner {
       if (may_end)
         cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, failed);
       if (!cheapest) return {};
-      claimed.emplace(key, cheapest->domain);
+      claimed.domains.emplace(key, cheapest->domain);
       claim.domains.emplace_back(&candidates, cheapest->domain);
       victims.insert(cheapest->slices.begin(), cheapest->slices.end());
       chosen.emplace_back(slice, *std::move(cheapest));
     }
     if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
     budget_.use(victims.size());
+    claimed.victims.insert(victims.begin(), victims.end());
     claimed_ = std::move(claimed);
     for (const auto& [slice, victim] : chosen) {
       for (const Slice* each : victim.slices) {
@@ -344,10 +244,10 @@ class Assigner {
     return {};
   }
 
-  std::string find_ending(Candidates& candidates, const std::set<DomainName>& claimed) {
+  std::string find_ending(Candidates& candidates, const Claimed& claimed) {
     const std::string& key = candidates.requirements().topology_key;
     for (std::string& domain : candidates.ending()) {
-      if (!claimed.contains({key, domain})) return std::move(domain);
+      if (!claimed.domains.contains({key, domain})) return std::move(domain);
     }
     return {};
   }
@@ -379,13 +279,11 @@ class Assigner {
   PreemptionBudget budget_;  ///< After the preemptions of this assignment.
   std::set<std::string> scout_nodes_;
   std::list<Candidates> candidates_;
-  std::map<const Slice*, Candidates*> by_slice_;
+  CandidatesBySlice by_slice_;
   std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
   std::size_t detailed_gangs_ = 0;
-  std::map<std::string, const Gang*> reserving_gangs_;  ///< By namespace.
-  std::size_t reserved_nodes_ = 0;
-  std::vector<DomainName> backfill_;  ///< Reserved domains that slices may use if they end in time.
-  std::set<DomainName> claimed_;      ///< Occupied domains that gangs with higher priority get.
+  Reservations reservations_;
+  Claimed claimed_;  ///< By gangs with higher priority.
   Assignment out_;
 };
 

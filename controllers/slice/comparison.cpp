@@ -11,6 +11,7 @@ namespace {
 /// Why the slice cannot use the node, which matches its requirements; empty if it can.
 std::string unusable_reason(const NodeRequirements& requirements, const NodeView& node) {
   const std::string& name = node.key.name;
+  if (node.minimal) return fmt::format("node {} cannot be read", name);
   if (node.unschedulable) return fmt::format("node {} is cordoned", name);
   if (const std::string ending = removal_reason(node); !ending.empty()) return fmt::format("node {} {}", name, ending);
   if (node.tpu_chips == 0) return fmt::format("node {} advertises no TPU chips", name);

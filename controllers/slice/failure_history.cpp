@@ -43,7 +43,7 @@ DomainName failed_domain(const runtime::NodeStore& nodes, const PodPtr& before, 
 std::vector<DomainName> failed_domains(const std::vector<PodPtr>& pods_on_node, const NodePtr& before,
                                        const NodePtr& after) {
   std::vector<DomainName> domains;
-  if (before == nullptr || !before->ready || (after != nullptr && after->ready)) return domains;
+  if (before == nullptr || !before->ready || (after != nullptr && (after->ready || after->minimal))) return domains;
   for (const PodPtr& pod : pods_on_node) {
     const std::string& key = pod->annotation(tpu::kTopologyKey);
     if (!is_live(*pod) || pod->annotation(tpu::kSliceMembers).empty()) continue;

@@ -10,7 +10,7 @@ namespace tpuslice::slice {
 namespace {
 
 std::optional<std::string> pod_accelerator(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips == 0) return std::nullopt;
+  if (!is_considered(pod) || pod.tpu_chips == 0) return std::nullopt;
   return accelerator_of(pod.scheduling->node_selector);
 }
 
@@ -24,12 +24,12 @@ std::optional<std::string> scout_accelerator(const PodView& pod) {
 }
 
 std::optional<std::string> bound_pod_without_tpus(const PodView& pod) {
-  if (!is_labelled(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return std::nullopt;
+  if (!is_considered(pod) || pod.tpu_chips > 0 || pod.node_name.empty()) return std::nullopt;
   return std::string();
 }
 
 std::optional<std::string> pod_node(const PodView& pod) {
-  if (!is_labelled(pod) || pod.node_name.empty()) return std::nullopt;
+  if (!is_considered(pod) || pod.node_name.empty()) return std::nullopt;
   return pod.node_name;
 }
 

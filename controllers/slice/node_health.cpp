@@ -1,15 +1,21 @@
 #include "controllers/slice/node_health.h"
 
 namespace tpuslice::slice {
+namespace {
+
+/// Whether the node is Ready or not; neither if its view is minimal.
+bool counts(const NodePtr& node) { return node != nullptr && !node->minimal; }
+
+}  // namespace
 
 void NodeHealth::record(const NodePtr& before, const NodePtr& after, Timestamp now) {
   const MutexLock lock(mutex_);
   if (is_disrupted_locked()) since_ = now;
-  if (before != nullptr) {
+  if (counts(before)) {
     --nodes_;
     if (!before->ready) --not_ready_;
   }
-  if (after != nullptr) {
+  if (counts(after)) {
     ++nodes_;
     if (!after->ready) ++not_ready_;
   }

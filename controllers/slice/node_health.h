@@ -17,7 +17,7 @@ class NodeHealth {
   NodeHealth(const Options& options, Timestamp start)
       : disrupted_nodes_(options.disrupted_nodes), disrupted_percent_(options.disrupted_percent), since_(start) {}
 
-  /// A change of a TPU node: `before` is null for an addition, `after` for a deletion.
+  /// A change of a TPU node: `before` is null for an addition, `after` for a deletion. Minimal nodes are not counted.
   void record(const NodePtr& before, const NodePtr& after, Timestamp now) TPUSLICE_EXCLUDES(mutex_);
 
   /// When the last disruption ended; `now` during one. In a disruption more than Options::disrupted_nodes nodes, and at

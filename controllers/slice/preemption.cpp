@@ -10,10 +10,11 @@
 namespace tpuslice::slice {
 namespace {
 
-/// The slices that use the domain; absent if something else uses it, or one has no lower priority or cannot be deleted.
+/// The slices that use the domain; absent if something else uses it, or one has no lower priority, is preempted for
+/// another gang, or cannot be deleted.
 std::optional<std::vector<const Slice*>> victims_of(const std::vector<const NodeUse*>& uses,
                                                     const RunningSlices& running, std::int32_t priority,
-                                                    const plan::FailedWrites* failed) {
+                                                    const Claimed& claimed, const plan::FailedWrites* failed) {
   std::vector<const Slice*> victims;
   for (const NodeUse* use : uses) {
     if (use->reserved) return std::nullopt;
@@ -21,7 +22,7 @@ std::optional<std::vector<const Slice*>> victims_of(const std::vector<const Node
     const auto slice = running.find(use->slice());
     if (slice == running.end() || slice->second->priority() >= priority) return std::nullopt;
     if (std::ranges::find(victims, slice->second) != victims.end()) continue;
-    if (cannot_be_deleted(*slice->second, failed)) return std::nullopt;
+    if (claimed.victims.contains(slice->second) || cannot_be_deleted(*slice->second, failed)) return std::nullopt;
     victims.push_back(slice->second);
   }
   if (victims.empty()) return std::nullopt;
@@ -45,12 +46,12 @@ auto cost(const std::vector<const Slice*>& victims) {
 
 std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                               const RunningSlices& running, std::int32_t priority,
-                                              const std::set<DomainName>& claimed, const plan::FailedWrites* failed) {
+                                              const Claimed& claimed, const plan::FailedWrites* failed) {
   std::optional<DomainVictims> best;
   for (const std::string& domain : candidates.occupied()) {
     const std::string& key = candidates.requirements().topology_key;
-    if (claimed.contains({key, domain})) continue;
-    auto victims = victims_of(inventory.uses(key, domain), running, priority, failed);
+    if (claimed.domains.contains({key, domain})) continue;
+    auto victims = victims_of(inventory.uses(key, domain), running, priority, claimed, failed);
     if (!victims || (best && cost(best->slices) <= cost(*victims))) continue;
     best = DomainVictims{domain, *std::move(victims)};
   }

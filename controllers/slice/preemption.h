@@ -22,13 +22,20 @@ struct DomainVictims {
   std::vector<const Slice*> slices;
 };
 
-/// The occupied candidate, other than `claimed`, with the cheapest slices to preempt: by the highest of their
-/// priorities, then by the number of hosts; at a tie the ones that were placed last, which lose the least work. All of
-/// them must have a lower priority than `priority`. Absent if every candidate has a pod outside of placed slices, or a
-/// slice of no lower priority, or one whose pods could not be deleted (`failed`, which may be null).
+/// Occupied domains that gangs of higher priority get, and the slices that are preempted for that.
+struct Claimed {
+  std::set<DomainName> domains;
+  std::set<const Slice*> victims;
+};
+
+/// The occupied candidate, other than those that are claimed, with the cheapest slices to preempt: by the highest of
+/// their priorities, then by the number of hosts; at a tie the ones that were placed last, which lose the least work.
+/// All of them must have a lower priority than `priority`. Absent if every candidate has a pod outside of placed
+/// slices, or a slice of no lower priority, or one that is preempted for another gang, whose domain overlaps, or one
+/// whose pods could not be deleted (`failed`, which may be null).
 [[nodiscard]] std::optional<DomainVictims> cheapest_victims(Candidates& candidates, Inventory& inventory,
                                                             const RunningSlices& running, std::int32_t priority,
-                                                            const std::set<DomainName>& claimed,
+                                                            const Claimed& claimed,
                                                             const plan::FailedWrites* failed = nullptr);
 
 /// No pod of the gang has preemptionPolicy Never, and none could not be released when it had a domain: its victims

@@ -24,7 +24,7 @@ std::optional<std::string> template_accelerator(const MetadataView& pod_template
 }
 
 std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
-  if (!is_labelled(pod)) return {};
+  if (!is_considered(pod)) return {};
   const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
   if (!accelerator.empty()) return {{"", accelerator}};
   const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
@@ -112,7 +112,10 @@ Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) cons
   for (const PodPtr& pod : seen.pods) {
     if (pod->node_name.empty()) continue;
     NodePtr node = nodes_.get({"", pod->node_name});
-    if (node && !accelerator_of_node(*node).empty()) seen.nodes.emplace(pod->node_name, std::move(node));
+    // Whether a minimal node is Ready is unknown, so it does not count as lost. Kubernetes evicts the pods of lost
+    // nodes.
+    if (node == nullptr || node->minimal || accelerator_of_node(*node).empty()) continue;
+    seen.nodes.emplace(pod->node_name, std::move(node));
   }
   return plan_slice(seen, options_);
 }

@@ -98,7 +98,9 @@ void add_removed_hosts(Slice& slice, const HostsByIndex& hosts, const RemovedHos
 
 bool is_live(const PodView& pod) { return !pod.terminating() && !pod.finished(); }
 
-bool is_labelled(const PodView& pod) { return !pod.label(tpu::kSlice).empty(); }
+bool is_considered(const PodView& pod) {
+  return !pod.label(tpu::kSlice).empty() || (pod.tpu_chips > 0 && !pod.node_name.empty());
+}
 
 const std::string& accelerator_of(const StringMap& labels) { return value_of(labels, tpu::kAcceleratorLabel); }
 

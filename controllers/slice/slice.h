@@ -69,8 +69,9 @@ struct Slice {
 
 /// Neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);
-/// Has the slice label, of a slice or not.
-[[nodiscard]] bool is_labelled(const PodView& pod);
+/// Placement considers the pod: it has the slice label, of a slice or not; or it was not admitted, but uses chips of a
+/// node.
+[[nodiscard]] bool is_considered(const PodView& pod);
 /// The accelerator of a node's labels, or of a node selector; empty without one.
 [[nodiscard]] const std::string& accelerator_of(const StringMap& labels);
 /// Belongs to a slice.

@@ -16,6 +16,7 @@
 #include "tpu/worker_env.h"
 #include "tpu/workload_ref.h"
 #include "webhook/rules/accelerator_warnings.h"
+#include "webhook/rules/annotation_warnings.h"
 #include "webhook/rules/pod_draft.h"
 #include "webhook/rules/tpu_rules.h"
 #include "webhook/rules/workload_kinds.h"
@@ -282,6 +283,7 @@ Result<Json> patch_pod(Json& pod, const MutationOptions& options) {
 
 std::vector<std::string> warn_pod(const Json& pod) {
   std::vector<std::string> warnings = warn_unknown_accelerators(pod);
+  for (std::string& warning : warn_invalid_annotations(pod)) warnings.push_back(std::move(warning));
   const int hosts = tpu::selected_hosts(pod).value_or(1);
   if (hosts == 1) return warnings;
   const auto identity = identify_pod(pod);

@@ -146,6 +146,16 @@ TEST(ValidatePath, ReturnsWarnings) {
   EXPECT_EQ(response["warnings"].size(), 1U);
 }
 
+TEST(ValidatePath, WarnsAboutAnnotationsWithoutEffect) {
+  const Json cluster = with(tpu_cluster(), "/spec/workerGroupSpecs/0/template/metadata/annotations",
+                            Json({{"tpuslice.dev/slices-together", "two"}, {"tpuslice.dev/scale-up", "scouts"}}));
+  const Json response = validate(cluster);
+  EXPECT_EQ(response["allowed"], true);
+  EXPECT_THAT(response["warnings"],
+              ElementsAre(HasSubstr("slices-together]: value \"two\" has no effect: must be a number from 1 to 9216"),
+                          HasSubstr("scale-up]: value \"scouts\" has no effect: supported values: \"auto\", ")));
+}
+
 TEST(HandleAdmission, AnswersOtherRequestsWithAStatus) {
   http::Request request = post("/mutate-v1-pod", Json::object());
   EXPECT_EQ(handle_admission(request, {}).status, 400);

@@ -142,6 +142,24 @@ TEST(WarnJobSet, WarnsIfTheNumberOfSlicesIsNotTheNumberOfJobs) {
               IsEmpty());
 }
 
+TEST(WarnJobSet, WarnsIfSliceIdsOfSingleHostsAreNotUnique) {
+  const Json jobset = with_num_slices(slices_of("tpu-v6e-slice", "2x2", "4", 2), Json({{"value", "4"}}));
+  EXPECT_THAT(jobset_message(jobset), IsEmpty());
+  EXPECT_THAT(warn_jobset(jobset),
+              ElementsAre(AllOf(HasSubstr("containers[0].env[1].value: MEGASCALE_NUM_SLICES is set for 2 Jobs of 2 "
+                                          "single-host slices each, so slice ids are not unique: set "
+                                          "spec.replicatedJobs[1].replicas or completions to 1"))));
+  EXPECT_THAT(warn_jobset(with_num_slices(jobset, Json({{"value", ""}}))), IsEmpty());
+  EXPECT_THAT(warn_jobset(with_num_slices(slices_of("tpu-v6e-slice", "2x2", "4", 1), Json({{"value", "2"}}))),
+              IsEmpty());
+  const auto one_job = [](const char* count) {
+    const Json four = slices_of("tpu-v6e-slice", "2x2", "4", 4);
+    return with_num_slices(with(four, "/spec/replicatedJobs/1/replicas", 1), Json({{"value", count}}));
+  };
+  EXPECT_THAT(warn_jobset(one_job("4")), IsEmpty());
+  EXPECT_THAT(warn_jobset(one_job("2")), ElementsAre(HasSubstr("is 2, but " + kTpuJobPath + ".completions is 4")));
+}
+
 TEST(WarnJobSet, WarnsOfMultisliceOnGenerationsWithoutIt) {
   const Json jobset = slices_of("tpu-v3-slice", "4x4", "4", 4);
   EXPECT_THAT(jobset_message(jobset), IsEmpty());

@@ -5,6 +5,7 @@
 #include "tests/unit/tpu/pods.h"
 #include "tests/unit/webhook/jobsets.h"
 #include "tests/unit/webhook/leaderworkersets.h"
+#include "tpu/labels.h"
 #include "webhook/rules/accelerator_warnings.h"
 #include "webhook/rules/pod_mutator.h"
 #include "webhook/rules/workload_kinds.h"

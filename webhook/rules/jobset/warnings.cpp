@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -65,6 +67,23 @@ void warn_slice(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<st
   }
 }
 
+/// Warning about the number of slices that a container declares; empty if it is right. A multislice job of single hosts
+/// is the pods of one Job, or Jobs of one pod each: which of them several Jobs of several pods are, a pod does not
+/// show.
+std::string warn_slice_count(const ReplicatedJob& job, const std::string& count, const std::string& path) {
+  const std::int64_t pods = tpu::selected_hosts(*job.pod_template) == 1 ? job.completions.value_or(1) : 1;
+  if (pods > 1 && job.replicas > 1) {
+    return fmt::format(
+        "{}: {} is set for {} Jobs of {} single-host slices each, so slice ids are not unique: set {}.replicas or "
+        "completions to 1",
+        path, kNumSlices, job.replicas, pods, job.path);
+  }
+  const std::int64_t slices = std::max(pods, job.replicas);
+  if (count == std::to_string(slices)) return {};
+  const std::string field = pods > 1 ? job.job_path("completions") : job.path + ".replicas";
+  return fmt::format("{}: {} is {}, but {} is {}", path, kNumSlices, count, field, slices);
+}
+
 /// Warnings about a Job whose pods request TPUs.
 void warn_tpu_pods(const JobSetSpec& spec, const ReplicatedJob& job, std::vector<std::string>& warnings) {
   const std::string unselected = warn_unselected_nodes(*job.pod_template, job.job_path("template"));
@@ -76,9 +95,9 @@ void warn_tpu_pods(const JobSetSpec& spec, const ReplicatedJob& job, std::vector
                     job.job_path("template")));
   }
   for_each_slice_count(job, [&](const std::string& count, const std::string& path) {
-    if (count.empty() || count == std::to_string(job.replicas)) return;
-    warnings.push_back(
-        fmt::format("{}: {} is {}, but {}.replicas is {}", path, kNumSlices, count, job.path, job.replicas));
+    if (count.empty()) return;  // Independent slices.
+    std::string warning = warn_slice_count(job, count, path);
+    if (!warning.empty()) warnings.push_back(std::move(warning));
   });
 }
 

@@ -91,9 +91,27 @@ TEST(AMinimalView, NeedsNameAndUid) {
   }
 }
 
+TEST(AMinimalNode, HasAllItsLabels) {
+  const std::string json = fmt::format(
+      R"({{"metadata":{{"name":"n","uid":"u","resourceVersion":"7","labels":{{{}
+      "cloud.google.com/gke-nodepool":"pool-a","cloud.google.com/gke-tpu-accelerator":"tpu-v6e-slice"}}}},
+      "status":{{"allocatable":{{"google.com/tpu":"many"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+      many_labels(100));
+  ASSERT_FALSE(NodeView::decode(json).ok());
+  const NodeView node = NodeView::decode_minimal(json, &kKeptPrefixes).value();
+  EXPECT_TRUE(node.minimal);
+  EXPECT_EQ(node.key, (ObjectKey{"", "n"}));
+  EXPECT_EQ(node.resource_version, "7");
+  EXPECT_THAT(node.labels, SizeIs(102));
+  EXPECT_THAT(node.labels, testing::Contains(Pair("cloud.google.com/gke-nodepool", "pool-a")));
+  EXPECT_FALSE(node.ready);
+  EXPECT_EQ(node.tpu_chips, 0);
+}
+
 TEST(AMinimalView, IsNotEqualToAWholeOne) {
   constexpr std::string_view kJson = R"({"metadata":{"name":"p","uid":"u"}})";
   EXPECT_FALSE(JobView::decode(kJson).value() == JobView::decode_minimal(kJson).value());
+  EXPECT_FALSE(NodeView::decode(kJson).value() == NodeView::decode_minimal(kJson).value());
   EXPECT_FALSE(ServiceView::decode(kJson).value() == ServiceView::decode_minimal(kJson).value());
   EXPECT_FALSE(StatefulSetView::decode(kJson).value() == StatefulSetView::decode_minimal(kJson).value());
 }

@@ -295,6 +295,34 @@ TEST(PodsInStores, ThatUseANodeAreKeptWithoutRoom) {
   EXPECT_EQ(store.get({"a", "train-1"}), nullptr) << "it uses no node";
 }
 
+// Nodes.
+
+std::string node_json(const std::string& chips) {
+  return fmt::format(R"({{"metadata":{{"name":"n","uid":"u","labels":{{"pool":"a"}}}},
+      "status":{{"allocatable":{{"google.com/tpu":"{}"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+                     chips);
+}
+
+TEST(NodesInStores, AreNotShownAsTheyWereOnceTheyCannotBeRead) {
+  const AnnotationPrefixes annotations{"tpuslice.dev/"};
+  MemoryBudget budget(1);
+  NodeStore store(kNodes);
+  StoreSink<NodeView> sink(store, annotations, &budget);
+  ASSERT_TRUE(sink.put(node_json("4")).ok()) << "whatever the budget";
+  EXPECT_FALSE(sink.put(node_json("many")).ok());
+  auto node = store.get({"", "n"});
+  EXPECT_TRUE(node->minimal);
+  EXPECT_FALSE(node->ready);
+  EXPECT_EQ(node->labels.size(), 1U);
+  ASSERT_TRUE(sink.put(node_json("4")).ok());
+  sink.begin();
+  EXPECT_FALSE(sink.stage(node_json("many")).ok());
+  sink.commit(2);
+  node = store.get({"", "n"});
+  ASSERT_NE(node, nullptr);
+  EXPECT_TRUE(node->minimal);
+}
+
 TEST(PodsInStores, KeepTheirNodeWhenOnlyTheirMetadataCanBeRead) {
   const AnnotationPrefixes annotations{"tpuslice.dev/"};
   PodStore store(kPods);

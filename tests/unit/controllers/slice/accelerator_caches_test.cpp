@@ -104,6 +104,13 @@ TEST_F(Caches, AMinimalPodUsesItsNodeUntilItEnds) {
   EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1")) << "the pool is not captured by pods that have ended";
 }
 
+TEST_F(Caches, AMinimalNodeIsInItsDomainWithWhatUsesIt) {
+  show(a_pool("pool-a").nodes());
+  show({a_pod_without_slice("notebook", "pool-a-1")});
+  change_node("pool-a-1", unreadable);
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1: default/notebook"));
+}
+
 TEST_F(Caches, ASliceWithAMinimalPodNeitherWaitsNorIsPlaced) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").pods());
@@ -180,6 +187,15 @@ TEST_F(Caches, FollowPodsOfAnyAcceleratorAndWithoutTpus) {
   EXPECT_THAT(cache().pods_without_tpus(), SizeIs(1));
   store_.erase({"default", "driver"}, 1000);
   EXPECT_THAT(cache().pods_without_tpus(), IsEmpty());
+}
+
+TEST_F(Caches, FollowPodsThatWereNotAdmitted) {
+  show(a_pool("pool-a").nodes());
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
+  show({with(a_pod_without_slice("notebook", "pool-a-1"), [](PodView& pod) { pod.labels.clear(); })});
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1: default/notebook"));
+  store_.erase({"default", "notebook"}, 1000);
+  EXPECT_THAT(uses(), ElementsAre("pool-a-0", "pool-a-1"));
 }
 
 TEST_F(Caches, DoNotLoseAPodThatMovesFromOneStoreToAnother) {
@@ -302,6 +318,7 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
       view.unschedulable = pick(6) == 0;
       if (pick(3) > 0) view.labels[kRow] = fmt::format("row-{}", pick(2));
       if (pick(8) == 0) view.labels[kGkePool] = fmt::format("pool-{}", pick(3));
+      if (view.unschedulable && !view.ready) unreadable(view);
     }));
   }
   [[nodiscard]] plan::Plan expected(Duration now) const {

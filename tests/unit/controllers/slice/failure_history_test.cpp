@@ -146,6 +146,7 @@ TEST_F(FailedDomainsOfANode, AreEmptyForOtherChangesOfANode) {
   EXPECT_THAT(domains(lost_, ready_), IsEmpty());
   EXPECT_THAT(domains(lost_, nullptr), IsEmpty()) << "the failure was recorded when the node was lost";
   EXPECT_THAT(domains(ready_, a_pool("pool-a").node(0, cordoned).nodes().front()), IsEmpty());
+  EXPECT_THAT(domains(ready_, a_pool("pool-a").node(0, unreadable).nodes().front()), IsEmpty());
 }
 
 TEST_F(FailedDomainsOfANode, AreEmptyWithoutPlacedPods) {

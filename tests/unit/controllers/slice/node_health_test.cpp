@@ -62,6 +62,15 @@ TEST_F(Health, CountsDeletedNodesNoMore) {
   EXPECT_EQ(since(6min), after(5min)) << "2 of 11 are not Ready";
 }
 
+TEST_F(Health, DoesNotCountNodesThatCannotBeRead) {
+  observe({});
+  for (std::size_t i = 0; i < 20; ++i) change(i, with(nodes_[i], unreadable), 1min);
+  EXPECT_EQ(since(2min), after(0s));
+  for (std::size_t i = 0; i < 20; ++i) change(i, ready_[i], 3min);
+  lose(11, 4min);
+  EXPECT_EQ(since(5min), after(5min)) << "they count again";
+}
+
 TEST(EmptyHealth, IsNotDisrupted) {
   EXPECT_EQ(NodeHealth({.disrupted_nodes = 0}, after(0s)).healthy_since(after(1h)), after(0s));
 }

@@ -30,7 +30,7 @@ std::string cheapest(const SliceBuilder& slice, const std::vector<NodePtr>& node
   const std::set<std::string> scout_nodes;
   const Slice preemptor = slice.slice();
   Candidates candidates(inventory, node_requirements(preemptor), failures, scout_nodes);
-  const auto found = cheapest_victims(candidates, inventory, running, preemptor.priority(), claimed);
+  const auto found = cheapest_victims(candidates, inventory, running, preemptor.priority(), {claimed, {}});
   if (!found) return "";
   std::string names;
   for (const Slice* victim : found->slices) names += victim->key.name + " ";
@@ -214,6 +214,17 @@ TEST(AssignPreemption, EndsNoSliceForTwoOthers) {
   const Decisions out = decide(
       full(slices_of({a_slice("first").priority(9), a_slice("second").priority(8), a_slice("third").priority(7)})));
   EXPECT_THAT(out.preempted, ElementsAre("low in pool-a for first", "middle in pool-b for second"));
+}
+
+TEST(AssignPreemption, EndsNoSliceForTwoOthersWithDifferentTopologyKeys) {
+  // Row row-1 and node pool pool-11 are the same nodes.
+  const Decisions out =
+      decide({.nodes = numbered_rows(2, 1),
+              .pods = pods_of({a_slice("low").runs_in("pool-11"), a_slice("middle").priority(5).runs_in("pool-21")}),
+              .ready = slices_of({a_slice("first").priority(9), a_row_slice("second", 2).priority(8),
+                                  a_row_slice("third", 2).priority(7)}),
+              .max_preemptions = 10});
+  EXPECT_THAT(out.preempted, ElementsAre("low in pool-11 for first", "middle in row-2 for second"));
 }
 
 TEST(AssignPreemption, EndsNoSliceForAGangThatDoesNotFit) {

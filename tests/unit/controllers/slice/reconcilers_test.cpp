@@ -26,6 +26,12 @@ PodChange of_any_accelerator() {
   return [](PodView& pod) { pod.scheduling.edit().node_selector.erase(std::string(tpu::kAcceleratorLabel)); };
 }
 
+/// The webhook was not called for the pod.
+void not_admitted(PodView& pod) {
+  pod.labels.clear();
+  pod.annotations.clear();
+}
+
 class SliceReconciling : public ::testing::Test {
  protected:
   void show(const std::vector<NodePtr>& nodes) {
@@ -98,6 +104,29 @@ TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeOfAPodThatItCannotRead) {
   EXPECT_EQ(place().reason, "slice train of 2 hosts is placed in node pool pool-a");
 }
 
+TEST_F(SliceReconciling, DoesNotPlaceASliceOnANodeThatItCannotRead) {
+  show(a_pool("pool-a").node(1, unreadable).nodes());
+  show(a_slice("train").pods());
+  EXPECT_EQ(place().reason,
+            "slice train waits: 1 node pool would match, none is free: pool-a: node pool-a-1 cannot be read");
+}
+
+TEST_F(SliceReconciling, DoesNotTakeADomainForASmallerOneThatHasANodeItCannotRead) {
+  show(a_pool("pool-a").size(3).node(2, unreadable).nodes());
+  show(a_slice("train").pods());
+  EXPECT_THAT(place().reason, HasSubstr("none is free"));
+}
+
+TEST_F(SliceReconciling, DoesNotTearDownASliceOnANodeThatItCannotRead) {
+  show(a_pool("pool-a").node(1, unreadable).nodes());
+  show(a_slice("train").runs_in("pool-a").pods());
+  const plan::Plan kept = plan({"default", "train"}, 1h);
+  EXPECT_TRUE(kept.empty()) << kept.reason;
+  EXPECT_EQ(kept.requeue_after, std::nullopt);
+  show(a_pool("pool-a").node(1, not_ready).nodes());
+  EXPECT_FALSE(plan({"default", "train"}, 1h).empty());
+}
+
 TEST_F(SliceReconciling, PlacesSlicesOfOneAcceleratorAtATimeOnItsOwnNodes) {
   show(a_pool("pool-a").nodes());
   show(a_slice("train").each(of_accelerator_v5p()).pods());
@@ -111,6 +140,15 @@ TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingSelectedAnAccelerator)
   show(a_slice("train").pods());
   show(std::vector<PodPtr>{a_pod_without_slice("notebook", "pool-a-0")});
   EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/notebook");
+}
+
+TEST_F(SliceReconciling, SeesPodsThatUseNodesWithoutHavingBeenAdmitted) {
+  show(a_pool("pool-a").nodes());
+  show(a_slice("train").pods());
+  show(a_slice("old").runs_in("pool-a").each(not_admitted).pods());
+  EXPECT_EQ(place().reason, "slice train waits: 1 node pool would match, none is free: pool-a runs default/old-0");
+  for (const PodPtr& pod : a_slice("old").pods()) store_.erase(pod->key, 1000);
+  EXPECT_EQ(place().reason, "slice train of 2 hosts is placed in node pool pool-a");
 }
 
 TEST_F(SliceReconciling, SeesPlacedSlicesWithoutNodes) {
@@ -293,9 +331,16 @@ TEST(SliceIndexes, ListATpuPodOutsideOfSlicesByNodeAndEmptyAccelerator) {
               UnorderedElementsAre("accelerator/", "node/pool-a-0"));
 }
 
-TEST(SliceIndexes, DoNotListAPodWithoutTheSliceLabel) {
+TEST(SliceIndexes, ListATpuPodThatWasNotAdmittedByItsNode) {
+  EXPECT_THAT(indexed(*with(a_pod_without_slice("notebook", "pool-a-0"), not_admitted)),
+              UnorderedElementsAre("accelerator/", "node/pool-a-0"));
+  EXPECT_THAT(indexed(*with(a_pod_without_slice("notebook", ""), not_admitted)), IsEmpty());
+}
+
+TEST(SliceIndexes, DoNotListAPodWithoutTpusAndWithoutTheSliceLabel) {
   PodView pod = *a_pod_without_slice("notebook", "pool-a-0");
   pod.labels = {{"ray.io/node-type", "head"}};
+  pod.tpu_chips = 0;
   EXPECT_THAT(indexed(pod), IsEmpty());
 }
 
@@ -325,11 +370,13 @@ TEST_F(SliceReconciling, MapsAPodWithoutAcceleratorToThatOfItsNode) {
   EXPECT_THAT(accelerator_of_pod(nodes_, *a_slice("train").each(of_any_accelerator()).pod(0)), IsEmpty());
 }
 
-TEST_F(SliceReconciling, MapsAPodWithoutOurLabelToNoKey) {
+TEST_F(SliceReconciling, MapsAPodWithoutOurLabelToNoKeyUnlessItUsesANode) {
   PodView pod = *a_slice("train").pod(0);
   pod.labels.clear();
   EXPECT_THAT(accelerator_of_pod(nodes_, pod), IsEmpty());
   EXPECT_THAT(slice_of_pod(pod), IsEmpty());
+  pod.node_name = "pool-a-0";
+  EXPECT_THAT(accelerator_of_pod(nodes_, pod), ElementsAre(ObjectKey{"", kV6e})) << "it uses the node all the same";
 }
 
 TEST_F(SliceReconciling, MapsAPodWithoutChipsToNoAccelerator) {

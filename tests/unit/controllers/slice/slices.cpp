@@ -292,6 +292,15 @@ std::vector<NodePtr> PoolBuilder::nodes() const {
 void cordoned(NodeView& node) { node.unschedulable = true; }
 void not_ready(NodeView& node) { node.ready = false; }
 void without_chips(NodeView& node) { node.tpu_chips = 0; }
+void unreadable(NodeView& node) {
+  NodeView view;
+  view.key = std::move(node.key);
+  view.uid = std::move(node.uid);
+  view.resource_version = std::move(node.resource_version);
+  view.labels = std::move(node.labels);
+  view.minimal = true;
+  node = std::move(view);
+}
 
 PodPtr a_pod_without_slice(const std::string& name, const std::string& node) {
   PodView pod;
@@ -391,9 +400,12 @@ PreemptionState preemption_records(const std::string& record) {
 }
 
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now) {
+  std::set<ObjectKey> deleted;
   for (const plan::Stage& stage : plan.stages) {
     for (const plan::Action& action : stage.actions) {
       if (action.type == kConfigMaps) continue;
+      const bool again = action.kind == plan::ActionKind::kDelete && !deleted.insert(action.key).second;
+      TPUSLICE_CHECK_MSG(!again, action.key.to_string());
       if (action.kind == plan::ActionKind::kCreate) {
         TPUSLICE_CHECK_MSG(std::ranges::none_of(pods, [&](const PodPtr& pod) { return pod->key == action.key; }),
                            action.key.to_string());

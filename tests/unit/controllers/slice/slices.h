@@ -148,6 +148,7 @@ class PoolBuilder {
 void cordoned(NodeView& node);
 void not_ready(NodeView& node);
 void without_chips(NodeView& node);
+void unreadable(NodeView& node);  ///< Only a minimal view is left.
 
 /// A pod with chips on a node, without slice, as labelled by admission.
 [[nodiscard]] PodPtr a_pod_without_slice(const std::string& name, const std::string& node);
@@ -190,7 +191,8 @@ struct SceneInventory : SceneCache, Inventory {
 /// The ConfigMap with this record of the accelerator kV6e.
 [[nodiscard]] PreemptionState preemption_records(const std::string& record = {});
 
-/// Applies the writes of a plan to pods and checks their preconditions. Created pods have been created at `now`.
+/// Applies the writes of a plan to pods and checks their preconditions, and that no pod is deleted twice. Created pods
+/// have been created at `now`.
 void apply_plan(const plan::Plan& plan, std::vector<PodPtr>& pods, Timestamp now = start_of_time());
 
 }  // namespace tpuslice::slice
