@@ -110,11 +110,7 @@ TEST(Transport, TimesOutWhenAReplyStalls) {
 TEST(Transport, StopsWhenStopIsRequested) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   const auto transport = connect(transport_options(*server));
   std::stop_source stop;
   const RealClock clock;
@@ -228,11 +224,7 @@ TEST(Transport, LimitsRequestsInFlight) {
 TEST(Transport, MeasuresRequestsInFlightAndTheirLimit) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   Metrics metrics;
   TransportOptions options = transport_options(*server);
   options.max_parallel = 3;
@@ -255,11 +247,7 @@ TEST(Transport, MeasuresRequestsInFlightAndTheirLimit) {
 TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   TransportOptions options = transport_options(*server);
   options.max_parallel = 1;
   const auto transport = connect(options);
