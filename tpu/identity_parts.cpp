@@ -60,10 +60,6 @@ Result<std::optional<int>> index_annotation(const Json& pod, std::string_view an
   return index_at(pod, "annotations", annotation);
 }
 
-Status check_host_part(std::string_view path, std::string_view text) {
-  return text.empty() ? Status() : first_error(path, text, check_dns1123_label(text));
-}
-
 Status check_label_part(std::string_view label, std::string_view text) {
   const ErrorMessages messages = check_label_value(text);
   return messages.empty() ? Status() : first_error(label_path(label), text, messages);

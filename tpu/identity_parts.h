@@ -20,11 +20,8 @@ using MaybeIdentity = std::optional<SliceIdentity>;
 [[nodiscard]] Result<std::optional<int>> index_label(const Json& pod, std::string_view label);
 [[nodiscard]] Result<std::optional<int>> index_annotation(const Json& pod, std::string_view annotation);
 
-/// Whether a text that becomes part of the names of all hosts, and of variables of each container, is a DNS label or,
-/// for check_label_part(), a label value; neither has more than 63 characters. Admission runs before the API server
-/// validates a pod, so that a name can be as long as a request. An empty text passes.
-/// Errors: InvalidArgument naming the field at `path`.
-[[nodiscard]] Status check_host_part(std::string_view path, std::string_view text);
+/// As check_host_part() of tpu/naming.h, for the value of a label that is part of the names and need not be a DNS
+/// label.
 [[nodiscard]] Status check_label_part(std::string_view label, std::string_view text);
 
 /// uid of the controller among the pod's owner references; empty without one.

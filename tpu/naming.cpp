@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
+#include "api/types/validation_names.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -45,6 +46,10 @@ std::string shorten(std::string_view group, std::size_t room) {
 }
 
 }  // namespace
+
+Status check_host_part(std::string_view path, std::string_view text) {
+  return text.empty() ? Status() : first_error(path, text, check_dns1123_label(text));
+}
 
 std::string HostNames::of(int host) const {
   std::string name;

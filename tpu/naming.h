@@ -6,7 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "api/base/result.h"
+
 namespace tpuslice::tpu {
+
+/// Whether a text that becomes part of the names of all hosts, and of variables of each container, is a DNS label,
+/// which has at most 63 characters. Admission runs before the API server validates a pod, so that a name can be as long
+/// as a request. An empty text passes. Errors: InvalidArgument naming the field at `path`.
+[[nodiscard]] Status check_host_part(std::string_view path, std::string_view text);
 
 /// Hostnames of the hosts of one slice, a prefix and a number: "g-1-0", "g-1-1", ...
 struct HostNames {

@@ -67,10 +67,6 @@ class ConditionVariable {
   bool wait_for(Mutex& mutex, const std::stop_token& stop, Period limit, Done done) TPUSLICE_REQUIRES(mutex) {
     return condition_.wait_for(mutex, stop, limit, done);
   }
-  template <typename TimePoint, typename Done>
-  bool wait_until(Mutex& mutex, const std::stop_token& stop, TimePoint limit, Done done) TPUSLICE_REQUIRES(mutex) {
-    return condition_.wait_until(mutex, stop, limit, done);
-  }
 
  private:
   std::condition_variable_any condition_;

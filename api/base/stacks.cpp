@@ -99,7 +99,6 @@ void prepare() {
 
 void write_stack_of(int fd, pid_t thread) {
   if (thread == gettid()) return write_own_stack(fd);
-  while (sem_trywait(&question.answered) == 0) continue;  // Late answers to earlier questions.
   question.fd = fd;
   question.thread = thread;
   timespec until{};
@@ -107,14 +106,17 @@ void write_stack_of(int fd, pid_t thread) {
   until.tv_nsec += kAnswerNanoseconds;
   until.tv_sec += until.tv_nsec / 1'000'000'000;
   until.tv_nsec %= 1'000'000'000;
-  bool answered = false;
   if (syscall(SYS_tgkill, getpid(), thread, question_signal()) == 0) {
     int result = 0;
     while ((result = sem_timedwait(&question.answered, &until)) != 0 && errno == EINTR) continue;
-    answered = result == 0;
+    if (result == 0) return;
   }
   pid_t asked = thread;
-  if (answered || !question.thread.compare_exchange_strong(asked, 0)) return;
+  if (!question.thread.compare_exchange_strong(asked, 0)) {
+    // It is writing. When the caller closes `fd`, its number may become that of another file.
+    while (sem_wait(&question.answered) != 0 && errno == EINTR) continue;
+    return;
+  }
   write_text(fd, "thread ");
   write_number(fd, static_cast<std::uint64_t>(thread));
   write_text(fd, ": does not answer\n");

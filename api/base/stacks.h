@@ -16,8 +16,9 @@ namespace tpuslice {
 /// before other threads start. An overflow of the stack prints nothing.
 void report_crashes();
 
-/// Writes the stack of each thread to `fd`. Returns after at most 200 ms for each thread that does not answer. Only one
-/// call at a time writes; another returns at once. Async-signal-safe after report_crashes() or another call.
+/// Writes the stack of each thread to `fd`; when it returns, no thread uses `fd` any more. Waits at most 200 ms for
+/// each thread that does not begin to answer. Only one call at a time writes; another returns at once.
+/// Async-signal-safe after report_crashes() or another call.
 void write_stacks(int fd);
 
 /// What write_stacks() writes. Empty if another call is writing.

@@ -1,4 +1,4 @@
-// HealthChecks: named checks behind /healthz and /readyz, with the paths and the text of kube-apiserver's.
+// Health: named checks behind /healthz and /readyz, with the paths and the text of kube-apiserver's.
 //
 //   GET /readyz            "ok", or 500 with all checks
 //   GET /readyz?verbose    all checks: "[+]webhook-certificate ok"

@@ -79,7 +79,7 @@ slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std
   return result;
 }
 
-/// Pages of the metrics server that tell what the process does.
+/// Pages of the metrics server that show the state of controllers and threads.
 decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager) {
   const auto reply = [](int status, const char* type, std::string body) {
     return http::Response{status, {{"Content-Type", type}}, std::move(body)};
@@ -92,6 +92,13 @@ decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manage
            }},
           {"/debug/threads",
            [reply](const http::Request&) { return reply(200, "text/plain; charset=utf-8", stacks_of_all_threads()); }}};
+}
+
+std::string list_of(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+/// "<what>: <found>" unless nothing was found.
+Status check_none(std::string_view what, const std::string& found) {
+  return found.empty() ? Status() : Status(Error::unavailable("{}: {}", what, found));
 }
 
 }  // namespace
@@ -241,30 +248,13 @@ std::vector<HealthEndpoint> Operator::health_endpoints() const {
                             }});
     ready.checks.push_back(
         {"webhook-call", [=, this] { return check(webhook_->answers(), "the webhook does not answer itself"); }});
-  }
-  if (webhook_) {
     ready.checks.push_back({"webhook-failure-policy",
-                            [this]() -> Status {
-                              const std::string problem = webhook_->failure_policy_problem();
-                              if (problem.empty()) return {};
-                              return Error::unavailable("not as wanted: {}", problem);
-                            },
-                            false});
+                            [this] { return check_none("not as wanted", webhook_->failure_policy_problem()); }, false});
   }
-  ready.checks.push_back({"stores",
-                          [this]() -> Status {
-                            const std::vector<std::string> missing = manager_.not_synced();
-                            if (missing.empty()) return {};
-                            return Error::unavailable("not synced: {}", fmt::join(missing, ", "));
-                          },
-                          false});
-  ready.checks.push_back({"watches",
-                          [this]() -> Status {
-                            const std::vector<std::string> broken = manager_.broken_watches();
-                            if (broken.empty()) return {};
-                            return Error::unavailable("not watched: {}", fmt::join(broken, ", "));
-                          },
-                          false});
+  ready.checks.push_back(
+      {"stores", [this] { return check_none("not synced", list_of(manager_.not_synced())); }, false});
+  ready.checks.push_back(
+      {"watches", [this] { return check_none("not watched", list_of(manager_.broken_watches())); }, false});
   ready.checks.push_back(
       {"leader", [=, this] { return check(manager_.leading(), "another replica leads, or none"); }, false});
   return {std::move(live), std::move(ready)};

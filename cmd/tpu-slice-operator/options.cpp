@@ -135,10 +135,8 @@ const std::vector<Setting>& settings() {  // NOLINT(readability-function-size): 
        set_controllers},
       {"--take-over",
        "Kinds, separated by commas, that are served even if their upstream controller runs: raycluster (also rayjob "
-       "and "
-       "rayservice), rayjob, rayservice, jobset, leaderworkerset. Default: none, a kind whose upstream controller "
-       "holds "
-       "a live Lease is left to it",
+       "and rayservice), rayjob, rayservice, jobset, leaderworkerset. Default: none, a kind whose upstream controller "
+       "holds a live Lease is left to it",
        set_take_over},
       {"--watch-namespace", "Serve only this namespace. Default: all.", text(&O::watch_namespace)},
       {"--leader-elect", "Only act while holding a Lease; needed with more than one replica. Default: false",

@@ -150,16 +150,17 @@ template <typename View>
   return view.controller->uid;
 }
 
-namespace internal {
-
-/// A store has the object already. A whole one takes the place of a minimal one of the same version, and vice versa.
+/// Whether a store that has `known` stays as it is when `listed` is listed. A whole view takes the place of a minimal
+/// one of the same version, and vice versa.
 template <typename View>
-bool is_same_version(const View& known, const View& listed) {
+[[nodiscard]] bool is_same_version(const View& known, const View& listed) {
   if constexpr (requires { known.minimal; }) {
     if (known.minimal != listed.minimal) return false;
   }
   return known.uid == listed.uid && known.resource_version == listed.resource_version;
 }
+
+namespace internal {
 
 /// Whether the two differ only in resourceVersion. `after` is unchanged when it returns.
 template <typename View>
@@ -260,7 +261,7 @@ std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Sto
   for (const Ptr& view : listed) {
     const auto known = objects_.find(view->key);
     const Ptr before = known == objects_.end() ? nullptr : *known;
-    if (before && internal::is_same_version(*before, *view)) continue;
+    if (before && is_same_version(*before, *view)) continue;
     if (before && before->uid != view->uid) {
       changes.emplace_back(before, nullptr);
       changes.emplace_back(nullptr, view);

@@ -21,7 +21,7 @@ constexpr Duration kLookInterval = std::chrono::seconds(1);
 constexpr Duration kReadTimeout = std::chrono::seconds(30);
 /// A Lease that does not count is looked at again after this time, so that its writers cause few requests.
 constexpr Duration kJudgeAgain = std::chrono::minutes(1);
-/// After a request that failed.
+/// After a request that failed; and between two reads of one Lease.
 constexpr Duration kRetry = std::chrono::seconds(10);
 
 /// Upstream's identities are "<name of the pod>_<random>".
@@ -92,11 +92,12 @@ Instant UpstreamControllers::look(Watched& watched, Instant now, const std::stop
     enter(watched, State::kAbsent, nullptr);
     return kNever;
   }
-  refresh(watched, now);
   Instant due = kNever;
+  refresh(watched, now, due, stop);
   const ObjectKey* running = nullptr;
   bool known = true;
   for (auto& [key, lease] : watched.seen) {
+    if (lease.resource_version.empty()) known = false;  // Not read yet.
     if (lease.holder.empty() || abandoned(key, lease, now, due, stop)) continue;
     due = std::min(due, std::max(lease.renewed + kAbandonedAfter, now + kRetry));
     judge(watched, key, lease, now, stop);
@@ -113,7 +114,7 @@ Instant UpstreamControllers::look(Watched& watched, Instant now, const std::stop
   return due;
 }
 
-void UpstreamControllers::refresh(Watched& watched, Instant now) const {
+void UpstreamControllers::refresh(Watched& watched, Instant now, Instant& due, const std::stop_token& stop) const {
   const std::vector<ObjectStore::Ptr> leases = watched.leases->list();
   std::erase_if(watched.seen, [&](const auto& each) {
     return std::ranges::none_of(leases, [&](const auto& view) { return view->key == each.first; });
@@ -122,9 +123,22 @@ void UpstreamControllers::refresh(Watched& watched, Instant now) const {
     if (view->key.name != watched.upstream.lease) continue;
     SeenLease& lease = watched.seen[view->key];
     if (lease.resource_version == view->resource_version) continue;
+    if (!view->minimal) {
+      observe(lease, view->object(), now);
+    } else if (!read(view->key, lease, now, stop)) {
+      due = std::min(due, lease.read_due);
+      continue;
+    }
     lease.resource_version = view->resource_version;
-    observe(lease, view->object(), now);
   }
+}
+
+bool UpstreamControllers::read(const ObjectKey& key, SeenLease& lease, Instant now, const std::stop_token& stop) const {
+  if (now < lease.read_due) return false;
+  lease.read_due = now + kRetry;
+  const Result<Object> current = reader_.get(kLeases, key, stop);
+  if (current) observe(lease, *current, now);
+  return current || current.error().code() == ErrorCode::kNotFound;
 }
 
 void UpstreamControllers::observe(SeenLease& lease, const Object& object, Instant now) const {
@@ -147,12 +161,10 @@ bool UpstreamControllers::abandoned(const ObjectKey& key, SeenLease& lease, Inst
                                     const std::stop_token& stop) {
   if (now < lease.renewed + kAbandonedAfter) return false;
   if (lease.counts != true || lease.abandoned) return true;
-  const Result<Object> current = reader_.get(kLeases, key, stop);
-  if (!current && current.error().code() != ErrorCode::kNotFound) {
-    due = std::min(due, now + kRetry);
+  if (!read(key, lease, now, stop)) {
+    due = std::min(due, lease.read_due);
     return false;
   }
-  if (current) observe(lease, *current, now);
   lease.abandoned = now >= lease.renewed + kAbandonedAfter;
   return lease.abandoned;
 }

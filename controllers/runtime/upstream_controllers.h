@@ -62,13 +62,14 @@ class UpstreamControllers {
  private:
   enum class State : std::uint8_t { kUnknown, kAbsent, kRunning };
   struct SeenLease {
-    std::string resource_version;
+    std::string resource_version;  ///< Of the version that was read; empty: none yet.
     Json spec;
     std::string holder;  ///< Empty: released.
     Instant renewed;     ///< By this process' clock.
     bool abandoned = false;
     std::optional<bool> counts;  ///< Whether the holder is a controller of the kind; absent: not known yet.
     std::string judged_holder;   ///< The one that `counts` is about.
+    Instant read_due;            ///< Not read by a request before this time.
     Instant judge_due;  ///< Not judged again before this time, unless the holder of a Lease that counts changes.
   };
   struct Watched {
@@ -79,7 +80,10 @@ class UpstreamControllers {
   };
 
   Instant look(Watched& watched, Instant now, const std::stop_token& stop);
-  void refresh(Watched& watched, Instant now) const;
+  void refresh(Watched& watched, Instant now, Instant& due, const std::stop_token& stop) const;
+  /// By a request: of a minimal view the holder is unknown, and a watch may be broken. False if it failed, or is not
+  /// due.
+  bool read(const ObjectKey& key, SeenLease& lease, Instant now, const std::stop_token& stop) const;
   void observe(SeenLease& lease, const Object& object, Instant now) const;
   /// Whether the Lease was not renewed for too long. One that counts is read again before: the watch may be broken.
   bool abandoned(const ObjectKey& key, SeenLease& lease, Instant now, Instant& due, const std::stop_token& stop);

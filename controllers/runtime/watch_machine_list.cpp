@@ -1,21 +1,9 @@
 // WatchMachine: the list, page by page or streamed.
 #include <utility>
 
-#include "api/client/json_scan.h"
 #include "controllers/runtime/watch_machine.h"
 
 namespace tpuslice::runtime {
-namespace {
-
-/// Best effort, for objects that cannot be decoded.
-ObjectKey key_of(std::string_view object) {
-  const std::string_view metadata = client::json_member(object, "metadata");
-  if (metadata.empty()) return {};
-  return {client::json_string(client::json_member(metadata, "namespace")).value_or(""),
-          client::json_string(client::json_member(metadata, "name")).value_or("")};
-}
-
-}  // namespace
 
 Instant WatchMachine::list_page(Instant now, const std::stop_token& stop) {
   if (continue_token_.empty()) begin_list();
@@ -58,17 +46,17 @@ void WatchMachine::begin_list() {
 void WatchMachine::stage(std::string_view object) {
   const Status staged = barrier_.run([&] { return sink_->stage(object); });
   if (staged) {
-    if (!quarantine_.empty()) quarantine_.remove(key_of(object));
+    if (!quarantine_.empty()) quarantine_.remove(key_in(object));
     return;
   }
   // Without it the object would be gone after the list. An object has its metadata, too.
   if (is_exception(staged.error())) (void)barrier_.run([&] { return sink_->stage_metadata(object); });
-  quarantine(key_of(object), object, staged.error());
+  quarantine(key_in(object), object, staged.error());
 }
 
 void WatchMachine::stage_metadata(std::string_view metadata) {
   (void)barrier_.run([&] { return sink_->stage_metadata(metadata); });
-  quarantine(key_of(metadata), metadata,
+  quarantine(key_in(metadata), metadata,
              Error::invalid_argument("as JSON it alone is longer than the operator reads: {}", too_long_->message()));
 }
 

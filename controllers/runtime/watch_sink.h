@@ -77,7 +77,7 @@ class StoreSink final : public WatchSink {
     if (!view) return stage_minimal(object, view.error());
     const Ptr known = known_version(view->key);
     // Most objects have not changed: a relist takes no memory for these.
-    if (known != nullptr && !is_minimal(*known) && is_same_version(*known, *view)) {
+    if (known != nullptr && is_same_version(*known, *view)) {
       replace_staged(known);
       return {};
     }
@@ -174,9 +174,6 @@ class StoreSink final : public WatchSink {
     if constexpr (kHasMinimal) return view.minimal;
     return false;
   }
-  [[nodiscard]] static bool is_same_version(const View& a, const View& b) {
-    return a.uid == b.uid && a.resource_version == b.resource_version;
-  }
   [[nodiscard]] static Purpose purpose_of(const View* known) {
     return known == nullptr || is_minimal(*known) ? Purpose::kNewObject : Purpose::kKnownObject;
   }
@@ -233,7 +230,7 @@ class StoreSink final : public WatchSink {
     const ObjectKey key = view.key;
     if (refused) refused_.add(key.namespace_name, *refused);
     const Ptr known = known_version(key);
-    if (known != nullptr && is_minimal(*known) && is_same_version(*known, view)) {
+    if (known != nullptr && is_same_version(*known, view)) {
       replace_staged(known);
       return {};
     }

@@ -16,8 +16,8 @@ namespace tpuslice::testing {
 
 /// Keeps objects with uid and resourceVersion, checks preconditions, applies merge and JSON patches, and sends watch
 /// events; a create may be a dry run. Has no schemas, defaults, selectors or pages. Thread-safe; the callbacks are set
-/// before threads start.
-class FakeApi final : public client::Reader, public client::Writer {
+/// before threads start. Tests may override single calls.
+class FakeApi : public client::Reader, public client::Writer {
  public:
   struct Call {
     std::string verb;  ///< get, list, watch, create, patch, status, replace, delete

@@ -17,8 +17,7 @@ std::string describe_list(const EnvRequest& request) {
 Error too_long(const EnvRequest& request) {
   return Error::invalid_argument(
       "spec.{}: Too long: {}{} would have {} bytes in {}; admission adds no more than {} bytes of environment to a "
-      "pod: "
-      "use fewer containers, or shorter names of the workload and its service",
+      "pod: use fewer containers, or shorter names of the workload and its service",
       request.list, request.variable, describe_list(request), request.bytes,
       request.containers == 1 ? "a container" : fmt::format("each of {} containers", request.containers), kMaxAddedEnv);
 }

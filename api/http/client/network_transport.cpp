@@ -42,7 +42,9 @@ class NetworkTransport final : public Transport {
     const Instant begun = clock_.now();
     const Instant until = begun + std::min(deadline, kMaxWait);
     const std::optional<Instant> entered = parallel_.enter(until, stop);
-    if (waits_ != nullptr) waits_->observe(std::chrono::duration<double>(entered.value_or(until) - begun).count());
+    if (waits_ != nullptr) {
+      waits_->observe(std::chrono::duration<double>(entered.value_or(clock_.now()) - begun).count());
+    }
     if (!entered) {
       if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "{}: cancelled", describe(request));
       return Error::of(ErrorCode::kTimeout, "{}: not sent in time: {} other requests in flight", describe(request),

@@ -17,13 +17,10 @@ namespace tpuslice::testing {
 namespace {
 
 using tpu::testing::JobPod;
+using tpu::testing::kLargestSlice;
 using tpu::testing::LwsPod;
-using tpu::testing::PodShape;
 using tpu::testing::RayPod;
 using tpu::testing::StatefulSetPod;
-
-/// One chip for each of 9,216 hosts, the most that a slice has.
-const PodShape kLargest = {.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}};
 
 /// Labels that the watches of the operator select, so that each object is in every store of its type.
 Json watched_labels() {
@@ -128,16 +125,16 @@ void SeedObjects::add_pods() {
     add(name + "/largest", with_images(largest), true);
   };
   add_both("pod-ray", RayPod{}.json(), RayPod{.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}}.json());
-  add_both("pod-job", JobPod{}.json(), JobPod{.shape = kLargest}.json());
+  add_both("pod-job", JobPod{}.json(), JobPod{.shape = kLargestSlice}.json());
   const JobPod of_job_set{.job_set = "js", .replicated_job = "w", .replicas = 2};
   JobPod largest = of_job_set;
-  largest.shape = kLargest;
+  largest.shape = kLargestSlice;
   add_both("pod-jobset", of_job_set.json(), largest.json());
-  add_both("pod-statefulset", StatefulSetPod{}.json(), StatefulSetPod{.shape = kLargest}.json());
-  add_both("pod-lws-leader", LwsPod{}.json(), LwsPod{.shape = kLargest, .size = 9216}.json());
+  add_both("pod-statefulset", StatefulSetPod{}.json(), StatefulSetPod{.shape = kLargestSlice}.json());
+  add_both("pod-lws-leader", LwsPod{}.json(), LwsPod{.shape = kLargestSlice, .size = 9216}.json());
   add_both("pod-lws-worker", LwsPod{.worker = 1}.json(),
-           LwsPod{.shape = kLargest, .worker = 1, .size = 9216, .subgroup_size = 4608}.json());
-  Json bare = JobPod{.shape = kLargest, .job = "j"}.json();
+           LwsPod{.shape = kLargestSlice, .worker = 1, .size = 9216, .subgroup_size = 4608}.json());
+  Json bare = JobPod{.shape = kLargestSlice, .job = "j"}.json();
   bare["metadata"].erase("ownerReferences");
   bare["spec"].erase("hostname");
   add("pod-bare/largest", with_images(std::move(bare)), true);

@@ -158,14 +158,6 @@ spec:
     }
     return {};
   }
-  [[nodiscard]] std::string notes_of(const std::string& reason) {
-    std::string notes;
-    const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
-                                      {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
-    if (!events) return events.error().message();
-    for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
-    return notes;
-  }
 };
 
 TEST_F(RefusedWrites, OfOneNamespaceLeaveTheOnlyPoolToAnother) {

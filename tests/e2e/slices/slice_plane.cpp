@@ -204,6 +204,15 @@ SliceCounts SlicePlane::count() {
   return counts;
 }
 
+std::string SlicePlane::notes_of(const std::string& reason) {
+  std::string notes;
+  const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
+                                    {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
+  if (!events) return events.error().message();
+  for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
+  return notes;
+}
+
 void SlicePlane::expect_counts(const std::string& what, const SliceCounts& counts, Duration within) {
   const Instant begun = clock_.now();
   SliceCounts found;

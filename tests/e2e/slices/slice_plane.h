@@ -51,6 +51,8 @@ class SlicePlane : public ::testing::Test {
   [[nodiscard]] std::map<std::string, std::vector<Json>> slices();
   /// Slices that have fewer pods than hosts count as what those are.
   [[nodiscard]] SliceCounts count();
+  /// The notes of all events in the namespace `default` with this reason.
+  [[nodiscard]] static std::string notes_of(const std::string& reason);
   /// Waits until it is so, and prints what was found and when.
   void expect_counts(const std::string& what, const SliceCounts& counts, Duration within);
 

@@ -43,16 +43,6 @@ class Slices : public SlicePlane {
     return times;
   }
 
-  /// The notes of all events with this reason.
-  std::string notes_of(const std::string& reason) {
-    std::string notes;
-    const auto events = client().list({"events.k8s.io", "v1", "Event", "events"},
-                                      {.namespace_name = "default", .field_selector = "reason=" + reason}, {});
-    if (!events) return events.error().message();
-    for (const std::string& text : events->items) notes += string_at(Json::parse(text), {"note"}) + "\n";
-    return notes;
-  }
-
   /// Every waiting slice has a waiting reason that contains `text`.
   void expect_reasons(const std::string& text) {
     std::string missing;

@@ -7,10 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/pause.h"
-#include "api/types/yaml.h"
-#include "tests/e2e/uninstall/workloads.h"
-#include "tests/e2e/upgrade/replicas.h"
-#include "tests/support/eventually.h"
+#include "tests/e2e/upgrade/two_replicas.h"
 #include "tests/support/live_pods.h"
 
 namespace tpuslice::testing {
@@ -18,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr ResourceType kJobSetType{"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"};
 constexpr ResourceType kClusterRoles{"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", false};
 constexpr ResourceType kClusterRoleBindings{"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding",
                                             "clusterrolebindings", false};
@@ -86,43 +82,25 @@ class JobSetController {
   std::jthread thread_;
 };
 
-class HandOver : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ControlPlaneOptions options;
-    for (const char* name : {"tpu-a", "tpu-b", "tpu-c"}) {
-      sim::NodePool pool;
-      pool.name = name;
-      pool.accelerator = "tpu-v6e-slice";
-      pool.topology = "4x4";
-      pool.machine_type = "ct6e-standard-4t";
-      pool.hosts = kHostsOfSlice;
-      pool.chips_per_host = 4;
-      options.pools.push_back(pool);
-    }
-    auto plane = ControlPlane::start(std::move(options));
-    if (!plane && plane.error().code() == ErrorCode::kNotFound) GTEST_SKIP() << plane.error().message();
-    ASSERT_TRUE(plane.ok()) << plane.error().message();
-    plane_ = *std::move(plane);
-    replicas_ = std::make_unique<Replicas>(*plane_);
-    ASSERT_TRUE(replicas_->install(this_release()).ok());
-    const Status started = replicas_->roll_out(this_release());
-    ASSERT_TRUE(started.ok()) << started.error().message();
-    ASSERT_TRUE(eventually([&] { return replicas_->leader() != nullptr; }));
+ControlPlaneOptions three_pools() {
+  ControlPlaneOptions options;
+  for (const char* name : {"tpu-a", "tpu-b", "tpu-c"}) {
+    sim::NodePool pool;
+    pool.name = name;
+    pool.accelerator = "tpu-v6e-slice";
+    pool.topology = "4x4";
+    pool.machine_type = "ct6e-standard-4t";
+    pool.hosts = kHostsOfSlice;
+    pool.chips_per_host = 4;
+    options.pools.push_back(pool);
   }
-  void TearDown() override {
-    replicas_.reset();
-    if (plane_ && HasFailure()) plane_->keep_dir();
-  }
+  return options;
+}
 
-  [[nodiscard]] client::Client& api() { return plane_->client(); }
-  void create_jobset(const std::string& name) {
-    Json jobset = parse_yaml(jobset_manifest(name, false)).value();
-    jobset["metadata"]["namespace"] = "default";
-    const auto created = api().create(kJobSetType, Object(jobset));
-    ASSERT_TRUE(created.ok()) << created.error().message();
-  }
-  [[nodiscard]] bool has_job(const std::string& name) { return api().get(kJobs, {"default", name + "-slice-0"}).ok(); }
+class HandOver : public TwoReplicas {
+ protected:
+  HandOver() : TwoReplicas(three_pools()) {}
+
   /// Names and uids of the pods of a JobSet that run.
   [[nodiscard]] std::map<std::string, std::string> running(const std::string& jobset) {
     std::map<std::string, std::string> out;
@@ -142,16 +120,13 @@ class HandOver : public ::testing::Test {
     }
     return true;
   }
-
-  std::unique_ptr<ControlPlane> plane_;
-  std::unique_ptr<Replicas> replicas_;
 };
 
 TEST_F(HandOver, RunningJobSetsAreLeftToTheUpstreamControllerAndTakenOverAfterIt) {
   // A user who may edit a namespace writes such a Lease.
   ASSERT_TRUE(JobSetController::install(api(), "team", false).ok());
   const JobSetController of_user(api(), "team");
-  create_jobset("train");
+  ASSERT_NO_FATAL_FAILURE(create_jobset("train"));
   ASSERT_TRUE(eventually([&] { return running("train").size() == std::size_t{kHostsOfSlice}; }));
   const auto pods = running("train");
   EXPECT_TRUE(conflict(0));
@@ -159,16 +134,16 @@ TEST_F(HandOver, RunningJobSetsAreLeftToTheUpstreamControllerAndTakenOverAfterIt
   ASSERT_TRUE(JobSetController::install(api(), "jobset-system", true).ok());
   auto upstream = std::make_unique<JobSetController>(api(), "jobset-system");
   ASSERT_TRUE(eventually([&] { return conflict(1); }, 20s)) << "within seconds";
-  create_jobset("later");
+  ASSERT_NO_FATAL_FAILURE(create_jobset("later"));
   // A suspended JobSet loses its pods, if a controller serves it.
   const auto suspended =
-      api().patch(kJobSetType, {"default", "train"}, client::PatchType::kMerge, {{"spec", {{"suspend", true}}}});
+      api().patch(kJobSets, {"default", "train"}, client::PatchType::kMerge, {{"spec", {{"suspend", true}}}});
   ASSERT_TRUE(suspended.ok()) << suspended.error().message();
   tpuslice::pause(4s, {});
   EXPECT_FALSE(has_job("later"));
   EXPECT_EQ(running("train"), pods);
   const auto resumed =
-      api().patch(kJobSetType, {"default", "train"}, client::PatchType::kMerge, {{"spec", {{"suspend", false}}}});
+      api().patch(kJobSets, {"default", "train"}, client::PatchType::kMerge, {{"spec", {{"suspend", false}}}});
   ASSERT_TRUE(resumed.ok()) << resumed.error().message();
 
   // --take-over does not look at the Lease.
@@ -186,7 +161,7 @@ TEST_F(HandOver, RunningJobSetsAreLeftToTheUpstreamControllerAndTakenOverAfterIt
 
   // It is removed, and leaves its Lease.
   upstream.reset();
-  create_jobset("last");
+  ASSERT_NO_FATAL_FAILURE(create_jobset("last"));
   tpuslice::pause(4s, {});
   EXPECT_TRUE(conflict(1));
   EXPECT_FALSE(has_job("last"));

@@ -20,6 +20,9 @@ struct PodShape {
   Json env = Json::array();      ///< Of each container.
 };
 
+/// 9,216 hosts of one chip, the most that a slice has.
+inline const PodShape kLargestSlice{.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}};
+
 inline Json containers_of(const PodShape& shape) {
   Json containers = Json::array();
   for (std::size_t i = 0; i < shape.chips.size(); ++i) {

@@ -158,7 +158,7 @@ TEST(ListSizes, AreThoseOfTheListsThatAreBuilt) {
       RayPod{}.json(),
       RayPod{.accelerator = "tpu7x", .topology = "4x4x8", .chips = {2, 2}}.json(),
       RayPod{.accelerator = "tpu7x", .topology = "1x1x1", .chips = {1}}.json(),
-      JobPod{.shape = {.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}}}.json(),
+      JobPod{.shape = testing::kLargestSlice}.json(),
       JobPod{.shape = {.topology = "16x16"}, .index = 990}.json(),
       JobPod{.index = 2'147'483'647}.json(),
       LwsPod{}.json(),

@@ -33,13 +33,11 @@ namespace tpuslice::webhook {
 namespace {
 
 using tpu::testing::JobPod;
+using tpu::testing::kLargestSlice;
 using tpu::testing::LwsPod;
-using tpu::testing::PodShape;
 using tpu::testing::RayPod;
 using tpu::testing::StatefulSetPod;
 
-/// Of the largest slice: 9,216 hosts of one chip.
-const PodShape kLargest{.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}};
 const std::string kLwsPrefix = "leaderworkerset.sigs.k8s.io/";
 
 // Bytes that a review allocates, all its copies together: those of its own text, in JSON, and of the environment.
@@ -94,8 +92,8 @@ std::string label_pointer(const std::string& label) {
 }
 
 std::vector<LongText> long_texts() {
-  const Json job = JobPod{.shape = kLargest}.json();
-  const JobPod of_job_set{.shape = kLargest, .job_set = "js", .replicated_job = "w"};
+  const Json job = JobPod{.shape = kLargestSlice}.json();
+  const JobPod of_job_set{.shape = kLargestSlice, .job_set = "js", .replicated_job = "w"};
   const Json ray = RayPod{.accelerator = "tpu7x", .topology = "16x24x24", .chips = {1}}.json();
   const Json worker = LwsPod{.worker = 1}.json();
   Json named_leader = LwsPod{.worker = 1, .size = 9216}.json();
@@ -106,7 +104,7 @@ std::vector<LongText> long_texts() {
   named_group["metadata"]["name"] = long_text() + "-0";
   named_group["metadata"]["labels"][kLwsPrefix + "name"] = long_text();
   const std::string zeros(100'000, '0');
-  Json set = StatefulSetPod{.shape = kLargest}.json();
+  Json set = StatefulSetPod{.shape = kLargestSlice}.json();
   set["metadata"]["ownerReferences"][0]["name"] = long_text();
   return {
       {"SubdomainOfAJob", changed(job, "/spec/subdomain", long_text()), "spec.subdomain"},
@@ -148,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Fields, LongTexts, ::testing::ValuesIn(long_texts()),
 std::string longest(const std::string& start) { return start + std::string(57 - start.size(), 'n'); }
 
 TEST(MutationBounds, RefuseListsOfTheLargestSliceWithTheLongestNames) {
-  const Answer answer = review(JobPod{.shape = kLargest, .job = longest("j"), .subdomain = longest("s")}.json());
+  const Answer answer = review(JobPod{.shape = kLargestSlice, .job = longest("j"), .subdomain = longest("s")}.json());
   // Hosts 0 to 9215: "<57>-<digits>.<57>", with commas between them.
   const std::size_t bytes = 9216 * (57 + 1 + 1 + 57) + (10 + 90 * 2 + 900 * 3 + 8216 * 4) + 9215;
   EXPECT_EQ(answer.message,
@@ -191,7 +189,7 @@ TEST(MutationBounds, RefuseAVariableInEachOfManyContainers) {
 }
 
 TEST(MutationBounds, AddTheListsOfTheLargestSliceWithOrdinaryNames) {
-  const Answer answer = review(JobPod{.shape = kLargest, .job = "llama-workers-0", .subdomain = "llama"}.json());
+  const Answer answer = review(JobPod{.shape = kLargestSlice, .job = "llama-workers-0", .subdomain = "llama"}.json());
   ASSERT_TRUE(answer.allowed) << answer.message;
   EXPECT_GT(answer.patch.size(), 9216U * 20);
   EXPECT_LT(answer.patch.size(), static_cast<std::size_t>(kMaxAddedEnv) + answer.review);

@@ -180,6 +180,12 @@ class WebhookServerWithClientCa : public ::testing::Test {
     const Timestamp now = RealClock().wall();
     return {now - std::chrono::hours(1), now + std::chrono::hours(1)};
   }
+  Result<std::unique_ptr<WebhookServer>> start(const std::string& client_ca) {
+    WebhookServerOptions options;
+    options.namespace_name = "ours";
+    options.client_ca_file = directory_ / client_ca;
+    return WebhookServer::start(options, api_, api_, clock_, metrics_, {});
+  }
   void write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories(directory_);
     std::ofstream(directory_ / name) << text;
@@ -202,18 +208,15 @@ class WebhookServerWithClientCa : public ::testing::Test {
     return response ? response->status : 0;
   }
 
+  const RealClock clock_;
+  Metrics metrics_;
+  FakeApi api_;
   const std::filesystem::path directory_ = std::filesystem::path(::testing::TempDir()) / "webhook-client-ca";
   const http::Identity authority_ = http::make_certificate_authority("clients", valid_now()).value();
 };
 
 TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
-  const RealClock clock;
-  Metrics metrics;
-  FakeApi api;
-  WebhookServerOptions options;
-  options.namespace_name = "ours";
-  options.client_ca_file = directory_ / "client-ca.crt";
-  const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
+  const auto server = start("client-ca.crt").value();
   server->step({});
   EXPECT_EQ(status_for(*server, std::nullopt), 401);
   EXPECT_EQ(status_for(*server, client_of(authority_)), 404) << "the path is unknown, the client is not";
@@ -228,13 +231,7 @@ TEST_F(WebhookServerWithClientCa, ServesOnlyClientsWithACertificateOfIt) {
 
 /// Regression: without the file of the clients' authorities, the server's own certificate was not renewed.
 TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) {
-  const RealClock clock;
-  Metrics metrics;
-  FakeApi api;
-  WebhookServerOptions options;
-  options.namespace_name = "ours";
-  options.client_ca_file = directory_ / "client-ca.crt";
-  const auto server = WebhookServer::start(options, api, api, clock, metrics, {}).value();
+  const auto server = start("client-ca.crt").value();
   std::vector<http::Identity> served;
   server->on_certificate([&](const http::Identity& identity) { served.push_back(identity); });
   server->step({});
@@ -242,9 +239,9 @@ TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) 
   for (const bool is_there : {false, true}) {
     std::filesystem::remove_all(directory_);
     if (is_there) write("client-ca.crt", "not a certificate");
-    Json damaged = api.find(kSecrets, kCertificateSecret)->json();
+    Json damaged = api_.find(kSecrets, kCertificateSecret)->json();
     damaged["data"]["tls.crt"] = damaged["data"]["tls.key"] = "";
-    api.put(kSecrets, Object(damaged));
+    api_.put(kSecrets, Object(damaged));
     const std::size_t before = served.size();
     for (int i = 0; i < 3; ++i) EXPECT_LE(server->step({}), std::chrono::seconds(5));
     EXPECT_EQ(served.size(), before + 1) << (is_there ? "malformed" : "missing");
@@ -255,12 +252,7 @@ TEST_F(WebhookServerWithClientCa, RenewsItsCertificateWhileTheFileCannotBeUsed) 
 }
 
 TEST_F(WebhookServerWithClientCa, DoesNotStartWithoutTheFile) {
-  const RealClock clock;
-  Metrics metrics;
-  FakeApi api;
-  WebhookServerOptions options;
-  options.client_ca_file = directory_ / "none.crt";
-  const auto server = WebhookServer::start(options, api, api, clock, metrics, {});
+  const auto server = start("none.crt");
   ASSERT_FALSE(server.ok());
   EXPECT_EQ(server.error().code(), ErrorCode::kNotFound);
 }

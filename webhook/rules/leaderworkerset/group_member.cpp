@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
-#include "api/types/validation_names.h"
 #include "api/workloads/leaderworkerset/labels.h"
 #include "tpu/env_var.h"
 #include "tpu/labels.h"
+#include "tpu/naming.h"
 #include "tpu/placement.h"
 
 namespace tpuslice::webhook {
@@ -26,10 +26,6 @@ std::string member_annotation(const Json& pod, std::string_view name) {
 }
 
 std::string namespace_of(const Json& pod) { return string_at(pod, {"metadata", "namespace"}); }
-
-Status check_label(std::string_view path, const std::string& text) {
-  return text.empty() ? Status() : first_error(path, text, check_dns1123_label(text));
-}
 
 std::string group_key(const Json& pod, const LwsGroup& group) {
   return sha1_hex(fmt::format("{}/{}", namespace_of(pod), group.leader));
@@ -108,8 +104,8 @@ void set_member_placement(PodDraft& pod, const LwsGroup& group, bool in_slice, s
 
 Status inject_member_env(PodDraft& pod, const LwsGroup& group) {
   const std::string subdomain = string_at(pod.json, {"spec", "subdomain"});
-  RETURN_IF_ERROR(check_label("spec.subdomain", subdomain));
-  RETURN_IF_ERROR(check_label("metadata.namespace", namespace_of(pod.json)));
+  RETURN_IF_ERROR(tpu::check_host_part("spec.subdomain", subdomain));
+  RETURN_IF_ERROR(tpu::check_host_part("metadata.namespace", namespace_of(pod.json)));
   const std::string address = fmt::format("{}.{}.{}", group.leader, subdomain, namespace_of(pod.json));
   const std::array<tpu::EnvVar, 3> variables{
       tpu::EnvVar{.name = "LWS_LEADER_ADDRESS", .value = address, .field_path = {}},

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <latch>
@@ -11,6 +17,7 @@
 #include <thread>
 
 #include "api/base/check.h"
+#include "api/base/pause.h"
 
 namespace tpuslice {
 namespace {
@@ -56,6 +63,59 @@ TEST(Stacks, BeginWithTheBuildId) {
 TEST(Stacks, AreWrittenAgainAndAgain) {
   const Waiting waiting("waiting");
   for (int i = 0; i < 20; ++i) EXPECT_THAT(stacks_of_all_threads(), HasSubstr("\"waiting\"")) << i;
+}
+
+/// Waits at the end of many calls, so that its stack has as many frames as are written.
+[[gnu::noinline]] void wait_deeply(std::latch& started, std::latch& end, int calls) {
+  if (calls > 0) {
+    wait_deeply(started, end, calls - 1);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // So that the call above is not the last.
+    return;
+  }
+  started.count_down();
+  end.wait();
+}
+
+/// Regression: the thread wrote on when the call had returned, to a descriptor that the caller had closed.
+TEST(Stacks, AreCompleteWhenAThreadWritesSlowly) {
+  std::array<int, 2> sockets{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()), 0);
+  const int least = 1;  // Room for a few lines.
+  ASSERT_EQ(::setsockopt(sockets[1], SOL_SOCKET, SO_SNDBUF, &least, sizeof least), 0);
+  std::string read;
+  std::latch blocked{1};
+  std::jthread reader([&, in = sockets[0]] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // Its own stack would wait for itself.
+    blocked.count_down();
+    char byte = 0;
+    bool waited = false;
+    while (::read(in, &byte, 1) == 1) {
+      read += byte;
+      if (waited || !read.ends_with("\"slow\":\n")) continue;
+      pause(std::chrono::milliseconds(500), {});
+      waited = true;
+    }
+  });
+  blocked.wait();
+  std::latch started{1};
+  std::latch end{1};
+  // The last one that is asked, so that the call has nothing else to write.
+  std::jthread slow([&] {
+    name_thread("slow");
+    wait_deeply(started, end, 100);
+  });
+  started.wait();
+  write_stacks(sockets[1]);
+  ::close(sockets[1]);
+  reader.join();
+  ::close(sockets[0]);
+  end.count_down();
+  const std::size_t begin = read.find("\"slow\":\n");
+  ASSERT_NE(begin, std::string::npos) << read;
+  const std::string stack = read.substr(begin, read.find("thread ", begin) - begin);
+  EXPECT_EQ(std::ranges::count(stack, '\n'), 1 + 64) << "all frames\n" << stack;
 }
 
 using CrashDeathTest = ::testing::Test;

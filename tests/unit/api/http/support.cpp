@@ -114,6 +114,14 @@ std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status) {
   });
 }
 
+std::unique_ptr<Server> start_gated(Gate& entered, Gate& release) {
+  return start(tls_options(), [&](const Request&, const Peer&) {
+    entered.open();
+    release.wait();
+    return text_reply(200, "");
+  });
+}
+
 TransportOptions transport_options(const Server& server) {
   TransportOptions options;
   options.server = fmt::format("https://127.0.0.1:{}", server.port());

@@ -53,6 +53,8 @@ std::unique_ptr<Server> start(ServerOptions options, Handler handler);
 Reply text_reply(int status, std::string body);
 /// With TLS; answers every request with `status` and counts them.
 std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status);
+/// With TLS; opens `entered` for a request, and answers it when `release` is open. Both outlive it.
+std::unique_ptr<Server> start_gated(Gate& entered, Gate& release);
 
 /// For `https://127.0.0.1:port` with the authority above.
 TransportOptions transport_options(const Server& server);

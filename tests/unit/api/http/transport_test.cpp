@@ -110,11 +110,7 @@ TEST(Transport, TimesOutWhenAReplyStalls) {
 TEST(Transport, StopsWhenStopIsRequested) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   const auto transport = connect(transport_options(*server));
   std::stop_source stop;
   const RealClock clock;
@@ -228,11 +224,7 @@ TEST(Transport, LimitsRequestsInFlight) {
 TEST(Transport, MeasuresRequestsInFlightAndTheirLimit) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   Metrics metrics;
   TransportOptions options = transport_options(*server);
   options.max_parallel = 3;
@@ -255,11 +247,7 @@ TEST(Transport, MeasuresRequestsInFlightAndTheirLimit) {
 TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   Gate entered;
   Gate release;
-  const auto server = start(tls_options(), [&](const Request&, const Peer&) {
-    entered.open();
-    release.wait();
-    return text_reply(200, "");
-  });
+  const auto server = start_gated(entered, release);
   TransportOptions options = transport_options(*server);
   options.max_parallel = 1;
   const auto transport = connect(options);
@@ -269,6 +257,27 @@ TEST(Transport, TimesOutWhileItWaitsForItsTurn) {
   release.open();
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code(), ErrorCode::kTimeout);
+}
+
+/// Regression: a request that was cancelled counted as one that had waited until its deadline.
+TEST(Transport, MeasuresHowLongACancelledRequestWaited) {
+  Gate entered;
+  Gate release;
+  const auto server = start_gated(entered, release);
+  Metrics metrics;
+  TransportOptions options = transport_options(*server);
+  options.max_parallel = 1;
+  options.metrics = &metrics;
+  const auto transport = connect(options);
+  std::jthread first([&] { static_cast<void>(transport->call(get("/"), kGenerous, {})); });
+  ASSERT_TRUE(entered.wait());
+  std::stop_source stop;
+  stop.request_stop();
+  const auto cancelled = transport->call(get("/"), std::chrono::hours(1), stop.get_token());
+  release.open();
+  ASSERT_FALSE(cancelled.ok());
+  EXPECT_EQ(cancelled.error().code(), ErrorCode::kCancelled);
+  EXPECT_THAT(metrics.scrape(), HasSubstr("tpuslice_api_client_wait_seconds_bucket{client=\"\",le=\"10\"} 2\n"));
 }
 
 constexpr std::string_view kKeepAliveReply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

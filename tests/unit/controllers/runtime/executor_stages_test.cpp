@@ -13,37 +13,15 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Notes the types of patches.
-class NotingWriter final : public client::Writer {
+class ApiWithPatchTypes final : public FakeApi {
  public:
-  explicit NotingWriter(FakeApi& api) : api_(api) {}
-
-  Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
-                        std::stop_token stop) override {
-    return api_.create(type, object, options, std::move(stop));
-  }
   Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
                        const client::PatchOptions& options, std::stop_token stop) override {
-    patches.push_back(patch_type);
-    return api_.patch(type, key, patch_type, body, options, std::move(stop));
-  }
-  Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
-                               client::PatchOptions options, std::stop_token stop) override {
-    return api_.update_status(type, key, status, std::move(options), std::move(stop));
-  }
-  Result<Object> replace(const ResourceType& type, const Object& object, const client::CreateOptions& options,
-                         std::stop_token stop) override {
-    return api_.replace(type, object, options, std::move(stop));
-  }
-  Status remove(const ResourceType& type, const ObjectKey& key, const client::DeleteOptions& options,
-                std::stop_token stop) override {
-    return api_.remove(type, key, options, std::move(stop));
+    patch_types.push_back(patch_type);
+    return FakeApi::patch(type, key, patch_type, body, options, std::move(stop));
   }
 
-  std::vector<client::PatchType> patches;
-
- private:
-  FakeApi& api_;
+  std::vector<client::PatchType> patch_types;
 };
 
 class EventReasons final : public EventSink {
@@ -88,11 +66,10 @@ class ExecutorStages : public ::testing::Test {
     };
   }
 
-  FakeApi api_;
-  NotingWriter writer_{api_};
+  ApiWithPatchTypes api_;
   EventReasons events_;
   InlineParallel parallel_;
-  Executor executor_{api_, writer_, parallel_, events_};
+  Executor executor_{api_, api_, parallel_, events_};
   Object owner_;
   plan::Plan plan_;
 };
@@ -205,7 +182,7 @@ TEST_F(ExecutorStages, SendAStrategicMergePatchOnlyWhereTheActionSaysSo) {
   plan::Action strategic = condition("a");
   strategic.strategic = true;
   apply({{{strategic}}, {{label("b")}}});
-  EXPECT_THAT(writer_.patches, ElementsAre(client::PatchType::kStrategic, client::PatchType::kMerge));
+  EXPECT_THAT(api_.patch_types, ElementsAre(client::PatchType::kStrategic, client::PatchType::kMerge));
 }
 
 TEST(PlanJson, ShowsWhatIsStrategicOrOptional) {

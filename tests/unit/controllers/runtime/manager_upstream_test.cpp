@@ -18,41 +18,21 @@ using ::tpuslice::testing::eventually;
 
 const ObjectKey kUpstreamLease{"upstream", "widget-leader"};
 
-/// An API server that also answers reviews.
-class Writes final : public client::Writer {
+class ApiWithReviews final : public FakeApi {
  public:
-  Writes(FakeApi& api, testing::FakeReviews& reviews) : api_(api), reviews_(reviews) {}
   Result<Object> create(const ResourceType& type, const Object& object, const client::CreateOptions& options,
                         std::stop_token stop) override {
-    client::Writer& to = type.group == "authorization.k8s.io" ? static_cast<client::Writer&>(reviews_) : api_;
-    return to.create(type, object, options, std::move(stop));
-  }
-  Result<Object> patch(const ResourceType& type, const ObjectKey& key, client::PatchType patch_type, const Json& body,
-                       const client::PatchOptions& options, std::stop_token stop) override {
-    return api_.patch(type, key, patch_type, body, options, std::move(stop));
-  }
-  Result<Object> update_status(const ResourceType& type, const ObjectKey& key, const Json& status,
-                               client::PatchOptions options, std::stop_token stop) override {
-    return api_.update_status(type, key, status, std::move(options), std::move(stop));
-  }
-  Result<Object> replace(const ResourceType& type, const Object& object, const client::CreateOptions& options,
-                         std::stop_token stop) override {
-    return api_.replace(type, object, options, std::move(stop));
-  }
-  Status remove(const ResourceType& type, const ObjectKey& key, const client::DeleteOptions& options,
-                std::stop_token stop) override {
-    return api_.remove(type, key, options, std::move(stop));
+    if (type.group == "authorization.k8s.io") return reviews.create(type, object, options, std::move(stop));
+    return FakeApi::create(type, object, options, std::move(stop));
   }
 
- private:
-  FakeApi& api_;
-  testing::FakeReviews& reviews_;
+  testing::FakeReviews reviews;
 };
 
 class ManagerBesideUpstream : public ::testing::Test {
  protected:
   ManagerBesideUpstream() {
-    reviews_.controllers = {"system:serviceaccount:upstream:widgets"};
+    api_.reviews.controllers = {"system:serviceaccount:upstream:widgets"};
     api_.put(kPods, Object({{"metadata", {{"name", "upstream-0"}, {"namespace", "upstream"}}},
                             {"spec", {{"serviceAccountName", "widgets"}}}}));
   }
@@ -61,7 +41,7 @@ class ManagerBesideUpstream : public ::testing::Test {
     options.election.identity = "a";
     options.action_threads = 0;
     options.stop_grace = 200ms;
-    manager_ = std::make_unique<Manager>(Api(api_, writes_), Api(api_, writes_), clock, metrics_, Logger(), options);
+    manager_ = std::make_unique<Manager>(Api(api_, api_), Api(api_, api_), clock, metrics_, Logger(), options);
     auto& widgets = manager_->store<ObjectView>(kWidgets);
     auto& pods = manager_->store<PodView>(kPods, {.label_selector = "app"});
     Controller& controller = manager_->add(std::make_unique<WidgetReconciler>(widgets, pods));
@@ -79,9 +59,7 @@ class ManagerBesideUpstream : public ::testing::Test {
   }
   [[nodiscard]] std::size_t pods() const { return api_.all(kPods).size() - 1; }
 
-  FakeApi api_;
-  testing::FakeReviews reviews_;
-  Writes writes_{api_, reviews_};
+  ApiWithReviews api_;
   Metrics metrics_;
   std::unique_ptr<Manager> manager_;
 };

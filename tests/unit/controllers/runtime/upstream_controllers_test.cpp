@@ -54,7 +54,9 @@ class UpstreamControllersTest : public ::testing::Test {
                                                     {{"holderIdentity", holder},
                                                      {"leaseDurationSeconds", 15},
                                                      {"renewTime", format_rfc3339_micro(clock_.wall())}}}}));
-    if (watched_) leases_->put(ObjectView::from_json(lease.json()).value());
+    if (!watched_) return;
+    leases_->put(minimal_ ? ObjectView::decode_minimal(lease.json().dump()).value()
+                          : ObjectView::from_json(lease.json()).value());
   }
   Instant step() { return upstream_->step(clock_.now(), {}); }
   void advance(Duration by) {
@@ -73,7 +75,8 @@ class UpstreamControllersTest : public ::testing::Test {
   Metrics metrics_;
   std::vector<std::string> lines_;
   Logger log_;
-  bool watched_ = true;  ///< False: the store does not see changes.
+  bool watched_ = true;   ///< False: the store does not see changes.
+  bool minimal_ = false;  ///< The store has no room for Leases.
   std::optional<ObjectStore> leases_;
   std::optional<UpstreamControllers> upstream_;
 };
@@ -204,6 +207,61 @@ TEST_F(UpstreamControllersTest, ABrokenWatchIsNoHandOver) {
   EXPECT_TRUE(left()) << "it was renewed since it was last read";
   advance(11min);
   EXPECT_TRUE(may_run());
+}
+
+/// Regression: a Lease whose namespace has no room in the memory budget counted as one without a holder.
+TEST_F(UpstreamControllersTest, ALeaseOfWhichTheStoreHasAMinimalViewIsRead) {
+  install();
+  minimal_ = true;
+  api_.fault = [](const testing::FakeApi::Call& call) -> std::optional<Error> {
+    if (call.type == kLeases) return Error::unavailable("no route");
+    return std::nullopt;
+  };
+  sync();
+  renew();
+  EXPECT_LE(step(), clock_.now() + 10s);
+  EXPECT_FALSE(may_run()) << "it is not known who holds it";
+  EXPECT_FALSE(left());
+  api_.fault = nullptr;
+  advance(10s);
+  EXPECT_TRUE(left());
+  api_.clear_calls();
+  for (int second = 0; second < 60; ++second) {
+    renew();
+    advance(1s);
+  }
+  EXPECT_TRUE(left());
+  EXPECT_EQ(api_.calls().size(), 6U) << "however often it is written";
+  renew("");
+  advance(10s);
+  EXPECT_TRUE(may_run());
+}
+
+TEST_F(UpstreamControllersTest, ALeaseThatIsGoneWhenItIsReadDelaysNothing) {
+  sync();
+  minimal_ = true;
+  renew();
+  ASSERT_TRUE(api_.remove(kLeases, {kNamespace, kLeaseName}, {}, {}).ok());
+  step();
+  EXPECT_TRUE(may_run());
+}
+
+/// Regression: once a second, while the API server failed.
+TEST_F(UpstreamControllersTest, ALeaseThatCannotBeReadIsReadAgainAfterAWhile) {
+  install();
+  sync();
+  renew();
+  step();
+  watched_ = false;
+  api_.fault = [](const testing::FakeApi::Call& call) -> std::optional<Error> {
+    if (call.type == kLeases) return Error::unavailable("no route");
+    return std::nullopt;
+  };
+  advance(10min);
+  api_.clear_calls();
+  for (int second = 0; second < 60; ++second) advance(1s);
+  EXPECT_TRUE(left());
+  EXPECT_EQ(api_.calls().size(), 6U);
 }
 
 // A user who may edit a namespace may create Leases and pods in it.
