@@ -103,12 +103,23 @@ struct Logger::Core {
   const RealClock real_clock;
   const LogFormat format;
   const Clock& clock;
-  mutable spdlog::logger out;  // Its own log() is thread-safe, but not const.
+  mutable spdlog::logger out;  // Its own log() and set_level() are thread-safe, but not const.
 };
 
 Logger::Logger(LogOptions options) : core_(std::make_shared<const Core>(std::move(options))) {}
 
 bool Logger::enabled(LogLevel level) const { return core_ != nullptr && core_->out.should_log(to_spdlog(level)); }
+
+LogLevel Logger::level() const {
+  for (const auto level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn}) {
+    if (enabled(level)) return level;
+  }
+  return LogLevel::kError;
+}
+
+void Logger::set_level(LogLevel level) const {
+  if (core_ != nullptr) core_->out.set_level(to_spdlog(level));
+}
 
 Logger Logger::with(LogFields fields) const {
   Logger copy = *this;

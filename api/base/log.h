@@ -90,6 +90,10 @@ class Logger {
   /// A logger that adds these fields to every line; a line's own field of the same name wins.
   [[nodiscard]] Logger with(LogFields fields) const;
   [[nodiscard]] bool enabled(LogLevel level) const;
+  /// kError for a logger that prints nothing.
+  [[nodiscard]] LogLevel level() const;
+  /// Of this logger, its copies and those that with() made of them: they share one output. Applies to the next line.
+  void set_level(LogLevel level) const;
 
  private:
   struct Core;

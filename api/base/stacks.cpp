@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -243,6 +244,12 @@ void report_crashes() {
   action.sa_sigaction = report_crash;
   action.sa_flags = SA_SIGINFO | static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
+}
+
+void forbid_core_dumps() {
+  // Linux ignores a limit of 0 if the core pattern is a pipe; 1 stops these dumps, too.
+  const rlimit limit{1, 1};
+  setrlimit(RLIMIT_CORE, &limit);
 }
 
 void write_stacks(int fd) {

@@ -16,6 +16,10 @@ namespace tpuslice {
 /// before other threads start. An overflow of the stack prints nothing.
 void report_crashes();
 
+/// From now on a crash writes no core dump: it would have private keys and tokens. Also of processes that this one
+/// starts. Debuggers can still attach.
+void forbid_core_dumps();
+
 /// Writes the stack of each thread to `fd`; when it returns, no thread uses `fd` any more. Waits at most 200 ms for
 /// each thread that does not begin to answer. Only one call at a time writes; another returns at once.
 /// Async-signal-safe after report_crashes() or another call.

@@ -124,6 +124,7 @@ int drain_with_result(const CommandLine& command_line, StopOnSignal& signals) {
 
 int main_with_result(int argc, const char* const* argv) {
   report_crashes();
+  forbid_core_dumps();
   runtime::configure_allocator();  // Before the first thread.
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) {

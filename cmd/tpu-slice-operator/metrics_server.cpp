@@ -16,8 +16,13 @@ http::Reply plain_text(int status, std::string body) {
   http::Reply reply;
   reply.response = {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body) + "\n"};
   if (status == 401) reply.response.headers.emplace_back("WWW-Authenticate", "Bearer");
-  if (status == 405) reply.response.headers.emplace_back("Allow", "GET");
   if (status == 503) reply.response.headers.emplace_back("Retry-After", "5");
+  return reply;
+}
+
+http::Reply wrong_method(bool takes_put) {
+  http::Reply reply = plain_text(405, takes_put ? "methods are GET and PUT" : "method is GET");
+  reply.response.headers.emplace_back("Allow", takes_put ? "GET, PUT" : "GET");
   return reply;
 }
 
@@ -87,7 +92,8 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
   const auto page = pages_.find(path);
   if (path != "/metrics" && page == pages_.end()) return not_found();
-  if (request.method != "GET") return plain_text(405, "method is GET");
+  const bool takes_put = page != pages_.end() && page->second.takes_put;
+  if (request.method != "GET" && !(takes_put && request.method == "PUT")) return wrong_method(takes_put);
   if (authorizer_) {
     const auto decision = authorizer_->authorize(request, peer);
     if (decision.status != 200) return plain_text(decision.status, decision.message);
@@ -95,7 +101,7 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
   http::Reply reply;
   reply.trusts_client = authorizer_.has_value();
   if (page != pages_.end()) {
-    reply.response = page->second(request);
+    reply.response = page->second.answer(request);
   } else {
     reply.response = {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics_.scrape()};
   }

@@ -19,6 +19,12 @@
 
 namespace tpuslice {
 
+/// Called on the server's threads.
+struct DebugPage {
+  std::function<http::Response(const http::Request&)> answer;
+  bool takes_put = false;  ///< Beside GET.
+};
+
 struct MetricsServerOptions {
   std::string address = "127.0.0.1:0";  ///< As --metrics-bind-address.
   bool secure = true;                   ///< HTTPS and authorization.
@@ -27,9 +33,9 @@ struct MetricsServerOptions {
   std::string service;                  ///< The self-signed certificate is for the names of this Service.
   std::string namespace_name;           ///< Of the Service.
   runtime::RequestAuthorizerOptions authorizer;
-  /// Further pages by path, each for clients whose user may get that path. None without `secure`: they name workloads.
-  /// Called on the server's threads.
-  std::map<std::string, std::function<http::Response(const http::Request&)>, std::less<>> pages = {};
+  /// Further pages by path, each for clients whose user may get, or put, that path. None without `secure`: they name
+  /// workloads.
+  std::map<std::string, DebugPage, std::less<>> pages = {};
 };
 
 /// Options of a server whose requests have no bodies: metrics, health probes.

@@ -8,6 +8,7 @@
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
 #include "api/base/strings.h"
+#include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
@@ -79,19 +80,21 @@ slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std
   return result;
 }
 
-/// Pages of the metrics server that show the state of controllers and threads.
-decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager) {
+/// Pages of the metrics server that show what the process does.
+decltype(MetricsServerOptions::pages) debug_pages(const runtime::Manager& manager, const Logger& log) {
   const auto reply = [](int status, const char* type, std::string body) {
     return http::Response{status, {{"Content-Type", type}}, std::move(body)};
   };
-  return {{"/debug/keys",
-           [&manager, reply](const http::Request& request) {
-             const auto query = runtime::parse_key_query(request.target);
-             if (!query) return reply(400, "text/plain; charset=utf-8", query.error().message() + "\n");
-             return reply(200, "application/json", runtime::to_json(manager.report(*query)));
-           }},
-          {"/debug/threads",
-           [reply](const http::Request&) { return reply(200, "text/plain; charset=utf-8", stacks_of_all_threads()); }}};
+  const auto keys = [&manager, reply](const http::Request& request) {
+    const auto query = runtime::parse_key_query(request.target);
+    if (!query) return reply(400, "text/plain; charset=utf-8", query.error().message() + "\n");
+    return reply(200, "application/json", runtime::to_json(manager.report(*query)));
+  };
+  const auto log_level = [log](const http::Request& request) { return answer_log_level(request, log); };
+  const auto threads = [reply](const http::Request&) {
+    return reply(200, "text/plain; charset=utf-8", stacks_of_all_threads());
+  };
+  return {{"/debug/keys", {keys}}, {"/debug/log-level", {log_level, true}}, {"/debug/threads", {threads}}};
 }
 
 std::string list_of(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
@@ -220,7 +223,7 @@ Status Operator::start_metrics_server(const OperatorOptions& options) {
   metrics.certificate_directory = options.metrics_cert_dir;
   metrics.service = options.metrics_service;
   metrics.namespace_name = dependencies_.namespace_name;
-  metrics.pages = debug_pages(manager_);
+  metrics.pages = debug_pages(manager_, dependencies_.log);
   metrics.shares_certificate = webhook_ && options.webhook_cert_dir.empty();
   auto server =
       MetricsServer::start(metrics, review_api_, dependencies_.clock, dependencies_.metrics, dependencies_.log);

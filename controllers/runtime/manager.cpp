@@ -26,8 +26,6 @@ constexpr Duration kTrimInterval = std::chrono::seconds(2);
 constexpr double kResyncJitter = 0.1;
 /// Shorter interruptions of a watch are normal.
 constexpr Duration kBrokenWatch = std::chrono::minutes(1);
-/// For the last events, and for releasing the lease: a stop takes well under 5 s even when the API server hangs.
-constexpr Duration kShutdownTimeout = std::chrono::milliseconds(750);
 
 /// Runs `work`, and requests its stop after `limit`. Returns when it has returned.
 void run_bounded(Duration limit, const std::function<void(const std::stop_token&)>& work) {
@@ -216,7 +214,7 @@ Status Manager::run(const std::stop_token& stop) {
 
   quit.request_stop();
   background.clear();
-  run_bounded(kShutdownTimeout, [this](const std::stop_token& enough) {
+  run_bounded(options_.shutdown_timeout, [this](const std::stop_token& enough) {
     while (!enough.stop_requested() && events_.step(clock_.now(), enough) <= clock_.now()) {
     }
   });
@@ -225,7 +223,9 @@ Status Manager::run(const std::stop_token& stop) {
   if (election.joinable()) election.join();
   if (lost)
     return Error::unavailable("the lease {}/{} was lost", options_.election.namespace_name, options_.election.name);
-  if (elector_) run_bounded(kShutdownTimeout, [this](const std::stop_token& enough) { elector_->release(enough); });
+  if (elector_) {
+    run_bounded(options_.shutdown_timeout, [this](const std::stop_token& enough) { elector_->release(enough); });
+  }
   return {};
 }
 

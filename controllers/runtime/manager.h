@@ -62,7 +62,9 @@ struct ManagerOptions {
   std::uint64_t seed = 1;                            ///< Of all jitter.
   /// Every object is planned again after this long, or up to a tenth longer. Finds what a missed event has hidden.
   Duration resync = std::chrono::hours(10);
-  Duration stop_grace = std::chrono::milliseconds(2500);  ///< How long running plans may take after stop.
+  /// How long running plans may take after stop. With twice `shutdown_timeout`, less than the pod's grace period.
+  Duration stop_grace = std::chrono::seconds(10);
+  Duration shutdown_timeout = std::chrono::seconds(2);  ///< Then for the last events, and for releasing the lease.
   /// A replica leads before ready() only if that takes longer than this: then the controllers whose stores are synced
   /// run, as one resource that cannot be listed must not stop all of them.
   Duration sync_timeout = std::chrono::minutes(1);

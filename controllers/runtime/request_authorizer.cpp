@@ -161,8 +161,10 @@ RequestAuthorizer::Decision RequestAuthorizer::review(const std::string& token, 
   if (!access) return failed(access.error());
   const Json& answer = access->json();
   if (bool_at(answer, {"status", "allowed"}) && !bool_at(answer, {"status", "denied"})) return {200, ""};
+  std::string_view role = path == "/metrics" ? "tpu-slice-metrics-reader" : "tpu-slice-debug-reader";
+  if (verb == "put") role = "tpu-slice-debug-writer";
   return {403, fmt::format("user \"{}\" cannot {} path \"{}\"; the ClusterRole {} allows it", string_at(spec, {"user"}),
-                           verb, path, path == "/metrics" ? "tpu-slice-metrics-reader" : "tpu-slice-debug-reader")};
+                           verb, path, role)};
 }
 
 RequestAuthorizer::Decision RequestAuthorizer::failed(const Error& error) {

@@ -19,6 +19,7 @@ class FakeReviews final : public client::Writer {
   std::map<std::string, std::string> users = {};  ///< By token.
   std::vector<std::string> readers = {};          ///< Users that may get `paths`.
   std::vector<std::string> paths = {"/metrics"};
+  std::vector<std::string> put_paths = {};                     ///< Paths that readers may put.
   std::vector<std::string> controllers = {};                   ///< Users that may update jobsets/status everywhere.
   std::optional<Error> error = {};                             ///< The answer to every review.
   std::function<void(const std::stop_token&)> on_review = {};  ///< Called before each answer.
@@ -78,10 +79,12 @@ class FakeReviews final : public client::Writer {
       return {{"allowed", is_controller && spec["resourceAttributes"] == attributes}};
     }
     const bool is_reader = std::find(readers.begin(), readers.end(), string_at(spec, {"user"})) != readers.end();
-    const bool is_metrics = std::ranges::any_of(paths, [&](const std::string& path) {
-      return spec["nonResourceAttributes"] == Json({{"verb", "get"}, {"path", path}});
-    });
-    return {{"allowed", is_reader && is_metrics}};
+    const auto is_asked_for = [&](const char* verb, const std::vector<std::string>& allowed) {
+      return std::ranges::any_of(allowed, [&](const std::string& path) {
+        return spec["nonResourceAttributes"] == Json({{"verb", verb}, {"path", path}});
+      });
+    };
+    return {{"allowed", is_reader && (is_asked_for("get", paths) || is_asked_for("put", put_paths))}};
   }
 
   mutable Mutex mutex_;

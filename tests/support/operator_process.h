@@ -70,7 +70,7 @@ class OperatorProcess {
   /// SIGKILL; returns after its exit. Its Lease is not released.
   void kill();
   /// SIGTERM; waits for its exit. Errors: Timeout; Unavailable with the end of its log if the exit status is not 0.
-  Status stop(Duration limit = std::chrono::seconds(10));
+  Status stop(Duration limit = std::chrono::seconds(20));
   void pause();   ///< SIGSTOP
   void resume();  ///< SIGCONT
 

@@ -21,13 +21,13 @@ constexpr std::size_t kMaxBuffer = 2 * kMaxHead;
 Connection::Connection(const Connector& connector)
     : connector_(connector), opened_(clock_.now()), buffer_(kMaxBuffer) {}
 
-Result<std::unique_ptr<Connection>> Connection::open(Connector& connector, SSL_CTX* context, const Call& call) {
+Result<std::unique_ptr<Connection>> Connection::open(const Connector& connector, SSL_CTX* context, const Call& call) {
   std::unique_ptr<Connection> connection(new Connection(connector));
   RETURN_IF_ERROR(connection->connect(call));
   const std::stop_callback on_stop(call.stop, [socket = connection->socket_.get()] { socket->interrupt(); });
   if (context != nullptr) {
     if (connector.proxy) RETURN_IF_ERROR(connection->ask_for_tunnel(call));
-    RETURN_IF_ERROR(connection->start_tls(context, connector, call));
+    RETURN_IF_ERROR(connection->start_tls(context, call));
   }
   return connection;
 }
@@ -63,22 +63,24 @@ Status Connection::ask_for_tunnel(const Call& call) {
   if (!problem) beast::http::read(*socket_, buffer_, parser, problem);
   if (problem) return error_of(problem, call);
   const unsigned status = parser.get().result_int();
+  if (status / 100 != 2) {
+    return Error::unavailable("{}: the proxy {} opens no tunnel: status {}", call.what, connector_.proxy->origin(),
+                              status);
+  }
   // Bytes that the proxy sent too early would be read as if they had come through TLS.
   if (buffer_.size() > 0) {
     return Error::unavailable("{}: the proxy {} sent bytes before TLS", call.what, connector_.proxy->origin());
   }
-  if (status / 100 == 2) return {};
-  return Error::unavailable("{}: the proxy {} opens no tunnel: status {}", call.what, connector_.proxy->origin(),
-                            status);
+  return {};
 }
 
-Status Connection::start_tls(SSL_CTX* context, Connector& connector, const Call& call) {
-  const std::string& host = connector.expected_host;
+Status Connection::start_tls(SSL_CTX* context, const Call& call) {
+  const std::string& host = connector_.expected_host;
   const bool address = is_ipv4(host) || is_ipv6(host);
   const Socket::ErrorCode problem = socket_->start_tls(context, address ? std::string() : host);
   if (!problem) return {};
-  const std::string refused = connector.take_refused();
-  if (!refused.empty()) return refused_certificate(call.what, refused, connector);
+  const std::string refused = socket_->refused_certificate();
+  if (!refused.empty()) return refused_certificate(call.what, refused, connector_);
   return error_of(problem, call);
 }
 

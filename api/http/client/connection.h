@@ -33,7 +33,7 @@ class Connection {
  public:
   /// Connects, through the proxy where there is one. `context` is null for plain HTTP; both outlive the connection.
   /// Errors: Unavailable, Timeout, Cancelled.
-  static Result<std::unique_ptr<Connection>> open(Connector& connector, SSL_CTX* context, const Call& call);
+  static Result<std::unique_ptr<Connection>> open(const Connector& connector, SSL_CTX* context, const Call& call);
 
   /// Sends `call` and reads the whole answer into `response`. After a failure the connection cannot be used again.
   std::optional<Failure> exchange(const Call& call, Response& response);
@@ -56,7 +56,7 @@ class Connection {
   explicit Connection(const Connector& connector);
   Status connect(const Call& call);
   Status ask_for_tunnel(const Call& call);
-  Status start_tls(SSL_CTX* context, Connector& connector, const Call& call);
+  Status start_tls(SSL_CTX* context, const Call& call);
   [[nodiscard]] bool read_answer(const Call& call, Response& response, Socket::ErrorCode& problem);
   [[nodiscard]] Error error_of(const Socket::ErrorCode& problem, const Call& call) const;
   [[nodiscard]] Error too_long(const Call& call) const;

@@ -3,36 +3,15 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include <utility>
-
 #include "api/http/tls/tls_context.h"
 
 namespace tpuslice::http {
-namespace {
 
-/// Verifies as OpenSSL does, and keeps the reason of a failure.
-int verify_and_note(X509_STORE_CTX* context, void* connector) {
-  const int ok = X509_verify_cert(context);
-  if (ok == 1) return ok;
-  auto* self = static_cast<Connector*>(connector);
-  const MutexLock lock(self->mutex);
-  self->refused = X509_verify_cert_error_string(X509_STORE_CTX_get_error(context));
-  return ok;
-}
-
-}  // namespace
-
-std::string Connector::take_refused() {
-  const MutexLock lock(mutex);
-  return std::exchange(refused, {});
-}
-
-Status configure_tls(SSL_CTX* context, Connector& connector) {
+Status configure_tls(SSL_CTX* context, const Connector& connector) {
   RETURN_IF_ERROR(require_modern_tls(context));
   if (!connector.options.insecure_skip_verify) {
     if (Status trusted = trust_only(context, connector.options.ca); !trusted) return trusted.error().within("CA");
     RETURN_IF_ERROR(expect_host(context, connector.expected_host));
-    SSL_CTX_set_cert_verify_callback(context, &verify_and_note, &connector);
   }
   if (!connector.identity) return {};
   const Status used = use_identity(context, *connector.identity);

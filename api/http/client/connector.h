@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "api/base/mutex.h"
 #include "api/http/client/network_transport.h"
 #include "api/http/url.h"
 
@@ -19,15 +18,10 @@ struct Connector {
   std::optional<BaseUrl> proxy;
   std::string expected_host;  ///< In the certificate.
   std::optional<Identity> identity;
-  Mutex mutex;
-  std::string refused TPUSLICE_GUARDED_BY(mutex);  ///< Why the last certificate was refused.
-
-  [[nodiscard]] std::string take_refused();
 };
 
-/// Verifies the server as the options say, and sends the client certificate. `connector` outlives `context`.
-/// Errors: InvalidArgument.
-Status configure_tls(SSL_CTX* context, Connector& connector);
+/// Verifies the server as the options say, and sends the client certificate. Errors: InvalidArgument.
+Status configure_tls(SSL_CTX* context, const Connector& connector);
 
 /// Sets keepalive, TCP_USER_TIMEOUT and TCP_NODELAY. Options that the system rejects are ignored.
 void set_socket_options(int fd, const TransportOptions& options);

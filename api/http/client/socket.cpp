@@ -57,7 +57,8 @@ struct Lookup {
 Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, Instant until,
                                      const std::stop_token& stop) {
   if (auto numeric = look_up(host, port, AI_NUMERICHOST | AI_NUMERICSERV)) return numeric;
-  // The system's resolver cannot be cancelled; it times out after some seconds by its own configuration.
+  // The system's resolver cannot be cancelled; it times out after some seconds by its own configuration. The thread
+  // owns all that it uses, so it may outlive its caller, and the process may end meanwhile.
   const auto lookup = std::make_shared<Lookup>();
   std::thread([lookup, host, port] {
     auto found = look_up(host, port, AI_ADDRCONFIG | AI_NUMERICSERV);
@@ -167,6 +168,12 @@ Socket::ErrorCode Socket::start_tls(SSL_CTX* context, const std::string& server_
   if (!tls_ || SSL_set_fd(tls_.get(), fd_) != 1) return system_error(ENOMEM);
   if (!server_name.empty()) SSL_set_tlsext_host_name(tls_.get(), server_name.c_str());
   return over_tls([this] { return SSL_connect(tls_.get()); });
+}
+
+std::string Socket::refused_certificate() const {
+  if (!tls_ || SSL_get_verify_mode(tls_.get()) == SSL_VERIFY_NONE) return {};
+  const std::int64_t result = SSL_get_verify_result(tls_.get());
+  return result == X509_V_OK ? std::string() : X509_verify_cert_error_string(result);
 }
 
 std::size_t Socket::read(char* data, std::size_t size, ErrorCode& problem) {

@@ -88,6 +88,8 @@ class Socket {
   /// Whether a read would return at once. On an idle connection this means that the server has closed it.
   [[nodiscard]] bool readable() const;
   [[nodiscard]] int descriptor() const { return fd_; }
+  /// Why start_tls() refused the certificate of the server; empty if it did not.
+  [[nodiscard]] std::string refused_certificate() const;
   /// The last TLS error; empty without one.
   [[nodiscard]] const std::string& tls_problem() const { return tls_problem_; }
 

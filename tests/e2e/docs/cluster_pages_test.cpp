@@ -182,6 +182,14 @@ void ClusterPages::observe() {
   pages().before(keys,
                  "kubectl auth can-i get /debug/keys --as=system:serviceaccount:tpu-slice-system:tpu-slice-debug");
   pages().expect(keys, "\"name\": \"train\"");
+  const std::string level =
+      "curl --cacert ca.crt --connect-to ::localhost:8443 -H \"Authorization: Bearer $(kubectl -n tpu-slice-system "
+      "create "
+      "token tpu-slice-debug)\" \\\n  -X PUT -d debug https://tpu-slice-operator-metrics.tpu-slice-system.svc:8443/"
+      "debug/log-level";
+  pages().before(level,
+                 "kubectl auth can-i put /debug/log-level --as=system:serviceaccount:tpu-slice-system:tpu-slice-debug");
+  pages().expect(level, "^debug$");
   pages().expect("curl -s localhost:8081/readyz", "^ok");
   pages().expect("curl -s localhost:8081/readyz/watches", "^ok");
   pages().expect(
@@ -217,7 +225,8 @@ void ClusterPages::remove() {
   stop_operator();
   expect_run(
       fmt::format("kubectl delete --ignore-not-found -f deploy/monitoring/service.yaml -f deploy/install.yaml && "
-                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-debug-reader && "
+                  "kubectl delete clusterrolebinding tpu-slice-metrics-reader tpu-slice-debug-reader "
+                  "tpu-slice-debug-writer && "
                   "kubectl delete crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com && "
                   "kubectl delete namespace {} monitoring",
                   kTeam));

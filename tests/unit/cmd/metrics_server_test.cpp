@@ -38,7 +38,8 @@ class MetricsServerTest : public ::testing::Test {
   /// Without `ca`, any certificate will do.
   Result<http::Response> get(const std::string& token, const std::string& target = "/metrics",
                              const std::string& ca = {}, const std::string& scheme = "https",
-                             const std::string& method = "GET", const std::string& host = "127.0.0.1") {
+                             const std::string& method = "GET", const std::string& host = "127.0.0.1",
+                             const std::string& body = {}) {
     http::TransportOptions options;
     options.server = scheme + "://" + host + ":" + std::to_string(server_->port());
     options.ca = ca;
@@ -47,6 +48,7 @@ class MetricsServerTest : public ::testing::Test {
     http::Request request;
     request.method = method;
     request.target = target;
+    request.body = body;
     if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
     return transport->call(request, std::chrono::seconds(20), {});
   }
@@ -105,7 +107,7 @@ TEST_F(MetricsServerTest, OtherPathsAndMethodsCostNoReview) {
 
 TEST_F(MetricsServerTest, ServesDebugPagesToUsersWhoMayGetTheirPath) {
   MetricsServerOptions options;
-  options.pages["/debug/keys"] = [](const http::Request& request) {
+  options.pages["/debug/keys"].answer = [](const http::Request& request) {
     return http::Response{200, {}, "keys of " + request.target};
   };
   reviews_.paths = {"/debug/keys"};
@@ -119,10 +121,37 @@ TEST_F(MetricsServerTest, ServesDebugPagesToUsersWhoMayGetTheirPath) {
   EXPECT_THAT(get("good", "/debug")->body, HasSubstr("paths are /metrics, /debug/keys"));
 }
 
+TEST_F(MetricsServerTest, TakesPutForPagesThatSaySoFromUsersWhoMayPutTheirPath) {
+  MetricsServerOptions options;
+  const auto answer = [](const http::Request& request) {
+    return http::Response{200, {}, request.method + " " + request.body};
+  };
+  options.pages = {{"/debug/keys", {answer}}, {"/debug/log-level", {answer, true}}};
+  reviews_.paths = {"/debug/keys", "/debug/log-level"};
+  start(options);
+  const auto put = [this](const std::string& token, const std::string& target) {
+    return get(token, target, "", "https", "PUT", "127.0.0.1", "debug").value();
+  };
+  EXPECT_EQ(get("good", "/debug/log-level")->status, 200);
+  const http::Response refused = put("good", "/debug/log-level");
+  EXPECT_EQ(refused.status, 403) << "may only get it";
+  EXPECT_THAT(refused.body, HasSubstr("the ClusterRole tpu-slice-debug-writer allows it"));
+  EXPECT_EQ(put("good", "/debug/keys").status, 405);
+  EXPECT_EQ(*http::find_header(put("good", "/metrics").headers, "Allow"), "GET");
+  const auto deleted = get("good", "/debug/log-level", "", "https", "DELETE");
+  EXPECT_EQ(*http::find_header(deleted->headers, "Allow"), "GET, PUT");
+
+  reviews_.users["admin"] = "sre";
+  reviews_.readers = {"sre"};
+  reviews_.put_paths = {"/debug/log-level"};
+  EXPECT_EQ(put("admin", "/debug/log-level").body, "PUT debug");
+  EXPECT_EQ(put("", "/debug/log-level").status, 401);
+}
+
 TEST_F(MetricsServerTest, ServesNoDebugPagesByHttp) {
   MetricsServerOptions options;
   options.secure = false;
-  options.pages["/debug/keys"] = [](const http::Request&) { return http::Response{200, {}, "keys"}; };
+  options.pages["/debug/keys"].answer = [](const http::Request&) { return http::Response{200, {}, "keys"}; };
   start(options);
   EXPECT_EQ(get("", "/debug/keys", "", "http")->status, 404);
 }

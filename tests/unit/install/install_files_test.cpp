@@ -1,5 +1,6 @@
 // The manifests that others are made of: deploy/install.yaml is up to date, the kustomizations have every file, and the
 // chart's schema has every setting.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@
 #include "api/types/object.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/options.h"
+#include "controllers/runtime/manager.h"
 
 namespace tpuslice {
 namespace {
@@ -110,6 +112,18 @@ TEST(Kustomizations, SetTheImageThatTheManifestsName) {
   EXPECT_THAT(parse_command_line(2, version)->output, testing::HasSubstr(string_at(image, {"newTag"})));
   const std::vector<Json> chart = documents_of("deploy/helm/tpu-slice-operator/Chart.yaml");
   EXPECT_EQ(string_at(chart.at(0), {"appVersion"}), string_at(image, {"newTag"}));
+}
+
+TEST(Deployment, GivesAStopTheTimeThatItMayTake) {
+  const std::vector<Json> documents = documents_of("deploy/operator/operator.yaml");
+  const auto found =
+      std::ranges::find(documents, "Deployment", [](const Json& each) { return string_at(each, {"kind"}); });
+  ASSERT_NE(found, documents.end());
+  const auto grace =
+      std::chrono::seconds(int_at(*found, {"spec", "template", "spec", "terminationGracePeriodSeconds"}));
+  const runtime::ManagerOptions manager;
+  EXPECT_GE(grace, manager.stop_grace + 2 * manager.shutdown_timeout + std::chrono::seconds(5));
+  EXPECT_GE(grace, std::chrono::seconds(OperatorOptions().shutdown_delay_seconds) + std::chrono::seconds(5));
 }
 
 /// "--leader-elect" -> "leaderElect"

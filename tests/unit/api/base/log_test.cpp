@@ -48,6 +48,18 @@ TEST_F(LoggerTest, OmitsLinesBelowItsLevel) {
   EXPECT_EQ(lines_.size(), 1U);
 }
 
+TEST_F(LoggerTest, ALevelThatIsSetAppliesToAllHandlesOfTheOutput) {
+  const Logger log = logger(LogFormat::kText, LogLevel::kWarn);
+  const Logger bound = log.with({{"controller", "jobset"}});
+  log.set_level(LogLevel::kDebug);
+  EXPECT_EQ(bound.level(), LogLevel::kDebug);
+  bound.debug("yes");
+  bound.set_level(LogLevel::kError);
+  EXPECT_EQ(log.level(), LogLevel::kError);
+  log.warn("no");
+  EXPECT_EQ(lines_.size(), 1U);
+}
+
 TEST_F(LoggerTest, FieldsOfALineOverrideBoundFields) {
   const Logger bound = logger(LogFormat::kJson).with({{"controller", "raycluster"}}).with({{"key", "a"}});
   bound.info("one", {{"key", "b"}});
@@ -74,6 +86,8 @@ TEST_F(LoggerTest, SurvivesASinkThatThrows) {
 TEST(Logger, PrintsNothingWithoutOptions) {
   const Logger log;
   log.error("not printed");
+  log.set_level(LogLevel::kDebug);
+  EXPECT_EQ(log.level(), LogLevel::kError);
   EXPECT_FALSE(log.with({{"a", 1}}).enabled(LogLevel::kError));
 }
 

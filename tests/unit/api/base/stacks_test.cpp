@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -132,6 +134,22 @@ TEST(CrashDeathTest, OfASignalReportsAllStacksAndEndsByTheSignal) {
         raise(SIGSEGV);
       },
       KilledBySignal(SIGSEGV), ContainsRegex(std::string("fatal: SIGSEGV at address 0x(.|\n)*") + kStackOfAnother));
+}
+
+TEST(CrashDeathTest, WritesNoCoreDump) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto dumped_nothing = [](int status) { return WIFSIGNALED(status) && !WCOREDUMP(status); };
+  EXPECT_EXIT(
+      {
+        rlimit limit{};
+        getrlimit(RLIMIT_CORE, &limit);
+        limit.rlim_cur = limit.rlim_max;  // As in a container.
+        setrlimit(RLIMIT_CORE, &limit);
+        report_crashes();
+        forbid_core_dumps();
+        raise(SIGSEGV);
+      },
+      dumped_nothing, "fatal: SIGSEGV");
 }
 
 TEST(CrashDeathTest, OfAFailedCheckReportsAllStacks) {

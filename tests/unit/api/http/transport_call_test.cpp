@@ -297,7 +297,7 @@ TEST(TransportCall, ReachesAServerThroughATunnel) {
 TEST(TransportCall, ReportsAProxyThatRefusesATunnel) {
   RawServer proxy([&](int fd, int) {
     RawServer::read_head(fd);
-    RawServer::write(fd, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
+    RawServer::write(fd, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 6\r\n\r\ndenied");
   });
   TransportOptions options;
   options.server = "https://cluster.example:6443";

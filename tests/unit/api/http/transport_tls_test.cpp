@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "tests/unit/api/http/support.h"
 
 namespace tpuslice::http::testing {
@@ -42,6 +45,24 @@ TEST(TransportTls, RefusesAnotherAuthority) {
   TransportOptions options = transport_options(*server);
   options.ca = make_certificate_authority("another", valid_now()).value().certificate_chain;
   expect_refused(*server, options, "unable to get local issuer certificate");
+}
+
+// Regression: connections that were refused at the same time shared one reason, which one of them reported.
+TEST(TransportTls, EachConnectionReportsWhyItsCertificateWasRefused) {
+  const auto server = start_with(pki().server);
+  TransportOptions options = transport_options(*server);
+  options.ca = make_certificate_authority("another", valid_now()).value().certificate_chain;
+  const auto transport = connect(options);
+  std::vector<std::jthread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&transport] {
+      for (int i = 0; i < 25; ++i) {
+        const auto response = transport->call(get("/"), kGenerous, {});
+        ASSERT_FALSE(response.ok());
+        EXPECT_THAT(response.error().message(), HasSubstr("unable to get local issuer certificate"));
+      }
+    });
+  }
 }
 
 // The CA of a cluster may be an intermediate without its root, as with an external CA of kubeadm.

@@ -382,6 +382,16 @@ TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
   EXPECT_EQ(api_.writes().back(), "replace tpu-slice-system/tpu-slice-operator");
 }
 
+/// Regression: the lease was not released, and events were dropped, if a request took more than 0.75 s.
+TEST_F(ManagerThreads, ReleaseTheLeaseOfASlowApiServer) {
+  start();
+  EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
+  api_.on_write = [](const FakeApi::Call&, const std::stop_token& stop) { pause(1s, stop); };
+  stop_.request_stop();
+  EXPECT_TRUE(result_.get().ok());
+  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
+}
+
 TEST_F(ManagerThreads, CancelHangingRequestsAfterTheGracePeriod) {
   api_.on_write = [this](const FakeApi::Call& call, const std::stop_token& stop) {
     if (call.type == kPods) pause(1min, stop);
