@@ -132,6 +132,8 @@ Duration FailurePolicyPatcher::step(bool serves, const std::stop_token& stop) {
     reported_ = problem;
     log_.warn("failurePolicy not set", {{"webhook", kPodWebhook}, {"why", problem}});
   }
+  const bool forbidden = !left && left.error().code() == ErrorCode::kForbidden;
+  if (forbidden && failed_ >= kReportAfter) return options_.check_forbidden;
   return std::exchange(retry_, std::min(2 * retry_, options_.check));
 }
 

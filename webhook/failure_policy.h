@@ -40,6 +40,9 @@ struct FailurePolicyOptions {
   std::string namespace_name;                       ///< Of the probe.
   Duration retry = std::chrono::milliseconds(500);  ///< Until the policy is as wanted; doubles up to `check`.
   Duration check = std::chrono::seconds(30);        ///< Afterwards: an installer may have applied Ignore again.
+  /// While the operator has no permission for it, as where the webhook is never to fail closed. Requests that are
+  /// forbidden more often would count as a failure (alert TPUSliceRequestsForbidden).
+  Duration check_forbidden = std::chrono::minutes(30);
 };
 
 /// One thread steps it; problem() is thread-safe. Every replica may have one: patches have the resourceVersion as

@@ -1,10 +1,9 @@
 // FailedWrites: writes that failed, when each may be tried again, and for how long it has failed. For reconcilers whose
 // plans write to objects of many owners: what one owner's objects refuse delays nothing else.
 //
-//   if (const FailedWrite* failed = writes.find(pod.key, "FailedPlaceSlice", pod.uid); failed &&
-//   failed->keeps_failing())
-//     ...                              // The planner leaves the object out, and says why.
-//   writes.hold_back(plan, now);       // What was planned all the same is not sent before it is due.
+//   const FailedWrite* failed = writes.find(pod.key, "FailedPlaceSlice", pod.uid);
+//   if (failed != nullptr && failed->keeps_failing()) ...  // The planner leaves the object out, and says why.
+//   writes.hold_back(plan, now);  // A write that is planned nevertheless is not sent before it is due.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +53,7 @@ class FailedWrites {
   static constexpr Duration kMaxBackoffOfServer = std::chrono::seconds(30);
   /// A write that is not tried again for this long after it was due is forgotten, a little later.
   static constexpr Duration kMemory = std::chrono::hours(1);
-  /// Beyond it, the write that is due first is forgotten.
+  /// Beyond it, the writes to the object of which one is due first are forgotten.
   static constexpr std::size_t kMaxWrites = 4096;
   static constexpr std::size_t kMaxMessageBytes = 512;  ///< "..." follows the first bytes of a longer one.
 

@@ -11,7 +11,7 @@
 
 namespace tpuslice::testing {
 
-/// The memory limit of deploy/operator is 256 MiB.
+/// Far below the memory limit of deploy/operator, 512 MiB.
 inline constexpr double kMaxMebibytes = 96;
 /// With all connections and bytes of all servers in use.
 inline constexpr double kMaxMebibytesOfCrowds = 200;

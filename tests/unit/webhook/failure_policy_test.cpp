@@ -192,6 +192,17 @@ TEST_F(FailurePolicy, IsNoFieldOfTheOperatorAfterwards) {
   EXPECT_EQ(policy(), "Fail");
 }
 
+/// Regression: twice a minute, which is what an alert takes for a missing permission.
+TEST_F(FailurePolicy, IsLookedAtSeldomWithoutThePermission) {
+  api_.fault = [](const FakeApi::Call&) { return Error::of(ErrorCode::kForbidden, "no"); };
+  for (int i = 0; i < 4; ++i) EXPECT_LE(step(), std::chrono::seconds(10)) << "it may be given a moment later";
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(step(), std::chrono::minutes(30));
+  EXPECT_EQ(patcher_.problem(), "no");
+  api_.fault = nullptr;
+  EXPECT_EQ(step(), std::chrono::seconds(30));
+  EXPECT_EQ(policy(), "Fail");
+}
+
 TEST_F(FailurePolicy, IsNothingToDoWithoutAConfiguration) {
   ASSERT_TRUE(api_.remove(kMutatingConfigurations, kPolicyConfiguration, {}, {}).ok());
   api_.clear_calls();
