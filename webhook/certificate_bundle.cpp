@@ -8,7 +8,8 @@
 namespace tpuslice::webhook {
 namespace {
 
-constexpr Duration kClockSkew = std::chrono::hours(1);
+/// How far the clock of a replica that issues a certificate may be ahead of those that verify it.
+constexpr Duration kClockSkew = std::chrono::hours(24);
 constexpr std::string_view kCertificateEnd = "-----END CERTIFICATE-----";
 
 /// The first certificate of a PEM text, empty if there is none.

@@ -4,13 +4,16 @@
 
 namespace tpuslice::client {
 
-MeteredTransport::MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host)
-    : inner_(inner), metrics_(metrics), clock_(clock), host_(std::move(host)) {}
+MeteredTransport::MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host,
+                                   Logger log)
+    : inner_(inner), metrics_(metrics), clock_(clock), host_(std::move(host)), skew_(metrics, clock, std::move(log)) {}
 
 Result<http::Response> MeteredTransport::call(const http::Request& request, Duration deadline, std::stop_token stop) {
   const Instant begun = clock_.now();
+  const Timestamp asked = clock_.wall();
   Result<http::Response> response = inner_.call(request, deadline, std::move(stop));
   record(request.method, response ? response->status : 0, clock_.now() - begun);
+  if (response) skew_.compare(response->headers, asked);
   return response;
 }
 

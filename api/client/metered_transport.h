@@ -1,4 +1,5 @@
-// MeteredTransport: counts and times the requests that pass through it, under client-go's metric names.
+// MeteredTransport: counts and times the requests that pass through it, under client-go's metric names, and compares
+// clocks.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/metrics.h"
+#include "api/client/clock_skew.h"
 #include "api/http/transport.h"
 
 namespace tpuslice::client {
@@ -15,7 +17,7 @@ namespace tpuslice::client {
 class MeteredTransport final : public http::Transport {
  public:
   /// `inner`, `metrics` and `clock` outlive it. `host` is the label of that name.
-  MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host);
+  MeteredTransport(http::Transport& inner, Metrics& metrics, const Clock& clock, std::string host, Logger log = {});
 
   [[nodiscard]] Result<http::Response> call(const http::Request& request, Duration deadline,
                                             std::stop_token stop) override;
@@ -29,6 +31,7 @@ class MeteredTransport final : public http::Transport {
   Metrics& metrics_;
   const Clock& clock_;
   const std::string host_;
+  ClockSkew skew_;
 };
 
 }  // namespace tpuslice::client

@@ -73,7 +73,7 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
   ASSIGN_OR_RETURN(const Connection connection, connect(options, clock, metrics));
   const client::ClientConfig& config = connection.config;
 
-  client::MeteredTransport metered(*connection.transport, metrics, clock, config.server);
+  client::MeteredTransport metered(*connection.transport, metrics, clock, config.server, log);
   client::MeteredTransport metered_election(*connection.election_transport, metrics, clock, config.server);
   client::MeteredTransport metered_reviews(*connection.review_transport, metrics, clock, config.server);
   ASSIGN_OR_RETURN(

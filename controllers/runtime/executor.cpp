@@ -90,6 +90,20 @@ const Error* failure_of(const plan::Plan& plan, const ExecutionReport& report, c
   return nullptr;
 }
 
+/// True if the merge patch replaces a list, such as that of the conditions.
+bool replaces_list(const Json& patch) {
+  return patch.is_array() || (patch.is_object() && std::ranges::any_of(patch, replaces_list));
+}
+
+/// The resourceVersion of the target: as observed, or after the last write of the plan to it.
+std::string version_of(const Target& target, const std::vector<Write>& writes) {
+  std::uint64_t last = 0;
+  for (const Write& write : writes) {
+    if (write.type == target.type && write.key == target.object.key) last = std::max(last, write.revision);
+  }
+  return last == 0 ? target.object.resource_version : std::to_string(last);
+}
+
 /// An object of another owner has the name; other actions are not affected.
 bool is_name_taken(const ActionReport& report) {
   return report.error && report.error->code() == ErrorCode::kAlreadyExists;
@@ -301,6 +315,8 @@ void Executor::write_status(const plan::StatusPatch& status, const Target& targe
   if (difference.empty()) return;
   client::PatchOptions options;
   options.uid = target.object.uid;
+  // Others may have added to the list since, such as a condition of theirs.
+  if (replaces_list(difference)) options.resource_version = version_of(target, report.writes);
   options.answer = client::Answer::kMetadataOnly;
   const Result<Object> written = writer_.update_status(target.type, target.object.key, difference, options, stop);
   if (written) {

@@ -72,7 +72,8 @@ struct ExecutorOptions {
 /// A create that fails with AlreadyExists succeeds if the existing object has the same controller owner, so that a
 /// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.
 /// A Secret with a random token is created only if there is none of its name; it needs no permission to read Secrets.
-/// A delete of an object that does not exist or has another uid succeeds.
+/// A delete of an object that does not exist or has another uid succeeds. A status patch that replaces a list is a
+/// Conflict if the object has changed since it was observed, but for the plan's own writes.
 ///
 /// Thread-safe.
 class Executor {

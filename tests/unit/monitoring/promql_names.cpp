@@ -10,9 +10,9 @@ namespace tpuslice::testing {
 namespace {
 
 const std::set<std::string, std::less<>> kFunctions = {
-    "absent",   "avg", "changes", "clamp_min",         "count", "histogram_quantile",
-    "increase", "max", "min",     "present_over_time", "rate",  "sum",
-    "time",     "topk"};
+    "abs",      "absent", "avg", "changes",           "clamp_min", "count", "histogram_quantile",
+    "increase", "max",    "min", "present_over_time", "rate",      "sum",   "time",
+    "topk"};
 const std::set<std::string, std::less<>> kGroupingWords = {"by",       "without",    "on",
                                                            "ignoring", "group_left", "group_right"};
 const std::set<std::string, std::less<>> kOtherWords = {"and", "or", "unless", "bool", "offset"};

@@ -61,6 +61,15 @@ TEST(RenewCertificates, TheLeafIsForTheMetricsServiceToo) {
   EXPECT_EQ(*renew_certificates(bundle, options(), clock.wall()), bundle) << "an older replica keeps it";
 }
 
+TEST(RenewCertificates, WhatAReplicaIssuesWhoseClockIsHoursAheadIsValidNow) {
+  const FakeClock clock;
+  const CertificateBundle bundle = fresh(clock.wall() + std::chrono::hours(23));
+  const Status verified =
+      http::verify_certificate(bundle.leaf.certificate_chain, bundle.authorities, clock.wall(), "localhost");
+  EXPECT_TRUE(verified.ok()) << verified.error().message();
+  EXPECT_EQ(*renew_certificates(bundle, options(), clock.wall()), bundle) << "other replicas keep it";
+}
+
 TEST(SelfSignedCertificates, AreRenewedBeforeTheyExpire) {
   FakeClock clock;
   const auto source = self_signed_certificates({"metrics.ours.svc"}, clock);

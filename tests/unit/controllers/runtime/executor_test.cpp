@@ -351,6 +351,30 @@ TEST_F(ExecutorTest, DoesNotWriteTheStatusOfARecreatedObject) {
   EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
 }
 
+/// Regression: a condition that another controller had added meanwhile was removed.
+TEST_F(ExecutorTest, DoesNotReplaceAListOfTheStatusThatAnotherHasChanged) {
+  const Target seen = target();
+  Object theirs = owner_;
+  theirs.mutable_json()["status"]["conditions"] = {{{"type", "example.com/Theirs"}}};
+  theirs = api_.put(kWidgets, theirs);
+  plan::Plan plan;
+  plan.status = plan::StatusPatch{{{"nested", {{"conditions", {{{"type", "Ours"}}}}}}}};
+  const ExecutionReport report = executor_.apply(plan, seen, {});
+  ASSERT_TRUE(report.error);
+  EXPECT_EQ(report.error->code(), ErrorCode::kConflict);
+  EXPECT_EQ(*api_.find(kWidgets, owner_.key()), theirs);
+
+  plan.status = plan::StatusPatch{{{"ready", 2}}};
+  EXPECT_TRUE(executor_.apply(plan, seen, {}).status_written) << "nothing of others is replaced";
+}
+
+TEST_F(ExecutorTest, WritesTheStatusAfterItsOwnPatchOfTheObject) {
+  plan::Plan plan = plan_of({{{plan::Action::patch(kWidgets, owner_.key(), {{"metadata", {{"finalizers", {"a"}}}}},
+                                                   {owner_.uid(), owner_.resource_version()})}}});
+  plan.status = plan::StatusPatch{{{"conditions", {{{"type", "Ours"}}}}}};
+  EXPECT_TRUE(apply(plan).status_written);
+}
+
 TEST_F(ExecutorTest, EmitsEventsByTheOutcomeOfTheirAction) {
   fail_on("create default/b", Error::of(ErrorCode::kForbidden, "exceeded quota"));
   plan::Plan plan = plan_of({{{create("a"), create("b"), create("c")}}});
