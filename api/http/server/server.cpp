@@ -2,6 +2,7 @@
 
 #include <netinet/tcp.h>
 
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "api/base/pause.h"
 #include "api/base/strings.h"
 #include "api/http/server/asio.h"
+#include "api/http/server/server_socket.h"
 #include "api/http/server/session.h"
 #include "api/http/tls/tls_context.h"
 
@@ -46,6 +48,7 @@ Result<std::shared_ptr<asio::ssl::context>> make_tls(const Identity& identity, c
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX* native = context->native_handle();
   RETURN_IF_ERROR(require_modern_tls(native));
+  configure_server_sockets(native);
   if (SSL_CTX_set_cipher_list(native, kTls12Ciphers) != 1) return Error::internal("TLS has none of {}", kTls12Ciphers);
   RETURN_IF_ERROR(use_identity(native, identity));
   if (!client_ca.empty()) {
@@ -257,6 +260,7 @@ Status check_options(const ServerOptions& options) {
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
   RETURN_IF_ERROR(check_options(options));
+  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets without MSG_NOSIGNAL.
   ASSIGN_OR_RETURN(const Tcp::endpoint endpoint, parse_endpoint(options.address));
   std::shared_ptr<asio::ssl::context> tls;
   if (options.tls) {

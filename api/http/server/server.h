@@ -82,7 +82,8 @@ struct ServerOptions {
 /// Listens from start() to stop(). Thread-safe.
 class Server {
  public:
-  /// Errors: Unavailable if the address cannot be bound; InvalidArgument for a bad address, certificate or key.
+  /// The process ignores SIGPIPE from here on. Errors: Unavailable if the address cannot be bound; InvalidArgument for
+  /// a bad address, certificate or key.
   static Result<std::unique_ptr<Server>> start(ServerOptions options, Handler handler);
   virtual ~Server() = default;  ///< Stops.
 

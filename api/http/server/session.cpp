@@ -1,16 +1,15 @@
 #include "api/http/server/session.h"
 
 #include <boost/beast/core.hpp>
-#include <boost/beast/ssl.hpp>
 
 #include <optional>
 #include <stop_token>
-#include <type_traits>
 
 #include "api/http/client/messages.h"
 #include "api/http/server/guarded_calls.h"
 #include "api/http/server/message_claims.h"
 #include "api/http/server/pending_write.h"
+#include "api/http/server/server_socket.h"
 #include "api/http/tls/tls_context.h"
 
 namespace tpuslice::http {
@@ -18,8 +17,6 @@ namespace {
 
 namespace beast = boost::beast;
 using ErrorCodeOfIo = boost::system::error_code;
-using PlainStream = beast::tcp_stream;
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 
 /// A client may stop reading once it has its reply, and then never answers the TLS close_notify.
 constexpr Duration kShutdownTimeout = std::chrono::milliseconds(500);
@@ -32,20 +29,17 @@ Instant now() { return RealClock().now(); }
 
 /// Everything happens on the strand of the connection, except run_stream(), which has a thread of its own and only
 /// posts.
-template <typename Stream>
-class BeastSession final : public Session, public std::enable_shared_from_this<BeastSession<Stream>> {
-  static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
-
+class BeastSession final : public Session, public std::enable_shared_from_this<BeastSession> {
  public:
   BeastSession(asio::ip::tcp::socket socket, std::string host, std::uint16_t port,
                std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core)
       : core_(std::move(core)),
-        tls_(std::move(tls)),
-        stream_(make_stream(std::move(socket), tls_.get())),
+        stream_(std::move(socket), std::move(tls)),
         buffer_(core_->options.header_limit + kReadAhead),
         host_(std::move(host)),
         claims_(core_->bodies, core_->replies, core_->options.small_message),
-        turn_(stream_.get_executor()) {
+        turn_(stream_.get_executor()),
+        deadline_(stream_.get_executor()) {
     const bool is_v6 = host_.find(':') != host_.npos;
     peer_.address = is_v6 ? fmt::format("[{}]:{}", host_, port) : fmt::format("{}:{}", host_, port);
     activity_.enter(Activity::Phase::kIdle, now());
@@ -56,11 +50,11 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
   void start() override {
-    asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->on_start(); });
+    asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->on_start(); });
   }
 
   void resume() override {
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] {
       self->turn_.cancel();
       if (const auto next = std::exchange(self->next_, nullptr)) (self.get()->*next)();
     });
@@ -68,7 +62,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void drain() override {
     draining_ = true;
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] {
       if (self->idle_) self->close();
       self->stop_.request_stop();
     });
@@ -77,79 +71,77 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void abort() override {
     draining_ = true;
     stop_.request_stop();
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+    asio::post(stream_.get_executor(), [self = shared_from_this()] {
       ErrorCodeOfIo ignored;  // Drops what the client has not read, which the kernel would keep for it.
-      self->lowest().socket().set_option(asio::socket_base::linger(true, 0), ignored);
+      self->stream_.tcp().set_option(asio::socket_base::linger(true, 0), ignored);
       self->close();
     });
   }
 
  private:
-  static Stream make_stream(asio::ip::tcp::socket&& socket, [[maybe_unused]] asio::ssl::context* tls) {
-    if constexpr (kTls) {
-      return Stream(std::move(socket), *tls);
-    } else {
-      return Stream(std::move(socket));
-    }
-  }
-
-  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
-
   void close() {
     closed_ = true;
     idle_ = false;
     claims_.release(now());
     next_ = nullptr;
     turn_.cancel();
-    ErrorCodeOfIo ignored;
-    lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-    lowest().close();
+    deadline_.cancel();
+    stream_.close();
     chunk_write_.end(false);
   }
 
+  /// Closes the connection after `wait`, unless another call comes first.
+  void expires_after(Duration wait) {
+    deadline_.expires_after(wait);
+    deadline_.async_wait([weak = weak_from_this()](ErrorCodeOfIo cancelled) {
+      const auto self = cancelled ? nullptr : weak.lock();
+      // The time-out of before may have been on its way already.
+      if (self && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->close();
+    });
+  }
+  void expires_never() { deadline_.expires_at(asio::steady_timer::time_point::max()); }
+
   template <void (BeastSession::*Next)(ErrorCodeOfIo)>
   auto then() {
-    return [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t = 0) { (self.get()->*Next)(problem); };
+    return [self = shared_from_this()](ErrorCodeOfIo problem, std::size_t = 0) { (self.get()->*Next)(problem); };
   }
 
   void on_start() {
     ErrorCodeOfIo ignored;
-    lowest().socket().set_option(asio::ip::tcp::no_delay(true), ignored);
-    if constexpr (kTls) {
-      lowest().expires_after(core_->options.handshake_timeout);
-      stream_.async_handshake(asio::ssl::stream_base::server, then<&BeastSession::on_handshake>());
-    } else {
-      await_request();
-    }
+    stream_.tcp().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if (!stream_.has_tls()) return await_request();
+    expires_after(core_->options.handshake_timeout);
+    stream_.async_handshake(then<&BeastSession::on_handshake>());
   }
 
-  void on_handshake([[maybe_unused]] ErrorCodeOfIo problem) {
-    if constexpr (kTls) {
-      if (problem) return close();
-      PeerSubject subject = peer_subject(stream_.native_handle());
-      peer_.has_certificate = subject.verified;
-      peer_.common_name = std::move(subject.common_name);
-      peer_.organizations = std::move(subject.organizations);
-      if (peer_.has_certificate) core_->sessions.trust(this, now());
-      await_request();
-    }
+  void on_handshake(ErrorCodeOfIo problem) {
+    if (problem) return close();
+    PeerSubject subject = peer_subject(stream_.ssl());
+    peer_.has_certificate = subject.verified;
+    peer_.common_name = std::move(subject.common_name);
+    peer_.organizations = std::move(subject.organizations);
+    if (peer_.has_certificate) core_->sessions.trust(this, now());
+    await_request();
   }
 
-  /// An idle connection waits longer than one that has begun to send a request.
+  /// An idle connection waits longer than one that has begun to send a request, and has no buffer.
   void await_request() {
     if (closed_) return;
     if (draining_) return shut_down();
     if (buffer_.size() > 0) return read_header();
     idle_ = true;
     activity_.enter(Activity::Phase::kIdle, now());
-    lowest().expires_after(core_->options.idle_timeout);
-    stream_.async_read_some(buffer_.prepare(kReadAhead),
-                            [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t size) {
-                              self->idle_ = false;
-                              if (problem) return self->close();
-                              self->buffer_.commit(size);
-                              self->read_header();
-                            });
+    expires_after(core_->options.idle_timeout);
+    parser_.reset();
+    buffer_.shrink_to_fit();
+    stream_.async_wait_readable(then<&BeastSession::on_readable>());
+  }
+
+  void on_readable(ErrorCodeOfIo problem) {
+    idle_ = false;
+    if (problem) return close();
+    buffer_.reserve(kReadAhead);
+    read_header();
   }
 
   void read_header() {
@@ -157,26 +149,27 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(core_->options.header_limit));
     parser_->body_limit(core_->options.body_limit);
-    lowest().expires_after(core_->options.read_timeout);
+    expires_after(core_->options.read_timeout);
     beast::http::async_read_header(stream_, buffer_, *parser_, then<&BeastSession::on_header>());
   }
 
   void on_header(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
     const std::size_t body = parser_->content_length().value_or(parser_->chunked() ? core_->options.body_limit : 0);
-    claims_.read(this->shared_from_this(), host_, body, now()) ? start_body() : wait_for(&BeastSession::start_body);
+    claims_.read(shared_from_this(), host_, body, now()) ? start_body() : wait_for(&BeastSession::start_body);
   }
 
   /// Until a claim is granted. Nothing is read from the client meanwhile.
   void wait_for(void (BeastSession::*next)()) {
     next_ = next;
+    expires_never();
     wait_until_ = now() + core_->options.wait_timeout;
     keep_waiting();
   }
 
   void keep_waiting() {
     turn_.expires_after(core_->options.slow_transfer / 10);
-    turn_.async_wait([self = this->shared_from_this()](ErrorCodeOfIo cancelled) {
+    turn_.async_wait([self = shared_from_this()](ErrorCodeOfIo cancelled) {
       if (cancelled || self->next_ == nullptr) return;
       if (now() >= self->wait_until_) return self->give_up();
       self->core_->bodies.take_back(now());
@@ -195,6 +188,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void start_body() {
     activity_.enter(Activity::Phase::kReading, now());
     if (beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) {
+      expires_after(core_->options.read_timeout);
       head_.emplace(BeastHead(beast::http::status::continue_, 11));
       head_writer_.emplace(*head_);
       beast::http::async_write(stream_, *head_writer_, then<&BeastSession::on_continue>());
@@ -209,16 +203,16 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   }
 
   void read_body() {
-    lowest().expires_after(core_->options.read_timeout);
+    expires_after(core_->options.read_timeout);
     beast::http::async_read(stream_, buffer_, *parser_, then<&BeastSession::on_request>());
   }
 
   void on_request(ErrorCodeOfIo problem) {
     if (problem) return refuse(problem);
-    lowest().expires_never();
+    expires_never();
     const Instant begin = now();
     activity_.enter(Activity::Phase::kReading, begin);
-    claims_.handle(this->shared_from_this(), host_, begin) ? handle() : wait_for(&BeastSession::handle);
+    claims_.handle(shared_from_this(), host_, begin) ? handle() : wait_for(&BeastSession::handle);
   }
 
   /// At most ServerOptions::threads at a time.
@@ -248,7 +242,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     keep_alive_ = keep_alive;
     response_.emplace(to_message(std::move(response), keep_alive, head_only));
     response_writer_.emplace(*response_);
-    lowest().expires_after(core_->options.write_timeout);
+    expires_after(core_->options.write_timeout);
     if (head_only) {
       beast::http::async_write_header(stream_, *response_writer_, then<&BeastSession::on_written>());
     } else {
@@ -267,12 +261,9 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
   void shut_down() {
     if (closed_) return;
-    if constexpr (kTls) {
-      lowest().expires_after(kShutdownTimeout);
-      stream_.async_shutdown(then<&BeastSession::on_shut_down>());
-    } else {
-      close();
-    }
+    if (!stream_.has_tls()) return close();
+    expires_after(kShutdownTimeout);
+    stream_.async_shutdown(then<&BeastSession::on_shut_down>());
   }
 
   void on_shut_down(ErrorCodeOfIo /*problem*/) { close(); }
@@ -285,10 +276,10 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
     auto source = std::make_shared<std::unique_ptr<http::Stream>>(std::move(reply.stream));
     head_.emplace(to_stream_head(reply.response));
     head_writer_.emplace(*head_);
-    if (!core_->streams.submit([self = this->shared_from_this(), source] { self->run_stream(std::move(*source)); })) {
+    if (!core_->streams.submit([self = shared_from_this(), source] { self->run_stream(std::move(*source)); })) {
       return write(busy_reply(429, "too many streams"), false, false);
     }
-    lowest().expires_never();
+    expires_never();
     watch_client();
   }
 
@@ -296,7 +287,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   void watch_client() {
     buffer_.clear();
     stream_.async_read_some(buffer_.prepare(kReadAhead),
-                            [self = this->shared_from_this()](ErrorCodeOfIo problem, std::size_t) {
+                            [self = shared_from_this()](ErrorCodeOfIo problem, std::size_t) {
                               if (!problem) return self->watch_client();
                               self->stop_.request_stop();
                               self->close();
@@ -329,31 +320,35 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
         asio::async_write(stream_, beast::http::make_chunk_last(), then<&BeastSession::on_stream_written>());
       });
     }
-    asio::post(stream_.get_executor(), [self = this->shared_from_this()] { self->close(); });
+    asio::post(stream_.get_executor(), [self = shared_from_this()] { self->close(); });
   }
 
   /// Starts a write on the strand and waits for it; false once the connection is closed.
   template <typename Start>
   bool send(Start start) {
     if (!chunk_write_.begin()) return false;
-    asio::post(stream_.get_executor(), [self = this->shared_from_this(), start] {
+    asio::post(stream_.get_executor(), [self = shared_from_this(), start] {
       if (self->closed_) return self->chunk_write_.end(false);
-      self->lowest().expires_after(self->core_->options.write_timeout);
+      self->expires_after(self->core_->options.write_timeout);
       start();
     });
     return chunk_write_.wait();
   }
 
-  void on_stream_written(ErrorCodeOfIo problem) { problem ? close() : chunk_write_.end(true); }
+  void on_stream_written(ErrorCodeOfIo problem) {
+    if (problem) return close();
+    expires_never();
+    chunk_write_.end(true);
+  }
 
   const std::shared_ptr<ServerCore> core_;
-  const std::shared_ptr<asio::ssl::context> tls_;  ///< Its own, whatever the server changes to.
-  Stream stream_;
+  ServerSocket stream_;
   beast::flat_buffer buffer_;
   Peer peer_;
   const std::string host_;  ///< Of the peer.
   MessageClaims claims_;
-  asio::steady_timer turn_;  ///< While a claim waits.
+  asio::steady_timer turn_;      ///< While a claim waits.
+  asio::steady_timer deadline_;  ///< Of what is read or written.
   Instant wait_until_;
   void (BeastSession::*next_)() = nullptr;  ///< What follows when it is granted.
   Instant trust_again_;
@@ -376,12 +371,7 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
 
 std::shared_ptr<Session> make_session(asio::ip::tcp::socket socket, std::string host, std::uint16_t port,
                                       std::shared_ptr<asio::ssl::context> tls, std::shared_ptr<ServerCore> core) {
-  const auto make = [&]<typename Stream>() -> std::shared_ptr<Session> {
-    return std::make_shared<BeastSession<Stream>>(std::move(socket), std::move(host), port, std::move(tls),
-                                                  std::move(core));
-  };
-  if (tls) return make.template operator()<TlsStream>();
-  return make.template operator()<PlainStream>();
+  return std::make_shared<BeastSession>(std::move(socket), std::move(host), port, std::move(tls), std::move(core));
 }
 
 }  // namespace tpuslice::http

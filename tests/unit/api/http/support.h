@@ -80,6 +80,7 @@ class RawClient {
   std::string read_all() { return read_until({}); }
   /// Closes the connection with a TCP reset.
   void reset();
+  [[nodiscard]] int descriptor() const { return fd_; }
 
  private:
   int fd_ = -1;
