@@ -57,8 +57,7 @@ Json encode_status(const AdmissionResponse& response) {
   if (response.causes.empty()) return status;
   Json& details = status["details"];
   details = {{"group", response.group}, {"kind", response.kind}, {"name", response.name}};
-  for (const FieldError& error :
-       std::span(response.causes).first(std::min(response.causes.size(), kMaxReportedErrors))) {
+  for (const FieldError& error : response.causes) {
     details["causes"].push_back(
         {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.shown_path()}});
   }
@@ -181,7 +180,7 @@ std::string encode_limited_review(std::string_view uid, std::string_view name, A
   return encode_review(uid, response);
 }
 
-AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors) {
+AdmissionResponse refuse(const AdmissionRequest& request, const FieldErrors& errors) {
   AdmissionResponse response;
   response.allowed = false;
   response.code = 422;
@@ -191,7 +190,7 @@ AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError
   response.name = request.name;
   response.message =
       fmt::format("{}.{} \"{}\" is invalid: {}", request.kind, request.group, request.name, to_message(errors));
-  response.causes = std::move(errors);
+  response.causes.assign(errors.begin(), errors.end());
   return response;
 }
 

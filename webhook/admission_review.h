@@ -62,6 +62,6 @@ struct AdmissionResponse {
                                                 AdmissionResponse& response);
 
 /// 422 with each error as a cause, like the API server's own validation.
-[[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, std::vector<FieldError> errors);
+[[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, const FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

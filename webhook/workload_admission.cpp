@@ -1,5 +1,6 @@
 #include "webhook/workload_admission.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,13 +11,15 @@
 namespace tpuslice::webhook {
 namespace {
 
-std::vector<FieldError> unsupported_errors(const WorkloadKind& kind, const Json& object) {
-  std::vector<FieldError> errors;
+/// Fields that `old`, if there is one, does not use in the same way.
+void check_supported(const WorkloadKind& kind, const Json& object, const Json* old, FieldErrors& errors) {
+  std::vector<UnsupportedField> before;
+  if (old != nullptr) before = kind.unsupported_fields(*old);
   for (const UnsupportedField& field : kind.unsupported_fields(object)) {
+    if (std::ranges::find(before, field) != before.end()) continue;
     errors.push_back(
         forbidden(field.path, fmt::format("is not supported by tpu-slice-operator: {}", field.reason), kOurRule));
   }
-  return errors;
 }
 
 }  // namespace
@@ -27,13 +30,9 @@ AdmissionResponse admit_workload(const AdmissionRequest& request, const Workload
   const bool update = request.operation == "UPDATE";
   if (!is_kind || (request.operation != "CREATE" && !update)) return response;
   const Json* old = update && request.old_object.is_object() ? &request.old_object : nullptr;
-  std::vector<FieldError> errors = kind.validate(request.object, old);
-  if (served && kind.unsupported_fields != nullptr) {
-    std::vector<FieldError> unsupported = unsupported_errors(kind, request.object);
-    if (old != nullptr) unsupported = new_errors(std::move(unsupported), unsupported_errors(kind, *old));
-    errors.insert(errors.end(), unsupported.begin(), unsupported.end());
-  }
-  if (!errors.empty()) response = refuse(request, std::move(errors));
+  FieldErrors errors = kind.validate(request.object, old);
+  if (served && kind.unsupported_fields != nullptr) check_supported(kind, request.object, old, errors);
+  if (!errors.empty()) response = refuse(request, errors);
   response.warnings = kind.warn(request.object, old);
   for (auto* const warn : {&warn_unknown_accelerators, &warn_invalid_annotations}) {
     for (std::string& warning : warn(request.object)) response.warnings.push_back(std::move(warning));

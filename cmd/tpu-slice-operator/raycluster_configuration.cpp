@@ -16,10 +16,11 @@ namespace tpuslice {
 namespace {
 
 using webhook::FieldError;
+using webhook::FieldErrors;
 using webhook::FieldShape;
 using webhook::FieldType;
 using webhook::kOurRule;
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::string_view kHeadSidecars = "headSidecarContainers";
 constexpr std::string_view kWorkerSidecars = "workerSidecarContainers";
@@ -180,16 +181,17 @@ bool switch_at(const Json& section, std::string_view key, bool otherwise) {
 }  // namespace
 
 std::vector<FieldError> read_raycluster_configuration(const Json& section, raycluster::Options& options) {
-  Errors errors;
+  std::vector<FieldError> all;
+  Errors errors([&](FieldError&& error) { all.push_back(std::move(error)); });
   webhook::check_shapes(Json{{kRayClusterSection, section}}, kShapes, kOurRule, errors);
-  if (!section.is_object()) return errors;
+  if (!section.is_object()) return all;
   check_keys(section, errors);
   check_sidecars(section, kHeadSidecars, errors);
   check_sidecars(section, kWorkerSidecars, errors);
   check_env(section, errors);
   check_map(section, kPodLabels, true, errors);
   check_map(section, kPodAnnotations, false, errors);
-  if (!errors.empty()) return errors;
+  if (!all.empty()) return all;
   options.pod_defaults = {.head_sidecars = array_at(section, {kHeadSidecars}),
                           .worker_sidecars = array_at(section, {kWorkerSidecars}),
                           .container_env = array_at(section, {kContainerEnv}),
@@ -199,7 +201,7 @@ std::vector<FieldError> read_raycluster_configuration(const Json& section, raycl
   options.wait_for_gcs = switch_at(section, kInjectWaitGcsReady, options.wait_for_gcs);
   options.head_cluster_ip = switch_at(section, kHeadClusterIp, options.head_cluster_ip);
   options.redis_cleanup = switch_at(section, kRedisCleanup, options.redis_cleanup);
-  return errors;
+  return all;
 }
 
 }  // namespace tpuslice

@@ -79,6 +79,8 @@ std::string member_of(const std::string& path, const std::string& name, bool of_
 
 class Comparison {
  public:
+  explicit Comparison(const std::function<void(FieldChange&&)>& visit) : visit_(visit) {}
+
   void compare(const Json* before, const Json* after, std::string_view key, std::string_view parent,
                const std::string& path) {
     static const Json kEmpty = Json::object();
@@ -103,8 +105,6 @@ class Comparison {
     }
   }
 
-  std::vector<FieldChange> take() { return std::move(changes_); }
-
  private:
   void compare_members(const Json& before, const Json& after, std::string_view key, const std::string& path) {
     std::set<std::string> keys;
@@ -116,18 +116,23 @@ class Comparison {
   }
 
   void add(const Json* before, const Json* after, const std::string& path) {
-    changes_.push_back({path, before == nullptr ? Json() : *before, after == nullptr ? Json() : *after});
+    visit_({path, before == nullptr ? Json() : *before, after == nullptr ? Json() : *after});
   }
 
-  std::vector<FieldChange> changes_;
+  const std::function<void(FieldChange&&)>& visit_;
 };
 
 }  // namespace
 
 std::vector<FieldChange> field_changes(const Json& before, const Json& after, const std::string& path) {
-  Comparison comparison;
-  comparison.compare(&before, &after, path.substr(path.rfind('.') + 1), {}, path);
-  return comparison.take();
+  std::vector<FieldChange> changes;
+  for_each_change(before, after, path, [&](FieldChange&& change) { changes.push_back(std::move(change)); });
+  return changes;
+}
+
+void for_each_change(const Json& before, const Json& after, const std::string& path,
+                     const std::function<void(FieldChange&& change)>& visit) {
+  Comparison(visit).compare(&before, &after, path.substr(path.rfind('.') + 1), {}, path);
 }
 
 }  // namespace tpuslice::webhook

@@ -1,6 +1,7 @@
 // The fields that an update changes, for immutability rules.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ struct FieldChange {
 /// its meaning: they omit null, empty and zero values, add "metadata": {"creationTimestamp": null} and "resources": {},
 /// and print quantities in canonical form.
 [[nodiscard]] std::vector<FieldChange> field_changes(const Json& before, const Json& after, const std::string& path);
+
+/// Calls `visit` for each, so that they need not all be kept.
+void for_each_change(const Json& before, const Json& after, const std::string& path,
+                     const std::function<void(FieldChange&& change)>& visit);
 
 }  // namespace tpuslice::webhook

@@ -1,9 +1,8 @@
 #include "webhook/rules/field_errors.h"
 
-#include <set>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 namespace tpuslice::webhook {
 namespace {
 
@@ -15,6 +14,14 @@ constexpr std::size_t kMaxDetail = 1024;
 
 std::string print(const Json& value) {
   return clip(value.dump(-1, ' ', false, Json::error_handler_t::replace), kMaxValue);
+}
+
+std::size_t hash_of(const FieldError& error) {
+  auto out = static_cast<std::size_t>(error.problem);
+  for (const std::string* part : {&error.path, &error.found, &error.detail, &error.rule}) {
+    out ^= std::hash<std::string>()(*part) + 0x9e3779b97f4a7c15U + (out << 6U) + (out >> 2U);
+  }
+  return out;
 }
 
 }  // namespace
@@ -74,22 +81,48 @@ FieldError too_many(std::string path, std::size_t found, std::size_t max, std::s
           fmt::format("must have at most {} items", max), std::string(rule)};
 }
 
-std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before) {
-  const std::set<FieldError> known(before.begin(), before.end());
-  std::erase_if(errors, [&](const FieldError& error) { return known.contains(error); });
-  return errors;
+FieldErrors::FieldErrors(std::initializer_list<FieldError> errors) {
+  for (const FieldError& error : errors) push_back(error);
 }
 
-std::string to_message(const std::vector<FieldError>& errors) {
-  if (errors.empty()) return {};
-  if (errors.size() == 1) return errors.front().to_string();
-  std::string message = "[";
-  for (std::size_t i = 0; i < errors.size() && i < kMaxReportedErrors; ++i) {
-    if (i > 0) message += ", ";
-    message += errors[i].to_string();
+void FieldErrors::push_back(FieldError error) {
+  ++size_;
+  if (receiver_) {
+    receiver_(std::move(error));
+  } else if (kept_.size() < kMaxReportedErrors) {
+    kept_.push_back(std::move(error));
   }
-  if (errors.size() > kMaxReportedErrors) message += fmt::format(", and {} more", errors.size() - kMaxReportedErrors);
-  return message + "]";
+}
+
+bool FieldErrorSet::insert(const FieldError& error) { return hashes_.insert(hash_of(error)).second; }
+bool FieldErrorSet::contains(const FieldError& error) const { return hashes_.contains(hash_of(error)); }
+
+FieldErrors new_errors(const FieldCheck& check, const FieldCheck& check_stored) {
+  FieldErrors errors;
+  check(errors);
+  if (errors.empty() || !check_stored) return errors;
+  FieldErrorSet stored;
+  FieldErrors before([&](FieldError&& error) { stored.insert(error); });
+  check_stored(before);
+  if (stored.empty()) return errors;
+  FieldErrors left;
+  FieldErrors after([&](FieldError&& error) {
+    if (!stored.contains(error)) left.push_back(std::move(error));
+  });
+  check(after);
+  return left;
+}
+
+std::string to_message(const FieldErrors& errors) {
+  if (errors.size() == 1) return errors.front().to_string();
+  std::string message;
+  std::size_t left = errors.size();
+  for (const FieldError& error : errors) {
+    message += (message.empty() ? "[" : ", ") + error.to_string();
+    --left;
+  }
+  if (left > 0) message += fmt::format(", and {} more", left);
+  return message.empty() ? message : message + "]";
 }
 
 }  // namespace tpuslice::webhook

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "api/types/json.h"
@@ -54,14 +59,71 @@ inline constexpr std::string_view kOurRule = "tpuslice";
                                        std::string_view rule);
 [[nodiscard]] FieldError too_many(std::string path, std::size_t found, std::size_t max, std::string_view rule);
 
-/// The errors that are not in `before`. Errors of the stored object do not refuse an update, so that objects older than
-/// the rules can still be labelled, finalized and deleted.
-[[nodiscard]] std::vector<FieldError> new_errors(std::vector<FieldError> errors, const std::vector<FieldError>& before);
-
 /// Errors that are reported; an object can have as many as it has fields.
 inline constexpr std::size_t kMaxReportedErrors = 16;
 
+/// The errors of an object, in the order in which they are found. The first kMaxReportedErrors are kept, others are
+/// only counted.
+///
+///   errors.push_back(required_value("spec.x", "", kOurRule));
+///   errors.add([&] { return invalid_value(fmt::format("spec.labels[{}]", key), value, "...", kOurRule); });
+class FieldErrors {
+ public:
+  using value_type = FieldError;
+  using const_iterator = std::vector<FieldError>::const_iterator;
+  using iterator = const_iterator;
+  using Receiver = std::function<void(FieldError&& error)>;
+
+  FieldErrors() = default;
+  FieldErrors(std::initializer_list<FieldError> errors);
+  /// Keeps none; each is passed to `receiver`.
+  explicit FieldErrors(Receiver receiver) : receiver_(std::move(receiver)) {}
+
+  void push_back(FieldError error);
+  /// For one that each element of a list or map can have: `make` returns it, and is not called if it is only counted.
+  template <std::invocable Make>
+  void add(const Make& make) {
+    if (receiver_ || size_ < kMaxReportedErrors) {
+      push_back(make());
+    } else {
+      ++size_;
+    }
+  }
+
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  /// Of all, also of those that are not kept.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Of those that are kept.
+  [[nodiscard]] const_iterator begin() const { return kept_.begin(); }
+  [[nodiscard]] const_iterator end() const { return kept_.end(); }
+  [[nodiscard]] const FieldError& front() const { return kept_.front(); }
+
+ private:
+  Receiver receiver_;
+  std::vector<FieldError> kept_;
+  std::size_t size_ = 0;
+};
+
+/// A set of errors, of which it has the hashes only.
+class FieldErrorSet {
+ public:
+  /// False if it is there already.
+  bool insert(const FieldError& error);
+  [[nodiscard]] bool contains(const FieldError& error) const;
+  [[nodiscard]] bool empty() const { return hashes_.empty(); }
+
+ private:
+  std::unordered_set<std::size_t> hashes_;
+};
+
+/// Adds the errors of an object.
+using FieldCheck = std::function<void(FieldErrors& errors)>;
+
+/// The errors that `check` adds and `check_stored` does not; all if `check_stored` is empty. Errors of the stored
+/// object do not refuse an update, so that objects older than the rules can still be labelled, finalized and deleted.
+[[nodiscard]] FieldErrors new_errors(const FieldCheck& check, const FieldCheck& check_stored);
+
 /// One message for all: the error, or "[first, second, and 3 more]", as the API server joins them. Empty for none.
-[[nodiscard]] std::string to_message(const std::vector<FieldError>& errors);
+[[nodiscard]] std::string to_message(const FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

@@ -37,24 +37,24 @@ std::string type_error(const FieldShape& shape, const Json& value) {
 
 struct ShapeCheck {
   std::string_view rule;
-  std::vector<FieldError>& errors;
+  FieldErrors& errors;
 
   /// `value` is null if the field is absent.
   void check(const FieldShape& shape, const Json* value, const std::string& path) const {
     const std::string_view source = shape.rule.empty() ? rule : shape.rule;
     if (value == nullptr) {
-      if (shape.required) errors.push_back(required_value(path, "", source));
+      if (shape.required) errors.add([&] { return required_value(path, "", source); });
       return;
     }
-    if (std::string error = type_error(shape, *value); !error.empty()) {
-      errors.push_back(invalid_value(path, *value, std::move(error), source));
+    if (const std::string error = type_error(shape, *value); !error.empty()) {
+      errors.add([&] { return invalid_value(path, *value, error, source); });
     } else if (shape.max > 0 && value->size() > shape.max) {
       errors.push_back(too_many(path, value->size(), shape.max, source));
     } else if (!shape.values.empty()) {
       std::vector<std::string> supported = split(shape.values, '|');
       if (std::ranges::count(supported, value->get_ref<const std::string&>()) > 0) return;
       std::erase(supported, "");
-      errors.push_back(not_supported(path, *value, supported, source));
+      errors.add([&] { return not_supported(path, *value, supported, source); });
     }
   }
 
@@ -80,8 +80,7 @@ struct ShapeCheck {
 
 }  // namespace
 
-void check_shapes(const Json& json, std::span<const FieldShape> shapes, std::string_view rule,
-                  std::vector<FieldError>& errors) {
+void check_shapes(const Json& json, std::span<const FieldShape> shapes, std::string_view rule, FieldErrors& errors) {
   const ShapeCheck table{rule, errors};
   for (const FieldShape& shape : shapes) table.walk(shape, shape.path, json, "");
 }

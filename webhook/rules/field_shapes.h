@@ -26,7 +26,6 @@ struct FieldShape {
 
 /// Appends an error for each field of `json` that does not have its shape. Nothing is checked below a field of the
 /// wrong type.
-void check_shapes(const Json& json, std::span<const FieldShape> shapes, std::string_view rule,
-                  std::vector<FieldError>& errors);
+void check_shapes(const Json& json, std::span<const FieldShape> shapes, std::string_view rule, FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

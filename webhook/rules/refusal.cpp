@@ -2,7 +2,7 @@
 
 namespace tpuslice::webhook {
 
-Problem refusal(const std::vector<FieldError>& errors, const std::vector<UnsupportedField>& unsupported) {
+Problem refusal(const FieldErrors& errors, const std::vector<UnsupportedField>& unsupported) {
   if (!errors.empty()) return {"InvalidSpec", to_message(errors)};
   if (unsupported.empty()) return {};
   Problem out{"UnsupportedField"};

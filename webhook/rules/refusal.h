@@ -11,7 +11,6 @@ namespace tpuslice::webhook {
 
 /// InvalidSpec with all field errors; else UnsupportedField with all unsupported fields in use; else no
 /// problem.
-[[nodiscard]] Problem refusal(const std::vector<FieldError>& errors,
-                              const std::vector<UnsupportedField>& unsupported = {});
+[[nodiscard]] Problem refusal(const FieldErrors& errors, const std::vector<UnsupportedField>& unsupported = {});
 
 }  // namespace tpuslice::webhook

@@ -24,16 +24,16 @@ std::string chips_path(const std::string& pod_path, std::size_t position, std::s
   return fmt::format("{}.spec.containers[{}].resources.{}[{}]", pod_path, position, kind, tpu::kTpuResource);
 }
 
-/// As tpu::selected_shape(), but appends all errors, with paths in the template; both labels are required. Nothing for
-/// an unknown accelerator.
-std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, std::vector<FieldError>& errors) {
+/// As tpu::selected_shape(), but appends all errors, with paths in the template. Nothing for an unknown accelerator.
+std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_path, bool needs_node_selector,
+                                      FieldErrors& errors) {
   const auto selector = [&](std::string_view label) {
     return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
   };
   const std::string label = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
   const std::string selected = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
   const std::string annotated = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
-  if (label.empty()) {
+  if (label.empty() && needs_node_selector) {
     errors.push_back(required_value(selector(tpu::kAcceleratorLabel),
                                     "a pod that asks for google.com/tpu names its accelerator, for example "
                                     "tpu-v6e-slice",
@@ -42,6 +42,7 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
   const auto accelerator = tpu::find_accelerator(label);
   if (!label.empty() && !accelerator) return std::nullopt;  // warn_unknown_accelerators() warns.
   if (selected.empty() && annotated.empty()) {
+    if (!needs_node_selector) return std::nullopt;
     errors.push_back(required_value(
         selector(tpu::kTopologyLabel),
         "a pod that asks for google.com/tpu names the topology of its slice, for example 4x4", kGkeRule));
@@ -63,42 +64,49 @@ std::optional<SliceShape> check_shape(const Json& pod, const std::string& pod_pa
 }
 
 /// Kubernetes requires a limit for extended resources, and a request to equal it.
-void check_limits(const Json& pod, const std::string& pod_path, const Containers& containers,
-                  std::vector<FieldError>& errors) {
+void check_limits(const Json& pod, const std::string& pod_path, const Containers& containers, FieldErrors& errors) {
   for (const TpuContainer& container : containers) {
     const Json& spec = (*find_path(pod, {"spec", "containers"}))[container.position];
     const Json* limit = find_set(spec, {"resources", "limits", tpu::kTpuResource});
     const Json* request = find_set(spec, {"resources", "requests", tpu::kTpuResource});
     if (limit == nullptr) {
-      errors.push_back(required_value(
-          chips_path(pod_path, container.position, "limits"),
-          fmt::format("google.com/tpu needs a limit equal to its request, {}", container.chips), kKubernetesRule));
+      errors.add([&] {
+        return required_value(chips_path(pod_path, container.position, "limits"),
+                              fmt::format("google.com/tpu needs a limit equal to its request, {}", container.chips),
+                              kKubernetesRule);
+      });
     } else if (request != nullptr) {
       const auto amount = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
       if (amount(*request) == amount(*limit)) continue;
-      errors.push_back(invalid_value(chips_path(pod_path, container.position, "requests"), *request,
-                                     fmt::format("must equal the limit, {}", container.chips), kKubernetesRule));
+      errors.add([&] {
+        return invalid_value(chips_path(pod_path, container.position, "requests"), *request,
+                             fmt::format("must equal the limit, {}", container.chips), kKubernetesRule);
+      });
     }
   }
 }
 
 /// The chips of each container and of all together. False if the number of hosts cannot be computed.
 bool check_chips(const SliceShape& shape, const std::string& pod_path, const Containers& containers,
-                 std::vector<FieldError>& errors) {
+                 FieldErrors& errors) {
   const std::size_t before = errors.size();
   const std::int64_t chips = tpu::total_chips(containers);
   const auto choices = tpu::chips_per_host_choices(*shape.accelerator, shape.topology);
   const bool splits = shape.accelerator->splits_hosts();
   for (const TpuContainer& container : containers) {
     if (const auto bounds = tpu::chips_per_host_bounds(container.chips); !bounds) {
-      errors.push_back(invalid_value(chips_path(pod_path, container.position, "limits"), container.chips,
-                                     bounds.error().message(), kGkeRule));
+      errors.add([&] {
+        return invalid_value(chips_path(pod_path, container.position, "limits"), container.chips,
+                             bounds.error().message(), kGkeRule);
+      });
     } else if (container.chips != containers.front().chips) {
-      errors.push_back(invalid_value(
-          chips_path(pod_path, container.position, "limits"), container.chips,
-          fmt::format("container {} asks for {}; the TPU containers of a pod must ask for equally many chips",
-                      clip(containers.front().name, 63), containers.front().chips),
-          kGkeRule));
+      errors.add([&] {
+        return invalid_value(
+            chips_path(pod_path, container.position, "limits"), container.chips,
+            fmt::format("container {} asks for {}; the TPU containers of a pod must ask for equally many chips",
+                        clip(containers.front().name, 63), containers.front().chips),
+            kGkeRule);
+      });
     }
   }
   if (containers.size() > 1 && !splits) {
@@ -121,8 +129,7 @@ bool check_chips(const SliceShape& shape, const std::string& pod_path, const Con
   return false;
 }
 
-void check_hosts(const SliceShape& shape, const Containers& containers, const HostsField& field,
-                 std::vector<FieldError>& errors) {
+void check_hosts(const SliceShape& shape, const Containers& containers, const HostsField& field, FieldErrors& errors) {
   const std::int64_t chips = tpu::total_chips(containers);
   const auto hosts = tpu::host_count(shape.topology, chips);
   if (!hosts) {
@@ -173,8 +180,7 @@ bool lacks_cluster_dns(const Json& pod) {
   return bool_at(pod, {"spec", "hostNetwork"}) && string_at(pod, {"spec", "dnsPolicy"}) != "ClusterFirstWithHostNet";
 }
 
-void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts,
-                   std::vector<FieldError>& errors) {
+void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts, FieldErrors& errors) {
   const Json* spec = find_set(pod, {"spec"});
   if (spec == nullptr) return;
   const auto containers = tpu::tpu_containers(*spec);
@@ -184,7 +190,7 @@ void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsFiel
   }
   if (containers->empty()) return;
   check_limits(pod, pod_path, *containers, errors);
-  const auto shape = check_shape(pod, pod_path, errors);
+  const auto shape = check_shape(pod, pod_path, hosts.needs_node_selector, errors);
   if (!shape || !check_chips(*shape, pod_path, *containers, errors)) return;
   check_hosts(*shape, *containers, hosts, errors);
 }

@@ -18,6 +18,7 @@ struct HostsField {
   std::int64_t pods = 1;                   ///< The number of TPU pods that follows from it.
   std::function<std::string(int)> advice;  ///< The right value for a number of hosts: "set numOfHosts: 4".
   bool many_single_hosts = false;          ///< Any number of pods is accepted if each is a single-host slice.
+  bool needs_node_selector = true;         ///< The template must name accelerator and topology.
 };
 
 /// Whether a container of the pod or template asks for google.com/tpu, even with a malformed quantity.
@@ -40,7 +41,6 @@ struct HostsField {
 ///
 /// Source: GKE's topology tables and device plugin (tpu/catalog.h, tpu/geometry.h); kuberay-tpu-webhook for the number
 /// of hosts.
-void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts,
-                   std::vector<FieldError>& errors);
+void check_tpu_pod(const Json& pod, const std::string& pod_path, const HostsField& hosts, FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

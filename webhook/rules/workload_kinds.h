@@ -35,7 +35,7 @@ struct WorkloadKind {
   // Objects. Kubernetes' own kinds are not validated by us: path and functions are empty.
   std::string_view path = {};  ///< Where the API server posts reviews of its objects.
   /// What is wrong with an object; on an update the second is the stored object, else null.
-  std::vector<FieldError> (*validate)(const Json& object, const Json* old) = nullptr;
+  FieldErrors (*validate)(const Json& object, const Json* old) = nullptr;
   std::vector<UnsupportedField> (*unsupported_fields)(const Json& object) = nullptr;  ///< Null: all are supported.
   std::vector<std::string> (*warn)(const Json& object, const Json* old) = nullptr;
 

@@ -1,9 +1,15 @@
 #include "webhook/rules/field_errors.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace tpuslice::webhook {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::EndsWith;
+using ::testing::IsEmpty;
 
 TEST(FieldError, PrintsLikeTheApiServer) {
   EXPECT_EQ(invalid_value("spec.x", 2, "set 4", kGkeRule).to_string(), "spec.x: Invalid value: 2: set 4");
@@ -36,11 +42,56 @@ TEST(FieldErrors, AreJoinedIntoOneMessage) {
   EXPECT_EQ(to_message({a, b}), "[a: Forbidden: x, b: Forbidden: y]");
 }
 
+FieldCheck adds(std::vector<FieldError> found) {
+  return [found = std::move(found)](FieldErrors& errors) {
+    for (const FieldError& error : found) errors.push_back(error);
+  };
+}
+
+std::vector<FieldError> numbered(int first, int last) {
+  std::vector<FieldError> out;
+  for (int i = first; i <= last; ++i) out.push_back(invalid_value("a", i, "x", kOurRule));
+  return out;
+}
+
 TEST(FieldErrors, AreNewIfValueOrRuleDiffers) {
   const FieldError two = invalid_value("a", 2, "x", kGkeRule);
   const FieldError three = invalid_value("a", 3, "x", kGkeRule);
   const FieldError ours = invalid_value("a", 2, "x", kOurRule);
-  EXPECT_EQ(new_errors({two, three, ours}, {two}), (std::vector<FieldError>{three, ours}));
+  EXPECT_THAT(new_errors(adds({two, three, ours}), adds({two})), ElementsAre(three, ours));
+  EXPECT_THAT(new_errors(adds({two}), adds({})), ElementsAre(two));
+  EXPECT_THAT(new_errors(adds({two}), {}), ElementsAre(two));
+  EXPECT_THAT(new_errors(adds({two}), adds({two})), IsEmpty());
+}
+
+TEST(FieldErrors, AreNewBehindMoreKnownOnesThanAreReported) {
+  const FieldErrors left = new_errors(adds(numbered(1, 100)), adds(numbered(1, 98)));
+  EXPECT_THAT(left, ElementsAreArray(numbered(99, 100)));
+}
+
+TEST(FieldErrors, KeepThoseThatAreReportedAndCountTheOthers) {
+  FieldErrors errors;
+  int made = 0;
+  for (int i = 1; i <= 1000; ++i) {
+    errors.add([&] {
+      ++made;
+      return invalid_value("a", i, "x", kOurRule);
+    });
+  }
+  errors.push_back(forbidden("b", "x", kOurRule));
+  EXPECT_THAT(errors, ElementsAreArray(numbered(1, 16)));
+  EXPECT_EQ(errors.size(), 1001U);
+  EXPECT_EQ(made, 16);
+  EXPECT_THAT(to_message(errors), EndsWith("a: Invalid value: 16: x, and 985 more]"));
+}
+
+TEST(FieldErrors, PassEachToTheirReceiver) {
+  std::vector<FieldError> received;
+  FieldErrors errors([&](FieldError&& error) { received.push_back(std::move(error)); });
+  for (int i = 1; i <= 20; ++i) errors.add([&] { return invalid_value("a", i, "x", kOurRule); });
+  EXPECT_EQ(received, numbered(1, 20));
+  EXPECT_EQ(errors.size(), 20U);
+  EXPECT_EQ(errors.begin(), errors.end());
 }
 
 TEST(FieldError, ShortensLongPathsAndDetails) {
@@ -48,7 +99,9 @@ TEST(FieldError, ShortensLongPathsAndDetails) {
   const FieldError error = forbidden("metadata.labels[" + key + "]", "is not allowed: " + key, kOurRule);
   EXPECT_LT(error.to_string().size(), 2048U);
   EXPECT_LT(error.shown_path().size(), 1024U);
-  EXPECT_LT(to_message(std::vector(100, error)).size(), kMaxReportedErrors * 2048);
+  FieldErrors errors;
+  for (int i = 0; i < 100; ++i) errors.push_back(error);
+  EXPECT_LT(to_message(errors).size(), kMaxReportedErrors * 2048);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
-// What one review of a pod costs at most, whatever its texts. This file replaces operator new of the program, which
-// counts the bytes that a test allocates.
+// What one review costs at most, whatever its texts. This file replaces operator new of the program, which counts the
+// bytes that a test allocates.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -10,13 +12,22 @@
 
 #include "api/base/base64.h"
 #include "tests/unit/tpu/pods.h"
+#include "tests/unit/webhook/jobsets.h"
 #include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_handler.h"
 #include "webhook/rules/env_budget.h"
+#include "webhook/rules/workload_kinds.h"
 
 namespace {
 
 thread_local std::size_t allocated_bytes = 0;
+thread_local std::int64_t used_bytes = 0;  // Allocated and not freed.
+thread_local std::int64_t peak_bytes = 0;  // The most of those.
+
+void free_memory(void* memory) {
+  used_bytes -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);  // NOLINT: this is operator delete
+}
 
 }  // namespace
 
@@ -24,10 +35,12 @@ void* operator new(std::size_t size) {
   allocated_bytes += size;
   void* memory = std::malloc(size == 0 ? 1 : size);  // NOLINT: this is operator new
   if (memory == nullptr) throw std::bad_alloc();
+  used_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
+  peak_bytes = std::max(peak_bytes, used_bytes);
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }               // NOLINT
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }  // NOLINT
+void operator delete(void* memory) noexcept { free_memory(memory); }
+void operator delete(void* memory, std::size_t) noexcept { free_memory(memory); }
 
 namespace tpuslice::webhook {
 namespace {
@@ -49,7 +62,8 @@ std::string long_text() { return std::string(100'000, 'a'); }  // NOLINT(moderni
 
 struct Answer {
   std::size_t review = 0;     ///< Bytes.
-  std::size_t allocated = 0;  ///< While it was answered.
+  std::size_t allocated = 0;  ///< While it was answered, all together.
+  std::int64_t peak = 0;      ///< At a time.
   std::size_t response = 0;
   bool allowed = false;
   int code = 0;
@@ -57,12 +71,14 @@ struct Answer {
   std::string patch;
 };
 
-Answer review(const Json& pod, const MutationOptions& options = {.gate = true, .served_kinds = {"LeaderWorkerSet"}}) {
-  const http::Request request = testing::post("/mutate-v1-pod", testing::review_of(pod, "", "Pod"));
+Answer answer_to(const http::Request& request, const MutationOptions& options) {
   const std::size_t before = allocated_bytes;
+  const std::int64_t used_before = used_bytes;
+  peak_bytes = used_bytes;
   const http::Response response = handle_admission(request, options);
   Answer answer;
   answer.allocated = allocated_bytes - before;
+  answer.peak = peak_bytes - used_before;
   answer.review = request.body.size();
   answer.response = response.body.size();
   const Json body = Json::parse(response.body)["response"];
@@ -71,6 +87,18 @@ Answer review(const Json& pod, const MutationOptions& options = {.gate = true, .
   answer.message = string_at(body, {"status", "message"});
   answer.patch = decode_base64(string_at(body, {"patch"})).value_or("");
   return answer;
+}
+
+Answer review(const Json& pod, const MutationOptions& options = {.gate = true, .served_kinds = {"LeaderWorkerSet"}}) {
+  return answer_to(testing::post("/mutate-v1-pod", testing::review_of(pod, "", "Pod")), options);
+}
+
+/// Of a workload. `old` is the stored object on an update.
+Answer validate(const Json& object, const Json& old = nullptr) {
+  const auto kind = std::ranges::find(workload_kinds(), string_at(object, {"kind"}), &WorkloadKind::kind);
+  const Json asked = testing::review_of(object, std::string(kind->group), std::string(kind->kind),
+                                        old.is_null() ? "CREATE" : "UPDATE", old);
+  return answer_to(testing::post(std::string(kind->path), asked), {});
 }
 
 struct LongText {
@@ -234,6 +262,39 @@ TEST(MutationBounds, AreNotExceededByTextsInMessages) {
     EXPECT_EQ(answer.code, 422);
     EXPECT_LT(answer.response, 1024U);
   }
+}
+
+/// What the errors of a review may cost at a time, beside what the same review costs without errors.
+constexpr std::int64_t kErrors = 8 << 20;
+
+TEST(ValidationBounds, RefuseAHundredThousandInvalidLabels) {
+  const auto with_labels = [](const std::string& key, const std::string& value) {
+    Json cluster = testing::tpu_cluster();
+    Json& labels = cluster["spec"]["workerGroupSpecs"][0]["labels"];
+    for (int i = 0; i < 99'900; ++i) labels[fmt::format("{}{}", key, i)] = value;
+    return cluster;
+  };
+  const Answer valid = validate(with_labels("key-", "value"));
+  const Answer invalid = validate(with_labels("-key", "-value"));
+  ASSERT_TRUE(valid.allowed) << valid.message;
+  EXPECT_EQ(invalid.code, 422);
+  EXPECT_THAT(invalid.message, ::testing::EndsWith(", and 199784 more]"));
+  EXPECT_LT(invalid.peak, valid.peak + kErrors);
+}
+
+TEST(ValidationBounds, RefuseAnUpdateWithAsManyChanges) {
+  const auto with_args = [](const std::string& arg) {
+    Json jobset = testing::tpu_jobset();
+    jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"]["containers"][0]["args"] =
+        Json(95'000, arg);
+    return jobset;
+  };
+  const Answer equal = validate(with_args("before"), with_args("before"));
+  const Answer changed = validate(with_args("after-"), with_args("before"));
+  ASSERT_TRUE(equal.allowed) << equal.message;
+  EXPECT_EQ(changed.code, 422);
+  EXPECT_THAT(changed.message, ::testing::EndsWith(", and 94984 more]"));
+  EXPECT_LT(changed.peak, equal.peak + kErrors);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::size_t kMaxRuleNameLength = 128;
 /// Patterns of all rules. They are compiled whenever the object is validated.
@@ -25,8 +25,10 @@ void check_targets(const Json& policy, const std::string& path, const JobSetSpec
   const Json& targets = array_at(policy, {"targetReplicatedJobs"});
   for (std::size_t index = 0; index < targets.size(); ++index) {
     if (!targets[index].is_string() || spec.find(targets[index].get<std::string>()) != nullptr) continue;
-    errors.push_back(invalid_value(fmt::format("{}.targetReplicatedJobs[{}]", path, index), targets[index],
-                                   "must be the name of a replicated job", kJobSetRule));
+    errors.add([&] {
+      return invalid_value(fmt::format("{}.targetReplicatedJobs[{}]", path, index), targets[index],
+                           "must be the name of a replicated job", kJobSetRule);
+    });
   }
 }
 
@@ -46,19 +48,25 @@ bool is_rule_name(std::string_view name) {
 void check_rule_name(const std::string& name, const std::string& path, std::map<std::string, std::string>& names,
                      Errors& errors) {
   if (name.size() > kMaxRuleNameLength) {
-    errors.push_back(invalid_value(
-        path, name, fmt::format("must be no more than {} characters, has {}", kMaxRuleNameLength, name.size()),
-        kJobSetRule));
+    errors.add([&] {
+      return invalid_value(path, name,
+                           fmt::format("must be no more than {} characters, has {}", kMaxRuleNameLength, name.size()),
+                           kJobSetRule);
+    });
   }
   if (!is_rule_name(name)) {
-    errors.push_back(invalid_value(path, name,
-                                   "must start with a letter, contain letters, digits, '_', ',' or ':', and end "
-                                   "with a letter, a digit or '_'",
-                                   kJobSetRule));
+    errors.add([&] {
+      return invalid_value(path, name,
+                           "must start with a letter, contain letters, digits, '_', ',' or ':', and end with a letter, "
+                           "a digit or '_'",
+                           kJobSetRule);
+    });
   }
   const auto [earlier, is_new] = names.emplace(name, path);
   if (!is_new) {
-    errors.push_back(duplicate_value(path, name, kJobSetRule, fmt::format("{} is the same", earlier->second)));
+    errors.add([&, &earlier = earlier] {
+      return duplicate_value(path, name, kJobSetRule, fmt::format("{} is the same", earlier->second));
+    });
   }
 }
 

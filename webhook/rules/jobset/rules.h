@@ -17,19 +17,19 @@ using jobset::ReplicatedJob;
 
 /// Types, enumerations, bounds and required fields outside of the pod templates.
 /// Source: upstream's CRD; the fields of the Job template as Kubernetes checks them when it creates the Job.
-void check_jobset_schema(const Json& jobset, std::vector<FieldError>& errors);
+void check_jobset_schema(const Json& jobset, FieldErrors& errors);
 
 /// spec.successPolicy, failurePolicy, startupPolicy and coordinator.
-void check_jobset_policies(const Json& jobset, const JobSetSpec& spec, std::vector<FieldError>& errors);
+void check_jobset_policies(const Json& jobset, const JobSetSpec& spec, FieldErrors& errors);
 
 /// spec.volumeClaimPolicies. Does not compare with claims that exist.
-void check_jobset_volumes(const Json& jobset, const JobSetSpec& spec, std::vector<FieldError>& errors);
+void check_jobset_volumes(const Json& jobset, const JobSetSpec& spec, FieldErrors& errors);
 
 /// Replicated jobs whose Jobs are TPU slices. Node selectors may be missing while the JobSet is suspended: a queue sets
 /// them before it resumes the JobSet.
-void check_jobset_slices(const JobSetSpec& spec, std::vector<FieldError>& errors);
+void check_jobset_slices(const JobSetSpec& spec, FieldErrors& errors);
 
 /// Immutable fields.
-void check_jobset_update(const Json& jobset, const Json& old, std::vector<FieldError>& errors);
+void check_jobset_update(const Json& jobset, const Json& old, FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

@@ -106,7 +106,7 @@ constexpr auto kJobSetShapes = [] {
 
 }  // namespace
 
-void check_jobset_schema(const Json& jobset, std::vector<FieldError>& errors) {
+void check_jobset_schema(const Json& jobset, FieldErrors& errors) {
   check_shapes(jobset, kJobSetShapes, kJobSetRule, errors);
 }
 

@@ -7,7 +7,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 /// A Job that is a slice of `hosts` hosts. Worker ids are completion indexes.
 void check_slice_job(const ReplicatedJob& job, int hosts, Errors& errors) {
@@ -38,16 +38,9 @@ void check_jobset_slices(const JobSetSpec& spec, Errors& errors) {
     hosts.pods = job.parallelism;
     hosts.advice = [](int count) { return fmt::format("set parallelism and completions: {}", count); };
     hosts.many_single_hosts = true;
-    Errors found;
-    check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, found);
     // Kueue sets them when it admits the JobSet; nodes may also be chosen by other labels.
-    if (spec.suspended || !selects_tpu_nodes(*job.pod_template)) {
-      std::erase_if(found, [&](const FieldError& error) {
-        return error.problem == FieldProblem::kRequired &&
-               error.path.starts_with(job.job_path("template.spec.nodeSelector"));
-      });
-    }
-    errors.insert(errors.end(), found.begin(), found.end());
+    hosts.needs_node_selector = !spec.suspended && selects_tpu_nodes(*job.pod_template);
+    check_tpu_pod(*job.pod_template, job.job_path("template"), hosts, errors);
     const auto count = tpu::selected_hosts(*job.pod_template);
     if (count && *count > 1) check_slice_job(job, *count, errors);
   }

@@ -10,15 +10,17 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 std::string was(const Json& value) {
   return value.is_null() ? "absent" : clip(value.dump(-1, ' ', false, Json::error_handler_t::replace), 100);
 }
 
 void refuse_change(const FieldChange& change, std::string_view hint, Errors& errors) {
-  errors.push_back(invalid_value(change.path, change.after,
-                                 fmt::format("field is immutable{}, was {}", hint, was(change.before)), kJobSetRule));
+  errors.add([&] {
+    return invalid_value(change.path, change.after,
+                         fmt::format("field is immutable{}, was {}", hint, was(change.before)), kJobSetRule);
+  });
 }
 
 /// The object at `path`, created if absent; null if a value on the path is not an object.
@@ -82,10 +84,8 @@ void check_blocks(const Json& jobset, const Json& old, Errors& errors) {
     const Json* before = find_set(old, {"spec", name});
     const Json* after = find_set(jobset, {"spec", name});
     if (before == nullptr || after == nullptr) continue;
-    for (const FieldChange& change : field_changes(block_with_defaults(name, *before),
-                                                   block_with_defaults(name, *after), fmt::format("spec.{}", name))) {
-      refuse_change(change, "", errors);
-    }
+    for_each_change(block_with_defaults(name, *before), block_with_defaults(name, *after), fmt::format("spec.{}", name),
+                    [&](const FieldChange& change) { refuse_change(change, "", errors); });
   }
 }
 
@@ -143,11 +143,11 @@ void check_job_update(const ReplicatedJob& job, const ReplicatedJob& old, bool s
       erase_at(*copy, {"template", "spec"}, "completions");
     }
   }
-  for (const FieldChange& change : field_changes(before, after, job.path)) {
+  for_each_change(before, after, job.path, [&](const FieldChange& change) {
     const bool schedules = is_scheduling_field(change.path, job);
-    if (schedules && suspended) continue;
+    if (schedules && suspended) return;
     refuse_change(change, schedules ? " while the JobSet is not suspended" : "", errors);
-  }
+  });
 }
 
 /// The names, in order.

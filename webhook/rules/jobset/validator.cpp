@@ -12,7 +12,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::size_t kMaxLabelLength = 63;
 constexpr std::size_t kMaxObjectNameLength = 253;
@@ -101,12 +101,13 @@ void check_dependencies(const ReplicatedJob& job, const std::set<std::string>& e
     const auto text = name->get<std::string>();
     const std::string path = fmt::format("{}.dependsOn[{}].name", job.path, index);
     if (!seen.insert(text).second) {
-      errors.push_back(duplicate_value(path, *name, kJobSetRule, "it is in the list twice"));
+      errors.add([&] { return duplicate_value(path, *name, kJobSetRule, "it is in the list twice"); });
     } else if (text == job.name) {
-      errors.push_back(invalid_value(path, *name, "a replicated job cannot depend on itself", kOurRule));
+      errors.add([&] { return invalid_value(path, *name, "a replicated job cannot depend on itself", kOurRule); });
     } else if (!earlier.contains(text)) {
-      errors.push_back(
-          invalid_value(path, *name, "must be the name of a replicated job earlier in the list", kJobSetRule));
+      errors.add([&] {
+        return invalid_value(path, *name, "must be the name of a replicated job earlier in the list", kJobSetRule);
+      });
     }
   }
 }
@@ -161,10 +162,10 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
   }
 }
 
-Errors check_object(const Json& jobset) {
-  Errors errors;
+void check_object(const Json& jobset, Errors& errors) {
   if (const std::size_t jobs = array_at(jobset, {"spec", "replicatedJobs"}).size(); jobs > workloads::kMaxGroups) {
-    return {too_many("spec.replicatedJobs", jobs, workloads::kMaxGroups, kOurRule)};
+    errors.push_back(too_many("spec.replicatedJobs", jobs, workloads::kMaxGroups, kOurRule));
+    return;
   }
   check_jobset_schema(jobset, errors);
   const JobSetSpec spec = JobSetSpec::read(jobset);
@@ -174,7 +175,6 @@ Errors check_object(const Json& jobset) {
   check_jobset_manager(jobset, errors);
   check_jobset_volumes(jobset, spec, errors);
   check_jobset_slices(spec, errors);
-  return errors;
 }
 
 }  // namespace
@@ -187,12 +187,12 @@ std::string longest_jobset_name(const Json& jobset) {
   return prefix.substr(0, 58) + "xxxxx";  // The API server appends five characters, to at most 63.
 }
 
-std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old) {
+FieldErrors validate_jobset(const Json& jobset, const Json* old) {
   if (!jobset.is_object()) return {invalid_value("spec", jobset, "must be an object", kKubernetesRule)};
-  Errors errors = check_object(jobset);
-  if (old == nullptr) return errors;
-  if (!errors.empty()) errors = new_errors(std::move(errors), check_object(*old));
-  check_jobset_update(jobset, *old, errors);
+  FieldCheck check_stored;
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, errors); };
+  Errors errors = new_errors([&](Errors& found) { check_object(jobset, found); }, check_stored);
+  if (old != nullptr) check_jobset_update(jobset, *old, errors);
   return errors;
 }
 

@@ -14,7 +14,7 @@ namespace tpuslice::webhook {
 ///
 /// `old` is the stored object on an update, else null. Errors that `old` has too are left out, so that an object from
 /// before a rule can still be suspended, labelled and deleted.
-[[nodiscard]] std::vector<FieldError> validate_jobset(const Json& jobset, const Json* old);
+[[nodiscard]] FieldErrors validate_jobset(const Json& jobset, const Json* old);
 
 /// Fields in use that this controller does not support.
 [[nodiscard]] std::vector<UnsupportedField> unsupported_jobset_fields(const Json& jobset);

@@ -9,7 +9,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::size_t kMaxClaimNameLength = 63;
 

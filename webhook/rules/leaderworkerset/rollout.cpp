@@ -30,7 +30,7 @@ std::string path(std::string_view field) { return fmt::format("{}.{}", kRolloutP
 
 }  // namespace
 
-void check_lws_rollout(const Json& set, std::vector<FieldError>& errors) {
+void check_lws_rollout(const Json& set, FieldErrors& errors) {
   const auto unavailable = leaderworkerset::read_max_unavailable(set);
   const auto surge = leaderworkerset::read_max_surge(set);
   for (const auto& [field, amount] : {std::pair("maxUnavailable", unavailable), std::pair("maxSurge", surge)}) {
@@ -47,7 +47,7 @@ void check_lws_rollout(const Json& set, std::vector<FieldError>& errors) {
   }
 }
 
-void check_lws_rollout_progress(const Json& set, std::vector<FieldError>& errors) {
+void check_lws_rollout_progress(const Json& set, FieldErrors& errors) {
   const auto unavailable = leaderworkerset::read_max_unavailable(set);
   const auto surge = leaderworkerset::read_max_surge(set);
   const int replicas = leaderworkerset::LeaderWorkerSetSpec::read(set).replicas;

@@ -56,7 +56,7 @@ constexpr auto kLwsShapes = std::to_array<FieldShape>({
 
 /// Errors that only the controller would see otherwise, when it creates StatefulSets.
 /// Source: Kubernetes' validation of StatefulSets and of pods.
-void check_pod_template(const Json& pod, std::string_view path, std::vector<FieldError>& errors) {
+void check_pod_template(const Json& pod, std::string_view path, FieldErrors& errors) {
   const Json* containers = find_set(pod, {"spec", "containers"});
   if (find_set(pod, {"spec"}) == nullptr || (containers != nullptr && containers->is_array() && containers->empty())) {
     errors.push_back(required_value(fmt::format("{}.spec.containers", path), "a pod must have at least one container",
@@ -74,7 +74,7 @@ void check_pod_template(const Json& pod, std::string_view path, std::vector<Fiel
 
 }  // namespace
 
-void check_lws_schema(const Json& set, const GroupTemplate& group, std::vector<FieldError>& errors) {
+void check_lws_schema(const Json& set, const GroupTemplate& group, FieldErrors& errors) {
   if (!set.is_object()) {
     errors.push_back(required_value("spec", "must be set", kLeaderWorkerSetRule));
     return;

@@ -16,18 +16,11 @@ std::string node_selector_path(std::string_view pod_path, std::string_view label
   return fmt::format("{}.spec.nodeSelector[{}]", pod_path, label);
 }
 
-/// Errors of one pod template. Accelerator and topology may both be absent, as upstream only needs the size
-/// (warn_leaderworkerset() warns that GKE does not place such pods), but not one of them.
-std::vector<FieldError> template_errors(const Json& pod, std::string_view path, const HostsField& hosts) {
-  std::vector<FieldError> errors;
+/// Accelerator and topology may both be absent, as upstream only needs the size (warn_leaderworkerset() warns that GKE
+/// does not place such pods), but not one of them.
+void check_template(const Json& pod, std::string_view path, HostsField hosts, FieldErrors& errors) {
+  hosts.needs_node_selector = selects_tpu_nodes(pod);
   check_tpu_pod(pod, std::string(path), hosts, errors);
-  if (!selects_tpu_nodes(pod)) {
-    std::erase_if(errors, [&](const FieldError& error) {
-      return error.path == node_selector_path(path, tpu::kAcceleratorLabel) ||
-             error.path == node_selector_path(path, tpu::kTopologyLabel);
-    });
-  }
-  return errors;
 }
 
 /// Chips of each TPU container: "2 + 2".
@@ -48,7 +41,7 @@ bool has_unknown_accelerator(const TpuGroup& group) {
 }
 
 /// Leader and workers of one slice must be equal hosts. Single-host slices may differ.
-void check_same_hosts(const TpuGroup& group, std::vector<FieldError>& errors) {
+void check_same_hosts(const TpuGroup& group, FieldErrors& errors) {
   const Json& leader = *group.shape.leader;
   const Json& worker = *group.shape.worker;
   if (tpu::selected_hosts(leader) == 1 && tpu::selected_hosts(worker) == 1) return;
@@ -107,7 +100,7 @@ std::string subgroup_advice(const TpuGroup& group, const LwsSlices& slices, int 
 }
 
 /// Subgroups of a group are slices of one topology, so they must have equal numbers of hosts.
-void check_even(const TpuGroup& group, const LwsSlices& slices, std::vector<FieldError>& errors) {
+void check_even(const TpuGroup& group, const LwsSlices& slices, FieldErrors& errors) {
   const std::int64_t subgroup = group.shape.subgroups->size;
   const std::string advice = group.leader_has_tpus
                                  ? fmt::format("set size: {} or {}, or give the leader a template without TPUs",
@@ -153,39 +146,34 @@ HostsField lone_leader_hosts(const TpuGroup& group) {
   return hosts;
 }
 
-void append_new(const std::vector<FieldError>& found, std::vector<FieldError>& errors) {
-  for (const FieldError& error : found) {
-    if (std::find(errors.begin(), errors.end(), error) == errors.end()) errors.push_back(error);
-  }
-}
-
 }  // namespace
 
-void check_lws_slices(const GroupTemplate& shape, std::vector<FieldError>& errors) {
+void check_lws_slices(const GroupTemplate& shape, FieldErrors& errors) {
   const TpuGroup group(shape);
   if (!group.leader_has_tpus && !group.workers_have_tpus) return;
   const LwsSlices slices = shape.valid ? lws_slices(group) : LwsSlices();
-  std::vector<FieldError> found;
+  const HostsField members = member_hosts(group, slices);
+  FieldErrorSet seen;  // Leader and workers may have the same template.
+  FieldErrors found([&](FieldError&& error) {
+    if (!shape.valid && error.path == members.path) return;  // The number of hosts is unknown.
+    if (seen.insert(error)) errors.push_back(std::move(error));
+  });
   const bool unknown = has_unknown_accelerator(group);
   const bool together = !unknown && group.leader_has_tpus && group.workers_have_tpus && shape.has_leader_template() &&
                         shape.includes_leader();
   if (together) check_same_hosts(group, found);
   const bool differ = !found.empty();
-  const HostsField members = member_hosts(group, slices);
   if (group.leader_has_tpus) {
     const HostsField hosts = shape.includes_leader() ? members : lone_leader_hosts(group);
-    std::vector<FieldError> of_leader = template_errors(*shape.leader, lws_leader_path(shape), hosts);
-    // The error for the workers advises on the size.
-    if (differ) std::erase_if(of_leader, [&](const FieldError& error) { return error.path == hosts.path; });
-    append_new(of_leader, found);
+    FieldErrors of_leader([&](FieldError&& error) {
+      // The error for the workers advises on the size.
+      if (!differ || error.path != hosts.path) found.push_back(std::move(error));
+    });
+    check_template(*shape.leader, lws_leader_path(shape), hosts, of_leader);
   }
-  if (group.workers_have_tpus) append_new(template_errors(*shape.worker, kLwsWorkerPath, members), found);
+  if (group.workers_have_tpus) check_template(*shape.worker, kLwsWorkerPath, members, found);
   const Json& member = group.workers_have_tpus ? *shape.worker : *shape.leader;
   if (!unknown && slices.uneven() && tpu::selected_hosts(member) != 1) check_even(group, slices, found);
-  if (!shape.valid) {  // The number of hosts is unknown.
-    std::erase_if(found, [&](const FieldError& error) { return error.path == members.path; });
-  }
-  append_new(found, errors);
 }
 
 }  // namespace tpuslice::webhook

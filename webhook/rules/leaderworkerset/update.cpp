@@ -10,7 +10,7 @@ std::string print_size(const Json& size) { return size.is_number() ? size.dump()
 
 }  // namespace
 
-void check_lws_update(const Json& set, const Json& old, std::vector<FieldError>& errors) {
+void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
   const std::string path(kLwsSubgroupPath);
   const auto policy_of = [](const Json& json) {
     return find_set(json, {"spec", "leaderWorkerTemplate", "subGroupPolicy"});

@@ -23,7 +23,7 @@ constexpr std::size_t kRevisionSuffix = 11;  // "-" and the hash of a StatefulSe
 /// "<set>-<10 characters>". The host name of a worker, "<set>-<group>-<worker>", is never longer: an int32 has no more
 /// than 10 digits.
 void check_name_length(const std::string& path, const std::string& name, std::size_t suffix,
-                       const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors) {
+                       const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   const int last = std::max(spec.replicas + spec.rollout.max_surge, 1) - 1;
   const std::size_t digits = spec.group.size > 1 ? std::to_string(last).size() : 0;
   const std::size_t max_length = kMaxLabel - kRevisionSuffix - (digits == 0 ? 0 : digits + 1) - suffix;
@@ -39,13 +39,13 @@ void check_name_length(const std::string& path, const std::string& name, std::si
 }
 
 void add_invalid(const std::string& path, const Json& found, const ErrorMessages& details, std::string_view rule,
-                 std::vector<FieldError>& errors) {
+                 FieldErrors& errors) {
   for (const std::string& detail : details) errors.push_back(invalid_value(path, found, detail, rule));
 }
 
 /// An optional number from `min` to `max`. The maximum is ours, lower than upstream's.
 void check_range(const Json& set, std::initializer_list<std::string_view> path, std::string_view text, std::int64_t min,
-                 std::int64_t max, std::vector<FieldError>& errors) {
+                 std::int64_t max, FieldErrors& errors) {
   const Json* found = find_set(set, path);
   if (found == nullptr) return;
   const auto number = int32_at(set, path);
@@ -56,7 +56,7 @@ void check_range(const Json& set, std::initializer_list<std::string_view> path, 
 }
 
 /// Source: upstream's webhook. The leader is one of the pods of the first subgroup, or an extra one.
-void check_subgroup_size(const GroupTemplate& group, std::vector<FieldError>& errors) {
+void check_subgroup_size(const GroupTemplate& group, FieldErrors& errors) {
   const std::int64_t subgroup = group.subgroups->size;
   const auto refuse = [&](std::string detail) {
     errors.push_back(invalid_value(std::string(kLwsSubgroupPath), subgroup, std::move(detail), kLeaderWorkerSetRule));
@@ -76,7 +76,7 @@ void check_subgroup_size(const GroupTemplate& group, std::vector<FieldError>& er
   }
 }
 
-void check_exclusive_keys(const Json& set, const GroupTemplate& group, std::vector<FieldError>& errors) {
+void check_exclusive_keys(const Json& set, const GroupTemplate& group, FieldErrors& errors) {
   for (const std::string_view annotation :
        {leaderworkerset::kExclusiveTopology, leaderworkerset::kSubgroupExclusiveTopology}) {
     const Json* key = find_set(set, {"metadata", "annotations", annotation});
@@ -94,20 +94,18 @@ void check_exclusive_keys(const Json& set, const GroupTemplate& group, std::vect
 }
 
 /// All errors of `set`, regardless of the stored object.
-std::vector<FieldError> check_set(const Json& set) {
-  std::vector<FieldError> errors;
+void check_set(const Json& set, FieldErrors& errors) {
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(set);
   check_lws_name(set, spec, errors);
   check_lws_schema(set, spec.group, errors);
   check_lws_counts(set, spec, errors);
   check_lws_rollout(set, errors);
   check_lws_slices(spec.group, errors);
-  return errors;
 }
 
 }  // namespace
 
-void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors) {
+void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   const std::string name = string_at(set, {"metadata", "name"});
   if (!name.empty()) {
     add_invalid("metadata.name", name, check_dns1035_label(name), kLeaderWorkerSetRule, errors);
@@ -125,7 +123,7 @@ void check_lws_name(const Json& set, const LeaderWorkerSetSpec& spec, std::vecto
   check_name_length("metadata.generateName", base, kGeneratedSuffix, spec, errors);
 }
 
-void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vector<FieldError>& errors) {
+void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   check_exclusive_keys(set, spec.group, errors);
   check_range(set, {"spec", "replicas"}, "spec.replicas", 0, workloads::kMaxChildren, errors);
   check_range(set, {"spec", "leaderWorkerTemplate", "size"}, kLwsSizePath, 1, workloads::kMaxPods, errors);
@@ -149,19 +147,31 @@ void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, std::vec
   if (errors.size() == before) check_subgroup_size(spec.group, errors);
 }
 
-std::vector<FieldError> validate_stored_leaderworkerset(const Json& set) { return check_set(set); }
+FieldErrors validate_stored_leaderworkerset(const Json& set) {
+  FieldErrors errors;
+  check_set(set, errors);
+  return errors;
+}
 
-std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* old) {
-  std::vector<FieldError> errors = check_set(set);
-  check_lws_rollout_progress(set, errors);
-  if (old == nullptr) return errors;
+FieldErrors validate_leaderworkerset(const Json& set, const Json* old) {
   // The garbage collector must be able to remove finalizers, also of invalid sets that were stored without a webhook.
-  if (find_set(set, {"metadata", "deletionTimestamp"}) != nullptr) return {};
-  std::vector<FieldError> before = check_set(*old);
-  std::erase_if(before, [](const FieldError& error) { return error.rule == kLeaderWorkerSetRule; });
-  check_lws_rollout_progress(*old, before);  // The scale subresource, which is not admitted, may have caused it.
-  errors = new_errors(std::move(errors), before);
-  check_lws_update(set, *old, errors);
+  if (old != nullptr && find_set(set, {"metadata", "deletionTimestamp"}) != nullptr) return {};
+  FieldCheck check_stored;
+  if (old != nullptr) {
+    check_stored = [&](FieldErrors& before) {
+      FieldErrors of_set([&](FieldError&& error) {
+        if (error.rule != kLeaderWorkerSetRule) before.push_back(std::move(error));
+      });
+      check_set(*old, of_set);
+      check_lws_rollout_progress(*old, before);  // The scale subresource, which is not admitted, may have caused it.
+    };
+  }
+  const auto check = [&](FieldErrors& errors) {
+    check_set(set, errors);
+    check_lws_rollout_progress(set, errors);
+  };
+  FieldErrors errors = new_errors(check, check_stored);
+  if (old != nullptr) check_lws_update(set, *old, errors);
   return errors;
 }
 

@@ -15,11 +15,11 @@ namespace tpuslice::webhook {
 ///
 /// An update reports errors that upstream does not have only if the stored object did not have them, so that sets older
 /// than this webhook can be scaled, labelled and deleted.
-[[nodiscard]] std::vector<FieldError> validate_leaderworkerset(const Json& set, const Json* old);
+[[nodiscard]] FieldErrors validate_leaderworkerset(const Json& set, const Json* old);
 
 /// The rules that a stored set keeps, for the controller: not those between percentages and replicas, which the scale
 /// subresource changes without admission.
-[[nodiscard]] std::vector<FieldError> validate_stored_leaderworkerset(const Json& set);
+[[nodiscard]] FieldErrors validate_stored_leaderworkerset(const Json& set);
 
 /// Warnings of less than 256 bytes each.
 [[nodiscard]] std::vector<std::string> warn_leaderworkerset(const Json& set, const Json* old = nullptr);

@@ -13,7 +13,7 @@ namespace tpuslice::webhook {
 namespace {
 
 using raycluster::kAutoscalerV2Variable;
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr raycluster::RayVersion kFirstWithPriority{2, 56, 0};
 
@@ -67,10 +67,12 @@ void check_head_containers(const ClusterView& cluster, Errors& errors) {
   const Json& containers = array_at(cluster.json, {"spec", "headGroupSpec", "template", "spec", "containers"});
   for (std::size_t i = 0; i < containers.size(); ++i) {
     if (string_at(containers[i], {"name"}) != raycluster::kAutoscalerContainer) continue;
-    errors.push_back(forbidden(cluster.at(fmt::format("headGroupSpec.template.spec.containers[{}].name", i)),
-                               fmt::format("{} is the container that {} adds", raycluster::kAutoscalerContainer,
-                                           cluster.at("enableInTreeAutoscaling")),
-                               kKubeRayRule));
+    errors.add([&] {
+      return forbidden(cluster.at(fmt::format("headGroupSpec.template.spec.containers[{}].name", i)),
+                       fmt::format("{} is the container that {} adds", raycluster::kAutoscalerContainer,
+                                   cluster.at("enableInTreeAutoscaling")),
+                       kKubeRayRule);
+    });
   }
 }
 

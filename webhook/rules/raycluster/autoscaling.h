@@ -9,7 +9,7 @@
 
 namespace tpuslice::webhook {
 
-void check_autoscaling(const ClusterView& cluster, std::vector<FieldError>& errors);
+void check_autoscaling(const ClusterView& cluster, FieldErrors& errors);
 
 /// Restart policies that version 1 of the autoscaler does not expect.
 [[nodiscard]] std::vector<std::string> warn_autoscaling(const ClusterView& cluster);

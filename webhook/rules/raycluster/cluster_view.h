@@ -31,7 +31,7 @@ struct ClusterView {
 [[nodiscard]] Json embedded_cluster(const Json& owner, std::string_view field);
 
 /// Appends all errors of the cluster, in the order of its fields. `old` is the stored cluster on an update, else null.
-void check_cluster(const ClusterView& cluster, const Json* old, std::vector<FieldError>& errors);
+void check_cluster(const ClusterView& cluster, const Json* old, FieldErrors& errors);
 
 /// Warnings about what is valid but probably not intended.
 [[nodiscard]] std::vector<std::string> warn_cluster(const ClusterView& cluster);

@@ -7,7 +7,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::string_view kOptions = "gcsFaultToleranceOptions";
 constexpr std::string_view kHeadEnv = "headGroupSpec.template.spec.containers[0].env";

@@ -11,7 +11,7 @@
 namespace tpuslice::webhook {
 
 /// `old` is the stored cluster on an update, else null.
-void check_fault_tolerance(const ClusterView& cluster, const Json* old, std::vector<FieldError>& errors);
+void check_fault_tolerance(const ClusterView& cluster, const Json* old, FieldErrors& errors);
 
 /// Warns of options without effect.
 [[nodiscard]] std::vector<std::string> warn_fault_tolerance(const ClusterView& cluster);

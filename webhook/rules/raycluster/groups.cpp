@@ -9,7 +9,7 @@ namespace tpuslice::webhook {
 namespace {
 
 /// The head is always one pod, so a wrong number of hosts is reported as an error of its topology.
-void check_head_slice(const Json& pod, const std::string& path, std::vector<FieldError>& errors) {
+void check_head_slice(const Json& pod, const std::string& path, FieldErrors& errors) {
   HostsField hosts;
   hosts.path = fmt::format("{}.spec.nodeSelector[{}]", path, tpu::kTopologyLabel);
   hosts.found = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
@@ -28,7 +28,7 @@ void for_each_group(const ClusterView& cluster, const GroupVisitor& visit) {
   }
 }
 
-bool check_count(const Json& json, std::string_view field, const std::string& path, std::vector<FieldError>& errors) {
+bool check_count(const Json& json, std::string_view field, const std::string& path, FieldErrors& errors) {
   const Json* value = find_set(json, {field});
   if (value == nullptr) return true;
   const auto number = int32_at(json, {field});
@@ -39,7 +39,7 @@ bool check_count(const Json& json, std::string_view field, const std::string& pa
   return false;
 }
 
-void check_group_slices(const ClusterView& cluster, std::vector<FieldError>& errors) {
+void check_group_slices(const ClusterView& cluster, FieldErrors& errors) {
   if (const Json* head = cluster.spec.head.pod_template; head != nullptr) {
     check_head_slice(*head, cluster.at("headGroupSpec.template"), errors);
   }

@@ -19,9 +19,9 @@ using GroupVisitor = std::function<void(const Json&, const raycluster::WorkerGro
 void for_each_group(const ClusterView& cluster, const GroupVisitor& visit);
 
 /// False, with an error, if the field of an object at `path` is set to anything but an int32 from 0.
-bool check_count(const Json& json, std::string_view field, const std::string& path, std::vector<FieldError>& errors);
+bool check_count(const Json& json, std::string_view field, const std::string& path, FieldErrors& errors);
 
 /// Checks the TPU slices of the cluster's groups.
-void check_group_slices(const ClusterView& cluster, std::vector<FieldError>& errors);
+void check_group_slices(const ClusterView& cluster, FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

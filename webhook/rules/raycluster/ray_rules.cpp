@@ -10,7 +10,7 @@
 
 namespace tpuslice::webhook {
 
-void check_ray_name(const Json& object, std::size_t max, std::string_view children, std::vector<FieldError>& errors) {
+void check_ray_name(const Json& object, std::size_t max, std::string_view children, FieldErrors& errors) {
   const std::string name = string_at(object, {"metadata", "name"});
   if (name.empty()) return;  // metadata.generateName: the API server sets the name after admission.
   if (name.size() > max) {
@@ -25,8 +25,7 @@ void check_ray_name(const Json& object, std::size_t max, std::string_view childr
   }
 }
 
-void check_ray_manager(const Json& spec, const Json* old_spec, const std::string& path,
-                       std::vector<FieldError>& errors) {
+void check_ray_manager(const Json& spec, const Json* old_spec, const std::string& path, FieldErrors& errors) {
   const Json* manager = find_set(spec, {"managedBy"});
   if (manager == nullptr) return;
   if (*manager != raycluster::kKubeRayManager && *manager != raycluster::kMultiKueueManager) {
@@ -41,13 +40,13 @@ void check_ray_manager(const Json& spec, const Json* old_spec, const std::string
 }
 
 void check_ports_limit(const Json& object, std::initializer_list<std::string_view> ports, const std::string& path,
-                       std::vector<FieldError>& errors) {
+                       FieldErrors& errors) {
   const std::size_t count = array_at(object, ports).size();
   if (count <= workloads::kMaxPorts) return;
   errors.push_back(too_many(fmt::format("{}.{}", path, fmt::join(ports, ".")), count, workloads::kMaxPorts, kOurRule));
 }
 
-void check_yaml_text(const Json& object, std::string_view field, std::vector<FieldError>& errors) {
+void check_yaml_text(const Json& object, std::string_view field, FieldErrors& errors) {
   const std::string text = string_at(object, {"spec", field});
   if (text.empty()) return;
   const Result<Json> value = parse_yaml(text, workloads::kUserYaml);
@@ -59,7 +58,7 @@ void check_yaml_text(const Json& object, std::string_view field, std::vector<Fie
   }
 }
 
-void forbid_service_accounts(const Json& object, std::string_view field, std::vector<FieldError>& errors) {
+void forbid_service_accounts(const Json& object, std::string_view field, FieldErrors& errors) {
   if (!bool_at(object, {"spec", field, "authOptions", "enableK8sTokenAuth"})) return;
   errors.push_back(forbidden(
       fmt::format("spec.{}.authOptions.enableK8sTokenAuth", field),

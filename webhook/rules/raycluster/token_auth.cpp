@@ -13,8 +13,7 @@ using raycluster::RayVersion;
 constexpr RayVersion kFirstWithTokens{2, 52, 0};
 constexpr RayVersion kFirstWithServiceAccounts{2, 55, 0};
 
-void check_version(const ClusterView& cluster, const RayVersion& first, std::string_view field,
-                   std::vector<FieldError>& errors) {
+void check_version(const ClusterView& cluster, const RayVersion& first, std::string_view field, FieldErrors& errors) {
   const std::string& written = cluster.spec.ray_version;
   const std::string path = cluster.at("rayVersion");
   const std::string needed = fmt::format("{}.authOptions.{} needs Ray {}.{}.{} or later", cluster.path, field,
@@ -33,7 +32,7 @@ void check_version(const ClusterView& cluster, const RayVersion& first, std::str
 
 }  // namespace
 
-void check_token_auth(const ClusterView& cluster, std::vector<FieldError>& errors) {
+void check_token_auth(const ClusterView& cluster, FieldErrors& errors) {
   const raycluster::Authentication& auth = cluster.spec.auth;
   const Json* mode = find_set(cluster.json, {"spec", "authOptions", "mode"});
   if (mode != nullptr && *mode != "" && *mode != "disabled" && *mode != "token") {

@@ -9,7 +9,7 @@
 
 namespace tpuslice::webhook {
 
-void check_token_auth(const ClusterView& cluster, std::vector<FieldError>& errors);
+void check_token_auth(const ClusterView& cluster, FieldErrors& errors);
 
 /// Warns of options that protect nothing.
 [[nodiscard]] std::vector<std::string> warn_token_auth(const ClusterView& cluster);

@@ -26,7 +26,7 @@ namespace {
 /// "<name>-headless" and the names of the other children must be DNS labels.
 constexpr std::size_t kMaxNameLength = 53;
 using raycluster::WorkerGroup;
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 void check_upgrade(const ClusterView& cluster, Errors& errors) {
   const Json* type = find_set(cluster.json, {"spec", "upgradeStrategy", "type"});
@@ -40,9 +40,11 @@ void check_upgrade(const ClusterView& cluster, Errors& errors) {
   for (const Json& owner : *owners) {
     const std::string kind = string_at(owner, {"kind"});
     if (kind != "RayJob" && kind != "RayService") continue;
-    errors.push_back(
-        forbidden(path, fmt::format("unset it: the cluster is upgraded by {} {}", kind, string_at(owner, {"name"})),
-                  kKubeRayRule));
+    errors.add([&] {
+      return forbidden(path,
+                       fmt::format("unset it: the cluster is upgraded by {} {}", kind, string_at(owner, {"name"})),
+                       kKubeRayRule);
+    });
   }
 }
 
@@ -89,13 +91,14 @@ void check_group_spec(const Json& group, const std::string& path, Errors& errors
   const Json* labels = find_set(group, {"labels"});
   if (labels == nullptr || !labels->is_object()) return;
   for (const auto& [key, value] : labels->items()) {
-    const std::string label_path = fmt::format("{}.labels[{}]", path, key);
-    for (const std::string& error : check_label_key(key)) {
-      errors.push_back(invalid_value(label_path, key, error, kKubeRayRule));
-    }
-    for (const std::string& error : check_label_value(value.is_string() ? value.get<std::string>() : "?")) {
-      errors.push_back(invalid_value(label_path, value, error, kKubeRayRule));
-    }
+    const auto refuse = [&](const Json& found, const ErrorMessages& messages) {
+      for (const std::string& message : messages) {
+        errors.add(
+            [&] { return invalid_value(fmt::format("{}.labels[{}]", path, key), found, message, kKubeRayRule); });
+      }
+    };
+    refuse(key, check_label_key(key));
+    refuse(value, check_label_value(value.is_string() ? value.get_ref<const std::string&>() : "?"));
   }
 }
 
@@ -163,11 +166,9 @@ bool has_named_hosts(const WorkerGroup& group) {
   return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
 }
 
-Errors errors_of(const Json& cluster, const Json* old) {
-  Errors errors;
+void check_object(const Json& cluster, const Json* old, Errors& errors) {
   check_ray_name(cluster, kMaxNameLength, "services", errors);
   check_cluster(ClusterView(cluster), old, errors);
-  return errors;
 }
 
 }  // namespace
@@ -223,10 +224,10 @@ void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) 
   check_group_slices(cluster, errors);
 }
 
-std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old) {
-  Errors errors = errors_of(cluster, old);
-  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), errors_of(*old, nullptr));
-  return errors;
+FieldErrors validate_raycluster(const Json& cluster, const Json* old) {
+  FieldCheck check_stored;
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_object(cluster, old, errors); }, check_stored);
 }
 
 std::vector<std::string> warn_raycluster(const Json& cluster) { return warn_cluster(ClusterView(cluster)); }

@@ -13,7 +13,7 @@ namespace tpuslice::webhook {
 
 /// All errors of `cluster`, in the order of its fields. `old` is the stored object on an update, else null; errors that
 /// it has already are left out. Absent fields count as the CRD's defaults.
-[[nodiscard]] std::vector<FieldError> validate_raycluster(const Json& cluster, const Json* old);
+[[nodiscard]] FieldErrors validate_raycluster(const Json& cluster, const Json* old);
 
 /// Warnings about what is valid but probably not intended.
 [[nodiscard]] std::vector<std::string> warn_raycluster(const Json& cluster);

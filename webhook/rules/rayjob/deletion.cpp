@@ -11,7 +11,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 constexpr std::string_view kRules = "spec.deletionStrategy.deletionRules";
 constexpr std::string_view kWorkers = "DeleteWorkers";
@@ -23,10 +23,13 @@ bool is_autoscaled(const Json& job) { return bool_at(job, {"spec", "rayClusterSp
 /// Refuses policies that are not possible for the cluster of the job.
 void check_policy(const Json& job, const std::string& policy, const std::string& path, Errors& errors) {
   if (selects_cluster(job) && (policy == kCluster || policy == kWorkers)) {
-    errors.push_back(invalid_value(path, policy, "a cluster of spec.clusterSelector is not deleted", kKubeRayRule));
+    errors.add(
+        [&] { return invalid_value(path, policy, "a cluster of spec.clusterSelector is not deleted", kKubeRayRule); });
   } else if (policy == kWorkers && is_autoscaled(job)) {
-    errors.push_back(invalid_value(path, policy, "cannot be combined with spec.rayClusterSpec.enableInTreeAutoscaling",
-                                   kKubeRayRule));
+    errors.add([&] {
+      return invalid_value(path, policy, "cannot be combined with spec.rayClusterSpec.enableInTreeAutoscaling",
+                           kKubeRayRule);
+    });
   }
 }
 
@@ -41,11 +44,13 @@ void check_order(const RulesOfCondition& rules, Errors& errors) {
     if (found == rules.end()) continue;
     const auto& [path, ttl] = found->second;
     if (before && ttl < before->second) {
-      errors.push_back(invalid_value(path + ".condition.ttlSeconds", ttl,
-                                     fmt::format("{} may not precede {} of the same condition: must be greater than or "
-                                                 "equal to {}",
-                                                 policy, before->first, before->second),
-                                     kKubeRayRule));
+      errors.add([&, &path = path, &ttl = ttl] {
+        return invalid_value(path + ".condition.ttlSeconds", ttl,
+                             fmt::format("{} may not precede {} of the same condition: must be greater than or "
+                                         "equal to {}",
+                                         policy, before->first, before->second),
+                             kKubeRayRule);
+      });
     }
     before.emplace(policy, ttl);
   }
@@ -56,10 +61,11 @@ std::string condition_of(const Json& rule, const std::string& path, Errors& erro
   const std::string job = string_at(rule, {"condition", "jobStatus"});
   const std::string deployment = string_at(rule, {"condition", "jobDeploymentStatus"});
   if (job.empty() == deployment.empty()) {
-    errors.push_back(
-        job.empty()
-            ? required_value(path + ".condition", "set jobStatus or jobDeploymentStatus", kKubeRayRule)
-            : forbidden(path + ".condition.jobDeploymentStatus", "cannot be combined with jobStatus", kKubeRayRule));
+    errors.add([&] {
+      return job.empty() ? required_value(path + ".condition", "set jobStatus or jobDeploymentStatus", kKubeRayRule)
+                         : forbidden(path + ".condition.jobDeploymentStatus", "cannot be combined with jobStatus",
+                                     kKubeRayRule);
+    });
     return {};
   }
   return job.empty() ? "jobDeploymentStatus " + deployment : "jobStatus " + job;
@@ -77,7 +83,7 @@ void check_rules(const Json& job, const Json& rules, Errors& errors) {
     if (condition.empty()) continue;
     const std::int64_t ttl = int_at(rule, {"condition", "ttlSeconds"});
     if (!by_condition[condition].emplace(policy, std::pair(path, ttl)).second) {
-      errors.push_back(duplicate_value(path, fmt::format("{} for {}", policy, condition), kKubeRayRule));
+      errors.add([&] { return duplicate_value(path, fmt::format("{} for {}", policy, condition), kKubeRayRule); });
     }
   }
   for (const auto& [condition, group] : by_condition) check_order(group, errors);

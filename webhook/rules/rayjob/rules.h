@@ -8,10 +8,10 @@
 namespace tpuslice::webhook {
 
 /// Types, enumerations and bounds. Source: upstream's CRD and validation.
-void check_rayjob_schema(const Json& job, std::vector<FieldError>& errors);
+void check_rayjob_schema(const Json& job, FieldErrors& errors);
 
 /// spec.deletionStrategy, shutdownAfterJobFinishes and ttlSecondsAfterFinished.
-void check_rayjob_deletion(const Json& job, std::vector<FieldError>& errors);
+void check_rayjob_deletion(const Json& job, FieldErrors& errors);
 
 /// Whether the job runs on an existing cluster, of spec.clusterSelector.
 [[nodiscard]] bool selects_cluster(const Json& job);

@@ -62,7 +62,7 @@ constexpr auto kRayJobShapes = [] {
 
 }  // namespace
 
-void check_rayjob_schema(const Json& job, std::vector<FieldError>& errors) {
+void check_rayjob_schema(const Json& job, FieldErrors& errors) {
   check_shapes(job, kRayJobShapes, kKubeRayRule, errors);
   for (const std::string_view field : {"activeDeadlineSeconds", "preRunningDeadlineSeconds"}) {
     const auto seconds = int32_at(job, {"spec", field});

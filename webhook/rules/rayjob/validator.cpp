@@ -14,7 +14,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 /// "<name>-<5 characters>" with its own children must be DNS labels.
 constexpr std::size_t kMaxRayJobName = 47;
@@ -108,12 +108,11 @@ void check_resources(const Json& job, Errors& errors) {
                                  R"(must be a JSON object of numbers, such as {"TPU": 4})", kKubeRayRule));
 }
 
-Errors errors_of_job(const Json& job, const Json* old) {
-  Errors errors;
+void check_object(const Json& job, const Json* old, Errors& errors) {
   check_ray_name(job, kMaxRayJobName, "RayClusters", errors);
   check_rayjob_schema(job, errors);
   const Json* spec = find_set(job, {"spec"});
-  if (spec == nullptr || !spec->is_object()) return errors;
+  if (spec == nullptr || !spec->is_object()) return;
   check_ray_manager(*spec, old == nullptr ? nullptr : find_set(*old, {"spec"}), "spec.managedBy", errors);
   check_cluster_source(job, errors);
   check_mode(job, errors);
@@ -122,11 +121,10 @@ Errors errors_of_job(const Json& job, const Json* old) {
   check_yaml_text(job, "runtimeEnvYAML", errors);
   check_resources(job, errors);
   forbid_service_accounts(job, kClusterField, errors);
-  if (!is_set(job, kClusterField)) return errors;
+  if (!is_set(job, kClusterField)) return;
   const Json cluster = embedded_cluster(job, kClusterField);
   const Json before = old == nullptr ? Json() : embedded_cluster(*old, kClusterField);
   check_cluster(ClusterView(cluster, "spec.rayClusterSpec"), before.is_null() ? nullptr : &before, errors);
-  return errors;
 }
 
 }  // namespace
@@ -136,10 +134,10 @@ bool selects_cluster(const Json& job) {
   return selector != nullptr && !selector->empty();
 }
 
-std::vector<FieldError> validate_rayjob(const Json& job, const Json* old) {
-  Errors errors = errors_of_job(job, old);
-  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), errors_of_job(*old, nullptr));
-  return errors;
+FieldErrors validate_rayjob(const Json& job, const Json* old) {
+  FieldCheck check_stored;
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_object(job, old, errors); }, check_stored);
 }
 
 std::vector<UnsupportedField> unsupported_rayjob_fields(const Json& job) {

@@ -13,7 +13,7 @@ namespace tpuslice::webhook {
 
 /// All errors of `job`. `old` is the stored object on an update, else null; errors that it has already are left out.
 /// Absent fields count as the CRD's defaults.
-[[nodiscard]] std::vector<FieldError> validate_rayjob(const Json& job, const Json* old);
+[[nodiscard]] FieldErrors validate_rayjob(const Json& job, const Json* old);
 
 /// Warnings of less than 256 bytes each: about what is valid but probably not intended, and on an update about changes
 /// that do not affect the running attempt.

@@ -15,7 +15,7 @@
 namespace tpuslice::webhook {
 namespace {
 
-using Errors = std::vector<FieldError>;
+using Errors = FieldErrors;
 
 /// "<name>-<5 characters>" with its own children must be DNS labels.
 constexpr std::size_t kMaxRayServiceName = 47;
@@ -108,32 +108,30 @@ void check_services(const Json& service, const Json& cluster, Errors& errors) {
                                   kKubeRayRule));
 }
 
-Errors errors_of_service(const Json& service, const Json* old) {
-  Errors errors;
+void check_object(const Json& service, const Json* old, Errors& errors) {
   check_ray_name(service, kMaxRayServiceName, "RayClusters", errors);
   check_annotations(service, errors);
   check_shapes(service, kRayServiceShapes, kKubeRayRule, errors);
   const Json* spec = find_set(service, {"spec"});
-  if (spec == nullptr || !spec->is_object()) return errors;
+  if (spec == nullptr || !spec->is_object()) return;
   check_ray_manager(*spec, old == nullptr ? nullptr : find_set(*old, {"spec"}), "spec.managedBy", errors);
   check_yaml_text(service, "serveConfigV2", errors);
   check_incremental(service, errors);
   check_ports_limit(*spec, {"serveService", "spec", "ports"}, "spec", errors);
   forbid_service_accounts(service, kConfigField, errors);
   const Json cluster = embedded_cluster(service, kConfigField);
-  if (cluster.is_null()) return errors;
+  if (cluster.is_null()) return;
   check_services(service, cluster, errors);
   const Json before = old == nullptr ? Json() : embedded_cluster(*old, kConfigField);
   check_cluster(ClusterView(cluster, "spec.rayClusterConfig"), before.is_null() ? nullptr : &before, errors);
-  return errors;
 }
 
 }  // namespace
 
-std::vector<FieldError> validate_rayservice(const Json& service, const Json* old) {
-  Errors errors = errors_of_service(service, old);
-  if (old != nullptr && !errors.empty()) errors = new_errors(std::move(errors), errors_of_service(*old, nullptr));
-  return errors;
+FieldErrors validate_rayservice(const Json& service, const Json* old) {
+  FieldCheck check_stored;
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_object(service, old, errors); }, check_stored);
 }
 
 std::vector<UnsupportedField> unsupported_rayservice_fields(const Json& service) {
