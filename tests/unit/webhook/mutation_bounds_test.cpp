@@ -297,5 +297,22 @@ TEST(ValidationBounds, RefuseAnUpdateWithAsManyChanges) {
   EXPECT_LT(changed.peak, equal.peak + kErrors);
 }
 
+TEST(ValidationBounds, ReadEachMountOnceForAllClaims) {
+  Json jobset = testing::tpu_jobset();
+  for (int i = 0; i < 250; ++i) {
+    Json& policy = jobset["spec"]["volumeClaimPolicies"][static_cast<std::size_t>(i / 50)];
+    policy["templates"].push_back({{"metadata", {{"name", fmt::format("claim-with-a-long-name-{}", i)}}}});
+  }
+  Json& pod = jobset["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"];
+  for (int i = 0; i < 30'000; ++i) {
+    const Json named = {{"name", fmt::format("volume-with-a-long-name-{}", i)}};
+    pod["containers"][0]["volumeMounts"].push_back(named);
+    pod["volumes"].push_back(named);
+  }
+  const Answer answer = validate(jobset);
+  EXPECT_THAT(answer.message, ::testing::HasSubstr("no container mounts it"));
+  EXPECT_LT(answer.allocated, kPerByte * answer.review + kFixed);
+}
+
 }  // namespace
 }  // namespace tpuslice::webhook
