@@ -36,6 +36,7 @@ class WatchSink {
   virtual void unstage(const ObjectKey& key) = 0;
   virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
   virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
+  virtual void set_unsynced() = 0;                     ///< The store is not current before the next commit().
   /// Errors: as stage().
   virtual Status put(std::string_view object) = 0;
   virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
@@ -128,6 +129,7 @@ class StoreSink final : public WatchSink {
     store_.swap_in(std::exchange(staged_, {}), revision);
     update_metrics();
   }
+  void set_unsynced() override { store_.set_unsynced(); }
   Status put(std::string_view object) override {
     Result<View> view = decode(object);
     if (!view) return put_minimal(object, view.error());
