@@ -180,7 +180,6 @@ class ThrowingSink final : public WatchSink {
   }
   Status stage_metadata(std::string_view metadata) override { return inner_.stage_metadata(metadata); }
   void unstage(const ObjectKey& key) override { inner_.unstage(key); }
-  void stage_known(const ObjectKey& key) override { inner_.stage_known(key); }
   void commit(std::uint64_t revision) override {
     if (broken_) throw std::runtime_error("commit");
     inner_.commit(revision);
