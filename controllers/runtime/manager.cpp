@@ -270,7 +270,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
 void Manager::start_and_stop(RunningControllers& running) {
   for (const auto& controller : controllers_) {
     const auto found = running.find(controller.get());
-    if (!upstream_.may_run(controller->name())) {
+    if (!upstream_.may_run(controller->name()) || !controller->synced()) {
       if (found == running.end()) continue;
       found->second.halt.request_stop();
       found->second.cancel.request_stop();
@@ -279,7 +279,7 @@ void Manager::start_and_stop(RunningControllers& running) {
       log_.info("controller stopped", {{"controller", controller->name()}});
       continue;
     }
-    if (found != running.end() || !leading() || !controller->synced()) continue;
+    if (found != running.end() || !leading()) continue;
     log_.info("controller started", {{"controller", controller->name()}, {"workers", controller->workers()}});
     start_workers(*controller, running[controller.get()]);
   }

@@ -78,6 +78,8 @@ class Store final : public AnyStore {
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
   void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  /// Until the next list, synced() is false.
+  void set_unsynced() TPUSLICE_EXCLUDES(mutex_);
   /// The same, for tests.
   void replace(std::vector<View> all, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void put(View view) TPUSLICE_EXCLUDES(mutex_);
@@ -293,6 +295,12 @@ void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
     synced_ = true;
   }
   for (const auto& [before, after] : changes) notify(listeners_, before, after);
+}
+
+template <typename View>
+void Store<View>::set_unsynced() {
+  const MutexLock lock(mutex_);
+  synced_ = false;
 }
 
 template <typename View>

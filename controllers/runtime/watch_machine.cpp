@@ -281,12 +281,10 @@ void WatchMachine::give_up_watch_list(std::string_view why) {
 void WatchMachine::not_served(Instant now) {
   liveness_.received(now);
   if (!absent_.exchange(true)) absent_since_ = now;
-  if (!synced_ || !absent_since_ || now - *absent_since_ < options_.forget_absent) return;
-  absent_since_.reset();
-  log_.info("CRD was removed; its objects are forgotten");
-  begin_list();
-  sink_->commit(revision_of(resource_version_));
-  quarantine_.end_list();
+  if (!synced_ || now - absent_since_ < options_.max_absence) return;
+  synced_ = false;
+  sink_->set_unsynced();
+  log_.info("type is not served any more; its controllers stop");
 }
 
 Instant WatchMachine::back_off(const Error& error, Instant now) {

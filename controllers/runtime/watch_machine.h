@@ -50,8 +50,9 @@ struct WatchMachineOptions {
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
   LivenessOptions liveness;                        ///< When an open stream that is silent is abandoned.
   Duration room_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
-  /// The store is emptied if its type has not been served for this long: its CRD was deleted, and the objects with it.
-  Duration forget_absent = std::chrono::minutes(1);
+  /// If its type has not been served for this long, the store counts as not synced, and controllers that need it stop.
+  /// It keeps its objects: whether they were deleted with the CRD, or the CRD only serves other versions, is not known.
+  Duration max_absence = std::chrono::minutes(1);
   BackoffOptions backoff;
 };
 
@@ -164,7 +165,7 @@ class WatchMachine {
   std::atomic<Instant> failing_since_ = kNever;  ///< A failure was logged; the recovery is not yet.
   std::atomic<bool> synced_ = false;
   std::atomic<bool> absent_ = false;
-  std::optional<Instant> absent_since_;  ///< Until the store was emptied.
+  Instant absent_since_;  ///< If absent_.
 };
 
 }  // namespace tpuslice::runtime

@@ -34,8 +34,8 @@ class WatchSink {
   /// InvalidArgument if it is not kept.
   virtual Status stage_metadata(std::string_view partial_object_metadata) = 0;
   virtual void unstage(const ObjectKey& key) = 0;
-  virtual void stage_known(const ObjectKey& key) = 0;  ///< Stages the version of `key` that the store has, if any.
-  virtual void commit(std::uint64_t revision) = 0;     ///< The staging area replaces the store.
+  virtual void commit(std::uint64_t revision) = 0;  ///< The staging area replaces the store.
+  virtual void set_unsynced() = 0;                  ///< The store is not current before the next commit().
   /// Errors: as stage().
   virtual Status put(std::string_view object) = 0;
   virtual void erase(const ObjectKey& key, std::uint64_t revision) = 0;
@@ -114,10 +114,6 @@ class StoreSink final : public WatchSink {
     charge(key, staged_bytes(key), 0);
     staged_.erase(staged);
   }
-  void stage_known(const ObjectKey& key) override {
-    // A version that is staged already is newer, and stays.
-    if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
-  }
   void commit(std::uint64_t revision) override {
     for (const Ptr& view : store_.list()) {
       const auto staged = staged_.find(view->key);
@@ -128,6 +124,7 @@ class StoreSink final : public WatchSink {
     store_.swap_in(std::exchange(staged_, {}), revision);
     update_metrics();
   }
+  void set_unsynced() override { store_.set_unsynced(); }
   Status put(std::string_view object) override {
     Result<View> view = decode(object);
     if (!view) return put_minimal(object, view.error());
@@ -206,6 +203,11 @@ class StoreSink final : public WatchSink {
   [[nodiscard]] std::size_t staged_bytes(const ObjectKey& key) const {
     const auto staged = staged_.find(key);
     return staged == staged_.end() || store_.get(key) == *staged ? 0 : bytes_of(staged->get());
+  }
+  /// Stages the version of `key` that the store has, if any.
+  void stage_known(const ObjectKey& key) {
+    // A version that is staged already is newer, and stays.
+    if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
   /// Its bytes are charged.
   void replace_staged(Ptr view) {

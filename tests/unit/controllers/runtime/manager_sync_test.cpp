@@ -76,5 +76,29 @@ TEST_F(ManagerSync, LeadsAfterATimeOutAlthoughOneResourceCannotBeListed) {
   EXPECT_THAT(api_.all(kPods), SizeIs(1)) << "the controllers of other resources run";
 }
 
+TEST_F(ManagerSync, ControllersStopWhileATypeIsNotServed) {
+  api_.put(kWidgets, widget("w", {{"replicas", 1}}));
+  const auto pass = [this](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      manager_.step(clock_.now());
+      clock_.advance(1s);
+    }
+  };
+  pass(5);
+  ASSERT_THAT(api_.all(kPods), SizeIs(1));
+  api_.fault = [](const FakeApi::Call& call) -> std::optional<Error> {
+    if (!(call.type == kWidgets)) return std::nullopt;
+    return Error::not_found("the server could not find the requested resource");
+  };
+  pass(800);  // The open watch ends.
+  ASSERT_TRUE(api_.remove(kPods, api_.all(kPods).front().key(), {}, {}).ok());
+  pass(60);
+  EXPECT_THAT(api_.all(kPods), IsEmpty());
+  EXPECT_TRUE(manager_.ready()) << "as at a start without the CRD";
+  api_.fault = nullptr;
+  pass(60);
+  EXPECT_THAT(api_.all(kPods), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace tpuslice::runtime
