@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kCertificateRetry = std::chrono::seconds(5);
 
-http::Reply plain_text(int status, std::string body) {
+http::Reply text_reply(int status, std::string body) {
   http::Reply reply;
   reply.response = {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::move(body) + "\n"};
   if (status == 401) reply.response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -21,7 +21,7 @@ http::Reply plain_text(int status, std::string body) {
 }
 
 http::Reply wrong_method(bool takes_put) {
-  http::Reply reply = plain_text(405, takes_put ? "methods are GET and PUT" : "method is GET");
+  http::Reply reply = text_reply(405, takes_put ? "methods are GET and PUT" : "method is GET");
   reply.response.headers.emplace_back("Allow", takes_put ? "GET, PUT" : "GET");
   return reply;
 }
@@ -96,7 +96,7 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
   if (request.method != "GET" && !(takes_put && request.method == "PUT")) return wrong_method(takes_put);
   if (authorizer_) {
     const auto decision = authorizer_->authorize(request, peer);
-    if (decision.status != 200) return plain_text(decision.status, decision.message);
+    if (decision.status != 200) return text_reply(decision.status, decision.message);
   }
   http::Reply reply;
   reply.trusts_client = authorizer_.has_value();
@@ -109,8 +109,8 @@ http::Reply MetricsServer::answer(const http::Request& request, const http::Peer
 }
 
 http::Reply MetricsServer::not_found() const {
-  if (pages_.empty()) return plain_text(404, "path is /metrics");
-  return plain_text(404, fmt::format("paths are /metrics, {}", fmt::join(std::views::keys(pages_), ", ")));
+  if (pages_.empty()) return text_reply(404, "path is /metrics");
+  return text_reply(404, fmt::format("paths are /metrics, {}", fmt::join(std::views::keys(pages_), ", ")));
 }
 
 void MetricsServer::set_certificate(const http::Identity& identity) {

@@ -10,8 +10,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-Reply ok(const Request&, const Peer&) { return text_reply(200, "fine"); }
-
 /// The server still serves other clients.
 void expect_alive(const Server& server) {
   RawClient client(server.port());

@@ -26,8 +26,6 @@ constexpr int kConnections = 200;
 constexpr std::int64_t kKiB = 1024;
 const std::string kGet = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-Reply ok(const Request&, const Peer&) { return text_reply(200, "fine"); }
-
 using ContextPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using ConnectionPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 

@@ -107,6 +107,8 @@ Reply text_reply(int status, std::string body) {
   return {{status, {{"Content-Type", "text/plain"}}, std::move(body)}, nullptr};
 }
 
+Reply ok(const Request& /*request*/, const Peer& /*peer*/) { return text_reply(200, "fine"); }
+
 std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status) {
   return start(tls_options(), [&requests, status](const Request&, const Peer&) {
     ++requests;

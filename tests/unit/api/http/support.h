@@ -51,6 +51,8 @@ ServerOptions plain_options();
 ServerOptions tls_options();
 std::unique_ptr<Server> start(ServerOptions options, Handler handler);
 Reply text_reply(int status, std::string body);
+/// A handler: 200 with the body "fine".
+Reply ok(const Request& request, const Peer& peer);
 /// With TLS; answers every request with `status` and counts them.
 std::unique_ptr<Server> start_counting(std::atomic<int>& requests, int status);
 /// With TLS; opens `entered` for a request, and answers it when `release` is open. Both outlive it.
