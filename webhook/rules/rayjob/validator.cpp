@@ -108,7 +108,7 @@ void check_resources(const Json& job, Errors& errors) {
                                  R"(must be a JSON object of numbers, such as {"TPU": 4})", kKubeRayRule));
 }
 
-void check_object(const Json& job, const Json* old, Errors& errors) {
+void check_rayjob_object(const Json& job, const Json* old, Errors& errors) {
   check_ray_name(job, kMaxRayJobName, "RayClusters", errors);
   check_rayjob_schema(job, errors);
   const Json* spec = find_set(job, {"spec"});
@@ -136,8 +136,8 @@ bool selects_cluster(const Json& job) {
 
 FieldErrors validate_rayjob(const Json& job, const Json* old) {
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
-  return new_errors([&](Errors& errors) { check_object(job, old, errors); }, check_stored);
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_rayjob_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_rayjob_object(job, old, errors); }, check_stored);
 }
 
 std::vector<UnsupportedField> unsupported_rayjob_fields(const Json& job) {
