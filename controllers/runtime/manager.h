@@ -73,8 +73,8 @@ struct ManagerOptions {
 /// Set up by one thread, then either stepped by one thread or run(). ready() and healthy() are thread-safe.
 ///
 /// Only the leader's controllers run; other replicas keep their stores current. A replica does not try to lead before
-/// its stores are synced (ManagerOptions::sync_timeout). A controller runs while all its stores are synced, so a missing
-/// CRD stops only the controllers that watch it; and while no upstream controller serves its kind (defer_to()).
+/// its stores are synced (ManagerOptions::sync_timeout). A controller runs while all its stores are synced, so a
+/// missing CRD stops only the controllers that watch it; and while no upstream controller serves its kind (defer_to()).
 class Manager {
  public:
   /// `election_api` is a client of its own (see LeaderElector); all arguments outlive the manager.
