@@ -14,7 +14,7 @@ namespace tpuslice::testing {
 /// Far below the memory limit of deploy/operator, 512 MiB.
 inline constexpr double kMaxMebibytes = 96;
 /// With all connections and bytes of all servers in use.
-inline constexpr double kMaxMebibytesOfCrowds = 200;
+inline constexpr double kMaxMebibytesOfCrowds = 160;
 
 struct Attack {
   std::string name;
