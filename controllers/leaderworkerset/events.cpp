@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/render.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -121,7 +122,7 @@ EventIntent condition_changed(std::string_view reason, std::string_view message,
 
 EventIntent write_failed(const LeaderWorkerSetSpec& spec, const Action& action, const PodView* leader) {
   const bool creates = action.kind == ActionKind::kCreate;
-  EventIntent event{EventType::kWarning, creates ? "FailedCreate" : "FailedUpdate", kDelete, {}, action.key};
+  EventIntent event{EventType::kWarning, std::string(creates ? kFailedCreate : kFailedUpdate), kDelete, {}, action.key};
   event.after_type = action.type;
   if (leader != nullptr) event.related = reference(*leader);
   switch (action.kind) {

@@ -14,10 +14,6 @@
 namespace tpuslice::webhook {
 namespace {
 
-constexpr std::size_t kMaxWarnings = 4;
-/// Keeps a warning with the longest path below 256 bytes, where the API server cuts it.
-constexpr std::size_t kMaxNameLength = 40;
-
 std::string known_accelerators() {
   std::vector<std::string_view> labels;
   for (const tpu::Accelerator& accelerator : tpu::accelerators()) labels.push_back(accelerator.label);
@@ -28,7 +24,7 @@ std::string warning_of(const std::string& path, std::string accelerator) {
   return fmt::format(
       "{}spec.nodeSelector[{}]: accelerator \"{}\" is unknown to tpu-slice-operator, which leaves these pods to the "
       "scheduler",
-      path, tpu::kAcceleratorLabel, clip(std::move(accelerator), kMaxNameLength));
+      path, tpu::kAcceleratorLabel, clip(std::move(accelerator), kMaxWarnedValue));
 }
 
 }  // namespace
@@ -38,7 +34,7 @@ std::vector<std::string> warn_unknown_accelerators(const Json& object) {
   for_each_tpu_pod(object, [&](const Json& pod, const std::string& path) {
     std::string unknown = tpu::unknown_accelerator(pod);
     if (!unknown.empty()) warnings.push_back(warning_of(path, std::move(unknown)));
-    return warnings.size() < kMaxWarnings;
+    return warnings.size() < kMaxPodWarnings;
   });
   if (!warnings.empty()) warnings.push_back(known_accelerators());
   return warnings;

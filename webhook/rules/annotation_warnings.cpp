@@ -16,10 +16,6 @@
 namespace tpuslice::webhook {
 namespace {
 
-constexpr std::size_t kMaxAnnotationWarnings = 4;
-/// Keeps a warning with the longest path below 256 bytes, where the API server cuts it.
-constexpr std::size_t kMaxValueLength = 40;
-
 bool is_number_of_slices(std::string_view text) {
   const std::optional<int> slices = parse_count(text);
   return slices && *slices > 0 && *slices <= tpu::kMaxSliceHosts;
@@ -34,14 +30,14 @@ std::vector<std::string> warn_invalid_annotations(const Json& object) {
   for_each_tpu_pod(object, [&](const Json& pod, const std::string& path) {
     const auto check = [&](std::string_view name, bool (*is_valid)(std::string_view), const std::string& advice) {
       std::string value = string_at(pod, {"metadata", "annotations", name});
-      if (value.empty() || is_valid(value) || warnings.size() == kMaxAnnotationWarnings) return;
+      if (value.empty() || is_valid(value) || warnings.size() == kMaxPodWarnings) return;
       warnings.push_back(fmt::format("{}metadata.annotations[{}]: value \"{}\" has no effect: {}", path, name,
-                                     clip(std::move(value), kMaxValueLength), advice));
+                                     clip(std::move(value), kMaxWarnedValue), advice));
     };
     check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
     check(tpu::kScaleUp, is_scale_up_choice,
           fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
-    return warnings.size() < kMaxAnnotationWarnings;
+    return warnings.size() < kMaxPodWarnings;
   });
   return warnings;
 }

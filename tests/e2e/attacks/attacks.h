@@ -20,8 +20,7 @@ struct Attack {
   std::string name;
   /// Returns the message to the tenant: the error of the API server, or a condition or an event of the object.
   std::function<std::string(AttackPlane& plane)> run;
-  std::string message;                   ///< Part of that.
-  double max_mebibytes = kMaxMebibytes;  ///< Peak of the operator's resident memory.
+  std::string message;  ///< Part of that.
 };
 inline void PrintTo(const Attack& attack, std::ostream* out) { *out << attack.name; }
 

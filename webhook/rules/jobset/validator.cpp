@@ -162,7 +162,7 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
   }
 }
 
-void check_object(const Json& jobset, Errors& errors) {
+void check_jobset_object(const Json& jobset, Errors& errors) {
   if (const std::size_t jobs = array_at(jobset, {"spec", "replicatedJobs"}).size(); jobs > workloads::kMaxGroups) {
     errors.push_back(too_many("spec.replicatedJobs", jobs, workloads::kMaxGroups, kOurRule));
     return;
@@ -190,8 +190,8 @@ std::string longest_jobset_name(const Json& jobset) {
 FieldErrors validate_jobset(const Json& jobset, const Json* old) {
   if (!jobset.is_object()) return {invalid_value("spec", jobset, "must be an object", kKubernetesRule)};
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, errors); };
-  Errors errors = new_errors([&](Errors& found) { check_object(jobset, found); }, check_stored);
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_jobset_object(*old, errors); };
+  Errors errors = new_errors([&](Errors& found) { check_jobset_object(jobset, found); }, check_stored);
   if (old != nullptr) check_jobset_update(jobset, *old, errors);
   return errors;
 }

@@ -166,7 +166,7 @@ bool has_named_hosts(const WorkerGroup& group) {
   return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
 }
 
-void check_object(const Json& cluster, const Json* old, Errors& errors) {
+void check_raycluster_object(const Json& cluster, const Json* old, Errors& errors) {
   check_ray_name(cluster, kMaxNameLength, "services", errors);
   check_cluster(ClusterView(cluster), old, errors);
 }
@@ -226,8 +226,8 @@ void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) 
 
 FieldErrors validate_raycluster(const Json& cluster, const Json* old) {
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
-  return new_errors([&](Errors& errors) { check_object(cluster, old, errors); }, check_stored);
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_raycluster_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_raycluster_object(cluster, old, errors); }, check_stored);
 }
 
 std::vector<std::string> warn_raycluster(const Json& cluster) { return warn_cluster(ClusterView(cluster)); }

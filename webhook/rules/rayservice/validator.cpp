@@ -108,7 +108,7 @@ void check_services(const Json& service, const Json& cluster, Errors& errors) {
                                   kKubeRayRule));
 }
 
-void check_object(const Json& service, const Json* old, Errors& errors) {
+void check_rayservice_object(const Json& service, const Json* old, Errors& errors) {
   check_ray_name(service, kMaxRayServiceName, "RayClusters", errors);
   check_annotations(service, errors);
   check_shapes(service, kRayServiceShapes, kKubeRayRule, errors);
@@ -130,8 +130,8 @@ void check_object(const Json& service, const Json* old, Errors& errors) {
 
 FieldErrors validate_rayservice(const Json& service, const Json* old) {
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_object(*old, nullptr, errors); };
-  return new_errors([&](Errors& errors) { check_object(service, old, errors); }, check_stored);
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_rayservice_object(*old, nullptr, errors); };
+  return new_errors([&](Errors& errors) { check_rayservice_object(service, old, errors); }, check_stored);
 }
 
 std::vector<UnsupportedField> unsupported_rayservice_fields(const Json& service) {
