@@ -48,6 +48,8 @@ void RunTotals::add(const std::vector<AttackCase>& attacks, const BatchFigures& 
   left = std::max(left, figures.left);
   const BystanderFigures& others = figures.others;
   admissions.insert(admissions.end(), others.admissions.begin(), others.admissions.end());
+  controls.insert(controls.end(), others.controls.begin(), others.controls.end());
+  reviews.insert(reviews.end(), others.reviews.begin(), others.reviews.end());
   reactions.insert(reactions.end(), others.reactions.begin(), others.reactions.end());
   refused += others.refused;
   ignored += others.ignored;
@@ -59,6 +61,10 @@ std::string RunTotals::to_string() const {
   std::string out = fmt::format("{} attacks in {} batches; answers: {}\n", sent, batches, answers);
   out += fmt::format("operator: peak {:.0f} MiB, {:.1f} CPU s, {} exits; {} objects left\n", peak_mib, cpu_seconds,
                      exits, left);
+  out += fmt::format("webhook: {} reviews of others answered in {:.1f} ms, p99 {:.1f} ms, slowest {:.0f} ms\n",
+                     reviews.size(), percentile(reviews, 0.5), percentile(reviews, 0.99), percentile(reviews, 1));
+  out += fmt::format("API server: {} ConfigMaps of others admitted in {:.0f} ms, p99 {:.0f} ms\n", controls.size(),
+                     percentile(controls, 0.5), percentile(controls, 0.99));
   out += fmt::format(
       "others: {} pods admitted in {:.0f} ms, p99 {:.0f} ms, {} refused; {} JobSets in {:.0f} ms, slowest {:.0f} ms, "
       "{} delayed",
@@ -78,7 +84,7 @@ Result<std::unique_ptr<AttackRun>> AttackRun::start() {
                                                     .etcd_flags = {"--quota-backend-bytes=8589934592"},
                                                     .apiserver_flags = {"--etcd-compaction-interval=30s"}}));
   ASSIGN_OR_RETURN(out->sender_, CaseSender::start(*out->plane_, *out->seeds_));
-  ASSIGN_OR_RETURN(out->others_, Bystanders::start(out->plane_->plane().client()));
+  ASSIGN_OR_RETURN(out->others_, Bystanders::start(*out->plane_));
   return out;
 }
 

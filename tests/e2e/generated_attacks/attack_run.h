@@ -43,6 +43,8 @@ struct RunTotals {
   int exits = 0;
   std::size_t left = 0;
   std::vector<double> admissions;
+  std::vector<double> controls;
+  std::vector<double> reviews;
   int refused = 0;
   std::vector<double> reactions;
   int ignored = 0;

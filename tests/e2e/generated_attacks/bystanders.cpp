@@ -17,18 +17,21 @@ constexpr Duration kAdmissionInterval = 75ms;
 constexpr Duration kReactionInterval = 300ms;
 constexpr Duration kPollInterval = 20ms;
 constexpr const char* kQuiet = "quiet";
+constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
+constexpr const char* kReviewer = "127.0.1.1";  // No attack comes from it.
 
 double milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
 }  // namespace
 
-Result<std::unique_ptr<Bystanders>> Bystanders::start(client::Client& client) {
+Result<std::unique_ptr<Bystanders>> Bystanders::start(AttackPlane& plane) {
   const Json quiet = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", kQuiet}}}};
-  const auto created = client.create(kNamespaces, Object(quiet));
+  const auto created = plane.plane().client().create(kNamespaces, Object(quiet));
   if (!created) return created.error();
-  std::unique_ptr<Bystanders> out(new Bystanders(client));
+  std::unique_ptr<Bystanders> out(new Bystanders(plane));
   Bystanders& self = *out;
   self.threads_.emplace_back([&self](const std::stop_token& stop) { self.admit(stop); });
+  self.threads_.emplace_back([&self](const std::stop_token& stop) { self.review(stop); });
   self.threads_.emplace_back([&self](const std::stop_token& stop) { self.react(stop); });
   return out;
 }
@@ -62,6 +65,48 @@ void Bystanders::admit(const std::stop_token& stop) {
     } else {
       const MutexLock lock(mutex_);
       figures_.admissions.push_back(milliseconds(took));
+    }
+    admit_control(stop);
+    if (took < kAdmissionInterval) tpuslice::pause(kAdmissionInterval - took, stop);
+  }
+}
+
+void Bystanders::admit_control(const std::stop_token& stop) {
+  const RealClock clock;
+  const Json map = {{"apiVersion", "v1"},
+                    {"kind", "ConfigMap"},
+                    {"metadata", {{"name", "control"}, {"namespace", kQuiet}}},
+                    {"data", {{"size", std::string(1000, 'x')}}}};
+  const Instant begin = clock.now();
+  if (!client_.create(kConfigMaps, Object(map), {.dry_run = true}, stop)) return;
+  const Duration took = clock.now() - begin;
+  const MutexLock lock(mutex_);
+  figures_.controls.push_back(milliseconds(took));
+}
+
+void Bystanders::review(const std::stop_token& stop) {
+  const RealClock clock;
+  const std::string body = review_of(legitimate_pod().json().dump());
+  std::unique_ptr<http::BlockingConnection> connection;
+  while (!stop.stop_requested()) {
+    const int pauses = pauses_;
+    const Instant begin = clock.now();
+    // As the API server does: one connection, and a new one when it is closed.
+    if (!connection) {
+      auto connected = plane_.connect_to_webhook(kReviewer);
+      if (connected) connection = std::move(*connected);
+    }
+    const bool answered = connection && connection->post("/mutate-v1-pod", body).ok();
+    const Duration took = clock.now() - begin;
+    if (!answered) connection.reset();
+    if (stop.stop_requested()) return;
+    if (!counts(pauses)) {
+      // As above.
+    } else if (!answered) {
+      fail(&BystanderFigures::refused, "a review was not answered");
+    } else {
+      const MutexLock lock(mutex_);
+      figures_.reviews.push_back(milliseconds(took));
     }
     if (took < kAdmissionInterval) tpuslice::pause(kAdmissionInterval - took, stop);
   }

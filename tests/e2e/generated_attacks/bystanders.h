@@ -13,10 +13,13 @@
 namespace tpuslice::testing {
 
 struct BystanderFigures {
-  std::vector<double> admissions;  ///< Milliseconds of each admission of a TPU pod.
+  std::vector<double> admissions;  ///< Milliseconds of each dry-run creation of a TPU pod by the API server.
   int refused = 0;                 ///< Admissions that failed; not in `admissions`.
-  std::vector<double> reactions;   ///< Milliseconds from the creation of a JobSet to that of its Job.
-  int ignored = 0;                 ///< JobSets that had no Job within kReactionLimit.
+  /// As `admissions`, of a ConfigMap, for which no webhook is called: what the API server takes by itself.
+  std::vector<double> controls;
+  std::vector<double> reviews;    ///< Milliseconds of each review of a TPU pod sent to the webhook.
+  std::vector<double> reactions;  ///< Milliseconds from the creation of a JobSet to that of its Job.
+  int ignored = 0;                ///< JobSets that had no Job within kReactionLimit.
   std::string first_failure;
 };
 
@@ -25,8 +28,8 @@ inline constexpr Duration kReactionLimit = std::chrono::seconds(30);
 /// Its threads run until destruction. Thread-safe.
 class Bystanders {
  public:
-  /// Creates the namespace "quiet". `client` outlives it. Errors: of the API server.
-  static Result<std::unique_ptr<Bystanders>> start(client::Client& client);
+  /// Creates the namespace "quiet". `plane` outlives it. Errors: of the API server.
+  static Result<std::unique_ptr<Bystanders>> start(AttackPlane& plane);
 
   /// Since the last call.
   [[nodiscard]] BystanderFigures take() TPUSLICE_EXCLUDES(mutex_);
@@ -35,9 +38,11 @@ class Bystanders {
   void resume() { ++pauses_; }
 
  private:
-  explicit Bystanders(client::Client& client) : client_(client) {}
+  explicit Bystanders(AttackPlane& plane) : plane_(plane), client_(plane.plane().client()) {}
 
   void admit(const std::stop_token& stop);
+  void admit_control(const std::stop_token& stop);
+  void review(const std::stop_token& stop);
   void react(const std::stop_token& stop);
   /// Whether the JobSet had its Job in time.
   bool create_and_wait(int number, const std::stop_token& stop, Duration& took);
@@ -45,6 +50,7 @@ class Bystanders {
   [[nodiscard]] bool counts(int before) const { return before == pauses_ && before % 2 == 0; }
   void fail(int BystanderFigures::*counter, const std::string& message) TPUSLICE_EXCLUDES(mutex_);
 
+  AttackPlane& plane_;
   client::Client& client_;
   std::atomic<int> pauses_ = 0;  ///< Odd during one.
   Mutex mutex_;
