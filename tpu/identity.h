@@ -58,9 +58,6 @@ struct SliceIdentity {
 /// hosts' addresses that Kubernetes does not accept, so that no name in an identity is longer than a DNS name.
 /// Source: KubeRay's multi-host indexing labels; hosts as kuberay-tpu-webhook counts them; GKE's webhook for Indexed
 /// Jobs; LeaderWorkerSet's pod webhook, whose ids repeat in uneven subgroups and here do not.
-[[nodiscard]] Result<std::optional<SliceIdentity>> identify_ray_cluster_pod(const Json& pod);
-[[nodiscard]] Result<std::optional<SliceIdentity>> identify_job_set_pod(const Json& pod);
-[[nodiscard]] Result<std::optional<SliceIdentity>> identify_leader_worker_set_pod(const Json& pod);
 [[nodiscard]] Result<std::optional<SliceIdentity>> identify_job_pod(const Json& pod);
 [[nodiscard]] Result<std::optional<SliceIdentity>> identify_stateful_set_pod(const Json& pod);
 

@@ -18,12 +18,6 @@ inline constexpr std::string_view kSliceTopologyAnnotation = "cloud.google.com/g
 /// Key of the taint on TPU nodes: google.com/tpu=present:NoSchedule.
 inline constexpr std::string_view kTpuTaint = "google.com/tpu";
 
-inline constexpr std::string_view kRayCluster = "ray.io/cluster";
-inline constexpr std::string_view kRayNodeType = "ray.io/node-type";
-inline constexpr std::string_view kRayGroup = "ray.io/group";
-inline constexpr std::string_view kRayReplicaName = "ray.io/worker-group-replica-name";
-inline constexpr std::string_view kRayReplicaIndex = "ray.io/worker-group-replica-index";
-inline constexpr std::string_view kRayHostIndex = "ray.io/replica-host-index";
 inline constexpr std::string_view kAppName = "app.kubernetes.io/name";
 
 /// Set by the Job controller: the first is a label and an annotation.
@@ -32,30 +26,6 @@ inline constexpr std::string_view kJobName = "batch.kubernetes.io/job-name";
 
 /// Set by the StatefulSet controller.
 inline constexpr std::string_view kPodIndex = "apps.kubernetes.io/pod-index";
-
-/// JobSet: labels, but for the last, an annotation.
-inline constexpr std::string_view kJobSetName = "jobset.sigs.k8s.io/jobset-name";
-inline constexpr std::string_view kJobSetUid = "jobset.sigs.k8s.io/jobset-uid";
-inline constexpr std::string_view kReplicatedJobName = "jobset.sigs.k8s.io/replicatedjob-name";
-inline constexpr std::string_view kReplicatedJobReplicas = "jobset.sigs.k8s.io/replicatedjob-replicas";
-inline constexpr std::string_view kJobIndex = "jobset.sigs.k8s.io/job-index";
-inline constexpr std::string_view kJobSetTopologyKey = "alpha.jobset.sigs.k8s.io/exclusive-topology";
-inline constexpr std::string_view kJobSetNodeSelector = "alpha.jobset.sigs.k8s.io/node-selector";
-
-/// LeaderWorkerSet: labels. The keys are hashes of names, the same for all pods of a group or subgroup.
-inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
-inline constexpr std::string_view kLwsWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
-inline constexpr std::string_view kLwsGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
-inline constexpr std::string_view kLwsGroupKey = "leaderworkerset.sigs.k8s.io/group-key";
-inline constexpr std::string_view kLwsSubgroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
-inline constexpr std::string_view kLwsSubgroupKey = "leaderworkerset.sigs.k8s.io/subgroup-key";
-/// LeaderWorkerSet: annotations.
-inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";
-inline constexpr std::string_view kLwsLeaderName = "leaderworkerset.sigs.k8s.io/leader-name";
-inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";
-inline constexpr std::string_view kLwsSubgroupSize = "leaderworkerset.sigs.k8s.io/subgroup-size";
-inline constexpr std::string_view kLwsSubgroupPolicy = "leaderworkerset.sigs.k8s.io/subgroup-policy-type";
-inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8s.io/subdomainPolicy";
 
 /// Our own labels and annotations begin with this.
 inline constexpr std::string_view kAnnotationPrefix = "tpuslice.dev/";
@@ -75,7 +45,7 @@ inline constexpr std::string_view kSliceHosts = "tpuslice.dev/slice-hosts";  ///
 /// Host index; absent without TPUs, and if kMutatedBy says that the completion index is the host index.
 inline constexpr std::string_view kSliceHost = "tpuslice.dev/slice-host";
 /// "job-template": the Job was created with a pod template that already contains all that admission adds
-/// (webhook/rules/template_mutator.h), so the pod needs no admission.
+/// (tpu/rules/template_mutator.h), so the pod needs no admission.
 inline constexpr std::string_view kMutatedBy = "tpuslice.dev/mutated-by";
 inline constexpr std::string_view kMutatedByJobTemplate = "job-template";
 /// When host 0 may be placed before the others exist; absent: never.

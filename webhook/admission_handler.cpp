@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "tpu/labels.h"
-#include "webhook/rules/tpu_rules.h"
+#include "tpu/rules/tpu_rules.h"
 #include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
@@ -35,18 +35,18 @@ bool contains(std::string_view text, std::string_view part) {
 }
 
 /// The fields that may be left out of this review of a pod.
-std::span<const std::string_view> ignored_pod_fields(std::string_view review) {
-  const bool init = std::ranges::any_of(workload_kinds(), [&](const WorkloadKind& kind) {
-    return kind.injects_init_containers && contains(review, kind.pod_label);
+std::span<const std::string_view> ignored_pod_fields(std::string_view review, rules::WorkloadKinds kinds) {
+  const bool init = std::ranges::any_of(kinds, [&](const rules::WorkloadKind* kind) {
+    return kind->injects_init_containers && contains(review, kind->pod_label);
   });
   return std::span<const std::string_view>(kIgnoredPodFields).subspan(init ? 1 : 0);
 }
 
-Result<AdmissionRequest> decode_pod_review(const std::string& body) {
-  const std::span<const std::string_view> ignored = ignored_pod_fields(body);
+Result<AdmissionRequest> decode_pod_review(const std::string& body, rules::WorkloadKinds kinds) {
+  const std::span<const std::string_view> ignored = ignored_pod_fields(body, kinds);
   ASSIGN_OR_RETURN(AdmissionRequest review, decode_review(body, ignored));
   // Init containers may have the chips.
-  if (ignored.front() != kIgnoredPodFields.front() || asks_for_tpus(review.object)) return review;
+  if (ignored.front() != kIgnoredPodFields.front() || rules::asks_for_tpus(review.object)) return review;
   return decode_review(body, ignored.subspan(1));
 }
 
@@ -56,23 +56,22 @@ http::Response text_response(int status, std::string body) {
 }
 
 /// Null if no kind is validated at the path.
-const WorkloadKind* kind_at(std::string_view path) {
-  const auto kinds = workload_kinds();
-  const auto found = std::ranges::find(kinds, path, &WorkloadKind::path);
-  return path.empty() || found == kinds.end() ? nullptr : &*found;
+const rules::WorkloadKind* kind_at(std::string_view path, rules::WorkloadKinds kinds) {
+  const auto found = std::ranges::find(kinds, path, &rules::WorkloadKind::path);
+  return path.empty() || found == kinds.end() ? nullptr : *found;
 }
 
-std::string known_paths() {
+std::string known_paths(rules::WorkloadKinds kinds) {
   std::string paths(kMutatePodPath);
-  for (const WorkloadKind& kind : workload_kinds()) {
-    if (!kind.path.empty()) paths += fmt::format(", {}", kind.path);
+  for (const rules::WorkloadKind* kind : kinds) {
+    if (!kind->path.empty()) paths += fmt::format(", {}", kind->path);
   }
   return paths;
 }
 
 }  // namespace
 
-AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& options) {
+AdmissionResponse admit_pod(AdmissionRequest request, const rules::MutationOptions& options) {
   AdmissionResponse response;
   const bool is_pod = request.kind == "Pod" && request.group.empty() && request.subresource.empty();
   if (!is_pod || request.operation != "CREATE") return response;
@@ -83,7 +82,7 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
   if (metadata.is_object() && string_at(metadata, {"namespace"}).empty()) {
     metadata["namespace"] = request.namespace_name;
   }
-  Result<Json> patch = patch_pod(pod, options);
+  Result<Json> patch = rules::patch_pod(pod, options);
   if (!patch) {
     response.allowed = false;
     response.code = 422;
@@ -96,22 +95,27 @@ AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& opt
     const std::string slice = string_at(pod, {"metadata", "labels", tpu::kSlice});
     if (!slice.empty()) response.audit["slice"] = slice;
   }
-  response.warnings = warn_pod(pod);
+  response.warnings = rules::warn_pod(pod, options.kinds);
   return response;
 }
 
-bool is_admission_path(std::string_view path) { return path == kMutatePodPath || kind_at(path) != nullptr; }
+bool is_admission_path(std::string_view path, rules::WorkloadKinds kinds) {
+  return path == kMutatePodPath || kind_at(path, kinds) != nullptr;
+}
 
-http::Response handle_admission(const http::Request& request, const MutationOptions& options, AdmissionRecord* record) {
+http::Response handle_admission(const http::Request& request, const rules::MutationOptions& options,
+                                AdmissionRecord* record) {
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
-  const WorkloadKind* kind = kind_at(path);
-  if (!is_admission_path(path)) return text_response(404, fmt::format("paths are {}\n", known_paths()));
+  const rules::WorkloadKind* kind = kind_at(path, options.kinds);
+  if (!is_admission_path(path, options.kinds)) {
+    return text_response(404, fmt::format("paths are {}\n", known_paths(options.kinds)));
+  }
   if (request.method != "POST") return text_response(405, "admission reviews are sent by POST\n");
   if (request.body.size() > kMaxReviewBytes) {
     return text_response(413, fmt::format("an admission review has at most {} bytes\n", kMaxReviewBytes));
   }
   Result<AdmissionRequest> review =
-      kind == nullptr ? decode_pod_review(request.body) : decode_review(request.body, kManagedFields);
+      kind == nullptr ? decode_pod_review(request.body, options.kinds) : decode_review(request.body, kManagedFields);
   if (!review) return text_response(400, review.error().message() + "\n");
   const std::string uid = review->uid;
   const std::string name = review->name;

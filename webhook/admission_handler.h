@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "api/http/transport.h"
+#include "tpu/rules/pod_mutator.h"
 #include "webhook/admission_review.h"
-#include "webhook/rules/pod_mutator.h"
 
 namespace tpuslice::webhook {
 
@@ -13,10 +13,10 @@ inline constexpr std::string_view kMutatePodPath = "/mutate-v1-pod";
 
 /// The response to the creation of a pod: its patch, or 422 if the pod contradicts itself. Other requests are allowed
 /// without a patch.
-[[nodiscard]] AdmissionResponse admit_pod(AdmissionRequest request, const MutationOptions& options);
+[[nodiscard]] AdmissionResponse admit_pod(AdmissionRequest request, const rules::MutationOptions& options);
 
-/// The path of the pod mutator, or of a kind in workload_kinds().
-[[nodiscard]] bool is_admission_path(std::string_view path);
+/// The path of the pod mutator, or of one of `kinds`.
+[[nodiscard]] bool is_admission_path(std::string_view path, rules::WorkloadKinds kinds);
 
 /// What the log has of a review.
 struct AdmissionRecord {
@@ -32,7 +32,7 @@ struct AdmissionRecord {
 
 /// 200 with a review of at most kMaxReplyBytes, 400 for a body that is not a review, 404, 405 or 413. Fills `record`
 /// for reviews that are answered, if it is not null.
-[[nodiscard]] http::Response handle_admission(const http::Request& request, const MutationOptions& options,
+[[nodiscard]] http::Response handle_admission(const http::Request& request, const rules::MutationOptions& options,
                                               AdmissionRecord* record = nullptr);
 
 }  // namespace tpuslice::webhook

@@ -33,19 +33,19 @@ Json encode_warnings(const std::vector<std::string>& warnings) {
   return encoded;
 }
 
-std::string_view cause_reason(FieldProblem problem) {
+std::string_view cause_reason(rules::FieldProblem problem) {
   switch (problem) {
-    case FieldProblem::kRequired:
+    case rules::FieldProblem::kRequired:
       return "FieldValueRequired";
-    case FieldProblem::kForbidden:
+    case rules::FieldProblem::kForbidden:
       return "FieldValueForbidden";
-    case FieldProblem::kNotSupported:
+    case rules::FieldProblem::kNotSupported:
       return "FieldValueNotSupported";
-    case FieldProblem::kTooMany:
+    case rules::FieldProblem::kTooMany:
       return "FieldValueTooMany";
-    case FieldProblem::kDuplicate:
+    case rules::FieldProblem::kDuplicate:
       return "FieldValueDuplicate";
-    case FieldProblem::kInvalid:
+    case rules::FieldProblem::kInvalid:
       break;
   }
   return "FieldValueInvalid";
@@ -57,7 +57,7 @@ Json encode_status(const AdmissionResponse& response) {
   if (response.causes.empty()) return status;
   Json& details = status["details"];
   details = {{"group", response.group}, {"kind", response.kind}, {"name", response.name}};
-  for (const FieldError& error : response.causes) {
+  for (const rules::FieldError& error : response.causes) {
     details["causes"].push_back(
         {{"reason", cause_reason(error.problem)}, {"message", error.problem_text()}, {"field", error.shown_path()}});
   }
@@ -180,7 +180,7 @@ std::string encode_limited_review(std::string_view uid, std::string_view name, A
   return encode_review(uid, response);
 }
 
-AdmissionResponse refuse(const AdmissionRequest& request, const FieldErrors& errors) {
+AdmissionResponse refuse(const AdmissionRequest& request, const rules::FieldErrors& errors) {
   AdmissionResponse response;
   response.allowed = false;
   response.code = 422;

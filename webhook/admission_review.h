@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/types/json.h"
-#include "webhook/rules/field_errors.h"
+#include "tpu/rules/field_errors.h"
 
 namespace tpuslice::webhook {
 
@@ -41,7 +41,7 @@ struct AdmissionResponse {
   std::string group;    ///< With causes: the object's, as kubectl prints kind and name before them.
   std::string kind;
   std::string name;
-  std::vector<FieldError> causes;
+  std::vector<rules::FieldError> causes;
   Json patch = Json::array();  ///< RFC 6902; empty: no change.
   std::vector<std::string> warnings;
   std::map<std::string, std::string> audit;  ///< Keys without a prefix; the API server adds the webhook's name.
@@ -62,6 +62,6 @@ struct AdmissionResponse {
                                                 AdmissionResponse& response);
 
 /// 422 with each error as a cause, like the API server's own validation.
-[[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, const FieldErrors& errors);
+[[nodiscard]] AdmissionResponse refuse(const AdmissionRequest& request, const rules::FieldErrors& errors);
 
 }  // namespace tpuslice::webhook

@@ -44,13 +44,13 @@ http::Reply refuse_client() {
 /// The handler with controller-runtime's metrics. Thread-safe.
 class WebhookServer::Metered {
  public:
-  Metered(MutationOptions mutation, const Clock& clock, Metrics& metrics, Logger log)
+  Metered(rules::MutationOptions mutation, const Clock& clock, Metrics& metrics, Logger log)
       : clock_(clock), metrics_(metrics), log_(std::move(log), clock) {
     set_mutation(std::move(mutation));
   }
 
-  void set_mutation(MutationOptions mutation) {
-    auto next = std::make_shared<const MutationOptions>(std::move(mutation));
+  void set_mutation(rules::MutationOptions mutation) {
+    auto next = std::make_shared<const rules::MutationOptions>(std::move(mutation));
     const MutexLock lock(mutex_);
     mutation_ = std::move(next);
   }
@@ -58,7 +58,7 @@ class WebhookServer::Metered {
   http::Reply serve(const http::Request& request) {
     // Unknown paths share one label value, as there may be any number of them.
     const std::string path = request.target.substr(0, request.target.find('?'));
-    const MetricLabels labels{{"webhook", is_admission_path(path) ? path : "other"}};
+    const MetricLabels labels{{"webhook", is_admission_path(path, mutation()->kinds) ? path : "other"}};
     Gauge& in_flight = metrics_.gauge("controller_runtime_webhook_requests_in_flight",
                                       "Current number of admission requests being served.", labels);
     in_flight.add(1);
@@ -81,7 +81,7 @@ class WebhookServer::Metered {
   }
 
  private:
-  [[nodiscard]] std::shared_ptr<const MutationOptions> mutation() const {
+  [[nodiscard]] std::shared_ptr<const rules::MutationOptions> mutation() const {
     const MutexLock lock(mutex_);
     return mutation_;
   }
@@ -90,7 +90,7 @@ class WebhookServer::Metered {
   Metrics& metrics_;
   AdmissionLog log_;
   mutable Mutex mutex_;
-  std::shared_ptr<const MutationOptions> mutation_ TPUSLICE_GUARDED_BY(mutex_);
+  std::shared_ptr<const rules::MutationOptions> mutation_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 WebhookServer::WebhookServer(const WebhookServerOptions& options, client::Reader& reader, client::Writer& writer,
@@ -171,7 +171,7 @@ Result<std::string> WebhookServer::read_client_ca() const {
   return pem ? pem : Result<std::string>(pem.error().within("client CA"));
 }
 
-void WebhookServer::set_mutation(MutationOptions mutation) { handler_->set_mutation(std::move(mutation)); }
+void WebhookServer::set_mutation(rules::MutationOptions mutation) { handler_->set_mutation(std::move(mutation)); }
 
 Duration WebhookServer::step(std::stop_token stop) {
   const Duration next = renew_certificate(stop);

@@ -28,7 +28,7 @@ struct WebhookServerOptions {
   std::string service = "tpu-slice-webhook";  ///< Self-managed: the certificate is for the names of this Service.
   std::string metrics_service = {};           ///< Self-managed: and for those of this one, if set.
   std::string namespace_name;                 ///< Of the Services, the Secret, and the probe of the failure policy.
-  MutationOptions mutation;
+  rules::MutationOptions mutation;
 };
 
 /// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
@@ -57,7 +57,7 @@ class WebhookServer {
   [[nodiscard]] std::string failure_policy_problem() const { return failure_policy_.problem(); }
 
   /// Of reviews that come from now on. May be called from any thread.
-  void set_mutation(MutationOptions mutation);
+  void set_mutation(rules::MutationOptions mutation);
   /// Calls `serve` with each certificate that the webhook begins to serve, from step(). Called before the first step().
   void on_certificate(std::function<void(const http::Identity&)> serve) { on_certificate_ = std::move(serve); }
   /// Checks and renews the certificates, calls the server itself, and sets the failure policy of the configuration;

@@ -1,37 +1,45 @@
 #include "cmd/tpu-slice-operator/controller_names.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <sstream>
 #include <string_view>
 
 #include <fmt/ranges.h>
 
 #include "api/base/strings.h"
+#include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/options.h"
 
 namespace tpuslice {
 namespace {
 
-constexpr auto kControllers =
-    std::to_array<std::string_view>({"raycluster", "rayjob", "rayservice", "jobset", "leaderworkerset", "slice"});
-/// The slice controller has no upstream controller.
-constexpr std::span<const std::string_view> kUpstreamKinds = std::span(kControllers).first(kControllers.size() - 1);
+constexpr std::string_view kSliceController = "slice";
 
-/// An operator that serves RayClusters serves RayJobs and RayServices, too: two would work on the same objects.
-bool follows_raycluster(std::string_view name) { return name == "rayjob" || name == "rayservice"; }
+/// Names of the controllers that have an upstream controller: not that of slices.
+std::vector<std::string_view> kind_controllers() {
+  std::vector<std::string_view> names;
+  for (const kind::Kind* each : kinds()) names.push_back(each->controller);
+  return names;
+}
+
+/// The controller without which `name` does not run unless it is named; empty without one.
+std::string_view leader_of(std::string_view name) {
+  const auto found = std::ranges::find(kinds(), name, &kind::Kind::controller);
+  return found == kinds().end() ? std::string_view() : (*found)->runs_with;
+}
 
 }  // namespace
 
 Result<std::vector<std::string>> parse_controllers(const std::string& value) {
+  std::vector<std::string_view> known = kind_controllers();
+  known.push_back(kSliceController);
   std::vector<std::string> entries;
   std::istringstream in(value);
   for (std::string entry; std::getline(in, entry, ',');) {
     const std::string_view name = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view(entry);
-    if (name != "*" && std::ranges::find(kControllers, name) == kControllers.end()) {
+    if (name != "*" && std::ranges::find(known, name) == known.end()) {
       return Error::invalid_argument("found \"{}\", expected *, {}, or one of them behind a -, separated by commas",
-                                     entry, fmt::join(kControllers, ", "));
+                                     entry, fmt::join(known, ", "));
     }
     entries.push_back(entry);
   }
@@ -40,11 +48,12 @@ Result<std::vector<std::string>> parse_controllers(const std::string& value) {
 }
 
 Result<std::vector<std::string>> parse_take_over(const std::string& value) {
+  const std::vector<std::string_view> known = kind_controllers();
   std::vector<std::string> names = split(value, ',');
   for (const std::string& name : names) {
-    if (std::ranges::find(kUpstreamKinds, name) != kUpstreamKinds.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     return Error::invalid_argument("found \"{}\", expected one or more of {}, separated by commas", name,
-                                   fmt::join(kUpstreamKinds, ", "));
+                                   fmt::join(known, ", "));
   }
   return names;
 }
@@ -54,15 +63,14 @@ bool OperatorOptions::enables(std::string_view name) const {
   for (const std::string& entry : controllers) {
     const std::string_view left_out = entry.starts_with('-') ? std::string_view(entry).substr(1) : std::string_view();
     if (entry == "*" || entry == name) enabled = true;
-    if (left_out == name || (follows_raycluster(name) && left_out == "raycluster")) enabled = false;
+    if (!left_out.empty() && (left_out == name || left_out == leader_of(name))) enabled = false;
   }
   return enabled;
 }
 
 bool OperatorOptions::takes_over(std::string_view name) const {
-  return std::ranges::any_of(take_over, [&](const std::string& each) {
-    return each == name || (follows_raycluster(name) && each == "raycluster");
-  });
+  return std::ranges::any_of(take_over,
+                             [&](const std::string& each) { return each == name || each == leader_of(name); });
 }
 
 }  // namespace tpuslice

@@ -9,7 +9,7 @@
 #include "api/client/credentials.h"
 #include "api/client/metered_transport.h"
 #include "api/http/client/network_transport.h"
-#include "cmd/tpu-slice-operator/drain/command.h"
+#include "cmd/tpu-slice-operator/drain_command.h"
 #include "cmd/tpu-slice-operator/operator.h"
 #include "cmd/tpu-slice-operator/options.h"
 #include "cmd/tpu-slice-operator/signals.h"

@@ -8,15 +8,10 @@
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
 #include "api/base/strings.h"
+#include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/upstream.h"
-#include "controllers/jobset/jobset_controller.h"
-#include "controllers/leaderworkerset/leaderworkerset_controller.h"
-#include "controllers/raycluster/raycluster_controller.h"
-#include "controllers/rayjob/rayjob_controller.h"
-#include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/slice/slice_controller.h"
-#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice {
 namespace {
@@ -52,17 +47,29 @@ std::set<std::string, std::less<>> topology_keys(const OperatorOptions& options)
 }
 
 /// Used for pods that our controllers create as well as for pods that the webhook admits.
-webhook::MutationOptions mutation_options(const OperatorOptions& options) {
-  webhook::MutationOptions result;
+rules::MutationOptions mutation_options(const OperatorOptions& options) {
+  rules::MutationOptions result;
   result.topology_key = options.topology_key;
   result.topology_keys = topology_keys(options);
   result.device_env = options.device_env;
   result.gate = options.enables("slice");  // Only the slice controller removes the gate.
-  for (const webhook::WorkloadKind& each : webhook::workload_kinds()) {
-    const bool ours = !each.path.empty();  // Kubernetes' own kinds have other controllers.
-    if (ours && options.enables(to_lower(each.kind))) result.served_kinds.emplace(each.kind);
+  result.kinds = admission_kinds();
+  for (const kind::Kind* each : kinds()) {
+    if (options.enables(each->controller)) result.served_kinds.emplace(each->type.kind);
   }
   return result;
+}
+
+kind::Settings kind_settings(const OperatorOptions& options, const OperatorDependencies& dependencies) {
+  kind::Settings settings;
+  settings.mutation = mutation_options(options);
+  settings.cluster_domain = options.cluster_domain;
+  settings.watch_namespace = options.watch_namespace;
+  settings.has_webhook = options.webhook_bind_address != "0";
+  settings.controller = {.workers = options.max_concurrent_reconciles};
+  settings.send_to_workload = dependencies.send_to_workload;
+  settings.configuration = options.kind_sections;
+  return settings;
 }
 
 slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
@@ -124,37 +131,9 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
       .gauge("tpuslice_build_info", "1, with the version of the operator and the build id of its program.",
              {{"version", TPUSLICE_VERSION}, {"build_id", std::string(build_id())}})
       .set(1);
-  if (options.enables("raycluster")) {
-    raycluster::Options ray = options.raycluster;
-    ray.cluster_domain = options.cluster_domain;
-    ray.mutation = mutation_options(options);
-    raycluster::add_raycluster(result->manager_, ray, {.workers = options.max_concurrent_reconciles},
-                               options.watch_namespace);
-  }
-  if (options.enables("rayjob")) {
-    rayjob::Options ray;
-    ray.cluster_domain = options.cluster_domain;
-    ray.head_cluster_ip = options.raycluster.head_cluster_ip;
-    rayjob::add_rayjob(result->manager_, result->dependencies_.send_to_workload, ray,
-                       {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
-  }
-  if (options.enables("rayservice")) {
-    rayservice::Options services;
-    services.cluster_domain = options.cluster_domain;
-    services.head_cluster_ip = options.raycluster.head_cluster_ip;
-    rayservice::add_rayservice(result->manager_, result->dependencies_.send_to_workload, services,
-                               {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
-  }
-  if (options.enables("jobset")) {
-    jobset::Options jobs;
-    jobs.mutation = mutation_options(options);
-    jobset::add_jobset(result->manager_, jobs, {.workers = options.max_concurrent_reconciles}, options.watch_namespace);
-  }
-  if (options.enables("leaderworkerset")) {
-    leaderworkerset::Options sets;
-    sets.has_webhook = options.webhook_bind_address != "0";
-    leaderworkerset::add_leaderworkerset(result->manager_, sets, {.workers = options.max_concurrent_reconciles},
-                                         options.watch_namespace);
+  const kind::Settings settings = kind_settings(options, result->dependencies_);
+  for (const kind::Kind* each : kinds()) {
+    if (options.enables(each->controller)) each->add(result->manager_, settings);
   }
   if (options.enables("slice")) {
     slice::Options slices;
@@ -192,7 +171,7 @@ Status Operator::start_webhook(const OperatorOptions& options) {
   webhook_ = std::move(*server);
   // As if --controllers had left out the kinds that are left to an upstream controller.
   manager_.upstream().on_change([this, mutation = webhook.mutation] {
-    webhook::MutationOptions now = mutation;
+    rules::MutationOptions now = mutation;
     std::erase_if(now.served_kinds,
                   [this](const std::string& kind) { return manager_.upstream().left(to_lower(kind)); });
     webhook_->set_mutation(std::move(now));

@@ -17,8 +17,8 @@
 #include "api/types/validation_names.h"
 #include "api/types/yaml.h"
 #include "cmd/tpu-slice-operator/controller_names.h"
+#include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/memory_option.h"
-#include "cmd/tpu-slice-operator/raycluster_configuration.h"
 
 namespace tpuslice {
 namespace {
@@ -285,12 +285,26 @@ Result<std::string> scalar_text(const Json& value) {
   return Error::invalid_argument("found {}, expected a string, number or boolean", value.dump());
 }
 
+/// The kind with a section of that key; null without one.
+const kind::Kind* kind_of_section(const std::string& key) {
+  const auto found = std::ranges::find(kinds(), std::string_view(key), &kind::Kind::section);
+  return key.empty() || found == kinds().end() ? nullptr : *found;
+}
+
+std::vector<std::string_view> section_keys() {
+  std::vector<std::string_view> keys;
+  for (const kind::Kind* each : kinds()) {
+    if (!each->section.empty()) keys.push_back(each->section);
+  }
+  return keys;
+}
+
 Status set_from_file(const std::string& key, const Json& value, OperatorOptions& options) {
   const auto& all = settings();
   const auto setting = std::ranges::find_if(all, [&](const Setting& each) { return config_key(each.flag) == key; });
   if (setting == all.end()) {
     return Error::invalid_argument("no such setting; keys are {} and the flags in camel case, e.g. {}",
-                                   kRayClusterSection, config_key("--leader-elect"));
+                                   fmt::join(section_keys(), ", "), config_key("--leader-elect"));
   }
   ASSIGN_OR_RETURN(const std::string flag_text, scalar_text(value));
   return setting->set(options, flag_text);
@@ -313,10 +327,9 @@ Status apply_configuration(std::string_view path, std::string_view text, Operato
   std::vector<std::string> errors;
   for (const auto& [key, value] : json.items()) {
     if (key == "apiVersion" || key == "kind") continue;
-    if (key == kRayClusterSection) {
-      for (const webhook::FieldError& error : read_raycluster_configuration(value, options.raycluster)) {
-        errors.push_back(error.to_string());
-      }
+    if (const kind::Kind* owner = kind_of_section(key)) {
+      for (const rules::FieldError& error : owner->check_section(value)) errors.push_back(error.to_string());
+      options.kind_sections[key] = value;
     } else if (const Status set = set_from_file(key, value, options); !set) {
       errors.push_back(set.error().within(key).message());
     }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "api/base/result.h"
+#include "api/types/json.h"
 #include "cmd/tpu-slice-operator/feature_gates.h"
-#include "controllers/raycluster/options.h"
 
 namespace tpuslice {
 
@@ -55,7 +55,7 @@ struct OperatorOptions {
   std::string log_format = "json";
   std::string log_level = "info";
   FeatureGates feature_gates;
-  raycluster::Options raycluster;  ///< Section rayCluster of the configuration file.
+  Json kind_sections;  ///< Sections of kinds in the configuration file, which are valid; null: none.
 
   /// Whether `name` runs under `controllers`: the last entry that names it, or "*", decides.
   [[nodiscard]] bool enables(std::string_view name) const;

@@ -1,35 +1,32 @@
 #include "cmd/tpu-slice-operator/upstream.h"
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
-#include "api/workloads/jobset/spec.h"
-#include "api/workloads/leaderworkerset/spec.h"
-#include "controllers/raycluster/labels.h"
+#include "cmd/tpu-slice-operator/kinds.h"
 
 namespace tpuslice {
 namespace {
 
-/// Source of the names of Leases: the constants of ray-operator/main.go, pkg/config of jobset, cmd/main.go of lws.
-/// Their charts have no value for them. Without leader election (a value of KubeRay's and JobSet's charts) there is no
-/// Lease.
-std::vector<runtime::UpstreamController> all() {
-  return {
-      {"KubeRay", "ray-operator-leader", raycluster::kRayClusters, {"raycluster", "rayjob", "rayservice"}},
-      {"JobSet's controller", "6d4f6a47.jobset.x-k8s.io", jobset::kJobSets, {"jobset"}},
-      {"LeaderWorkerSet's controller", "b8b2488c.x-k8s.io", leaderworkerset::kLeaderWorkerSets, {"leaderworkerset"}}};
+/// One entry for each Lease, with the controllers of all its kinds.
+void add(std::vector<runtime::UpstreamController>& all, const kind::Kind& added) {
+  auto found = std::ranges::find(all, added.upstream.lease, &runtime::UpstreamController::lease);
+  if (found == all.end()) {
+    all.push_back({std::string(added.upstream.name), std::string(added.upstream.lease), added.upstream.type, {}});
+    found = std::prev(all.end());
+  }
+  found->controllers.emplace_back(added.controller);
 }
 
 }  // namespace
 
+// Without leader election, which KubeRay's and JobSet's charts can turn off, there is no Lease.
 std::vector<runtime::UpstreamController> upstream_controllers(const OperatorOptions& options) {
-  std::vector<runtime::UpstreamController> out;
-  for (runtime::UpstreamController& each : all()) {
-    std::erase_if(each.controllers, [&](const std::string& controller) {
-      return !options.enables(controller) || options.takes_over(controller);
-    });
-    if (!each.controllers.empty()) out.push_back(std::move(each));
+  std::vector<runtime::UpstreamController> all;
+  for (const kind::Kind* each : kinds()) {
+    if (options.enables(each->controller) && !options.takes_over(each->controller)) add(all, *each);
   }
-  return out;
+  return all;
 }
 
 }  // namespace tpuslice

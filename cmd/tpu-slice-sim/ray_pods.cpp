@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/types/object.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice {
@@ -30,7 +31,7 @@ void RayPods::step() {
   for (const sim::JsonPtr& json : cluster_.storage().list("pods")) {
     if (string_at(*json, {"status", "phase"}) != "Running") continue;
     running.insert(string_at(*json, {"metadata", "uid"}));
-    const std::string cluster = string_at(*json, {"metadata", "labels", tpu::kRayCluster});
+    const std::string cluster = string_at(*json, {"metadata", "labels", raycluster::kRayCluster});
     if (!cluster.empty()) {
       proxies[fmt::format("{}-head-svc.{}", cluster, string_at(*json, {"metadata", "namespace"}))].push_back(
           string_at(*json, {"status", "podIP"}));

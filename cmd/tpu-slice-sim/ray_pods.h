@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "api/sim/cluster/cluster.h"
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/cluster/cluster.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 
 namespace tpuslice {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "api/base/strings.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -32,8 +32,8 @@ bool is_of_previous_attempt(const JobSetSpec& spec, const JobSetStatus& status, 
 
 }  // namespace
 
-std::string replicated_job_of(const JobView& job) { return label_or_annotation(job, tpu::kReplicatedJobName); }
-std::optional<int> index_of(const JobView& job) { return number_of(job, tpu::kJobIndex); }
+std::string replicated_job_of(const JobView& job) { return label_or_annotation(job, kReplicatedJobName); }
+std::optional<int> index_of(const JobView& job) { return number_of(job, kJobIndex); }
 
 const JobCondition* failure_condition(const JobSetSpec& spec, const JobView& job) {
   if (const JobCondition* failed = job.condition("Failed"); failed != nullptr) return failed;

@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/jobset_status.h"
 #include "controllers/jobset/observed.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

@@ -1,7 +1,7 @@
 #include "controllers/jobset/cleanup.h"
 
 #include "api/types/conditions.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {

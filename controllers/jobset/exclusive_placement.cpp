@@ -1,6 +1,6 @@
 #include "controllers/jobset/exclusive_placement.h"
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -29,15 +29,15 @@ bool is_multi_host_slice(const Json& pod) {
 
 void add_job_node_selector(const StringMap& annotations, const std::string& namespace_name, const std::string& job,
                            Json& pod_spec) {
-  if (!annotations.contains(tpu::kJobSetTopologyKey) || !annotations.contains(tpu::kJobSetNodeSelector)) return;
+  if (!annotations.contains(kJobSetTopologyKey) || !annotations.contains(kJobSetNodeSelector)) return;
   pod_spec["nodeSelector"][std::string(kNamespacedJob)] = namespace_name + "_" + job;
   pod_spec["tolerations"].push_back({{"key", kNoSchedule}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
 }
 
 void add_exclusive_affinity(const StringMap& labels, Json& pod) {
   const StringMap annotations = string_map_at(pod, {"metadata", "annotations"});
-  const auto topology = annotations.find(tpu::kJobSetTopologyKey);
-  if (topology == annotations.end() || annotations.contains(tpu::kJobSetNodeSelector)) return;
+  const auto topology = annotations.find(kJobSetTopologyKey);
+  if (topology == annotations.end() || annotations.contains(kJobSetNodeSelector)) return;
   if (is_multi_host_slice(pod)) return;
   const Json own = Json::array({labels.find(kJobKey)->second});
   Json& affinity = pod["spec"]["affinity"];

@@ -1,11 +1,11 @@
 #include "controllers/jobset/headless_service.h"
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 
 Json build_service(const JobSetSpec& spec) {
-  const StringMap selector{{std::string(tpu::kJobSetName), spec.key.name}};
+  const StringMap selector{{std::string(kJobSetName), spec.key.name}};
   return {
       {"apiVersion", "v1"},
       {"kind", "Service"},

@@ -1,8 +1,8 @@
 // The headless service that gives the pods of a JobSet their DNS names.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/observed.h"
+#include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/service.h"
 
 namespace tpuslice::jobset {

@@ -7,8 +7,8 @@
 
 #include "controllers/jobset/exclusive_placement.h"
 #include "controllers/jobset/job_labels.h"
-#include "controllers/jobset/labels.h"
-#include "webhook/rules/template_mutator.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "tpu/rules/template_mutator.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -86,7 +86,7 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
                         string_at(metadata, {"name"}), pod_spec);
   out["spec"]["suspend"] = spec_.suspended;
   if (pods == PodTemplate::kMutated) {
-    const Result<bool> done = webhook::mutate_job_template(out, options_.mutation);
+    const Result<bool> done = rules::mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));
     // With exclusive placement, upstream creates host 0 first; this controller creates all hosts at once.
     if (*done) pod["metadata"]["annotations"].erase(std::string(tpu::kSliceStart));

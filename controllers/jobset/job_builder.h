@@ -1,9 +1,9 @@
 // JobBuilder: builds the Jobs of a JobSet.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
-#include "controllers/jobset/options.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/jobset_options.h"
+#include "controllers/jobset/jobset_status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

@@ -1,9 +1,9 @@
 // JobCounts: the Jobs of each replicated job by state, as .status.replicatedJobsStatus lists them.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/child_jobs.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/jobset_status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "api/base/earlier.h"
-#include "controllers/jobset/labels.h"
 #include "controllers/jobset/restart_overlap.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/job_builder.h"
-#include "controllers/jobset/options.h"
+#include "controllers/jobset/jobset_options.h"
 
 namespace tpuslice::jobset {
 

@@ -1,7 +1,7 @@
 #include "controllers/jobset/job_labels.h"
 
 #include "api/base/hash.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -12,28 +12,28 @@ void set(StringMap& labels, std::string_view key, std::string value) {
 
 /// Both annotations come from the same object.
 void copy_placement(const StringMap& from, StringMap& to) {
-  const auto topology = from.find(tpu::kJobSetTopologyKey);
+  const auto topology = from.find(kJobSetTopologyKey);
   if (topology == from.end()) return;
-  set(to, tpu::kJobSetTopologyKey, topology->second);
-  const auto strategy = from.find(tpu::kJobSetNodeSelector);
-  if (strategy != from.end()) set(to, tpu::kJobSetNodeSelector, strategy->second);
+  set(to, kJobSetTopologyKey, topology->second);
+  const auto strategy = from.find(kJobSetNodeSelector);
+  if (strategy != from.end()) set(to, kJobSetNodeSelector, strategy->second);
 }
 
 }  // namespace
 
 StringMap job_labels(const JobSetSpec& spec, const ReplicatedJob& job, int index, const JobSetStatus& status) {
   StringMap labels;
-  set(labels, tpu::kJobSetName, spec.key.name);
-  set(labels, tpu::kJobSetUid, spec.uid);
-  set(labels, tpu::kReplicatedJobName, job.name);
+  set(labels, kJobSetName, spec.key.name);
+  set(labels, kJobSetUid, spec.uid);
+  set(labels, kReplicatedJobName, job.name);
   set(labels, kRestartAttempt, std::to_string(status.restarts));
   // Like upstream, only if single Jobs can be restarted.
   if (spec.failure && spec.failure->restarts_single_jobs()) {
     set(labels, kJobRestartAttempt, std::to_string(status.restarts_of(job.name, index)));
   }
-  set(labels, tpu::kReplicatedJobReplicas, std::to_string(job.replicas));
+  set(labels, kReplicatedJobReplicas, std::to_string(job.replicas));
   set(labels, kGlobalReplicas, std::to_string(spec.total_replicas()));
-  set(labels, tpu::kJobIndex, std::to_string(index));
+  set(labels, kJobIndex, std::to_string(index));
   set(labels, kJobKey, sha1_hex(spec.key.namespace_name + "/" + job_name(spec, job, index)));
   set(labels, kJobGlobalIndex, std::to_string(spec.jobs_before(job) + index));
   set(labels, kGroupName, job.group);

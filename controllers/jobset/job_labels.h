@@ -1,8 +1,8 @@
 // Labels and annotations of a JobSet's Jobs and of their pods, to the byte those of upstream.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/jobset_status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

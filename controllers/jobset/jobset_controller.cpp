@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/service.h"
 #include "tpu/labels.h"
 
@@ -41,9 +42,8 @@ runtime::Controller& add_jobset(runtime::Manager& manager, Options options,
                   std::move(controller_options));
   controller.watches(jobsets);
   controller.watches(jobs);
-  controller.watches<ServiceView>(services, [](const ServiceView& service) {
-    return plan::workloads_of(service, kJobSets.kind, tpu::kJobSetName);
-  });
+  controller.watches<ServiceView>(
+      services, [](const ServiceView& service) { return plan::workloads_of(service, kJobSets.kind, kJobSetName); });
   controller.watches(claims);
   for (runtime::PodStore* store : pods) controller.watches<PodView>(*store, jobset_of_waiting_pod);
   return controller;

@@ -4,8 +4,8 @@
 
 #include "controllers/jobset/decisions.h"
 #include "controllers/jobset/render.h"
-#include "webhook/rules/jobset/validator.h"
-#include "webhook/rules/refusal.h"
+#include "controllers/jobset/rules/validator.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 Problem check(const JobSetState& state) {
   if (state.status.finished()) return {};
   const Json& jobset = state.seen.jobset.json();
-  return webhook::refusal(webhook::validate_jobset(jobset, nullptr), webhook::unsupported_jobset_fields(jobset));
+  return webhook::refusal(rules::validate_jobset(jobset, nullptr), rules::unsupported_jobset_fields(jobset));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The plan of a JobSet. Pure.
 #pragma once
 
+#include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/observed.h"
-#include "controllers/jobset/options.h"
 
 namespace tpuslice::jobset {
 

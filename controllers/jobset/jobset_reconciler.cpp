@@ -2,16 +2,17 @@
 
 #include <utility>
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/jobset_plan.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/spec.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/plan/whole.h"
 #include "tpu/labels.h"
-#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::jobset {
 
 std::vector<ObjectKey> jobset_of_waiting_pod(const PodView& pod) {
-  const std::string& jobset = pod.label(tpu::kJobSetName);
+  const std::string& jobset = pod.label(kJobSetName);
   if (jobset.empty() || !tpu::is_waiting(pod)) return {};
   return {{pod.key.namespace_name, jobset}};
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/jobset/labels.h"
-#include "controllers/jobset/options.h"
+#include "controllers/jobset/jobset_options.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/pod_stores.h"
 #include "controllers/runtime/store.h"

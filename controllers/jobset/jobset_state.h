@@ -1,11 +1,11 @@
 // JobSetState: what the policies of a JobSet decide from, derived from one observation.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/job_counts.h"
+#include "controllers/jobset/jobset_status.h"
 #include "controllers/jobset/observed.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

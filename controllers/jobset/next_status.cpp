@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
-#include "tpu/waiting_conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "controllers/jobset/headless_service.h"
-#include "controllers/jobset/labels.h"
 #include "controllers/jobset/next_status.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/jobset/volume_claims.h"
 #include "controllers/plan/changes.h"
 

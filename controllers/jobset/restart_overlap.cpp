@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controllers/jobset/child_jobs.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "api/types/views.h"
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/job_builder.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "api/types/conditions.h"
-#include "api/workloads/jobset/spec.h"
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/jobset_status.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

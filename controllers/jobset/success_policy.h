@@ -1,8 +1,8 @@
 // The success policy: when a JobSet has succeeded.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/child_jobs.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/drift.h"
 
 namespace tpuslice::jobset {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 
 Json build_claim(const JobSetSpec& spec, const VolumeClaim& claim) {
   Json metadata = {{"name", claim.name}, {"namespace", spec.key.namespace_name}};
   metadata["labels"] = string_map_at(*claim.claim_template, {"metadata", "labels"});
-  metadata["labels"][std::string(tpu::kJobSetName)] = spec.key.name;
+  metadata["labels"][std::string(kJobSetName)] = spec.key.name;
   const StringMap annotations = string_map_at(*claim.claim_template, {"metadata", "annotations"});
   if (!annotations.empty()) metadata["annotations"] = annotations;
   if (!claim.retained) metadata["ownerReferences"] = Json::array({spec.owner.to_json()});

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/observed.h"
+#include "controllers/jobset/rules/spec.h"
 
 namespace tpuslice::jobset {
 

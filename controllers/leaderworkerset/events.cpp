@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/render.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "api/types/views.h"
-#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/restarts.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/drift.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/placement.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
 #include "controllers/plan/service.h"
@@ -36,7 +36,7 @@ bool has_previous_leader(const StatefulSetView& set, const Group& group) {
 /// Cheap drift check that does not build the desired StatefulSet.
 bool has_drifted(const LeaderWorkerSetSpec& spec, const Group& group) {
   const StatefulSetView& set = *group.worker_set;
-  const auto name = set.labels.find(tpu::kLwsName);
+  const auto name = set.labels.find(kLwsName);
   return set.replicas() != group.size - 1 || set.first_ordinal() != 1 || name == set.labels.end() ||
          name->second != spec.key.name;
 }

@@ -5,7 +5,7 @@
 
 #include "api/base/hash.h"
 #include "api/base/strings.h"
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -21,7 +21,7 @@ int size_of(const Group& group, const LeaderWorkerSetSpec& spec, const std::vect
   const Revision* revision = find_revision(revisions, group.revision_key());
   if (revision == nullptr) {
     if (group.leader == nullptr) return spec.group.size;
-    return std::max(1, parse_count(group.leader->annotation(tpu::kLwsSize)).value_or(spec.group.size));
+    return std::max(1, parse_count(group.leader->annotation(kLwsSize)).value_or(spec.group.size));
   }
   return revision->size;
 }

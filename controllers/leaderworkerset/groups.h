@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/workloads/leaderworkerset/spec.h"
-#include "api/workloads/limits.h"
 #include "controllers/leaderworkerset/observed.h"
 #include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rules/spec.h"
+#include "tpu/rules/limits.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -33,7 +33,7 @@ struct Group {
 };
 
 /// Groups of a set with the largest surge.
-inline constexpr int kMaxGroups = 2 * static_cast<int>(workloads::kMaxChildren);
+inline constexpr int kMaxGroups = 2 * static_cast<int>(rules::kMaxChildren);
 
 /// Groups 0 to `count` - 1, and higher ones below kMaxGroups that still have a leader. `leader_set` is null if it does
 /// not exist.

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -16,7 +16,7 @@ std::string revision_key_of(const StatefulSetView* leader_set) {
 
 std::string size_in(const StatefulSetView& leader_set) {
   const Result<Json> pods = parse_json(leader_set.pod_template);
-  return pods ? string_at(*pods, {"metadata", "annotations", tpu::kLwsSize}) : std::string();
+  return pods ? string_at(*pods, {"metadata", "annotations", kLwsSize}) : std::string();
 }
 
 const Revision* latest_equal(const std::vector<Revision>& revisions, const Json& data) {

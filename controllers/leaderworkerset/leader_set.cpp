@@ -4,16 +4,16 @@
 #include <limits>
 #include <utility>
 
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/pod_templates.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 StringMap leader_labels(const LeaderWorkerSetSpec& spec, const LeaderSetState& state) {
-  return {{std::string(tpu::kLwsName), spec.key.name},
-          {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)},
+  return {{std::string(kLwsName), spec.key.name},
+          {std::string(kLwsWorkerIndex), std::string(kLeaderIndex)},
           {std::string(kRevisionKey), state.revision_key}};
 }
 
@@ -22,7 +22,7 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
   const auto put = [&](std::string_view key, std::string_view value) {
     annotations.insert_or_assign(std::string(key), std::string(value));
   };
-  if (spec.group.service_per_group) put(tpu::kLwsSubdomainPolicy, "UniquePerReplica");
+  if (spec.group.service_per_group) put(kLwsSubdomainPolicy, "UniquePerReplica");
   if (const std::string_view where = slice_leader(spec); !where.empty()) put(tpu::kSliceLeader, where);
   // Otherwise the slice would wait for workers, which are created only once the leader is ready.
   if (leader_has_tpus(spec.group) && workers_are_slices(spec.group) && spec.startup == StartupPolicy::kLeaderReady) {
@@ -34,11 +34,10 @@ StringMap leader_annotations(const LeaderWorkerSetSpec& spec) {
 }  // namespace
 
 Json build_leader_set(const LeaderWorkerSetSpec& spec, const LeaderSetState& state) {
-  const StringMap labels = {{std::string(tpu::kLwsName), spec.key.name},
-                            {std::string(kRevisionKey), state.revision_key}};
+  const StringMap labels = {{std::string(kLwsName), spec.key.name}, {std::string(kRevisionKey), state.revision_key}};
   const StringMap annotations = {{std::string(kReplicas), std::to_string(spec.replicas)}};
-  const StringMap selector = {{std::string(tpu::kLwsName), spec.key.name},
-                              {std::string(tpu::kLwsWorkerIndex), std::string(kLeaderIndex)}};
+  const StringMap selector = {{std::string(kLwsName), spec.key.name},
+                              {std::string(kLwsWorkerIndex), std::string(kLeaderIndex)}};
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   const std::int64_t unavailable =
       std::clamp(std::int64_t{spec.rollout.max_unavailable} + spec.rollout.max_surge, std::int64_t{1}, kMax);

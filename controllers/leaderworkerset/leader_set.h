@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controllers/leaderworkerset/leaderworkerset_reconciler.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/plan/service.h"
 
 namespace tpuslice::leaderworkerset {
@@ -40,7 +41,7 @@ runtime::Controller& add_leaderworkerset(runtime::Manager& manager, Options opti
   controller.watches(revisions);
   // Group services are owned by pods.
   controller.watches<ServiceView>(services, [](const ServiceView& service) {
-    return plan::workloads_of(service, kLeaderWorkerSets.kind, tpu::kLwsName);
+    return plan::workloads_of(service, kLeaderWorkerSets.kind, kLwsName);
   });
   return controller;
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "controllers/leaderworkerset/options.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/runtime/manager.h"
 
 namespace tpuslice::leaderworkerset {

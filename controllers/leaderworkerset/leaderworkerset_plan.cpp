@@ -7,22 +7,22 @@
 
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
-#include "api/workloads/limits.h"
 #include "controllers/leaderworkerset/decisions.h"
 #include "controllers/leaderworkerset/drift.h"
 #include "controllers/leaderworkerset/group_children.h"
 #include "controllers/leaderworkerset/groups.h"
 #include "controllers/leaderworkerset/history.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
+#include "controllers/leaderworkerset/leaderworkerset_status.h"
 #include "controllers/leaderworkerset/render.h"
 #include "controllers/leaderworkerset/restarts.h"
 #include "controllers/leaderworkerset/rollout.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/validator.h"
 #include "controllers/leaderworkerset/services.h"
-#include "controllers/leaderworkerset/status.h"
 #include "controllers/plan/child.h"
-#include "webhook/rules/leaderworkerset/validator.h"
-#include "webhook/rules/refusal.h"
+#include "tpu/rules/limits.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -87,7 +87,7 @@ class Planner {
   void add_group_children(const ServicesByName& services, const std::string& without, Decisions& out) const {
     GroupTemplates templates(history_.revisions, observed_.set);
     for (const Group& group : groups_) {
-      if (out.group_children.size() >= workloads::kMaxCreatesPerPlan) break;
+      if (out.group_children.size() >= rules::kMaxCreatesPerPlan) break;
       if (!has_live_leader(group) || out.deletions.contains(group.index)) continue;
       if (!without.empty() && group.revision_key() == without) continue;
       for (ChildDecision& child : decide_group_children(spec_, observed_, services, templates, group)) {
@@ -290,7 +290,7 @@ Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Opt
   const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
   const Json before = plan::status_of(seen.set);
   plan::Changes changes;
-  if (const Problem refusal = webhook::refusal(webhook::validate_stored_leaderworkerset(seen.set.json()))) {
+  if (const Problem refusal = webhook::refusal(rules::validate_stored_leaderworkerset(seen.set.json()))) {
     Json status = refused_status(before, spec, refusal, seen.now, changes);
     changes.reasons.push_back("the spec is refused: " + refusal.message);
     if (std::optional<Action> action = scale_down(seen, spec)) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "api/base/result.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/leaderworkerset/observed.h"
-#include "controllers/leaderworkerset/options.h"
 #include "controllers/plan/plan.h"
 
 namespace tpuslice::leaderworkerset {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/whole.h"
 
 namespace tpuslice::leaderworkerset {

@@ -5,18 +5,18 @@
 #include <utility>
 #include <vector>
 
-#include "api/workloads/leaderworkerset/spec.h"
-#include "controllers/leaderworkerset/labels.h"
-#include "controllers/leaderworkerset/options.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::leaderworkerset {
 
-/// The LeaderWorkerSet in the label tpu::kLwsName.
+/// The LeaderWorkerSet in the label kLwsName.
 template <typename View>
 [[nodiscard]] std::vector<ObjectKey> set_of(const View& view) {
-  const auto name = view.labels.find(tpu::kLwsName);
+  const auto name = view.labels.find(kLwsName);
   if (name == view.labels.end() || name->second.empty()) return {};
   return {{view.key.namespace_name, name->second}};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/types/views.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/plan/reconciler.h"
 
 namespace tpuslice::leaderworkerset {
@@ -18,7 +19,7 @@ using ObjectPtr = std::shared_ptr<const ObjectView>;
 
 struct LeaderWorkerSetObserved {
   Object set;
-  /// With the label tpu::kLwsName of `set`, or its name; any owner.
+  /// With the label kLwsName of `set`, or its name; any owner.
   std::vector<StatefulSetPtr> stateful_sets;
   std::vector<PodPtr> pods;          ///< With that label; any owner.
   std::vector<ObjectPtr> revisions;  ///< Controlled by `set`, by UID.

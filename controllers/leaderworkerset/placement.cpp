@@ -5,8 +5,8 @@
 
 #include "tpu/labels.h"
 #include "tpu/pod_request.h"
+#include "tpu/rules/tpu_rules.h"
 #include "tpu/slice_shape.h"
-#include "webhook/rules/tpu_rules.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -36,7 +36,7 @@ bool leader_has_tpus(const GroupTemplate& group) {
 }
 
 bool workers_are_slices(const GroupTemplate& group) {
-  if (group.worker == nullptr || !webhook::asks_for_tpus(*group.worker) || group.workers() < 1 || max_hosts(group) < 2)
+  if (group.worker == nullptr || !rules::asks_for_tpus(*group.worker) || group.workers() < 1 || max_hosts(group) < 2)
     return false;
   return tpu::selected_hosts(*group.worker).value_or(2) != 1;  // Without a topology, all pods are one slice.
 }

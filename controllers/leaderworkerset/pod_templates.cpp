@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/normal_form.h"
 #include "controllers/leaderworkerset/placement.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -44,12 +44,12 @@ Json group_pod_template(const Json* pod, const StringMap& labels, const StringMa
 
 StringMap group_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group) {
   StringMap annotations;
-  put(annotations, tpu::kLwsSize, std::to_string(group.size));
+  put(annotations, kLwsSize, std::to_string(group.size));
   if (workers_are_slices(group)) put(annotations, tpu::kWorkloadUid, spec.uid);
   if (!spec.topology_key.empty()) put(annotations, kExclusiveTopology, spec.topology_key);
   if (!group.subgroups) return annotations;
-  put(annotations, tpu::kLwsSubgroupPolicy, group.subgroups->leader_excluded ? "LeaderExcluded" : "LeaderWorker");
-  put(annotations, tpu::kLwsSubgroupSize, std::to_string(group.subgroups->size));
+  put(annotations, kLwsSubgroupPolicy, group.subgroups->leader_excluded ? "LeaderExcluded" : "LeaderWorker");
+  put(annotations, kLwsSubgroupSize, std::to_string(group.subgroups->size));
   if (!spec.subgroup_topology_key.empty()) put(annotations, kSubgroupExclusiveTopology, spec.subgroup_topology_key);
   return annotations;
 }

@@ -1,7 +1,7 @@
 // Parts that leader sets and worker sets share: pod labels and annotations, volume claims.
 #pragma once
 
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/events.h"
-#include "controllers/leaderworkerset/labels.h"
-#include "controllers/leaderworkerset/status.h"
+#include "controllers/leaderworkerset/leaderworkerset_status.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/plan/changes.h"
 
 namespace tpuslice::leaderworkerset {

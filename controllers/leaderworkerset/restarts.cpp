@@ -7,7 +7,7 @@
 
 #include "api/base/backoff.h"
 #include "api/base/strings.h"
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::leaderworkerset {
@@ -26,8 +26,8 @@ std::string pod_failure(const PodView& pod) {
 
 // Labels that only admission adds: the template of a leader set has the worker index, that of a worker set the key of
 // its group.
-constexpr std::string_view kLabelOfAdmittedLeader = tpu::kLwsGroupKey;
-constexpr std::string_view kLabelOfAdmittedWorker = tpu::kLwsWorkerIndex;
+constexpr std::string_view kLabelOfAdmittedLeader = kLwsGroupKey;
+constexpr std::string_view kLabelOfAdmittedWorker = kLwsWorkerIndex;
 
 /// A pod without the label that admission adds; empty if there is none.
 std::string unadmitted_pod(const Group& group) {

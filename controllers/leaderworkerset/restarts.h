@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "controllers/leaderworkerset/groups.h"
-#include "controllers/leaderworkerset/options.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
 
 namespace tpuslice::leaderworkerset {
 

@@ -7,8 +7,8 @@
 
 #include "api/base/hash.h"
 #include "api/types/json_text.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/normal_form.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -54,7 +54,7 @@ Json build_revision(const LeaderWorkerSetSpec& spec, const Json& data, std::int6
           {"metadata",
            {{"name", fmt::format("{}-{}-{}", prefix, hash, number)},
             {"namespace", spec.key.namespace_name},
-            {"labels", {{tpu::kLwsName, spec.key.name}, {kRevisionKey, key.empty() ? hash : key}}},
+            {"labels", {{kLwsName, spec.key.name}, {kRevisionKey, key.empty() ? hash : key}}},
             {"ownerReferences", Json::array({spec.owner.to_json()})}}},
           {"data", data},
           {"revision", number}};

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 

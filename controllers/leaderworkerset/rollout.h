@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 

@@ -1,6 +1,6 @@
 #include "controllers/leaderworkerset/services.h"
 
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -12,7 +12,7 @@ Json headless_service(const LeaderWorkerSetSpec& spec, const std::string& name, 
           {"metadata",
            {{"name", name},
             {"namespace", spec.key.namespace_name},
-            {"labels", {{tpu::kLwsName, spec.key.name}}},
+            {"labels", {{kLwsName, spec.key.name}}},
             {"ownerReferences", Json::array({owner.to_json()})}}},
           {"spec", {{"clusterIP", "None"}, {"selector", selector}, {"publishNotReadyAddresses", true}}}};
 }
@@ -20,15 +20,14 @@ Json headless_service(const LeaderWorkerSetSpec& spec, const std::string& name, 
 }  // namespace
 
 Json build_shared_service(const LeaderWorkerSetSpec& spec) {
-  return headless_service(spec, spec.key.name, {{std::string(tpu::kLwsName), spec.key.name}}, spec.owner);
+  return headless_service(spec, spec.key.name, {{std::string(kLwsName), spec.key.name}}, spec.owner);
 }
 
 Json build_group_service(const LeaderWorkerSetSpec& spec, const Leader& leader) {
   const ControllerRef owner{std::string(kPods.version), std::string(kPods.kind), leader.name, leader.uid};
   return headless_service(
       spec, leader.name,
-      {{std::string(tpu::kLwsName), spec.key.name}, {std::string(tpu::kLwsGroupIndex), std::to_string(leader.group)}},
-      owner);
+      {{std::string(kLwsName), spec.key.name}, {std::string(kLwsGroupIndex), std::to_string(leader.group)}}, owner);
 }
 
 }  // namespace tpuslice::leaderworkerset

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/leaderworkerset/worker_set.h"
 
 namespace tpuslice::leaderworkerset {

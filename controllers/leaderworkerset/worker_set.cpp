@@ -5,23 +5,23 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/placement.h"
 #include "controllers/leaderworkerset/pod_templates.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
 
 StringMap worker_selector(const LeaderWorkerSetSpec& spec, const Leader& leader) {
-  return {{std::string(tpu::kLwsName), spec.key.name},
-          {std::string(tpu::kLwsGroupIndex), std::to_string(leader.group)},
-          {std::string(tpu::kLwsGroupKey), leader.group_key}};
+  return {{std::string(kLwsName), spec.key.name},
+          {std::string(kLwsGroupIndex), std::to_string(leader.group)},
+          {std::string(kLwsGroupKey), leader.group_key}};
 }
 
 StringMap worker_annotations(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader) {
   StringMap annotations = group_annotations(spec, group);
-  annotations.insert_or_assign(std::string(tpu::kLwsLeaderName), leader.name);
-  if (leader.has_tpus) annotations.insert_or_assign(std::string(tpu::kLwsLeaderHasTpus), "true");
+  annotations.insert_or_assign(std::string(kLwsLeaderName), leader.name);
+  if (leader.has_tpus) annotations.insert_or_assign(std::string(kLwsLeaderHasTpus), "true");
   return annotations;
 }
 
@@ -32,7 +32,7 @@ Leader Leader::read(const LeaderWorkerSetSpec& spec, const PodView& pod, int gro
   leader.name = pod.key.name;
   leader.uid = pod.uid;
   leader.group = group_index;
-  leader.group_key = pod.label(tpu::kLwsGroupKey);
+  leader.group_key = pod.label(kLwsGroupKey);
   if (leader.group_key.empty()) leader.group_key = tpuslice::leaderworkerset::group_key(spec, group_index);
   leader.revision_key = pod.label(kRevisionKey);
   // The view counts chips of containers only; the template has the init containers.

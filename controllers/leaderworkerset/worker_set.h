@@ -4,7 +4,8 @@
 #include <string>
 
 #include "api/types/views.h"
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 
@@ -13,7 +14,7 @@ struct Leader {
   std::string name;
   std::string uid;
   int group = 0;
-  std::string group_key;     ///< Label tpu::kLwsGroupKey.
+  std::string group_key;     ///< Label kLwsGroupKey.
   std::string revision_key;  ///< Label kRevisionKey.
   bool has_tpus = false;
 
@@ -33,7 +34,7 @@ struct Domain {
 [[nodiscard]] Json build_worker_set(const LeaderWorkerSetSpec& spec, const GroupTemplate& group, const Leader& leader,
                                     const Domain& domain = {});
 
-/// Label tpu::kLwsGroupKey: SHA-1 of "<namespace>/<leader>".
+/// Label kLwsGroupKey: SHA-1 of "<namespace>/<leader>".
 [[nodiscard]] std::string group_key(const LeaderWorkerSetSpec& spec, int group);
 
 }  // namespace tpuslice::leaderworkerset

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
-#include "api/workloads/raycluster/labels.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::ray {
@@ -18,8 +17,8 @@ constexpr std::string_view kKubectlPrefix = "kubectl.kubernetes.io/";
 }  // namespace
 
 std::optional<std::string> index_head(const PodView& pod) {
-  if (pod.label(tpu::kRayNodeType) != raycluster::kHeadNode) return std::nullopt;
-  return fmt::format("{}/{}", pod.key.namespace_name, pod.label(tpu::kRayCluster));
+  if (pod.label(raycluster::kRayNodeType) != raycluster::kHeadNode) return std::nullopt;
+  return fmt::format("{}/{}", pod.key.namespace_name, pod.label(raycluster::kRayCluster));
 }
 
 std::string child_cluster_name(const Object& owner, std::string_view number) {

@@ -9,8 +9,8 @@
 #include "api/base/percent.h"
 #include "api/base/strings.h"
 #include "api/types/utf8.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/services.h"
 
 namespace tpuslice::ray {

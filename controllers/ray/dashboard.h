@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "api/types/views.h"
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/plan/workload_request.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::ray {
 

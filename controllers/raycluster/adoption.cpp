@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
 
 std::optional<ObjectKey> cluster_of_orphan(const PodView& pod) {
   if (pod.has_owner) return std::nullopt;
-  const std::string& cluster = pod.label(tpu::kRayCluster);
-  const std::string& type = pod.label(tpu::kRayNodeType);
-  const std::string& group = pod.label(tpu::kRayGroup);
+  const std::string& cluster = pod.label(kRayCluster);
+  const std::string& type = pod.label(kRayNodeType);
+  const std::string& group = pod.label(kRayGroup);
   if (cluster.empty()) return std::nullopt;
   if (type == kHeadNode ? group != kHeadGroup : type != kWorkerNode || group.empty()) return std::nullopt;
   return ObjectKey{pod.key.namespace_name, cluster};

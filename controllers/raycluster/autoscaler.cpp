@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "api/types/resource_type.h"
-#include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_volumes.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/token_auth.h"
 #include "tpu/labels.h"
 
@@ -23,7 +23,7 @@ Json field_variable(const char* name, const std::string& path) {
 
 Json default_container(const Json& ray_container) {
   const Json resources = {{"cpu", "500m"}, {"memory", "512Mi"}};
-  const Json env = {field_variable("RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", tpu::kRayCluster)),
+  const Json env = {field_variable("RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", kRayCluster)),
                     field_variable("RAY_CLUSTER_NAMESPACE", "metadata.namespace"),
                     field_variable("RAY_HEAD_POD_NAME", "metadata.name"),
                     {{"name", "KUBERAY_CRD_VER"}, {"value", "v1"}},

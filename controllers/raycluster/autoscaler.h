@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/types/object.h"
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

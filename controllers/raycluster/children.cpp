@@ -6,7 +6,7 @@
 #include "api/base/strings.h"
 #include "controllers/raycluster/autoscaler.h"
 #include "controllers/raycluster/ingress.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -76,7 +76,7 @@ Child decide_child(const RayClusterSpec& spec, Object desired, const RayClusterO
 
 Json child_metadata(const RayClusterSpec& spec, const std::string& name) {
   Json labels = Json::object();
-  set_label(labels, tpu::kRayCluster, spec.key.name);
+  set_label(labels, kRayCluster, spec.key.name);
   set_label(labels, tpu::kAppName, kApplication);
   set_label(labels, kCreatedBy, kOperator);
   return {{"name", name},

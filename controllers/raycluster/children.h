@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "api/types/conditions.h"
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/plan/child.h"
 #include "controllers/raycluster/observed.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -3,9 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "api/workloads/raycluster/labels.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

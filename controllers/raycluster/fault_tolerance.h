@@ -1,8 +1,8 @@
 // Fault tolerance of the GCS on Redis: what the pods of a cluster need for it. The cleanup is in redis_cleanup.h.
 #pragma once
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

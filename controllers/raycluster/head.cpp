@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "api/types/conditions.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pod_builder.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 

@@ -4,8 +4,8 @@
 
 #include "api/types/resource_type.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/services.h"
 
 namespace tpuslice::raycluster {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/types/views.h"
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -7,20 +7,19 @@
 
 #include "api/base/mutex.h"
 #include "api/types/json_text.h"
-#include "api/workloads/raycluster/labels.h"
 #include "controllers/raycluster/autoscaler.h"
 #include "controllers/raycluster/fault_tolerance.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_environment.h"
 #include "controllers/raycluster/pod_probes.h"
 #include "controllers/raycluster/pod_volumes.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/rules/host_names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/token_auth.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
-#include "tpu/naming.h"
-#include "webhook/rules/pod_mutator.h"
+#include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -40,9 +39,9 @@ Json pod_labels(const RayClusterSpec& spec, const GroupSpec& group, NodeType typ
   set_label(labels, kCreatedBy, kOperator);
   labels.update(from_template);
   for (const auto& [key, value] : group.labels) labels[key] = value;
-  set_label(labels, tpu::kRayCluster, spec.key.name);
-  set_label(labels, tpu::kRayNodeType, to_string(type));
-  set_label(labels, tpu::kRayGroup, group_name);
+  set_label(labels, kRayCluster, spec.key.name);
+  set_label(labels, kRayNodeType, to_string(type));
+  set_label(labels, kRayGroup, group_name);
   return labels;
 }
 
@@ -262,14 +261,14 @@ Result<Object> WorkerPodBuilder::build(WorkerIndex index) const {
   Json& metadata = pod["metadata"];
   metadata["name"] = key(index).name;
   Json& labels = metadata["labels"];
-  set_label(labels, tpu::kRayReplicaIndex, std::to_string(index.replica));
+  set_label(labels, kRayReplicaIndex, std::to_string(index.replica));
   if (hosts_ > 1) {
-    set_label(labels, tpu::kRayReplicaName, replica_name(cluster_, group_, index.replica));
-    set_label(labels, tpu::kRayHostIndex, std::to_string(index.host));
+    set_label(labels, kRayReplicaName, replica_name(cluster_, group_, index.replica));
+    set_label(labels, kRayHostIndex, std::to_string(index.host));
     // Otherwise a replica that lost hosts would look complete if numOfHosts decreases.
     set_label(metadata["annotations"], tpu::kSliceHosts, std::to_string(hosts_));
   }
-  Result<Json> mutated = webhook::mutate_pod(std::move(pod), mutation_);
+  Result<Json> mutated = rules::mutate_pod(std::move(pod), mutation_);
   if (!mutated) {
     return mutated.error().within(fmt::format("RayCluster {}: worker group {}", cluster_.key.to_string(), group_));
   }
@@ -277,7 +276,7 @@ Result<Object> WorkerPodBuilder::build(WorkerIndex index) const {
 }
 
 SliceHost WorkerPodBuilder::host(WorkerIndex index) const {
-  return {index.host, key(index).name, tpu::ray_worker_hostnames(group_, index.replica).of(index.host)};
+  return {index.host, key(index).name, ray_worker_hostnames(group_, index.replica).of(index.host)};
 }
 
 /// Nothing if a template sets a field that differs between the hosts, so that the pods must be built one by one.

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/names.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/spec.h"
 #include "controllers/raycluster/slice_text.h"
 
 namespace tpuslice::raycluster {
@@ -39,7 +39,7 @@ class WorkerPodBuilder {
   RayClusterSpec cluster_;  ///< Only the fields that names depend on.
   std::string group_;
   std::int32_t hosts_ = 1;
-  webhook::MutationOptions mutation_;
+  rules::MutationOptions mutation_;
   Json common_;
   std::shared_ptr<Texts> texts_;  ///< A cache.
 };

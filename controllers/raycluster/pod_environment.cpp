@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/raycluster/labels.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -46,10 +45,10 @@ void add_ray_environment(Json& container, const RayEnvironment& environment, con
   }
   const bool head = environment.type == NodeType::kHead;
   if (!head) append_head_address(env, environment.head_fqdn);
-  append_field(env, "RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", tpu::kRayCluster));
+  append_field(env, "RAY_CLUSTER_NAME", fmt::format("metadata.labels['{}']", kRayCluster));
   append_field(env, "RAY_CLUSTER_NAMESPACE", "metadata.namespace");
   append_field(env, "RAY_CLOUD_INSTANCE_ID", "metadata.name");
-  append_field(env, "RAY_NODE_TYPE_NAME", fmt::format("metadata.labels['{}']", tpu::kRayGroup));
+  append_field(env, "RAY_NODE_TYPE_NAME", fmt::format("metadata.labels['{}']", kRayGroup));
   append(env, "KUBERAY_GEN_RAY_START_CMD", environment.ray_start);
   append_default(env, "RAY_PORT", environment.head_port);
   if (environment.creator == kRayServiceCrd) {

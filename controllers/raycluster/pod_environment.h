@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "controllers/raycluster/options.h"
 #include "controllers/raycluster/ray_start.h"
+#include "controllers/raycluster/raycluster_options.h"
 
 namespace tpuslice::raycluster {
 

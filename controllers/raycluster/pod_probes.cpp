@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "api/base/strings.h"
-#include "api/workloads/raycluster/ray_version.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/ray_version.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

@@ -1,7 +1,7 @@
 // The volumes that are added to pods.
 #pragma once
 
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

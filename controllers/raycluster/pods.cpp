@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "api/base/strings.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -36,7 +36,7 @@ std::vector<PodPtr> not_terminating(const std::vector<PodPtr>& pods) {
 PodsByType by_type(const std::vector<PodPtr>& pods) {
   PodsByType out;
   for (const PodPtr& pod : pods) {
-    (pod->label(tpu::kRayNodeType) == kHeadNode ? out.heads : out.workers).push_back(pod);
+    (pod->label(kRayNodeType) == kHeadNode ? out.heads : out.workers).push_back(pod);
   }
   return out;
 }

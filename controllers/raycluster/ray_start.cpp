@@ -9,8 +9,8 @@
 
 #include "api/base/strings.h"
 #include "api/types/quantity.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/resource_names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -6,7 +6,7 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 

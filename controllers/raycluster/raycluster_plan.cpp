@@ -2,13 +2,13 @@
 
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/decisions.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/redis_cleanup.h"
 #include "controllers/raycluster/render.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/raycluster/rules/validator.h"
 #include "controllers/raycluster/scale_down.h"
 #include "controllers/raycluster/token_auth.h"
-#include "webhook/rules/raycluster/validator.h"
-#include "webhook/rules/refusal.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -64,7 +64,7 @@ Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options
   const Json& cluster = seen.cluster.json();
   const PodsByType pods = by_type(seen.pods);
   if (const Problem refusal =
-          webhook::refusal(webhook::validate_raycluster(cluster, nullptr), webhook::unsupported_fields(cluster))) {
+          webhook::refusal(rules::validate_raycluster(cluster, nullptr), rules::unsupported_fields(cluster))) {
     return render_refusal(spec, seen, refusal, decide_refused(spec, seen, pods));
   }
   return render(spec, seen, pods, decide(spec, seen, pods, options));

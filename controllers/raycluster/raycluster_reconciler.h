@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/raycluster/rules/spec.h"
 #include "controllers/runtime/store.h"
 
 namespace tpuslice::raycluster {

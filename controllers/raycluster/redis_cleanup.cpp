@@ -7,9 +7,9 @@
 #include "controllers/plan/changes.h"
 #include "controllers/plan/child.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "api/types/resource_type.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
 
@@ -56,7 +56,7 @@ Result<Object> build_redis_cleanup_job(const RayClusterSpec& spec, const Options
   head_alone.autoscaling = {};
   ASSIGN_OR_RETURN(Object pod, build_head_pod(head_alone, options));
   Json& metadata = pod.mutable_json()["metadata"];
-  set_label(metadata["labels"], tpu::kRayNodeType, kRedisCleanupNode);
+  set_label(metadata["labels"], kRayNodeType, kRedisCleanupNode);
   for (const std::string_view hash : {kSpecHash, kSpecHashVersion}) metadata["annotations"].erase(std::string(hash));
   const Json labels_and_annotations = {{"labels", metadata["labels"]}, {"annotations", metadata["annotations"]}};
 

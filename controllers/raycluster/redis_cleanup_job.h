@@ -1,8 +1,8 @@
 // The Job that deletes the state of a deleted cluster's GCS from Redis.
 #pragma once
 
-#include "api/workloads/raycluster/spec.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -6,10 +6,10 @@
 #include "api/base/strings.h"
 #include "controllers/plan/changes.h"
 #include "controllers/plan/conditions.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/redis_cleanup.h"
-#include "controllers/raycluster/status.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

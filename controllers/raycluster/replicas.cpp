@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -10,8 +11,8 @@ namespace {
 
 /// The host index of a pod of this group; nothing if its labels have none.
 std::optional<int> host_of(const WorkerGroup& group, const PodView& pod) {
-  if (group.hosts == 1 && pod.label(tpu::kRayHostIndex).empty()) return 0;
-  return index_label(pod, tpu::kRayHostIndex);
+  if (group.hosts == 1 && pod.label(kRayHostIndex).empty()) return 0;
+  return index_label(pod, kRayHostIndex);
 }
 
 /// Why the pod breaks its replica, whatever the other pods are; empty if it does not.
@@ -75,7 +76,7 @@ void add_pod(Replica& replica, int attempt, const PodPtr& pod) {
 GroupPods classify(const WorkerGroup& group, const std::vector<NamedWorker>& workers) {
   GroupPods out;
   for (const auto& [pod, named] : workers) {
-    const std::optional<int> index = index_label(*pod, tpu::kRayReplicaIndex);
+    const std::optional<int> index = index_label(*pod, kRayReplicaIndex);
     if (!index) {
       out.without_index.push_back(pod);
       continue;

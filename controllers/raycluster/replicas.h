@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

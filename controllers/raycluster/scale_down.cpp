@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -39,7 +40,7 @@ class GroupScaleDown {
   GroupScaleDown(const WorkerGroup& group, const std::vector<PodPtr>& pods, WorkerDecision& out)
       : group_(group), pods_(pods), out_(out) {
     for (const PodPtr& pod : pods) {
-      if (const auto index = index_label(*pod, tpu::kRayReplicaIndex)) replicas_[*index].push_back(pod);
+      if (const auto index = index_label(*pod, kRayReplicaIndex)) replicas_[*index].push_back(pod);
     }
   }
 
@@ -91,7 +92,7 @@ WorkerDecision decide_scale_down(const RayClusterSpec& spec, const std::vector<P
   WorkerDecision out;
   if (spec.source == nullptr || !have_different_names(spec)) return out;
   std::map<std::string, std::vector<PodPtr>> by_group;
-  for (const PodPtr& pod : workers) by_group[pod->label(tpu::kRayGroup)].push_back(pod);
+  for (const PodPtr& pod : workers) by_group[pod->label(kRayGroup)].push_back(pod);
   const Json& groups = array_at(*spec.source, {"workerGroupSpecs"});
   for (std::size_t index = 0; index < spec.groups.size() && index < groups.size(); ++index) {
     const WorkerGroup& group = spec.groups[index];

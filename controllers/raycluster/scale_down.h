@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/spec.h"
 #include "controllers/raycluster/worker_groups.h"
 
 namespace tpuslice::raycluster {

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/raycluster/labels.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/rules/host_names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
-#include "tpu/naming.h"
 #include "tpu/worker_env.h"
 
 namespace tpuslice::raycluster {
@@ -53,8 +52,8 @@ Json head_selector(const RayClusterSpec& spec) {
     if (const auto label = spec.head.labels.find(key); label != spec.head.labels.end()) chosen = label->second;
     value = chosen;
   }
-  set_label(out, tpu::kRayCluster, spec.key.name);
-  set_label(out, tpu::kRayNodeType, kHeadNode);
+  set_label(out, kRayCluster, spec.key.name);
+  set_label(out, kRayNodeType, kHeadNode);
   return out;
 }
 
@@ -187,14 +186,14 @@ Object build_head_service(const RayClusterSpec& spec, const Options& options) {
 }
 
 Object build_headless_service(const RayClusterSpec& spec) {
-  Json metadata = service_metadata(spec, tpu::ray_headless_service(spec.key.name));
+  Json metadata = service_metadata(spec, ray_headless_service(spec.key.name));
   Json labels = Json::object();
   set_label(labels, kHeadlessService, spec.key.name);
-  set_label(labels, tpu::kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
+  set_label(labels, kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
   metadata["labels"] = std::move(labels);
   Json selector = Json::object();
-  set_label(selector, tpu::kRayCluster, spec.key.name);
-  set_label(selector, tpu::kRayNodeType, kWorkerNode);
+  set_label(selector, kRayCluster, spec.key.name);
+  set_label(selector, kRayNodeType, kWorkerNode);
   Json service_spec = {
       {"clusterIP", "None"}, {"type", "ClusterIP"}, {"publishNotReadyAddresses", true}, {"selector", selector}};
   return service_object(std::move(metadata), std::move(service_spec));
@@ -206,10 +205,10 @@ Object build_serve_service(const RayClusterSpec& spec) {
   set_label(labels, kOriginatedFromCrd, "RayCluster");
   set_label(labels, kOriginatedFromCrName, spec.key.name);
   set_label(labels, kServe, spec.key.name + "-serve");
-  set_label(labels, tpu::kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
+  set_label(labels, kRayCluster, spec.key.name);  // Not set by upstream; our watch selects by it.
   metadata["labels"] = std::move(labels);
   Json selector = Json::object();
-  set_label(selector, tpu::kRayCluster, spec.key.name);
+  set_label(selector, kRayCluster, spec.key.name);
   Json service_spec = {{"selector", std::move(selector)}, {"ports", serve_ports(spec)}};
   if (!spec.head.service_type.empty()) service_spec["type"] = spec.head.service_type;
   return service_object(std::move(metadata), std::move(service_spec));
@@ -222,7 +221,7 @@ bool needs_headless_service(const RayClusterSpec& spec) {
 
 std::vector<ObjectKey> service_keys(const RayClusterSpec& spec) {
   std::vector<ObjectKey> out{{spec.key.namespace_name, head_service_name(spec)}};
-  if (needs_headless_service(spec)) out.push_back({spec.key.namespace_name, tpu::ray_headless_service(spec.key.name)});
+  if (needs_headless_service(spec)) out.push_back({spec.key.namespace_name, ray_headless_service(spec.key.name)});
   if (spec.serve_service) out.push_back({spec.key.namespace_name, serve_service_name(spec)});
   return out;
 }

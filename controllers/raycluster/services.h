@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "api/types/conditions.h"
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/plan/service.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -6,6 +6,7 @@
 
 #include "api/base/strings.h"
 #include "api/types/json_text.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -49,7 +50,7 @@ std::optional<SliceText> SliceText::make(Json pod, const Json& common) {
   out.processes_ = mark_worker_ids(pod, common);
   Json& metadata = pod["metadata"];
   metadata["name"] = mark(Field::kPodName);
-  metadata["labels"][std::string(tpu::kRayHostIndex)] = mark(Field::kIndex);
+  metadata["labels"][std::string(kRayHostIndex)] = mark(Field::kIndex);
   const auto has_index = [](const Json& json) {
     return find_path(json, {"metadata", "annotations", tpu::kSliceHost}) != nullptr;
   };

@@ -5,11 +5,11 @@
 
 #include "api/types/conditions.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/desired_resources.h"
 #include "controllers/raycluster/head.h"
-#include "controllers/raycluster/labels.h"
-#include "tpu/waiting_conditions.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::raycluster {
 namespace {

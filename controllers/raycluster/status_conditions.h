@@ -1,7 +1,7 @@
 // The conditions of a RayCluster.
 #pragma once
 
-#include "controllers/raycluster/status.h"
+#include "controllers/raycluster/raycluster_status.h"
 
 namespace tpuslice::raycluster {
 

@@ -4,7 +4,7 @@
 // meanwhile: RayClusterSuspending is written before the first pod is deleted, RayClusterSuspended after the last.
 #pragma once
 
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

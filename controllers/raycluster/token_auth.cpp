@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "api/types/resource_type.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -71,7 +71,7 @@ std::optional<plan::Action> create_auth_secret(const RayClusterSpec& spec, const
       heads, [&](const PodPtr& head) { return !head->terminating() && waits_for_secret(*head, name); });
   if (!decision.create && !is_missing) return std::nullopt;
   Json labels = Json::object();
-  set_label(labels, tpu::kRayCluster, spec.key.name);
+  set_label(labels, kRayCluster, spec.key.name);
   plan::Action action =
       plan::Action::create(kSecrets, Object({{"apiVersion", kSecrets.api_version()},
                                              {"kind", kSecrets.kind},

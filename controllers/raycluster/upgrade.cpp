@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/base/hash.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::raycluster {
@@ -118,7 +119,7 @@ UpgradeDecision decide_upgrade(const RayClusterSpec& spec, const PodsByType& pod
   for (const WorkerGroup& group : spec.groups) of_group[group.name] = hash_annotations(spec, &group);
   const std::set<PodPtr> heads(pods.heads.begin(), pods.heads.end());
   for (const PodPtr& pod : not_terminating(all)) {
-    const auto wanted = of_group.find(heads.contains(pod) ? std::string() : pod->label(tpu::kRayGroup));
+    const auto wanted = of_group.find(heads.contains(pod) ? std::string() : pod->label(kRayGroup));
     if (wanted == of_group.end()) continue;
     if (StringMap missing = missing_annotations(*pod, wanted->second); !missing.empty()) {
       out.records.push_back({pod, std::move(missing)});

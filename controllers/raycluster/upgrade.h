@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

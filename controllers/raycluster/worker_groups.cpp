@@ -6,12 +6,13 @@
 #include <set>
 #include <utility>
 
-#include "api/workloads/limits.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/replicas.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/services.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tpu/labels.h"
+#include "tpu/rules/limits.h"
 
 namespace tpuslice::raycluster {
 namespace {
@@ -30,7 +31,7 @@ std::set<int> replicas_with_names(const RayClusterSpec& spec, const WorkerGroup&
 
 /// Whether the pod's label names the replica that its name encodes.
 bool is_labelled_as_named(const NamedWorker& worker) {
-  return worker.named && worker.named->replica == index_label(*worker.pod, tpu::kRayReplicaIndex);
+  return worker.named && worker.named->replica == index_label(*worker.pod, kRayReplicaIndex);
 }
 
 /// Has the gate that the slice controller removes.
@@ -180,7 +181,7 @@ class GroupPlanner {
   /// Deletes the replica and, where its pods need not be gone before, creates the next attempt.
   void replace(const Replica& replica, const std::string& why) {
     tear_down(replica, why);
-    if (out_.created_pods >= workloads::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
+    if (out_.created_pods >= rules::kMaxCreatesPerPlan || replicas_to_delete_.contains(replica.index)) return;
     if (relabelled_replicas_.contains(replica.index) || !replica.predecessors.empty()) return;
     if (replica.attempt >= kMaxAttempt || may_create_ == MayCreate::kNothing) return;
     const std::vector<int> hosts = all_hosts();
@@ -219,7 +220,7 @@ class GroupPlanner {
   void create_missing(std::size_t present) {
     const auto desired = static_cast<std::size_t>(group_.desired_replicas());
     const std::vector<int> hosts = all_hosts();
-    for (int index = 0; present < desired && out_.created_pods < workloads::kMaxCreatesPerPlan; ++index) {
+    for (int index = 0; present < desired && out_.created_pods < rules::kMaxCreatesPerPlan; ++index) {
       // A pod with one of the names, but without the labels, must be deleted first.
       if (pods_.replicas.contains(index) || replicas_to_delete_.contains(index)) continue;
       if (relabelled_replicas_.contains(index)) continue;
@@ -315,7 +316,7 @@ WorkerDecision decide_workers(const RayClusterSpec& spec, const std::vector<PodP
   std::map<std::string, std::vector<NamedWorker>> by_group;
   std::set<std::string> relabelled;
   for (const PodPtr& pod : workers) {
-    const std::string& group = pod->label(tpu::kRayGroup);
+    const std::string& group = pod->label(kRayGroup);
     const NamedWorker worker{pod, parse_worker_pod_name(spec, group, pod->key.name)};
     if (!is_labelled_as_named(worker)) relabelled.insert(pod->key.name);
     by_group[group].push_back(worker);

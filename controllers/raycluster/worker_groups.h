@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
-#include "controllers/raycluster/options.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

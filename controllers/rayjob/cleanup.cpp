@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "api/base/earlier.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/head.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/teardown.h"
 
 namespace tpuslice::rayjob {

@@ -9,8 +9,8 @@
 #include "controllers/plan/conditions.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/ray/dashboard.h"
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"
 
 namespace tpuslice::rayjob {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "controllers/plan/conditions.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 namespace {

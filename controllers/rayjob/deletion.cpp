@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/rayjob/head.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 namespace {

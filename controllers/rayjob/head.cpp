@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
 
 const PodView* find_head(const RayJobObserved& seen) {
   const auto found = std::ranges::find_if(seen.pods, [&](const auto& pod) {
-    return pod->label(tpu::kRayNodeType) == raycluster::kHeadNode && !pod->terminating() && seen.cluster != nullptr &&
-           pod->controller && pod->controller->uid == seen.cluster->uid;
+    return pod->label(raycluster::kRayNodeType) == raycluster::kHeadNode && !pod->terminating() &&
+           seen.cluster != nullptr && pod->controller && pod->controller->uid == seen.cluster->uid;
   });
   return found == seen.pods.end() ? nullptr : found->get();
 }

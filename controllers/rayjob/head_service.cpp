@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "api/workloads/raycluster/labels.h"
 #include "controllers/plan/service.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/services.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
@@ -23,11 +22,12 @@ Object build_head_service(const RayJobState& state, const Object& cluster) {
   Json labels = Json::object();
   raycluster::set_label(labels, raycluster::kOriginatedFromCrName, spec.key.name);
   raycluster::set_label(labels, raycluster::kOriginatedFromCrd, kRayJobs.kind);
-  raycluster::set_label(labels, tpu::kRayNodeType, raycluster::kHeadNode);
+  raycluster::set_label(labels, raycluster::kRayNodeType, raycluster::kHeadNode);
   raycluster::RayClusterSpec named;
   named.key = spec.key;
   raycluster::set_label(labels, raycluster::kIdentifier, raycluster::identifier(named, raycluster::kHeadNode));
-  raycluster::set_label(labels, tpu::kRayCluster, cluster.name());  // Not set by upstream; our watch selects by it.
+  raycluster::set_label(labels, raycluster::kRayCluster,
+                        cluster.name());  // Not set by upstream; our watch selects by it.
   Json& metadata = out.mutable_json()["metadata"];
   metadata = {{"name", head_service_name(spec)},
               {"namespace", spec.key.namespace_name},

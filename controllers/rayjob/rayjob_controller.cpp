@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
@@ -56,7 +56,7 @@ runtime::Controller& add_rayjob(runtime::Manager& manager, runtime::SendToWorklo
   // Of worker pods, only the deletion of the last one matters, and only to the RayJob that created their cluster.
   controller.watches<PodView>(pods, [by_cluster, by_created_cluster](const PodView& pod) {
     const auto cluster = index_cluster_of_pod(pod);
-    const bool is_head = pod.label(tpu::kRayNodeType) == raycluster::kHeadNode;
+    const bool is_head = pod.label(raycluster::kRayNodeType) == raycluster::kHeadNode;
     return cluster ? jobs_of(is_head ? by_cluster : by_created_cluster, *cluster) : std::vector<ObjectKey>();
   });
   controller.watches(submitters);

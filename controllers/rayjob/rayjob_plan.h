@@ -3,7 +3,7 @@
 
 #include "controllers/plan/plan.h"
 #include "controllers/rayjob/observed.h"
-#include "controllers/rayjob/options.h"
+#include "controllers/rayjob/rayjob_options.h"
 
 namespace tpuslice::rayjob {
 

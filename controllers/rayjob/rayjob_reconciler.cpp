@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "controllers/plan/whole.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/head_service.h"
 #include "controllers/rayjob/rayjob_plan.h"
-#include "controllers/rayjob/status.h"
+#include "controllers/rayjob/rayjob_status.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayjob {
@@ -31,7 +32,7 @@ std::optional<std::string> index_created_cluster(const ObjectView& job) {
 }
 
 std::optional<std::string> index_cluster_of_pod(const PodView& pod) {
-  const std::string& cluster = pod.label(tpu::kRayCluster);
+  const std::string& cluster = pod.label(raycluster::kRayCluster);
   if (cluster.empty()) return std::nullopt;
   return ObjectKey{pod.key.namespace_name, cluster}.to_string();
 }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/rayjob/spec.h"
 #include "controllers/plan/reconciler.h"
-#include "controllers/rayjob/options.h"
+#include "controllers/rayjob/rayjob_options.h"
+#include "controllers/rayjob/rules/spec.h"
 #include "controllers/runtime/store.h"
 #include "controllers/runtime/workload_client.h"
 

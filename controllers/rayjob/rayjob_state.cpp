@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/ray/dashboard.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/validation.h"
 
 namespace tpuslice::rayjob {

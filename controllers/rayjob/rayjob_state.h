@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "api/types/conditions.h"
-#include "api/workloads/rayjob/spec.h"
 #include "controllers/plan/changes.h"
 #include "controllers/plan/child.h"
 #include "controllers/rayjob/observed.h"
-#include "controllers/rayjob/options.h"
-#include "controllers/rayjob/status.h"
+#include "controllers/rayjob/rayjob_options.h"
+#include "controllers/rayjob/rayjob_status.h"
+#include "controllers/rayjob/rules/spec.h"
 
 namespace tpuslice::rayjob {
 

@@ -9,7 +9,7 @@
 #include "controllers/rayjob/head_service.h"
 #include "controllers/rayjob/http_submission.h"
 #include "controllers/rayjob/job_check.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"
 #include "controllers/rayjob/teardown.h"
 

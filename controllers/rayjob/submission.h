@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/workloads/rayjob/spec.h"
+#include "controllers/rayjob/rules/spec.h"
 
 namespace tpuslice::rayjob {
 

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "controllers/ray/dashboard.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pod_environment.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/token_auth.h"
 #include "controllers/rayjob/head.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"
 #include "controllers/rayjob/submitter_script.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 namespace {

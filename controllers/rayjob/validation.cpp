@@ -1,13 +1,12 @@
 #include "controllers/rayjob/validation.h"
 
-#include "webhook/rules/rayjob/validator.h"
-#include "webhook/rules/refusal.h"
+#include "controllers/rayjob/rules/validator.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rayjob {
 
 Problem validate(const Object& job) {
-  return webhook::refusal(webhook::validate_rayjob(job.json(), nullptr),
-                          webhook::unsupported_rayjob_fields(job.json()));
+  return webhook::refusal(rules::validate_rayjob(job.json(), nullptr), rules::unsupported_rayjob_fields(job.json()));
 }
 
 }  // namespace tpuslice::rayjob

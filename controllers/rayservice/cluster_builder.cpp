@@ -6,7 +6,7 @@
 #include "api/types/patch.h"
 #include "controllers/ray/child_cluster.h"
 #include "controllers/raycluster/upgrade.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

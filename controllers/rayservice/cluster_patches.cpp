@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "controllers/raycluster/head.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 
 namespace tpuslice::rayservice {
 

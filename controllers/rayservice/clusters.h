@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
+#include "controllers/raycluster/rules/spec.h"
 #include "controllers/rayservice/observed.h"
 
 namespace tpuslice::rayservice {

@@ -3,7 +3,7 @@
 #include "api/base/hash.h"
 #include "api/base/strings.h"
 #include "controllers/raycluster/upgrade.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

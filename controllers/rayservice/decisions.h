@@ -6,7 +6,7 @@
 
 #include "api/types/conditions.h"
 #include "controllers/rayservice/cluster_builder.h"
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/retirement.h"
 #include "controllers/rayservice/room.h"
 #include "controllers/rayservice/serve_labels.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/rayservice/spec.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/rules/spec.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/workloads/rayservice/spec.h"
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/rules/spec.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayservice {

@@ -1,8 +1,8 @@
 #include "controllers/rayservice/rayservice_plan.h"
 
 #include "controllers/rayservice/decisions.h"
+#include "controllers/rayservice/rayservice_status.h"
 #include "controllers/rayservice/render.h"
-#include "controllers/rayservice/status.h"
 #include "controllers/rayservice/suspension.h"
 #include "controllers/rayservice/validation.h"
 

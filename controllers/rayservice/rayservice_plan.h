@@ -2,7 +2,7 @@
 #pragma once
 
 #include "controllers/rayservice/observed.h"
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 
 namespace tpuslice::rayservice {
 

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "api/workloads/rayservice/spec.h"
 #include "controllers/plan/whole.h"
 #include "controllers/rayservice/rayservice_plan.h"
+#include "controllers/rayservice/rules/spec.h"
 #include "controllers/rayservice/services.h"
 
 namespace tpuslice::rayservice {

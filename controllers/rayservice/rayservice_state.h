@@ -2,10 +2,10 @@
 #pragma once
 
 #include "api/types/conditions.h"
-#include "api/workloads/rayservice/spec.h"
 #include "controllers/plan/plan.h"
 #include "controllers/rayservice/clusters.h"
 #include "controllers/rayservice/observed.h"
+#include "controllers/rayservice/rules/spec.h"
 
 namespace tpuslice::rayservice {
 

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "controllers/plan/changes.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/cluster_patches.h"
 #include "controllers/rayservice/finalizer.h"
-#include "controllers/rayservice/labels.h"
-#include "controllers/rayservice/status.h"
+#include "controllers/rayservice/rayservice_status.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

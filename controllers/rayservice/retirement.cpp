@@ -1,7 +1,7 @@
 #include "controllers/rayservice/retirement.h"
 
 #include "controllers/plan/plan.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 

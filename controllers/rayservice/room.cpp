@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "api/types/conditions.h"
-#include "controllers/rayservice/labels.h"
-#include "tpu/waiting_conditions.h"
+#include "controllers/plan/waiting_conditions.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/upgrade.h"
 
 namespace tpuslice::rayservice {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::rayservice {
@@ -31,7 +31,7 @@ std::optional<bool> head_serves(const Cluster& cluster, const Serving& serving, 
 }
 
 bool is_multi_host(const Cluster& cluster, const PodView& pod) {
-  const raycluster::WorkerGroup* group = cluster.spec.group(pod.label(tpu::kRayGroup));
+  const raycluster::WorkerGroup* group = cluster.spec.group(pod.label(raycluster::kRayGroup));
   return group != nullptr && group->hosts > 1;
 }
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/workloads/raycluster/labels.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/services.h"
 #include "tpu/labels.h"
 
@@ -35,7 +34,7 @@ Object build_head(const RayServiceSpec& spec, const Cluster& cluster, const Opti
   raycluster::RayClusterSpec named;
   named.key = spec.key;
   Json labels = common_labels(spec);
-  set_label(labels, tpu::kRayNodeType, raycluster::kHeadNode);
+  set_label(labels, raycluster::kRayNodeType, raycluster::kHeadNode);
   set_label(labels, raycluster::kIdentifier, raycluster::identifier(named, raycluster::kHeadNode));
   Json metadata = metadata_of(spec, head_service_name(spec), std::move(labels));
   if (const Json* annotations = find_set(service, {"metadata", "annotations"}); annotations != nullptr) {
@@ -60,7 +59,7 @@ Object build_serve(const RayServiceSpec& spec, const Cluster& cluster) {
   Json labels = common_labels(spec);
   set_label(labels, raycluster::kServe, spec.key.name + "-serve");
   Json selector = Json::object();
-  set_label(selector, tpu::kRayCluster, cluster.name());
+  set_label(selector, raycluster::kRayCluster, cluster.name());
   set_label(selector, raycluster::kServe, "true");
   Json service = {{"apiVersion", "v1"}, {"kind", "Service"}, {"spec", Json::object()}};
   Json annotations = Json::object();
@@ -116,7 +115,7 @@ std::vector<ObjectKey> service_keys(const RayServiceSpec& spec) {
 std::string selected_cluster(const RayServiceState& state) {
   const ObjectView* live = find_service(state.seen, serve_service_name(state.spec));
   if (live == nullptr || !live->controller || live->controller->uid != state.spec.uid) return {};
-  return string_at(live->object().json(), {"spec", "selector", tpu::kRayCluster});
+  return string_at(live->object().json(), {"spec", "selector", raycluster::kRayCluster});
 }
 
 std::vector<Service> decide_services(const RayServiceState& state, const Cluster& cluster, const Options& options) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "controllers/plan/service.h"
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/rayservice_state.h"
 
 namespace tpuslice::rayservice {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "api/base/hash.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -15,7 +15,7 @@
 #include "controllers/plan/workload_request.h"
 #include "controllers/ray/dashboard.h"
 #include "controllers/rayservice/clusters.h"
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 #include "controllers/rayservice/serve_config.h"
 
 namespace tpuslice::rayservice {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/rayservice/labels.h"
-#include "tpu/waiting_conditions.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 

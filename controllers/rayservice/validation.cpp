@@ -1,16 +1,16 @@
 #include "controllers/rayservice/validation.h"
 
-#include "api/workloads/rayservice/spec.h"
+#include "controllers/rayservice/rules/spec.h"
+#include "controllers/rayservice/rules/validator.h"
 #include "controllers/rayservice/serve_config.h"
-#include "webhook/rules/rayservice/validator.h"
-#include "webhook/rules/refusal.h"
+#include "tpu/rules/refusal.h"
 
 namespace tpuslice::rayservice {
 
 Problem check_spec(const Object& service) {
   const Json& json = service.json();
   if (Problem refusal =
-          webhook::refusal(webhook::validate_rayservice(json, nullptr), webhook::unsupported_rayservice_fields(json))) {
+          webhook::refusal(webhook::validate_rayservice(json, nullptr), rules::unsupported_rayservice_fields(json))) {
     return refusal;
   }
   // It may be valid YAML, but too large.

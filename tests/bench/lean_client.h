@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/client/config.h"
-#include "api/http/client/blocking_connection.h"
+#include "tests/support/blocking_connection.h"
 
 namespace tpuslice::bench {
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/machine.h"
 #include "tests/support/eventually.h"
@@ -136,7 +137,7 @@ Status Bench::restart_floor(LeanClient& client, RestartMethod method, const Obje
     paths.push_back(kJobs.path(where, name) + "?propagationPolicy=" + propagation);
   }
   if (method == RestartMethod::kDeletePods) {
-    paths.push_back(fmt::format("{}?labelSelector={}%3D{}", kPods.path(where), tpu::kJobSetName, jobset.name()));
+    paths.push_back(fmt::format("{}?labelSelector={}%3D{}", kPods.path(where), jobset::kJobSetName, jobset.name()));
   }
   RETURN_IF_ERROR(client.remove(paths));
   for (const RestartStep step : {RestartStep::kJobsDeleted, RestartStep::kPodsDeleted}) {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::bench {

@@ -10,7 +10,7 @@
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
 #include "api/client/config.h"
-#include "api/http/client/blocking_connection.h"
+#include "tests/support/blocking_connection.h"
 
 namespace tpuslice::bench {
 

@@ -1,4 +1,4 @@
-#include "api/sim/cluster/cluster.h"
+#include "cmd/tpu-slice-sim/cluster/cluster.h"
 #include "tests/conformance/worlds.h"
 
 namespace tpuslice::conformance {

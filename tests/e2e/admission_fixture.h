@@ -9,6 +9,7 @@
 
 #include "api/base/metrics.h"
 #include "api/types/yaml.h"
+#include "tests/support/admission.h"
 #include "tests/support/eventually.h"
 #include "tests/support/operator_process.h"
 #include "tests/unit/tpu/pods.h"
@@ -89,7 +90,7 @@ class Admission : public ::testing::Test {
     return pods;
   }
 
-  webhook::MutationOptions mutation_{.served_kinds = {"JobSet", "RayCluster"}};  ///< Of the webhook.
+  rules::MutationOptions mutation_ = with_kinds({.served_kinds = {"JobSet", "RayCluster"}});  ///< Of the webhook.
   RealClock clock_;
   Metrics metrics_;
   std::unique_ptr<ControlPlane> plane_;

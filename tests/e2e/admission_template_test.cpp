@@ -5,8 +5,8 @@
 
 #include "api/types/patch.h"
 #include "tests/e2e/admission_fixture.h"
-#include "tests/unit/webhook/template_jobs.h"
-#include "webhook/rules/template_mutator.h"
+#include "tests/unit/tpu/rules/template_jobs.h"
+#include "tpu/rules/template_mutator.h"
 
 namespace tpuslice::testing {
 namespace {
@@ -80,7 +80,7 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
 
   const double before = calls();
   EXPECT_GE(before, 2);
-  ASSERT_TRUE(webhook::mutate_job_template(job, mutation_).value_or(false));
+  ASSERT_TRUE(rules::mutate_job_template(job, mutation_).value_or(false));
   created(kBatchJobs, job);
   const auto templated = pods_of(kOfJobSet, 2);
   EXPECT_EQ(calls(), before) << "the webhook was called";
@@ -97,13 +97,13 @@ TEST_F(TemplateAdmission, IsNotNeededForPodsOfAMutatedTemplate) {
     EXPECT_EQ(pod["spec"]["schedulingGates"].size(), 2U);
     Json again = pod;
     again["metadata"]["annotations"]["tpuslice.dev/slice-host"] = std::to_string(index);
-    EXPECT_EQ(webhook::mutate_pod(pod, mutation_).value_or(Json()), again);
+    EXPECT_EQ(rules::mutate_pod(pod, mutation_).value_or(Json()), again);
   }
 }
 
 TEST_F(TemplateAdmission, IsCalledForAPodWithAForgedMutatedByAnnotation) {
   Json job = job_of_two_hosts();
-  ASSERT_TRUE(webhook::mutate_job_template(job, mutation_).value_or(false));
+  ASSERT_TRUE(rules::mutate_job_template(job, mutation_).value_or(false));
   Json pod = webhook::testing::pod_of(job, 1);
   pod["apiVersion"] = "v1";
   pod["kind"] = "Pod";

@@ -10,8 +10,9 @@
 #include "api/base/base64.h"
 #include "api/base/check.h"
 #include "api/types/patch.h"
+#include "tests/support/admission.h"
+#include "tpu/rules/workload_kinds.h"
 #include "webhook/admission_handler.h"
-#include "webhook/rules/workload_kinds.h"
 #include "webhook/workload_admission.h"
 
 namespace tpuslice::webhook {
@@ -42,8 +43,8 @@ Json review_of(const Json& object, const Json& old) {
 /// The path that an API server would use: kinds without rules go to the mutator.
 std::string_view path_of(const Json& object) {
   const std::string kind = string_at(object, {"kind"});
-  for (const WorkloadKind& known : workload_kinds()) {
-    if (known.kind == kind && !known.path.empty()) return known.path;
+  for (const WorkloadKind* known : admission_kinds()) {
+    if (known->kind == kind && !known->path.empty()) return known->path;
   }
   return kMutatePodPath;
 }
@@ -113,8 +114,8 @@ void fuzz(std::string_view bytes) {
   const Result<Json> input = parse_json(bytes, {.bytes = kMaxReviewBytes});
   if (!input || input->contains("request")) {
     check_reply(kMutatePodPath, bytes, input.ok());
-    for (const WorkloadKind& kind : workload_kinds()) {
-      if (!kind.path.empty()) check_reply(kind.path, bytes, input.ok());
+    for (const WorkloadKind* kind : admission_kinds()) {
+      if (!kind->path.empty()) check_reply(kind->path, bytes, input.ok());
     }
   } else if (input->is_object()) {
     admit_creation(*input);

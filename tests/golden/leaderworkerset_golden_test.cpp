@@ -8,11 +8,11 @@
 #include "api/base/check.h"
 #include "api/base/file.h"
 #include "api/types/yaml.h"
-#include "api/workloads/leaderworkerset/spec.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "tests/golden/cases.h"
-#include "webhook/rules/pod_mutator.h"
+#include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -32,7 +32,7 @@ Json admitted_pod(const Json& stateful_set, const std::string& name) {
   pod["metadata"]["labels"]["apps.kubernetes.io/pod-index"] = name.substr(name.rfind('-') + 1);
   pod["spec"]["hostname"] = name;
   pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"];
-  const auto admitted = webhook::mutate_pod(pod, {.gate = true, .served_kinds = {"LeaderWorkerSet"}});
+  const auto admitted = rules::mutate_pod(pod, {.gate = true, .served_kinds = {"LeaderWorkerSet"}});
   TPUSLICE_CHECK_MSG(admitted.ok(), admitted.ok() ? "" : admitted.error().message());
   return *admitted;
 }

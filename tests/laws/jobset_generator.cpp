@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "controllers/jobset/headless_service.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -129,8 +129,8 @@ void JobSetGenerator::distort(World& world, const std::string& job, int restarts
   if (restarts > 0 && chance(25)) world.job(job, of_attempt(below(restarts)));
   if (chance(10)) world.job(job, being_deleted(chance(70) ? -1min : -10min));
   if (chance(3)) world.job(job, without_label(kRestartAttempt));
-  if (chance(3)) world.job(job, with_label(tpu::kJobIndex, chance(50) ? "x" : "7"));
-  if (chance(3)) world.job(job, with_label(tpu::kReplicatedJobName, "unknown"));
+  if (chance(3)) world.job(job, with_label(kJobIndex, chance(50) ? "x" : "7"));
+  if (chance(3)) world.job(job, with_label(kReplicatedJobName, "unknown"));
   if (chance(3)) world.job(job, with_field("/metadata/ownerReferences/0/uid", "another-owner"));
   if (chance(5)) world.job(job, with_field("/spec/suspend", true));
   if (chance(4)) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/jobset_plan.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/laws/jobset_generator.h"
 #include "tests/laws/jobset_violations.h"
 #include "tests/laws/laws.h"
@@ -21,7 +21,7 @@ class JobSetLaws : public laws::Laws<JobSetGenerator, 320, 8'000> {};
 
 Plan plan_of(const JobSetObserved& seen) {
   ++JobSetLaws::seen();
-  static const Options kGated{.mutation = {.gate = true}};
+  static const Options kGated{.mutation = {.kinds = own_kinds(), .gate = true}};
   Result<Plan> plan = plan_jobset(seen, kGated);
   TPUSLICE_CHECK_MSG(plan.ok(), plan.ok() ? "" : plan.error().message());
   return *std::move(plan);

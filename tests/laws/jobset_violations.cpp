@@ -7,8 +7,8 @@
 
 #include "api/types/conditions.h"
 #include "api/types/validation_names.h"
-#include "controllers/jobset/labels.h"
-#include "webhook/rules/jobset/validator.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/jobset/rules/validator.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -31,9 +31,9 @@ bool is_of_previous_attempt(const JobView& job, const JobSetStatus& status) {
     return attempt.empty() ? now > 0 && failed : std::stoi(attempt) < now;
   };
   if (before(job.label(kRestartAttempt), status.restarts)) return true;
-  const std::string index = job.label(tpu::kJobIndex);
+  const std::string index = job.label(kJobIndex);
   if (index.empty() || index == "x") return false;
-  const int own = status.restarts_of(job.label(tpu::kReplicatedJobName), std::stoi(index));
+  const int own = status.restarts_of(job.label(kReplicatedJobName), std::stoi(index));
   return before(job.label(kJobRestartAttempt), own);
 }
 
@@ -116,8 +116,7 @@ class InvariantChecker {
     const auto label = [&](std::string_view name) { return string_at(created, {"metadata", "labels", name}); };
     if (bool_at(created, {"spec", "suspend"}) != spec_.suspended) add(action, "differs from its JobSet in suspend");
     if (label(kRestartAttempt) != std::to_string(before_.restarts)) add(action, "is of another attempt");
-    if (fmt::format("{}-{}-{}", spec_.key.name, label(tpu::kReplicatedJobName), label(tpu::kJobIndex)) !=
-        action.key.name) {
+    if (fmt::format("{}-{}-{}", spec_.key.name, label(kReplicatedJobName), label(kJobIndex)) != action.key.name) {
       add(action, "has labels of another Job");
     }
     if (!check_dns1035_label(action.key.name).empty()) add(action, "has an illegal name");
@@ -130,7 +129,7 @@ class InvariantChecker {
         any_job([this](const JobView& each) { return is_of_previous_attempt(each, before_); })) {
       add(action, "is created while Jobs of the previous attempt exist");
     }
-    check_start(action, label(tpu::kReplicatedJobName));
+    check_start(action, label(kReplicatedJobName));
   }
 
   /// A Job starts only when its predecessors are ready.
@@ -178,12 +177,12 @@ class InvariantChecker {
     if (before_.finished()) add(action, "is resumed, but its JobSet is finished");
     if (is_finished(*live) || !live->suspended) add(action, "is resumed, but is not suspended");
     if (is_of_previous_attempt(*live, before_)) add(action, "is resumed, but belongs to a previous attempt");
-    check_start(action, live->label(tpu::kReplicatedJobName));
+    check_start(action, live->label(kReplicatedJobName));
   }
 
   /// The restart may overlap, judged by the spec alone.
   bool may_overlap(const JobView& job) const {
-    const ReplicatedJob* of = spec_.find(job.label(tpu::kReplicatedJobName));
+    const ReplicatedJob* of = spec_.find(job.label(kReplicatedJobName));
     if (of == nullptr || before_.finished()) return false;
     const Json& pod = of->job_template->at("spec").at("template");
     const std::string topology = string_at(pod, {"spec", "nodeSelector", "cloud.google.com/gke-tpu-topology"});
@@ -271,7 +270,7 @@ class InvariantChecker {
 bool is_not_reconciled(const JobSetObserved& seen) {
   if (seen.jobset.deletion_timestamp() || JobSetSpec::read(seen.jobset).managed_elsewhere()) return true;
   const bool finished = JobSetStatus::read(seen.jobset).finished();
-  return !finished && !webhook::validate_jobset(seen.jobset.json(), nullptr).empty();
+  return !finished && !rules::validate_jobset(seen.jobset.json(), nullptr).empty();
 }
 
 std::vector<std::string> violations(const JobSetObserved& seen, const plan::Plan& plan) {
@@ -288,7 +287,7 @@ std::vector<std::string> defects_at_rest(const JobSetObserved& seen) {
     names.insert(job->key.name);
     if (is_of_previous_attempt(*job, status)) out.push_back(job->key.name + " belongs to a previous attempt");
     if (status.finished() && !is_finished(*job)) out.push_back(job->key.name + " is active after the JobSet finished");
-    const bool placed = spec.find(job->label(tpu::kReplicatedJobName)) != nullptr;
+    const bool placed = spec.find(job->label(kReplicatedJobName)) != nullptr;
     if (!status.finished() && placed && !is_finished(*job) && spec.suspended && !job->suspended) {
       out.push_back(job->key.name + " is not suspended");
     }

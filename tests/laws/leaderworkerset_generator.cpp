@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/validator.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
-#include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -63,7 +63,7 @@ void LeaderWorkerSetGenerator::edit(SetWorld& world) {
   } else {
     of_template("/size", 1 + below(4));
   }
-  if (!webhook::validate_leaderworkerset(edited, &world.set()).empty()) return;
+  if (!rules::validate_leaderworkerset(edited, &world.set()).empty()) return;
   edited["metadata"]["generation"] = int_at(edited, {"metadata", "generation"}) + 1;
   world.set() = std::move(edited);
 }
@@ -99,7 +99,7 @@ void LeaderWorkerSetGenerator::inject_child_fault(SetWorld& world) {
   if (kind < 20 && set != nullptr) {
     (*set)["spec"]["replicas"] = below(6);
   } else if (kind < 35 && set != nullptr) {
-    (*set)["metadata"]["labels"][std::string(tpu::kLwsName)] = "stray";
+    (*set)["metadata"]["labels"][std::string(kLwsName)] = "stray";
   } else if (kind < 45 && set != nullptr) {
     world.stateful_sets().erase(string_at(*set, {"metadata", "name"}));
   } else if (kind < 55 && set != nullptr && string_at(*set, {"metadata", "name"}) != world.name()) {

@@ -8,8 +8,8 @@
 
 #include "api/base/check.h"
 #include "api/types/conditions.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/leaderworkerset_generator.h"

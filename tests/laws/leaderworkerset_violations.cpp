@@ -12,10 +12,10 @@
 
 #include "api/base/strings.h"
 #include "api/types/conditions.h"
-#include "api/workloads/leaderworkerset/spec.h"
-#include "controllers/leaderworkerset/labels.h"
-#include "controllers/leaderworkerset/options.h"
+#include "controllers/leaderworkerset/leaderworkerset_options.h"
 #include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/conditions.h"
 
 namespace tpuslice::leaderworkerset {
@@ -62,7 +62,7 @@ struct Observation {
   }
   [[nodiscard]] bool is_ready(const PodView& leader) const {
     if (leader.terminating() || leader.phase != PodPhase::kRunning || !leader.ready) return false;
-    const int workers = std::stoi(leader.annotations.find(tpu::kLwsSize)->second) - 1;
+    const int workers = std::stoi(leader.annotations.find(kLwsSize)->second) - 1;
     const StatefulSetView* set = workers_of(leader);
     return workers == 0 || (set != nullptr && set->available >= workers);
   }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {

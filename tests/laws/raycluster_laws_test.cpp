@@ -11,6 +11,7 @@
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/pods.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/raycluster/suspend.h"
 #include "controllers/raycluster/upgrade.h"
 #include "tests/laws/laws.h"
@@ -72,11 +73,11 @@ std::vector<std::string> differences(const World& world) {
   }
   std::map<std::string, std::map<std::string, std::set<std::string>>> hosts;
   for (const PodPtr& pod : pods.workers) {
-    const std::string host = pod->label(tpu::kRayHostIndex);
-    const bool added = hosts[pod->label(tpu::kRayGroup)][pod->label(tpu::kRayReplicaIndex)].insert(host).second;
+    const std::string host = pod->label(kRayHostIndex);
+    const bool added = hosts[pod->label(kRayGroup)][pod->label(kRayReplicaIndex)].insert(host).second;
     if (!added) out.push_back("two pods for one host: " + pod->key.name);
     if (pod->finished()) out.push_back("a terminal pod is not deleted: " + pod->key.name);
-    const WorkerGroup* group = spec.group(pod->label(tpu::kRayGroup));
+    const WorkerGroup* group = spec.group(pod->label(kRayGroup));
     const auto created_for = pod->annotations.find(tpu::kSliceHosts);
     if (group != nullptr && created_for != pod->annotations.end() &&
         created_for->second != std::to_string(group->hosts)) {
@@ -91,7 +92,7 @@ std::vector<std::string> differences(const World& world) {
     if (spec.recreate && pod->annotation(kSpecHash) != spec_hash(spec)) {
       out.push_back("of an earlier spec: " + pod->key.name);
     }
-    const WorkerGroup* group = spec.group(pod->label(tpu::kRayGroup));
+    const WorkerGroup* group = spec.group(pod->label(kRayGroup));
     // The autoscaler alone removes surplus replicas.
     const bool surplus = group != nullptr && spec.autoscaling.enabled &&
                          hosts[group->name].size() > static_cast<std::size_t>(group->desired_replicas());

@@ -5,8 +5,8 @@
 
 #include "controllers/ray/dashboard.h"
 #include "controllers/rayjob/head.h"
-#include "controllers/rayjob/labels.h"
 #include "controllers/rayjob/rayjob_state.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submitter.h"
 
 namespace tpuslice::rayjob {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "api/types/conditions.h"
-#include "api/workloads/rayjob/spec.h"
 #include "controllers/ray/dashboard.h"
-#include "controllers/rayjob/labels.h"
 #include "controllers/rayjob/rayjob_plan.h"
-#include "controllers/rayjob/status.h"
+#include "controllers/rayjob/rayjob_status.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
+#include "controllers/rayjob/rules/spec.h"
 #include "tests/laws/laws.h"
 #include "tests/laws/rayjob_generator.h"
 #include "tests/laws/rayjob_violations.h"

@@ -8,11 +8,11 @@
 
 #include "api/types/conditions.h"
 #include "controllers/ray/dashboard.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayjob/deletion.h"
 #include "controllers/rayjob/head_service.h"
-#include "controllers/rayjob/labels.h"
 #include "controllers/rayjob/rayjob_state.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 
 namespace tpuslice::rayjob {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 #include <iterator>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/clusters.h"
 #include "controllers/rayservice/config_hash.h"
-#include "controllers/rayservice/labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
 #include "controllers/rayservice/rayservice_state.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 #include "controllers/rayservice/serve_config.h"
 #include "controllers/rayservice/services.h"
 #include "controllers/rayservice/suspension.h"

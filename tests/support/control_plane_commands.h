@@ -7,7 +7,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/result.h"
-#include "api/sim/cluster/nodes/node_pools.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
 
 namespace tpuslice::testing {
 

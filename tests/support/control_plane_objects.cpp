@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/nodes/kubelet.h"
 #include "api/types/yaml.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/kubelet.h"
 #include "tests/support/control_plane.h"
 
 namespace tpuslice::testing {

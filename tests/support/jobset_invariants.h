@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/change_feed.h"
-#include "api/sim/cluster/conditions.h"
 #include "api/types/json.h"
+#include "cmd/tpu-slice-sim/cluster/change_feed.h"
+#include "cmd/tpu-slice-sim/cluster/conditions.h"
 
 namespace tpuslice::testing {
 

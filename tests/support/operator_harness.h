@@ -16,9 +16,9 @@
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/client/client.h"
-#include "api/sim/cluster/cluster.h"
-#include "api/sim/cluster/fault_transport.h"
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/cluster/cluster.h"
+#include "cmd/tpu-slice-sim/cluster/fault_transport.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
@@ -49,8 +49,8 @@ class OperatorHarness {
         client_(faults_),
         election_client_(faults_),
         manager_(client_, election_client_, clock, metrics_, logger(clock), manager_options(options)) {
-    raycluster::add_raycluster(manager_, {.mutation = {.gate = true}});
-    jobset::add_jobset(manager_, {.mutation = {.gate = true}});
+    raycluster::add_raycluster(manager_, {.mutation = {.kinds = raycluster::own_kinds(), .gate = true}});
+    jobset::add_jobset(manager_, {.mutation = {.kinds = jobset::own_kinds(), .gate = true}});
     if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);

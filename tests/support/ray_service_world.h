@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/conditions.h"
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/cluster/conditions.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "tests/support/operator_world.h"
 
 namespace tpuslice::testing {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/conditions.h"
+#include "cmd/tpu-slice-sim/cluster/conditions.h"
 #include "tests/support/operator_world.h"
 
 namespace tpuslice::testing {

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/sim/cluster/cluster.h"
-#include "api/sim/cluster/conditions.h"
+#include "cmd/tpu-slice-sim/cluster/cluster.h"
+#include "cmd/tpu-slice-sim/cluster/conditions.h"
 #include "tests/support/builders.h"
 
 namespace tpuslice::testing {

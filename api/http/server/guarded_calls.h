@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include "api/http/client/messages.h"
+#include "api/http/server/messages.h"
 #include "api/http/server/server.h"
 
 namespace tpuslice::http {

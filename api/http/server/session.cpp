@@ -5,9 +5,9 @@
 #include <optional>
 #include <stop_token>
 
-#include "api/http/client/messages.h"
 #include "api/http/server/guarded_calls.h"
 #include "api/http/server/message_claims.h"
+#include "api/http/server/messages.h"
 #include "api/http/server/pending_write.h"
 #include "api/http/server/server_socket.h"
 #include "api/http/tls/tls_context.h"

@@ -5,11 +5,11 @@
 #include <memory>
 #include <utility>
 
-#include "api/http/client/stream_pool.h"
 #include "api/http/server/asio.h"
 #include "api/http/server/fair_budget.h"
 #include "api/http/server/server.h"
 #include "api/http/server/session_registry.h"
+#include "api/http/server/stream_pool.h"
 
 namespace tpuslice::http {
 

@@ -1,6 +1,7 @@
 #include "tests/bench/admission/mutator_load.h"
 
 #include "tests/bench/cpu_clock.h"
+#include "tests/support/admission.h"
 #include "webhook/admission_handler.h"
 
 namespace tpuslice::bench {
@@ -11,7 +12,7 @@ MutatorFigures measure_mutator(const std::vector<std::string>& bodies, Duration 
   for (const std::string& body : bodies) {
     requests.push_back({"POST", std::string(webhook::kMutatePodPath) + "?timeout=10s", {}, body});
   }
-  const webhook::MutationOptions options;
+  const rules::MutationOptions options = with_kinds();
   std::size_t allowed = 0;
   const Instant begin = clock.now();
   const double cpu_before = cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);

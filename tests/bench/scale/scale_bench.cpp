@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/nodes/node_pools.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
 #include "tests/bench/lean_client.h"
 #include "tests/bench/machine.h"
 #include "tests/bench/server_metrics.h"

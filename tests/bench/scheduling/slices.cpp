@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "api/sim/cluster/nodes/node_pools.h"
 #include "api/types/json.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
 #include "tpu/labels.h"
 #include "tpu/placement.h"
 

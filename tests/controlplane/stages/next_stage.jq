@@ -1,5 +1,5 @@
 # Name of the stage that follows the current state of a pod; nothing if the pod runs or is terminal. Decides the same as
-# next_stage() in api/sim/cluster/nodes/pod_stages.cpp.
+# next_stage() in cmd/tpu-slice-sim/cluster/nodes/pod_stages.cpp.
 . as $pod
 | ($pod.status.containerStatuses // []) as $containers
 | ($pod.spec.initContainers // []) as $inits

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/http/client/blocking_connection.h"
+#include "tests/support/blocking_connection.h"
 #include "tests/support/operator_process.h"
 
 namespace tpuslice::testing {

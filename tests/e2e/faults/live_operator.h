@@ -10,7 +10,7 @@
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/client/client.h"
-#include "api/sim/cluster/fault_transport.h"
+#include "cmd/tpu-slice-sim/cluster/fault_transport.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/runtime/manager.h"
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/rules/spec.h"
 #include "tests/e2e/kueue/admission_order.h"
 #include "tests/e2e/kueue/kueue_plane.h"
 

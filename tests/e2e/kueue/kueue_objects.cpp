@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "api/workloads/jobset/spec.h"
-#include "api/workloads/leaderworkerset/spec.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/jobset/rules/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {

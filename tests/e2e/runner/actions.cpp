@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/nodes/kubelet.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/kubelet.h"
 #include "tests/e2e/runner/scenario_runner.h"
 
 namespace tpuslice::e2e {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "api/http/server/server.h"
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 
 namespace tpuslice::e2e {
 

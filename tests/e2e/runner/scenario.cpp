@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/nodes/node_pools.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
 #include "tests/e2e/runner/autoscaler_reader.h"
 #include "tests/e2e/runner/step_reader.h"
 #include "tests/support/control_plane_files.h"

@@ -80,7 +80,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "tests/e2e/runner/expectation.h"
 #include "tests/e2e/runner/yaml_file.h"
 #include "tests/support/autoscaler/autoscaler.h"

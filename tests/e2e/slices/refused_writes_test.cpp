@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "tests/e2e/slices/job_manifest.h"
 #include "tests/e2e/slices/slice_plane.h"
 #include "tpu/labels.h"

@@ -5,9 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/raycluster/rules/validator.h"
+#include "tests/support/admission.h"
 #include "tests/unit/tpu/pods.h"
-#include "webhook/rules/pod_mutator.h"
-#include "webhook/rules/raycluster/validator.h"
+#include "tpu/rules/pod_mutator.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -21,7 +22,7 @@ using tpu::testing::RayPod;
 const PodShape kNoSelectors{.accelerator = "", .topology = ""};
 
 Json mutated(const Json& pod) {
-  const Result<Json> result = mutate_pod(pod, {});
+  const Result<Json> result = mutate_pod(pod, with_kinds());
   EXPECT_TRUE(result.ok()) << result.error().message();
   return *result;
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/fault_choices.h"
 #include "tests/support/jobset_world.h"
 

@@ -11,10 +11,10 @@
 #include <fmt/ranges.h>
 
 #include "api/base/file.h"
-#include "api/sim/cluster/conditions.h"
-#include "api/sim/ray/dashboards.h"
 #include "api/types/patch.h"
 #include "api/types/yaml.h"
+#include "cmd/tpu-slice-sim/cluster/conditions.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "tests/support/operator_world.h"
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "api/base/mutex.h"
-#include "api/sim/cluster/nodes/kubelet.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/kubelet.h"
 
 namespace tpuslice::testing {
 namespace {

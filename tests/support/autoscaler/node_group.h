@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "api/sim/cluster/nodes/node_pools.h"
-#include "api/sim/cluster/scheduling/scheduling_info.h"
+#include "cmd/tpu-slice-sim/cluster/nodes/node_pools.h"
+#include "cmd/tpu-slice-sim/cluster/scheduling/scheduling_info.h"
 
 namespace tpuslice::testing {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/client/client.h"
-#include "api/sim/cluster/scheduling/scheduling_info.h"
+#include "cmd/tpu-slice-sim/cluster/scheduling/scheduling_info.h"
 
 namespace tpuslice::testing {
 

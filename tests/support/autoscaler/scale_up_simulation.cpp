@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/sim/cluster/scheduling/predicates.h"
+#include "cmd/tpu-slice-sim/cluster/scheduling/predicates.h"
 
 namespace tpuslice::testing {
 namespace {

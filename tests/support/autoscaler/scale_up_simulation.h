@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "api/sim/cluster/scheduling/affinity.h"
+#include "cmd/tpu-slice-sim/cluster/scheduling/affinity.h"
 #include "tests/support/autoscaler/node_group.h"
 
 namespace tpuslice::testing {

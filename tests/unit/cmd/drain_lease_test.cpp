@@ -1,4 +1,4 @@
-#include "cmd/tpu-slice-operator/drain/lease.h"
+#include "controllers/drain/lease.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cmd/tpu-slice-operator/drain/report.h"
+#include "controllers/drain/report.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

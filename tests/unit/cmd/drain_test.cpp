@@ -1,4 +1,4 @@
-#include "cmd/tpu-slice-operator/drain/drain.h"
+#include "controllers/drain/drain.h"
 
 #include <algorithm>
 #include <set>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/yaml.h"
-#include "cmd/tpu-slice-operator/drain/command.h"
+#include "cmd/tpu-slice-operator/drain_command.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/paged_reader.h"
 

@@ -15,44 +15,39 @@ namespace {
 
 using testing::IsEmpty;
 
+std::set<std::string> plus(std::set<std::string> folders, const std::set<std::string>& more) {
+  folders.insert(more.begin(), more.end());
+  return folders;
+}
+
 /// A folder and the folders it may include, itself always among them. The longest matching folder counts.
 const std::map<std::string, std::set<std::string>>& arrows() {
+  static const std::set<std::string> kKind = {
+      "controllers/kind", "controllers/runtime", "controllers/plan", "tpu/rules", "tpu", "api/types", "api/base"};
+  static const std::set<std::string> kOperator = plus(
+      kKind, {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
+              "controllers/rayservice", "controllers/slice", "controllers/drain", "webhook", "api/client", "api/http"});
   static const std::map<std::string, std::set<std::string>> kArrows = {
       {"api/base", {}},
       {"api/types", {"api/base"}},
       {"api/http", {"api/base"}},
       {"api/client", {"api/http", "api/types", "api/base"}},
-      {"api/sim", {"api/http", "api/types", "api/base"}},
-      {"api/workloads", {"api/types", "api/base"}},
-      {"tpu", {"api/workloads", "api/types", "api/base"}},
-      {"webhook/rules", {"tpu", "api/workloads", "api/types", "api/base"}},
-      {"webhook", {"webhook/rules", "tpu", "api/workloads", "api/client", "api/http", "api/types", "api/base"}},
-      {"controllers/plan", {"api/types", "api/base"}},
-      {"controllers/runtime", {"controllers/plan", "api/client", "api/http", "api/types", "api/base"}},
-      {"controllers/raycluster",
-       {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
-      {"controllers/ray",
-       {"controllers/raycluster", "controllers/plan", "tpu", "api/workloads", "api/types", "api/base"}},
-      {"controllers/rayjob",
-       {"controllers/ray", "controllers/raycluster", "controllers/runtime", "controllers/plan", "webhook/rules", "tpu",
-        "api/workloads", "api/types", "api/base"}},
-      {"controllers/rayservice",
-       {"controllers/ray", "controllers/raycluster", "controllers/runtime", "controllers/plan", "webhook/rules", "tpu",
-        "api/workloads", "api/types", "api/base"}},
-      {"controllers/jobset",
-       {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
-      {"controllers/leaderworkerset",
-       {"controllers/runtime", "controllers/plan", "webhook/rules", "tpu", "api/workloads", "api/types", "api/base"}},
+      {"tpu", {"api/types", "api/base"}},
+      {"tpu/rules", {"tpu", "api/types", "api/base"}},
+      {"webhook", {"tpu/rules", "tpu", "api/client", "api/http", "api/types", "api/base"}},
+      {"controllers/plan", {"tpu", "api/types", "api/base"}},
+      {"controllers/runtime", {"controllers/plan", "tpu", "api/client", "api/http", "api/types", "api/base"}},
+      {"controllers/kind", {"controllers/runtime", "tpu/rules", "api/types", "api/base"}},
+      {"controllers/raycluster", plus(kKind, {})},
+      {"controllers/ray", {"controllers/raycluster", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"controllers/rayjob", plus(kKind, {"controllers/ray", "controllers/raycluster"})},
+      {"controllers/rayservice", plus(kKind, {"controllers/ray", "controllers/raycluster"})},
+      {"controllers/jobset", plus(kKind, {})},
+      {"controllers/leaderworkerset", plus(kKind, {})},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
-      {"cmd/tpu-slice-operator",
-       {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
-        "controllers/rayservice", "controllers/slice", "controllers/runtime", "controllers/plan", "webhook",
-        "webhook/rules", "tpu", "api/workloads", "api/client", "api/http", "api/types", "api/base"}},
-      {"cmd/tpu-slice-sim",
-       {"cmd/tpu-slice-operator", "controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster",
-        "controllers/rayjob", "controllers/rayservice", "controllers/slice", "controllers/runtime", "controllers/plan",
-        "webhook", "webhook/rules", "tpu", "api/workloads", "api/sim", "api/client", "api/http", "api/types",
-        "api/base"}},
+      {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
+      {"cmd/tpu-slice-operator", kOperator},
+      {"cmd/tpu-slice-sim", plus(kOperator, {"cmd/tpu-slice-operator"})},
   };
   return kArrows;
 }
@@ -115,7 +110,8 @@ TEST(Project, IncludesFollowTheArrows) {
 TEST(Project, TheHttpLibrariesStayInsideApiHttp) {
   const std::regex library(R"re(#include\s+[<"](cpprest|pplx|boost/(asio|beast)|openssl|zlib))re");
   // Hashes and base64 are the only other uses of OpenSSL; the tests of api/http connect without its classes.
-  const std::regex allowed(R"re(^(api/http/|api/base/(base64|hash)\.|tests/unit/api/http/))re");
+  const std::regex allowed(
+      R"re(^(api/http/|api/base/(base64|hash)\.|tests/unit/api/http/|tests/support/(blocking_connection|plain_get)\.))re");
   std::vector<std::string> wrong;
   for (const SourceFile& file : sources_and_tests()) {
     if (!std::regex_search(file.path, allowed)) matches(file, library, wrong);

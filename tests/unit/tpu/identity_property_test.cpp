@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include "api/types/validation_names.h"
+#include "tests/support/admission.h"
 #include "tests/unit/tpu/pods.h"
 #include "tpu/geometry.h"
 #include "tpu/placement.h"
+#include "tpu/rules/workload_kinds.h"
 #include "tpu/worker_env.h"
-#include "webhook/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -97,7 +98,7 @@ struct Seen {
 
 /// One host: its ids are its own, and the list of everybody leads to it.
 void check_host(const Json& pod, int host, int hosts, std::size_t processes, Seen& seen) {
-  const auto found = webhook::identify_pod(pod);
+  const auto found = identity_of_pod(pod);
   ASSERT_TRUE(found.ok()) << found.error().message();
   ASSERT_TRUE(found->has_value());
   const SliceIdentity& identity = **found;

@@ -1,4 +1,5 @@
 #include "tpu/identity.h"
+#include "tests/support/admission.h"
 
 #include <map>
 
@@ -7,7 +8,7 @@
 
 #include "tests/unit/tpu/pods.h"
 #include "tpu/labels.h"
-#include "webhook/rules/workload_kinds.h"
+#include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -20,12 +21,12 @@ using testing::RayPod;
 using testing::StatefulSetPod;
 
 std::string error_of(const Json& pod) {
-  const auto identity = webhook::identify_pod(pod);
+  const auto identity = identity_of_pod(pod);
   return identity.ok() ? "" : identity.error().message();
 }
 
 TEST(RayIdentity, ComesFromLabelsSelectorAndRequests) {
-  const auto found = webhook::identify_pod(RayPod{.replica = 1, .host = 2}.json());
+  const auto found = identity_of_pod(RayPod{.replica = 1, .host = 2}.json());
   ASSERT_TRUE(found.ok() && found->has_value());
   const SliceIdentity& identity = **found;
   EXPECT_EQ(identity.slice_name, "g-1");
@@ -40,19 +41,19 @@ TEST(RayIdentity, ComesFromLabelsSelectorAndRequests) {
 TEST(RayIdentity, IsAbsentForPodsWithoutChipsOrIndexes) {
   Json pod = RayPod{}.json();
   pod["metadata"]["labels"].erase("ray.io/worker-group-replica-index");
-  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
+  EXPECT_FALSE(identity_of_pod(pod)->has_value());
   pod = RayPod{}.json();
   pod["metadata"].erase("labels");
-  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
+  EXPECT_FALSE(identity_of_pod(pod)->has_value());
   pod = RayPod{.chips = {0}}.json();
-  EXPECT_FALSE(webhook::identify_pod(pod)->has_value());
-  EXPECT_FALSE(webhook::identify_pod(Json())->has_value());
+  EXPECT_FALSE(identity_of_pod(pod)->has_value());
+  EXPECT_FALSE(identity_of_pod(Json())->has_value());
 }
 
 TEST(RayIdentity, NeedsNoHostIndexInASingleHostSlice) {
   Json pod = RayPod{.topology = "2x4", .chips = {8}}.json();
   pod["metadata"]["labels"].erase("ray.io/replica-host-index");
-  const auto found = webhook::identify_pod(pod);
+  const auto found = identity_of_pod(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_FALSE((*found)->multi_host());
 }
@@ -92,7 +93,7 @@ TEST(RayIdentity, RefusesSplitHostsBeforeTpu7x) {
 TEST(RayIdentity, UsesTheTopologyAnnotationOfADynamicSlice) {
   Json pod = RayPod{.accelerator = "tpu7x", .topology = ""}.json();
   pod["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = "4x8x8";
-  const auto found = webhook::identify_pod(pod);
+  const auto found = identity_of_pod(pod);
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ((*found)->hosts, 64);
 }
@@ -101,7 +102,7 @@ TEST(RayIdentity, TakesTheNumberOfHostsFromTheAnnotationOfASubSlice) {
   const auto hosts = [](const RayPod& pod, const char* annotation) {
     Json json = pod.json();
     json["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = annotation;
-    return (*webhook::identify_pod(json))->hosts;
+    return (*identity_of_pod(json))->hosts;
   };
   EXPECT_EQ(hosts({.topology = "16x16"}, "4x4"), 4);
   EXPECT_EQ(hosts({.topology = "16x16", .host = 8}, "8x8"), 16);
@@ -114,12 +115,12 @@ TEST(RayIdentity, TakesTheNumberOfHostsFromTheAnnotationOfASubSlice) {
 TEST(RayIdentity, TakesTheNumberOfHostsFromTheAnnotationOfADynamicSliceOfSeveralCubes) {
   Json pod = RayPod{.accelerator = "tpu7x", .topology = "4x4x4", .host = 31}.json();
   pod["metadata"]["annotations"]["cloud.google.com/gke-tpu-slice-topology"] = "4x4x8";
-  EXPECT_EQ((*webhook::identify_pod(pod))->hosts, 32);
+  EXPECT_EQ((*identity_of_pod(pod))->hosts, 32);
 }
 
 /// "name host/hosts index/slices coordinator: every address", or the error, or "none".
 std::string identity_of(const Json& pod) {
-  const auto found = webhook::identify_pod(pod);
+  const auto found = identity_of_pod(pod);
   if (!found) return found.error().message();
   if (!*found) return "none";
   const SliceIdentity& identity = **found;
@@ -184,7 +185,7 @@ TEST(JobSetIdentity, MakesNoMultisliceJobOfSingleHostReplicas) {
 TEST(JobSetIdentity, UsesTheExclusiveTopologyAnnotation) {
   Json pod = JobPod{.job_set = "js", .replicated_job = "w"}.json();
   pod["metadata"]["annotations"]["alpha.jobset.sigs.k8s.io/exclusive-topology"] = "cloud.google.com/gke-tpu-slice";
-  EXPECT_EQ((*webhook::identify_pod(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
+  EXPECT_EQ((*identity_of_pod(pod))->topology_key, "cloud.google.com/gke-tpu-slice");
 }
 
 TEST(StatefulSetIdentity, MakesBlocksOfOrdinalsSlices) {
@@ -197,8 +198,8 @@ TEST(StatefulSetIdentity, MakesBlocksOfOrdinalsSlices) {
 
 // With podManagementPolicy OrderedReady a host is created once the host before it is ready.
 TEST(StatefulSetIdentity, LetsTheHostsOfASliceStartOneByOne) {
-  EXPECT_EQ((*webhook::identify_pod(StatefulSetPod{}.json()))->start, kHostByHost);
-  EXPECT_EQ((*webhook::identify_pod(StatefulSetPod{.shape = {.topology = "2x2"}}.json()))->start, "");
+  EXPECT_EQ((*identity_of_pod(StatefulSetPod{}.json()))->start, kHostByHost);
+  EXPECT_EQ((*identity_of_pod(StatefulSetPod{.shape = {.topology = "2x2"}}.json()))->start, "");
 }
 
 // A provider adds accelerators faster than programs are released.
@@ -212,8 +213,7 @@ TEST(UnknownAccelerator, HasNoIdentity) {
 }
 
 TEST(UnknownAccelerator, LeavesTheNumberOfHostsToTheSizeOfALeaderWorkerSet) {
-  const auto found =
-      webhook::identify_pod(LwsPod{.shape = {.accelerator = "tpu-v9-slice"}, .worker = 1, .size = 3}.json());
+  const auto found = identity_of_pod(LwsPod{.shape = {.accelerator = "tpu-v9-slice"}, .worker = 1, .size = 3}.json());
   EXPECT_EQ((*found)->hosts, 3);
   EXPECT_EQ((*found)->host_index, 1);
   EXPECT_EQ((*found)->accelerator, nullptr);
@@ -249,13 +249,13 @@ std::map<std::string, std::vector<std::string>> subgroups(int size, int subgroup
                                                           bool leader_excluded = false) {
   std::map<std::string, std::vector<std::string>> slices;
   for (int worker = leader_has_tpus ? 0 : 1; worker < size; ++worker) {
-    const auto found = webhook::identify_pod(LwsPod{.shape = {.accelerator = "", .topology = ""},
-                                                    .worker = worker,
-                                                    .size = size,
-                                                    .leader_has_tpus = leader_has_tpus,
-                                                    .subgroup_size = subgroup_size,
-                                                    .leader_excluded = leader_excluded}
-                                                 .json());
+    const auto found = identity_of_pod(LwsPod{.shape = {.accelerator = "", .topology = ""},
+                                              .worker = worker,
+                                              .size = size,
+                                              .leader_has_tpus = leader_has_tpus,
+                                              .subgroup_size = subgroup_size,
+                                              .leader_excluded = leader_excluded}
+                                           .json());
     const SliceIdentity& identity = **found;
     slices[identity.slice_name].push_back(
         fmt::format("{} of {}: {}", identity.host_index, identity.hosts, identity.host_names.of(identity.host_index)));

@@ -1,4 +1,5 @@
 #include "tpu/placement.h"
+#include "tests/support/admission.h"
 
 #include <set>
 
@@ -6,14 +7,14 @@
 
 #include "api/types/validation_names.h"
 #include "tests/unit/tpu/pods.h"
-#include "webhook/rules/workload_kinds.h"
+#include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
 
 using testing::RayPod;
 
-std::string key_of(const Json& pod) { return slice_key(**webhook::identify_pod(pod)); }
+std::string key_of(const Json& pod) { return slice_key(**identity_of_pod(pod)); }
 
 Json owned_by(Json pod, const char* uid) {
   pod["metadata"]["ownerReferences"] = Json::array(

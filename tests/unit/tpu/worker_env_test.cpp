@@ -1,10 +1,11 @@
 #include "tpu/worker_env.h"
+#include "tests/support/admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/tpu/pods.h"
-#include "webhook/rules/workload_kinds.h"
+#include "tpu/rules/workload_kinds.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::RayPod;
 
-SliceIdentity identity_of(const RayPod& pod) { return **webhook::identify_pod(pod.json()); }
+SliceIdentity identity_of(const RayPod& pod) { return **identity_of_pod(pod.json()); }
 
 /// "NAME=value", "NAME<-field" in order.
 std::vector<std::string> env_of(const RayPod& pod, std::size_t container, bool multislice = false) {
@@ -167,7 +168,7 @@ TEST(ListSizes, AreThoseOfTheListsThatAreBuilt) {
       LwsPod{.shape = {.topology = "2x2"}, .size = 3}.json(),
   };
   for (const Json& pod : pods) {
-    const SliceIdentity identity = **webhook::identify_pod(pod);
+    const SliceIdentity identity = **identity_of_pod(pod);
     std::vector<int> ports = process_ports(identity, pod["spec"]["containers"], identity.containers);
     ports.front() = 7;
     const std::vector<EnvVar> env = worker_env(identity, 0, ports, false);
@@ -179,7 +180,7 @@ TEST(ListSizes, AreThoseOfTheListsThatAreBuilt) {
 }
 
 TEST(WorkerEnv, OfTheLastCompletionIndexHasNumbersBeyondIt) {
-  const SliceIdentity identity = **webhook::identify_pod(testing::JobPod{.index = 2'147'483'647}.json());
+  const SliceIdentity identity = **identity_of_pod(testing::JobPod{.index = 2'147'483'647}.json());
   EXPECT_EQ(identity.host_index, 3);
   EXPECT_EQ(identity.host_names.of(4), "train-2147483648") << "no overflow";
 }

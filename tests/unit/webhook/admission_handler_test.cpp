@@ -1,4 +1,5 @@
 #include "webhook/admission_handler.h"
+#include "tests/support/admission.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@
 #include "api/base/base64.h"
 #include "api/types/patch.h"
 #include "tests/unit/tpu/pods.h"
-#include "tests/unit/webhook/clusters.h"
+#include "tests/unit/tpu/rules/clusters.h"
 #include "tests/unit/webhook/reviews.h"
 
 namespace tpuslice::webhook {
@@ -36,7 +37,7 @@ TEST(MutatePodPath, PatchesThePodLikeMutatePod) {
   ASSERT_TRUE(response["allowed"].get<bool>());
   const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(response["patch"].get<std::string>())));
   ASSERT_TRUE(patched.ok());
-  EXPECT_EQ(*patched, *mutate_pod(pod, {}));
+  EXPECT_EQ(*patched, *mutate_pod(pod, with_kinds()));
   EXPECT_EQ(response["auditAnnotations"]["slice"], (*patched)["metadata"]["labels"]["tpuslice.dev/slice"]);
   EXPECT_FALSE(mutate(*patched).contains("patch")) << "a second admission changes nothing";
 }
@@ -55,7 +56,7 @@ TEST(MutatePodPath, IgnoresFieldsThatItDoesNotRead) {
   pod["spec"]["containers"][0]["env"] =
       Json::array({{{"name", "CPU"},
                     {"valueFrom", {{"resourceFieldRef", {{"containerName", "c0"}, {"resource", "limits.cpu"}}}}}}});
-  EXPECT_EQ(admitted(pod), *mutate_pod(pod, {}));
+  EXPECT_EQ(admitted(pod), *mutate_pod(pod, with_kinds()));
 }
 
 TEST(MutatePodPath, ReadsInitContainersOfPodsWithoutOtherTpus) {
@@ -69,11 +70,11 @@ TEST(MutatePodPath, MutatesInitContainersOfALeaderWorkerSet) {
   pod["spec"]["initContainers"] = pod["spec"]["containers"];
   const Json result = admitted(pod);
   EXPECT_EQ(tpu::testing::env_value(result, "TPU_WORKER_ID", 0, "initContainers"), "0");
-  EXPECT_EQ(result, *mutate_pod(pod, {}));
+  EXPECT_EQ(result, *mutate_pod(pod, with_kinds()));
 }
 
 TEST(MutatePodPath, AddsTheStepsOfAServedKindToAllContainers) {
-  const MutationOptions options{.served_kinds = {"LeaderWorkerSet"}};
+  const MutationOptions options = with_kinds({.served_kinds = {"LeaderWorkerSet"}});
   Json pod = tpu::testing::LwsPod{.shape = {.accelerator = "", .topology = "", .chips = {0}}, .group = 1}.json();
   pod["spec"]["initContainers"] = Json::parse(R"([{"name": "i", "image": "i:1", "command": ["wait"]}])");
   const http::Response response =
@@ -85,7 +86,7 @@ TEST(MutatePodPath, AddsTheStepsOfAServedKindToAllContainers) {
 
 TEST(MutatePodPath, TakesTheNamespaceFromTheRequestAndDoesNotSetIt) {
   Json pod = RayPod{}.json();
-  const Json whole = *mutate_pod(pod, {});
+  const Json whole = *mutate_pod(pod, with_kinds());
   pod["metadata"].erase("namespace");
   const auto patched = apply_json_patch(pod, Json::parse(*decode_base64(mutate(pod)["patch"].get<std::string>())));
   ASSERT_TRUE(patched.ok());

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/tpu/pods.h"
-#include "tests/unit/webhook/clusters.h"
+#include "tests/unit/tpu/rules/clusters.h"
 #include "tests/unit/webhook/reviews.h"
 
 namespace tpuslice::webhook {

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "api/base/file.h"
-#include "api/sim/admission/matching.h"
-#include "api/sim/resources/builtin_resources.h"
 #include "api/types/yaml.h"
-#include "tests/unit/webhook/template_jobs.h"
-#include "webhook/rules/template_mutator.h"
+#include "cmd/tpu-slice-sim/admission/matching.h"
+#include "cmd/tpu-slice-sim/resources/builtin_resources.h"
+#include "tests/support/admission.h"
+#include "tests/unit/tpu/rules/template_jobs.h"
+#include "tpu/rules/template_mutator.h"
 
 namespace tpuslice::webhook {
 namespace {
@@ -110,9 +111,9 @@ TEST_F(PodWebhook, IsCalledForPodsOfATemplateThatCannotBeMutated) {
   Json job = TemplateJob{.shape = split, .pods = 2}.json();
   job["spec"]["template"]["metadata"]["annotations"]["tpuslice.dev/mutated-by"] = "job-template";
   job["spec"]["template"]["metadata"]["labels"]["tpuslice.dev/slice"] =
-      string_at(*mutate_pod(testing::pod_of(job, 0), {}), {"metadata", "labels", "tpuslice.dev/slice"});
+      string_at(*mutate_pod(testing::pod_of(job, 0), with_kinds()), {"metadata", "labels", "tpuslice.dev/slice"});
   EXPECT_FALSE(called(testing::pod_of(job, 0), kJobController)) << "as its user wrote it";
-  ASSERT_FALSE(mutate_job_template(job, {}).value_or(true));
+  ASSERT_FALSE(mutate_job_template(job, with_kinds()).value_or(true));
   EXPECT_TRUE(called(testing::pod_of(job, 0), kJobController));
 }
 

@@ -11,12 +11,13 @@
 #include <gtest/gtest.h>
 
 #include "api/base/base64.h"
+#include "tests/support/admission.h"
 #include "tests/unit/tpu/pods.h"
-#include "tests/unit/webhook/jobsets.h"
+#include "tests/unit/tpu/rules/jobsets.h"
 #include "tests/unit/webhook/reviews.h"
+#include "tpu/rules/env_budget.h"
+#include "tpu/rules/workload_kinds.h"
 #include "webhook/admission_handler.h"
-#include "webhook/rules/env_budget.h"
-#include "webhook/rules/workload_kinds.h"
 
 namespace {
 
@@ -89,13 +90,14 @@ Answer answer_to(const http::Request& request, const MutationOptions& options) {
   return answer;
 }
 
-Answer review(const Json& pod, const MutationOptions& options = {.gate = true, .served_kinds = {"LeaderWorkerSet"}}) {
+Answer review(const Json& pod,
+              const MutationOptions& options = with_kinds({.gate = true, .served_kinds = {"LeaderWorkerSet"}})) {
   return answer_to(testing::post("/mutate-v1-pod", testing::review_of(pod, "", "Pod")), options);
 }
 
 /// Of a workload. `old` is the stored object on an update.
 Answer validate(const Json& object, const Json& old = nullptr) {
-  const auto kind = std::ranges::find(workload_kinds(), string_at(object, {"kind"}), &WorkloadKind::kind);
+  const auto kind = std::ranges::find(admission_kinds(), string_at(object, {"kind"}), &rules::WorkloadKind::kind);
   const Json asked = testing::review_of(object, std::string(kind->group), std::string(kind->kind),
                                         old.is_null() ? "CREATE" : "UPDATE", old);
   return answer_to(testing::post(std::string(kind->path), asked), {});

@@ -13,7 +13,7 @@
 #include "api/types/patch.h"
 #include "tests/support/fake_api.h"
 #include "tests/unit/tpu/pods.h"
-#include "tests/unit/webhook/clusters.h"
+#include "tests/unit/tpu/rules/clusters.h"
 #include "tests/unit/webhook/reviews.h"
 #include "webhook/admission_probe.h"
 

@@ -1,4 +1,4 @@
-#include "api/http/client/blocking_connection.h"
+#include "tests/support/blocking_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

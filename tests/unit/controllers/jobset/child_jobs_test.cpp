@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(All, BrokenLabels,
                                          BrokenLabel{"Negative", kRestartAttempt, "-1"},
                                          BrokenLabel{"TooLarge", kRestartAttempt, "99999999999"},
                                          BrokenLabel{"HalfANumber", kRestartAttempt, "0x"},
-                                         BrokenLabel{"NoIndex", tpu::kJobIndex, "first"},
+                                         BrokenLabel{"NoIndex", kJobIndex, "first"},
                                          BrokenLabel{"NoJobAttempt", kJobRestartAttempt, "?"}),
                          [](const auto& test) { return test.param.name; });
 
@@ -90,8 +90,8 @@ TEST(ClassifyJobs, ByAnnotationsIfLabelsAreMissing) {
   world.every_job(of_attempt(1));
   world.job("train-workers-1", of_attempt(0)).job("train-workers-1", [](Json& job) {
     job["metadata"]["labels"].erase(std::string(kRestartAttempt));
-    job["metadata"]["labels"].erase(std::string(tpu::kReplicatedJobName));
-    job["metadata"]["labels"].erase(std::string(tpu::kJobIndex));
+    job["metadata"]["labels"].erase(std::string(kReplicatedJobName));
+    job["metadata"]["labels"].erase(std::string(kJobIndex));
   });
   const Scene scene(world);
   EXPECT_THAT(names_of(scene.state.children.previous), ElementsAre("train-workers-1"));
@@ -101,8 +101,7 @@ TEST(ClassifyJobs, ByAnnotationsIfLabelsAreMissing) {
 
 TEST(ClassifyJobs, WithoutLabelsHaveNoIndex) {
   World world = a_jobset("train").job("workers").everywhere(active);
-  world.job("train-workers-0", without_label(tpu::kJobIndex))
-      .job("train-workers-0", without_label(tpu::kReplicatedJobName));
+  world.job("train-workers-0", without_label(kJobIndex)).job("train-workers-0", without_label(kReplicatedJobName));
   EXPECT_EQ(index_of(*first_job(world)), std::nullopt);
   EXPECT_EQ(replicated_job_of(*first_job(world)), "");
 }

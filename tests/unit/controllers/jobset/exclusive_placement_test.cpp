@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/job_builder.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -14,7 +14,7 @@ constexpr const char* kPod = "/template/spec/template/metadata/annotations/alpha
 constexpr const char* kJob = "/template/metadata/annotations/alpha.jobset.sigs.k8s.io~1";
 
 JobSetBuilder exclusive(const std::string& key = "rack") {
-  return a_jobset("train").annotation(std::string(tpu::kJobSetTopologyKey), key).job("workers", 2).hosts(2);
+  return a_jobset("train").annotation(std::string(kJobSetTopologyKey), key).job("workers", 2).hosts(2);
 }
 
 Json template_of(const JobSetBuilder& jobset) {
@@ -76,7 +76,7 @@ TEST(ExclusivePlacement, IsNotAddedToMultiHostSlices) {
 }
 
 TEST(NodeSelectorStrategy, AddsANodeSelectorAndAToleration) {
-  JobSetBuilder jobset = exclusive().annotation(std::string(tpu::kJobSetNodeSelector), "true");
+  JobSetBuilder jobset = exclusive().annotation(std::string(kJobSetNodeSelector), "true");
   jobset.of_pod("/spec/tolerations", Json::parse(R"([{"operator": "Exists", "key": "mine"}])"));
   const Json pod = template_of(jobset);
   EXPECT_EQ(pod["spec"]["nodeSelector"],

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -203,7 +203,7 @@ TEST(FailurePolicy, AppliesTheFirstMatchingRuleToItsFirstFailedJob) {
 
 TEST(FailurePolicy, DoesNotMatchAJobWithoutReplicatedJobName) {
   World world = one_failed(with_rule({{"action", "FailJobSet"}}));
-  world.job("train-workers-1", without_label(tpu::kReplicatedJobName));
+  world.job("train-workers-1", without_label(kReplicatedJobName));
   const Outcome out = apply(world);
   EXPECT_EQ(failure(out), "");
   EXPECT_EQ(out.status.restarts, 1);
@@ -274,7 +274,7 @@ class LostIndexes : public testing::TestWithParam<const char*> {};
 
 TEST_P(LostIndexes, RestartTheJobSet) {
   World world = one_failed(with_rule({{"action", "RestartJob"}}));
-  world.job("train-workers-1", with_label(tpu::kJobIndex, GetParam()));
+  world.job("train-workers-1", with_label(kJobIndex, GetParam()));
   const Outcome out = apply(world);
   EXPECT_EQ(out.status.restarts, 1);
   EXPECT_THAT(out.status.jobs.at("workers").restarts, IsEmpty());

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 

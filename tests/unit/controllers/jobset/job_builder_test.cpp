@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/job_labels.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -82,11 +82,11 @@ TEST(JobBuilder, KeepsTheFieldsOfTheTemplates) {
 
 TEST(JobBuilder, OverwritesTheJobSetNameOfTheTemplate) {
   JobSetBuilder jobset = a_jobset("train").job("workers");
-  jobset.of_job("/template/metadata/labels", {{std::string(tpu::kJobSetName), "other"}});
-  jobset.of_pod("/metadata/labels", {{std::string(tpu::kJobSetName), "other"}});
+  jobset.of_job("/template/metadata/labels", {{std::string(kJobSetName), "other"}});
+  jobset.of_pod("/metadata/labels", {{std::string(kJobSetName), "other"}});
   const Json job = built(jobset);
-  EXPECT_EQ(job["metadata"]["labels"][std::string(tpu::kJobSetName)], "train");
-  EXPECT_EQ(job["spec"]["template"]["metadata"]["labels"][std::string(tpu::kJobSetName)], "train");
+  EXPECT_EQ(job["metadata"]["labels"][std::string(kJobSetName)], "train");
+  EXPECT_EQ(job["spec"]["template"]["metadata"]["labels"][std::string(kJobSetName)], "train");
 }
 
 TEST(JobBuilder, SuspendsTheJobsOfASuspendedJobSet) {
@@ -150,9 +150,9 @@ TEST(JobBuilder, DoesNotMutatePodsWithoutTpu) {
 }
 
 TEST(JobBuilder, StartsTheHostsOfAnExclusiveSliceTogether) {
-  const Json job = built(of_slices().annotation(std::string(tpu::kJobSetTopologyKey), "cloud.google.com/gke-nodepool"));
+  const Json job = built(of_slices().annotation(std::string(kJobSetTopologyKey), "cloud.google.com/gke-nodepool"));
   EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", tpu::kSliceStart}), "");
-  EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", tpu::kJobSetTopologyKey}),
+  EXPECT_EQ(string_at(job, {"spec", "template", "metadata", "annotations", kJobSetTopologyKey}),
             "cloud.google.com/gke-nodepool");
 }
 

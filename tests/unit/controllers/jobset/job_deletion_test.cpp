@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
@@ -55,7 +55,7 @@ TEST(DeleteJobs, DeletesAJobBeforeItsPodsIfTheRestartMayOverlap) {
                     .annotation("tpuslice.dev/restart-at", "FailureTarget")
                     .everywhere(ready);
   world.job("train-workers-1", active);
-  const plan::Plan plan = deleted(world, {.mutation = {.gate = true}});
+  const plan::Plan plan = deleted(world, {.mutation = {.kinds = own_kinds(), .gate = true}});
   const std::string version = world.observed().jobs[0]->resource_version;
   ASSERT_NE(version, "");
   ASSERT_THAT(stages_of(plan),

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -131,14 +131,14 @@ TEST(JobLabels, HaveTheCoordinator) {
 
 TEST(PlacementAnnotations, AreAbsentByDefault) {
   EXPECT_THAT(placement_of(a_jobset("train").job("workers")), IsEmpty());
-  EXPECT_THAT(placement_of(a_jobset("train").annotation(std::string(tpu::kJobSetNodeSelector), "true").job("workers")),
+  EXPECT_THAT(placement_of(a_jobset("train").annotation(std::string(kJobSetNodeSelector), "true").job("workers")),
               IsEmpty());
 }
 
 TEST(PlacementAnnotations, OfTheReplicatedJobTakePrecedence) {
   JobSetBuilder jobset = a_jobset("train")
-                             .annotation(std::string(tpu::kJobSetTopologyKey), "rack")
-                             .annotation(std::string(tpu::kJobSetNodeSelector), "true")
+                             .annotation(std::string(kJobSetTopologyKey), "rack")
+                             .annotation(std::string(kJobSetNodeSelector), "true")
                              .annotation("mine", "x")
                              .job("workers");
   EXPECT_THAT(placement_of(jobset), ContainerEq(StringMap{{"alpha.jobset.sigs.k8s.io/exclusive-topology", "rack"},

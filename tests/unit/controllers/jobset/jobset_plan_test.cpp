@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/conditions.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
@@ -143,7 +143,7 @@ TEST(JobSetPlan, CountsARestartFirstThenDeletesThenCreates) {
 }
 
 TEST(JobSetPlan, RestartsWhilePodsTerminateIfRequestedAndGated) {
-  const Options gated{.mutation = {.gate = true}};
+  const Options gated{.mutation = {.kinds = own_kinds(), .gate = true}};
   World world = settled(of_two_slices().annotation(std::string(kRestartAt), "FailureTarget"));
   world.job("train-workers-0", with_condition("FailureTarget"));
   carry_out(plan(world, gated), world);

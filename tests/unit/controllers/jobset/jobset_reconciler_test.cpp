@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/headless_service.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 #include "tpu/labels.h"
-#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::jobset {
 namespace {
@@ -85,7 +86,7 @@ TEST_F(ReconcilingJobSets, ReportsWaitingPods) {
   observe(train().everywhere(ready));
   PodView pod;
   pod.key = {"default", "train-workers-0-0-x"};
-  pod.labels = {{std::string(tpu::kJobSetName), "train"}, {std::string(tpu::kSlice), "train-workers-0"}};
+  pod.labels = {{std::string(kJobSetName), "train"}, {std::string(tpu::kSlice), "train-workers-0"}};
   EXPECT_THAT(jobset_of_waiting_pod(pod), IsEmpty());
   pod.annotations[std::string(tpu::kWaiting)] = "no node pool matches";
   EXPECT_THAT(jobset_of_waiting_pod(pod), ElementsAre(ObjectKey{"default", "train"}));

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 
 namespace tpuslice::jobset {
 namespace {

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "controllers/jobset/decisions.h"
+#include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/jobset_state.h"
 #include "controllers/jobset/observed.h"
-#include "controllers/jobset/options.h"
 #include "controllers/jobset/render.h"
 
 namespace tpuslice::jobset {

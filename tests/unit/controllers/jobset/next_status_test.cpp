@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/plan/conditions.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 

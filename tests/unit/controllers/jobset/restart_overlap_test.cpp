@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -19,7 +19,7 @@ JobSetBuilder a_slice_set() {
       .annotation(std::string(kRestartAt), "FailureTarget");
 }
 
-Options with_gate(bool gate) { return {.mutation = {.gate = gate}}; }
+Options with_gate(bool gate) { return {.mutation = {.kinds = own_kinds(), .gate = gate}}; }
 
 /// The Job kName of `world`.
 bool may_overlap(const World& world, const Options& options = with_gate(true)) {
@@ -58,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         StateCase{"SuspendRequested", with_field("/spec/suspend", true), false},
         StateCase{"WithoutSlice", with_field("/spec/template/metadata/labels/tpuslice.dev~1slice", nullptr), false},
         StateCase{"InAnotherSlice", with_field("/spec/template/metadata/labels/tpuslice.dev~1slice", "another"), false},
-        StateCase{"UnknownReplicatedJob", with_label(tpu::kReplicatedJobName, "unknown"), false},
-        StateCase{"InvalidIndex", with_label(tpu::kJobIndex, "x"), false},
-        StateCase{"IndexBeyondReplicas", with_label(tpu::kJobIndex, "2"), false},
-        StateCase{"IndexOfAnotherJob", with_label(tpu::kJobIndex, "0"), false}),
+        StateCase{"UnknownReplicatedJob", with_label(kReplicatedJobName, "unknown"), false},
+        StateCase{"InvalidIndex", with_label(kJobIndex, "x"), false},
+        StateCase{"IndexBeyondReplicas", with_label(kJobIndex, "2"), false},
+        StateCase{"IndexOfAnotherJob", with_label(kJobIndex, "0"), false}),
     [](const auto& test) { return test.param.name; });
 
 struct SetCase {

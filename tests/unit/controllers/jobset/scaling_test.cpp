@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
@@ -52,7 +52,7 @@ TEST(Scaling, SkipsFinishedTerminatingAndUnknownJobs) {
   World world = grown();
   world.job("train-workers-0", succeeded).job("train-workers-1", being_deleted());
   EXPECT_THAT(resized(world), IsEmpty());
-  EXPECT_THAT(resized(grown().job("train-workers-1", without_label(tpu::kReplicatedJobName))),
+  EXPECT_THAT(resized(grown().job("train-workers-1", without_label(kReplicatedJobName))),
               ElementsAre("train-workers-0"));
 }
 

@@ -1,4 +1,4 @@
-#include "api/workloads/jobset/spec.h"
+#include "controllers/jobset/rules/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/jobset/status.h"
+#include "controllers/jobset/jobset_status.h"
 
 #include <functional>
 
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "controllers/jobset/job_counts.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
 namespace tpuslice::jobset {
@@ -40,8 +40,8 @@ TEST(JobSetStatus, DoesNotCountJobsOfPreviousAttempts) {
 
 TEST(JobSetStatus, DoesNotCountJobsOfUnknownReplicatedJobs) {
   World world = a_jobset("train").job("workers", 3).everywhere(ready);
-  world.job("train-workers-0", with_label(tpu::kReplicatedJobName, "other"));
-  world.job("train-workers-1", without_label(tpu::kReplicatedJobName));
+  world.job("train-workers-0", with_label(kReplicatedJobName, "other"));
+  world.job("train-workers-1", without_label(kReplicatedJobName));
   EXPECT_EQ(written(Scene(world))["replicatedJobsStatus"][0]["ready"], 1);
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 
@@ -171,7 +171,7 @@ TEST(ResumeJobs, AddsATopologyToAJobWithoutOne) {
 
 TEST(ResumeJobs, SkipsTerminatingJobsAndJobsWithoutLabels) {
   World world = was_suspended(a_jobset("train").job("workers", 3));
-  world.job("train-workers-0", being_deleted()).job("train-workers-1", without_label(tpu::kReplicatedJobName));
+  world.job("train-workers-0", being_deleted()).job("train-workers-1", without_label(kReplicatedJobName));
   const Outcome out = resume(world);
   EXPECT_THAT(stages_of(out.plan), ElementsAre(ElementsAre("patch train-workers-2")));
 }

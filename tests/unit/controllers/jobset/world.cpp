@@ -7,7 +7,7 @@
 #include "api/types/patch.h"
 #include "controllers/jobset/headless_service.h"
 #include "controllers/jobset/job_builder.h"
-#include "controllers/jobset/labels.h"
+#include "controllers/jobset/rules/jobset_labels.h"
 #include "controllers/jobset/volume_claims.h"
 #include "tests/unit/controllers/jobset/jobsets.h"
 

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "api/types/conditions.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
 #include "tpu/labels.h"
-#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -168,7 +168,7 @@ TEST(LeaderWorkerSetPlan, IgnoresObjectsWithNamesOfGroupsThatCannotExist) {
       {"apiVersion", "apps/v1"},
       {"kind", "StatefulSet"},
       {"metadata",
-       {{"name", "serve-2147483647"}, {"namespace", "default"}, {"labels", {{std::string(tpu::kLwsName), "serve"}}}}}};
+       {{"name", "serve-2147483647"}, {"namespace", "default"}, {"labels", {{std::string(kLwsName), "serve"}}}}}};
   serve.seen().stateful_sets.push_back(stored<StatefulSetView>(unowned, "uid-of-other"));
   PodView forged = *serve.seen().pods.front();
   forged.key.name = "serve-2147483646";

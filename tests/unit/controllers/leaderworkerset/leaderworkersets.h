@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/types/object.h"
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 namespace tpuslice::leaderworkerset {
 

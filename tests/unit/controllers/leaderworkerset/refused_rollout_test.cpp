@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/render.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "tests/unit/controllers/leaderworkerset/world.h"
 
 namespace tpuslice::leaderworkerset {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/worker_set.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
 #include "tpu/labels.h"
@@ -102,7 +102,7 @@ TEST(GroupFailure, IsAPodThatTheWebhookHasNotAdmitted) {
   const auto from_leader_set = [](PodView& view) { view.labels = labels_of_leader_set(); };
   const auto from_worker_set = [](PodView& view) { view.labels = labels_of_worker_set(); };
   const auto admitted = [](PodView& view) {
-    view.labels = {{std::string(tpu::kLwsWorkerIndex), "0"}, {std::string(tpu::kLwsGroupKey), "key"}};
+    view.labels = {{std::string(kLwsWorkerIndex), "0"}, {std::string(kLwsGroupKey), "key"}};
   };
   const auto failure_of_group = [](const Group& group) {
     const Object object = a_set("serve").size(3).of_template("/restartPolicy", "None").object();

@@ -1,11 +1,11 @@
-#include "api/workloads/leaderworkerset/spec.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/leaderworkerset/labels.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/validator.h"
 #include "tests/unit/controllers/leaderworkerset/leaderworkersets.h"
-#include "webhook/rules/leaderworkerset/validator.h"
 
 namespace tpuslice::leaderworkerset {
 namespace {
@@ -91,7 +91,7 @@ TEST(LeaderWorkerSetSpec, ReadsNullAsAbsent) {
   EXPECT_EQ(spec.group.leader, spec.group.worker);
   EXPECT_EQ(spec.group.claim_retention, nullptr);
   EXPECT_EQ(spec.rollout.max_unavailable, 1);
-  EXPECT_THAT(webhook::validate_leaderworkerset(set, nullptr), IsEmpty());
+  EXPECT_THAT(rules::validate_leaderworkerset(set, nullptr), IsEmpty());
 }
 
 TEST(LeaderWorkerSetSpec, RoundsMaxUnavailableDownAndMaxSurgeUp) {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "controllers/leaderworkerset/groups.h"
-#include "controllers/leaderworkerset/labels.h"
 #include "controllers/leaderworkerset/leader_set.h"
 #include "controllers/leaderworkerset/leaderworkerset_plan.h"
 #include "controllers/leaderworkerset/revisions.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
 #include "controllers/leaderworkerset/services.h"
 #include "controllers/leaderworkerset/worker_set.h"
 
@@ -106,7 +106,7 @@ PodView World::pod(const std::string& name, const std::string& key, const std::s
   PodView view;
   view.key = {"default", name};
   view.uid = "uid-of-" + name;
-  view.labels = {{std::string(kRevisionKey), key}, {std::string(tpu::kLwsName), "serve"}};
+  view.labels = {{std::string(kRevisionKey), key}, {std::string(kLwsName), "serve"}};
   view.controller = ControllerRef{"apps/v1", "StatefulSet", owner, owner_uid};
   view.phase = PodPhase::kRunning;
   view.ready = true;

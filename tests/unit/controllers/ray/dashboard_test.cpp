@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/sim/ray/dashboards.h"
+#include "cmd/tpu-slice-sim/ray/dashboards.h"
 
 namespace tpuslice::ray {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "controllers/raycluster/decisions.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/raycluster_status.h"
 #include "controllers/raycluster/render.h"
-#include "controllers/raycluster/status.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 
 namespace tpuslice::raycluster {

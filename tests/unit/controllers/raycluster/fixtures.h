@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "api/workloads/raycluster/spec.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 

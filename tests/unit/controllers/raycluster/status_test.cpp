@@ -1,4 +1,4 @@
-#include "controllers/raycluster/status.h"
+#include "controllers/raycluster/raycluster_status.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

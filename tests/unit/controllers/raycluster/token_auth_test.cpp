@@ -5,9 +5,9 @@
 
 #include "api/types/conditions.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/pod_builder.h"
 #include "controllers/raycluster/raycluster_plan.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 

@@ -6,9 +6,9 @@
 #include "api/types/patch.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
 #include "controllers/raycluster/names.h"
 #include "controllers/raycluster/pods.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -24,15 +24,15 @@ bool gated(const Json& pod) { return pod["spec"].contains("schedulingGates"); }
 }  // namespace
 
 std::string slice_of(const Json& pod) {
-  const std::string replica = label(pod, tpu::kRayReplicaIndex);
-  if (label(pod, tpu::kRayNodeType) != "worker" || replica.empty()) return {};
-  return label(pod, tpu::kRayGroup) + "/" + replica;
+  const std::string replica = label(pod, kRayReplicaIndex);
+  if (label(pod, kRayNodeType) != "worker" || replica.empty()) return {};
+  return label(pod, kRayGroup) + "/" + replica;
 }
 
 std::string host_of(const Json& pod) {
   const std::string slice = slice_of(pod);
   if (slice.empty()) return {};
-  const std::string host = label(pod, tpu::kRayHostIndex);
+  const std::string host = label(pod, kRayHostIndex);
   return slice + "/" + (host.empty() ? "0" : host);
 }
 
@@ -100,7 +100,7 @@ bool World::is_foreign(const Json& pod) const {
 
 void World::check_host(const Json& pod) {
   const std::string host = host_of(pod);
-  const bool has_peers = !label(pod, tpu::kRayHostIndex).empty();
+  const bool has_peers = !label(pod, kRayHostIndex).empty();
   if (host.empty() || !has_peers || gated(pod)) return;
   for (const auto& [name, other] : pods_) {
     if (is_foreign(other)) continue;

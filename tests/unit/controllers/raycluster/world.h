@@ -7,7 +7,7 @@
 
 #include "controllers/plan/plan.h"
 #include "controllers/raycluster/observed.h"
-#include "controllers/raycluster/options.h"
+#include "controllers/raycluster/raycluster_options.h"
 
 namespace tpuslice::raycluster {
 

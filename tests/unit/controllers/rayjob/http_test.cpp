@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "controllers/rayjob/submission.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayjob/world.h"

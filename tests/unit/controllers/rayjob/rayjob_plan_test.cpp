@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/rayjob/labels.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayjob/world.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/base/metrics.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayjob/world.h"

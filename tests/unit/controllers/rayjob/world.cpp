@@ -8,12 +8,12 @@
 #include "api/base/check.h"
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
-#include "api/workloads/raycluster/spec.h"
-#include "api/workloads/rayjob/spec.h"
 #include "controllers/ray/dashboard.h"
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayjob/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/raycluster/rules/spec.h"
 #include "controllers/rayjob/rayjob_plan.h"
+#include "controllers/rayjob/rules/rayjob_labels.h"
+#include "controllers/rayjob/rules/spec.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
 
@@ -106,7 +106,8 @@ RayJobObserved World::observed() const {
   const std::string name = status("rayClusterName");
   if (!cluster_.is_null() && cluster_["metadata"]["name"] == name) seen.cluster = view_of<ObjectView>(cluster_);
   for (const auto& [pod_name, pod] : pods_) {
-    if (string_at(pod, {"metadata", "labels", tpu::kRayCluster}) == name) seen.pods.push_back(view_of<PodView>(pod));
+    if (string_at(pod, {"metadata", "labels", raycluster::kRayCluster}) == name)
+      seen.pods.push_back(view_of<PodView>(pod));
   }
   seen.submitter = view_of<JobView>(submitter_);
   seen.service = view_of<ObjectView>(service_);

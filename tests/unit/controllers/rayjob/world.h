@@ -11,7 +11,7 @@
 #include "api/base/clock.h"
 #include "controllers/plan/plan.h"
 #include "controllers/rayjob/observed.h"
-#include "controllers/rayjob/options.h"
+#include "controllers/rayjob/rayjob_options.h"
 
 namespace tpuslice::rayjob {
 

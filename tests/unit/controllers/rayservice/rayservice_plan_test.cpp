@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/workloads/rayservice/spec.h"
 #include "controllers/plan/conditions.h"
 #include "controllers/raycluster/children.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/rules/spec.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
 

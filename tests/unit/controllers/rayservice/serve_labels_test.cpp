@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
 

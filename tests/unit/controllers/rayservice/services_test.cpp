@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "controllers/raycluster/children.h"
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
 

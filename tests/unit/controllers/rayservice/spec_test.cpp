@@ -1,4 +1,4 @@
-#include "api/workloads/rayservice/spec.h"
+#include "controllers/rayservice/rules/spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/raycluster/labels.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/plan/waiting_conditions.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
 #include "tests/support/plan_matchers.h"
 #include "tests/unit/controllers/rayservice/world.h"
-#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::rayservice {
 namespace {

@@ -5,14 +5,14 @@
 
 #include "api/types/conditions.h"
 #include "api/types/patch.h"
-#include "api/workloads/rayservice/spec.h"
-#include "controllers/raycluster/labels.h"
+#include "controllers/plan/waiting_conditions.h"
 #include "controllers/raycluster/pod_builder.h"
-#include "controllers/rayservice/labels.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/rayservice_plan.h"
+#include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/rules/spec.h"
 #include "tests/unit/controllers/raycluster/fixtures.h"
 #include "tpu/labels.h"
-#include "tpu/waiting_conditions.h"
 
 namespace tpuslice::rayservice {
 namespace {
@@ -280,15 +280,16 @@ std::string World::condition(std::string_view type) const {
 
 std::string World::selected(const std::string& service) const {
   const auto found = services_.find(service);
-  return found == services_.end() ? "" : string_at(found->second, {"spec", "selector", tpu::kRayCluster});
+  return found == services_.end() ? "" : string_at(found->second, {"spec", "selector", raycluster::kRayCluster});
 }
 
 std::string World::pod_of(const std::string& cluster, const std::string& which) const {
   for (const auto& [name, pod] : pods_) {
     const auto label = [&pod = pod](std::string_view key) { return string_at(pod, {"metadata", "labels", key}); };
-    if (label(tpu::kRayCluster) != cluster) continue;
-    const std::string worker = fmt::format("{}-{}", label(tpu::kRayReplicaIndex), label(tpu::kRayHostIndex));
-    if ((label(tpu::kRayNodeType) == raycluster::kHeadNode ? "head" : worker) == which) return name;
+    if (label(raycluster::kRayCluster) != cluster) continue;
+    const std::string worker =
+        fmt::format("{}-{}", label(raycluster::kRayReplicaIndex), label(raycluster::kRayHostIndex));
+    if ((label(raycluster::kRayNodeType) == raycluster::kHeadNode ? "head" : worker) == which) return name;
   }
   return {};
 }

@@ -10,7 +10,7 @@
 
 #include "controllers/plan/plan.h"
 #include "controllers/rayservice/observed.h"
-#include "controllers/rayservice/options.h"
+#include "controllers/rayservice/rayservice_options.h"
 
 namespace tpuslice::rayservice {
 

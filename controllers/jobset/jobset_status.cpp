@@ -1,0 +1,107 @@
+#include "controllers/jobset/jobset_status.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "api/types/conditions.h"
+#include "controllers/jobset/rules/jobset_labels.h"
+#include "controllers/plan/plan.h"
+
+namespace tpuslice::jobset {
+namespace {
+
+std::vector<int> numbers_at(const Json& json, std::string_view member) {
+  std::vector<int> out;
+  for (const Json& item : array_at(json, {member})) {
+    out.push_back(item.is_number_integer() ? static_cast<int>(item.get<std::int64_t>()) : 0);
+  }
+  return out;
+}
+
+Json to_json(const std::string& name, const ReplicatedJobStatus& job) {
+  Json out = {{"name", name},         {"ready", job.ready},   {"succeeded", job.succeeded},
+              {"failed", job.failed}, {"active", job.active}, {"suspended", job.suspended}};
+  if (!job.restarts.empty()) out["jobRestarts"] = job.restarts;
+  if (!job.counted_restarts.empty()) out["jobRestartsCountTowardsMax"] = job.counted_restarts;
+  return out;
+}
+
+}  // namespace
+
+JobSetStatus JobSetStatus::read(const Object& jobset) {
+  const Json json = plan::status_of(jobset);
+  JobSetStatus status;
+  status.restarts = static_cast<int>(int_at(json, {"restarts"}));
+  status.counted_restarts = static_cast<int>(int_at(json, {"restartsCountTowardsMax"}));
+  status.terminal_state = string_at(json, {"terminalState"});
+  for (const Json& job : array_at(json, {"replicatedJobsStatus"})) {
+    ReplicatedJobStatus& read = status.jobs[string_at(job, {"name"})];
+    read.restarts = numbers_at(job, "jobRestarts");
+    read.counted_restarts = numbers_at(job, "jobRestartsCountTowardsMax");
+    read.ready = static_cast<int>(int_at(job, {"ready"}));
+    read.succeeded = static_cast<int>(int_at(job, {"succeeded"}));
+    read.failed = static_cast<int>(int_at(job, {"failed"}));
+    read.active = static_cast<int>(int_at(job, {"active"}));
+    read.suspended = static_cast<int>(int_at(job, {"suspended"}));
+  }
+  status.conditions = array_at(json, {"conditions"});
+  return status;
+}
+
+Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
+  Json out = before.is_object() ? before : Json::object();
+  out["restarts"] = restarts;
+  if (counted_restarts > 0) out["restartsCountTowardsMax"] = counted_restarts;
+  if (!terminal_state.empty()) out["terminalState"] = terminal_state;
+  // In upstream's order: descending by name.
+  Json list = Json::array();
+  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
+    if (spec.find(job->first) != nullptr) list.push_back(jobset::to_json(job->first, job->second));
+  }
+  if (!list.empty() || out.contains("replicatedJobsStatus")) out["replicatedJobsStatus"] = std::move(list);
+  if (!conditions.empty() || out.contains("conditions")) out["conditions"] = conditions;
+  return out;
+}
+
+bool JobSetStatus::finished() const {
+  return is_condition_true(conditions, kCompleted) || is_condition_true(conditions, kFailed);
+}
+
+int JobSetStatus::restarts_of(std::string_view job, int index) const {
+  const auto found = jobs.find(job);
+  if (found == jobs.end() || index < 0 || static_cast<std::size_t>(index) >= found->second.restarts.size()) return 0;
+  return found->second.restarts[static_cast<std::size_t>(index)];
+}
+
+int JobSetStatus::all_counted_restarts() const {
+  int total = counted_restarts;
+  for (const auto& [name, job] : jobs) {
+    total = std::accumulate(job.counted_restarts.begin(), job.counted_restarts.end(), total);
+  }
+  return total;
+}
+
+void JobSetStatus::count_restart(const std::string& job, int index, int replicas, bool counted) {
+  ReplicatedJobStatus& status = jobs[job];
+  const auto place = static_cast<std::size_t>(index);
+  const std::size_t size = std::max(static_cast<std::size_t>(replicas), place + 1);
+  status.restarts.resize(std::max(status.restarts.size(), size));
+  ++status.restarts[place];
+  // As upstream: absent until a restart of a job counts.
+  if (!counted) return;
+  status.counted_restarts.resize(std::max(status.counted_restarts.size(), size));
+  ++status.counted_restarts[place];
+}
+
+bool only_counts_differ(const JobSetStatus& a, const JobSetStatus& b) {
+  const auto rest = [](const JobSetStatus& status) {
+    return std::tie(status.restarts, status.counted_restarts, status.terminal_state, status.conditions);
+  };
+  return rest(a) == rest(b) && std::ranges::equal(a.jobs, b.jobs, [](const auto& left, const auto& right) {
+           return left.first == right.first && left.second.restarts == right.second.restarts &&
+                  left.second.counted_restarts == right.second.counted_restarts;
+         });
+}
+
+}  // namespace tpuslice::jobset

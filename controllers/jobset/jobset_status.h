@@ -1,0 +1,55 @@
+// JobSetStatus: .status of a JobSet, with the fields and spelling of upstream.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types/object.h"
+#include "controllers/jobset/rules/spec.h"
+
+namespace tpuslice::jobset {
+
+struct ReplicatedJobStatus {
+  int ready = 0;
+  int succeeded = 0;
+  int failed = 0;
+  int active = 0;
+  int suspended = 0;
+  std::vector<int> restarts;          ///< Restarts of single Jobs by index; empty if there were none.
+  std::vector<int> counted_restarts;  ///< Those that count towards maxRestarts.
+  /// Number of Jobs that are ready or finished.
+  [[nodiscard]] int started() const { return ready + succeeded + failed; }
+};
+
+/// By name of the replicated job.
+using JobCounts = std::map<std::string, ReplicatedJobStatus, std::less<>>;
+
+/// A value.
+struct JobSetStatus {
+  int restarts = 0;
+  int counted_restarts = 0;
+  std::string terminal_state;
+  JobCounts jobs;
+  Json conditions = Json::array();
+
+  static JobSetStatus read(const Object& jobset);
+
+  /// The whole .status: `before` with these fields replaced. Unknown fields stay.
+  [[nodiscard]] Json to_json(const Json& before, const JobSetSpec& spec) const;
+
+  /// Completed or Failed.
+  [[nodiscard]] bool finished() const;
+  /// Restarts of a single Job.
+  [[nodiscard]] int restarts_of(std::string_view job, int index) const;
+  /// Restarts that count towards maxRestarts, of the JobSet and of single Jobs.
+  [[nodiscard]] int all_counted_restarts() const;
+  /// Counts a restart of a single Job, one of `replicas`.
+  void count_restart(const std::string& job, int index, int replicas, bool counted);
+};
+
+/// Whether the two differ at most in the numbers of ready, succeeded, failed, active and suspended Jobs.
+[[nodiscard]] bool only_counts_differ(const JobSetStatus& a, const JobSetStatus& b);
+
+}  // namespace tpuslice::jobset

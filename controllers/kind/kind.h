@@ -1,0 +1,58 @@
+// Kind: a workload kind that the operator serves, as one value. Each kind has one in its folder
+// (controllers/<kind>/<kind>_kind.cpp); cmd/tpu-slice-operator/kinds.cpp lists them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types/resource_type.h"
+#include "controllers/runtime/controller.h"
+#include "controllers/runtime/manager.h"
+#include "controllers/runtime/workload_client.h"
+#include "tpu/rules/workload_kinds.h"
+
+namespace tpuslice::kind {
+
+/// What the operator gives to the controllers of all kinds.
+struct Settings {
+  rules::MutationOptions mutation;               ///< Of TPU pods.
+  std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
+  std::string watch_namespace;                   ///< Empty: all.
+  bool has_webhook = false;                      ///< Our webhook mutates the pods that others create.
+  runtime::ControllerOptions controller;
+  runtime::SendToWorkload send_to_workload;  ///< Sends requests to servers in pods of workloads.
+  Json configuration;  ///< The configuration file: an object with valid sections of kinds (Kind::section), or null.
+};
+
+/// The controller of the project that the kind comes from. The operator does not act beside it.
+struct Upstream {
+  std::string_view name;   ///< "KubeRay"
+  std::string_view lease;  ///< Name of its Lease for leader election.
+  ResourceType type;       ///< It may update the status of this type in all namespaces.
+};
+
+/// A finalizer that the kind's controller sets on its objects.
+struct Finalizer {
+  std::string_view name;  ///< Empty: none.
+  /// It stays on a terminating object when the operator is drained: the clean-up that it waits for would not be done.
+  bool keep_on_terminating = false;
+};
+
+/// Lives as long as the program.
+struct Kind {
+  ResourceType type;
+  std::string_view controller;  ///< Name of its controller: "rayjob", as in --controllers.
+  std::string_view runs_with =
+      {};  ///< Another controller, without which it does not run unless it is named: "raycluster".
+  Upstream upstream;
+  const rules::WorkloadKind& admission;
+  Finalizer finalizer = {};
+  std::string_view section = {};  ///< Key of its section in the configuration file; empty: none.
+  /// Every error of the section, with paths from its key on.
+  std::vector<rules::FieldError> (*check_section)(const Json& section) = nullptr;
+  /// Adds its controller and the watches that this needs.
+  void (*add)(runtime::Manager& manager, const Settings& settings);
+};
+
+}  // namespace tpuslice::kind

@@ -1,0 +1,25 @@
+#include "controllers/leaderworkerset/leaderworkerset_kind.h"
+
+#include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_rules.h"
+#include "controllers/leaderworkerset/rules/spec.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+void add(runtime::Manager& manager, const kind::Settings& settings) {
+  Options options;
+  options.has_webhook = settings.has_webhook;
+  add_leaderworkerset(manager, options, settings.controller, settings.watch_namespace);
+}
+
+}  // namespace
+
+// Source of the Lease's name: cmd/main.go of lws.
+constinit const kind::Kind kKind{.type = kLeaderWorkerSets,
+                                 .controller = "leaderworkerset",
+                                 .upstream = {"LeaderWorkerSet's controller", "b8b2488c.x-k8s.io", kLeaderWorkerSets},
+                                 .admission = kAdmission,
+                                 .add = add};
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,196 @@
+#include "controllers/leaderworkerset/leaderworkerset_status.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/types/conditions.h"
+#include "controllers/leaderworkerset/events.h"
+#include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/plan/conditions.h"
+#include "controllers/plan/waiting_conditions.h"
+
+namespace tpuslice::leaderworkerset {
+namespace {
+
+using plan::EventType;
+
+struct Counts {
+  int ready = 0;          ///< Groups, including the surge.
+  int updated = 0;        ///< Likewise.
+  int settled = 0;        ///< Groups below spec.replicas that are ready and, from the partition upwards, updated.
+  bool updating = false;  ///< Some groups below spec.replicas are still to be updated.
+};
+
+Counts count(const StatusInput& input) {
+  Counts out;
+  for (const Group& group : input.groups) {
+    if (group.leader == nullptr) continue;
+    const bool ready = group.ready();
+    const bool updated = group.has_revision(input.revision_key);
+    if (ready) ++out.ready;
+    if (updated) ++out.updated;
+    if (group.index >= input.spec.replicas) continue;
+    const bool in_rollout = group.index >= input.spec.rollout.partition;
+    if (in_rollout && group.is_outdated(input.revision_key)) out.updating = true;
+    if (ready && (updated || !in_rollout)) ++out.settled;
+  }
+  return out;
+}
+
+struct Phase {
+  std::string_view type;
+  std::string_view reason;
+  std::string_view message;
+};
+constexpr Phase kAllReady{kAvailable, "AllGroupsReady", "All replicas are ready"};
+constexpr Phase kUpdating{kUpdateInProgress, "GroupsUpdating", "Rolling Upgrade is in progress"};
+constexpr Phase kGroupsProgressing{kProgressing, "GroupsProgressing", "Replicas are progressing"};
+
+/// Upstream's conditions: absent until they are True for the first time; then a False one keeps reason and message.
+class Phases {
+ public:
+  Phases(Json& conditions, const StatusInput& input) : conditions_(conditions), input_(input) {}
+
+  void set_true(const Phase& phase) { set(phase.type, "True", phase.reason, phase.message); }
+  void set_false(const Phase& phase) {
+    if (const Json* before = find_condition(conditions_, phase.type)) {
+      set(phase.type, "False", string_at(*before, {"reason"}), string_at(*before, {"message"}));
+    }
+  }
+  /// Whether a status or the generation changed.
+  [[nodiscard]] bool changed() const { return changed_; }
+
+ private:
+  void set(std::string_view type, std::string_view status, std::string_view reason, std::string_view message) {
+    const Condition condition{std::string(type), std::string(status), std::string(reason), std::string(message),
+                              input_.spec.generation};
+    if (set_condition(conditions_, condition, input_.now)) changed_ = true;
+  }
+
+  Json& conditions_;
+  const StatusInput& input_;
+  bool changed_ = false;
+};
+
+/// Returns the phase that events are about.
+Phase set_phases(const Counts& counts, int replicas, Phases& phases) {
+  if (!counts.updating && counts.settled == replicas) {
+    phases.set_false(kUpdating);
+    phases.set_false(kGroupsProgressing);
+    phases.set_true(kAllReady);
+    return kAllReady;
+  }
+  phases.set_false(kAllReady);
+  if (counts.updating) phases.set_true(kUpdating);
+  phases.set_true(kGroupsProgressing);
+  return counts.updating ? kUpdating : kGroupsProgressing;
+}
+
+/// Progress of the pods of groups below spec.replicas.
+tpu::PodProgress pod_progress(const StatusInput& input) {
+  tpu::PodProgress out{.all_created = true, .all_started = true};
+  const auto started = [](const PodPtr& pod) { return pod->phase != PodPhase::kPending; };
+  int complete = 0;
+  for (const Group& group : input.groups) {
+    if (group.index >= input.spec.replicas || !group.complete()) continue;
+    ++complete;
+    if (!started(group.leader) || !std::ranges::all_of(group.workers, started)) out.all_started = false;
+  }
+  out.all_created = complete == input.spec.replicas;
+  return out;
+}
+
+std::vector<PodPtr> pods_of(const std::vector<Group>& groups) {
+  std::vector<PodPtr> pods;
+  for (const Group& group : groups) {
+    if (group.leader != nullptr) pods.push_back(group.leader);
+    pods.insert(pods.end(), group.workers.begin(), group.workers.end());
+  }
+  return pods;
+}
+
+Problem join(const std::vector<Problem>& problems) {
+  Problem out;
+  for (const Problem& problem : problems) {
+    if (out.reason.empty()) out.reason = problem.reason;
+    out.message += (out.message.empty() ? "" : "; ") + problem.message;
+  }
+  return out;
+}
+
+void set_groups_healthy(Json& conditions, const LeaderWorkerSetSpec& spec, const Problem& problem, Timestamp now,
+                        plan::Changes& changes) {
+  const bool changed =
+      plan::set_own_condition(conditions, kGroupsHealthy, problem,
+                              "children can be created, and failed groups are restarted", spec.generation, now);
+  if (changed && problem) changes.event(EventType::kWarning, problem.reason, problem.message);
+}
+
+Json object_or_empty(const Json& status) { return status.is_object() ? status : Json::object(); }
+
+}  // namespace
+
+Json next_status(const Json& before, const StatusInput& input, plan::Changes& changes) {
+  const Counts counts = count(input);
+  Json status = object_or_empty(before);
+  status["replicas"] = input.replicas;
+  status["readyReplicas"] = counts.ready;
+  status["updatedReplicas"] = counts.updated;
+  status["observedGeneration"] = input.spec.generation;
+  status["hpaPodSelector"] = fmt::format("{}={},{}={}", kLwsName, input.spec.key.name, kLwsWorkerIndex, kLeaderIndex);
+  Json conditions = array_at(status, {"conditions"});
+  Phases phases(conditions, input);
+  const Phase phase = set_phases(counts, input.spec.replicas, phases);
+  if (phases.changed()) {
+    changes.events.push_back(condition_changed(phase.reason, phase.message, counts.ready, input.spec.replicas));
+  }
+  plan::set_accepted(conditions, {}, input.spec.generation, input.now);
+  set_groups_healthy(conditions, input.spec, join(input.problems), input.now, changes);
+  tpu::update_waiting_conditions(pods_of(input.groups), pod_progress(input), input.spec.generation, input.now,
+                                 conditions);
+  plan::set_observed_generation(conditions, input.spec.generation);
+  status["conditions"] = std::move(conditions);
+  return status;
+}
+
+Json refused_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& refusal, Timestamp now,
+                    plan::Changes& changes) {
+  Json status = object_or_empty(before);
+  Json conditions = array_at(status, {"conditions"});
+  if (plan::set_accepted(conditions, refusal, spec.generation, now)) {
+    changes.event(EventType::kWarning, "InvalidLeaderWorkerSetSpec", refusal.message);
+  }
+  if (find_condition(conditions, kGroupsHealthy) == nullptr) {
+    plan::set_own_condition(conditions, kGroupsHealthy, {"NotAccepted", "the spec is refused"}, {}, spec.generation,
+                            now);
+  }
+  tpu::update_waiting_conditions({}, {tpu::PodProgress::Phase::kRefused}, spec.generation, now, conditions);
+  plan::set_observed_generation_unless_true(conditions, spec.generation);
+  status["conditions"] = std::move(conditions);
+  return status;
+}
+
+Json conflict_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& conflict, Timestamp now,
+                     plan::Changes& changes) {
+  const Json* was = find_condition(array_at(object_or_empty(before), {"conditions"}), kGroupsHealthy);
+  if (was == nullptr || string_at(*was, {"message"}) != conflict.message) {
+    changes.event(EventType::kWarning, conflict.reason, conflict.message);
+  }
+  return blocked_status(before, spec, conflict, now);
+}
+
+Json blocked_status(const Json& before, const LeaderWorkerSetSpec& spec, const Problem& problem, Timestamp now) {
+  Json status = object_or_empty(before);
+  Json conditions = array_at(status, {"conditions"});
+  plan::set_accepted(conditions, {}, spec.generation, now);
+  plan::set_own_condition(conditions, kGroupsHealthy, problem, {}, spec.generation, now);
+  tpu::update_waiting_conditions({}, {}, spec.generation, now, conditions);
+  plan::set_observed_generation_unless_true(conditions, spec.generation);
+  status["observedGeneration"] = spec.generation;
+  status["conditions"] = std::move(conditions);
+  return status;
+}
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,62 @@
+// Labels, annotations and condition types of LeaderWorkerSets: upstream's, except those under tpuslice.dev/. Labels
+// that pods of a group have are in tpu/labels.h; annotations that admission reads too, in
+// api/workloads/leaderworkerset.
+#pragma once
+
+#include <string_view>
+
+#include "api/types/resource_type.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::leaderworkerset {
+
+/// LeaderWorkerSet: labels. The keys are hashes of names, the same for all pods of a group or subgroup.
+inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr std::string_view kLwsWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
+inline constexpr std::string_view kLwsGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr std::string_view kLwsGroupKey = "leaderworkerset.sigs.k8s.io/group-key";
+inline constexpr std::string_view kLwsSubgroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
+inline constexpr std::string_view kLwsSubgroupKey = "leaderworkerset.sigs.k8s.io/subgroup-key";
+/// LeaderWorkerSet: annotations.
+inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";
+inline constexpr std::string_view kLwsLeaderName = "leaderworkerset.sigs.k8s.io/leader-name";
+inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";
+inline constexpr std::string_view kLwsSubgroupSize = "leaderworkerset.sigs.k8s.io/subgroup-size";
+inline constexpr std::string_view kLwsSubgroupPolicy = "leaderworkerset.sigs.k8s.io/subgroup-policy-type";
+inline constexpr std::string_view kLwsSubdomainPolicy = "leaderworkerset.sigs.k8s.io/subdomainPolicy";
+
+/// Each group, or each subgroup, has one value of this node label for itself.
+inline constexpr std::string_view kExclusiveTopology = "leaderworkerset.sigs.k8s.io/exclusive-topology";
+inline constexpr std::string_view kSubgroupExclusiveTopology =
+    "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology";
+/// With any value: restart policy RecreateGroupOnPodRestart means RecreateGroupAfterStart.
+inline constexpr std::string_view kRecreateAfterStart =
+    "leaderworkerset.sigs.k8s.io/experimental-recreate-group-after-start";
+inline constexpr ResourceType kControllerRevisions{"apps", "v1", "ControllerRevision", "controllerrevisions"};
+
+/// Label selector of the watches of pods, StatefulSets and revisions.
+inline constexpr std::string_view kChildSelector = kLwsName;
+
+/// Label of leader and worker sets, their pods and revisions: key of the revision.
+inline constexpr std::string_view kRevisionKey = "leaderworkerset.sigs.k8s.io/template-revision-hash";
+/// Annotation of a leader set: spec.replicas when it was written, without the surge.
+inline constexpr std::string_view kReplicas = "leaderworkerset.sigs.k8s.io/replicas";
+
+/// Annotation of a leader set: restart records by group, as JSON (restarts.h).
+inline constexpr std::string_view kRestarts = "tpuslice.dev/group-restarts";
+/// Annotation of a LeaderWorkerSet: maximum number of restarts of a group in a row.
+inline constexpr std::string_view kMaxRestarts = "tpuslice.dev/max-group-restarts";
+/// Annotation of a worker set: members_hash() of its group when it became complete.
+inline constexpr std::string_view kMembers = "tpuslice.dev/group-members";
+
+/// Label value: worker index of a leader.
+inline constexpr std::string_view kLeaderIndex = "0";
+
+// Types of conditions.
+inline constexpr std::string_view kAvailable = "Available";
+inline constexpr std::string_view kProgressing = "Progressing";
+inline constexpr std::string_view kUpdateInProgress = "UpdateInProgress";
+/// Ours. False: children cannot be created, or groups are not restarted any more.
+inline constexpr std::string_view kGroupsHealthy = "tpuslice.dev/GroupsHealthy";
+
+}  // namespace tpuslice::leaderworkerset

@@ -1,0 +1,45 @@
+// Immutable fields of a LeaderWorkerSet.
+#include <fmt/format.h>
+
+#include "controllers/leaderworkerset/rules/rules.h"
+
+namespace tpuslice::rules {
+namespace {
+
+std::string print_size(const Json& size) { return size.is_number() ? size.dump() : "unset"; }
+
+}  // namespace
+
+void check_lws_update(const Json& set, const Json& old, FieldErrors& errors) {
+  const std::string path(kLwsSubgroupPath);
+  const auto policy_of = [](const Json& json) {
+    return find_set(json, {"spec", "leaderWorkerTemplate", "subGroupPolicy"});
+  };
+  const Json* now = policy_of(set);
+  const Json* before = policy_of(old);
+  const auto size_of = [](const Json& policy) {
+    const Json* size = find_set(policy, {"subGroupSize"});
+    return size == nullptr ? Json() : *size;
+  };
+  if (now != nullptr && before == nullptr) {
+    errors.push_back(invalid_value(path, size_of(*now),
+                                   "field is immutable, was unset: subgroups cannot be added; create another set",
+                                   kLeaderWorkerSetRule));
+  } else if (now == nullptr && before != nullptr) {
+    errors.push_back(required_value(path, fmt::format("field is immutable, was {}", print_size(size_of(*before))),
+                                    kLeaderWorkerSetRule));
+  } else if (now != nullptr && size_of(*now) != size_of(*before)) {
+    errors.push_back(invalid_value(path, size_of(*now),
+                                   fmt::format("field is immutable, was {}", print_size(size_of(*before))),
+                                   kLeaderWorkerSetRule));
+  }
+  const Json* network = find_set(set, {"spec", "networkConfig"});
+  if (network != nullptr && network->is_object() && find_set(*network, {"subdomainPolicy"}) == nullptr) {
+    errors.push_back(required_value("spec.networkConfig.subdomainPolicy",
+                                    fmt::format("cannot be removed: was {}; set Shared or UniquePerReplica",
+                                                string_at(old, {"spec", "networkConfig", "subdomainPolicy"}, "Shared")),
+                                    kLeaderWorkerSetRule));
+  }
+}
+
+}  // namespace tpuslice::rules

@@ -1,0 +1,147 @@
+#include "controllers/plan/waiting_conditions.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "api/types/conditions.h"
+#include "tpu/labels.h"
+#include "tpu/placement.h"
+
+namespace tpuslice::tpu {
+namespace {
+
+using Phase = PodProgress::Phase;
+
+/// One slice may need several lines.
+constexpr std::size_t kMaxReasonsInMessage = 3;
+
+/// Waiting reasons by slice or pod.
+using Reasons = std::map<std::string, std::string, std::less<>>;
+
+/// Lists at most kMaxReasonsInMessage reasons, without the number of others, and prefers those in `before`, the last
+/// message: otherwise the message would change, and the status be written, for every slice.
+std::string to_message(const Reasons& reasons, std::string_view before) {
+  std::vector<std::string> named_before;
+  std::vector<std::string> listed;
+  for (const auto& [name, reason] : reasons) {
+    std::string line = fmt::format("{}: {}", name, reason);
+    if (named_before.size() < kMaxReasonsInMessage && before.find(line) != std::string_view::npos) {
+      named_before.push_back(line);
+    }
+    if (listed.size() < kMaxReasonsInMessage) listed.push_back(std::move(line));
+  }
+  if (!named_before.empty() && reasons.size() > kMaxReasonsInMessage) listed = std::move(named_before);
+  if (reasons.size() > listed.size()) listed.emplace_back("others wait, too");
+  return fmt::format("{}", fmt::join(listed, "; "));
+}
+
+struct State {
+  bool value = false;
+  std::string reason;
+  std::string message;
+};
+
+/// For a phase in which the pods do not count; nothing for kActive.
+std::optional<State> state_of_phase(Phase phase) {
+  switch (phase) {
+    case Phase::kActive:
+      return std::nullopt;
+    case Phase::kSuspended:
+      return State{false, "Suspended", "the workload is suspended"};
+    case Phase::kFinished:
+      return State{false, "Finished", "the workload has finished"};
+    case Phase::kRefused:
+      return State{false, "NotAccepted", "the spec is refused"};
+  }
+  return std::nullopt;
+}
+
+std::string message_of(const Json& conditions, std::string_view type) {
+  const Json* condition = find_condition(conditions, type);
+  return condition == nullptr ? std::string() : string_at(*condition, {"message"});
+}
+
+void set(std::string_view type, const State& state, std::int64_t generation, Timestamp now, Json& conditions) {
+  set_condition(conditions,
+                {std::string(type), state.value ? "True" : "False", state.reason, state.message, generation}, now);
+}
+
+/// Sets the condition in a phase in which the pods do not count.
+void set_inactive(std::string_view type, Phase phase, const State& state, std::int64_t generation, Timestamp now,
+                  Json& conditions) {
+  const Json* before = find_condition(conditions, type);
+  if (before != nullptr && phase == Phase::kRefused) return;
+  const bool keep = before != nullptr && phase == Phase::kFinished && is_condition_true(conditions, type);
+  set(type, keep ? State{true, string_at(*before, {"reason"}), string_at(*before, {"message"})} : state, generation,
+      now, conditions);
+}
+
+/// Host 0 of a slice that is not placed, or a gated pod without TPUs.
+bool waits_for_placement(const PodView& pod) {
+  if (std::ranges::count(pod.scheduling->gates, kSliceGate) == 0) return false;
+  const auto host = pod.annotations.find(kSliceHost);
+  const std::string& index = host == pod.annotations.end() ? pod.label(kCompletionIndex) : host->second.str();
+  return index.empty() || index == "0";
+}
+
+/// Upstream's conditions come first: clients may read them by position.
+void move_to_end(Json& conditions) {
+  const auto is_upstream = [](const Json& condition) {
+    return !string_at(condition, {"type"}).starts_with("tpuslice.dev/");
+  };
+  if (std::is_partitioned(conditions.begin(), conditions.end(), is_upstream)) return;
+  std::stable_partition(conditions.begin(), conditions.end(), is_upstream);
+}
+
+State placement_state(const Reasons& slices, bool all_placed, std::string_view before) {
+  if (!slices.empty()) return {false, "SlicesWaiting", to_message(slices, before)};
+  if (!all_placed) return {false, "PodsPending", "pods are being created, or their slices are being placed"};
+  return {true, "SlicesPlaced", "all pods exist, and no slice waits for nodes"};
+}
+
+State container_state(const Reasons& stuck, bool all_started, std::string_view before) {
+  if (!stuck.empty()) return {false, "ContainersStuck", to_message(stuck, before)};
+  if (!all_started) return {false, "ContainersPending", "the containers of some pods have not started"};
+  return {true, "ContainersStarted", "the containers of all pods have started"};
+}
+
+}  // namespace
+
+bool is_waiting(const PodView& pod) {
+  return !pod.terminating() && (!pod.stuck.empty() || pod.annotations.contains(kWaiting) || waits_for_placement(pod));
+}
+
+void update_waiting_conditions(const std::vector<std::shared_ptr<const PodView>>& pods, const PodProgress& progress,
+                               std::int64_t generation, Timestamp now, Json& conditions) {
+  if (const std::optional<State> state = state_of_phase(progress.phase)) {
+    for (const std::string_view type : {kSlicesPlaced, kContainersStarted}) {
+      set_inactive(type, progress.phase, *state, generation, now, conditions);
+    }
+    return move_to_end(conditions);
+  }
+  Reasons slices;
+  Reasons stuck;
+  bool all_placed = progress.all_created;
+  for (const auto& pod : pods) {
+    if (!is_waiting(*pod)) continue;
+    if (waits_for_placement(*pod)) all_placed = false;
+    const auto reason = pod->annotations.find(kWaiting);
+    if (reason != pod->annotations.end()) {
+      slices[std::string(name_in_slice_key(pod->label(kSlice)))] = reason->second;
+    }
+    if (!pod->stuck.empty()) stuck["pod " + pod->key.name] = pod->stuck;
+  }
+  // A container that becomes unready later has started all the same.
+  const bool started = progress.all_started || is_condition_true(conditions, kContainersStarted);
+  set(kSlicesPlaced, placement_state(slices, all_placed, message_of(conditions, kSlicesPlaced)), generation, now,
+      conditions);
+  set(kContainersStarted,
+      container_state(stuck, all_placed && slices.empty() && started, message_of(conditions, kContainersStarted)),
+      generation, now, conditions);
+  move_to_end(conditions);
+}
+
+}  // namespace tpuslice::tpu

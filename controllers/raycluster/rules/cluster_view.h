@@ -1,0 +1,46 @@
+// ClusterView: a RayCluster for its rules, whether it is an object or the spec that a RayJob or RayService embeds.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "controllers/raycluster/rules/spec.h"
+#include "tpu/rules/field_errors.h"
+#include "tpu/rules/unsupported_field.h"
+
+namespace tpuslice::rules {
+
+/// Borrows the cluster.
+struct ClusterView {
+  const Json& json;                 ///< With metadata and spec. An embedded cluster: as its controller would create it.
+  std::string path = "spec";        ///< Of the spec in the user's object: "spec.rayClusterSpec".
+  raycluster::RayClusterSpec spec;  ///< Read from `json`.
+
+  explicit ClusterView(const Json& cluster, std::string path_of_spec = "spec")
+      : json(cluster), path(std::move(path_of_spec)), spec(raycluster::RayClusterSpec::read(cluster)) {}
+
+  /// Path of a field of the spec: at("rayVersion").
+  [[nodiscard]] std::string at(std::string_view field) const { return fmt::format("{}.{}", path, field); }
+};
+
+/// The cluster that a RayJob or RayService `owner` makes of its field spec.`field`; null if the field is not set. It
+/// has no name, so that rules for names do not apply.
+[[nodiscard]] Json embedded_cluster(const Json& owner, std::string_view field);
+
+/// Appends all errors of the cluster, in the order of its fields. `old` is the stored cluster on an update, else null.
+void check_cluster(const ClusterView& cluster, const Json* old, FieldErrors& errors);
+
+/// Warnings about what is valid but probably not intended.
+[[nodiscard]] std::vector<std::string> warn_cluster(const ClusterView& cluster);
+
+/// Unsupported fields in use.
+[[nodiscard]] std::vector<UnsupportedField> unsupported_cluster_fields(const ClusterView& cluster);
+
+/// Whether the serve service would have a port: the head's Ray container has one that is named serve or serve-*, or it
+/// declares no ports.
+[[nodiscard]] bool has_serve_port(const Json& cluster);
+
+}  // namespace tpuslice::rules

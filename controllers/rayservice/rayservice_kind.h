@@ -1,0 +1,9 @@
+#pragma once
+
+#include "controllers/kind/kind.h"
+
+namespace tpuslice::rayservice {
+
+extern const kind::Kind kKind;
+
+}  // namespace tpuslice::rayservice

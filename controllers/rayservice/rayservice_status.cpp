@@ -1,0 +1,129 @@
+#include "controllers/rayservice/rayservice_status.h"
+
+#include <utility>
+
+#include "controllers/rayservice/rules/rayservice_labels.h"
+#include "controllers/rayservice/status_conditions.h"
+
+namespace tpuslice::rayservice {
+namespace {
+
+/// Like Go's omitempty: absent instead of empty.
+void put_member(Json& json, const char* name, Json value) {
+  const bool zero = value.is_null() || value == 0 || value == "" || (value.is_structured() && value.empty());
+  if (zero) {
+    json.erase(name);
+  } else {
+    json[name] = std::move(value);
+  }
+}
+
+Json deployments_json(const std::map<std::string, ray::DeploymentInfo>& deployments) {
+  Json out = Json::object();
+  for (const auto& [name, deployment] : deployments) {
+    Json& each = out[name] = Json::object();
+    put_member(each, "status", deployment.status);
+    put_member(each, "message", deployment.message);
+  }
+  return out;
+}
+
+Json applications_json(const ray::ServeInfo& info) {
+  Json out = Json::object();
+  for (const auto& [name, application] : info.applications) {
+    Json& each = out[name.empty() ? "default" : name] = Json::object();
+    put_member(each, "status", application.status);
+    put_member(each, "message", application.message);
+    put_member(each, "serveDeploymentStatuses", deployments_json(application.deployments));
+  }
+  return out;
+}
+
+/// Of the active or pending cluster. What is unknown stays as it was.
+Json cluster_status(const RayServiceState& state, const std::string& name, const std::optional<Serving>& serving) {
+  Json out = Json::object();
+  if (name.empty()) return out;
+  for (const char* member : {"activeServiceStatus", "pendingServiceStatus"}) {
+    const Json* before = find_set(state.status, {member});
+    if (before != nullptr && string_at(*before, {"rayClusterName"}) == name) out = *before;
+  }
+  out["rayClusterName"] = name;
+  const Cluster* cluster = state.clusters.find(name);
+  put_member(out, "rayClusterStatus", cluster == nullptr ? Json() : plan::status_of(cluster->object));
+  if (cluster == nullptr) out.erase("applicationStatuses");
+  if (serving && serving->info) put_member(out, "applicationStatuses", applications_json(*serving->info));
+  return out;
+}
+
+Json with_observed_generation(const RayServiceState& state) {
+  Json out = state.status.is_object() ? state.status : Json::object();
+  out["observedGeneration"] = state.seen.service.generation();
+  if (!find_set(out, {"conditions"})) out["conditions"] = Json::array();
+  return out;
+}
+
+/// Updates lastUpdateTime if anything else changed.
+Json with_time(const RayServiceState& state, Json after) {
+  if (after == state.status) return after;
+  after["lastUpdateTime"] = format_rfc3339(state.seen.now);
+  return after;
+}
+
+void put_service_status(Json& status) {
+  put_member(status, "serviceStatus", is_condition_true(status["conditions"], kReady) ? "Running" : "");
+}
+
+int endpoints_of_service(const RayServiceState& state) {
+  const Cluster* selected = state.clusters.find_alive(selected_cluster(state));
+  return selected == nullptr ? 0 : serve_endpoints(*selected);
+}
+
+}  // namespace
+
+bool has_timed_out(const RayServiceState& state) {
+  const Json* ready = find_condition(state.conditions(), kReady);
+  return ready != nullptr && string_at(*ready, {"status"}) == "False" &&
+         string_at(*ready, {"reason"}) == kInitializingTimedOut;
+}
+
+Json next_status(const RayServiceState& state, const Decisions& decisions, const Problem& refusal,
+                 plan::Changes& changes) {
+  Json status = with_observed_generation(state);
+  const ClusterChoice& choice = decisions.choice;
+  ConditionInput input{state, decisions, refusal, choice.active_name, choice.pending_name, endpoints_of_service(state)};
+  const auto& failure = state.seen.last_failure;
+  const bool promoted = decisions.promote && !(failure && failure->reason == kFailedService);
+  if (promoted) {
+    input.active_name = choice.pending_name;
+    input.pending_name.clear();
+  }
+  update_conditions(input, status["conditions"], changes);
+  const bool timed_out = string_at(*find_condition(status["conditions"], kReady), {"reason"}) == kInitializingTimedOut;
+  const std::optional<Serving>& active = promoted ? decisions.pending : decisions.active;
+  put_member(status, "activeServiceStatus", timed_out ? Json() : cluster_status(state, input.active_name, active));
+  put_member(status, "pendingServiceStatus",
+             timed_out ? Json() : cluster_status(state, input.pending_name, decisions.pending));
+  put_member(status, "numServeEndpoints", input.endpoints);
+  put_service_status(status);
+  return with_time(state, std::move(status));
+}
+
+Json timed_out_status(const RayServiceState& state, const Problem& refusal, plan::Changes& changes) {
+  Json status = with_observed_generation(state);
+  update_accepted(state, refusal, status["conditions"], changes);
+  return with_time(state, std::move(status));
+}
+
+Json suspension_status(const RayServiceState& state, SuspendPhase phase, const Problem& refusal,
+                       plan::Changes& changes) {
+  Json status = with_observed_generation(state);
+  update_suspension(state, phase, refusal, status["conditions"], changes);
+  if (phase == SuspendPhase::kRequested) {
+    for (const char* member : {"activeServiceStatus", "pendingServiceStatus", "numServeEndpoints"})
+      status.erase(member);
+  }
+  put_service_status(status);
+  return with_time(state, std::move(status));
+}
+
+}  // namespace tpuslice::rayservice

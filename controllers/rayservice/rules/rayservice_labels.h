@@ -1,0 +1,66 @@
+// Labels, annotations, conditions and reasons of the RayService API that its children and tools rely on.
+//
+// Those that admission reads as well are in controllers/rayservice/rules/spec.h, those of RayClusters in
+// controllers/raycluster/rules/raycluster_labels.h.
+#pragma once
+
+#include <string_view>
+
+#include "api/base/clock.h"
+
+namespace tpuslice::rayservice {
+
+inline constexpr std::string_view kFinalizer = "ray.io/rayservice-finalizer";
+
+// Upstream's annotations of the RayClusters of a RayService.
+inline constexpr std::string_view kClusterHash = "ray.io/hash-without-replicas-and-workers-to-delete";
+inline constexpr std::string_view kNumberOfGroups = "ray.io/num-worker-groups";
+/// The operator that made kClusterHash. Operators do not compare the hashes of others.
+inline constexpr std::string_view kHashMaker = "ray.io/kuberay-version";
+
+// Ours.
+/// The numbers of replicas that the RayService had when they were last applied to the cluster: ConfigHash::replicas().
+inline constexpr std::string_view kReplicas = "tpuslice.dev/replicas";
+/// The Serve configuration that the cluster was given: see ServeRecord.
+inline constexpr std::string_view kServeConfig = "tpuslice.dev/serve-config";
+/// When a cluster that is not used any more is deleted, RFC 3339.
+inline constexpr std::string_view kDeleteAfter = "tpuslice.dev/delete-after";
+
+/// The controller watches the services with this label.
+inline constexpr std::string_view kServiceSelector = "ray.io/originated-from-crd=RayService";
+
+// Upstream's conditions.
+inline constexpr std::string_view kReady = "Ready";
+inline constexpr std::string_view kUpgradeInProgress = "UpgradeInProgress";
+inline constexpr std::string_view kRollbackInProgress = "RollbackInProgress";
+inline constexpr std::string_view kSuspendingCondition = "Suspending";
+inline constexpr std::string_view kSuspendedCondition = "Suspended";
+// Their reasons.
+inline constexpr std::string_view kInitializing = "Initializing";
+inline constexpr std::string_view kInitializingTimedOut = "InitializingTimeout";
+inline constexpr std::string_view kValidationFailed = "ValidationFailed";
+
+/// Ours: True while the newest cluster has the present rayClusterConfig, or is made from it.
+///
+/// Reasons: UpToDate; UpgradeDisabled, NotAccepted, Suspended.
+inline constexpr std::string_view kUpToDate = "tpuslice.dev/UpToDate";
+/// Ours: True once the newest cluster has accepted the present serveConfigV2, until it has lost its applications.
+///
+/// Reasons: ServeConfigApplied; HeadNotReady, DashboardPending, DashboardFailing, ConfigPending, ConfigRefused,
+/// ApplicationsLost, ConfigOverwritten, NotAccepted, Suspended.
+inline constexpr std::string_view kServeConfigApplied = "tpuslice.dev/ServeConfigApplied";
+/// Reason of tpu::kSlicesPlaced: the slices of a new cluster wait while the old one has its own.
+inline constexpr std::string_view kNoRoomForUpgrade = "NoRoomForUpgrade";
+/// Reason of raycluster::kChildrenReady: a service of another owner has one of our names.
+inline constexpr std::string_view kServiceConflict = "ServiceConflict";
+
+// Reasons of a failed action.
+inline constexpr std::string_view kFailedFinalizer = "FailedFinalizer";
+inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
+inline constexpr std::string_view kFailedService = "FailedService";
+inline constexpr std::string_view kFailedServeLabel = "FailedServeLabel";
+
+/// Of the requests to Ray's dashboards and proxies.
+inline constexpr Duration kPollInterval = std::chrono::seconds(2);
+
+}  // namespace tpuslice::rayservice

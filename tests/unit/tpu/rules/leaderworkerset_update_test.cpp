@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "controllers/leaderworkerset/rules/validator.h"
+#include "tests/unit/tpu/rules/leaderworkersets.h"
+
+namespace tpuslice::rules {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::plain_set;
+using testing::serving_set;
+using testing::set_errors;
+using ::testing::SizeIs;
+using testing::with;
+using testing::without;
+
+const std::string kLwsTemplates = "/spec/leaderWorkerTemplate";
+
+Json set_with_subgroups(int size) {
+  return with(with(plain_set(), kLwsTemplates + "/size", 4), kLwsTemplates + "/subGroupPolicy/subGroupSize", size);
+}
+
+TEST(UpdateLeaderWorkerSet, CannotChangeSubgroups) {
+  const Json none = with(plain_set(), kLwsTemplates + "/size", 4);
+  const Json two = set_with_subgroups(2);
+  const Json four = set_with_subgroups(4);
+  EXPECT_THAT(set_errors(two, &two), IsEmpty());
+  EXPECT_THAT(set_errors(none, &none), IsEmpty());
+  EXPECT_THAT(set_errors(four, &two), ElementsAre("spec.leaderWorkerTemplate.subGroupPolicy.subGroupSize: Invalid "
+                                                  "value: 4: field is immutable, was 2"));
+  EXPECT_THAT(set_errors(two, &none),
+              ElementsAre(HasSubstr(
+                  "subGroupSize: Invalid value: 2: field is immutable, was unset: subgroups cannot be added")));
+  EXPECT_THAT(set_errors(none, &two),
+              ElementsAre(HasSubstr("subGroupSize: Required value: field is immutable, was 2")));
+}
+
+// Source: upstream's integration tests.
+TEST(UpdateLeaderWorkerSet, CanChangeEverythingElse) {
+  const Json old = serving_set();
+  EXPECT_THAT(set_errors(with(old, "/spec/replicas", 7), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(old, "/spec/rolloutStrategy/rollingUpdateConfiguration/partition", 5), &old), IsEmpty());
+  EXPECT_THAT(set_errors(without(old, kLwsTemplates + "/leaderTemplate/spec", "tolerations"), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(plain_set(), kLwsTemplates + "/size", 3), &old), IsEmpty());
+  const Json shared = with(old, "/spec/networkConfig/subdomainPolicy", "Shared");
+  const Json unique = with(old, "/spec/networkConfig/subdomainPolicy", "UniquePerReplica");
+  EXPECT_THAT(set_errors(shared, &unique), IsEmpty());
+  EXPECT_THAT(set_errors(unique, &shared), IsEmpty());
+  EXPECT_THAT(set_errors(unique, &old), IsEmpty());
+}
+
+// kubectl scale and autoscalers write the scale subresource, which is not admitted.
+TEST(UpdateLeaderWorkerSet, IsAcceptedOfASetThatWasScaledToWhereAPercentageIsZero) {
+  const std::string unavailable = "/spec/rolloutStrategy/rollingUpdateConfiguration/maxUnavailable";
+  const Json old = with(with(plain_set(), unavailable, "50%"), "/spec/replicas", 1);
+  EXPECT_THAT(set_errors(with(old, "/metadata/labels", {{"a", "b"}}), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(old, unavailable, "40%"), &old), SizeIs(1)) << "a new error";
+  EXPECT_THAT(set_errors(old), SizeIs(1));
+}
+
+TEST(UpdateLeaderWorkerSet, CannotRemoveTheSubdomainPolicy) {
+  const Json old = with(plain_set(), "/spec/networkConfig/subdomainPolicy", "UniquePerReplica");
+  EXPECT_THAT(set_errors(with(old, "/spec/networkConfig/subdomainPolicy", nullptr), &old),
+              ElementsAre("spec.networkConfig.subdomainPolicy: Required value: cannot be removed: was "
+                          "UniquePerReplica; set Shared or UniquePerReplica"));
+}
+
+TEST(UpdateLeaderWorkerSet, DoesNotReportOldErrors) {
+  Json old = with(serving_set(), "/metadata/name", std::string(60, 'a'));
+  old = with(old, kLwsTemplates + "/size", 4);
+  EXPECT_THAT(set_errors(old), ElementsAre(HasSubstr("metadata.name"), HasSubstr("set size: 5")));
+  EXPECT_THAT(set_errors(with(old, "/spec/replicas", 9), &old), IsEmpty());
+  EXPECT_THAT(set_errors(with(old, "/spec/replicas", 11), &old), ElementsAre(HasSubstr("metadata.name")));
+  EXPECT_THAT(set_errors(with(old, kLwsTemplates + "/size", 3), &old), ElementsAre(HasSubstr("set size: 5")));
+}
+
+TEST(UpdateLeaderWorkerSet, ReportsOldErrorsOfUpstreamsRules) {
+  const Json old = with(plain_set(), "/spec/replicas", -1);
+  EXPECT_THAT(set_errors(old, &old), ElementsAre(HasSubstr("spec.replicas")));
+}
+
+}  // namespace
+}  // namespace tpuslice::rules

@@ -1,0 +1,45 @@
+#include "tpu/rules/annotation_warnings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "api/base/strings.h"
+#include "api/types/utf8.h"
+#include "tpu/catalog.h"
+#include "tpu/labels.h"
+#include "tpu/rules/pods_within.h"
+
+namespace tpuslice::rules {
+namespace {
+
+bool is_number_of_slices(std::string_view text) {
+  const std::optional<int> slices = parse_count(text);
+  return slices && *slices > 0 && *slices <= tpu::kMaxSliceHosts;
+}
+
+bool is_scale_up_choice(std::string_view text) { return std::ranges::count(tpu::kScaleUpChoices, text) > 0; }
+
+}  // namespace
+
+std::vector<std::string> warn_invalid_annotations(const Json& object) {
+  std::vector<std::string> warnings;
+  for_each_tpu_pod(object, [&](const Json& pod, const std::string& path) {
+    const auto check = [&](std::string_view name, bool (*is_valid)(std::string_view), const std::string& advice) {
+      std::string value = string_at(pod, {"metadata", "annotations", name});
+      if (value.empty() || is_valid(value) || warnings.size() == kMaxPodWarnings) return;
+      warnings.push_back(fmt::format("{}metadata.annotations[{}]: value \"{}\" has no effect: {}", path, name,
+                                     clip(std::move(value), kMaxWarnedValue), advice));
+    };
+    check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
+    check(tpu::kScaleUp, is_scale_up_choice,
+          fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
+    return warnings.size() < kMaxPodWarnings;
+  });
+  return warnings;
+}
+
+}  // namespace tpuslice::rules
