@@ -9,7 +9,7 @@
 
 namespace tpuslice::jobset {
 
-/// JobSet: labels, but for the last, an annotation.
+/// Labels of Jobs and pods; the last two are annotations.
 inline constexpr std::string_view kJobSetName = "jobset.sigs.k8s.io/jobset-name";
 inline constexpr std::string_view kJobSetUid = "jobset.sigs.k8s.io/jobset-uid";
 inline constexpr std::string_view kReplicatedJobName = "jobset.sigs.k8s.io/replicatedjob-name";
@@ -23,7 +23,7 @@ inline constexpr ResourceType kVolumeClaims{"", "v1", "PersistentVolumeClaim", "
 /// What our watches of Jobs and volume claims select.
 inline constexpr std::string_view kChildSelector = kJobSetName;
 
-// Labels and annotations of Jobs and their pods; those that slice identity needs are in tpu/labels.h.
+// Labels and annotations of Jobs and their pods.
 inline constexpr std::string_view kRestartAttempt = "jobset.sigs.k8s.io/restart-attempt";
 inline constexpr std::string_view kJobRestartAttempt = "jobset.sigs.k8s.io/job-restart-attempt";
 inline constexpr std::string_view kGlobalReplicas = "jobset.sigs.k8s.io/global-replicas";

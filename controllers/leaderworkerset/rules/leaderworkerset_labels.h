@@ -1,6 +1,4 @@
-// Labels, annotations and condition types of LeaderWorkerSets: upstream's, except those under tpuslice.dev/. Labels
-// that pods of a group have are in tpu/labels.h; annotations that admission reads too, in
-// api/workloads/leaderworkerset.
+// Labels, annotations and condition types of LeaderWorkerSets: upstream's, except those under tpuslice.dev/.
 #pragma once
 
 #include <string_view>
@@ -10,14 +8,14 @@
 
 namespace tpuslice::leaderworkerset {
 
-/// LeaderWorkerSet: labels. The keys are hashes of names, the same for all pods of a group or subgroup.
+/// Labels of pods. The keys are hashes of names, the same for all pods of a group or subgroup.
 inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
 inline constexpr std::string_view kLwsWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index";
 inline constexpr std::string_view kLwsGroupIndex = "leaderworkerset.sigs.k8s.io/group-index";
 inline constexpr std::string_view kLwsGroupKey = "leaderworkerset.sigs.k8s.io/group-key";
 inline constexpr std::string_view kLwsSubgroupIndex = "leaderworkerset.sigs.k8s.io/subgroup-index";
 inline constexpr std::string_view kLwsSubgroupKey = "leaderworkerset.sigs.k8s.io/subgroup-key";
-/// LeaderWorkerSet: annotations.
+/// Annotations of pods.
 inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";
 inline constexpr std::string_view kLwsLeaderName = "leaderworkerset.sigs.k8s.io/leader-name";
 inline constexpr std::string_view kLwsLeaderHasTpus = "leaderworkerset.sigs.k8s.io/leader-requests-tpus";

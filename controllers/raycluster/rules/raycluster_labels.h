@@ -1,7 +1,4 @@
 // Labels, annotations, ports and reasons of the RayCluster API that its children and tools rely on.
-//
-// Those that admission reads as well are in controllers/raycluster/rules/raycluster_labels.h, those of slice identity
-// in tpu/labels.h.
 #pragma once
 
 #include <string>

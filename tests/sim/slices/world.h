@@ -1,6 +1,6 @@
 // A cluster reduced to what the slice controller reads: pods, nodes, and the other writers (workload controllers,
 // kube-scheduler, kubelets, node repair), one small step at a time. Fast enough for a hundred thousand histories;
-// api/sim simulates the whole cluster.
+// cmd/tpu-slice-sim simulates the whole cluster.
 #pragma once
 
 #include <functional>

@@ -27,7 +27,7 @@ void collect(const std::string& text, const std::regex& pattern, Names& names) {
 
 /// The names in the code of the operator.
 Names in_code(const std::string& pattern,
-              const std::vector<std::string>& folders = {"api/base", "api/client", "api/http", "api/types", "cmd",
+              const std::vector<std::string>& folders = {"api/base", "api/client", "api/http", "api/types", "cmd/tpu-slice-operator",
                                                          "controllers", "tpu", "webhook"}) {
   Names names;
   const std::regex regex(pattern);
