@@ -186,6 +186,40 @@ TEST_F(Sink, StagesUnchangedObjectsWithoutRoom) {
   EXPECT_EQ(refused_, 0);
 }
 
+/// Regression: each object counted twice, so that they became minimal beyond a third of the budget.
+TEST_F(Sink, StagesChangedObjectsInThePlaceOfStoredOnes) {
+  const auto objects = [](int version) {
+    return std::vector<std::string>{sized_object("a", "1", kPart, version), sized_object("a", "2", kPart, version),
+                                    sized_object("a", "3", kPart, version)};
+  };
+  list(objects(1));
+  const std::size_t used = budget_.used();
+  list(objects(2));
+  EXPECT_THAT(names(), ElementsAre("a/1", "a/2", "a/3"));
+  EXPECT_EQ(store_.get({"a", "1"})->resource_version, "2");
+  EXPECT_EQ(refused_, 0);
+  EXPECT_EQ(budget_.used(), used);
+  EXPECT_EQ(budget_.used(), counted());
+}
+
+TEST_F(Sink, CountsTheLargerVersionWhileAListIsRead) {
+  list({sized_object("a", "1", 2000), sized_object("a", "2", 1000)});
+  const std::size_t used = counted();
+  sink_.begin();
+  ASSERT_TRUE(sink_.stage(sized_object("a", "1", 1000, 2)).ok());
+  EXPECT_EQ(budget_.used(), used) << "the list may break off";
+  ASSERT_TRUE(sink_.stage(sized_object("a", "2", 2000, 2)).ok());
+  EXPECT_GT(budget_.used(), used);
+  sink_.unstage({"a", "2"});
+  EXPECT_EQ(budget_.used(), used);
+  sink_.begin();
+  EXPECT_EQ(budget_.used(), used);
+  ASSERT_TRUE(sink_.stage(sized_object("a", "1", 1000, 2)).ok());
+  ASSERT_TRUE(sink_.stage(sized_object("a", "2", 2000, 2)).ok());
+  sink_.commit(2);
+  EXPECT_EQ(budget_.used(), counted());
+}
+
 // What two namespaces can store.
 
 /// Keys and values of labels or annotations.
