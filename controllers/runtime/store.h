@@ -72,8 +72,11 @@ class Store final : public AnyStore {
   }
 
   /// Exceptions of listeners and index functions end there: the other ones run, and the object is in no such index.
-  /// Before the watch starts; `barrier` outlives the store. Without one they reach the caller.
+  /// Those of decoding do, too. Before the watch starts; `barrier` outlives the store. Without one they reach the
+  /// caller.
   void shield_with(const ExceptionBarrier& barrier) { barrier_ = &barrier; }
+  /// Null: there is none.
+  [[nodiscard]] const ExceptionBarrier* barrier() const { return barrier_; }
 
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "api/base/exception_barrier.h"
 #include "api/client/client.h"
 #include "controllers/runtime/metrics.h"
 #include "controllers/runtime/refused_objects.h"
@@ -90,7 +90,7 @@ class StoreSink final : public WatchSink {
   }
   Status stage_metadata(std::string_view partial_object_metadata) override {
     if constexpr (kHasMinimal) {
-      ASSIGN_OR_RETURN(View view, View::decode_minimal(partial_object_metadata, &annotations_));
+      ASSIGN_OR_RETURN(View view, decode_minimal(partial_object_metadata));
       const Ptr known = store_.get(view.key);
       if constexpr (requires { view.node_name; }) {
         if (known != nullptr && known->uid == view.uid) {
@@ -156,15 +156,18 @@ class StoreSink final : public WatchSink {
   static constexpr std::size_t kLongDocument = 64U << 10U;
 
   [[nodiscard]] Result<View> decode(std::string_view object) {
-    const auto decode_once = [&]() -> Result<View> {
-      // One object must not stop the watch.
-      try {
-        return View::decode(object, &annotations_);
-      } catch (const std::exception& thrown) {
-        return Error::invalid_argument("decoding threw: {}", thrown.what());
-      }
-    };
-    return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once);
+    const auto decode_once = [&] { return View::decode(object, &annotations_); };
+    return shielded([&] { return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once); });
+  }
+  [[nodiscard]] Result<View> decode_minimal(std::string_view object) const {
+    return shielded([&] { return View::decode_minimal(object, &annotations_); });
+  }
+  /// One object must not stop the watch: an exception is counted, and is then as any other error of decoding.
+  template <typename Decode>
+  [[nodiscard]] Result<View> shielded(Decode decode) const {
+    Result<View> view = run_behind(store_.barrier(), decode);
+    if (view || !is_exception(view.error())) return view;
+    return Error::invalid_argument("decoding threw: {}", view.error().message());
   }
   [[nodiscard]] static bool is_minimal(const View& view) {
     if constexpr (kHasMinimal) return view.minimal;
@@ -218,7 +221,7 @@ class StoreSink final : public WatchSink {
 
   Status stage_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
     if constexpr (kHasMinimal) {
-      if (Result<View> view = View::decode_minimal(object, &annotations_)) {
+      if (Result<View> view = decode_minimal(object)) {
         if (const Status staged = stage_view(*std::move(view), refused); !staged) return staged;
         return why;
       }
@@ -249,7 +252,7 @@ class StoreSink final : public WatchSink {
   }
   Status put_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
     if constexpr (kHasMinimal) {
-      Result<View> view = View::decode_minimal(object, &annotations_);
+      Result<View> view = decode_minimal(object);
       if (!view) return why;
       const Ptr known = store_.get(view->key);
       const std::size_t size = set_footprint(*view);

@@ -1,5 +1,10 @@
 #include "controllers/runtime/watch_sink.h"
 
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -218,6 +223,51 @@ TEST_F(Sink, CountsTheLargerVersionWhileAListIsRead) {
   ASSERT_TRUE(sink_.stage(sized_object("a", "2", 2000, 2)).ok());
   sink_.commit(2);
   EXPECT_EQ(budget_.used(), counted());
+}
+
+/// An object of a kind whose decoding has a defect.
+struct FragileView {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::optional<Timestamp> deletion;
+  std::optional<ControllerRef> controller;
+  bool minimal = false;
+
+  static Result<FragileView> decode(std::string_view json, const AnnotationPrefixes* keep) {
+    if (json.find("fragile") != std::string_view::npos) throw std::runtime_error("a defect");
+    return decode_minimal(json, keep);
+  }
+  static Result<FragileView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+    ASSIGN_OR_RETURN(const ObjectView view, ObjectView::decode_minimal(json, keep));
+    return FragileView{view.key, view.uid, view.resource_version, view.deletion, view.controller, true};
+  }
+  friend bool operator==(const FragileView&, const FragileView&) = default;
+};
+
+/// Regression: such an exception was in no metric.
+TEST(AnExceptionOfDecoding, IsCountedAndCostsTheWholeViewOfOneObject) {
+  FakeClock clock;
+  Metrics metrics;
+  std::vector<std::string> lines;
+  LogOptions log;
+  log.sink = [&](std::string_view line) { lines.emplace_back(line); };
+  const ExceptionBarrier barrier("store", metrics, clock, Logger(log));
+  Store<FragileView> store(kWidgets);
+  store.shield_with(barrier);
+  const AnnotationPrefixes annotations;
+  StoreSink<FragileView> sink(store, annotations);
+  const Status put = sink.put(sized_object("a", "fragile", 1000));
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(put.error().message(), HasSubstr("a defect"));
+  sink.begin();
+  EXPECT_FALSE(sink.stage(sized_object("a", "fragile", 1000)).ok());
+  EXPECT_TRUE(sink.stage(sized_object("a", "other", 1000)).ok());
+  sink.commit(1);
+  EXPECT_EQ(store.size(), 2U);
+  EXPECT_EQ(metrics.counter("tpuslice_exceptions_total", "", {{"where", "store"}}).value(), 2);
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("a defect")));
 }
 
 // What two namespaces can store.
