@@ -16,6 +16,9 @@ using Duration = std::chrono::nanoseconds;
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
+/// When something is due that nothing is scheduled for.
+inline constexpr Instant kNever = Instant::max();
+
 /// Thread-safe.
 class Clock {
  public:

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
 #include "api/types/selector.h"
-#include "controllers/runtime/backoff.h"
 #include "controllers/runtime/memory.h"
 
 namespace tpuslice::runtime {

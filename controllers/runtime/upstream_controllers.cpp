@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
 #include "api/types/validation_names.h"
-#include "controllers/runtime/backoff.h"
 #include "controllers/runtime/request_authorizer.h"
 
 namespace tpuslice::runtime {
