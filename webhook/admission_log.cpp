@@ -20,7 +20,7 @@ void AdmissionLog::record(std::string_view path, const AdmissionRecord& review) 
   std::uint64_t left_out = 0;
   if (!review.allowed) {
     const MutexLock lock(mutex_);
-    if (!limit_.try_acquire(clock_.now())) {
+    if (!limit_.try_take(clock_.now())) {
       ++left_out_;
       return;
     }

@@ -7,7 +7,7 @@
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/mutex.h"
-#include "api/base/rate_limiter.h"
+#include "api/base/token_bucket.h"
 #include "webhook/admission_handler.h"
 
 namespace tpuslice::webhook {
@@ -26,7 +26,7 @@ class AdmissionLog {
   const Logger log_;
   const Clock& clock_;
   Mutex mutex_;
-  RateLimiter limit_ TPUSLICE_GUARDED_BY(mutex_){10, 50};
+  TokenBucket limit_ TPUSLICE_GUARDED_BY(mutex_){10, 50};
   std::uint64_t left_out_ TPUSLICE_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,7 +1,8 @@
 // Time: a duration type, steady and wall-clock time, and the Clock that returns both.
 //
 // An Instant (monotonic) measures how long something took and when it is due; a Timestamp (wall clock) is what the
-// Kubernetes API prints. Nothing outside RealClock reads the machine's clock, so tests decide what time it is.
+// Kubernetes API prints. Nothing outside RealClock reads the machine's clock, but for stacks.cpp in a process that
+// hangs, so tests decide what time it is. What waits for a socket or a thread uses a RealClock.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,9 @@ namespace tpuslice {
 using Duration = std::chrono::nanoseconds;
 using Instant = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+/// When something is due that nothing is scheduled for.
+inline constexpr Instant kNever = Instant::max();
 
 /// Thread-safe.
 class Clock {

@@ -28,6 +28,8 @@ std::string_view to_string(ErrorCode code) {
       return "Cancelled";
     case ErrorCode::kUnavailable:
       return "Unavailable";
+    case ErrorCode::kResponseTooLong:
+      return "ResponseTooLong";
     case ErrorCode::kUnsupported:
       return "Unsupported";
     case ErrorCode::kInternal:

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -40,6 +41,7 @@ enum class ErrorCode {
   kTimeout,          ///< A deadline passed; whether the server acted is unknown. Also HTTP 504.
   kCancelled,        ///< We were asked to stop.
   kUnavailable,      ///< No connection, or 5xx; whether the server acted is unknown.
+  kResponseTooLong,  ///< The response is longer than a limit: ask for less.
   kUnsupported,      ///< Valid, but not implemented by this program.
   kInternal,         ///< A peer broke its contract.
 };
@@ -90,6 +92,12 @@ class [[nodiscard]] Error {
     reason_ = std::move(reason);
     return *this;
   }
+  /// The fields that the causes of a Kubernetes Status name: "metadata.uid".
+  [[nodiscard]] const std::vector<std::string>& fields() const { return fields_; }
+  Error& with_fields(std::vector<std::string> fields) {
+    fields_ = std::move(fields);
+    return *this;
+  }
   /// Retry-After of the response.
   [[nodiscard]] std::optional<Duration> retry_after() const { return retry_after_; }
   Error& with_retry_after(Duration wait) {
@@ -111,6 +119,7 @@ class [[nodiscard]] Error {
   ErrorCode code_;
   std::string message_;
   std::string reason_;
+  std::vector<std::string> fields_;
   std::optional<Duration> retry_after_;
 };
 

@@ -86,9 +86,7 @@ Result<ListPage> convert_list(std::string_view body, const Message& item) {
     ASSIGN_OR_RETURN(std::string json, json_of(reader.bytes(), item));
     bytes += json.size();
     if (bytes > kMaxListJson) {
-      Error error = Error::invalid_argument("list: its JSON is longer than {} bytes", kMaxListJson);
-      error.with_reason(std::string(http::kResponseTooLong));
-      return error;
+      return Error::of(ErrorCode::kResponseTooLong, "list: its JSON is longer than {} bytes", kMaxListJson);
     }
     list.items.push_back(std::move(json));
   }

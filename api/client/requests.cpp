@@ -17,6 +17,9 @@ constexpr std::string_view kMetadata = "application/json;as=PartialObjectMetadat
 constexpr std::string_view kMetadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 constexpr std::size_t kShownBody = 200;
 constexpr std::size_t kMaxMessage = 4096;
+constexpr std::size_t kMaxFields = 16;
+constexpr std::size_t kMaxField = 256;
+constexpr std::string_view kUidField = "metadata.uid";
 
 http::Request request(std::string method, std::string path, const http::QueryParams& query,
                       std::string_view accept = kJson) {
@@ -119,10 +122,20 @@ ErrorCode code_of_foreign(int status) {
 }
 
 bool has_cause(const Json& status, std::string_view reason) {
-  const Json* causes = find_path(status, {"details", "causes"});
-  if (causes == nullptr || !causes->is_array()) return false;
-  return std::any_of(causes->begin(), causes->end(),
+  const Json& causes = array_at(status, {"details", "causes"});
+  return std::any_of(causes.begin(), causes.end(),
                      [&](const Json& cause) { return string_at(cause, {"reason"}) == reason; });
+}
+
+/// Those of a long list are not all kept: an object of a user may have any number of problems.
+std::vector<std::string> fields_of(const Json& status) {
+  std::vector<std::string> fields;
+  for (const Json& cause : array_at(status, {"details", "causes"})) {
+    std::string field = string_at(cause, {"field"});
+    if (!field.empty() && field.size() <= kMaxField) fields.push_back(std::move(field));
+    if (fields.size() == kMaxFields) break;
+  }
+  return fields;
 }
 
 constexpr std::string_view kTooLarge = "ResourceVersionTooLarge";
@@ -226,7 +239,7 @@ Error error_from_status(const Json& status, int fallback_code, std::string_view 
   // A message quotes the value that was refused, which can be most of the object.
   const std::string message = clip(string_at(status, {"message"}, "no message"), kMaxMessage);
   Error error = Error::of(code_of(code, reason), "{}: {}", what, message);
-  error.with_reason(reason);
+  error.with_reason(reason).with_fields(fields_of(status));
   const Json* wait = find_path(status, {"details", "retryAfterSeconds"});
   if (wait != nullptr && wait->is_number_integer() && wait->get<std::int64_t>() > 0) {
     error.with_retry_after(std::chrono::seconds(std::min(wait->get<std::int64_t>(), kMaxRetryAfterSeconds)));
@@ -259,6 +272,10 @@ Error error_from_response(const http::Response& response, std::string_view what)
     }
   }
   return error;
+}
+
+bool is_other_uid(const Error& error) {
+  return error.code() == ErrorCode::kInvalid && std::ranges::find(error.fields(), kUidField) != error.fields().end();
 }
 
 bool is_resource_version_too_large(const Error& error) { return error.reason() == kTooLarge; }

@@ -31,7 +31,7 @@ struct ListOptions {
   const protobuf::Message* fields = nullptr;
   /// Items are PartialObjectMetadata: apiVersion, kind and metadata. For objects that are too long to be read.
   bool metadata_only = false;
-  std::size_t max_bytes = 0;  ///< A longer answer is an error, with the reason http::kResponseTooLong; 0: see
+  std::size_t max_bytes = 0;  ///< A longer answer is an error, ResponseTooLong; 0: see
                               ///< http::Request::max_response.
 };
 
@@ -111,6 +111,9 @@ struct DeleteOptions {
 [[nodiscard]] Error error_from_status(const Json& status, int fallback_code, std::string_view what);
 /// The error of a response that is not 2xx; its body may be anything. `what` begins the message: "get pods default/a".
 [[nodiscard]] Error error_from_response(const http::Response& response, std::string_view what);
+
+/// True if the server refused a change of the uid, which is immutable: the object is another one.
+[[nodiscard]] bool is_other_uid(const Error& error);
 
 /// True if the server has not yet reached the asked resourceVersion: list without one.
 [[nodiscard]] bool is_resource_version_too_large(const Error& error);

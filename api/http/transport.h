@@ -60,8 +60,6 @@ class Stream {
 [[nodiscard]] Error end_of_stream();
 [[nodiscard]] bool is_end_of_stream(const Error& error);
 
-inline constexpr std::string_view kResponseTooLong = "ResponseTooLong";
-
 /// Thread-safe. Every call has a deadline (relative: the longest the caller will wait).
 class Transport {
  public:
@@ -70,7 +68,7 @@ class Transport {
   /// Sends `request` and reads the whole response, whatever its status.
   ///
   /// Errors: Timeout, Cancelled (promptly after `stop`), Unavailable. After any of them the server may or may not have
-  /// acted. InvalidArgument with the reason kResponseTooLong if the response is longer than a limit.
+  /// acted. ResponseTooLong if the response is longer than a limit.
   [[nodiscard]] virtual Result<Response> call(const Request& request, Duration deadline, std::stop_token stop) = 0;
 
   /// Sends `request` and returns once the response's headers are there. `deadline` bounds only that.

@@ -127,8 +127,6 @@ class Decoder {
       return failure(kind, part, error.what());
     } catch (const BadMember& bad) {
       return failure(kind, part, bad.message);
-    } catch (const std::exception& error) {
-      return failure(kind, part, error.what());
     }
   }
   static Error failure(std::string_view kind, std::string_view part, std::string_view message) {

@@ -38,7 +38,7 @@ Result<std::vector<Holder>> read_list(const Api& api, const Search& search, cons
   while (true) {
     list.limit = size.objects();
     Result<client::ListPage> page = api.reader.list(search.type, list, stop);
-    if (!page && page.error().reason() == http::kResponseTooLong && !list.metadata_only) {
+    if (!page && page.error().code() == ErrorCode::kResponseTooLong && !list.metadata_only) {
       list.metadata_only = !size.shrink();
       continue;
     }

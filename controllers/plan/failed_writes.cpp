@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "api/base/backoff.h"
 #include "api/types/utf8.h"
 
 namespace tpuslice::plan {
@@ -23,17 +24,11 @@ bool is_same_write(const FailedWrite& write, const Action& action) {
          write.subresource == action.subresource && write.resource == action.type.resource();
 }
 
-/// `first`, doubled `times` times, at most `cap`.
-Duration doubled(Duration first, int times, Duration cap) {
-  for (; times > 0 && first < cap; --times) first *= 2;
-  return std::min(first, cap);
-}
-
 Duration backoff_of(const FailedWrite& write) {
   const Duration cap = is_of_server(write.code) ? FailedWrites::kMaxBackoffOfServer : FailedWrites::kMaxBackoff;
-  if (!write.keeps_failing()) return doubled(kFirstRetry, write.failures - 1, cap);
+  if (!write.keeps_failing()) return exponential_backoff(write.failures, kFirstRetry, cap);
   const int tolerated = is_refusal(write.code) ? 0 : FailedWrites::kToleratedFailures;
-  return doubled(kFirstBackoff, write.failures - tolerated - 1, cap);
+  return exponential_backoff(write.failures - tolerated, kFirstBackoff, cap);
 }
 
 }  // namespace

@@ -59,12 +59,19 @@ class GroupScaleDown {
   void delete_surplus() {
     const auto desired = static_cast<std::size_t>(group_.desired_replicas());
     const std::string why = fmt::format("is surplus, {} of {} replicas are desired", desired, replicas_.size());
+    // Those that have lost a pod first, then those with the highest indexes.
+    for (auto replica = replicas_.begin(); replica != replicas_.end() && replicas_.size() > desired;) {
+      if (!has_lost_pod(replica->second)) {
+        ++replica;
+        continue;
+      }
+      delete_replica(*replica, why);
+      replica = replicas_.erase(replica);
+    }
     while (replicas_.size() > desired) {
-      const auto lost =
-          std::ranges::find_if(replicas_, [](const auto& replica) { return has_lost_pod(replica.second); });
-      const auto surplus = lost != replicas_.end() ? lost : std::prev(replicas_.end());
-      delete_replica(*surplus, why);
-      replicas_.erase(surplus);
+      const auto last = std::prev(replicas_.end());
+      delete_replica(*last, why);
+      replicas_.erase(last);
     }
   }
 

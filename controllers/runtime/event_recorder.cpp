@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/clock.h"
 #include "api/base/hash.h"
 #include "api/types/utf8.h"
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -173,18 +173,7 @@ bool EventRecorder::allowed(const Recorded& recorded, Instant now) {
   const plan::ObjectReference& about = recorded.regarding;
   const std::string key = fmt::format("{}/{}/{}", about.uid, about.key.to_string(), recorded.event.reason);
   if (buckets_.size() >= options_.max_series && !buckets_.contains(key)) forget_oldest_bucket(now);
-  const auto [entry, added] = buckets_.try_emplace(key);
-  Bucket& bucket = entry->second;
-  if (added) {
-    bucket = {options_.burst, now};
-  } else {
-    const double refilled = std::chrono::duration<double>(now - bucket.refilled) / options_.refill;
-    bucket.tokens = std::min(options_.burst, bucket.tokens + refilled);
-    bucket.refilled = now;
-  }
-  if (bucket.tokens < 1) return false;
-  bucket.tokens -= 1;
-  return true;
+  return buckets_.try_emplace(key, options_.refill, options_.burst).first->second.try_take(now);
 }
 
 Json EventRecorder::body_of(const Recorded& recorded, const std::string& name) const {
@@ -268,7 +257,7 @@ Instant EventRecorder::upkeep(Instant now) {
     }
     ++entry;
   }
-  std::erase_if(buckets_, [&](const auto& bucket) { return is_full(bucket.second, now); });
+  std::erase_if(buckets_, [&](const auto& bucket) { return bucket.second.is_full(now); });
   return due;
 }
 
@@ -282,14 +271,9 @@ void EventRecorder::forget_oldest_series() {
 }
 
 void EventRecorder::forget_oldest_bucket(Instant now) {
-  std::erase_if(buckets_, [&](const auto& bucket) { return is_full(bucket.second, now); });
+  std::erase_if(buckets_, [&](const auto& bucket) { return bucket.second.is_full(now); });
   if (buckets_.size() < options_.max_series) return;
-  buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& bucket) { return bucket.second.refilled; }));
-}
-
-bool EventRecorder::is_full(const Bucket& bucket, Instant now) const {
-  const double refilled = std::chrono::duration<double>(now - bucket.refilled) / options_.refill;
-  return bucket.tokens + refilled >= options_.burst;
+  buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& bucket) { return bucket.second.last_used(); }));
 }
 
 }  // namespace tpuslice::runtime

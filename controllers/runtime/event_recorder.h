@@ -11,6 +11,7 @@
 #include "api/base/log.h"
 #include "api/base/metrics.h"
 #include "api/base/mutex.h"
+#include "api/base/token_bucket.h"
 #include "api/client/client.h"
 #include "controllers/plan/plan.h"
 
@@ -75,10 +76,6 @@ class EventRecorder final : public EventSink {
     bool dirty = true;     ///< It must be sent.
     int tries = 0;
   };
-  struct Bucket {
-    double tokens = 0;
-    Instant refilled;
-  };
 
   void take_in(const Recorded& recorded, Instant now);
   void send_due(Instant now, const std::stop_token& stop);
@@ -94,7 +91,6 @@ class EventRecorder final : public EventSink {
   /// Makes room for one more.
   void forget_oldest_series();
   void forget_oldest_bucket(Instant now);
-  [[nodiscard]] bool is_full(const Bucket& bucket, Instant now) const;
   /// Ends series without recent events, refreshes the others. Returns when it must be called next.
   Instant upkeep(Instant now);
 
@@ -111,9 +107,9 @@ class EventRecorder final : public EventSink {
   std::deque<Recorded> queue_ TPUSLICE_GUARDED_BY(mutex_);
 
   // Used by the stepping thread only.
-  std::map<std::string, Known> known_;     ///< By identity().
-  std::deque<std::string> unsent_;         ///< Keys of known_, oldest first.
-  std::map<std::string, Bucket> buckets_;  ///< By object and reason.
+  std::map<std::string, Known> known_;          ///< By identity().
+  std::deque<std::string> unsent_;              ///< Keys of known_, oldest first.
+  std::map<std::string, TokenBucket> buckets_;  ///< By object and reason.
   Instant blocked_until_ = Instant::min();
   std::map<std::string, Instant> throttled_until_;  ///< By namespace.
   Instant upkeep_due_ = Instant::max();

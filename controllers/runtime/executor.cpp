@@ -46,10 +46,7 @@ ActionReport failed(Error error) {
 }
 
 /// True for a failed precondition of a patch: Conflict, or the error for a change of the immutable uid.
-bool is_other_object(const Error& error) {
-  return error.code() == ErrorCode::kConflict ||
-         (error.code() == ErrorCode::kInvalid && error.message().find("metadata.uid") != std::string::npos);
-}
+bool is_other_object(const Error& error) { return error.code() == ErrorCode::kConflict || client::is_other_uid(error); }
 
 /// True if the error is an input of the next plan. Conflicts and cancellations do not depend on the object.
 bool is_failure(const Error& error) {
@@ -112,7 +109,8 @@ bool is_name_taken(const ActionReport& report) {
 }  // namespace
 
 bool is_terminal(const Error& error) {
-  return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument;
+  return error.code() == ErrorCode::kInvalid || error.code() == ErrorCode::kInvalidArgument ||
+         error.code() == ErrorCode::kResponseTooLong;
 }
 
 bool ExecutionReport::succeeded(const plan::Plan& plan, const ObjectKey& key,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
 #include "api/base/stacks.h"
 #include "api/types/selector.h"
-#include "controllers/runtime/backoff.h"
 #include "controllers/runtime/memory.h"
 
 namespace tpuslice::runtime {
@@ -63,7 +63,7 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
       random_(options_.seed),
       store_barrier_("store", metrics_, clock_, log_),
       thread_barrier_("thread", metrics_, clock_, log_),
-      budget_(options_.memory_budget),
+      budget_(options_.memory_budget, log_),
       events_(options_.events, api_.writer, clock_, metrics_, log_),
       parallel_(make_parallel(options_.action_threads)),
       plan_writer_(api_.writer,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "api/base/check.h"
-
 namespace tpuslice::runtime {
 namespace {
 
@@ -21,6 +19,10 @@ std::size_t halves_of(MemoryBudget::Purpose purpose) {
   return 0;
 }
 
+std::size_t count_after(std::size_t used, std::size_t before, std::size_t after) {
+  return used - std::min(used, before) + after;
+}
+
 }  // namespace
 
 std::size_t MemoryBudget::used() const {
@@ -35,15 +37,23 @@ std::size_t MemoryBudget::used(const std::string& namespace_name) const {
 
 bool MemoryBudget::try_replace(const std::string& namespace_name, std::size_t before, std::size_t after,
                                Purpose purpose) {
-  const MutexLock lock(mutex_);
-  if (!fits_locked(namespace_name, before, after, purpose)) return false;
-  replace_locked(namespace_name, before, after);
+  bool right = true;
+  {
+    const MutexLock lock(mutex_);
+    if (!fits_locked(namespace_name, before, after, purpose)) return false;
+    right = replace_locked(namespace_name, before, after);
+  }
+  if (!right) report_wrong_count(namespace_name);
   return true;
 }
 
 void MemoryBudget::replace(const std::string& namespace_name, std::size_t before, std::size_t after) {
-  const MutexLock lock(mutex_);
-  replace_locked(namespace_name, before, after);
+  bool right = true;
+  {
+    const MutexLock lock(mutex_);
+    right = replace_locked(namespace_name, before, after);
+  }
+  if (!right) report_wrong_count(namespace_name);
 }
 
 bool MemoryBudget::has_room(const std::string& namespace_name, std::size_t before, std::size_t after,
@@ -60,18 +70,26 @@ std::size_t MemoryBudget::used_locked(const std::string& namespace_name) const {
 bool MemoryBudget::fits_locked(const std::string& namespace_name, std::size_t before, std::size_t after,
                                Purpose purpose) const {
   if (after <= before || namespace_name.empty()) return true;
-  const std::size_t total = total_ - before + after;
+  const std::size_t total = count_after(total_, before, after);
   if (total > bytes_) return false;
   // Of the state after the change: a refused object is refused again while nothing else has changed.
-  return 2 * (used_locked(namespace_name) - before + after) <= halves_of(purpose) * (bytes_ - total);
+  return 2 * count_after(used_locked(namespace_name), before, after) <= halves_of(purpose) * (bytes_ - total);
 }
 
-void MemoryBudget::replace_locked(const std::string& namespace_name, std::size_t before, std::size_t after) {
+bool MemoryBudget::replace_locked(const std::string& namespace_name, std::size_t before, std::size_t after) {
   std::size_t& used = used_[namespace_name];
-  TPUSLICE_CHECK_MSG(used >= before && total_ >= before, "more is released than was charged");
-  used = used - before + after;
-  total_ = total_ - before + after;
+  const bool right = used >= before && total_ >= before;
+  const std::size_t released = std::min({before, used, total_});
+  used = used - released + after;
+  total_ = total_ - released + after;
   if (used == 0) used_.erase(namespace_name);
+  return right;
+}
+
+void MemoryBudget::report_wrong_count(const std::string& namespace_name) {
+  if (reported_.exchange(true)) return;
+  log_.error("memory budget counted wrongly: more is released than was charged; restart the operator to count again",
+             {{"namespace", namespace_name}});
 }
 
 }  // namespace tpuslice::runtime

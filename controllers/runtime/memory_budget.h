@@ -2,12 +2,15 @@
 // (docs/adr/0031-one-memory-budget.md).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
+#include "api/base/log.h"
 #include "api/base/mutex.h"
 
 namespace tpuslice::runtime {
@@ -26,7 +29,7 @@ class MemoryBudget {
   /// none for new ones, and objects that have no room keep a minimal view.
   enum class Purpose : std::uint8_t { kNewObject, kKnownObject, kMinimalView };
 
-  explicit MemoryBudget(std::size_t bytes) : bytes_(bytes) {}
+  explicit MemoryBudget(std::size_t bytes, Logger log = Logger()) : bytes_(bytes), log_(std::move(log)) {}
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t used() const TPUSLICE_EXCLUDES(mutex_);
@@ -53,10 +56,15 @@ class MemoryBudget {
   [[nodiscard]] std::size_t used_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] bool fits_locked(const std::string& namespace_name, std::size_t before, std::size_t after,
                                  Purpose purpose) const TPUSLICE_REQUIRES(mutex_);
-  void replace_locked(const std::string& namespace_name, std::size_t before, std::size_t after)
+  /// False if less than `before` was charged: a bug. Then no more than that is released.
+  [[nodiscard]] bool replace_locked(const std::string& namespace_name, std::size_t before, std::size_t after)
       TPUSLICE_REQUIRES(mutex_);
+  /// A wrong count must not end a process whose webhook fails closed.
+  void report_wrong_count(const std::string& namespace_name) TPUSLICE_EXCLUDES(mutex_);
 
   const std::size_t bytes_;
+  const Logger log_;
+  std::atomic<bool> reported_ = false;  ///< A wrong count is logged once.
   Mutex decoding_;
   mutable Mutex mutex_;
   std::size_t total_ TPUSLICE_GUARDED_BY(mutex_) = 0;

@@ -22,7 +22,7 @@ class RefusedObjects {
   /// An object of `bytes` had no room.
   void add(const std::string& namespace_name, std::size_t bytes);
   void forget() { smallest_.clear(); }
-  /// While a relist stages the object, its minimal view counts, too.
+  /// Asks for room for the whole object, although its minimal view makes some.
   [[nodiscard]] bool has_room_again() const;
 
   /// Says what is missing and what helps. `kept`: "nothing of it is kept".

@@ -101,9 +101,9 @@ bool RequestAuthorizer::admit(Client client, const std::string& peer_host, Insta
   if (stop_.stop_requested() || in_flight_ >= options_.max_in_flight) return false;
   if (client == Client::kUnknown) {
     if (unknown_in_flight_ >= options_.max_unknown_in_flight) return false;
-    if (!admit_peer(peer_host, now) || !unknown_.try_acquire(now)) return false;
+    if (!admit_peer(peer_host, now) || !unknown_.try_take(now)) return false;
     ++unknown_in_flight_;
-  } else if (!(client == Client::kKnownToken ? known_ : known_host_).try_acquire(now)) {
+  } else if (!(client == Client::kKnownToken ? known_ : known_host_).try_take(now)) {
     return false;
   }
   ++in_flight_;
@@ -124,10 +124,10 @@ void RequestAuthorizer::remember_host(const std::string& host, Instant now) {
 
 bool RequestAuthorizer::admit_peer(const std::string& peer_host, Instant now) {
   if (peers_.size() >= options_.max_peers && !peers_.contains(peer_host)) {
-    std::erase_if(peers_, [&](const auto& each) { return each.second.idle(now); });
+    std::erase_if(peers_, [&](const auto& each) { return each.second.is_full(now); });
     if (peers_.size() >= options_.max_peers) return false;
   }
-  return peers_.try_emplace(peer_host, options_.peer_per_second, options_.peer_burst).first->second.try_acquire(now);
+  return peers_.try_emplace(peer_host, options_.peer_per_second, options_.peer_burst).first->second.try_take(now);
 }
 
 void RequestAuthorizer::remember(const std::string& key, const Decision& decision, Instant now) {
@@ -171,7 +171,7 @@ RequestAuthorizer::Decision RequestAuthorizer::failed(const Error& error) {
   bool logs = false;
   {
     const MutexLock lock(mutex_);
-    logs = !stop_.stop_requested() && log_limit_.try_acquire(clock_.now());
+    logs = !stop_.stop_requested() && log_limit_.try_take(clock_.now());
   }
   if (logs) log_.warn("request not authorized", {{"error", error.message()}});
   return {503, "the API server did not review the request; the operator's log has the error"};

@@ -16,7 +16,7 @@
 #include "api/base/clock.h"
 #include "api/base/log.h"
 #include "api/base/mutex.h"
-#include "api/base/rate_limiter.h"
+#include "api/base/token_bucket.h"
 #include "api/client/client.h"
 #include "api/http/server/server.h"
 
@@ -92,11 +92,11 @@ class RequestAuthorizer {
   std::size_t in_flight_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t unknown_in_flight_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::string, Instant> known_hosts_ TPUSLICE_GUARDED_BY(mutex_);  ///< When last allowed.
-  RateLimiter known_ TPUSLICE_GUARDED_BY(mutex_);
-  RateLimiter known_host_ TPUSLICE_GUARDED_BY(mutex_);
-  RateLimiter unknown_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, RateLimiter> peers_ TPUSLICE_GUARDED_BY(mutex_);
-  RateLimiter log_limit_ TPUSLICE_GUARDED_BY(mutex_);
+  TokenBucket known_ TPUSLICE_GUARDED_BY(mutex_);
+  TokenBucket known_host_ TPUSLICE_GUARDED_BY(mutex_);
+  TokenBucket unknown_ TPUSLICE_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, TokenBucket> peers_ TPUSLICE_GUARDED_BY(mutex_);
+  TokenBucket log_limit_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 /// The token of the header Authorization; empty without one.

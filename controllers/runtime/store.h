@@ -19,6 +19,7 @@
 #include "api/types/views.h"
 #include "controllers/runtime/any_store.h"
 #include "controllers/runtime/change_log.h"
+#include "controllers/runtime/index_table.h"
 
 namespace tpuslice::runtime {
 
@@ -44,7 +45,7 @@ class Store final : public AnyStore {
     bool operator()(const Ptr& a, const ObjectKey& b) const { return a->key == b; }
   };
   using Objects = std::unordered_set<Ptr, SameKey, SameKey>;
-  /// The value that an object is looked up by, if any. Depends on the view alone.
+  /// The value that an object is looked up by, if any. Depends on the view alone; called without a lock held.
   using IndexFunction = std::optional<std::string> (*)(const View&);
   /// A change: `before` is null for an addition, `after` for a deletion.
   using Listener = std::function<void(const Ptr& before, const Ptr& after)>;
@@ -72,12 +73,15 @@ class Store final : public AnyStore {
   }
 
   /// Exceptions of listeners and index functions end there: the other ones run, and the object is in no such index.
-  /// Before the watch starts; `barrier` outlives the store. Without one they reach the caller.
+  /// Those of decoding do, too. Before the watch starts; `barrier` outlives the store. Without one they reach the
+  /// caller.
   void shield_with(const ExceptionBarrier& barrier) { barrier_ = &barrier; }
+  /// Null: there is none.
+  [[nodiscard]] const ExceptionBarrier* barrier() const { return barrier_; }
 
   // Written by the watch machine, or by a test.
   /// Replaces the contents by a full list. Objects of a known version are kept and cause no listener call.
-  void swap_in(const Objects& listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
+  void swap_in(Objects listed, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   /// Until the next list, synced() is false.
   void set_unsynced() TPUSLICE_EXCLUDES(mutex_);
   /// The same, for tests.
@@ -92,29 +96,28 @@ class Store final : public AnyStore {
   struct ByKey {
     bool operator()(const Ptr& a, const Ptr& b) const { return a->key < b->key; }
   };
-  struct IndexTable {
-    IndexFunction function;
-    /// Sorted by key. Takes 16 bytes per object, a set would take 64. An insertion moves the objects behind it: 60 us
-    /// among 100,000 pods of one accelerator.
-    std::unordered_map<std::string, std::vector<Ptr>> objects;
-  };
+  /// The values of one object in all indexes. They are not kept: those of a version that is replaced are computed
+  /// again.
+  using IndexValues = std::vector<std::optional<std::string>>;
 
   [[nodiscard]] std::vector<Ptr> lookup(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] bool contains(std::size_t index, const std::string& value) const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] IndexValues values_of(const Ptr& view) const TPUSLICE_EXCLUDES(mutex_);
+  [[nodiscard]] std::vector<IndexTable<View>> indexes_of(const Objects& objects) const TPUSLICE_EXCLUDES(mutex_);
   /// Makes `after` take the place of `before`; either may be null.
-  void change_locked(const Ptr& before, const Ptr& after) TPUSLICE_REQUIRES(mutex_);
-  void change_index(IndexTable& index, const Ptr& before, const Ptr& after) const TPUSLICE_REQUIRES(mutex_);
+  void change(const Ptr& before, const Ptr& after, std::uint64_t revision) TPUSLICE_EXCLUDES(mutex_);
   void notify(const std::vector<Listener>& listeners, const Ptr& before, const Ptr& after) const;
-  /// What replacing the contents by `listed` changes. Sorted like the indexes, so that most insertions append.
-  [[nodiscard]] std::vector<std::pair<Ptr, Ptr>> changes_to(const Objects& listed) const TPUSLICE_EXCLUDES(mutex_);
+  /// What replacing the contents by `listed` changes, sorted by key. Known versions take their places in `listed`.
+  [[nodiscard]] std::vector<std::pair<Ptr, Ptr>> changes_to(Objects& listed) const TPUSLICE_EXCLUDES(mutex_);
 
   std::vector<Listener> early_listeners_;
   std::vector<Listener> listeners_;
   std::vector<std::shared_ptr<ChangeLog<View>>> logs_;
+  std::vector<IndexFunction> index_functions_;
   const ExceptionBarrier* barrier_ = nullptr;
   mutable Mutex mutex_;
   Objects objects_ TPUSLICE_GUARDED_BY(mutex_);
-  std::vector<IndexTable> indexes_ TPUSLICE_GUARDED_BY(mutex_);
+  std::vector<IndexTable<View>> indexes_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of index_functions_.
   std::uint64_t revision_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   bool synced_ TPUSLICE_GUARDED_BY(mutex_) = false;
 };
@@ -223,11 +226,12 @@ std::size_t Store<View>::size() const {
 template <typename View>
 Index<View> Store<View>::add_index(IndexFunction function) {
   const MutexLock lock(mutex_);
-  const auto known = std::ranges::find(indexes_, function, &IndexTable::function);
-  const auto table = static_cast<std::size_t>(known - indexes_.begin());
-  if (known == indexes_.end()) {
+  const auto known = std::ranges::find(index_functions_, function);
+  const auto table = static_cast<std::size_t>(known - index_functions_.begin());
+  if (known == index_functions_.end()) {
     TPUSLICE_CHECK_MSG(objects_.empty(), "indexes are added before the watch starts");
-    indexes_.push_back({function, {}});
+    index_functions_.push_back(function);
+    indexes_.emplace_back();
   }
   return Index<View>(*this, table);
 }
@@ -235,16 +239,13 @@ Index<View> Store<View>::add_index(IndexFunction function) {
 template <typename View>
 std::vector<typename Store<View>::Ptr> Store<View>::lookup(std::size_t index, const std::string& value) const {
   const MutexLock lock(mutex_);
-  const auto& objects = indexes_[index].objects;
-  const auto found = objects.find(value);
-  if (found == objects.end()) return {};
-  return found->second;
+  return indexes_[index].lookup(value);
 }
 
 template <typename View>
 bool Store<View>::contains(std::size_t index, const std::string& value) const {
   const MutexLock lock(mutex_);
-  return indexes_[index].objects.contains(value);
+  return indexes_[index].contains(value);
 }
 
 template <typename View>
@@ -252,18 +253,22 @@ void Store<View>::replace(std::vector<View> all, std::uint64_t revision) {
   Objects listed;
   listed.reserve(all.size());
   for (View& view : all) listed.insert(std::make_shared<const View>(std::move(view)));
-  swap_in(listed, revision);
+  swap_in(std::move(listed), revision);
 }
 
 template <typename View>
 std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Store<View>::changes_to(
-    const Objects& listed) const {
+    Objects& listed) const {
   std::vector<std::pair<Ptr, Ptr>> changes;
+  std::vector<Ptr> kept;
   const MutexLock lock(mutex_);
   for (const Ptr& view : listed) {
     const auto known = objects_.find(view->key);
     const Ptr before = known == objects_.end() ? nullptr : *known;
-    if (before && is_same_version(*before, *view)) continue;
+    if (before && is_same_version(*before, *view)) {
+      if (before != view) kept.push_back(before);
+      continue;
+    }
     if (before && before->uid != view->uid) {
       changes.emplace_back(before, nullptr);
       changes.emplace_back(nullptr, view);
@@ -275,6 +280,10 @@ std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Sto
   for (const Ptr& view : objects_) {
     if (!listed.contains(view->key)) changes.emplace_back(view, nullptr);
   }
+  for (const Ptr& view : kept) {
+    listed.erase(view);
+    listed.insert(view);
+  }
   // The sort is stable, so the two changes of a replaced object stay in order.
   std::ranges::stable_sort(changes, {}, [](const auto& change) -> const ObjectKey& {
     return change.second ? change.second->key : change.first->key;
@@ -283,13 +292,22 @@ std::vector<std::pair<typename Store<View>::Ptr, typename Store<View>::Ptr>> Sto
 }
 
 template <typename View>
-void Store<View>::swap_in(const Objects& listed, std::uint64_t revision) {
+void Store<View>::swap_in(Objects listed, std::uint64_t revision) {
   // Only the caller changes the store.
   const auto changes = changes_to(listed);
   for (const auto& [before, after] : changes) notify(early_listeners_, before, after);
   {
+    // The old ones are destroyed after the lock is released.
+    std::vector<IndexTable<View>> indexes;
+    if (!changes.empty()) indexes = indexes_of(listed);
     const MutexLock lock(mutex_);
-    for (const auto& [before, after] : changes) change_locked(before, after);
+    if (!changes.empty()) {
+      objects_.swap(listed);
+      indexes_.swap(indexes);
+    }
+    for (const auto& [before, after] : changes) {
+      for (const auto& log : logs_) log->record(before, after);
+    }
     // A list counts even when it is older than what was seen: the API server may have been restored from a backup.
     revision_ = revision;
     synced_ = true;
@@ -318,11 +336,7 @@ void Store<View>::put(View view) {
     }
   };
   notify_all(early_listeners_);
-  {
-    const MutexLock lock(mutex_);
-    change_locked(before, after);
-    revision_ = std::max(revision_, revision_of(after->resource_version));
-  }
+  change(before, after, revision_of(after->resource_version));
   notify_all(listeners_);
 }
 
@@ -330,11 +344,7 @@ template <typename View>
 void Store<View>::erase(const ObjectKey& key, std::uint64_t revision) {
   const Ptr before = get(key);
   if (before) notify(early_listeners_, before, nullptr);
-  {
-    const MutexLock lock(mutex_);
-    change_locked(before, nullptr);
-    revision_ = std::max(revision_, revision);
-  }
+  change(before, nullptr, revision);
   if (before) notify(listeners_, before, nullptr);
 }
 
@@ -345,41 +355,39 @@ void Store<View>::advance(std::uint64_t revision) {
 }
 
 template <typename View>
-void Store<View>::change_locked(const Ptr& before, const Ptr& after) {
-  for (IndexTable& index : indexes_) change_index(index, before, after);
-  if (before) objects_.erase(before);
-  if (after) objects_.insert(after);
-  for (const auto& log : logs_) log->record(before, after);
+typename Store<View>::IndexValues Store<View>::values_of(const Ptr& view) const {
+  IndexValues values(index_functions_.size());
+  if (!view) return values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = run_behind(barrier_, [&] { return index_functions_[i](*view); }).value_or(std::nullopt);
+  }
+  return values;
 }
 
 template <typename View>
-void Store<View>::change_index(IndexTable& index, const Ptr& before, const Ptr& after) const {
-  const auto place = [](std::vector<Ptr>& objects, const Ptr& view) {
-    return std::lower_bound(objects.begin(), objects.end(), view, ByKey{});
-  };
-  const auto value_of = [&](const Ptr& view) -> std::optional<std::string> {
-    if (!view) return std::nullopt;
-    return run_behind(barrier_, [&] { return index.function(*view); }).value_or(std::nullopt);
-  };
-  const std::optional<std::string> old_value = value_of(before);
-  const std::optional<std::string> value = value_of(after);
-  // Not listed if the index function threw for it.
-  const auto found = old_value ? index.objects.find(*old_value) : index.objects.end();
-  if (found != index.objects.end()) {
-    std::vector<Ptr>& objects = found->second;
-    const auto listed = place(objects, before);
-    const bool is_listed = listed != objects.end() && *listed == before;
-    if (is_listed && old_value == value) {
-      *listed = after;
-      return;
+std::vector<IndexTable<View>> Store<View>::indexes_of(const Objects& objects) const {
+  std::vector<Ptr> sorted(objects.begin(), objects.end());
+  std::sort(sorted.begin(), sorted.end(), ByKey{});
+  std::vector<IndexTable<View>> indexes(index_functions_.size());
+  for (const Ptr& view : sorted) {
+    IndexValues values = values_of(view);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      indexes[i].append(view, std::move(values[i]));
     }
-    if (is_listed) objects.erase(listed);
-    if (objects.empty()) index.objects.erase(found);
   }
-  if (value) {
-    std::vector<Ptr>& objects = index.objects[*value];
-    objects.insert(place(objects, after), after);
-  }
+  return indexes;
+}
+
+template <typename View>
+void Store<View>::change(const Ptr& before, const Ptr& after, std::uint64_t revision) {
+  const IndexValues old_values = values_of(before);
+  const IndexValues values = values_of(after);
+  const MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < values.size(); ++i) indexes_[i].change(before, old_values[i], after, values[i]);
+  if (before) objects_.erase(before);
+  if (after) objects_.insert(after);
+  for (const auto& log : logs_) log->record(before, after);
+  revision_ = std::max(revision_, revision);
 }
 
 template <typename View>

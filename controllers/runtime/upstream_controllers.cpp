@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
 #include "api/types/validation_names.h"
-#include "controllers/runtime/backoff.h"
 #include "controllers/runtime/request_authorizer.h"
 
 namespace tpuslice::runtime {
@@ -16,13 +16,22 @@ namespace {
 
 /// How soon run() sees a changed Lease.
 constexpr Duration kLookInterval = std::chrono::seconds(1);
-/// If the Leases cannot be read for this long after the start, controllers run: an operator that lacks the permission
-/// still works.
+/// If the Leases cannot be read, or their holders may not be checked, for this long after the start, controllers run:
+/// an operator that lacks the permission still works.
 constexpr Duration kReadTimeout = std::chrono::seconds(30);
 /// A Lease that does not count is looked at again after this time, so that its writers cause few requests.
 constexpr Duration kJudgeAgain = std::chrono::minutes(1);
 /// After a request that failed; and between two reads of one Lease.
 constexpr Duration kRetry = std::chrono::seconds(10);
+
+constexpr std::string_view kReadLeases = "get leases.coordination.k8s.io";
+constexpr std::string_view kReadPods = "get pods";
+constexpr std::string_view kReviewAccess = "create subjectaccessreviews.authorization.k8s.io";
+
+/// `permission` if the error says that it is missing.
+std::string_view permission_missing(std::string_view permission, const Error& error) {
+  return error.code() == ErrorCode::kForbidden ? permission : std::string_view();
+}
 
 /// Upstream's identities are "<name of the pod>_<random>".
 std::string pod_of(const std::string& holder) { return holder.substr(0, holder.rfind('_')); }
@@ -96,22 +105,42 @@ Instant UpstreamControllers::look(Watched& watched, Instant now, const std::stop
   refresh(watched, now, due, stop);
   const ObjectKey* running = nullptr;
   bool known = true;
+  bool permitted = false;  // Some Lease is unknown for another reason than a missing permission.
+  std::string_view permission;
+  const auto is_unknown = [&](const SeenLease& lease) {
+    known = false;
+    permitted = permitted || lease.missing_permission.empty();
+    permission = lease.missing_permission;
+  };
   for (auto& [key, lease] : watched.seen) {
-    if (lease.resource_version.empty()) known = false;  // Not read yet.
+    if (lease.resource_version.empty()) is_unknown(lease);  // Not read yet.
     if (lease.holder.empty() || abandoned(key, lease, now, due, stop)) continue;
     due = std::min(due, std::max(lease.renewed + kAbandonedAfter, now + kRetry));
     judge(watched, key, lease, now, stop);
     if (lease.counts != true) due = std::min(due, lease.judge_due);
     if (lease.counts == true && running == nullptr) running = &key;
-    known = known && lease.counts.has_value();
+    if (!lease.counts) is_unknown(lease);
   }
   if (stop.stop_requested()) return now + kRetry;  // What was asked may have been cancelled.
   if (running != nullptr) {
     enter(watched, State::kRunning, running);
   } else if (known) {
     enter(watched, State::kAbsent, nullptr);
+  } else if (watched.state == State::kUnknown && !permitted) {
+    due = std::min(due, give_up(watched, now, permission));
   }
   return due;
+}
+
+Instant UpstreamControllers::give_up(Watched& watched, Instant now, std::string_view permission) {
+  const Instant last = *begun_ + kReadTimeout;
+  if (now < last) return last;
+  log_.warn(
+      "holder of a lease may not be checked; controllers run without knowing whether an upstream controller serves "
+      "their kind",
+      {{"lease", watched.upstream.lease}, {"upstream", watched.upstream.name}, {"missing_permission", permission}});
+  enter(watched, State::kAbsent, nullptr);
+  return kNever;
 }
 
 void UpstreamControllers::refresh(Watched& watched, Instant now, Instant& due, const std::stop_token& stop) const {
@@ -138,6 +167,7 @@ bool UpstreamControllers::read(const ObjectKey& key, SeenLease& lease, Instant n
   lease.read_due = now + kRetry;
   const Result<Object> current = reader_.get(kLeases, key, stop);
   if (current) observe(lease, *current, now);
+  lease.missing_permission = current ? std::string_view() : permission_missing(kReadLeases, current.error());
   return current || current.error().code() == ErrorCode::kNotFound;
 }
 
@@ -173,7 +203,7 @@ void UpstreamControllers::judge(const Watched& watched, const ObjectKey& key, Se
                                 const std::stop_token& stop) {
   const bool same = lease.judged_holder == lease.holder;
   if (lease.counts == true ? same : now < lease.judge_due) return;
-  const Result<bool> counts = is_controller(watched.upstream.kind, key.namespace_name, lease.holder, stop);
+  const Result<bool> counts = is_controller(watched.upstream.kind, key.namespace_name, lease, stop);
   if (!counts) {
     lease.judge_due = now + kRetry;
     if (stop.stop_requested()) return;
@@ -194,15 +224,24 @@ void UpstreamControllers::judge(const Watched& watched, const ObjectKey& key, Se
 }
 
 Result<bool> UpstreamControllers::is_controller(const ResourceType& kind, const std::string& namespace_name,
-                                                const std::string& holder, const std::stop_token& stop) {
-  const std::string name = pod_of(holder);
+                                                SeenLease& lease, const std::stop_token& stop) {
+  lease.missing_permission = {};
+  const std::string name = pod_of(lease.holder);
   if (!check_dns1123_subdomain(name).empty()) return false;  // It is the text of a user.
   const Result<Object> pod = reader_.get(kPods, {namespace_name, name}, stop);
-  if (!pod) return pod.error().code() == ErrorCode::kNotFound ? Result<bool>(false) : Result<bool>(pod.error());
+  if (!pod && pod.error().code() == ErrorCode::kNotFound) return false;
+  if (!pod) {
+    lease.missing_permission = permission_missing(kReadPods, pod.error());
+    return pod.error();
+  }
   const std::string account = string_at(pod->json(), {"spec", "serviceAccountName"}, "default");
-  ASSIGN_OR_RETURN(const Object review,
-                   writer_.create(kSubjectAccessReviews, access_review(namespace_name, account, kind), {}, stop));
-  return bool_at(review.json(), {"status", "allowed"}) && !bool_at(review.json(), {"status", "denied"});
+  const Result<Object> review =
+      writer_.create(kSubjectAccessReviews, access_review(namespace_name, account, kind), {}, stop);
+  if (!review) {
+    lease.missing_permission = permission_missing(kReviewAccess, review.error());
+    return review.error();
+  }
+  return bool_at(review->json(), {"status", "allowed"}) && !bool_at(review->json(), {"status", "denied"});
 }
 
 void UpstreamControllers::enter(Watched& watched, State state, const ObjectKey* lease) {

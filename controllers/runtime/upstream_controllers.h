@@ -67,9 +67,10 @@ class UpstreamControllers {
     std::string holder;  ///< Empty: released.
     Instant renewed;     ///< By this process' clock.
     bool abandoned = false;
-    std::optional<bool> counts;  ///< Whether the holder is a controller of the kind; absent: not known yet.
-    std::string judged_holder;   ///< The one that `counts` is about.
-    Instant read_due;            ///< Not read by a request before this time.
+    std::optional<bool> counts;           ///< Whether the holder is a controller of the kind; absent: not known yet.
+    std::string judged_holder;            ///< The one that `counts` is about.
+    std::string_view missing_permission;  ///< For lack of it, it was not read or not judged; empty: none is missing.
+    Instant read_due;                     ///< Not read by a request before this time.
     Instant judge_due;  ///< Not judged again before this time, unless the holder of a Lease that counts changes.
   };
   struct Watched {
@@ -80,6 +81,8 @@ class UpstreamControllers {
   };
 
   Instant look(Watched& watched, Instant now, const std::stop_token& stop);
+  /// For lack of `permission` nothing is known: controllers run after a while. Returns when.
+  Instant give_up(Watched& watched, Instant now, std::string_view permission);
   void refresh(Watched& watched, Instant now, Instant& due, const std::stop_token& stop) const;
   /// By a request: of a minimal view the holder is unknown, and a watch may be broken. False if it failed, or is not
   /// due.
@@ -89,7 +92,7 @@ class UpstreamControllers {
   bool abandoned(const ObjectKey& key, SeenLease& lease, Instant now, Instant& due, const std::stop_token& stop);
   void judge(const Watched& watched, const ObjectKey& key, SeenLease& lease, Instant now, const std::stop_token& stop);
   [[nodiscard]] Result<bool> is_controller(const ResourceType& kind, const std::string& namespace_name,
-                                           const std::string& holder, const std::stop_token& stop);
+                                           SeenLease& lease, const std::stop_token& stop);
   /// `lease`: that of an upstream controller that runs; null: none.
   void enter(Watched& watched, State state, const ObjectKey* lease) TPUSLICE_EXCLUDES(mutex_);
 

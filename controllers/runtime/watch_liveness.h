@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "api/base/clock.h"
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "api/base/backoff.h"
 #include "api/base/exception_barrier.h"
 #include "api/base/log.h"
 #include "api/base/random.h"
 #include "api/client/client.h"
 #include "api/client/page_size.h"
-#include "controllers/runtime/backoff.h"
 #include "controllers/runtime/metrics.h"
 #include "controllers/runtime/quarantine.h"
 #include "controllers/runtime/watch_liveness.h"

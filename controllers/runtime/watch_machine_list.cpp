@@ -72,7 +72,7 @@ void WatchMachine::finish_list(const std::string& resource_version) {
 }
 
 Instant WatchMachine::list_failed(const Error& error, Instant now) {
-  if (error.reason() == http::kResponseTooLong && !too_long_) {
+  if (error.code() == ErrorCode::kResponseTooLong && !too_long_) {
     if (!page_.shrink()) too_long_ = error;
     return now;  // The same page again.
   }

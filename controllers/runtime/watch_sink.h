@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "api/base/exception_barrier.h"
 #include "api/client/client.h"
 #include "controllers/runtime/metrics.h"
 #include "controllers/runtime/refused_objects.h"
@@ -47,8 +47,9 @@ class WatchSink {
 /// Best effort, for objects that cannot be decoded.
 [[nodiscard]] ObjectKey key_in(std::string_view object);
 
-/// Borrows all arguments. `annotations`: those that views keep. Without a budget, there is room for everything. What is
-/// staged counts beside what the store has, unless it is the same.
+/// Borrows all arguments. `annotations`: those that views keep. Without a budget, there is room for everything. While a
+/// list is read, an object counts as the larger of its versions in the staging area and in the store: the other one is
+/// garbage when the list is complete.
 template <typename View>
 class StoreSink final : public WatchSink {
  public:
@@ -65,9 +66,7 @@ class StoreSink final : public WatchSink {
     return nullptr;
   }
   void begin() override {
-    for (const Ptr& view : staged_) {
-      if (store_.get(view->key) != view) release(*view);
-    }
+    for (const Ptr& view : staged_) charge(view->key, counted_bytes(view->key), stored_bytes(view->key));
     staged_.clear();
     refused_.forget();
     update_metrics();
@@ -82,7 +81,7 @@ class StoreSink final : public WatchSink {
       return {};
     }
     const std::size_t size = set_footprint(*view);
-    if (!try_charge(view->key, staged_bytes(view->key), size, purpose_of(known.get()))) {
+    if (!try_charge_staged(view->key, size, purpose_of(known.get()))) {
       Error no_room = no_room_error(*view, size);
       return stage_minimal(object, std::move(no_room), size);
     }
@@ -91,7 +90,7 @@ class StoreSink final : public WatchSink {
   }
   Status stage_metadata(std::string_view partial_object_metadata) override {
     if constexpr (kHasMinimal) {
-      ASSIGN_OR_RETURN(View view, View::decode_minimal(partial_object_metadata, &annotations_));
+      ASSIGN_OR_RETURN(View view, decode_minimal(partial_object_metadata));
       const Ptr known = store_.get(view.key);
       if constexpr (requires { view.node_name; }) {
         if (known != nullptr && known->uid == view.uid) {
@@ -111,13 +110,13 @@ class StoreSink final : public WatchSink {
   void unstage(const ObjectKey& key) override {
     const auto staged = staged_.find(key);
     if (staged == staged_.end()) return;
-    charge(key, staged_bytes(key), 0);
+    charge(key, counted_bytes(key), stored_bytes(key));
     staged_.erase(staged);
   }
   void commit(std::uint64_t revision) override {
     for (const Ptr& view : store_.list()) {
       const auto staged = staged_.find(view->key);
-      if (staged == staged_.end() || *staged != view) release(*view);
+      charge(view->key, counted_bytes(view->key), staged == staged_.end() ? 0 : bytes_of(staged->get()));
     }
     minimal_ = static_cast<std::size_t>(
         std::count_if(staged_.begin(), staged_.end(), [](const Ptr& view) { return is_minimal(*view); }));
@@ -157,15 +156,18 @@ class StoreSink final : public WatchSink {
   static constexpr std::size_t kLongDocument = 64U << 10U;
 
   [[nodiscard]] Result<View> decode(std::string_view object) {
-    const auto decode_once = [&]() -> Result<View> {
-      // One object must not stop the watch.
-      try {
-        return View::decode(object, &annotations_);
-      } catch (const std::exception& thrown) {
-        return Error::invalid_argument("decoding threw: {}", thrown.what());
-      }
-    };
-    return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once);
+    const auto decode_once = [&] { return View::decode(object, &annotations_); };
+    return shielded([&] { return object.size() < kLongDocument ? decode_once() : budget_.decode_alone(decode_once); });
+  }
+  [[nodiscard]] Result<View> decode_minimal(std::string_view object) const {
+    return shielded([&] { return View::decode_minimal(object, &annotations_); });
+  }
+  /// One object must not stop the watch: an exception is counted, and is then as any other error of decoding.
+  template <typename Decode>
+  [[nodiscard]] Result<View> shielded(Decode decode) const {
+    Result<View> view = run_behind(store_.barrier(), decode);
+    if (view || !is_exception(view.error())) return view;
+    return Error::invalid_argument("decoding threw: {}", view.error().message());
   }
   [[nodiscard]] static bool is_minimal(const View& view) {
     if constexpr (kHasMinimal) return view.minimal;
@@ -199,10 +201,11 @@ class StoreSink final : public WatchSink {
     const auto staged = staged_.find(key);
     return staged == staged_.end() ? store_.get(key) : *staged;
   }
-  /// What the staged version of `key` counts beside what the store has.
-  [[nodiscard]] std::size_t staged_bytes(const ObjectKey& key) const {
+  [[nodiscard]] std::size_t stored_bytes(const ObjectKey& key) const { return bytes_of(store_.get(key).get()); }
+  /// What `key` counts while a list is read.
+  [[nodiscard]] std::size_t counted_bytes(const ObjectKey& key) const {
     const auto staged = staged_.find(key);
-    return staged == staged_.end() || store_.get(key) == *staged ? 0 : bytes_of(staged->get());
+    return std::max(stored_bytes(key), staged == staged_.end() ? 0 : bytes_of(staged->get()));
   }
   /// Stages the version of `key` that the store has, if any.
   void stage_known(const ObjectKey& key) {
@@ -218,7 +221,7 @@ class StoreSink final : public WatchSink {
 
   Status stage_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
     if constexpr (kHasMinimal) {
-      if (Result<View> view = View::decode_minimal(object, &annotations_)) {
+      if (Result<View> view = decode_minimal(object)) {
         if (const Status staged = stage_view(*std::move(view), refused); !staged) return staged;
         return why;
       }
@@ -239,10 +242,9 @@ class StoreSink final : public WatchSink {
     const std::size_t size = set_footprint(view);
     // A known object takes less than before when the list is complete.
     const bool kept = known != nullptr || uses_node(view);
-    const std::size_t before = staged_bytes(key);
     if (kept) {
-      charge(key, before, size);
-    } else if (!try_charge(key, before, size, Purpose::kMinimalView)) {
+      charge(key, counted_bytes(key), std::max(stored_bytes(key), size));
+    } else if (!try_charge_staged(key, size, Purpose::kMinimalView)) {
       return not_kept_error(view, size);
     }
     replace_staged(std::make_shared<const View>(std::move(view)));
@@ -250,7 +252,7 @@ class StoreSink final : public WatchSink {
   }
   Status put_minimal(std::string_view object, Error why, std::optional<std::size_t> refused = std::nullopt) {
     if constexpr (kHasMinimal) {
-      Result<View> view = View::decode_minimal(object, &annotations_);
+      Result<View> view = decode_minimal(object);
       if (!view) return why;
       const Ptr known = store_.get(view->key);
       const std::size_t size = set_footprint(*view);
@@ -278,7 +280,13 @@ class StoreSink final : public WatchSink {
     bytes_ = bytes_ - before + after;
     return true;
   }
+  /// For a version of `size` bytes that is to be staged. What the stored version takes stays charged until the list is
+  /// complete, so that nothing else takes it if the list breaks off.
+  [[nodiscard]] bool try_charge_staged(const ObjectKey& key, std::size_t size, Purpose purpose) {
+    return try_charge(key, counted_bytes(key), std::max(stored_bytes(key), size), purpose);
+  }
   void charge(const ObjectKey& key, std::size_t before, std::size_t after) {
+    if (before == after) return;
     budget_.replace(key.namespace_name, before, after);
     bytes_ = bytes_ - before + after;
   }
@@ -303,7 +311,7 @@ class StoreSink final : public WatchSink {
   RefusedObjects refused_;
   const std::optional<StoreMetrics> metrics_;
   typename Store<View>::Objects staged_;
-  std::size_t bytes_ = 0;    ///< Of store and staging area.
+  std::size_t bytes_ = 0;    ///< What is charged.
   std::size_t minimal_ = 0;  ///< Number of minimal views in the store.
 };
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "api/base/backoff.h"
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {
@@ -238,19 +237,11 @@ std::optional<ObjectKey> WorkQueue::pop_locked(Instant now) {
 }
 
 Duration WorkQueue::take_token_locked(const std::string& namespace_name, Instant now) {
-  const auto tokens_at = [&](const RetryBucket& bucket) {
-    const double elapsed = seconds(now - std::min(now, bucket.refilled));
-    return std::min(options_.retry_burst, bucket.tokens + elapsed * options_.retries_per_second);
-  };
   if (!buckets_.contains(namespace_name) && buckets_.size() >= kMaxBuckets) {
-    std::erase_if(buckets_, [&](const auto& each) { return tokens_at(each.second) >= options_.retry_burst; });
+    std::erase_if(buckets_, [&](const auto& each) { return each.second.is_full(now); });
   }
-  RetryBucket& bucket = buckets_.try_emplace(namespace_name, RetryBucket{options_.retry_burst, now}).first->second;
-  bucket.tokens = tokens_at(bucket) - 1;
-  bucket.refilled = std::max(bucket.refilled, now);
-  if (bucket.tokens >= 0) return Duration::zero();
-  return std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(-bucket.tokens / options_.retries_per_second));
+  return buckets_.try_emplace(namespace_name, options_.retries_per_second, options_.retry_burst)
+      .first->second.take(now);
 }
 
 }  // namespace tpuslice::runtime

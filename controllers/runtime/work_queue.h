@@ -13,6 +13,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/mutex.h"
+#include "api/base/token_bucket.h"
 #include "api/types/object.h"
 #include "controllers/runtime/key_report.h"
 #include "controllers/runtime/metrics.h"
@@ -78,11 +79,6 @@ class WorkQueue {
     Instant due;
   };
 
-  struct RetryBucket {
-    double tokens = 0;  ///< Negative: later retries wait until it is refilled.
-    Instant refilled;
-  };
-
   void update_metrics() TPUSLICE_EXCLUDES(mutex_);
   /// True if this made a key ready.
   bool add_locked(const ObjectKey& key, Instant now) TPUSLICE_REQUIRES(mutex_);
@@ -118,7 +114,7 @@ class WorkQueue {
   /// held_until_ in insertion order, for clean-up. A long hold only delays the removal of the entries behind it.
   std::deque<std::pair<Instant, ObjectKey>> held_in_order_ TPUSLICE_GUARDED_BY(mutex_);
   std::unordered_map<ObjectKey, Retry> retries_ TPUSLICE_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, RetryBucket> buckets_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
+  std::unordered_map<std::string, TokenBucket> buckets_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
 };
 
 }  // namespace tpuslice::runtime

@@ -12,7 +12,7 @@
 namespace tpuslice::testing {
 
 /// Pages of the lists of `other`, which has none; watches are those of `other`. A page that is too long is
-/// refused with http::kResponseTooLong. Not thread-safe.
+/// refused with ResponseTooLong. Not thread-safe.
 class PagedReader final : public client::Reader {
  public:
   /// Borrows `other`.
@@ -35,8 +35,7 @@ class PagedReader final : public client::Reader {
       bytes += page.items.back().size();
     }
     if (bytes > max_bytes_) {
-      return Error::invalid_argument("the response is longer than {} bytes", max_bytes_)
-          .with_reason(std::string(http::kResponseTooLong));
+      return Error::of(ErrorCode::kResponseTooLong, "the response is longer than {} bytes", max_bytes_);
     }
     if (end < all.items.size()) page.continue_token = std::to_string(end);
     return page;

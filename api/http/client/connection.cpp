@@ -139,9 +139,8 @@ std::optional<Error> Connection::unpack(const Call& call, Response& response) co
 }
 
 Error Connection::too_long(const Call& call) const {
-  Error error = Error::invalid_argument("{}: the response is longer than {} bytes", call.what, call.max_response);
-  error.with_reason(std::string(kResponseTooLong));
-  return error;
+  return Error::of(ErrorCode::kResponseTooLong, "{}: the response is longer than {} bytes", call.what,
+                   call.max_response);
 }
 
 Error Connection::error_of(const Socket::ErrorCode& problem, const Call& call) const {

@@ -93,13 +93,16 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   /// Closes the connection after `wait`, unless another call comes first.
   void expires_after(Duration wait) {
     deadline_.expires_after(wait);
-    deadline_.async_wait([weak = weak_from_this()](ErrorCodeOfIo cancelled) {
+    deadline_.async_wait([weak = weak_from_this(), set = ++deadlines_set_](ErrorCodeOfIo cancelled) {
       const auto self = cancelled ? nullptr : weak.lock();
       // The time-out of before may have been on its way already.
-      if (self && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->close();
+      if (self && self->deadlines_set_ == set) self->close();
     });
   }
-  void expires_never() { deadline_.expires_at(asio::steady_timer::time_point::max()); }
+  void expires_never() {
+    ++deadlines_set_;
+    deadline_.expires_at(asio::steady_timer::time_point::max());
+  }
 
   template <void (BeastSession::*Next)(ErrorCodeOfIo)>
   auto then() {
@@ -347,8 +350,9 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   Peer peer_;
   const std::string host_;  ///< Of the peer.
   MessageClaims claims_;
-  asio::steady_timer turn_;      ///< While a claim waits.
-  asio::steady_timer deadline_;  ///< Of what is read or written.
+  asio::steady_timer turn_;          ///< While a claim waits.
+  asio::steady_timer deadline_;      ///< Of what is read or written.
+  std::uint64_t deadlines_set_ = 0;  ///< How often it was changed.
   Instant wait_until_;
   void (BeastSession::*next_)() = nullptr;  ///< What follows when it is granted.
   Instant trust_again_;

@@ -218,8 +218,7 @@ TEST_F(DrainTest, ReadsFewerObjectsAtATimeIfTheyAreLarge) {
   api_.fault = [&](const FakeApi::Call& call) -> std::optional<Error> {
     if (call.verb != "list" || call.type != kPods || refused == 5) return std::nullopt;
     ++refused;
-    return Error::invalid_argument("the response is longer than 8 MiB")
-        .with_reason(std::string(http::kResponseTooLong));
+    return Error::of(ErrorCode::kResponseTooLong, "the response is longer than 8 MiB");
   };
   const Report report = run();
   EXPECT_TRUE(report.complete()) << report.to_string();

@@ -168,6 +168,22 @@ TEST(ErrorFromResponse, DetectsAResourceVersionThatIsTooLarge) {
   EXPECT_FALSE(is_resource_version_too_large(error_from_response({504, {}, "{}"}, "x")));
 }
 
+TEST(ErrorFromResponse, DetectsAnotherUidByTheFieldOfACause) {
+  const auto error_with = [](const std::string& causes) {
+    return error_from_response({422,
+                                {},
+                                R"({"kind":"Status","code":422,"reason":"Invalid",
+        "message":"metadata.uid: field is immutable","details":{"causes":)" +
+                                    causes + "}}"},
+                               "patch pods a");
+  };
+  const Error error = error_with(R"([{"field":"spec.a"},{"reason":"FieldValueInvalid","field":"metadata.uid"}])");
+  EXPECT_THAT(error.fields(), ::testing::ElementsAre("spec.a", "metadata.uid"));
+  EXPECT_TRUE(is_other_uid(error));
+  EXPECT_FALSE(is_other_uid(error_with(R"([{"field":"spec.metadata.uid"},{"message":"metadata.uid"}, 1])")));
+  EXPECT_FALSE(is_other_uid(error_with("{}"))) << "the text of the message does not count";
+}
+
 TEST(ErrorFromResponse, QuotesRepliesOfProxies) {
   const Error error = error_from_response({502, {}, "<html>\nBad gateway" + std::string(5000, 'x')}, "get pods a");
   EXPECT_EQ(error.code(), ErrorCode::kUnavailable);

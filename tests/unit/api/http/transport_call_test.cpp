@@ -180,7 +180,7 @@ TEST(TransportCall, ARequestMayLowerTheLimitOfItsResponse) {
   request.max_response = 4999;
   const auto too_long = transport->call(request, kGenerous, {});
   ASSERT_FALSE(too_long.ok());
-  EXPECT_EQ(too_long.error().reason(), kResponseTooLong);
+  EXPECT_EQ(too_long.error().code(), ErrorCode::kResponseTooLong);
   EXPECT_THAT(too_long.error().message(), HasSubstr("4999"));
   request.max_response = 6000;
   EXPECT_TRUE(transport->call(request, kGenerous, {}).ok());

@@ -123,6 +123,29 @@ TEST_F(RefusedCluster, DeletesAReplicaThatLostAPodBeforeOthers) {
   EXPECT_THAT(plan.reason, HasSubstr("replica 0 of group b is surplus"));
 }
 
+TEST_F(RefusedCluster, DeletesReplicasThatLostAPodInTheirOrderThenTheLastOnes) {
+  RayClusterObserved seen = world_.observed();
+  std::vector<PodPtr> workers;
+  for (PodPtr& pod : seen.pods) {
+    if (pod->label("ray.io/group") != "b") continue;
+    const std::string& index = pod->label("ray.io/worker-group-replica-index");
+    if (index == "0" || index == "1") change(pod, [](PodView& view) { view.phase = PodPhase::kFailed; });
+    workers.push_back(pod);
+  }
+  const auto replicas_deleted_for = [&](int desired) {
+    seen.cluster.mutable_json()["spec"]["workerGroupSpecs"][1]["replicas"] = desired;
+    std::vector<std::string> out;
+    const WorkerDecision decision = decide_scale_down(RayClusterSpec::read(seen.cluster), workers);
+    for (const auto& deleted : decision.deletes) {
+      out.push_back(deleted.pods.front()->label("ray.io/worker-group-replica-index"));
+    }
+    return out;
+  };
+  EXPECT_THAT(replicas_deleted_for(2), ElementsAre("0"));
+  EXPECT_THAT(replicas_deleted_for(1), ElementsAre("0", "1"));
+  EXPECT_THAT(replicas_deleted_for(0), ElementsAre("0", "1", "2"));
+}
+
 TEST_F(RefusedCluster, DeletesListedReplicasOnlyIfRaysAutoscalerScalesIt) {
   spec()["enableInTreeAutoscaling"] = true;
   groups()[0]["replicas"] = 1;

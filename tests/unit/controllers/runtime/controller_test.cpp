@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/backoff.h"
+#include "api/base/clock.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 
 namespace tpuslice::runtime {

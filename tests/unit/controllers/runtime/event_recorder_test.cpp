@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/backoff.h"
+#include "api/base/clock.h"
 #include "tests/support/fake_api.h"
 
 namespace tpuslice::runtime {

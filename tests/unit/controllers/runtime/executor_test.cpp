@@ -271,7 +271,8 @@ TEST_F(ExecutorTest, APatchOfAnAbsentOrReplacedObjectIsAConflict) {
     EXPECT_EQ(report.error->code(), ErrorCode::kConflict) << name;
     EXPECT_FALSE(report.failure) << name;
   }
-  fail_on("patch default/a", Error::of(ErrorCode::kInvalid, "metadata.uid: Invalid value: field is immutable"));
+  fail_on("patch default/a",
+          Error::of(ErrorCode::kInvalid, "pod is invalid: field is immutable").with_fields({"metadata.uid"}));
   EXPECT_EQ(
       apply(plan_of({{{plan::Action::patch(kPods, {"default", "a"}, {{"x", 1}}, {.uid = "another"})}}})).error->code(),
       ErrorCode::kConflict);

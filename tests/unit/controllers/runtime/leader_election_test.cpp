@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/backoff.h"
+#include "api/base/clock.h"
 #include "tests/support/fake_api.h"
 
 namespace tpuslice::runtime {

@@ -5,8 +5,8 @@
 
 #include <future>
 
+#include "api/base/clock.h"
 #include "api/base/pause.h"
-#include "controllers/runtime/backoff.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/controllers/runtime/widget_reconciler.h"
 

@@ -1,5 +1,8 @@
 #include "controllers/runtime/memory_budget.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace tpuslice::runtime {
@@ -72,6 +75,24 @@ TEST(TheMemoryBudget, RefusesAgainWhatItRefusedWhileNothingElseChanges) {
   EXPECT_FALSE(budget.has_room("a", 20, 150, Purpose::kKnownObject));
   budget.replace("a", 200, 0);  // Another object is deleted.
   EXPECT_TRUE(budget.has_room("a", 20, 150, Purpose::kKnownObject));
+}
+
+/// Regression: a wrong count ended the process.
+TEST(TheMemoryBudget, SaysOnceThatItCountedWronglyAndGoesOn) {
+  std::vector<std::string> lines;
+  LogOptions log;
+  log.sink = [&](std::string_view line) { lines.emplace_back(line); };
+  MemoryBudget budget(1000, Logger(log));
+  budget.replace("a", 0, 100);
+  budget.replace("b", 0, 50);
+  budget.replace("a", 120, 10);
+  EXPECT_EQ(budget.used("a"), 10U);
+  EXPECT_EQ(budget.used(), 60U);
+  EXPECT_TRUE(budget.try_replace("a", 20, 30, Purpose::kNewObject));
+  EXPECT_EQ(budget.used("a"), 30U);
+  EXPECT_EQ(budget.used(), 80U);
+  EXPECT_EQ(budget.used("b"), 50U);
+  EXPECT_EQ(lines.size(), 1U);
 }
 
 TEST(TheMemoryBudget, CountsObjectsOfTheClusterWithoutLimit) {

@@ -125,6 +125,36 @@ TEST_F(StoreTest, HasOneIndexForEachFunction) {
   EXPECT_THAT(again.lookup("o"), SizeIs(1)) << "filled by what was put before it was added";
 }
 
+TEST_F(StoreTest, AListMovesObjectsBetweenTheValuesOfAnIndex) {
+  store_.put(view("a", "1", "1", "o"));
+  store_.put(view("b", "2", "1", "o"));
+  store_.put(view("c", "3", "1", "p"));
+  store_.replace({view("a", "1", "2", "p"), view("b", "2", "1", "o"), view("d", "4", "2", "o")}, 2);
+  EXPECT_THAT(names("o"), ElementsAre("b", "d"));
+  EXPECT_THAT(names("p"), ElementsAre("a"));
+  store_.put(view("a", "1", "3", "o"));
+  EXPECT_THAT(names("o"), ElementsAre("a", "b", "d"));
+  EXPECT_FALSE(by_owner_.contains("p"));
+}
+
+const PodStore* store_that_is_read = nullptr;
+
+std::optional<std::string> index_that_reads_the_store(const PodView& pod) {
+  return std::to_string(store_that_is_read->size()) + pod.key.name;
+}
+
+/// Regression: it was called with the lock of the store held, for which it would wait here.
+TEST(IndexFunctions, AreCalledWithoutALock) {
+  PodStore store(kPods);
+  store_that_is_read = &store;
+  const Index<PodView> index = store.add_index(index_that_reads_the_store);
+  store.replace({view("a", "1", "1")}, 1);
+  EXPECT_TRUE(index.contains("0a"));
+  store.put(view("b", "2", "2"));
+  EXPECT_TRUE(index.contains("1b"));
+  store_that_is_read = nullptr;
+}
+
 TEST_F(StoreTest, RevisionFollowsWritesAndBookmarks) {
   store_.replace({}, 10);
   store_.put(view("a", "1", "12"));

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/runtime/backoff.h"
+#include "api/base/clock.h"
 #include "tests/support/fake_api.h"
 #include "tests/support/fake_reviews.h"
 
@@ -306,6 +306,48 @@ TEST_F(UpstreamControllersTest, WhatCannotBeCheckedChangesNothing) {
   reviews_.error.reset();
   advance(11s);
   EXPECT_TRUE(left());
+}
+
+/// Regression: without the permission they never ran.
+TEST_F(UpstreamControllersTest, ControllersRunIfHoldersMayNotBeChecked) {
+  install();
+  sync();
+  renew();
+  reviews_.error = Error::of(ErrorCode::kForbidden, "create subjectaccessreviews: forbidden");
+  EXPECT_LE(step(), clock_.now() + 30s);
+  advance(29s);
+  EXPECT_FALSE(may_run());
+  advance(1s);
+  EXPECT_TRUE(may_run());
+  EXPECT_THAT(lines_.back(), HasSubstr(R"("missing_permission":"create subjectaccessreviews.authorization.k8s.io")"));
+  reviews_.error.reset();
+  advance(10s);
+  EXPECT_TRUE(left()) << "it can be checked now";
+}
+
+TEST_F(UpstreamControllersTest, ControllersRunIfPodsOfHoldersMayNotBeRead) {
+  install();
+  sync();
+  renew();
+  api_.fault = [](const testing::FakeApi::Call& call) -> std::optional<Error> {
+    if (call.type == kPods) return Error::of(ErrorCode::kForbidden, "get pods: forbidden");
+    return std::nullopt;
+  };
+  step();
+  advance(30s);
+  EXPECT_TRUE(may_run());
+  EXPECT_THAT(lines_.back(), HasSubstr(R"("missing_permission":"get pods")"));
+}
+
+TEST_F(UpstreamControllersTest, ControllersWaitForTheApiServerToCheckAHolder) {
+  install();
+  sync();
+  renew();
+  reviews_.error = Error::unavailable("no route");
+  step();
+  advance(2min);
+  EXPECT_FALSE(may_run()) << "no permission is missing";
+  EXPECT_FALSE(left());
 }
 
 TEST_F(UpstreamControllersTest, ControllersRunIfTheLeasesCannotBeRead) {

@@ -25,10 +25,7 @@ using tpuslice::testing::PagedReader;
 
 class WatchListTest : public WatchMachineTest {
  protected:
-  static Error too_long() {
-    return Error::invalid_argument("the response is longer than 8 bytes")
-        .with_reason(std::string(http::kResponseTooLong));
-  }
+  static Error too_long() { return Error::of(ErrorCode::kResponseTooLong, "the response is longer than 8 bytes"); }
 };
 
 /// Pods p00 to p59, and a reader whose pages have at most 20 KB.

@@ -1,5 +1,10 @@
 #include "controllers/runtime/watch_sink.h"
 
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,6 +189,85 @@ TEST_F(Sink, StagesUnchangedObjectsWithoutRoom) {
   list({sized_object("a", "1", kPart), sized_object("a", "2", kPart), sized_object("a", "3", kPart)});
   EXPECT_EQ(store_.get({"a", "1"}), before);
   EXPECT_EQ(refused_, 0);
+}
+
+/// Regression: each object counted twice, so that they became minimal beyond a third of the budget.
+TEST_F(Sink, StagesChangedObjectsInThePlaceOfStoredOnes) {
+  const auto objects = [](int version) {
+    return std::vector<std::string>{sized_object("a", "1", kPart, version), sized_object("a", "2", kPart, version),
+                                    sized_object("a", "3", kPart, version)};
+  };
+  list(objects(1));
+  const std::size_t used = budget_.used();
+  list(objects(2));
+  EXPECT_THAT(names(), ElementsAre("a/1", "a/2", "a/3"));
+  EXPECT_EQ(store_.get({"a", "1"})->resource_version, "2");
+  EXPECT_EQ(refused_, 0);
+  EXPECT_EQ(budget_.used(), used);
+  EXPECT_EQ(budget_.used(), counted());
+}
+
+TEST_F(Sink, CountsTheLargerVersionWhileAListIsRead) {
+  list({sized_object("a", "1", 2000), sized_object("a", "2", 1000)});
+  const std::size_t used = counted();
+  sink_.begin();
+  ASSERT_TRUE(sink_.stage(sized_object("a", "1", 1000, 2)).ok());
+  EXPECT_EQ(budget_.used(), used) << "the list may break off";
+  ASSERT_TRUE(sink_.stage(sized_object("a", "2", 2000, 2)).ok());
+  EXPECT_GT(budget_.used(), used);
+  sink_.unstage({"a", "2"});
+  EXPECT_EQ(budget_.used(), used);
+  sink_.begin();
+  EXPECT_EQ(budget_.used(), used);
+  ASSERT_TRUE(sink_.stage(sized_object("a", "1", 1000, 2)).ok());
+  ASSERT_TRUE(sink_.stage(sized_object("a", "2", 2000, 2)).ok());
+  sink_.commit(2);
+  EXPECT_EQ(budget_.used(), counted());
+}
+
+/// An object of a kind whose decoding has a defect.
+struct FragileView {
+  ObjectKey key;
+  std::string uid;
+  std::string resource_version;
+  std::optional<Timestamp> deletion;
+  std::optional<ControllerRef> controller;
+  bool minimal = false;
+
+  static Result<FragileView> decode(std::string_view json, const AnnotationPrefixes* keep) {
+    if (json.find("fragile") != std::string_view::npos) throw std::runtime_error("a defect");
+    return decode_minimal(json, keep);
+  }
+  static Result<FragileView> decode_minimal(std::string_view json, const AnnotationPrefixes* keep) {
+    ASSIGN_OR_RETURN(const ObjectView view, ObjectView::decode_minimal(json, keep));
+    return FragileView{view.key, view.uid, view.resource_version, view.deletion, view.controller, true};
+  }
+  friend bool operator==(const FragileView&, const FragileView&) = default;
+};
+
+/// Regression: such an exception was in no metric.
+TEST(AnExceptionOfDecoding, IsCountedAndCostsTheWholeViewOfOneObject) {
+  FakeClock clock;
+  Metrics metrics;
+  std::vector<std::string> lines;
+  LogOptions log;
+  log.sink = [&](std::string_view line) { lines.emplace_back(line); };
+  const ExceptionBarrier barrier("store", metrics, clock, Logger(log));
+  Store<FragileView> store(kWidgets);
+  store.shield_with(barrier);
+  const AnnotationPrefixes annotations;
+  StoreSink<FragileView> sink(store, annotations);
+  const Status put = sink.put(sized_object("a", "fragile", 1000));
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code(), ErrorCode::kInvalidArgument);
+  EXPECT_THAT(put.error().message(), HasSubstr("a defect"));
+  sink.begin();
+  EXPECT_FALSE(sink.stage(sized_object("a", "fragile", 1000)).ok());
+  EXPECT_TRUE(sink.stage(sized_object("a", "other", 1000)).ok());
+  sink.commit(1);
+  EXPECT_EQ(store.size(), 2U);
+  EXPECT_EQ(metrics.counter("tpuslice_exceptions_total", "", {{"where", "store"}}).value(), 2);
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("a defect")));
 }
 
 // What two namespaces can store.

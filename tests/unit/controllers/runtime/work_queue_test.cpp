@@ -1,12 +1,11 @@
 #include "controllers/runtime/work_queue.h"
+#include "api/base/clock.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <map>
 #include <thread>
-
-#include "controllers/runtime/backoff.h"
 
 namespace tpuslice::runtime {
 namespace {

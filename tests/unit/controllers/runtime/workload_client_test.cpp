@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "api/base/base64.h"
+#include "api/base/clock.h"
 #include "api/base/pause.h"
-#include "controllers/runtime/backoff.h"
 #include "tests/support/eventually.h"
 #include "tests/support/fake_api.h"
 
