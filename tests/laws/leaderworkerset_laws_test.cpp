@@ -37,7 +37,7 @@ void apply(const Plan& plan, SetWorld& world) {
   for (const plan::Stage& stage : plan.stages) {
     for (const Action& action : stage.actions) world.perform(action);
   }
-  if (plan.status) world.write_status(plan.status->status);
+  if (plan.status) world.apply(*plan.status);
 }
 
 /// Runs until the plan is empty; returns violated invariants.

@@ -38,62 +38,37 @@ std::vector<std::string> names_in(const SetWorld::Objects& objects) {
   return names;
 }
 
-template <typename View>
-std::vector<std::shared_ptr<const View>> views_of(const SetWorld::Objects& objects) {
-  std::vector<std::shared_ptr<const View>> out;
-  for (const auto& [name, object] : objects) {
-    out.push_back(std::make_shared<const View>(View::from_json(object).value()));
-  }
-  return out;
-}
-
 int first_ordinal(const Json& stateful_set) {
   return static_cast<int>(int_at(stateful_set, {"spec", "ordinals", "start"}));
 }
 
 }  // namespace
 
+SetWorld::SetWorld(Json set)
+    : PlanWorld(kLeaderWorkerSets, std::move(set), Timestamp(std::chrono::seconds(1'800'000'000))) {}
+
 LeaderWorkerSetObserved SetWorld::seen() const {
   LeaderWorkerSetObserved out;
-  out.set = Object(set_);
-  out.stateful_sets = views_of<StatefulSetView>(stateful_sets_);
-  out.pods = views_of<PodView>(pods_);
-  out.revisions = views_of<ObjectView>(revisions_);
-  out.services = views_of<ServiceView>(services_);
+  out.set = object();
+  out.stateful_sets = views<StatefulSetView>(kStatefulSets);
+  out.pods = views<PodView>(kPods);
+  out.revisions = views<ObjectView>(kControllerRevisions);
+  out.services = views<ServiceView>(kServices);
   NodeView node;
   node.key = {"", kNode};
   node.labels = {{"cloud.google.com/gke-nodepool", "pool-a"}};
   out.nodes = {std::make_shared<const NodeView>(node)};
   out.now = now_;
-  out.last_failure = failure_;
+  out.last_failure = last_failure_;
   return out;
 }
 
-SetWorld::Objects& SetWorld::objects_of(const ResourceType& type) {
-  if (type == kStatefulSets) return stateful_sets_;
-  if (type == kControllerRevisions) return revisions_;
-  if (type == kServices) return services_;
-  TPUSLICE_CHECK_MSG(type == kPods, type.resource());
-  return pods_;
-}
+void SetWorld::prepare(const ResourceType& /*type*/, Json& created) { created["metadata"]["generation"] = 1; }
 
-void SetWorld::refuse(const Action& action) { failure_ = {action.failure_reason, "refused: " + action.key.name}; }
+bool SetWorld::terminates(const ResourceType& type) const { return type == kPods || type == kStatefulSets; }
 
-std::string SetWorld::new_uid(std::string_view of) { return fmt::format("uid-{}-{}", of, ++uids_); }
-
-void SetWorld::create(const Action& action) {
-  Objects& objects = objects_of(action.type);
-  if (objects.contains(action.key.name)) return refuse(action);
-  Json created = action.body.make().value();
-  created["metadata"]["uid"] = new_uid(action.key.name);
-  created["metadata"]["generation"] = 1;
-  objects[action.key.name] = std::move(created);
-}
-
-void SetWorld::patch(const Action& action) {
-  Json& live = objects_of(action.type)[action.key.name];
-  const Json before = live;
-  live.merge_patch(action.body.make().value());
+void SetWorld::follow_spec(const Action& action, const Json& before) {
+  Json& live = objects(action.type).at(action.key.name);
   if (live["spec"] == before["spec"]) return;
   live["metadata"]["generation"] = int_at(live, {"metadata", "generation"}) + 1;
   if (action.type != kStatefulSets || action.key.name != name()) return;
@@ -102,17 +77,14 @@ void SetWorld::patch(const Action& action) {
 }
 
 void SetWorld::perform(const Action& action) {
-  if (action.kind == plan::ActionKind::kCreate) return create(action);
-  Objects& objects = objects_of(action.type);
-  const auto live = objects.find(action.key.name);
-  if (live == objects.end() || uid_of(live->second) != action.preconditions.uid) return refuse(action);
-  if (action.kind == plan::ActionKind::kPatch) return patch(action);
-  if (action.type == kPods || action.type == kStatefulSets) {
-    live->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-    const bool foreground = action.propagation == plan::Propagation::kForeground;
-    if (foreground) live->second["metadata"]["finalizers"] = Json::array({"foregroundDeletion"});
-  } else {
-    objects.erase(live);
+  const bool patches = action.kind == plan::ActionKind::kPatch;
+  const auto live = objects(action.type).find(action.key.name);
+  const Json before = patches && live != objects(action.type).end() ? live->second : Json();
+  const Status status = apply(action);
+  if (!status) {
+    last_failure_ = {action.failure_reason, status.error().message()};
+  } else if (patches) {
+    follow_spec(action, before);
   }
 }
 
@@ -125,22 +97,21 @@ void SetWorld::run_stateful_set(Json& stateful_set, const std::function<bool()>&
   if (is_leader_set) stateful_set["status"]["observedGeneration"] = stateful_set["metadata"]["generation"];
   for (int i = first; i < end; ++i) {
     const std::string pod_name = fmt::format("{}-{}", set_name, i);
-    if (pods_.contains(pod_name) || !chance()) continue;
+    if (pods().contains(pod_name) || !chance()) continue;
     const bool old = is_leader_set && i < partition && !old_template_.is_null();
     Json pod = old ? old_template_ : stateful_set["spec"]["template"];
     pod["apiVersion"] = "v1";
     pod["kind"] = "Pod";
     pod["metadata"]["name"] = pod_name;
     pod["metadata"]["namespace"] = "default";
-    pod["metadata"]["uid"] = new_uid(pod_name);
     pod["metadata"]["creationTimestamp"] = format_rfc3339(now_);
     pod["metadata"]["ownerReferences"] = Json::array({Object(stateful_set).as_controller().to_json()});
     pod["spec"]["nodeName"] = kNode;
     pod["status"]["phase"] = "Pending";
-    pods_[pod_name] = std::move(pod);
+    add(kPods, std::move(pod));
   }
   // Failed pods, and those beyond the replicas.
-  for (auto& [pod_name, pod] : pods_) {
+  for (auto& [pod_name, pod] : pods()) {
     if (owner_of(pod) != uid_of(stateful_set) || is_terminating(pod)) continue;
     const int ordinal = std::stoi(pod_name.substr(pod_name.rfind('-') + 1));
     if ((is_failed(pod) || ordinal >= end) && chance()) pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
@@ -148,27 +119,27 @@ void SetWorld::run_stateful_set(Json& stateful_set, const std::function<bool()>&
 }
 
 void SetWorld::collect_garbage(const std::function<bool()>& chance) {
-  for (const std::string& each : names_in(stateful_sets_)) {
-    const Json& object = stateful_sets_[each];
+  for (const std::string& each : names_in(stateful_sets())) {
+    const Json& object = stateful_sets()[each];
     const std::string owner = owner_of(object);
     const bool owned_by_pod = string_at(object, {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
-    const auto leader = std::ranges::find_if(pods_, [&](const auto& pod) { return uid_of(pod.second) == owner; });
-    const bool leader_deleted = leader == pods_.end() || leader->second["metadata"].contains("finalizers");
+    const auto leader = std::ranges::find_if(pods(), [&](const auto& pod) { return uid_of(pod.second) == owner; });
+    const bool leader_deleted = leader == pods().end() || leader->second["metadata"].contains("finalizers");
     const bool empty =
-        std::ranges::none_of(pods_, [&](const auto& pod) { return owner_of(pod.second) == uid_of(object); });
+        std::ranges::none_of(pods(), [&](const auto& pod) { return owner_of(pod.second) == uid_of(object); });
     const bool deleted = is_terminating(object) ? empty : owned_by_pod && leader_deleted;
-    if (deleted && chance()) stateful_sets_.erase(each);
+    if (deleted && chance()) stateful_sets().erase(each);
   }
-  for (const std::string& each : names_in(services_)) {
-    const bool owned_by_pod = string_at(services_[each], {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
-    if (owned_by_pod && !has_uid(pods_, owner_of(services_[each])) && chance()) services_.erase(each);
+  for (const std::string& each : names_in(services())) {
+    const bool owned_by_pod = string_at(services()[each], {"metadata", "ownerReferences", "0", "kind"}) == "Pod";
+    if (owned_by_pod && !has_uid(pods(), owner_of(services()[each])) && chance()) services().erase(each);
   }
-  for (const std::string& each : names_in(pods_)) {
-    Json& pod = pods_[each];
+  for (const std::string& each : names_in(pods())) {
+    Json& pod = pods()[each];
     const auto set =
-        std::ranges::find_if(stateful_sets_, [&](const auto& it) { return uid_of(it.second) == owner_of(pod); });
-    if (set == stateful_sets_.end()) {
-      if (chance()) pods_.erase(each);
+        std::ranges::find_if(stateful_sets(), [&](const auto& it) { return uid_of(it.second) == owner_of(pod); });
+    if (set == stateful_sets().end()) {
+      if (chance()) pods().erase(each);
     } else if (is_terminating(set->second) && !is_terminating(pod) && chance()) {
       pod["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
     }
@@ -176,13 +147,13 @@ void SetWorld::collect_garbage(const std::function<bool()>& chance) {
 }
 
 void SetWorld::run_pods(const std::function<bool()>& chance) {
-  for (const std::string& each : names_in(pods_)) {
-    Json& pod = pods_[each];
+  for (const std::string& each : names_in(pods())) {
+    Json& pod = pods()[each];
     if (is_terminating(pod)) {
       const bool blocked =
           pod["metadata"].contains("finalizers") &&
-          std::ranges::any_of(stateful_sets_, [&](const auto& set) { return owner_of(set.second) == uid_of(pod); });
-      if (!blocked && chance()) pods_.erase(each);
+          std::ranges::any_of(stateful_sets(), [&](const auto& set) { return owner_of(set.second) == uid_of(pod); });
+      if (!blocked && chance()) pods().erase(each);
     } else if (!is_failed(pod) && chance()) {
       if (string_at(pod, {"status", "phase"}) == "Pending") {
         pod["status"]["phase"] = "Running";
@@ -194,11 +165,11 @@ void SetWorld::run_pods(const std::function<bool()>& chance) {
 }
 
 void SetWorld::count_pods() {
-  for (auto& [each, stateful_set] : stateful_sets_) {
+  for (auto& [each, stateful_set] : stateful_sets()) {
     int all = 0;
     int available = 0;
     bool updated = true;
-    for (const auto& [pod_name, pod] : pods_) {
+    for (const auto& [pod_name, pod] : pods()) {
       if (owner_of(pod) != uid_of(stateful_set)) continue;
       ++all;
       available += is_ready(pod) ? 1 : 0;
@@ -212,8 +183,8 @@ void SetWorld::count_pods() {
 
 void SetWorld::step(const std::function<bool()>& chance) {
   collect_garbage(chance);
-  for (auto& [each, stateful_set] : stateful_sets_) {
-    const bool has_owner = each == name() || has_uid(pods_, owner_of(stateful_set));
+  for (auto& [each, stateful_set] : stateful_sets()) {
+    const bool has_owner = each == name() || has_uid(pods(), owner_of(stateful_set));
     if (has_owner && !is_terminating(stateful_set)) run_stateful_set(stateful_set, chance);
   }
   run_pods(chance);
@@ -221,23 +192,23 @@ void SetWorld::step(const std::function<bool()>& chance) {
 }
 
 void SetWorld::settle() {
-  failure_.reset();
-  for (const std::string& each : names_in(stateful_sets_)) {
-    if (owner_of(stateful_sets_[each]) == "uid-of-another-owner") stateful_sets_.erase(each);
+  last_failure_.reset();
+  for (const std::string& each : names_in(stateful_sets())) {
+    if (owner_of(stateful_sets()[each]) == "uid-of-another-owner") stateful_sets().erase(each);
   }
-  for (const std::string& each : names_in(services_)) {
-    if (owner_of(services_[each]) == "uid-of-another-owner") services_.erase(each);
+  for (const std::string& each : names_in(services())) {
+    if (owner_of(services()[each]) == "uid-of-another-owner") services().erase(each);
   }
   for (int i = 0; i < 4; ++i) step([] { return true; });
   now_ += 1s;
 }
 
 std::string SetWorld::describe() const {
-  Json asked = set_["spec"];
+  Json asked = set()["spec"];
   asked.erase("leaderWorkerTemplate");
   std::string out = fmt::format("{} of {} pods: {}\n", name(),
-                                int_at(set_, {"spec", "leaderWorkerTemplate", "size"}, 1), asked.dump());
-  for (const auto& [each, stateful_set] : stateful_sets_) {
+                                int_at(set(), {"spec", "leaderWorkerTemplate", "size"}, 1), asked.dump());
+  for (const auto& [each, stateful_set] : stateful_sets()) {
     Json spec = stateful_set["spec"];
     spec.erase("template");
     out += fmt::format(
@@ -246,7 +217,7 @@ std::string SetWorld::describe() const {
         Json({{"replicas", spec["replicas"]}, {"updateStrategy", spec.value("updateStrategy", Json())}}).dump(),
         stateful_set.value("status", Json()).dump());
   }
-  for (const auto& [each, pod] : pods_) {
+  for (const auto& [each, pod] : pods()) {
     out += fmt::format("pod {} of {} ({}): {}{}\n", each, owner_of(pod), revision_of(pod), pod["status"].dump(),
                        is_terminating(pod) ? " terminating" : "");
   }

@@ -18,6 +18,7 @@
 #include "controllers/jobset/jobset_state.h"
 #include "controllers/jobset/observed.h"
 #include "controllers/jobset/render.h"
+#include "tests/support/plan_world.h"
 
 namespace tpuslice::jobset {
 
@@ -53,16 +54,16 @@ void fresh(Json& job);
 [[nodiscard]] JobChange with_field(std::string pointer, Json value);
 
 /// A namespace with one JobSet and its children, as an API server has them.
-class World {
+class World final : public plan::PlanWorld {
  public:
   explicit World(Json jobset);
 
   [[nodiscard]] JobSetObserved observed() const;
-  [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(jobset_); }
-  [[nodiscard]] Object& jobset() { return jobset_; }
-  [[nodiscard]] const Object& jobset() const { return jobset_; }
-  [[nodiscard]] const Json& status() const { return jobset_.json()["status"]; }
-  [[nodiscard]] const std::map<std::string, Json>& jobs() const { return jobs_; }
+  [[nodiscard]] JobSetSpec spec() const { return JobSetSpec::read(object()); }
+  [[nodiscard]] Object& jobset() { return object(); }
+  [[nodiscard]] const Object& jobset() const { return object(); }
+  [[nodiscard]] const Json& status() const { return object().json()["status"]; }
+  [[nodiscard]] const Objects& jobs() const { return objects(kJobs); }
   [[nodiscard]] Timestamp& now() { return now_; }
 
   /// Changes the Job of this name; creates it first if it does not exist.
@@ -80,24 +81,14 @@ class World {
   World& set(const std::string& pointer, Json value);
   World& last_failure(std::string reason, std::string message);
 
-  /// Applies an action like an API server: checks preconditions, and that a created object does not exist.
+  /// Applies an action that must succeed: preconditions hold, and a created object does not exist.
   void apply(const plan::Action& action);
   /// Removes terminating Jobs; suspended ones get their condition, all others become ready.
   void advance();
 
  private:
+  void prepare(const ResourceType& type, Json& created) override;
   [[nodiscard]] Json build(const std::string& name) const;
-  /// A new resourceVersion.
-  void touch(Json& object);
-
-  Object jobset_;
-  std::map<std::string, Json> jobs_;
-  Json service_;
-  std::map<std::string, Json> claims_;
-  std::optional<plan::Failure> last_failure_;
-  Timestamp now_ = start_of_time();
-  int next_uid_ = 1;
-  int next_version_ = 1;
 };
 
 /// Applies the actions and the status of `plan`, in order.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "api/types/patch.h"
 #include "controllers/jobset/headless_service.h"
 #include "controllers/jobset/job_builder.h"
 #include "controllers/jobset/rules/jobset_labels.h"
@@ -13,13 +12,6 @@
 
 namespace tpuslice::jobset {
 namespace {
-
-template <typename View>
-std::shared_ptr<const View> view_of(const Json& json) {
-  Result<View> view = View::from_json(json);
-  TPUSLICE_CHECK_MSG(view.ok(), view.ok() ? std::string() : view.error().message());
-  return std::make_shared<const View>(*std::move(view));
-}
 
 /// The API server's defaults of a Job that the tests need.
 Json with_defaults(Json job) {
@@ -31,20 +23,20 @@ Json with_defaults(Json job) {
 
 }  // namespace
 
-World::World(Json jobset) : jobset_(std::move(jobset)) {}
+World::World(Json jobset) : PlanWorld(kJobSets, std::move(jobset), start_of_time()) {}
 
 JobSetObserved World::observed() const {
-  JobSetObserved seen{jobset_, {}, nullptr, {}, {}, now_, last_failure_};
-  for (const auto& [name, job] : jobs_) seen.jobs.push_back(view_of<JobView>(job));
-  const JobSetSpec spec = JobSetSpec::read(jobset_);
-  if (string_at(service_, {"metadata", "name"}) == spec.subdomain) seen.service = view_of<ServiceView>(service_);
-  for (const auto& [name, claim] : claims_) seen.claims.push_back(view_of<ObjectView>(claim));
+  JobSetObserved seen{jobset(), views<JobView>(kJobs), nullptr, {}, {}, now_, last_failure_};
+  const Objects& services = objects(kServices);
+  const auto service = services.find(spec().subdomain);
+  if (service != services.end()) seen.service = plan::view_of<ServiceView>(service->second);
+  seen.claims = views<ObjectView>(kVolumeClaims);
   return seen;
 }
 
 Json World::build(const std::string& name) const {
   const JobSetSpec spec = this->spec();
-  const JobBuilder builder(jobset_, JobSetStatus::read(jobset_), {});
+  const JobBuilder builder(jobset(), JobSetStatus::read(jobset()), {});
   for (std::size_t which = 0; which < spec.jobs.size(); ++which) {
     for (int index = 0; index < spec.jobs[which].replicas; ++index) {
       if (job_name(spec, spec.jobs[which], index) != name) continue;
@@ -58,9 +50,10 @@ Json World::build(const std::string& name) const {
 }
 
 World& World::job(const std::string& name, const JobChange& change) {
-  auto found = jobs_.find(name);
-  if (found == jobs_.end()) {
-    found = jobs_.emplace(name, build(name)).first;
+  Objects& jobs = objects(kJobs);
+  auto found = jobs.find(name);
+  if (found == jobs.end()) {
+    found = jobs.emplace(name, build(name)).first;
     found->second["metadata"]["uid"] = "uid-of-" + name;
   }
   const Json before = found->second;
@@ -68,8 +61,6 @@ World& World::job(const std::string& name, const JobChange& change) {
   if (found->second != before || !before["metadata"].contains("resourceVersion")) touch(found->second);
   return *this;
 }
-
-void World::touch(Json& object) { object["metadata"]["resourceVersion"] = std::to_string(next_version_++); }
 
 World& World::every_job(const JobChange& change) {
   const JobSetSpec spec = this->spec();
@@ -80,7 +71,7 @@ World& World::every_job(const JobChange& change) {
 }
 
 World& World::without_job(const std::string& name) {
-  jobs_.erase(name);
+  objects(kJobs).erase(name);
   return *this;
 }
 
@@ -92,25 +83,27 @@ World& World::with_resources() {
 }
 
 World& World::with_service(Json service) {
-  service_ = std::move(service);
-  service_["metadata"]["uid"] = "uid-of-service";
+  without_service();
+  service["metadata"]["uid"] = "uid-of-service";
+  const std::string name = string_at(service, {"metadata", "name"});
+  objects(kServices)[name] = std::move(service);
   return *this;
 }
 
 World& World::without_service() {
-  service_ = nullptr;
+  objects(kServices).clear();
   return *this;
 }
 
 World& World::with_claim(Json claim) {
   const std::string name = string_at(claim, {"metadata", "name"});
   claim["metadata"]["uid"] = "uid-of-" + name;
-  claims_[name] = std::move(claim);
+  objects(kVolumeClaims)[name] = std::move(claim);
   return *this;
 }
 
 World& World::set(const std::string& pointer, Json value) {
-  jobset_.mutable_json()[Json::json_pointer(pointer)] = std::move(value);
+  jobset().mutable_json()[Json::json_pointer(pointer)] = std::move(value);
   return *this;
 }
 
@@ -119,46 +112,20 @@ World& World::last_failure(std::string reason, std::string message) {
   return *this;
 }
 
+void World::prepare(const ResourceType& type, Json& created) {
+  if (type == kJobs) created = with_defaults(std::move(created));
+}
+
 void World::apply(const plan::Action& action) {
-  const std::string& name = action.key.name;
-  if (action.type == kJobSets) {
-    TPUSLICE_CHECK_MSG(action.kind == plan::ActionKind::kDelete, name);
-    jobset_.mutable_json()["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-    return;
-  }
-  std::map<std::string, Json> services;
-  if (service_.is_object()) services.emplace(string_at(service_, {"metadata", "name"}), service_);
-  auto& objects = action.type == kJobs ? jobs_ : action.type == kServices ? services : claims_;
-  const auto found = objects.find(name);
-  if (action.kind == plan::ActionKind::kCreate) {
-    TPUSLICE_CHECK_MSG(found == objects.end(), "exists: " + name);
-    Json& created = objects[name] = *action.body.make();
-    created["metadata"]["uid"] = fmt::format("uid-{}-of-{}", next_uid_++, name);
-    if (action.type == kJobs) created = with_defaults(std::move(created));
-    touch(created);
-  } else {
-    TPUSLICE_CHECK_MSG(found != objects.end(), "does not exist: " + name);
-    Json& object = found->second;
-    TPUSLICE_CHECK_MSG(action.preconditions.uid == string_at(object, {"metadata", "uid"}), name);
-    const std::string& version = action.preconditions.resource_version;
-    TPUSLICE_CHECK_MSG(version.empty() || version == string_at(object, {"metadata", "resourceVersion"}), name);
-    if (action.kind == plan::ActionKind::kPatch) {
-      object = apply_merge_patch(std::move(object), *action.body.make());
-      touch(object);
-    } else if (action.propagation == plan::Propagation::kForeground) {
-      object["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-      object["metadata"]["finalizers"] = {"foregroundDeletion"};
-      touch(object);
-    } else {
-      objects.erase(found);
-    }
-  }
-  if (action.type == kServices) service_ = services.contains(name) ? services[name] : Json();
+  TPUSLICE_CHECK_MSG(action.type != kJobSets || action.kind == plan::ActionKind::kDelete, action.key.name);
+  const Status applied = PlanWorld::apply(action);
+  TPUSLICE_CHECK_MSG(applied.ok(), applied.ok() ? std::string() : applied.error().message());
 }
 
 void World::advance() {
-  std::erase_if(jobs_, [](const auto& entry) { return entry.second["metadata"].contains("deletionTimestamp"); });
-  for (auto& [name, job] : jobs_) {
+  std::erase_if(objects(kJobs),
+                [](const auto& entry) { return entry.second["metadata"].contains("deletionTimestamp"); });
+  for (auto& [name, job] : objects(kJobs)) {
     if (!array_at(job, {"status", "conditions"}).empty() && !bool_at(job, {"spec", "suspend"}) &&
         string_at(job, {"status", "conditions", "0", "type"}) != "Suspended") {
       continue;  // Finished.

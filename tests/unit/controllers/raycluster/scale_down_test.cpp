@@ -35,10 +35,7 @@ class RefusedCluster : public ::testing::Test {
 
   plan::Plan step() {
     const plan::Plan plan = plan_raycluster(world_.observed(), {}).value();
-    for (const plan::Stage& stage : plan.stages) {
-      for (const plan::Action& action : stage.actions) world_.apply(action);
-    }
-    if (plan.status) world_.apply(*plan.status);
+    world_.carry_out(plan);
     return plan;
   }
   void settle() {

@@ -23,10 +23,7 @@ class Suspension : public testing::Test {
   void set_suspend(bool value) { world_.cluster().mutable_json()["spec"]["suspend"] = value; }
   plan::Plan step() {
     const Result<plan::Plan> plan = plan_raycluster(world_.observed(), {});
-    for (const plan::Stage& stage : plan->stages) {
-      for (const plan::Action& action : stage.actions) world_.apply(action);
-    }
-    if (plan->status) world_.apply(*plan->status);
+    world_.carry_out(*plan);
     return *plan;
   }
   void settle() {

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "api/types/patch.h"
+#include "api/base/check.h"
 #include "controllers/raycluster/adoption.h"
 #include "controllers/raycluster/children.h"
 #include "controllers/raycluster/names.h"
@@ -37,72 +37,51 @@ std::string host_of(const Json& pod) {
 }
 
 World::World(Json cluster, Options options)
-    : cluster_(std::move(cluster)), options_(std::move(options)), now_(a_time()) {}
+    : PlanWorld(kRayClusters, std::move(cluster), a_time()), options_(std::move(options)) {}
 
 RayClusterObserved World::observed() const {
-  RayClusterObserved seen{cluster_, {}, {}, now_, std::nullopt};
-  for (const auto& [name, pod] : pods_) {
+  RayClusterObserved seen{cluster(), {}, {}, now_, std::nullopt};
+  for (const auto& [name, pod] : pods()) {
     std::shared_ptr<const PodView>& view = views_[name];
-    if (view == nullptr) view = share(decode_pod(pod));
-    const bool child = view->controller && view->controller->uid == cluster_.uid();
-    if (child || cluster_of_orphan(*view) == cluster_.key()) seen.pods.push_back(view);
+    const Json& metadata = pod["metadata"];
+    const bool current = view != nullptr && view->uid == string_at(metadata, {"uid"}) &&
+                         view->resource_version == string_at(metadata, {"resourceVersion"});
+    if (!current) view = share(decode_pod(pod));
+    const bool child = view->controller && view->controller->uid == cluster().uid();
+    if (child || cluster_of_orphan(*view) == cluster().key()) seen.pods.push_back(view);
   }
-  for (const auto& [name, service] : services_) {
-    seen.services.push_back(std::make_shared<const ObjectView>(decode_object(service)));
-  }
+  seen.services = views<ObjectView>(kServices);
   for (const ChildType& child : kChildTypes) {
-    const auto found = others_.find(std::string(child.type.kind));
-    if (found == others_.end()) continue;
-    for (const auto& [name, object] : found->second) {
-      seen.children.objects.push_back({child.type, std::make_shared<const ObjectView>(decode_object(object))});
-    }
+    for (auto& view : views<ObjectView>(child.type)) seen.children.objects.push_back({child.type, std::move(view)});
   }
-  if (const auto jobs = others_.find("Job"); jobs != others_.end()) {
-    for (const auto& [name, job] : jobs->second) {
-      seen.cleanup_job = std::make_shared<const JobView>(JobView::from_json(job).value());
-    }
-  }
+  for (const auto& view : views<JobView>(kJobs)) seen.cleanup_job = view;
   return seen;
 }
 
 std::string World::attempt_of(const std::string& pod) const {
-  const std::string slice = slice_of(pods_.at(pod));
+  const std::string slice = slice_of(pods().at(pod));
   if (slice.empty()) return {};
-  const auto index = parse_worker_pod_name(RayClusterSpec::read(cluster_), slice.substr(0, slice.rfind('/')), pod);
+  const auto index = parse_worker_pod_name(RayClusterSpec::read(cluster()), slice.substr(0, slice.rfind('/')), pod);
   return fmt::format("{}/{}", slice, index ? index->attempt : 0);
 }
 
-void World::add_pod(Json pod) {
-  const std::string name = string_at(pod, {"metadata", "name"});
-  pod["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  pod["metadata"]["resourceVersion"] = "1";
-  views_.erase(name);
-  pods_[name] = std::move(pod);
-}
-
-void World::add_service(Json service) {
-  service["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  const std::string name = string_at(service, {"metadata", "name"});
-  services_[name] = std::move(service);
-}
-
 void World::add_child(Json child) {
-  child["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  const std::string name = string_at(child, {"metadata", "name"});
-  auto& objects = others_[string_at(child, {"kind"})];
-  objects[name] = std::move(child);
+  const std::string kind = string_at(child, {"kind"});
+  const auto* const found = std::ranges::find(kChildTypes, kind, [](const ChildType& each) { return each.type.kind; });
+  TPUSLICE_CHECK_MSG(found != kChildTypes.end(), kind);
+  add(found->type, std::move(child));
 }
 
 bool World::is_foreign(const Json& pod) const {
   const std::string owner = string_at(pod, {"metadata", "ownerReferences", "0", "uid"});
-  return !owner.empty() && owner != cluster_.uid();
+  return !owner.empty() && owner != cluster().uid();
 }
 
 void World::check_host(const Json& pod) {
   const std::string host = host_of(pod);
   const bool has_peers = !label(pod, kRayHostIndex).empty();
   if (host.empty() || !has_peers || gated(pod)) return;
-  for (const auto& [name, other] : pods_) {
+  for (const auto& [name, other] : pods()) {
     if (is_foreign(other)) continue;
     const std::string created = string_at(pod, {"metadata", "name"});
     if (host_of(other) == host) violations_.push_back(fmt::format("{} created beside {} for {}", created, name, host));
@@ -112,109 +91,52 @@ void World::check_host(const Json& pod) {
   }
 }
 
-std::map<std::string, Json>& World::objects_of(const ResourceType& type) {
-  if (type == kPods) return pods_;
-  return type == kServices ? services_ : others_[std::string(type.kind)];
-}
-
-void World::create(const plan::Action& action) {
-  auto& objects = objects_of(action.type);
-  if (objects.contains(action.key.name)) return;
-  Json body = action.body.make().value();
-  if (action.type == kServices) return add_service(std::move(body));
-  if (action.type != kPods) {
-    const RayClusterObserved seen = observed();
-    if (action.type == kJobs && !by_type(seen.pods).heads.empty()) {
-      violations_.push_back("Redis is cleaned while a head exists");
-    }
-    return add_child(std::move(body));
+void World::prepare(const ResourceType& type, Json& created) {
+  if (type == kJobs && !by_type(observed().pods).heads.empty()) {
+    violations_.push_back("Redis is cleaned while a head exists");
   }
-  check_host(body);
-  body["metadata"]["creationTimestamp"] = format_rfc3339(now_);
-  body["status"] = {{"phase", "Pending"}};
-  add_pod(std::move(body));
+  if (type != kPods) return;
+  check_host(created);
+  created["metadata"]["creationTimestamp"] = format_rfc3339(now_);
+  created["status"] = {{"phase", "Pending"}};
 }
 
-void World::apply(const plan::Action& action) {
-  ++writes_;
-  if (action.kind == plan::ActionKind::kCreate) return create(action);
-  if (action.type == kRayClusters) return patch_cluster(action);
-  auto& objects = objects_of(action.type);
-  const auto found = objects.find(action.key.name);
-  if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
-  if (action.kind == plan::ActionKind::kPatch) {
-    found->second = apply_merge_patch(found->second, action.body.make().value());
-  } else {
-    found->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-  }
-  views_.erase(action.key.name);
-}
-
-void World::patch_cluster(const plan::Action& action) {
-  const plan::Preconditions& needed = action.preconditions;
-  if (gone() || needed.uid != cluster_.uid()) return;
-  if (!needed.resource_version.empty() && needed.resource_version != cluster_.resource_version()) return;
-  if (!action.subresource.empty()) return;
-  cluster_ = Object(apply_merge_patch(cluster_.json(), action.body.make().value()));
-  cluster_.mutable_json()["metadata"]["resourceVersion"] = fmt::format("{}", ++version_);
-}
-
-void World::delete_cluster() { cluster_.mutable_json()["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
-
-bool World::gone() const {
-  return cluster_.deletion_timestamp() && array_at(cluster_.json(), {"metadata", "finalizers"}).empty();
-}
-
-void World::apply(const plan::StatusPatch& status) {
-  ++writes_;
-  cluster_.mutable_json()["status"] = status.status;
-}
+void World::delete_cluster() { cluster().mutable_json()["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
 
 void World::advance() {
   now_ += std::chrono::seconds(10);
-  for (auto& [name, job] : others_["Job"]) {
+  for (auto& [name, job] : objects(kJobs)) {
     job["status"]["conditions"] = Json::array({{{"type", "Complete"}, {"status", "True"}}});
   }
-  if (gone()) {
-    for (auto* objects : {&pods_, &services_}) objects->clear();
-    others_.clear();
-    views_.clear();
-  }
+  if (gone()) objects_.clear();
   std::map<std::string, std::set<std::string>> attempts;
-  for (const auto& [name, pod] : pods_) {
+  for (const auto& [name, pod] : pods()) {
     if (!is_foreign(pod)) attempts[slice_of(pod)].insert(attempt_of(name));
   }
-  for (auto pod = pods_.begin(); pod != pods_.end();) {
-    if (!terminating(pod->second) && gated(pod->second)) {
-      if (attempts[slice_of(pod->second)].size() <= 1) pod->second["spec"].erase("schedulingGates");
-      views_.erase(pod->first);
-      ++pod;
+  std::erase_if(objects(kPods), [](const auto& pod) { return terminating(pod.second); });
+  for (auto& [name, pod] : objects(kPods)) {
+    if (gated(pod)) {
+      if (attempts[slice_of(pod)].size() > 1) continue;
+      pod["spec"].erase("schedulingGates");
+      touch(pod);
       continue;
     }
-    if (terminating(pod->second)) {
-      views_.erase(pod->first);
-      pod = pods_.erase(pod);
-      continue;
-    }
-    Json& status = pod->second["status"];
+    Json& status = pod["status"];
     const std::string phase = string_at(status, {"phase"});
     if (phase == "Pending" || (phase == "Running" && !status.contains("conditions"))) {
       status["phase"] = "Running";
       status["conditions"] = Json::array({{{"type", "Ready"}, {"status", "True"}}});
-      views_.erase(pod->first);
+      touch(pod);
     }
-    ++pod;
   }
 }
 
 std::vector<std::string> World::children() const {
   std::vector<std::string> out;
-  for (const auto& [name, pod] : pods_) {
-    if (!terminating(pod)) out.push_back("pod " + name);
-  }
-  for (const auto& [name, service] : services_) out.push_back("service " + name);
-  for (const auto& [kind, objects] : others_) {
-    for (const auto& [name, object] : objects) out.push_back(kind + " " + name);
+  for (const auto& [kind, objects] : objects_) {
+    for (const auto& [name, object] : objects) {
+      if (kind != kPods.kind || !terminating(object)) out.push_back(kind + " " + name);
+    }
   }
   return out;
 }

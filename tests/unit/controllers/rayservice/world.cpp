@@ -30,10 +30,6 @@ Json with_config(Json config) {
       {"spec", {{"rayClusterConfig", std::move(config)}, {"serveConfigV2", a_serve_config("app")}}}};
 }
 
-ObjectPtr view_of(const Json& object) {
-  return std::make_shared<const ObjectView>(ObjectView::from_json(object).value());
-}
-
 }  // namespace
 
 std::string a_serve_config(const std::string& application) {
@@ -47,23 +43,23 @@ Json a_service() {
 
 Json a_multi_host_service() { return with_config(raycluster::a_cluster("ignored", {{.name = "tpu"}})["spec"]); }
 
-World::World(Json service) : service_(std::move(service)), now_(raycluster::a_time()) {}
+World::World(Json service) : PlanWorld(kRayServices, std::move(service), raycluster::a_time()) {}
 
 RayServiceObserved World::observed() const {
-  RayServiceObserved seen{Object(service_), {}, {}, {}, {}, now_, std::nullopt};
+  RayServiceObserved seen{object(), {}, {}, {}, {}, now_, std::nullopt};
   const std::string uid = seen.service.uid();
-  for (const auto& [name, cluster] : clusters_) {
+  for (const auto& [name, cluster] : objects(raycluster::kRayClusters)) {
     const auto owner = Object(cluster).controller();
-    if (owner && owner->uid == uid) seen.clusters.push_back(view_of(cluster));
+    if (owner && owner->uid == uid) seen.clusters.push_back(plan::view_of<ObjectView>(cluster));
   }
-  for (const auto& [name, pod] : pods_) {
+  for (const auto& [name, pod] : objects(kPods)) {
     const PodPtr view = raycluster::share(raycluster::decode_pod(pod));
     const bool ours = std::ranges::any_of(seen.clusters, [&](const ObjectPtr& cluster) {
       return view->controller && view->controller->uid == cluster->uid;
     });
     if (ours) seen.pods.push_back(view);
   }
-  for (const auto& [name, each] : services_) seen.services.push_back(view_of(each));
+  seen.services = views<ObjectView>(kServices);
   std::vector<std::shared_ptr<const plan::WorkloadAnswer>> answers;
   for (const auto& [name, answer] : answers_) answers.push_back(answer);
   seen.answers = plan::WorkloadAnswers(std::move(answers));
@@ -78,71 +74,31 @@ plan::Plan World::plan() const {
 
 plan::Plan World::reconcile() {
   plan::Plan out = plan();
-  for (const plan::Stage& stage : out.stages) {
-    for (const plan::Action& action : stage.actions) apply(action);
-  }
-  if (out.status) apply(*out.status);
+  carry_out(out);
   set_requests(out.requests);
   return out;
 }
 
 int World::settle(int limit) {
+  const auto count = [this] { return clusters().size() + services().size() + pods().size(); };
   for (int round = 1; round <= limit; ++round) {
     const bool empty = reconcile().empty();
-    const std::size_t before = clusters_.size() + services_.size() + pods_.size();
+    const std::size_t before = count();
     advance();
-    if (empty && before == clusters_.size() + services_.size() + pods_.size() && plan().empty()) return round;
+    if (empty && before == count() && plan().empty()) return round;
   }
   return limit + 1;
 }
 
-void World::add_service(Json service) {
-  const std::string name = string_at(service, {"metadata", "name"});
-  service["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  service["metadata"]["resourceVersion"] = "1";
-  services_[name] = std::move(service);
+void World::prepare(const ResourceType& type, Json& created) {
+  if (type != raycluster::kRayClusters) return;
+  created["metadata"]["creationTimestamp"] = format_rfc3339(now_);
+  ray_.erase(string_at(created, {"metadata", "name"}));
 }
 
 void World::add_cluster(Json cluster) {
-  const std::string name = string_at(cluster, {"metadata", "name"});
-  cluster["metadata"]["uid"] = fmt::format("uid-{}", next_uid_++);
-  cluster["metadata"]["resourceVersion"] = "1";
-  cluster["metadata"]["creationTimestamp"] = format_rfc3339(now_);
-  ray_.erase(name);
-  clusters_[name] = std::move(cluster);
-}
-
-void World::apply(const plan::Action& action) {
-  ++writes_;
-  if (action.type == kRayServices) {
-    const plan::Preconditions& needed = action.preconditions;
-    if (needed.resource_version != Object(service_).resource_version()) return;
-    service_ = apply_merge_patch(service_, action.body.make().value());
-    service_["metadata"]["resourceVersion"] = fmt::format("{}", ++version_);
-    return;
-  }
-  auto& objects = action.type == kPods ? pods_ : action.type == kServices ? services_ : clusters_;
-  const auto found = objects.find(action.key.name);
-  if (action.kind == plan::ActionKind::kCreate) {
-    if (found != objects.end()) return;
-    Json body = action.body.make().value();
-    return action.type == kServices ? add_service(std::move(body)) : add_cluster(std::move(body));
-  }
-  if (found == objects.end() || string_at(found->second, {"metadata", "uid"}) != action.preconditions.uid) return;
-  const std::string& version = action.preconditions.resource_version;
-  if (!version.empty() && version != string_at(found->second, {"metadata", "resourceVersion"})) return;
-  if (action.kind == plan::ActionKind::kPatch) {
-    found->second = apply_merge_patch(found->second, action.body.make().value());
-    found->second["metadata"]["resourceVersion"] = fmt::format("{}", ++version_);
-  } else {
-    found->second["metadata"]["deletionTimestamp"] = format_rfc3339(now_);
-  }
-}
-
-void World::apply(const plan::StatusPatch& status) {
-  ++writes_;
-  service_["status"] = status.status;
-  service_["metadata"]["resourceVersion"] = fmt::format("{}", ++version_);
+  prepare(raycluster::kRayClusters, cluster);
+  add(raycluster::kRayClusters, std::move(cluster));
 }
 
 void World::set_requests(std::vector<plan::WorkloadRequest> requests) {
@@ -153,14 +109,11 @@ void World::set_requests(std::vector<plan::WorkloadRequest> requests) {
 }
 
 void World::add_pod(Json pod) {
-  const std::size_t number = next_uid_++;
-  pod["metadata"]["uid"] = fmt::format("uid-{}", number);
-  pod["metadata"]["resourceVersion"] = "1";
-  pod["status"] = {{"phase", "Running"},
-                   {"podIP", fmt::format("10.0.0.{}", number)},
-                   {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
-  const std::string name = string_at(pod, {"metadata", "name"});
-  pods_[name] = std::move(pod);
+  Json& added = add(kPods, std::move(pod));
+  const std::string number = string_at(added, {"metadata", "uid"}).substr(std::string_view("uid-").size());
+  added["status"] = {{"phase", "Running"},
+                     {"podIP", "10.0.0." + number},
+                     {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}}})}};
 }
 
 /// As the RayCluster controller and the kubelets do. The pods of an earlier spec stay.
@@ -179,7 +132,7 @@ void World::start_pods(const std::string& name, Json& cluster) {
     for (int replica = 0; replica < group.desired_replicas(); ++replica) {
       for (int host = 0; host < group.hosts; ++host) {
         Json pod = raycluster::build_worker_pod(spec, group, {replica, host}, {}).value().json();
-        if (!pods_.contains(string_at(pod, {"metadata", "name"}))) add_pod(std::move(pod));
+        if (!pods().contains(string_at(pod, {"metadata", "name"}))) add_pod(std::move(pod));
       }
     }
   }
@@ -187,11 +140,11 @@ void World::start_pods(const std::string& name, Json& cluster) {
 }
 
 void World::remove_terminating() {
-  std::erase_if(clusters_, [](const auto& each) { return is_terminating(each.second); });
-  std::erase_if(services_, [](const auto& each) { return is_terminating(each.second); });
-  std::erase_if(pods_, [&](const auto& pod) {
+  std::erase_if(clusters(), [](const auto& each) { return is_terminating(each.second); });
+  std::erase_if(services(), [](const auto& each) { return is_terminating(each.second); });
+  std::erase_if(pods(), [&](const auto& pod) {
     const auto owner = Object(pod.second).controller();
-    return is_terminating(pod.second) || std::ranges::none_of(clusters_, [&](const auto& cluster) {
+    return is_terminating(pod.second) || std::ranges::none_of(clusters(), [&](const auto& cluster) {
              return owner && owner->uid == string_at(cluster.second, {"metadata", "uid"});
            });
   });
@@ -200,12 +153,8 @@ void World::remove_terminating() {
 void World::advance() {
   now_ += std::chrono::seconds(5);
   remove_terminating();
-  if (gone()) {
-    clusters_.clear();
-    services_.clear();
-    pods_.clear();
-  }
-  for (auto& [name, cluster] : clusters_) start_pods(name, cluster);
+  if (gone()) objects_.clear();
+  for (auto& [name, cluster] : clusters()) start_pods(name, cluster);
   for (const plan::WorkloadRequest& request : requests_) {
     const auto known = answers_.find(request.name);
     const bool once = request.interval == Duration::zero();
@@ -228,8 +177,8 @@ Json World::applications_of(const std::string& cluster) const {
       if (found->second.adds_members) applications[name]["deployed_app_config"]["added"] = true;
     }
     for (const std::string& name : found->second.proxies) {
-      const auto pod = pods_.find(name);
-      if (pod == pods_.end()) continue;
+      const auto pod = objects(kPods).find(name);
+      if (pod == objects(kPods).end()) continue;
       proxies[name] = {{"node_ip", string_at(pod->second, {"status", "podIP"})}, {"status", "HEALTHY"}};
     }
   }
@@ -266,25 +215,28 @@ void World::heal_ray() {
   }
 }
 
-void World::delete_service() { service_["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
+void World::delete_service() { service()["metadata"]["deletionTimestamp"] = format_rfc3339(now_); }
 
-bool World::gone() const { return is_terminating(service_) && array_at(service_, {"metadata", "finalizers"}).empty(); }
-
-std::string World::active() const { return string_at(service_, {"status", "activeServiceStatus", "rayClusterName"}); }
-std::string World::pending() const { return string_at(service_, {"status", "pendingServiceStatus", "rayClusterName"}); }
+std::string World::active() const {
+  return string_at(object().json(), {"status", "activeServiceStatus", "rayClusterName"});
+}
+std::string World::pending() const {
+  return string_at(object().json(), {"status", "pendingServiceStatus", "rayClusterName"});
+}
 
 std::string World::condition(std::string_view type) const {
-  const Json* found = find_condition(array_at(service_, {"status", "conditions"}), type);
+  const Json* found = find_condition(array_at(object().json(), {"status", "conditions"}), type);
   return found == nullptr ? "" : fmt::format("{}: {}", string_at(*found, {"status"}), string_at(*found, {"reason"}));
 }
 
 std::string World::selected(const std::string& service) const {
-  const auto found = services_.find(service);
-  return found == services_.end() ? "" : string_at(found->second, {"spec", "selector", raycluster::kRayCluster});
+  const auto found = objects(kServices).find(service);
+  return found == objects(kServices).end() ? ""
+                                           : string_at(found->second, {"spec", "selector", raycluster::kRayCluster});
 }
 
 std::string World::pod_of(const std::string& cluster, const std::string& which) const {
-  for (const auto& [name, pod] : pods_) {
+  for (const auto& [name, pod] : objects(kPods)) {
     const auto label = [&pod = pod](std::string_view key) { return string_at(pod, {"metadata", "labels", key}); };
     if (label(raycluster::kRayCluster) != cluster) continue;
     const std::string worker =

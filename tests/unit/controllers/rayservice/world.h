@@ -1,5 +1,4 @@
-// World: one RayService, its children and its Ray clusters in memory. Applies actions as an API server would, and
-// answers requests as Ray's dashboards would.
+// World: one RayService, its children and its Ray clusters in memory. Answers requests as Ray's dashboards would.
 #pragma once
 
 #include <functional>
@@ -8,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "controllers/plan/plan.h"
+#include "controllers/raycluster/rules/raycluster_labels.h"
 #include "controllers/rayservice/observed.h"
 #include "controllers/rayservice/rayservice_options.h"
+#include "tests/support/plan_world.h"
 
 namespace tpuslice::rayservice {
 
@@ -21,7 +21,7 @@ namespace tpuslice::rayservice {
 /// serveConfigV2 with one application of this name.
 [[nodiscard]] std::string a_serve_config(const std::string& application);
 
-class World {
+class World final : public plan::PlanWorld {
  public:
   explicit World(Json service);
 
@@ -33,31 +33,31 @@ class World {
   /// reconcile() and advance() until a plan is empty; the number of plans, or one more than `limit`.
   int settle(int limit = 40);
 
-  void apply(const plan::Action& action);
-  void apply(const plan::StatusPatch& status);
+  /// An action that the API server refuses does nothing.
+  void apply(const plan::Action& action) { static_cast<void>(PlanWorld::apply(action)); }
+  using PlanWorld::apply;
   void set_requests(std::vector<plan::WorkloadRequest> requests);
   /// Five seconds pass. Terminating objects are gone, pods of clusters are created and run, requests are answered.
   void advance();
   /// As kubectl delete: the object is held by its finalizer.
   void delete_service();
-  [[nodiscard]] bool gone() const;
   /// The operator is another process: it has no answers.
   void restart_operator() { answers_.clear(); }
 
-  [[nodiscard]] Json& service() { return service_; }
-  [[nodiscard]] Json& config() { return service_["spec"]["rayClusterConfig"]; }
+  [[nodiscard]] Json& service() { return object().mutable_json(); }
+  [[nodiscard]] Json& config() { return service()["spec"]["rayClusterConfig"]; }
   [[nodiscard]] std::string active() const;   ///< Name in the status.
   [[nodiscard]] std::string pending() const;  ///< Name in the status.
   /// Status of a condition, and ": <reason>".
   [[nodiscard]] std::string condition(std::string_view type) const;
-  [[nodiscard]] std::map<std::string, Json>& clusters() { return clusters_; }
-  [[nodiscard]] std::map<std::string, Json>& services() { return services_; }
-  [[nodiscard]] std::map<std::string, Json>& pods() { return pods_; }
+  [[nodiscard]] Objects& clusters() { return objects(raycluster::kRayClusters); }
+  [[nodiscard]] Objects& services() { return objects(kServices); }
+  [[nodiscard]] Objects& pods() { return objects(kPods); }
   /// Cluster that a service selects.
   [[nodiscard]] std::string selected(const std::string& service) const;
   /// Name of the pod, "head" or "<replica>-<host>" of a worker, of a cluster.
   [[nodiscard]] std::string pod_of(const std::string& cluster, const std::string& which) const;
-  void add_service(Json service);
+  void add_service(Json service) { add(kServices, std::move(service)); }
   void add_cluster(Json cluster);
 
   /// What the dashboard of a cluster does; by name.
@@ -76,29 +76,23 @@ class World {
   bool places_slices = true;  ///< False: slices of new clusters wait.
   /// Requests that changed something, in order: "config/llm-x 1".
   [[nodiscard]] const std::vector<std::string>& sent() const { return sent_; }
-  [[nodiscard]] std::size_t writes() const { return writes_; }
   [[nodiscard]] Timestamp now() const { return now_; }
   Options options;
 
  private:
+  void prepare(const ResourceType& type, Json& created) override;
+  /// Plans see all deleted objects once; advance() removes them.
+  [[nodiscard]] bool terminates(const ResourceType& /*type*/) const override { return true; }
   void start_pods(const std::string& name, Json& cluster);
   void add_pod(Json pod);
   void remove_terminating();
   [[nodiscard]] plan::WorkloadAnswer answer(const plan::WorkloadRequest& request);
   [[nodiscard]] Json applications_of(const std::string& cluster) const;
 
-  Json service_;
-  std::map<std::string, Json> clusters_;
-  std::map<std::string, Json> services_;
-  std::map<std::string, Json> pods_;
   std::map<std::string, Ray> ray_;
   std::vector<plan::WorkloadRequest> requests_;
   std::map<std::string, std::shared_ptr<const plan::WorkloadAnswer>> answers_;  ///< By name of the request.
   std::vector<std::string> sent_;
-  Timestamp now_;
-  std::size_t next_uid_ = 1;
-  std::size_t version_ = 1;
-  std::size_t writes_ = 0;
 };
 
 }  // namespace tpuslice::rayservice

@@ -1,0 +1,174 @@
+#include "tests/support/plan_world.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "api/types/patch.h"
+
+namespace tpuslice::plan {
+namespace {
+
+constexpr const char* kForegroundDeletion = "foregroundDeletion";
+
+std::string uid_of(const Json& object) { return string_at(object, {"metadata", "uid"}); }
+
+Error conflict(const Action& action, std::string_view why) {
+  return Error::conflict("{} {}: {}", action.type.resource(), action.key.name, why);
+}
+
+/// As the API server compares them; a write without uid is refused, too.
+Status check(const Action& action, const Json& live) {
+  const Preconditions& needed = action.preconditions;
+  if (needed.uid != uid_of(live)) return conflict(action, "the uid differs");
+  const bool same =
+      needed.resource_version.empty() || needed.resource_version == string_at(live, {"metadata", "resourceVersion"});
+  if (!same) return conflict(action, "the object has been modified");
+  return {};
+}
+
+}  // namespace
+
+const PlanWorld::Objects& PlanWorld::of_kind(std::string_view kind) const {
+  static const Objects kNone;
+  const auto found = objects_.find(kind);
+  return found == objects_.end() ? kNone : found->second;
+}
+
+bool PlanWorld::gone() const {
+  return object_.json()["metadata"].contains("deletionTimestamp") &&
+         array_at(object_.json(), {"metadata", "finalizers"}).empty();
+}
+
+Json& PlanWorld::add(const ResourceType& type, Json object) {
+  object["metadata"]["uid"] = fmt::format("uid-{}", ++uids_);
+  object["metadata"]["resourceVersion"] = "1";
+  Json& added = objects(type)[string_at(object, {"metadata", "name"})];
+  added = std::move(object);
+  return added;
+}
+
+Json* PlanWorld::find(const Action& action) {
+  if (action.type == type_ && action.key.name == object_.name()) return gone() ? nullptr : &object_.mutable_json();
+  Objects& objects = this->objects(action.type);
+  const auto found = objects.find(action.key.name);
+  return found == objects.end() ? nullptr : &found->second;
+}
+
+Status PlanWorld::create(const Action& action) {
+  if (find(action) != nullptr) {
+    return Error::of(ErrorCode::kAlreadyExists, "{} {} already exists", action.type.resource(), action.key.name);
+  }
+  Result<Json> body = action.body.make();
+  if (!body) return body.error();
+  prepare(action.type, *body);
+  add(action.type, *std::move(body));
+  return {};
+}
+
+void PlanWorld::remove(const Action& action, Json& live) {
+  // A delete of other propagation replaces one in the foreground.
+  Json finalizers = Json::array();
+  for (const Json& each : array_at(live, {"metadata", "finalizers"})) {
+    if (each != kForegroundDeletion) finalizers.push_back(each);
+  }
+  if (action.propagation == Propagation::kForeground) finalizers.push_back(kForegroundDeletion);
+  const bool reconciled = &live == &object_.json();
+  if (!reconciled && finalizers.empty() && !terminates(action.type)) {
+    objects(action.type).erase(action.key.name);
+    return;
+  }
+  Json& metadata = live["metadata"];
+  if (finalizers.empty()) {
+    metadata.erase("finalizers");
+  } else {
+    metadata["finalizers"] = std::move(finalizers);
+  }
+  if (!metadata.contains("deletionTimestamp")) metadata["deletionTimestamp"] = format_rfc3339(now_);
+  touch(live);
+}
+
+Status PlanWorld::apply(const Action& action) {
+  ++writes_;
+  if (refusal_) {
+    if (const std::optional<Error> refused = refusal_(action)) return *refused;
+  }
+  if (action.kind == ActionKind::kCreate) return create(action);
+  Json* live = find(action);
+  if (live == nullptr) return Error::not_found("{} {} not found", action.type.resource(), action.key.name);
+  RETURN_IF_ERROR(check(action, *live));
+  if (action.kind == ActionKind::kDelete) {
+    remove(action, *live);
+    return {};
+  }
+  TPUSLICE_CHECK_MSG(!action.strategic, "no planner of children sends strategic merge patches");
+  const Result<Json> body = action.body.make();
+  if (!body) return body.error();
+  Json patched = apply_merge_patch(*live, *body);
+  if (patched == *live) return {};
+  *live = std::move(patched);
+  touch(*live);
+  return {};
+}
+
+void PlanWorld::apply(const StatusPatch& status) {
+  ++writes_;
+  Json& object = object_.mutable_json();
+  object["status"] = status.status;
+  touch(object);
+}
+
+std::optional<Error> PlanWorld::adopt(const Action& action, const Error& exists) {
+  if (!action.random_token.empty()) return std::nullopt;
+  const Object existing(*find(action));
+  const std::optional<ControllerRef> theirs = existing.controller();
+  const std::optional<ControllerRef> ours = Object(action.body.make().value()).controller();
+  const bool same = theirs && ours ? theirs->uid == ours->uid : !theirs && !ours;
+  if (!same) return exists;
+  if (existing.deletion_timestamp()) return conflict(action, "an object of that name is being deleted");
+  return std::nullopt;
+}
+
+std::optional<Error> PlanWorld::run(const Action& action) {
+  const Status status = apply(action);
+  if (status) return std::nullopt;
+  const Json* live = find(action);
+  const bool other = live == nullptr || uid_of(*live) != action.preconditions.uid;
+  switch (status.error().code()) {
+    case ErrorCode::kAlreadyExists:
+      return live == nullptr ? status.error() : adopt(action, status.error());
+    case ErrorCode::kNotFound:
+      if (action.kind == ActionKind::kDelete) return std::nullopt;
+      return conflict(action, "it was deleted");
+    case ErrorCode::kConflict:
+      if (action.kind == ActionKind::kDelete && other) return std::nullopt;
+      return status.error();
+    default:
+      return status.error();
+  }
+}
+
+bool PlanWorld::carry_out(const Plan& plan, std::size_t actions) {
+  bool complete = true;
+  bool recorded = false;
+  for (const Stage& stage : plan.stages) {
+    bool goes_on = true;
+    for (const Action& action : stage.actions) {
+      if (actions-- == 0) return false;
+      const std::optional<Error> error = run(action);
+      if (!error || action.optional) continue;
+      complete = false;
+      goes_on = stage.continue_on_failure;
+      if (error->code() != ErrorCode::kConflict && !std::exchange(recorded, true)) {
+        last_failure_ = Failure{action.failure_reason, error->message()};
+      }
+      if (!stage.independent && error->code() != ErrorCode::kAlreadyExists) break;
+    }
+    if (!goes_on) break;
+  }
+  if (!complete) return false;
+  if (plan.status) apply(*plan.status);
+  return true;
+}
+
+}  // namespace tpuslice::plan
