@@ -58,13 +58,12 @@ Decisions decide_refused(const RayClusterSpec& spec, const RayClusterObserved& s
 }  // namespace
 
 Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options) {
-  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+  const RayClusterSpec& spec = seen.cluster.spec();
   if (seen.cluster.deletion_timestamp()) return plan_deletion(spec, seen, options);
   if (spec.managed_by_other()) return plan::Plan{};
-  const Json& cluster = seen.cluster.json();
   const PodsByType pods = by_type(seen.pods);
   if (const Problem refusal =
-          webhook::refusal(webhook::validate_raycluster(cluster, nullptr), webhook::unsupported_fields(cluster))) {
+          webhook::refusal(webhook::validate_stored_raycluster(seen.cluster), webhook::unsupported_fields(spec))) {
     return render_refusal(spec, seen, refusal, decide_refused(spec, seen, pods));
   }
   return render(spec, seen, pods, decide(spec, seen, pods, options));
