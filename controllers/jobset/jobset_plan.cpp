@@ -13,8 +13,8 @@ namespace {
 /// A finished JobSet is only cleaned up, so its spec may be from before a rule.
 Problem check(const JobSetState& state) {
   if (state.status.finished()) return {};
-  const Json& jobset = state.seen.jobset.json();
-  return webhook::refusal(webhook::validate_jobset(jobset, nullptr), webhook::unsupported_jobset_fields(jobset));
+  const Typed<JobSetSpec>& jobset = state.seen.jobset;
+  return webhook::refusal(webhook::validate_stored_jobset(jobset), webhook::unsupported_jobset_fields(jobset.json()));
 }
 
 }  // namespace

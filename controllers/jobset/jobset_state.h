@@ -1,7 +1,6 @@
 // JobSetState: what the policies of a JobSet decide from, derived from one observation.
 #pragma once
 
-#include "api/workloads/jobset/spec.h"
 #include "controllers/jobset/child_jobs.h"
 #include "controllers/jobset/job_counts.h"
 #include "controllers/jobset/observed.h"
@@ -13,13 +12,13 @@ namespace tpuslice::jobset {
 struct JobSetState {
   explicit JobSetState(const JobSetObserved& observed)
       : seen(observed),
-        spec(JobSetSpec::read(observed.jobset)),
+        spec(observed.jobset.spec()),
         status(JobSetStatus::read(observed.jobset)),
         children(classify_jobs(spec, status, observed.jobs)),
         counts(count_jobs(spec, children, status)) {}
 
   const JobSetObserved& seen;
-  const JobSetSpec spec;
+  const JobSetSpec& spec;
   const JobSetStatus status;  ///< As observed, before this plan.
   const ChildJobs children;
   const JobCounts counts;

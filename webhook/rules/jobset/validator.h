@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "api/types/typed.h"
+#include "api/workloads/jobset/spec.h"
 #include "webhook/rules/field_errors.h"
 #include "webhook/rules/unsupported_field.h"
 
@@ -15,6 +17,9 @@ namespace tpuslice::webhook {
 /// `old` is the stored object on an update, else null. Errors that `old` has too are left out, so that an object from
 /// before a rule can still be suspended, labelled and deleted.
 [[nodiscard]] FieldErrors validate_jobset(const Json& jobset, const Json* old);
+
+/// The same of a stored object, for the controller.
+[[nodiscard]] FieldErrors validate_stored_jobset(const Typed<jobset::JobSetSpec>& jobset);
 
 /// Fields in use that this controller does not support.
 [[nodiscard]] std::vector<UnsupportedField> unsupported_jobset_fields(const Json& jobset);
