@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
+#include "api/workloads/leaderworkerset/spec.h"
 #include "controllers/plan/reconciler.h"
 
 namespace tpuslice::leaderworkerset {
@@ -17,7 +19,7 @@ using StatefulSetPtr = std::shared_ptr<const StatefulSetView>;
 using ObjectPtr = std::shared_ptr<const ObjectView>;
 
 struct LeaderWorkerSetObserved {
-  Object set;
+  Typed<LeaderWorkerSetSpec> set;
   /// With the label tpu::kLwsName of `set`, or its name; any owner.
   std::vector<StatefulSetPtr> stateful_sets;
   std::vector<PodPtr> pods;          ///< With that label; any owner.
