@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "api/types/conditions.h"
-#include "api/workloads/rayjob/spec.h"
 #include "controllers/plan/changes.h"
 #include "controllers/plan/child.h"
 #include "controllers/rayjob/observed.h"
@@ -23,7 +22,7 @@ struct RayJobState {
 
   const RayJobObserved& seen;
   const Options& options;
-  const RayJobSpec spec;
+  const RayJobSpec& spec;
   const RayJobStatus status;  ///< As observed, before this plan.
   /// Why the spec is not carried out. A RayJob that has begun is followed to its end, but no child is created for it.
   const Problem refusal;
