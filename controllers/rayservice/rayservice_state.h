@@ -2,7 +2,6 @@
 #pragma once
 
 #include "api/types/conditions.h"
-#include "api/workloads/rayservice/spec.h"
 #include "controllers/plan/plan.h"
 #include "controllers/rayservice/clusters.h"
 #include "controllers/rayservice/observed.h"
@@ -12,10 +11,7 @@ namespace tpuslice::rayservice {
 /// Borrows from the observation.
 struct RayServiceState {
   explicit RayServiceState(const RayServiceObserved& observed)
-      : seen(observed),
-        spec(RayServiceSpec::read(observed.service)),
-        status(plan::status_of(observed.service)),
-        clusters(observed) {}
+      : seen(observed), spec(observed.service.spec()), status(plan::status_of(observed.service)), clusters(observed) {}
 
   [[nodiscard]] const Json& conditions() const { return array_at(status, {"conditions"}); }
   [[nodiscard]] std::string active_name() const { return string_at(status, {"activeServiceStatus", "rayClusterName"}); }
@@ -24,7 +20,7 @@ struct RayServiceState {
   }
 
   const RayServiceObserved& seen;
-  const RayServiceSpec spec;
+  const RayServiceSpec& spec;
   const Json status;  ///< As observed, before this plan.
   const Clusters clusters;
 };

@@ -1,20 +1,17 @@
 #include "controllers/rayservice/validation.h"
 
-#include "api/workloads/rayservice/spec.h"
-#include "controllers/rayservice/serve_config.h"
 #include "webhook/rules/rayservice/validator.h"
 #include "webhook/rules/refusal.h"
 
 namespace tpuslice::rayservice {
 
-Problem check_spec(const Object& service) {
+Problem check_spec(const Object& service, const Result<ServeConfig>& config) {
   const Json& json = service.json();
   if (Problem refusal =
           webhook::refusal(webhook::validate_rayservice(json, nullptr), webhook::unsupported_rayservice_fields(json))) {
     return refusal;
   }
   // It may be valid YAML, but too large.
-  const Result<ServeConfig> config = parse_serve_config(RayServiceSpec::read(service).serve_config);
   return config ? Problem{} : Problem{"InvalidSpec", config.error().message()};
 }
 
