@@ -4,7 +4,6 @@
 
 #include "tpu/geometry.h"
 #include "tpu/labels.h"
-#include "tpu/pod_request.h"
 
 namespace tpuslice::tpu {
 namespace {
@@ -50,9 +49,14 @@ std::optional<int> selected_hosts(const Json& pod) {
   const Json* spec = find_path(pod, {"spec"});
   if (spec == nullptr) return std::nullopt;
   const auto containers = tpu_containers(*spec);
+  return containers ? selected_hosts(pod, *containers) : std::nullopt;
+}
+
+std::optional<int> selected_hosts(const Json& pod, const std::vector<TpuContainer>& containers) {
+  if (containers.empty()) return std::nullopt;
   const auto shape = selected_shape(pod);
-  if (!containers || containers->empty() || !shape || !*shape) return std::nullopt;
-  const auto hosts = host_count((*shape)->topology, total_chips(*containers));
+  if (!shape || !*shape) return std::nullopt;
+  const auto hosts = host_count((*shape)->topology, total_chips(containers));
   return hosts ? std::optional<int>(*hosts) : std::nullopt;
 }
 

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/types/json.h"
 #include "tpu/catalog.h"
+#include "tpu/pod_request.h"
 
 namespace tpuslice::tpu {
 
@@ -33,5 +35,7 @@ struct SliceShape {
 /// The number of hosts of that slice, by the chips that the pod's containers ask for. Nothing for a pod that asks for
 /// no TPUs or for a slice that does not exist.
 [[nodiscard]] std::optional<int> selected_hosts(const Json& pod);
+/// The same for a pod with these TPU containers.
+[[nodiscard]] std::optional<int> selected_hosts(const Json& pod, const std::vector<TpuContainer>& containers);
 
 }  // namespace tpuslice::tpu

@@ -82,20 +82,20 @@ AdmissionResponse admit_pod(AdmissionRequest request, const rules::MutationOptio
   if (metadata.is_object() && string_at(metadata, {"namespace"}).empty()) {
     metadata["namespace"] = request.namespace_name;
   }
-  Result<Json> patch = rules::patch_pod(pod, options);
-  if (!patch) {
+  Result<rules::PodReview> review = rules::review_pod(pod, options);
+  if (!review) {
     response.allowed = false;
     response.code = 422;
     response.reason = "Invalid";
-    response.message = patch.error().message();
+    response.message = review.error().message();
     return response;
   }
-  response.patch = *std::move(patch);
+  response.patch = std::move(review->patch);
   if (!response.patch.empty()) {
     const std::string slice = string_at(pod, {"metadata", "labels", tpu::kSlice});
     if (!slice.empty()) response.audit["slice"] = slice;
   }
-  response.warnings = rules::warn_pod(pod, options.kinds);
+  response.warnings = std::move(review->warnings);
   return response;
 }
 

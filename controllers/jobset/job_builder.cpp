@@ -50,19 +50,17 @@ void set_defaults(Json& job_spec, Json& pod_spec) {
 
 }  // namespace
 
-JobBuilder::JobBuilder(Object jobset, JobSetStatus status, Options options)
-    : jobset_(std::move(jobset)),
-      spec_(JobSetSpec::read(jobset_)),
-      status_(std::move(status)),
-      options_(std::move(options)) {}
+JobBuilder::JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options)
+    : jobset_(jobset), status_(std::move(status)), options_(std::move(options)) {}
 
 Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) const {
-  const ReplicatedJob& job = spec_.jobs.at(which);
+  const JobSetSpec& spec = jobset_.spec();
+  const ReplicatedJob& job = spec.jobs.at(which);
   Json out = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
   Json& metadata = out["metadata"];
-  metadata = {{"name", job_name(spec_, job, index)},
-              {"namespace", spec_.key.namespace_name},
-              {"ownerReferences", Json::array({spec_.owner.to_json()})}};
+  metadata = {{"name", job_name(spec, job, index)},
+              {"namespace", spec.key.namespace_name},
+              {"ownerReferences", Json::array({spec.owner.to_json()})}};
   const Json job_template = job.job_template == nullptr ? Json::object() : *job.job_template;
   for (const char* map : {"labels", "annotations"}) {
     metadata[map] = string_map_at(job_template, {"metadata", map});
@@ -72,19 +70,19 @@ Result<Json> JobBuilder::build(std::size_t which, int index, PodTemplate pods) c
   Json& pod_metadata = object_in(pod, "metadata");
   Json& pod_spec = object_in(pod, "spec");
 
-  const StringMap labels = job_labels(spec_, job, index, status_);
-  const StringMap placement = placement_annotations(spec_, job);
+  const StringMap labels = job_labels(spec, job, index, status_);
+  const StringMap placement = placement_annotations(spec, job);
   for (Json* each : {&metadata, &pod_metadata}) {
     put_all(labels, object_in(*each, "labels"));
     put_all(labels, object_in(*each, "annotations"));
     put_all(placement, object_in(*each, "annotations"));
   }
   set_defaults(out["spec"], pod_spec);
-  if (spec_.dns) pod_spec["subdomain"] = spec_.subdomain;
-  add_volumes(spec_.claims, pod_spec);
-  add_job_node_selector(string_map_at(metadata, {"annotations"}), spec_.key.namespace_name,
+  if (spec.dns) pod_spec["subdomain"] = spec.subdomain;
+  add_volumes(spec.claims, pod_spec);
+  add_job_node_selector(string_map_at(metadata, {"annotations"}), spec.key.namespace_name,
                         string_at(metadata, {"name"}), pod_spec);
-  out["spec"]["suspend"] = spec_.suspended;
+  out["spec"]["suspend"] = spec.suspended;
   if (pods == PodTemplate::kMutated) {
     const Result<bool> done = rules::mutate_job_template(out, options_.mutation);
     if (!done) return done.error().within(fmt::format("spec.replicatedJobs[{}].template.spec.template", which));

@@ -1,6 +1,7 @@
 // JobBuilder: builds the Jobs of a JobSet.
 #pragma once
 
+#include "api/types/typed.h"
 #include "controllers/jobset/jobset_options.h"
 #include "controllers/jobset/jobset_status.h"
 #include "controllers/jobset/rules/spec.h"
@@ -10,7 +11,7 @@ namespace tpuslice::jobset {
 /// Owns its inputs, so that it may outlive the observation. Thread-safe.
 class JobBuilder {
  public:
-  JobBuilder(Object jobset, JobSetStatus status, Options options);
+  JobBuilder(const Typed<JobSetSpec>& jobset, JobSetStatus status, Options options);
 
   enum class PodTemplate : std::uint8_t {
     kMutated,    ///< Holds all that admission would add, as far as a template can.
@@ -23,8 +24,7 @@ class JobBuilder {
   [[nodiscard]] Result<Json> build(std::size_t job, int index, PodTemplate pods = PodTemplate::kMutated) const;
 
  private:
-  const Object jobset_;
-  const JobSetSpec spec_;  // Borrows from jobset_.
+  const Typed<JobSetSpec> jobset_;
   const JobSetStatus status_;
   const Options options_;
 };

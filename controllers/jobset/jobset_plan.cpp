@@ -13,8 +13,8 @@ namespace {
 /// A finished JobSet is only cleaned up, so its spec may be from before a rule.
 Problem check(const JobSetState& state) {
   if (state.status.finished()) return {};
-  const Json& jobset = state.seen.jobset.json();
-  return webhook::refusal(rules::validate_jobset(jobset, nullptr), rules::unsupported_jobset_fields(jobset));
+  const Typed<JobSetSpec>& jobset = state.seen.jobset;
+  return rules::refusal(rules::validate_stored_jobset(jobset), rules::unsupported_jobset_fields(jobset.json()));
 }
 
 }  // namespace

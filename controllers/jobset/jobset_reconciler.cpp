@@ -36,7 +36,7 @@ Result<plan::Plan> JobSetReconciler::plan(const plan::ReconcileInput& input) con
                       stores_.waiting_pods.lookup(input.key.to_string()),
                       input.now,
                       input.last_failure};
-  const JobSetSpec spec = JobSetSpec::read(seen.jobset);
+  const JobSetSpec& spec = seen.jobset.spec();
   seen.service = stores_.services.get({input.key.namespace_name, spec.subdomain});
   for (const VolumeClaim& claim : spec.claims) {
     if (auto found = stores_.claims.get({input.key.namespace_name, claim.name}))

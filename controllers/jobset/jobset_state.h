@@ -13,13 +13,13 @@ namespace tpuslice::jobset {
 struct JobSetState {
   explicit JobSetState(const JobSetObserved& observed)
       : seen(observed),
-        spec(JobSetSpec::read(observed.jobset)),
+        spec(observed.jobset.spec()),
         status(JobSetStatus::read(observed.jobset)),
         children(classify_jobs(spec, status, observed.jobs)),
         counts(count_jobs(spec, children, status)) {}
 
   const JobSetObserved& seen;
-  const JobSetSpec spec;
+  const JobSetSpec& spec;
   const JobSetStatus status;  ///< As observed, before this plan.
   const ChildJobs children;
   const JobCounts counts;

@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
+#include "controllers/jobset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
 
 namespace tpuslice::jobset {
@@ -13,7 +15,7 @@ namespace tpuslice::jobset {
 using JobPtr = std::shared_ptr<const JobView>;
 
 struct JobSetObserved {
-  Object jobset;
+  Typed<JobSetSpec> jobset;
   std::vector<JobPtr> jobs;  ///< With `jobset` as controller owner, by uid.
   /// The service with the subdomain's name, owned or not; null if there is none.
   std::shared_ptr<const ServiceView> service;

@@ -141,15 +141,10 @@ std::shared_ptr<const RevisionTemplate> GroupTemplates::find(const std::string& 
 }
 
 std::shared_ptr<const LeaderWorkerSetSpec> GroupTemplates::spec() {
-  if (spec_ != nullptr) return spec_;
-  struct Owner {
-    Object set;
-    LeaderWorkerSetSpec spec;  ///< Borrows from `set`.
-  };
-  const auto owner = std::make_shared<Owner>();
-  owner->set = set_;
-  owner->spec = LeaderWorkerSetSpec::read(owner->set);
-  spec_ = std::shared_ptr<const LeaderWorkerSetSpec>(owner, &owner->spec);
+  if (spec_ == nullptr) {
+    const auto set = std::make_shared<const Typed<LeaderWorkerSetSpec>>(set_);
+    spec_ = std::shared_ptr<const LeaderWorkerSetSpec>(set, &set->spec());
+  }
   return spec_;
 }
 

@@ -23,15 +23,16 @@ struct RevisionTemplate {
 /// What worker sets are built from. Shared, since they are built when they are sent.
 class GroupTemplates {
  public:
-  GroupTemplates(const std::vector<Revision>& revisions, const Object& set) : revisions_(revisions), set_(set) {}
+  GroupTemplates(const std::vector<Revision>& revisions, const Typed<LeaderWorkerSetSpec>& set)
+      : revisions_(revisions), set_(set) {}
   /// The template of a revision, parsed once; null if the revision does not exist.
   [[nodiscard]] std::shared_ptr<const RevisionTemplate> find(const std::string& key);
-  /// A copy of the spec that owns what it borrows.
+  /// The spec, with the object that it borrows from.
   [[nodiscard]] std::shared_ptr<const LeaderWorkerSetSpec> spec();
 
  private:
   const std::vector<Revision>& revisions_;
-  const Object& set_;
+  const Typed<LeaderWorkerSetSpec>& set_;
   std::map<std::string, std::shared_ptr<const RevisionTemplate>, std::less<>> templates_;
   std::shared_ptr<const LeaderWorkerSetSpec> spec_;  ///< Null until used.
 };

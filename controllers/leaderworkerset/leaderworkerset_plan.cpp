@@ -287,10 +287,10 @@ enum class RefusedStep : std::uint8_t { kLeaderSet };
 
 Result<Plan> plan_leaderworkerset(const LeaderWorkerSetObserved& seen, const Options& options) {
   if (seen.set.deletion_timestamp()) return Plan{};
-  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
+  const LeaderWorkerSetSpec& spec = seen.set.spec();
   const Json before = plan::status_of(seen.set);
   plan::Changes changes;
-  if (const Problem refusal = webhook::refusal(rules::validate_stored_leaderworkerset(seen.set.json()))) {
+  if (const Problem refusal = rules::refusal(rules::validate_stored_leaderworkerset(seen.set))) {
     Json status = refused_status(before, spec, refusal, seen.now, changes);
     changes.reasons.push_back("the spec is refused: " + refusal.message);
     if (std::optional<Action> action = scale_down(seen, spec)) {

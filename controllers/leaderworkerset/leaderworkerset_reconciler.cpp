@@ -22,7 +22,7 @@ Result<plan::Plan> LeaderWorkerSetReconciler::plan(const plan::ReconcileInput& i
                                {},
                                input.now,
                                input.last_failure};
-  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(seen.set);
+  const LeaderWorkerSetSpec& spec = seen.set.spec();
   const bool found_leader_set =
       std::ranges::any_of(seen.stateful_sets, [&](const StatefulSetPtr& found) { return found->key == input.key; });
   // A StatefulSet with the set's name but without the label is not ours.

@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
 #include "controllers/leaderworkerset/rules/leaderworkerset_labels.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "controllers/plan/reconciler.h"
 
 namespace tpuslice::leaderworkerset {
@@ -18,7 +20,7 @@ using StatefulSetPtr = std::shared_ptr<const StatefulSetView>;
 using ObjectPtr = std::shared_ptr<const ObjectView>;
 
 struct LeaderWorkerSetObserved {
-  Object set;
+  Typed<LeaderWorkerSetSpec> set;
   /// With the label kLwsName of `set`, or its name; any owner.
   std::vector<StatefulSetPtr> stateful_sets;
   std::vector<PodPtr> pods;          ///< With that label; any owner.

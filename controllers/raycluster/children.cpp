@@ -6,6 +6,7 @@
 #include "api/base/strings.h"
 #include "controllers/raycluster/autoscaler.h"
 #include "controllers/raycluster/ingress.h"
+#include "controllers/raycluster/names.h"
 #include "controllers/raycluster/rules/raycluster_labels.h"
 #include "tpu/labels.h"
 
@@ -89,6 +90,21 @@ std::vector<Object> desired_children(const RayClusterSpec& spec) {
   std::vector<Object> out;
   if (spec.autoscaling.enabled) out = autoscaler_children(spec);
   if (spec.head.ingress) out.push_back(build_ingress(spec));
+  return out;
+}
+
+std::vector<ChildKey> child_keys(const RayClusterSpec& spec) {
+  std::vector<ChildKey> out;
+  const auto add = [&](const ResourceType& type, std::string name) {
+    out.push_back({type, {spec.key.namespace_name, std::move(name)}});
+  };
+  if (spec.autoscaling.enabled) {
+    const std::string name = autoscaler_name(spec);
+    if (own_service_account(spec).empty()) add(kServiceAccounts, name);
+    add(kRoles, name);
+    add(kRoleBindings, name);
+  }
+  if (spec.head.ingress) add(kIngresses, ingress_name(spec));
   return out;
 }
 

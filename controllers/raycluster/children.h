@@ -1,6 +1,6 @@
 // The children of a RayCluster other than pods and services: objects that its pods, or its users, need beside them.
 //
-// To add one, return it from desired_children(); its type is in kChildTypes.
+// To add one, return it from desired_children() and child_keys(); its type is in kChildTypes.
 #pragma once
 
 #include <array>
@@ -93,6 +93,16 @@ struct Child {
 
 /// The children of `spec`, with the labels that our watches select by.
 [[nodiscard]] std::vector<Object> desired_children(const RayClusterSpec& spec);
+
+/// Names a child without building it.
+struct ChildKey {
+  ResourceType type;
+  ObjectKey key;
+  friend bool operator==(const ChildKey&, const ChildKey&) = default;
+};
+
+/// The keys of desired_children(), in the same order.
+[[nodiscard]] std::vector<ChildKey> child_keys(const RayClusterSpec& spec);
 
 /// Decides about each of `desired`. An object with the labels of a child that has no owner is adopted. While a type is
 /// not watched, its child counts as present if kChildrenReady is True for the present generation.

@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
 #include "controllers/plan/reconciler.h"
+#include "controllers/raycluster/rules/spec.h"
 
 namespace tpuslice::raycluster {
 
@@ -25,7 +27,7 @@ struct ObservedChildren {
 };
 
 struct RayClusterObserved {
-  Object cluster;
+  Typed<RayClusterSpec> cluster;
   /// Controlled by `cluster`, by UID; and orphans with its labels (adoption.h).
   std::vector<std::shared_ptr<const PodView>> pods;
   std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.

@@ -58,13 +58,12 @@ Decisions decide_refused(const RayClusterSpec& spec, const RayClusterObserved& s
 }  // namespace
 
 Result<plan::Plan> plan_raycluster(const RayClusterObserved& seen, const Options& options) {
-  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+  const RayClusterSpec& spec = seen.cluster.spec();
   if (seen.cluster.deletion_timestamp()) return plan_deletion(spec, seen, options);
   if (spec.managed_by_other()) return plan::Plan{};
-  const Json& cluster = seen.cluster.json();
   const PodsByType pods = by_type(seen.pods);
   if (const Problem refusal =
-          webhook::refusal(rules::validate_raycluster(cluster, nullptr), rules::unsupported_fields(cluster))) {
+          rules::refusal(rules::validate_stored_raycluster(seen.cluster), rules::unsupported_fields(spec))) {
     return render_refusal(spec, seen, refusal, decide_refused(spec, seen, pods));
   }
   return render(spec, seen, pods, decide(spec, seen, pods, options));

@@ -27,7 +27,7 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
   RayClusterObserved seen{cluster->object(), stores_.pods_by_owner.lookup(cluster->uid),
                           stores_.services_by_owner.lookup(cluster->uid), input.now, input.last_failure};
   for (auto& orphan : stores_.orphans.lookup(input.key.to_string())) seen.pods.push_back(std::move(orphan));
-  const RayClusterSpec spec = RayClusterSpec::read(seen.cluster);
+  const RayClusterSpec& spec = seen.cluster.spec();
   for (const ObjectKey& key : service_keys(spec)) {
     const bool known = std::ranges::any_of(seen.services, [&](const auto& service) { return service->key == key; });
     if (known) continue;
@@ -48,12 +48,12 @@ Result<plan::Plan> RayClusterReconciler::plan(const plan::ReconcileInput& input)
 
 ObservedChildren RayClusterReconciler::observe_children(const RayClusterSpec& spec) const {
   ObservedChildren seen;
-  const std::vector<Object> desired = desired_children(spec);
+  const std::vector<ChildKey> desired = child_keys(spec);
   for (const runtime::ObjectStore* store : stores_.children) {
     if (!store->synced()) seen.unwatched.push_back(store->type());
-    for (const Object& child : desired) {
-      if (child.kind() != store->type().kind) continue;
-      if (runtime::ObjectStore::Ptr live = store->get(child.key())) {
+    for (const ChildKey& child : desired) {
+      if (child.type != store->type()) continue;
+      if (runtime::ObjectStore::Ptr live = store->get(child.key)) {
         seen.objects.push_back({store->type(), std::move(live)});
       }
     }

@@ -5,14 +5,16 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
 #include "controllers/plan/reconciler.h"
 #include "controllers/plan/workload_request.h"
+#include "controllers/rayjob/rules/spec.h"
 
 namespace tpuslice::rayjob {
 
 struct RayJobObserved {
-  Object job;
+  Typed<RayJobSpec> job;
   /// With the name of the status, or of spec.clusterSelector, of any owner; null without one.
   std::shared_ptr<const ObjectView> cluster;
   std::vector<std::shared_ptr<const PodView>> pods;  ///< Of the cluster of that name, also when it is deleted.

@@ -44,8 +44,7 @@ Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) con
   const runtime::ObjectStore::Ptr job = stores_.jobs.get(input.key);
   if (job == nullptr) return plan::Plan{};
   if (auto waits = plan::wait_until_whole(input.key, job)) return *std::move(waits);
-  RayJobObserved seen;
-  seen.job = job->object();
+  RayJobObserved seen{.job = job->object()};
   seen.now = input.now;
   seen.last_failure = input.last_failure;
   const std::string& space = input.key.namespace_name;
@@ -54,7 +53,7 @@ Result<plan::Plan> RayJobReconciler::plan(const plan::ReconcileInput& input) con
     seen.pods = stores_.pods_by_cluster.lookup(ObjectKey{space, cluster}.to_string());
   }
   seen.submitter = stores_.submitters.get(input.key);
-  seen.service = stores_.services.get({space, head_service_name(RayJobSpec::read(seen.job))});
+  seen.service = stores_.services.get({space, head_service_name(seen.job.spec())});
   seen.answers = stores_.dashboards.answers({name(), input.key});
   if (auto waits = plan::wait_until_whole(input.key, seen.cluster, seen.pods, seen.submitter, seen.service)) {
     return *std::move(waits);

@@ -34,7 +34,7 @@ void count_finished(std::string_view result, Draft& draft) {
 RayJobState::RayJobState(const RayJobObserved& observed, const Options& all_options)
     : seen(observed),
       options(all_options),
-      spec(RayJobSpec::read(observed.job)),
+      spec(observed.job.spec()),
       status(RayJobStatus::read(observed.job)),
       // A finished RayJob is only cleaned up, so its spec may be from before a rule.
       refusal(status.finished() ? Problem{} : validate(observed.job)) {}

@@ -6,7 +6,7 @@
 namespace tpuslice::rayjob {
 
 Problem validate(const Object& job) {
-  return webhook::refusal(rules::validate_rayjob(job.json(), nullptr), rules::unsupported_rayjob_fields(job.json()));
+  return rules::refusal(rules::validate_rayjob(job.json(), nullptr), rules::unsupported_rayjob_fields(job.json()));
 }
 
 }  // namespace tpuslice::rayjob

@@ -5,8 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "api/types/views.h"
 #include "controllers/plan/reconciler.h"
+#include "controllers/rayservice/rules/spec.h"
 
 namespace tpuslice::rayservice {
 
@@ -14,7 +16,7 @@ using ObjectPtr = std::shared_ptr<const ObjectView>;
 using PodPtr = std::shared_ptr<const PodView>;
 
 struct RayServiceObserved {
-  Object service;
+  Typed<RayServiceSpec> service;
   std::vector<ObjectPtr> clusters;  ///< RayClusters with `service` as controller owner, by uid.
   std::vector<PodPtr> pods;         ///< Pods with one of `clusters` as controller owner, by uid.
   /// Services with `service` as controller owner, and those of other owners with its names.

@@ -12,11 +12,11 @@ Result<plan::Plan> plan_rayservice(const RayServiceObserved& seen, const Options
   const RayServiceState state(seen);
   if (state.spec.managed_by_other()) return plan::Plan{};
   if (seen.service.deletion_timestamp()) return render_deletion(state);
-  const Problem refusal = check_spec(seen.service);
+  const Result<ServeConfig> config = parse_serve_config(state.spec.serve_config);
+  const Problem refusal = check_spec(seen.service, config);
   const SuspendPhase phase = suspend_phase(state);
   if (phase != SuspendPhase::kRunning) return render_suspension(state, phase, refusal);
   if (has_timed_out(state)) return render_timed_out(state, refusal);
-  const Result<ServeConfig> config = parse_serve_config(state.spec.serve_config);
   return render(state, decide(state, refusal, config.value_or({}), options), refusal);
 }
 

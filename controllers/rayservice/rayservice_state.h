@@ -12,10 +12,7 @@ namespace tpuslice::rayservice {
 /// Borrows from the observation.
 struct RayServiceState {
   explicit RayServiceState(const RayServiceObserved& observed)
-      : seen(observed),
-        spec(RayServiceSpec::read(observed.service)),
-        status(plan::status_of(observed.service)),
-        clusters(observed) {}
+      : seen(observed), spec(observed.service.spec()), status(plan::status_of(observed.service)), clusters(observed) {}
 
   [[nodiscard]] const Json& conditions() const { return array_at(status, {"conditions"}); }
   [[nodiscard]] std::string active_name() const { return string_at(status, {"activeServiceStatus", "rayClusterName"}); }
@@ -24,7 +21,7 @@ struct RayServiceState {
   }
 
   const RayServiceObserved& seen;
-  const RayServiceSpec spec;
+  const RayServiceSpec& spec;
   const Json status;  ///< As observed, before this plan.
   const Clusters clusters;
 };

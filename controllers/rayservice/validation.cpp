@@ -7,14 +7,13 @@
 
 namespace tpuslice::rayservice {
 
-Problem check_spec(const Object& service) {
+Problem check_spec(const Object& service, const Result<ServeConfig>& config) {
   const Json& json = service.json();
   if (Problem refusal =
-          webhook::refusal(webhook::validate_rayservice(json, nullptr), rules::unsupported_rayservice_fields(json))) {
+          rules::refusal(rules::validate_rayservice(json, nullptr), rules::unsupported_rayservice_fields(json))) {
     return refusal;
   }
   // It may be valid YAML, but too large.
-  const Result<ServeConfig> config = parse_serve_config(RayServiceSpec::read(service).serve_config);
   return config ? Problem{} : Problem{"InvalidSpec", config.error().message()};
 }
 

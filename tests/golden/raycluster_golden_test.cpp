@@ -47,7 +47,7 @@ RayClusterObserved observed(const Json& input) {
   RayClusterObserved seen = nothing_yet(Object(input["cluster"]));
   const Json running = input.value("running", Json(false));
   if (running.is_object() || running == true) {
-    seen = all_running(running.is_object() ? Object(running) : seen.cluster);
+    seen = all_running(running.is_object() ? Object(running) : seen.cluster.object());
     seen.cluster = Object(input["cluster"]);
   }
   for (const Json& event : input.value("events", Json::array())) apply_event(event, seen);

@@ -27,15 +27,26 @@ std::string warning_of(const std::string& path, std::string accelerator) {
       path, tpu::kAcceleratorLabel, clip(std::move(accelerator), kMaxWarnedValue));
 }
 
+void add_warning_of_pod(const Json& pod, const std::string& path, std::vector<std::string>& warnings) {
+  std::string unknown = tpu::unknown_accelerator(pod);
+  if (!unknown.empty()) warnings.push_back(warning_of(path, std::move(unknown)));
+}
+
 }  // namespace
 
 std::vector<std::string> warn_unknown_accelerators(const Json& object) {
   std::vector<std::string> warnings;
   for_each_tpu_pod(object, [&](const Json& pod, const std::string& path) {
-    std::string unknown = tpu::unknown_accelerator(pod);
-    if (!unknown.empty()) warnings.push_back(warning_of(path, std::move(unknown)));
+    add_warning_of_pod(pod, path, warnings);
     return warnings.size() < kMaxPodWarnings;
   });
+  if (!warnings.empty()) warnings.push_back(known_accelerators());
+  return warnings;
+}
+
+std::vector<std::string> warn_unknown_accelerator_of_pod(const Json& pod) {
+  std::vector<std::string> warnings;
+  add_warning_of_pod(pod, "", warnings);
   if (!warnings.empty()) warnings.push_back(known_accelerators());
   return warnings;
 }

@@ -13,4 +13,7 @@ namespace tpuslice::rules {
 /// The last warning lists the known accelerators.
 [[nodiscard]] std::vector<std::string> warn_unknown_accelerators(const Json& object);
 
+/// The same for a pod that asks for TPUs.
+[[nodiscard]] std::vector<std::string> warn_unknown_accelerator_of_pod(const Json& pod);
+
 }  // namespace tpuslice::rules

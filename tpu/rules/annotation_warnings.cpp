@@ -23,22 +23,32 @@ bool is_number_of_slices(std::string_view text) {
 
 bool is_scale_up_choice(std::string_view text) { return std::ranges::count(tpu::kScaleUpChoices, text) > 0; }
 
+void add_annotation_warnings(const Json& pod, const std::string& path, std::vector<std::string>& warnings) {
+  const auto check = [&](std::string_view name, bool (*is_valid)(std::string_view), const std::string& advice) {
+    std::string value = string_at(pod, {"metadata", "annotations", name});
+    if (value.empty() || is_valid(value) || warnings.size() == kMaxPodWarnings) return;
+    warnings.push_back(fmt::format("{}metadata.annotations[{}]: value \"{}\" has no effect: {}", path, name,
+                                   clip(std::move(value), kMaxWarnedValue), advice));
+  };
+  check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
+  check(tpu::kScaleUp, is_scale_up_choice,
+        fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
+}
+
 }  // namespace
 
 std::vector<std::string> warn_invalid_annotations(const Json& object) {
   std::vector<std::string> warnings;
   for_each_tpu_pod(object, [&](const Json& pod, const std::string& path) {
-    const auto check = [&](std::string_view name, bool (*is_valid)(std::string_view), const std::string& advice) {
-      std::string value = string_at(pod, {"metadata", "annotations", name});
-      if (value.empty() || is_valid(value) || warnings.size() == kMaxPodWarnings) return;
-      warnings.push_back(fmt::format("{}metadata.annotations[{}]: value \"{}\" has no effect: {}", path, name,
-                                     clip(std::move(value), kMaxWarnedValue), advice));
-    };
-    check(tpu::kGangSlices, is_number_of_slices, fmt::format("must be a number from 1 to {}", tpu::kMaxSliceHosts));
-    check(tpu::kScaleUp, is_scale_up_choice,
-          fmt::format("supported values: \"{}\"", fmt::join(tpu::kScaleUpChoices, "\", \"")));
+    add_annotation_warnings(pod, path, warnings);
     return warnings.size() < kMaxPodWarnings;
   });
+  return warnings;
+}
+
+std::vector<std::string> warn_invalid_annotations_of_pod(const Json& pod) {
+  std::vector<std::string> warnings;
+  add_annotation_warnings(pod, "", warnings);
   return warnings;
 }
 

@@ -12,4 +12,7 @@ namespace tpuslice::rules {
 /// than four, of pods and pod templates within `object` that ask for TPUs. Such a value is treated as absent.
 [[nodiscard]] std::vector<std::string> warn_invalid_annotations(const Json& object);
 
+/// The same for a pod that asks for TPUs.
+[[nodiscard]] std::vector<std::string> warn_invalid_annotations_of_pod(const Json& pod);
+
 }  // namespace tpuslice::rules

@@ -14,6 +14,7 @@
 #include "tpu/rules/accelerator_warnings.h"
 #include "tpu/rules/annotation_warnings.h"
 #include "tpu/rules/pod_draft.h"
+#include "tpu/rules/pod_facts.h"
 #include "tpu/rules/tpu_rules.h"
 #include "tpu/rules/workload_kinds.h"
 #include "tpu/slice_shape.h"
@@ -200,20 +201,18 @@ std::int64_t node_chips(const Json& pod, std::int64_t pod_chips) {
 }
 
 /// Nothing is injected for labels that are missing or unknown to the device plugin.
-void inject_device_env(PodDraft& draft) {
+void inject_device_env(PodDraft& draft, const std::vector<tpu::TpuContainer>& containers) {
+  if (containers.empty()) return;
   const Json& pod = draft.json;
-  const auto containers = tpu::tpu_containers(pod["spec"]);
-  if (!containers) return;
   const std::string accelerator = string_at(pod, {"spec", "nodeSelector", tpu::kAcceleratorLabel});
   const std::string topology = string_at(pod, {"spec", "nodeSelector", tpu::kTopologyLabel});
   const std::string annotation = string_at(pod, {"metadata", "annotations", tpu::kSliceTopologyAnnotation});
   const std::string resiliency = string_at(pod, {"spec", "nodeSelector", tpu::kIciResiliencyLabel});
-  const std::int64_t chips = node_chips(pod, tpu::total_chips(*containers));
-  for (std::size_t index = 0; index < containers->size(); ++index) {
-    const auto added =
-        tpu::device_env({accelerator, topology, annotation, resiliency, chips, (*containers)[index].chips});
+  const std::int64_t chips = node_chips(pod, tpu::total_chips(containers));
+  for (std::size_t index = 0; index < containers.size(); ++index) {
+    const auto added = tpu::device_env({accelerator, topology, annotation, resiliency, chips, containers[index].chips});
     if (!added) continue;
-    Json& env = draft.env("containers", (*containers)[index].position);
+    Json& env = draft.env("containers", containers[index].position);
     env = tpu::merge_env(std::move(env), *added, index);
   }
 }
@@ -221,6 +220,11 @@ void inject_device_env(PodDraft& draft) {
 /// Every pod that an API server sends has one.
 bool has_name(const Json& pod) {
   return find_path(pod, {"metadata", "name"}) != nullptr || find_path(pod, {"metadata", "generateName"}) != nullptr;
+}
+
+/// Whether its chips are not available to slices: a container asks for them, or an init container.
+bool occupies_tpus(const Json& pod, const PodFacts& facts) {
+  return facts.asks_for_tpus || init_containers_ask_for_tpus(pod);
 }
 
 /// Names the workload for the slice controller, unless it is the pod's controller.
@@ -239,26 +243,47 @@ Status set_workload(PodDraft& pod, const WorkloadKind& kind) {
   return set(tpu::kWorkloadUid, workload ? workload->uid : "");
 }
 
-Status mutate(PodDraft& pod, const MutationOptions& options) {
+/// The facts of the mutated pod are the same.
+Result<PodFacts> mutate(PodDraft& pod, const MutationOptions& options) {
   const WorkloadKind* kind = kind_of_pod(pod.json, options.kinds);
   const bool served = kind != nullptr && options.served_kinds.contains(kind->kind);
   const PodSteps* steps = served ? kind->steps : nullptr;
   if (steps != nullptr) RETURN_IF_ERROR(steps->prepare(pod));
-  ASSIGN_OR_RETURN(std::optional<SliceIdentity> identity, identify_pod(pod.json, options.kinds));
+  ASSIGN_OR_RETURN(PodFacts facts, read_pod_facts(pod.json, kind));
+  std::optional<SliceIdentity>& identity = facts.identity;
   if (identity) {
     if (steps != nullptr) steps->adjust(pod.json, *identity);
     RETURN_IF_ERROR(add_to_slice(pod, *identity, options));
     RETURN_IF_ERROR(set_workload(pod, *kind));
-  } else if (has_name(pod.json) && occupies_tpus(pod.json)) {
+  } else if (has_name(pod.json) && occupies_tpus(pod.json, facts)) {
     // Its chips are not available to slices.
     RETURN_IF_ERROR(set_slice_label(pod, std::string(tpu::kNoSlice)));
   }
-  if (options.device_env && pod.json.contains("spec")) inject_device_env(pod);
+  if (options.device_env) inject_device_env(pod, facts.tpu_containers);
   if (steps != nullptr) RETURN_IF_ERROR(steps->complete(pod, identity ? &*identity : nullptr, options));
-  return {};
+  return facts;
 }
 
-Status mutate_well_formed(PodDraft& pod, const MutationOptions& options) {
+std::vector<std::string> pod_warnings(const Json& pod, const PodFacts& facts) {
+  if (!facts.asks_for_tpus) return {};
+  std::vector<std::string> warnings = warn_unknown_accelerator_of_pod(pod);
+  for (std::string& warning : warn_invalid_annotations_of_pod(pod)) warnings.push_back(std::move(warning));
+  const int hosts = tpu::selected_hosts(pod, facts.tpu_containers).value_or(1);
+  if (hosts == 1) return warnings;
+  if (!facts.identity) {
+    const WorkloadKind* kind = facts.kind;
+    warnings.push_back(
+        fmt::format("this pod asks for one of {} hosts of a slice, but has no index: it gets no TPU_WORKER_ID. {}",
+                    hosts, kind != nullptr && !kind->indexes_missing.empty() ? kind->indexes_missing : kNumberedKinds));
+  }
+  if (lacks_cluster_dns(pod)) {
+    warnings.emplace_back(
+        "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
+  }
+  return warnings;
+}
+
+Result<PodFacts> mutate_well_formed(PodDraft& pod, const MutationOptions& options) {
   try {
     return mutate(pod, options);
   } catch (const Json::exception& error) {
@@ -275,29 +300,10 @@ Result<Json> mutate_pod(Json pod, const MutationOptions& options) {
   return pod;
 }
 
-Result<Json> patch_pod(Json& pod, const MutationOptions& options) {
+Result<PodReview> review_pod(Json& pod, const MutationOptions& options) {
   PodDraft draft{pod, {}};
-  RETURN_IF_ERROR(mutate_well_formed(draft, options));
-  return draft.changes.patch();
-}
-
-std::vector<std::string> warn_pod(const Json& pod, WorkloadKinds kinds) {
-  std::vector<std::string> warnings = warn_unknown_accelerators(pod);
-  for (std::string& warning : warn_invalid_annotations(pod)) warnings.push_back(std::move(warning));
-  const int hosts = tpu::selected_hosts(pod).value_or(1);
-  if (hosts == 1) return warnings;
-  const auto identity = identify_pod(pod, kinds);
-  if (identity && !*identity) {
-    const WorkloadKind* kind = kind_of_pod(pod, kinds);
-    warnings.push_back(
-        fmt::format("this pod asks for one of {} hosts of a slice, but has no index: it gets no TPU_WORKER_ID. {}",
-                    hosts, kind != nullptr && !kind->indexes_missing.empty() ? kind->indexes_missing : kNumberedKinds));
-  }
-  if (lacks_cluster_dns(pod)) {
-    warnings.emplace_back(
-        "spec.dnsPolicy: with hostNetwork the hosts of a slice find each other only with ClusterFirstWithHostNet");
-  }
-  return warnings;
+  ASSIGN_OR_RETURN(const PodFacts facts, mutate_well_formed(draft, options));
+  return PodReview{draft.changes.patch(), pod_warnings(pod, facts)};
 }
 
 }  // namespace tpuslice::rules

@@ -47,12 +47,14 @@ struct MutationOptions {
 /// kMaxAddedEnv (env_budget.h). Time and memory are at most a constant times the size of the pod plus that.
 [[nodiscard]] Result<Json> mutate_pod(Json pod, const MutationOptions& options);
 
-/// Mutates the pod in place; returns the JSON patch (RFC 6902), empty if nothing changed. After an error the pod is
-/// partly changed.
-[[nodiscard]] Result<Json> patch_pod(Json& pod, const MutationOptions& options);
+struct PodReview {
+  Json patch;  ///< RFC 6902; empty if nothing changed.
+  /// About a TPU pod that is accepted but will probably not work: an unknown accelerator, a host of a multi-host slice
+  /// without identity, host network without the cluster's DNS.
+  std::vector<std::string> warnings;
+};
 
-/// Warnings about a TPU pod that is accepted but will probably not work: an unknown accelerator, a host of a multi-host
-/// slice without identity, host network without the cluster's DNS.
-[[nodiscard]] std::vector<std::string> warn_pod(const Json& pod, WorkloadKinds kinds);
+/// Mutates the pod in place, as mutate_pod(). After an error the pod is partly changed.
+[[nodiscard]] Result<PodReview> review_pod(Json& pod, const MutationOptions& options);
 
 }  // namespace tpuslice::rules

@@ -154,8 +154,7 @@ bool asks_for_tpus(const Json& pod) {
   return !containers || !containers->empty();
 }
 
-bool occupies_tpus(const Json& pod) {
-  if (asks_for_tpus(pod)) return true;
+bool init_containers_ask_for_tpus(const Json& pod) {
   const Json* spec = find_set(pod, {"spec"});
   if (spec == nullptr) return false;
   const auto containers = tpu::tpu_containers(*spec, "initContainers");

@@ -24,8 +24,8 @@ struct HostsField {
 /// Whether a container of the pod or template asks for google.com/tpu, even with a malformed quantity.
 [[nodiscard]] bool asks_for_tpus(const Json& pod);
 
-/// Whether a container or init container does, so that the chips are not available to slices.
-[[nodiscard]] bool occupies_tpus(const Json& pod);
+/// Whether an init container does.
+[[nodiscard]] bool init_containers_ask_for_tpus(const Json& pod);
 
 /// Whether the pod or template names its accelerator or topology. The nodes of one that names neither are chosen by
 /// other labels, and what they are is unknown.

@@ -30,6 +30,7 @@ void check_jobset_volumes(const Json& jobset, const JobSetSpec& spec, FieldError
 void check_jobset_slices(const JobSetSpec& spec, FieldErrors& errors);
 
 /// Immutable fields.
-void check_jobset_update(const Json& jobset, const Json& old, FieldErrors& errors);
+void check_jobset_update(const Json& jobset, const JobSetSpec& spec, const Json& old, const JobSetSpec& old_spec,
+                         FieldErrors& errors);
 
 }  // namespace tpuslice::rules

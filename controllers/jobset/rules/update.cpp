@@ -159,9 +159,8 @@ Json names_of(const JobSetSpec& spec) {
 
 }  // namespace
 
-void check_jobset_update(const Json& jobset, const Json& old, Errors& errors) {
-  const JobSetSpec spec = JobSetSpec::read(jobset);
-  const JobSetSpec old_spec = JobSetSpec::read(old);
+void check_jobset_update(const Json& jobset, const JobSetSpec& spec, const Json& old, const JobSetSpec& old_spec,
+                         Errors& errors) {
   const bool suspended = spec.suspended || old_spec.suspended;
   const bool terminal = is_terminal(old);
   if (names_of(spec) == names_of(old_spec)) {

@@ -161,13 +161,12 @@ void check_jobset_manager(const Json& jobset, Errors& errors) {
   }
 }
 
-void check_jobset_object(const Json& jobset, Errors& errors) {
+void check_jobset_object(const Json& jobset, const JobSetSpec& spec, Errors& errors) {
   if (const std::size_t jobs = array_at(jobset, {"spec", "replicatedJobs"}).size(); jobs > rules::kMaxGroups) {
     errors.push_back(too_many("spec.replicatedJobs", jobs, rules::kMaxGroups, kOurRule));
     return;
   }
   check_jobset_schema(jobset, errors);
-  const JobSetSpec spec = JobSetSpec::read(jobset);
   check_replicated_jobs(jobset, spec, errors);
   check_subdomain(jobset, errors);
   check_jobset_policies(jobset, spec, errors);
@@ -188,10 +187,18 @@ std::string longest_jobset_name(const Json& jobset) {
 
 FieldErrors validate_jobset(const Json& jobset, const Json* old) {
   if (!jobset.is_object()) return {invalid_value("spec", jobset, "must be an object", kKubernetesRule)};
+  const JobSetSpec spec = JobSetSpec::read(jobset);
+  const JobSetSpec old_spec = old == nullptr ? JobSetSpec() : JobSetSpec::read(*old);
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_jobset_object(*old, errors); };
-  Errors errors = new_errors([&](Errors& found) { check_jobset_object(jobset, found); }, check_stored);
-  if (old != nullptr) check_jobset_update(jobset, *old, errors);
+  if (old != nullptr) check_stored = [&](Errors& errors) { check_jobset_object(*old, old_spec, errors); };
+  Errors errors = new_errors([&](Errors& found) { check_jobset_object(jobset, spec, found); }, check_stored);
+  if (old != nullptr) check_jobset_update(jobset, spec, *old, old_spec, errors);
+  return errors;
+}
+
+FieldErrors validate_stored_jobset(const Typed<JobSetSpec>& jobset) {
+  FieldErrors errors;
+  check_jobset_object(jobset.json(), jobset.spec(), errors);
   return errors;
 }
 

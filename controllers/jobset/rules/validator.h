@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "api/types/typed.h"
+#include "controllers/jobset/rules/spec.h"
 #include "tpu/rules/field_errors.h"
 #include "tpu/rules/unsupported_field.h"
 
@@ -15,6 +17,9 @@ namespace tpuslice::rules {
 /// `old` is the stored object on an update, else null. Errors that `old` has too are left out, so that an object from
 /// before a rule can still be suspended, labelled and deleted.
 [[nodiscard]] FieldErrors validate_jobset(const Json& jobset, const Json* old);
+
+/// The same of a stored object, for the controller.
+[[nodiscard]] FieldErrors validate_stored_jobset(const Typed<jobset::JobSetSpec>& jobset);
 
 /// Fields in use that this controller does not support.
 [[nodiscard]] std::vector<UnsupportedField> unsupported_jobset_fields(const Json& jobset);

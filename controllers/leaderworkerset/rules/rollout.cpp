@@ -47,10 +47,10 @@ void check_lws_rollout(const Json& set, FieldErrors& errors) {
   }
 }
 
-void check_lws_rollout_progress(const Json& set, FieldErrors& errors) {
+void check_lws_rollout_progress(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   const auto unavailable = leaderworkerset::read_max_unavailable(set);
   const auto surge = leaderworkerset::read_max_surge(set);
-  const int replicas = leaderworkerset::LeaderWorkerSetSpec::read(set).replicas;
+  const int replicas = spec.replicas;
   if (!unavailable || !surge || replicas == 0) return;
   if (unavailable->scaled(replicas, Rounding::kDown) > 0) return;
   if (surge->scaled(replicas, Rounding::kUp) > 0) return;

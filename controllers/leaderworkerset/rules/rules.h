@@ -20,7 +20,7 @@ void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, FieldErr
 /// spec.rolloutStrategy.rollingUpdateConfiguration.
 void check_lws_rollout(const Json& set, FieldErrors& errors);
 /// A rolling update may replace groups: not both limits are 0 of the replicas.
-void check_lws_rollout_progress(const Json& set, FieldErrors& errors);
+void check_lws_rollout_progress(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors);
 
 /// Whether groups or subgroups with TPUs are whole slices.
 void check_lws_slices(const GroupTemplate& shape, FieldErrors& errors);

@@ -94,8 +94,7 @@ void check_exclusive_keys(const Json& set, const GroupTemplate& group, FieldErro
 }
 
 /// All errors of `set`, regardless of the stored object.
-void check_set(const Json& set, FieldErrors& errors) {
-  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(set);
+void check_set(const Json& set, const LeaderWorkerSetSpec& spec, FieldErrors& errors) {
   check_lws_name(set, spec, errors);
   check_lws_schema(set, spec.group, errors);
   check_lws_counts(set, spec, errors);
@@ -146,28 +145,31 @@ void check_lws_counts(const Json& set, const LeaderWorkerSetSpec& spec, FieldErr
   if (errors.size() == before) check_subgroup_size(spec.group, errors);
 }
 
-FieldErrors validate_stored_leaderworkerset(const Json& set) {
+FieldErrors validate_stored_leaderworkerset(const Typed<LeaderWorkerSetSpec>& set) {
   FieldErrors errors;
-  check_set(set, errors);
+  check_set(set.json(), set.spec(), errors);
   return errors;
 }
 
 FieldErrors validate_leaderworkerset(const Json& set, const Json* old) {
   // The garbage collector must be able to remove finalizers, also of invalid sets that were stored without a webhook.
   if (old != nullptr && find_set(set, {"metadata", "deletionTimestamp"}) != nullptr) return {};
+  const LeaderWorkerSetSpec spec = LeaderWorkerSetSpec::read(set);
   FieldCheck check_stored;
   if (old != nullptr) {
     check_stored = [&](FieldErrors& before) {
+      const LeaderWorkerSetSpec old_spec = LeaderWorkerSetSpec::read(*old);
       FieldErrors of_set([&](FieldError&& error) {
         if (error.rule != kLeaderWorkerSetRule) before.push_back(std::move(error));
       });
-      check_set(*old, of_set);
-      check_lws_rollout_progress(*old, before);  // The scale subresource, which is not admitted, may have caused it.
+      check_set(*old, old_spec, of_set);
+      // The scale subresource, which is not admitted, may have caused it.
+      check_lws_rollout_progress(*old, old_spec, before);
     };
   }
   const auto check = [&](FieldErrors& errors) {
-    check_set(set, errors);
-    check_lws_rollout_progress(set, errors);
+    check_set(set, spec, errors);
+    check_lws_rollout_progress(set, spec, errors);
   };
   FieldErrors errors = new_errors(check, check_stored);
   if (old != nullptr) check_lws_update(set, *old, errors);

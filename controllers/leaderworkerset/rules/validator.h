@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "api/types/typed.h"
+#include "controllers/leaderworkerset/rules/spec.h"
 #include "tpu/rules/field_errors.h"
 
 namespace tpuslice::rules {
@@ -19,7 +21,7 @@ namespace tpuslice::rules {
 
 /// The rules that a stored set keeps, for the controller: not those between percentages and replicas, which the scale
 /// subresource changes without admission.
-[[nodiscard]] FieldErrors validate_stored_leaderworkerset(const Json& set);
+[[nodiscard]] FieldErrors validate_stored_leaderworkerset(const Typed<leaderworkerset::LeaderWorkerSetSpec>& set);
 
 /// Warnings of less than 256 bytes each.
 [[nodiscard]] std::vector<std::string> warn_leaderworkerset(const Json& set, const Json* old = nullptr);

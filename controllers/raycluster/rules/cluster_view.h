@@ -13,14 +13,11 @@
 
 namespace tpuslice::rules {
 
-/// Borrows the cluster.
+/// Borrows the cluster and its spec.
 struct ClusterView {
-  const Json& json;                 ///< With metadata and spec. An embedded cluster: as its controller would create it.
-  std::string path = "spec";        ///< Of the spec in the user's object: "spec.rayClusterSpec".
-  raycluster::RayClusterSpec spec;  ///< Read from `json`.
-
-  explicit ClusterView(const Json& cluster, std::string path_of_spec = "spec")
-      : json(cluster), path(std::move(path_of_spec)), spec(raycluster::RayClusterSpec::read(cluster)) {}
+  const Json& json;  ///< With metadata and spec. An embedded cluster: as its controller would create it.
+  const raycluster::RayClusterSpec& spec;  ///< Read from `json`.
+  std::string path = "spec";               ///< Of the spec in the user's object: "spec.rayClusterSpec".
 
   /// Path of a field of the spec: at("rayVersion").
   [[nodiscard]] std::string at(std::string_view field) const { return fmt::format("{}.{}", path, field); }
@@ -36,8 +33,8 @@ void check_cluster(const ClusterView& cluster, const Json* old, FieldErrors& err
 /// Warnings about what is valid but probably not intended.
 [[nodiscard]] std::vector<std::string> warn_cluster(const ClusterView& cluster);
 
-/// Unsupported fields in use.
-[[nodiscard]] std::vector<UnsupportedField> unsupported_cluster_fields(const ClusterView& cluster);
+/// Unsupported fields in use, of the spec of a cluster, which is at `path`.
+[[nodiscard]] std::vector<UnsupportedField> unsupported_cluster_fields(const Json& spec, std::string_view path);
 
 /// Whether the serve service would have a port: the head's Ray container has one that is named serve or serve-*, or it
 /// declares no ports.

@@ -5,7 +5,7 @@
 namespace tpuslice::rules {
 namespace {
 
-void add_features(const ClusterView& cluster, const Json& spec, std::vector<UnsupportedField>& fields) {
+void add_features(const Json& spec, std::string_view path, std::vector<UnsupportedField>& fields) {
   struct Feature {
     std::string_view name;
     std::string_view reason;
@@ -17,25 +17,29 @@ void add_features(const ClusterView& cluster, const Json& spec, std::vector<Unsu
   };
   for (const Feature& feature : kFeatures) {
     if (find_set(spec, {feature.name}) == nullptr) continue;
-    fields.push_back({cluster.at(feature.name), std::string(feature.reason)});
+    fields.push_back({fmt::format("{}.{}", path, feature.name), std::string(feature.reason)});
   }
   if (string_at(spec, {"gcsFaultToleranceOptions", "backend"}) == raycluster::kRocksDb) {
-    fields.push_back({cluster.at("gcsFaultToleranceOptions.backend"),
+    fields.push_back({fmt::format("{}.gcsFaultToleranceOptions.backend", path),
                       "alpha in KubeRay: no volume is created for the state of the GCS; use redis"});
   }
 }
 
 }  // namespace
 
-std::vector<UnsupportedField> unsupported_cluster_fields(const ClusterView& cluster) {
+std::vector<UnsupportedField> unsupported_cluster_fields(const Json& spec, std::string_view path) {
   std::vector<UnsupportedField> fields;
-  if (cluster.spec.managed_by_other()) return fields;
-  if (const Json* spec = cluster.spec.source; spec != nullptr) add_features(cluster, *spec, fields);
+  const std::string manager = string_at(spec, {"managedBy"});
+  if (manager.empty() || manager == raycluster::kKubeRayManager) add_features(spec, path, fields);
   return fields;
 }
 
 std::vector<UnsupportedField> unsupported_fields(const Json& cluster) {
-  return unsupported_cluster_fields(ClusterView(cluster));
+  return unsupported_fields(raycluster::RayClusterSpec::read(cluster));
+}
+
+std::vector<UnsupportedField> unsupported_fields(const raycluster::RayClusterSpec& spec) {
+  return spec.source == nullptr ? std::vector<UnsupportedField>() : unsupported_cluster_fields(*spec.source, "spec");
 }
 
 }  // namespace tpuslice::rules

@@ -25,6 +25,7 @@ namespace {
 
 /// "<name>-headless" and the names of the other children must be DNS labels.
 constexpr std::size_t kMaxNameLength = 53;
+using raycluster::RayClusterSpec;
 using raycluster::WorkerGroup;
 using Errors = FieldErrors;
 
@@ -166,9 +167,9 @@ bool has_named_hosts(const WorkerGroup& group) {
   return group.pod_template != nullptr && asks_for_tpus(*group.pod_template) && group.hosts > 1;
 }
 
-void check_raycluster_object(const Json& cluster, const Json* old, Errors& errors) {
+void check_raycluster_object(const Json& cluster, const RayClusterSpec& spec, const Json* old, Errors& errors) {
   check_ray_name(cluster, kMaxNameLength, "services", errors);
-  check_cluster(ClusterView(cluster), old, errors);
+  check_cluster({cluster, spec}, old, errors);
 }
 
 }  // namespace
@@ -225,12 +226,24 @@ void check_cluster(const ClusterView& cluster, const Json* old, Errors& errors) 
 }
 
 FieldErrors validate_raycluster(const Json& cluster, const Json* old) {
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
   FieldCheck check_stored;
-  if (old != nullptr) check_stored = [&](Errors& errors) { check_raycluster_object(*old, nullptr, errors); };
-  return new_errors([&](Errors& errors) { check_raycluster_object(cluster, old, errors); }, check_stored);
+  if (old != nullptr) {
+    check_stored = [&](Errors& errors) { check_raycluster_object(*old, RayClusterSpec::read(*old), nullptr, errors); };
+  }
+  return new_errors([&](Errors& errors) { check_raycluster_object(cluster, spec, old, errors); }, check_stored);
 }
 
-std::vector<std::string> warn_raycluster(const Json& cluster) { return warn_cluster(ClusterView(cluster)); }
+FieldErrors validate_stored_raycluster(const Typed<RayClusterSpec>& cluster) {
+  FieldErrors errors;
+  check_raycluster_object(cluster.json(), cluster.spec(), nullptr, errors);
+  return errors;
+}
+
+std::vector<std::string> warn_raycluster(const Json& cluster) {
+  const RayClusterSpec spec = RayClusterSpec::read(cluster);
+  return warn_cluster({cluster, spec});
+}
 
 std::vector<std::string> warn_cluster(const ClusterView& cluster) {
   std::vector<std::string> warnings = warn_autoscaling(cluster);

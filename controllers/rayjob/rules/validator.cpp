@@ -124,7 +124,8 @@ void check_rayjob_object(const Json& job, const Json* old, Errors& errors) {
   if (!is_set(job, kClusterField)) return;
   const Json cluster = embedded_cluster(job, kClusterField);
   const Json before = old == nullptr ? Json() : embedded_cluster(*old, kClusterField);
-  check_cluster(ClusterView(cluster, "spec.rayClusterSpec"), before.is_null() ? nullptr : &before, errors);
+  const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
+  check_cluster({cluster, cluster_spec, "spec.rayClusterSpec"}, before.is_null() ? nullptr : &before, errors);
 }
 
 }  // namespace
@@ -142,9 +143,9 @@ FieldErrors validate_rayjob(const Json& job, const Json* old) {
 
 std::vector<UnsupportedField> unsupported_rayjob_fields(const Json& job) {
   const std::string manager = string_at(job, {"spec", "managedBy"});
-  if (!is_set(job, kClusterField) || (!manager.empty() && manager != raycluster::kKubeRayManager)) return {};
-  const Json cluster = embedded_cluster(job, kClusterField);
-  return unsupported_cluster_fields(ClusterView(cluster, "spec.rayClusterSpec"));
+  const Json* cluster = find_set(job, {"spec", kClusterField});
+  if (cluster == nullptr || (!manager.empty() && manager != raycluster::kKubeRayManager)) return {};
+  return unsupported_cluster_fields(*cluster, "spec.rayClusterSpec");
 }
 
 }  // namespace tpuslice::rules

@@ -107,7 +107,8 @@ Warnings warn_rayjob(const Json& job, const Json* old) {
   warn_unused(job, warnings);
   const Json cluster = embedded_cluster(job, "rayClusterSpec");
   if (cluster.is_object()) {
-    const ClusterView view(cluster, "spec.rayClusterSpec");
+    const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
+    const ClusterView view{cluster, cluster_spec, "spec.rayClusterSpec"};
     if (selects_cluster(job)) {
       warnings.emplace_back("spec.rayClusterSpec: has no effect, as spec.clusterSelector is set");
     } else {

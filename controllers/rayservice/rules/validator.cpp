@@ -123,7 +123,8 @@ void check_rayservice_object(const Json& service, const Json* old, Errors& error
   if (cluster.is_null()) return;
   check_services(service, cluster, errors);
   const Json before = old == nullptr ? Json() : embedded_cluster(*old, kConfigField);
-  check_cluster(ClusterView(cluster, "spec.rayClusterConfig"), before.is_null() ? nullptr : &before, errors);
+  const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
+  check_cluster({cluster, cluster_spec, "spec.rayClusterConfig"}, before.is_null() ? nullptr : &before, errors);
 }
 
 }  // namespace
@@ -144,9 +145,9 @@ std::vector<UnsupportedField> unsupported_rayservice_fields(const Json& service)
                                   "the new cluster is ready",
                                   kIncrementalUpgrade)});
   }
-  const Json cluster = embedded_cluster(service, kConfigField);
-  if (cluster.is_null()) return fields;
-  for (UnsupportedField& field : unsupported_cluster_fields(ClusterView(cluster, "spec.rayClusterConfig"))) {
+  const Json* cluster = find_set(service, {"spec", kConfigField});
+  if (cluster == nullptr) return fields;
+  for (UnsupportedField& field : unsupported_cluster_fields(*cluster, "spec.rayClusterConfig")) {
     fields.push_back(std::move(field));
   }
   return fields;

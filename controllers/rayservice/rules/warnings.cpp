@@ -63,7 +63,8 @@ std::vector<std::string> warn_rayservice(const Json& service, const Json* old) {
   if (old != nullptr) warn_config_changes(service, *old, warnings);
   const Json cluster = embedded_cluster(service, "rayClusterConfig");
   if (cluster.is_object()) {
-    for (std::string& warning : warn_cluster(ClusterView(cluster, "spec.rayClusterConfig"))) {
+    const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);
+    for (std::string& warning : warn_cluster({cluster, cluster_spec, "spec.rayClusterConfig"})) {
       warnings.push_back(std::move(warning));
     }
   }

@@ -18,7 +18,7 @@ class Adoption : public testing::Test {
  protected:
   Adoption() {
     // The same cluster, created again.
-    seen_.cluster.mutable_json()["metadata"]["uid"] = "uid-of-second";
+    edit(seen_.cluster)["metadata"]["uid"] = "uid-of-second";
     seen_.services.clear();
     for (auto& pod : seen_.pods) {
       change(pod, [](PodView& view) {
@@ -89,7 +89,7 @@ TEST_F(Adoption, WaitsForATerminatingPodBeforeItsHostIsCreatedAgain) {
 }
 
 TEST_F(Adoption, IsNotDoneByAClusterThatIsBeingDeleted) {
-  seen_.cluster.mutable_json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  edit(seen_.cluster)["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   EXPECT_THAT(plan().stages, IsEmpty());
 }
 

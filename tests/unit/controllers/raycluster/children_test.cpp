@@ -117,13 +117,13 @@ TEST_F(Children, OfATypeThatIsNotWatchedAreWaitedFor) {
 
 TEST_F(Children, OfATypeThatIsNotWatchedCountAsPresentIfTheyWereJustNow) {
   add_live(kRoles);
-  seen_.cluster.mutable_json()["status"] = rendered({child(kRoles)}).status->status;
+  edit(seen_.cluster)["status"] = rendered({child(kRoles)}).status->status;
   seen_.children = {.unwatched = {kRoles}};
   EXPECT_TRUE(are_usable(decide({child(kRoles)})));
   const plan::Plan plan = rendered({child(kRoles)});
   EXPECT_TRUE(plan.empty()) << to_json(plan).dump();
   EXPECT_EQ(plan.requeue_after, kUnwatchedRetry);
-  seen_.cluster.mutable_json()["metadata"]["generation"] = 7;
+  edit(seen_.cluster)["metadata"]["generation"] = 7;
   EXPECT_FALSE(are_usable(decide({child(kRoles)}))) << "the new spec may need other children";
 }
 
@@ -153,6 +153,28 @@ TEST_F(Children, AreReadyIfNoneAreNeeded) {
   add_live(kRoles);
   const plan::Plan with = rendered({child(kRoles)});
   EXPECT_TRUE(is_condition_true(with.status->status["conditions"], kChildrenReady));
+}
+
+TEST(ChildKeys, AreThoseOfTheDesiredChildren) {
+  Json json = tutorial_cluster();
+  json["spec"]["enableInTreeAutoscaling"] = true;
+  json["spec"]["headGroupSpec"]["enableIngress"] = true;
+  for (const char* account : {"", "mine"}) {
+    json["spec"]["headGroupSpec"]["template"]["spec"]["serviceAccountName"] = account;
+    const Object cluster(json);
+    const RayClusterSpec spec = RayClusterSpec::read(cluster);
+    std::vector<std::string> desired;
+    for (const Object& child : desired_children(spec)) {
+      desired.push_back(fmt::format("{} {}", child.kind(), child.key().to_string()));
+    }
+    std::vector<std::string> keys;
+    for (const ChildKey& child : child_keys(spec)) {
+      keys.push_back(fmt::format("{} {}", child.type.kind, child.key.to_string()));
+    }
+    EXPECT_EQ(keys, desired);
+    EXPECT_THAT(keys, SizeIs(*account == '\0' ? 4 : 3));
+  }
+  EXPECT_THAT(child_keys(RayClusterSpec::read(Object(tutorial_cluster()))), IsEmpty());
 }
 
 }  // namespace

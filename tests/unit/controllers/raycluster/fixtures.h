@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "api/types/typed.h"
 #include "controllers/raycluster/observed.h"
 #include "controllers/raycluster/raycluster_options.h"
 #include "controllers/raycluster/rules/spec.h"
@@ -36,6 +38,28 @@ struct GroupFixture {
 [[nodiscard]] RayClusterObserved all_running(const Object& cluster);
 /// The cluster without children.
 [[nodiscard]] RayClusterObserved nothing_yet(const Object& cluster);
+
+/// Changes an observed object; its spec is read again at the end of the statement:
+///
+///   edit(seen.cluster)["spec"]["suspend"] = true;
+template <typename Spec>
+class Edit {
+ public:
+  explicit Edit(Typed<Spec>& target) : target_(target), json_(target.json()) {}
+  ~Edit() { target_ = Object(std::move(json_)); }
+  Edit(const Edit&) = delete;
+  Edit& operator=(const Edit&) = delete;
+
+  Json& operator[](const char* member) { return json_[member]; }
+
+ private:
+  Typed<Spec>& target_;
+  Json json_;
+};
+template <typename Spec>
+[[nodiscard]] Edit<Spec> edit(Typed<Spec>& target) {
+  return Edit<Spec>(target);
+}
 
 /// A pod as a store holds it.
 [[nodiscard]] PodView decode_pod(const Json& pod);

@@ -72,8 +72,7 @@ TEST_F(Head, IsNotReplacedOnceProvisionedIfItsContainerSubmitsARayJob) {
   cluster_.mutable_json()["metadata"]["annotations"]["ray.io/disable-provisioned-head-restart"] = "true";
   RayClusterObserved seen = nothing_yet(cluster_);
   EXPECT_THAT(plan_raycluster(seen, {}).value(), plan::HasEvent("CreatedHeadPod"));
-  seen.cluster.mutable_json()["status"]["conditions"] =
-      Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
+  edit(seen.cluster)["status"]["conditions"] = Json::array({{{"type", "RayClusterProvisioned"}, {"status", "True"}}});
   EXPECT_THAT(plan_raycluster(seen, {}).value(), testing::Not(plan::HasEvent("CreatedHeadPod")));
 }
 

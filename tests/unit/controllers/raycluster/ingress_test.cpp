@@ -72,7 +72,7 @@ class LiveIngress : public testing::Test {
     const Object cluster(a_cluster_with_ingress());
     RayClusterObserved seen = all_running(cluster);
     const plan::Plan first = plan_raycluster(seen, {}).value();
-    seen.cluster.mutable_json()["status"] = first.status->status;
+    edit(seen.cluster)["status"] = first.status->status;
     Json live = seen.children.objects[0].object->object().json();
     how(live);
     seen.children.objects[0].object = std::make_shared<const ObjectView>(decode_object(live));

@@ -78,7 +78,7 @@ TEST(RayClusterPlan, ChecksThatTheClusterExistsBeforeItReplacesTerminatingPods) 
   Options options;
   options.mutation.gate = true;
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["metadata"]["resourceVersion"] = "7";
+  edit(seen.cluster)["metadata"]["resourceVersion"] = "7";
   change(seen.pods.back(), [](PodView& pod) { pod.deletion = a_time(); });
   const Plan out = plan_raycluster(seen, options).value();
   ASSERT_THAT(out.stages, SizeIs(3));
@@ -92,7 +92,7 @@ TEST(RayClusterPlan, ChecksThatTheClusterExistsBeforeItReplacesTerminatingPods) 
 
 TEST(RayClusterPlan, IsEmptyForASettledCluster) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["status"] = plan(seen).status->status;
+  edit(seen.cluster)["status"] = plan(seen).status->status;
   seen.now += std::chrono::hours(24);
   EXPECT_THAT(plan(seen), plan::IsEmptyPlan());
 }
@@ -108,7 +108,7 @@ TEST(RayClusterPlan, IsEmptyForAClusterThatIsBeingDeletedOrManagedElsewhere) {
 
 TEST(RayClusterPlan, RefusesAnUnsupportedFieldAndKeepsThePods) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["spec"]["networkPolicy"]["mode"] = "DenyAll";
+  edit(seen.cluster)["spec"]["networkPolicy"]["mode"] = "DenyAll";
   seen.pods.pop_back();
   Plan out = plan(seen);
   EXPECT_THAT(out.stages, IsEmpty());
@@ -116,7 +116,7 @@ TEST(RayClusterPlan, RefusesAnUnsupportedFieldAndKeepsThePods) {
   EXPECT_THAT(accepted(out)["message"].get<std::string>(), HasSubstr("spec.networkPolicy"));
   ASSERT_THAT(out.events, SizeIs(1));
   EXPECT_EQ(out.events[0].reason, "InvalidRayClusterSpec");
-  seen.cluster.mutable_json()["status"] = out.status->status;
+  edit(seen.cluster)["status"] = out.status->status;
   EXPECT_THAT(plan(seen), plan::IsEmptyPlan()) << "the event is sent once";
 }
 
@@ -134,9 +134,9 @@ TEST(RayClusterPlan, RefusesAnInvalidSpecWithAllItsErrors) {
 
 TEST(RayClusterPlan, AcceptsTheSpecOnceItIsCorrected) {
   RayClusterObserved seen = all_running(Object(tutorial_cluster()));
-  seen.cluster.mutable_json()["spec"]["networkPolicy"]["mode"] = "DenyAll";
-  seen.cluster.mutable_json()["status"] = plan(seen).status->status;
-  seen.cluster.mutable_json()["spec"].erase("networkPolicy");
+  edit(seen.cluster)["spec"]["networkPolicy"]["mode"] = "DenyAll";
+  edit(seen.cluster)["status"] = plan(seen).status->status;
+  edit(seen.cluster)["spec"].erase("networkPolicy");
   const Plan out = plan(seen);
   ASSERT_TRUE(out.status.has_value());
   EXPECT_EQ(accepted(out)["status"], "True");
@@ -154,7 +154,7 @@ TEST(RayClusterPlan, CreatesNoPodsWhileAnotherOwnerHasTheService) {
   ASSERT_THAT(out.events, SizeIs(1));
   EXPECT_EQ(out.events[0].reason, "FailedToCreateService");
   EXPECT_TRUE(out.requeue_after.has_value());
-  seen.cluster.mutable_json()["status"] = out.status->status;
+  edit(seen.cluster)["status"] = out.status->status;
   EXPECT_THAT(plan(seen).events, IsEmpty());
 }
 

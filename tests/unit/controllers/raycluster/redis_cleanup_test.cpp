@@ -102,7 +102,7 @@ TEST_F(RedisCleanup, HasAFinalizerBeforeThereIsAPod) {
 
 TEST_F(RedisCleanup, AddsItsFinalizerOnce) {
   RayClusterObserved seen = running();
-  seen.cluster.mutable_json()["status"] = plan(seen).status->status;
+  edit(seen.cluster)["status"] = plan(seen).status->status;
   EXPECT_THAT(plan(seen), plan::IsEmptyPlan());
 }
 

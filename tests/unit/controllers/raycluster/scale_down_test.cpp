@@ -115,7 +115,7 @@ TEST_F(RefusedCluster, DeletesAReplicaThatLostAPodBeforeOthers) {
       change(pod, [](PodView& view) { view.phase = PodPhase::kFailed; });
     }
   }
-  seen.cluster.mutable_json()["spec"]["workerGroupSpecs"][1]["replicas"] = 2;
+  edit(seen.cluster)["spec"]["workerGroupSpecs"][1]["replicas"] = 2;
   const plan::Plan plan = plan_raycluster(seen, {}).value();
   EXPECT_THAT(plan.reason, HasSubstr("replica 0 of group b is surplus"));
 }

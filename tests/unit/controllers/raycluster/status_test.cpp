@@ -22,7 +22,7 @@ Json condition(const Json& status, std::string_view type) {
   return found == nullptr ? Json() : *found;
 }
 
-void remember(RayClusterObserved& seen, Json status) { seen.cluster.mutable_json()["status"] = std::move(status); }
+void remember(RayClusterObserved& seen, Json status) { edit(seen.cluster)["status"] = std::move(status); }
 
 TEST(Status, OfTheTutorialHasUpstreamsFields) {
   const Json seen = status(all_running(Object(tutorial_cluster())));
@@ -155,7 +155,7 @@ TEST(Status, AlwaysHasTheConditionsOfOurs) {
     EXPECT_EQ(own["observedGeneration"], 1) << type;
   }
   remember(seen, now);
-  seen.cluster.mutable_json()["metadata"]["generation"] = 2;
+  edit(seen.cluster)["metadata"]["generation"] = 2;
   now = build_status({RayClusterSpec::read(seen.cluster),
                       seen,
                       by_type(seen.pods),
@@ -179,7 +179,7 @@ TEST(Status, HasConditionsOfThePresentGeneration) {
   std::int64_t generation = 1;
   for (const SuspendPhase phase : {SuspendPhase::kRunning, SuspendPhase::kRequested, SuspendPhase::kPodsDeleted,
                                    SuspendPhase::kSuspended, SuspendPhase::kRunning}) {
-    seen.cluster.mutable_json()["metadata"]["generation"] = ++generation;
+    edit(seen.cluster)["metadata"]["generation"] = ++generation;
     remember(seen, with_phase(phase));
     for (const Json& each : seen.cluster.json()["status"]["conditions"]) {
       EXPECT_EQ(each["observedGeneration"], generation) << each;

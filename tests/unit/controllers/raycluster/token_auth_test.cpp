@@ -123,7 +123,7 @@ TEST(AuthSecret, IsCreatedBeforeThePodsWithATokenThatThePlanDoesNotHold) {
 
 TEST(AuthSecret, IsNotCreatedAgainWhileTheHeadExists) {
   RayClusterObserved seen = all_running(Object(with_token()));
-  seen.cluster.mutable_json()["status"] = token_plan(seen).status->status;
+  edit(seen.cluster)["status"] = token_plan(seen).status->status;
   EXPECT_THAT(token_plan(seen), plan::IsEmptyPlan());
   seen.pods.pop_back();
   EXPECT_THAT(secrets_of(token_plan(seen)), IsEmpty()) << "a new worker takes the token that the head has";

@@ -80,7 +80,7 @@ class Recreate : public testing::Test {
     EXPECT_TRUE(out.ok());
     return *std::move(out);
   }
-  void change_spec() { seen_.cluster.mutable_json()["spec"]["rayVersion"] = "2.50.0"; }
+  void change_spec() { edit(seen_.cluster)["spec"]["rayVersion"] = "2.50.0"; }
   std::size_t actions() const {
     std::size_t count = 0;
     for (const plan::Stage& stage : plan().stages) count += stage.actions.size();
@@ -134,13 +134,13 @@ TEST_F(Recreate, RecordsTheHashOfPodsOfAnEarlierOrOtherOperator) {
 
 TEST_F(Recreate, IsNotDoneWithoutTheStrategy) {
   change_spec();
-  seen_.cluster.mutable_json()["spec"]["upgradeStrategy"]["type"] = "None";
+  edit(seen_.cluster)["spec"]["upgradeStrategy"]["type"] = "None";
   EXPECT_EQ(actions(), 0U);
 }
 
 TEST_F(Recreate, YieldsToSuspension) {
   change_spec();
-  seen_.cluster.mutable_json()["spec"]["suspend"] = true;
+  edit(seen_.cluster)["spec"]["suspend"] = true;
   EXPECT_EQ(actions(), 0U);
 }
 

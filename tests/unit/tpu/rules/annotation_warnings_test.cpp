@@ -60,8 +60,8 @@ TEST(AnnotationWarnings, AreOnlyAboutValuesThatAreNotSupported) {
 }
 
 TEST(AnnotationWarnings, AreForPodsAndObjectsOfAllKinds) {
-  EXPECT_THAT(warn_pod(annotated(RayPod{}.json(), kHow, "scouts"), admission_kinds()),
-              ElementsAre(HasSubstr("[tpuslice.dev/scale-up]")));
+  Json pod = annotated(RayPod{}.json(), kHow, "scouts");
+  EXPECT_THAT(review_pod(pod, with_kinds()).value().warnings, ElementsAre(HasSubstr("[tpuslice.dev/scale-up]")));
   for (const Json& object : {testing::tpu_cluster(), testing::tpu_rayjob(), testing::tpu_rayservice(),
                              testing::tpu_jobset(), testing::serving_set(), testing::disaggregated_set()}) {
     EXPECT_THAT(warn_invalid_annotations(object), IsEmpty()) << object["kind"];

@@ -21,13 +21,13 @@ const std::string kPrefix = "leaderworkerset.sigs.k8s.io/";
 const PodShape kWithoutTpu{.accelerator = "", .topology = "", .chips = {0}};
 const PodShape kHost{.topology = "2x4"};  // One of two.
 
-/// Mutated by mutate_pod() and patch_pod(); a second mutation changes nothing.
+/// Mutated by mutate_pod() and review_pod(); a second mutation changes nothing.
 Json member(const Json& pod, const MutationOptions& options = with_kinds({.served_kinds = {"LeaderWorkerSet"}})) {
   const auto result = mutate_pod(pod, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
   Json changed = pod;
-  const auto patch = patch_pod(changed, options);
-  EXPECT_TRUE(patch.ok() && changed == *result && apply_json_patch(pod, *patch).value_or(Json()) == *result);
+  const auto review = review_pod(changed, options);
+  EXPECT_TRUE(review.ok() && changed == *result && apply_json_patch(pod, review->patch).value_or(Json()) == *result);
   EXPECT_EQ(mutate_pod(*result, options).value_or(Json()), *result) << "idempotent";
   return result.value_or(Json());
 }

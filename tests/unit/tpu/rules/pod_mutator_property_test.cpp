@@ -141,13 +141,14 @@ Json random_affinity(Random& random) {
 /// The patch is what a comparison of the whole pods would find, and no more operations.
 void check_patch(const Json& pod, const Json& mutated) {
   Json changed = pod;
-  const Result<Json> patch = patch_pod(changed, with_kinds());
-  ASSERT_TRUE(patch.ok()) << patch.error().message();
+  const Result<PodReview> review = review_pod(changed, with_kinds());
+  ASSERT_TRUE(review.ok()) << review.error().message();
+  const Json& patch = review->patch;
   EXPECT_EQ(changed, mutated);
   const Json whole = json_diff(pod, mutated);
-  ASSERT_TRUE(std::is_permutation(patch->begin(), patch->end(), whole.begin(), whole.end()))
-      << patch->dump() << " and " << whole.dump();
-  EXPECT_EQ(apply_json_patch(pod, *patch).value(), mutated);
+  ASSERT_TRUE(std::is_permutation(patch.begin(), patch.end(), whole.begin(), whole.end()))
+      << patch.dump() << " and " << whole.dump();
+  EXPECT_EQ(apply_json_patch(pod, patch).value(), mutated);
 }
 
 TEST(MutatePodProperty, ChangesNothingTheSecondTime) {

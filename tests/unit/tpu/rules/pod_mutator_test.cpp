@@ -19,8 +19,8 @@ Json mutated(const Json& pod, const MutationOptions& options = with_kinds()) {
   const auto result = mutate_pod(pod, options);
   EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message());
   Json changed = pod;
-  const auto patch = patch_pod(changed, options);
-  EXPECT_TRUE(patch.ok() && changed == *result && apply_json_patch(pod, *patch).value_or(Json()) == *result);
+  const auto review = review_pod(changed, options);
+  EXPECT_TRUE(review.ok() && changed == *result && apply_json_patch(pod, review->patch).value_or(Json()) == *result);
   return result.value_or(Json());
 }
 std::string error_of(const Json& pod) {

@@ -92,7 +92,7 @@ TEST(PodsWithResourceClaims, AreGatedAndKeepTheirClaims) {
   EXPECT_EQ(result["spec"]["resourceClaims"], claims);
   EXPECT_EQ(result["spec"]["containers"][0]["resources"], expected);
   EXPECT_EQ(result["spec"]["hostNetwork"], true);
-  EXPECT_TRUE(warn_pod(result, admission_kinds()).empty());
+  EXPECT_TRUE(review_pod(pod, with_kinds()).value().warnings.empty());
 }
 
 TEST(SubSlicePods, UseTheLabelOfTheirShape) {

@@ -83,9 +83,10 @@ TEST(UnknownAccelerator, IsNamedWithItsPathAndTheKnownOnes) {
   EXPECT_THAT(warn_unknown_accelerators(with_accelerator(testing::serving_set())),
               ElementsAre(StartsWith("spec.leaderWorkerTemplate.workerTemplate.spec.nodeSelector["), kKnown))
       << "the leader asks for no TPUs";
-  EXPECT_THAT(warn_pod(RayPod{.accelerator = kUnknown}.json(), admission_kinds()),
-              ElementsAre(StartsWith("spec.nodeSelector["), kKnown));
-  EXPECT_THAT(warn_pod(RayPod{.accelerator = kUnknown, .chips = {0}}.json(), admission_kinds()), IsEmpty());
+  Json pod = RayPod{.accelerator = kUnknown}.json();
+  EXPECT_THAT(review_pod(pod, with_kinds()).value().warnings, ElementsAre(StartsWith("spec.nodeSelector["), kKnown));
+  Json without_tpus = RayPod{.accelerator = kUnknown, .chips = {0}}.json();
+  EXPECT_THAT(review_pod(without_tpus, with_kinds()).value().warnings, IsEmpty());
 }
 
 TEST(UnknownAccelerator, IsNamedAFewTimesOnly) {
