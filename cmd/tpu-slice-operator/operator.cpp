@@ -75,7 +75,7 @@ slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std
   result.provisioning_class = options.provisioning_class;
   result.namespace_name = namespace_name;
   result.image = options.scout_image;
-  result.max_scouts = static_cast<std::size_t>(options.max_scouts);
+  result.max_scale_ups = static_cast<std::size_t>(options.max_scouts);
   result.timeout = std::chrono::seconds(options.scale_up_timeout_seconds);
   return result;
 }

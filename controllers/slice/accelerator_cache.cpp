@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "controllers/slice/scouts.h"
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"
 

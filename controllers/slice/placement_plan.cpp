@@ -9,6 +9,7 @@
 #include "api/base/earlier.h"
 #include "controllers/slice/placement_render.h"
 #include "controllers/slice/refused_pods.h"
+#include "controllers/slice/scouts.h"
 #include "controllers/slice/slice_state.h"
 
 namespace tpuslice::slice {

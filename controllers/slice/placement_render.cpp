@@ -111,15 +111,15 @@ class PlanBuilder {
     records_.push_back(std::move(action));
   }
 
-  void add(ScoutPlan scouts) {
-    for (plan::Action& action : scouts.creates) {
+  void add(ScaleUpPlan scale_up) {
+    for (plan::Action& action : scale_up.creates) {
       if (action.type != kPodTemplates) {
         count("tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.", action.key);
       }
       notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
       writes_.push_back(std::move(action));
     }
-    for (plan::Action& action : scouts.deletes) {
+    for (plan::Action& action : scale_up.deletes) {
       notes_.push_back(fmt::format("{} {} is deleted", action.type.kind, action.key.to_string()));
       scout_deletes_.push_back(std::move(action));
     }

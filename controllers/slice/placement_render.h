@@ -21,8 +21,8 @@ struct PlacementDecisions {
   std::vector<WaitingSlice> incomplete;  ///< Likewise, for pods.
   std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
   std::size_t without_nodes = 0;         ///< All that wait for nodes.
-  ScoutPlan scouts;
-  ScoutPlan provisioning;                             ///< Of provisioning requests.
+  ScaleUpPlan scouts;
+  ScaleUpPlan provisioning;                           ///< Of provisioning requests.
   std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
   const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
 };

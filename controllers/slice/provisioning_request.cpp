@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "api/base/earlier.h"
 #include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 #include "controllers/slice/node_match.h"
 #include "controllers/slice/scout_pod.h"
+#include "controllers/slice/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -19,7 +19,7 @@ namespace {
 
 /// Bytes of the message of a request in a waiting reason.
 constexpr std::size_t kMaxMessage = 200;
-/// Of nodes that GKE provisions for requests of kQueuedClass.
+/// Of nodes that GKE provisions for requests of kQueuedProvisioningClass.
 constexpr std::string_view kQueuedTaint = "cloud.google.com/gke-queued";
 
 /// The later of two ends: capacity may be revoked after its booking has expired.
@@ -79,11 +79,6 @@ Json provisioning_request(const Slice& slice, const std::string& accelerator, co
           {"spec", {{"provisioningClassName", options.provisioning_class}, {"podSets", Json::array({pod_set})}}}};
 }
 
-template <typename View>
-plan::Action remove(const ResourceType& type, const View& object) {
-  return plan::Action::remove(type, object.key, {.uid = object.uid});
-}
-
 bool tolerates_queued_nodes(const NodeRequirements& requirements) {
   NodeView queued;
   queued.taints = {{.key = std::string(kQueuedTaint), .value = "true", .effect = "NoSchedule"}};
@@ -91,68 +86,70 @@ bool tolerates_queued_nodes(const NodeRequirements& requirements) {
                              [&](const PodRequirements& each) { return untolerated_taint(*each.pod, queued).empty(); });
 }
 
-class RequestPlanner {
+class ProvisioningRequests final : public ScaleUpMeans {
  public:
-  RequestPlanner(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,
-                 const std::string& accelerator, Timestamp now, const ScaleUpOptions& options)
-      : waiting_(waiting),
-        state_(state),
-        accelerator_(accelerator),
-        now_(now),
-        options_(options),
-        bounds_(options.max_scouts) {}
+  ProvisioningRequests(const ProvisioningState& state, const std::string& accelerator, Timestamp now,
+                       const ScaleUpOptions& options)
+      : state_(state), accelerator_(accelerator), now_(now), options_(options) {
+    for (const auto& each : state.templates) templates_[slice_of_request(each->annotations)] = each.get();
+  }
 
-  ScoutPlan plan() {
-    for (const WaitingSlice& each : waiting_) {
-      by_slice_.emplace(each.slice->key, &each);
-      if (wants_request(each)) wanted_.insert(each.slice->key);
+  [[nodiscard]] ResourceType type() const override { return kProvisioningRequests; }
+
+  [[nodiscard]] bool wants(const WaitingSlice& waiting) const override {
+    if (scale_up_of(waiting, options_) != ScaleUp::kProvisioningRequest) return false;
+    return options_.provisioning_class != kQueuedProvisioningClass || tolerates_queued_nodes(*waiting.lacks);
+  }
+
+  void note_refusal(const WaitingSlice& waiting, ScaleUpPlan& plan) const override {
+    if (scale_up_of(waiting, options_) != ScaleUp::kProvisioningRequest) return;
+    plan.notes[waiting.slice] = fmt::format(
+        "; nothing is asked for: nodes of class {} have the taint {}=true:NoSchedule, which the pods do "
+        "not tolerate",
+        kQueuedProvisioningClass, kQueuedTaint);
+  }
+
+  [[nodiscard]] std::vector<ExistingScaleUp> existing(const WaitingSlices& waiting) const override {
+    std::vector<ExistingScaleUp> out;
+    for (const auto& request : state_.requests) {
+      ExistingScaleUp each{request->key, request->uid, request->created, slice_of_request(request->annotations),
+                           request->deletion.has_value()};
+      const auto found = waiting.find(each.slice);
+      if (!each.terminating && found != waiting.end()) decide(*found->second, *request, each);
+      out.push_back(std::move(each));
     }
-    for (const auto& request : state_.requests) keep_or_delete(*request);
-    std::ranges::sort(unsuccessful_, std::ranges::greater(), [](const auto* request) { return request->created; });
-    for (const auto& each : state_.templates) {
-      const ObjectKey slice = slice_of_request(each->annotations);
-      templates_[slice] = each.get();
-      if (!each->deletion && !wanted_.contains(slice)) plan_.deletes.push_back(remove(kPodTemplates, *each));
+    return out;
+  }
+
+  /// Creates the PodTemplate; a later plan creates the request, which would fail without it.
+  [[nodiscard]] std::optional<plan::Action> create(const WaitingSlice& waiting) override {
+    const Slice& slice = *waiting.slice;
+    const auto found = templates_.find(slice.key);
+    if (found == templates_.end()) {
+      return plan::Action::create(kPodTemplates, Object(pod_template(slice, accelerator_, options_)));
     }
-    for (std::size_t first = 0; first < waiting_.size();) {
-      const std::size_t last = end_of_gang(waiting_, first);
-      ask(first, last);
-      first = last;
-    }
-    return std::move(plan_);
+    if (found->second->deletion) return std::nullopt;
+    return plan::Action::create(kProvisioningRequests, Object(provisioning_request(slice, accelerator_, options_)));
+  }
+
+  [[nodiscard]] std::string note_of_new(const Slice& slice) const override {
+    return fmt::format("; ProvisioningRequest {}/{} asks for nodes", options_.namespace_name, scout_name(slice.key));
   }
 
  private:
-  [[nodiscard]] bool wants_request(const WaitingSlice& waiting) {
-    if (scale_up_of(waiting, options_) != ScaleUp::kProvisioningRequest) return false;
-    if (options_.provisioning_class != kQueuedClass || tolerates_queued_nodes(*waiting.lacks)) return true;
-    plan_.notes[waiting.slice] = fmt::format(
-        "; nothing is asked for: nodes of class {} have the taint {}=true:NoSchedule, which the pods do "
-        "not tolerate",
-        kQueuedClass, kQueuedTaint);
-    return false;
-  }
-
-  void keep_or_delete(const ProvisioningRequestView& request) {
-    const ObjectKey slice = slice_of_request(request.annotations);
-    const bool is_first = requested_.insert(slice).second;
-    if (request.deletion) return;
-    const auto found = by_slice_.find(slice);
+  void decide(const WaitingSlice& waiting, const ProvisioningRequestView& request, ExistingScaleUp& out) const {
     const bool ended = !request.ended.empty();
     const Timestamp due = due_at(request, now_, options_);
-    const bool is_wanted = wanted_.contains(slice);
+    const bool is_wanted = wants(waiting);
     // An ended request is kept until it is due, even while its slice lacks no domain.
-    const bool is_over = ended ? now_ >= due || found == by_slice_.end() : !is_wanted;
-    if (!is_first || is_over || request.provisioning_class != options_.provisioning_class) {
-      plan_.deletes.push_back(remove(kProvisioningRequests, request));
-      return;
-    }
+    const bool is_over = ended ? now_ >= due : !is_wanted;
+    out.kept = !is_over && request.provisioning_class == options_.provisioning_class;
+    if (!out.kept) return;
     const bool unsuccessful = !ended && now_ >= due;
-    bounds_.count(*found->second, ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen);
-    if (unsuccessful) unsuccessful_.push_back(&request);
-    if (!ended && !unsuccessful) set_earlier(next_unsuccessful_, due);
-    if (ended || (request.provisioned && !unsuccessful)) set_earlier(plan_.changes_at, due);
-    if (is_wanted) plan_.notes[found->second->slice] = note_of(request, *found->second->slice);
+    out.outcome = ended ? Outcome::kEnded : unsuccessful ? Outcome::kUnsuccessful : Outcome::kOpen;
+    if (out.outcome == Outcome::kOpen) out.unsuccessful_at = due;
+    if (ended || (request.provisioned && !unsuccessful)) out.changes_at = due;
+    if (is_wanted) out.note = note_of(request, *waiting.slice);
   }
 
   [[nodiscard]] std::string note_of(const ProvisioningRequestView& request, const Slice& slice) const {
@@ -174,55 +171,11 @@ class RequestPlanner {
                        request.message.empty() ? "" : ": ", clip(request.message, kMaxMessage), then);
   }
 
-  /// For the slices [first, last) of `waiting_`, which start together.
-  void ask(std::size_t first, std::size_t last) {
-    std::vector<const WaitingSlice*> missing;
-    for (std::size_t i = first; i < last; ++i) {
-      const WaitingSlice& waiting = waiting_[i];
-      if (!wanted_.contains(waiting.slice->key)) continue;
-      const Timestamp due = waiting.slice->last_created() + options_.delay;
-      if (now_ < due) {
-        set_earlier(plan_.changes_at, due);
-        return;
-      }
-      if (!requested_.contains(waiting.slice->key)) missing.push_back(&waiting);
-    }
-    if (missing.empty() || !has_room(missing, bounds_, next_unsuccessful_, options_, plan_)) return;
-    for (std::size_t excess = bounds_.take_excess(missing.size()); excess > 0; --excess) {
-      plan_.deletes.push_back(remove(kProvisioningRequests, *unsuccessful_.back()));
-      unsuccessful_.pop_back();
-    }
-    for (const WaitingSlice* waiting : missing) create(*waiting);
-  }
-
-  /// Creates the PodTemplate; a later plan creates the request, which would fail without it.
-  void create(const WaitingSlice& waiting) {
-    bounds_.count(waiting);
-    const auto found = templates_.find(waiting.slice->key);
-    if (found != templates_.end() && found->second->deletion) return;
-    plan_.creates.push_back(
-        found == templates_.end()
-            ? plan::Action::create(kPodTemplates, Object(pod_template(*waiting.slice, accelerator_, options_)))
-            : plan::Action::create(kProvisioningRequests,
-                                   Object(provisioning_request(*waiting.slice, accelerator_, options_))));
-    plan_.creates.back().failure_reason = "FailedScaleUp";
-    plan_.notes[waiting.slice] = fmt::format("; ProvisioningRequest {}/{} asks for nodes", options_.namespace_name,
-                                             scout_name(waiting.slice->key));
-  }
-
-  const std::vector<WaitingSlice>& waiting_;
   const ProvisioningState& state_;
   const std::string& accelerator_;
   const Timestamp now_;
   const ScaleUpOptions& options_;
-  ScaleUpBounds bounds_;
-  std::map<ObjectKey, const WaitingSlice*> by_slice_;
-  std::set<ObjectKey> wanted_;     ///< Slices for which a request is wanted.
-  std::set<ObjectKey> requested_;  ///< Slices with a request, which may be terminating.
-  std::map<ObjectKey, const MetadataView*> templates_;
-  std::vector<const ProvisioningRequestView*> unsuccessful_;  ///< Without those that ended. The oldest is last.
-  std::optional<Timestamp> next_unsuccessful_;                ///< When the next request becomes unsuccessful.
-  ScoutPlan plan_;
+  std::map<ObjectKey, const MetadataView*> templates_;  ///< By slice.
 };
 
 }  // namespace
@@ -259,9 +212,19 @@ bool may_bring_nodes(const ProvisioningRequestView& request, Timestamp now, cons
   return request.provisioning_class == kAtomicScaleUpClass && now < due_at(request, now, options);
 }
 
-ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,
-                                     const std::string& accelerator, Timestamp now, const ScaleUpOptions& options) {
-  return RequestPlanner(waiting, state, accelerator, now, options).plan();
+ScaleUpPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting, const ProvisioningState& state,
+                                       const std::string& accelerator, Timestamp now, const ScaleUpOptions& options) {
+  ProvisioningRequests means(state, accelerator, now, options);
+  ScaleUpPlan plan = plan_scale_up(waiting, means, now, options);
+  std::set<ObjectKey> wanted;
+  for (const WaitingSlice& each : waiting) {
+    if (means.wants(each)) wanted.insert(each.slice->key);
+  }
+  for (const auto& each : state.templates) {
+    if (each->deletion || wanted.contains(slice_of_request(each->annotations))) continue;
+    plan.deletes.push_back(plan::Action::remove(kPodTemplates, each->key, {.uid = each->uid}));
+  }
+  return plan;
 }
 
 }  // namespace tpuslice::slice

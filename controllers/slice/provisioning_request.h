@@ -20,7 +20,6 @@ inline constexpr ResourceType kPodTemplates{"", "v1", "PodTemplate", "podtemplat
 
 /// Classes that the cluster autoscaler and GKE document.
 inline constexpr std::string_view kCheckCapacityClass = "check-capacity.autoscaling.x-k8s.io";
-inline constexpr std::string_view kQueuedClass = "queued-provisioning.gke.io";
 inline constexpr std::string_view kAtomicScaleUpClass = "best-effort-atomic-scale-up.autoscaling.x-k8s.io";
 inline constexpr std::string_view kQueuedProvisioningClass = "queued-provisioning.gke.io";
 
@@ -57,8 +56,8 @@ struct ProvisioningState {
 /// The slice for which a request or template asks, from its annotations.
 [[nodiscard]] ObjectKey slice_of_request(const StringMap& annotations);
 
-/// - Each slice with ScaleUp::kProvisioningRequest that lacks a domain gets a template, then a request, in the order of
-///   `waiting`, within ScaleUpBounds. All slices of a gang get theirs or none.
+/// The plan_scale_up() of provisioning requests. A slice gets a template, then a request.
+///
 /// - Requests of slices that no longer wait are deleted, with their templates, and those of another class.
 /// - A request counts as unsuccessful ScaleUpOptions::timeout after its creation, or after it was provisioned, if its
 ///   slice still waits.
@@ -66,8 +65,8 @@ struct ProvisioningState {
 ///   deleted, and made again. So no slice asks again sooner, whatever the provisioner answers.
 ///
 /// `accelerator`: value of the node label.
-[[nodiscard]] ScoutPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,
-                                                   const ProvisioningState& state, const std::string& accelerator,
-                                                   Timestamp now, const ScaleUpOptions& options);
+[[nodiscard]] ScaleUpPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,
+                                                     const ProvisioningState& state, const std::string& accelerator,
+                                                     Timestamp now, const ScaleUpOptions& options);
 
 }  // namespace tpuslice::slice

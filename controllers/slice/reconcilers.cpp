@@ -6,6 +6,7 @@
 
 #include "controllers/plan/whole.h"
 #include "controllers/slice/placement_plan.h"
+#include "controllers/slice/scouts.h"
 #include "controllers/slice/slice_plan.h"
 #include "tpu/catalog.h"
 

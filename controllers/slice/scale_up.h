@@ -1,13 +1,8 @@
-// Scale-up: scout pods, which ask the cluster autoscaler for node pools on behalf of slices without a free domain.
-//
-// Cluster autoscalers ignore gated pods, and one pod that kube-scheduler reports as Unschedulable brings a whole
-// multi-host node pool. A scout is such a pod: the operator's own, with what the autoscaler reads of the slice's hosts
-// (node selector, affinity, tolerations, chips). When the nodes are Ready the slice is placed like any other, whole or
-// not at all, and its scout is deleted. The pods of the slice are not touched before, so a failed scale-up
-// does not restart the workload (docs/adr/0020-scout-pods.md).
+// Scale-up: how the cluster autoscaler is asked for nodes on behalf of slices without a free domain. There are two
+// means, scouts (scouts.h) and provisioning requests (provisioning_request.h); one planner decides for both which
+// slices ask.
 #pragma once
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,7 +17,7 @@ enum class ScaleUp : std::uint8_t {
   kOff,                  ///< Not at all.
   kAuto,                 ///< Scouts, if the cluster has a cluster autoscaler (autoscaler_status.h).
   kScout,                ///< Scouts.
-  kProvisioningRequest,  ///< Provisioning requests (provisioning_request.h).
+  kProvisioningRequest,  ///< Provisioning requests.
 };
 
 struct ScaleUpOptions {
@@ -33,7 +28,7 @@ struct ScaleUpOptions {
   std::string image = "registry.k8s.io/pause:3.10.1";
   /// Scouts with equivalent node requirements, and of one namespace (scale_up_bounds.h); likewise provisioning
   /// requests.
-  std::size_t max_scouts = 50;
+  std::size_t max_scale_ups = 50;
   /// A scout without a node for this long counts as unsuccessful: it is kept, but is deleted first at the limit.
   /// So is a provisioning request that is not provisioned this long after its creation, or whose slice has no domain
   /// this long after it was provisioned. One that ended is created again this long after its end.
@@ -41,22 +36,10 @@ struct ScaleUpOptions {
   Duration delay = std::chrono::seconds(5);  ///< Younger slices ask for nothing.
 };
 
-/// PriorityClass of the scouts (deploy/operator/priority-class.yaml).
-inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
-
-/// Whether the pod is a scout of this operator.
-[[nodiscard]] bool is_scout(const PodView& pod, const ScaleUpOptions& options);
-/// The key of the slice for which the scout asks, from its annotation.
-[[nodiscard]] ObjectKey slice_of_scout(const PodView& scout);
-[[nodiscard]] ObjectKey slice_of_scout(const std::string& annotation);
-
 /// How nodes are asked for; kOff for a slice that lacks no domain, or does not want it.
 [[nodiscard]] ScaleUp scale_up_of(const WaitingSlice& waiting, const ScaleUpOptions& options);
 
-/// The end of the gang that begins at `first`: slices of a gang follow each other.
-[[nodiscard]] std::size_t end_of_gang(const std::vector<WaitingSlice>& waiting, std::size_t first);
-
-struct ScoutPlan {
+struct ScaleUpPlan {
   std::vector<plan::Action> creates;
   std::vector<plan::Action> deletes;
   /// By slice, what its waiting reason says about new nodes.
@@ -64,19 +47,49 @@ struct ScoutPlan {
   std::optional<Timestamp> changes_at;
 };
 
-/// Whether the slices of one gang may ask for nodes within `bounds`. If not, their notes say so, and there may be room
-/// once the next one is unsuccessful.
-[[nodiscard]] bool has_room(const std::vector<const WaitingSlice*>& gang, const ScaleUpBounds& bounds,
-                            std::optional<Timestamp> next_unsuccessful, const ScaleUpOptions& options, ScoutPlan& plan);
+/// A scout or provisioning request that exists.
+struct ExistingScaleUp {
+  ObjectKey key;
+  std::string uid;
+  std::optional<Timestamp> created;
+  ObjectKey slice;  ///< For which it asks.
+  bool terminating = false;
+  bool kept = false;                              ///< Else it is deleted. If so:
+  Outcome outcome = Outcome::kOpen;               ///< How it counts.
+  std::optional<Timestamp> unsuccessful_at = {};  ///< When it will count as unsuccessful.
+  std::optional<Timestamp> changes_at = {};       ///< When one of the above changes without a watch event.
+  std::string note = {};                          ///< Of its slice.
+};
 
-/// - Each slice that lacks a domain gets one scout, in the order of `waiting`, within ScaleUpBounds. All slices of a
-///   gang get theirs or none.
-/// - Scouts of slices that no longer wait are deleted, those on nodes that another slice got or that are a whole domain
-///   now, and those that avoid a domain which has been removed.
-///
-/// `has_autoscaler`: for ScaleUp::kAuto. Without one, only scouts that have a node are kept.
-[[nodiscard]] ScoutPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vector<PodPtr>& scouts,
-                                    Inventory& inventory, bool has_autoscaler, Timestamp now,
-                                    const ScaleUpOptions& options);
+/// One means of asking for nodes.
+class ScaleUpMeans {
+ public:
+  /// By key.
+  using WaitingSlices = std::map<ObjectKey, const WaitingSlice*>;
+
+  ScaleUpMeans() = default;
+  ScaleUpMeans(const ScaleUpMeans&) = delete;
+  ScaleUpMeans& operator=(const ScaleUpMeans&) = delete;
+  virtual ~ScaleUpMeans() = default;
+
+  /// Of the scale-ups.
+  [[nodiscard]] virtual ResourceType type() const = 0;
+  /// Nodes are asked for in this way.
+  [[nodiscard]] virtual bool wants(const WaitingSlice& waiting) const = 0;
+  /// Notes why nodes are not asked for, if the slice should know.
+  virtual void note_refusal(const WaitingSlice& waiting, ScaleUpPlan& plan) const = 0;
+  /// Those that exist, each with what becomes of it.
+  [[nodiscard]] virtual std::vector<ExistingScaleUp> existing(const WaitingSlices& waiting) const = 0;
+  /// What is created for a slice; absent if nothing can be now.
+  [[nodiscard]] virtual std::optional<plan::Action> create(const WaitingSlice& waiting) = 0;
+  /// The note of a slice for which something was just created.
+  [[nodiscard]] virtual std::string note_of_new(const Slice& slice) const = 0;
+};
+
+/// - Each slice that wants it gets one scale-up, in the order of `waiting`, within ScaleUpBounds. All slices of a gang
+///   get theirs or none.
+/// - Those that are not kept are deleted, and unsuccessful ones when there are too many, the oldest first.
+[[nodiscard]] ScaleUpPlan plan_scale_up(const std::vector<WaitingSlice>& waiting, ScaleUpMeans& means, Timestamp now,
+                                        const ScaleUpOptions& options);
 
 }  // namespace tpuslice::slice

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/hash.h"
+#include "controllers/slice/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

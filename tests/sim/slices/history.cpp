@@ -389,7 +389,7 @@ class History {
     slice::Options options{.node_timeout = std::chrono::seconds(40)};
     options.scale_up.mode = autoscaled_ ? slice::ScaleUp::kAuto : slice::ScaleUp::kOff;
     options.scale_up.namespace_name = "tpu-slice-system";
-    options.scale_up.max_scouts = random_.uniform<std::size_t>(2, 5);
+    options.scale_up.max_scale_ups = random_.uniform<std::size_t>(2, 5);
     options.scale_up.timeout = std::chrono::seconds(random_.uniform(20, 900));
     if (random_.uniform(0, 1) == 0) options.max_preemptions_per_hour = random_.uniform<std::size_t>(1, 4);
     options.reservation.timeout = std::chrono::seconds(random_.uniform(0, 1800));

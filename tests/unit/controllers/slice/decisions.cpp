@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "controllers/slice/scout_pod.h"
+#include "controllers/slice/scouts.h"
 #include "controllers/slice/slice_state.h"
 #include "tpu/labels.h"
 
@@ -36,7 +37,7 @@ class Run {
     assignment = assign(request_, inventory_);
   }
 
-  ScoutPlan scouts(const std::vector<PodPtr>& existing, const ScaleUpOptions& options, bool has_autoscaler) {
+  ScaleUpPlan scouts(const std::vector<PodPtr>& existing, const ScaleUpOptions& options, bool has_autoscaler) {
     return plan_scouts(assignment.waiting, existing, inventory_, has_autoscaler, request_.now, options);
   }
 
@@ -75,7 +76,7 @@ Decisions decide(const Scene& scene) {
 
 ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options, bool has_autoscaler) {
   Run run(scene);
-  const ScoutPlan plan = run.scouts(scene.scouts, options, has_autoscaler);
+  const ScaleUpPlan plan = run.scouts(scene.scouts, options, has_autoscaler);
   ScoutDecisions out;
   for (const plan::Action& action : plan.creates) {
     const Json pod = *action.body.make();
@@ -120,7 +121,7 @@ ScaleUpOptions request_options() {
 
 RequestDecisions decide_requests(const Scene& scene, const ScaleUpOptions& options) {
   const Run run(scene);
-  const ScoutPlan plan =
+  const ScaleUpPlan plan =
       plan_provisioning_requests(run.assignment.waiting, scene.provisioning, kV6e, after(scene.now), options);
   RequestDecisions out;
   for (const plan::Action& action : plan.creates) {

@@ -190,7 +190,7 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
         {.key = "cloud.google.com/gke-queued", .effect = "NoSchedule", .exists = true}};
   };
   ScaleUpOptions options = request_options();
-  options.provisioning_class = kQueuedClass;
+  options.provisioning_class = kQueuedProvisioningClass;
   const RequestDecisions out =
       decide_requests({.ready = slices_of({a_slice("x"), a_slice("y").each(tolerates)})}, options);
   EXPECT_THAT(out.created, ElementsAre("PodTemplate y"));

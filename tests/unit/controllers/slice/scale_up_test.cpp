@@ -107,7 +107,7 @@ TEST(Scouts, AreForAllSlicesOfAGangThatLackADomain) {
       slices_of({a_slice("w").gang("g", 3), a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)});
   EXPECT_THAT(decide_scouts({.nodes = lettered_pools(1), .ready = gang}).created, ElementsAre("x", "y"));
   ScaleUpOptions one = scout_options();
-  one.max_scouts = 1;
+  one.max_scale_ups = 1;
   const ScoutDecisions none = decide_scouts({.nodes = lettered_pools(1), .ready = gang}, one);
   EXPECT_THAT(none.created, IsEmpty()) << "all or none";
   EXPECT_THAT(none.notes.at("x"), "; no nodes are asked for, as that takes more than --max-scouts=1");

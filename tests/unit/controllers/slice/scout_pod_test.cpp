@@ -1,4 +1,5 @@
 #include "controllers/slice/scout_pod.h"
+#include "controllers/slice/scouts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

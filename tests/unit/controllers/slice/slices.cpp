@@ -7,6 +7,7 @@
 
 #include "api/base/check.h"
 #include "controllers/slice/scout_pod.h"
+#include "controllers/slice/scouts.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
