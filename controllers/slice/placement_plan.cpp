@@ -95,17 +95,6 @@ bool set_preemption_budget(const PlacementObserved& seen, const std::string& acc
   return creates_records;
 }
 
-/// The nodes that the waiting slices have asked for.
-void add_asked_nodes(const PlacementObserved& seen, const Options& options, PlacementRequest& request) {
-  for (const PodPtr& scout : seen.scouts) {
-    if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
-  }
-  for (const auto& each : seen.provisioning.requests) {
-    if (!may_bring_nodes(*each, seen.now, options.scale_up)) continue;
-    request.requested.insert(slice_of_request(each->annotations));
-  }
-}
-
 /// Keeps of the slices without nodes those that are due for a waiting reason, with what is done about new nodes.
 /// Reasons of new slices would change with each placement.
 void complete_waiting_reasons(const PlacementObserved& seen, const Options& options, PlacementDecisions& out) {
@@ -158,6 +147,17 @@ void decide(const PlacementObserved& seen, AcceleratorCache& cache, const Placem
 
 }  // namespace
 
+void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
+                     const ScaleUpOptions& options, PlacementRequest& request) {
+  for (const PodPtr& scout : scouts) {
+    if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
+  }
+  for (const auto& each : provisioning.requests) {
+    if (!may_bring_nodes(*each, request.now, options)) continue;
+    request.requested.insert(slice_of_request(each->annotations));
+  }
+}
+
 plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options) {
   cache.update_states(seen.now);
   cache.domains().drop_unknown_keys();
@@ -168,7 +168,7 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   request.now = seen.now;
   request.reservation = options.reservation;
   request.failed_writes = seen.failed_writes.get();
-  add_asked_nodes(seen, options, request);
+  add_asked_nodes(seen.scouts, seen.provisioning, options.scale_up, request);
   PlacementDecisions decisions;
   decisions.failed_writes = request.failed_writes;
   for (RefusedSlice& refused : take_refused(request.ready, request.failed_writes, seen.now)) {

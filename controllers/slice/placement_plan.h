@@ -38,4 +38,8 @@ struct PlacementObserved {
 /// `cache`: of the accelerator, and the same afterwards.
 [[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options);
 
+/// Adds to `request`, whose time is set, the nodes that the waiting slices have asked for.
+void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
+                     const ScaleUpOptions& options, PlacementRequest& request);
+
 }  // namespace tpuslice::slice

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "controllers/slice/placement_plan.h"
 #include "controllers/slice/scout_pod.h"
 #include "controllers/slice/scouts.h"
-#include "controllers/slice/slice_state.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -15,25 +15,15 @@ namespace {
 /// A scene as assign() sees it.
 class Run {
  public:
-  explicit Run(const Scene& scene) : slices_(read_slices(scene.pods)), inventory_(scene.nodes, scene.pods) {
+  explicit Run(const Scene& scene) : inventory_(scene.nodes, scene.pods) {
     request_.ready = pointers_to(scene.ready);
-    request_.placed = &placed_;
     request_.domain_failures = scene.failures;
     request_.now = after(scene.now);
     request_.reservation = scene.reservation;
     request_.preemption_budget = {scene.max_preemptions, scene.preemption_record, request_.now};
-    for (const Slice& slice : slices_) {
-      if (state_of(slice, request_.now).phase != Phase::kPlaced) continue;
-      placed_.by_key.emplace(slice.key, &slice);
-      if (!slice.gang.empty()) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
-    }
-    for (const PodPtr& scout : scene.scouts) {
-      if (is_live(*scout)) request_.scouts[slice_of_scout(*scout)] = scout->node_name;
-    }
-    for (const auto& each : scene.provisioning.requests) {
-      if (!may_bring_nodes(*each, request_.now, request_options())) continue;
-      request_.requested.insert(slice_of_request(each->annotations));
-    }
+    inventory_.cache.update_states(request_.now);
+    request_.placed = &inventory_.cache.placed();
+    add_asked_nodes(scene.scouts, scene.provisioning, request_options(), request_);
     assignment = assign(request_, inventory_);
   }
 
@@ -44,8 +34,6 @@ class Run {
   Assignment assignment;
 
  private:
-  std::vector<Slice> slices_;
-  PlacedSlices placed_;
   PlacementRequest request_;
   SceneInventory inventory_;
 };
