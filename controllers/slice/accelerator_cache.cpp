@@ -16,7 +16,7 @@ void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   unplaced_.clear();
   pods_without_tpus_.clear();
   domains_ = {};
-  comparisons_ = {};
+  comparisons_.clear();
   std::map<std::string, std::vector<PodPtr>> by_node;
   for (const auto* pods : {&cluster.pods, &cluster.pods_without_tpus}) {
     for (const PodPtr& pod : *pods) {
@@ -105,6 +105,18 @@ void AcceleratorCache::update_states(Timestamp now) {
 }
 
 std::vector<const CachedSlice*> AcceleratorCache::unplaced() const { return {unplaced_.begin(), unplaced_.end()}; }
+
+std::shared_ptr<Comparison> AcceleratorCache::comparison(const NodeRequirements& requirements) {
+  const auto known = std::ranges::find_if(
+      comparisons_, [&](const auto& each) { return are_equivalent(each->requirements(), requirements); });
+  if (known != comparisons_.end()) {
+    comparisons_.splice(comparisons_.begin(), comparisons_, known);
+  } else {
+    comparisons_.push_front(std::make_shared<Comparison>(requirements));
+    if (comparisons_.size() > kMaxComparisons) comparisons_.pop_back();
+  }
+  return comparisons_.front();
+}
 
 bool AcceleratorCache::is_concerned(const PodView& pod) const {
   const std::string& selected = accelerator_of(pod.scheduling->node_selector);

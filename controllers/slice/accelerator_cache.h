@@ -2,7 +2,9 @@
 // next and follows the changes, so that a plan costs what has changed, and not all pods and nodes.
 #pragma once
 
+#include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -61,9 +63,13 @@ class AcceleratorCache {
     return pods_without_tpus_;
   }
   [[nodiscard]] Domains& domains() { return domains_; }
-  [[nodiscard]] Comparisons& comparisons() { return comparisons_; }
+  /// Of these requirements with the domains. Kept for the next plan while they are among those that were used last.
+  [[nodiscard]] std::shared_ptr<Comparison> comparison(const NodeRequirements& requirements);
 
  private:
+  /// Each holds a result for each domain.
+  static constexpr std::size_t kMaxComparisons = 16;
+
   struct ByKey {
     bool operator()(const CachedSlice* a, const CachedSlice* b) const { return a->slice.key < b->slice.key; }
   };
@@ -82,7 +88,7 @@ class AcceleratorCache {
   std::set<const CachedSlice*, ByKey> unplaced_;
   std::map<std::string, std::vector<PodPtr>> pods_without_tpus_;
   Domains domains_;
-  Comparisons comparisons_;
+  std::list<std::shared_ptr<Comparison>> comparisons_;  ///< The one that was used last is first.
 };
 
 }  // namespace tpuslice::slice

@@ -1,6 +1,5 @@
 #include "controllers/slice/comparison.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,18 +91,6 @@ const Fit& Comparison::with(const std::string& name, const Domain& domain) {
 
 void Comparison::forget_old_results(std::size_t domains) {
   if (results_.size() > 2 * domains + kMinResults) results_.clear();
-}
-
-std::shared_ptr<Comparison> Comparisons::of(const NodeRequirements& requirements) {
-  const auto known =
-      std::ranges::find_if(kept_, [&](const auto& each) { return are_equivalent(each->requirements(), requirements); });
-  if (known != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, known);
-  } else {
-    kept_.push_front(std::make_shared<Comparison>(requirements));
-    if (kept_.size() > kMaxKept) kept_.pop_back();
-  }
-  return kept_.front();
 }
 
 }  // namespace tpuslice::slice

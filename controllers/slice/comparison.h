@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -55,18 +53,6 @@ class Comparison {
 
   const NodeRequirements requirements_;
   std::unordered_map<const Domain*, Result> results_;
-};
-
-/// The comparisons of the requirements that were used last, for the next plan. Not thread-safe.
-class Comparisons {
- public:
-  /// Each holds a result for each domain.
-  static constexpr std::size_t kMaxKept = 16;
-
-  [[nodiscard]] std::shared_ptr<Comparison> of(const NodeRequirements& requirements);
-
- private:
-  std::list<std::shared_ptr<Comparison>> kept_;  ///< The one that was used last is first.
 };
 
 }  // namespace tpuslice::slice

@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "controllers/slice/accelerator_cache.h"
+
 namespace tpuslice::slice {
+
+Inventory::Inventory(AcceleratorCache& cache) : cache_(cache), domains_(cache.domains()) {}
 
 Inventory::~Inventory() {
   for (auto& [node, use] : std::views::reverse(before_)) Domains::set_use(*node, std::move(use));
@@ -29,6 +33,10 @@ bool is_ending(const Domain& domain) {
     any = true;
   }
   return any;
+}
+
+std::shared_ptr<Comparison> Inventory::comparison(const NodeRequirements& requirements) {
+  return cache_.comparison(requirements);
 }
 
 const Domain& Inventory::find(const std::string& topology_key, const std::string& domain) {

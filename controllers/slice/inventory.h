@@ -13,11 +13,13 @@
 
 namespace tpuslice::slice {
 
+class AcceleratorCache;
+
 /// Changes what uses the nodes, and undoes that when it is destroyed. Not thread-safe.
 class Inventory {
  public:
-  /// Both outlive it.
-  Inventory(Domains& domains, Comparisons& comparisons) : domains_(domains), comparisons_(comparisons) {}
+  /// The cache outlives it.
+  explicit Inventory(AcceleratorCache& cache);
   ~Inventory();
   Inventory(const Inventory&) = delete;
   Inventory& operator=(const Inventory&) = delete;
@@ -26,9 +28,7 @@ class Inventory {
   [[nodiscard]] const Domains::ByValue& domains(const std::string& topology_key) {
     return domains_.of_key(topology_key);
   }
-  [[nodiscard]] std::shared_ptr<Comparison> comparison(const NodeRequirements& requirements) {
-    return comparisons_.of(requirements);
-  }
+  [[nodiscard]] std::shared_ptr<Comparison> comparison(const NodeRequirements& requirements);
   /// compare(), then occupancy(). `viewer`: namespace that reads the text (visible_name()).
   [[nodiscard]] Fit check(const NodeRequirements& requirements, const std::string& domain,
                           std::string_view viewer = {});
@@ -70,8 +70,8 @@ class Inventory {
   void set_free_nodes(const std::string& topology_key, const std::string& domain, const Use& use);
   void set_use(NodeUse& node, Use use);
 
-  Domains& domains_;
-  Comparisons& comparisons_;
+  AcceleratorCache& cache_;
+  Domains& domains_;                              ///< Of the cache.
   std::vector<std::pair<NodeUse*, Use>> before_;  ///< What was changed, in order.
 };
 

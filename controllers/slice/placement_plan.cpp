@@ -125,7 +125,7 @@ void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest
 /// Decides which slices get nodes, and what is done for the others.
 void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
             const Options& options, PlacementDecisions& out) {
-  Inventory inventory(cache.domains(), cache.comparisons());
+  Inventory inventory(cache);
   add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
   out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);

@@ -153,7 +153,7 @@ TEST_F(Caches, CompareANodeAgainWhenItHasChanged) {
   const auto fit = [&] {
     AcceleratorCache& cache = this->cache();
     const auto& [name, domain] = *cache.domains().of_key(kGkePool).begin();
-    return cache.comparisons().of(requirements)->with(name, domain).obstacle;
+    return cache.comparison(requirements)->with(name, domain).obstacle;
   };
   EXPECT_EQ(fit(), Obstacle::kNone);
   change_node("pool-a-1", cordoned);

@@ -173,7 +173,7 @@ struct SceneCache {
 /// An inventory with a cache of its own.
 struct SceneInventory : SceneCache, Inventory {
   SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods)
-      : SceneCache(nodes, pods), Inventory(cache.domains(), cache.comparisons()) {}
+      : SceneCache(nodes, pods), Inventory(cache) {}
 };
 
 /// The observation of the accelerator.
