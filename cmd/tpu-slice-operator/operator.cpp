@@ -15,6 +15,7 @@
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
+#include "controllers/slice/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
 #include "webhook/rules/workload_kinds.h"
 
@@ -157,17 +158,20 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
                                          options.watch_namespace);
   }
   if (options.enables("slice")) {
+    slice::PlacementOptions placement;
+    placement.topology_keys = topology_keys(options);
+    placement.show_other_namespaces = options.show_other_namespaces;
+    placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
+    placement.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
+    placement.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
     slice::Options slices;
-    slices.topology_keys = topology_keys(options);
-    slices.show_other_namespaces = options.show_other_namespaces;
     slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
-    slices.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
-    slices.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
-    slices.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
-    slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
+    const slice::SliceStores stores = slice::add_slice_stores(result->manager_);
+    slice::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
+    slice::add_slices(result->manager_, stores, slices, {.workers = options.max_concurrent_reconciles});
   }
   for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));
   RETURN_IF_ERROR(result->start_webhook(options));

@@ -13,7 +13,7 @@
 #include "controllers/slice/assignment.h"
 #include "controllers/slice/comparison.h"
 #include "controllers/slice/domains.h"
-#include "controllers/slice/options.h"
+#include "controllers/slice/placement_options.h"
 #include "controllers/slice/slice_state.h"
 
 namespace tpuslice::slice {
@@ -39,7 +39,7 @@ struct ClusterState {
 /// Not thread-safe.
 class AcceleratorCache {
  public:
-  AcceleratorCache(std::string accelerator, Options options)
+  AcceleratorCache(std::string accelerator, PlacementOptions options)
       : accelerator_(std::move(accelerator)), options_(std::move(options)) {}
 
   [[nodiscard]] const std::string& accelerator() const { return accelerator_; }
@@ -82,7 +82,7 @@ class AcceleratorCache {
   void remove_from_lists(const CachedSlice& cached);
 
   const std::string accelerator_;
-  const Options options_;
+  const PlacementOptions options_;
   std::map<ObjectKey, CachedSlice> slices_;
   PlacedSlices placed_;
   std::set<const CachedSlice*, ByKey> unplaced_;

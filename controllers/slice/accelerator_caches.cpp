@@ -7,7 +7,7 @@
 namespace tpuslice::slice {
 
 AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
-                                     Options options)
+                                     PlacementOptions options)
     : indexes_(std::move(indexes)), options_(std::move(options)), nodes_(nodes), node_log_(nodes.add_change_log()) {
   for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
 }

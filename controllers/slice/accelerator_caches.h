@@ -18,7 +18,8 @@ namespace tpuslice::slice {
 class AcceleratorCaches {
  public:
   /// The stores outlive it.
-  AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes, Options options);
+  AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
+                    PlacementOptions options);
 
   /// What the stores show. The first call for an accelerator reads all of its pods and nodes, the next ones what has
   /// changed. Valid until the next call for the accelerator.
@@ -49,7 +50,7 @@ class AcceleratorCaches {
   void apply(Entry& entry, const Changed& changed, Timestamp now) const;
 
   const Indexes indexes_;
-  const Options options_;
+  const PlacementOptions options_;
   const runtime::NodeStore& nodes_;
   std::vector<std::shared_ptr<runtime::ChangeLog<PodView>>> pod_logs_;
   const std::shared_ptr<runtime::ChangeLog<NodeView>> node_log_;

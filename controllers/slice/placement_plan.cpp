@@ -28,7 +28,7 @@ bool is_partly_gated(const Slice& slice, Phase phase) {
          std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
 }
 
-Classified classify(const AcceleratorCache& cache, Timestamp now, const Options& options) {
+Classified classify(const AcceleratorCache& cache, Timestamp now, const PlacementOptions& options) {
   Classified out;
   out.request.placed = &cache.placed();
   for (const CachedSlice* each : cache.unplaced()) {
@@ -60,12 +60,12 @@ Classified classify(const AcceleratorCache& cache, Timestamp now, const Options&
 /// No event says that the store of the ConfigMap is synced, or that it exists.
 constexpr Duration kRecordsRetry = std::chrono::seconds(5);
 
-ObjectKey preemptions_key(const Options& options) {
+ObjectKey preemptions_key(const PlacementOptions& options) {
   return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
 }
 
 PreemptionBudget preemption_budget(const PlacementObserved& seen, const std::string& accelerator,
-                                   const Options& options) {
+                                   const PlacementOptions& options) {
   std::string record;
   if (const auto& records = seen.preemptions.records; records != nullptr) {
     const auto found = records->data.find(accelerator);
@@ -75,8 +75,8 @@ PreemptionBudget preemption_budget(const PlacementObserved& seen, const std::str
 }
 
 /// Sets the budget of the request. Returns whether the ConfigMap of its records has to be created first.
-bool set_preemption_budget(const PlacementObserved& seen, const std::string& accelerator, const Options& options,
-                           Classified& classified) {
+bool set_preemption_budget(const PlacementObserved& seen, const std::string& accelerator,
+                           const PlacementOptions& options, Classified& classified) {
   if (options.max_preemptions_per_hour <= 0 || classified.request.ready.empty()) return false;
   PreemptionBudget& budget = classified.request.preemption_budget;
   budget = preemption_budget(seen, accelerator, options);
@@ -97,7 +97,7 @@ bool set_preemption_budget(const PlacementObserved& seen, const std::string& acc
 
 /// Keeps of the slices without nodes those that are due for a waiting reason, with what is done about new nodes.
 /// Reasons of new slices would change with each placement.
-void complete_waiting_reasons(const PlacementObserved& seen, const Options& options, PlacementDecisions& out) {
+void complete_waiting_reasons(const PlacementObserved& seen, const PlacementOptions& options, PlacementDecisions& out) {
   std::vector<WaitingSlice> due;
   for (WaitingSlice& waiting : out.waiting) {
     const Timestamp begin = waiting.slice->last_created() + options.waiting_reason_delay;
@@ -124,7 +124,7 @@ void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest
 
 /// Decides which slices get nodes, and what is done for the others.
 void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
-            const Options& options, PlacementDecisions& out) {
+            const PlacementOptions& options, PlacementDecisions& out) {
   Inventory inventory(cache);
   add_pods_without_tpus(cache, request, inventory);
   Assignment assignment = assign(request, inventory);
@@ -158,7 +158,7 @@ void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState&
   }
 }
 
-plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options) {
+plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementOptions& options) {
   cache.update_states(seen.now);
   cache.domains().drop_unknown_keys();
   Classified classified = classify(cache, seen.now, options);

@@ -6,7 +6,7 @@
 
 #include "controllers/plan/failed_writes.h"
 #include "controllers/slice/accelerator_cache.h"
-#include "controllers/slice/options.h"
+#include "controllers/slice/placement_options.h"
 #include "controllers/slice/preemption_budget.h"
 #include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/slice.h"
@@ -36,7 +36,8 @@ struct PlacementObserved {
 /// anti-affinity then keeps one of the slices out, and it is torn down after scheduling_timeout.)
 ///
 /// `cache`: of the accelerator, and the same afterwards.
-[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const Options& options);
+[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache,
+                                        const PlacementOptions& options);
 
 /// Adds to `request`, whose time is set, the nodes that the waiting slices have asked for.
 void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,

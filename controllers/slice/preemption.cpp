@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "controllers/slice/refused_pods.h"
-#include "tpu/labels.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -63,14 +62,6 @@ bool may_preempt(const Gang& gang, const plan::FailedWrites* failed) {
     return std::ranges::any_of(slice->hosts, [](const PodPtr& pod) { return pod->never_preempts; }) ||
            refused_release(*slice, failed) != nullptr;
   });
-}
-
-Timestamp placed_at(const Slice& slice) {
-  Timestamp placed{};
-  for (const PodPtr& pod : slice.started()) {
-    placed = std::max(placed, parse_rfc3339(pod->annotation(tpu::kPlacedAt)).value_or(Timestamp{}));
-  }
-  return placed;
 }
 
 }  // namespace tpuslice::slice

@@ -42,7 +42,4 @@ struct Claimed {
 /// would restart in vain.
 [[nodiscard]] bool may_preempt(const Gang& gang, const plan::FailedWrites* failed = nullptr);
 
-/// When the slice was placed, as recorded on its pods.
-[[nodiscard]] Timestamp placed_at(const Slice& slice);
-
 }  // namespace tpuslice::slice

@@ -17,10 +17,15 @@
 
 namespace tpuslice::testing {
 
+struct LeaderOptions {
+  slice::PlacementOptions of_placement = {};
+  slice::Options of_slices = {};
+};
+
 class Leader {
  public:
   /// Starts with a list of the current objects.
-  Leader(World& world, std::string name, slice::Options options);
+  Leader(World& world, std::string name, LeaderOptions options);
 
   /// Receives up to `max_changes` more watch events.
   void observe(std::size_t max_changes);
@@ -43,7 +48,7 @@ class Leader {
   [[nodiscard]] std::vector<PodPtr> pods_where(const std::function<bool(const PodView&)>& condition) const;
 
   const std::string name_;
-  const slice::Options options_;
+  const LeaderOptions options_;
   const World& world_;
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;

@@ -332,7 +332,7 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
     return plan_placement(scene, options_);
   }
 
-  const Options options_ = {.scale_up = scout_options(), .max_preemptions_per_hour = 1};
+  const PlacementOptions options_ = {.scale_up = scout_options(), .max_preemptions_per_hour = 1};
   std::mt19937 random_{GetParam()};
   int revision_ = 1000;
 };

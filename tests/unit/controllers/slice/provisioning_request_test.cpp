@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/reconcilers.h"
+#include "controllers/slice/placement_reconciler.h"
 #include "controllers/slice/scout_pod.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
@@ -200,7 +200,7 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
 
 // Plans.
 
-const Options kRequestPlans{.scale_up = request_options()};
+const PlacementOptions kRequestPlans{.scale_up = request_options()};
 
 TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
   PlacementScene seen = observed({}, {a_slice("x")}, 1min);

@@ -157,7 +157,7 @@ TEST(Scouts, AreTheSameForTheSameScene) {
 
 // Plans.
 
-const Options kScoutPlans{.scale_up = scout_options()};
+const PlacementOptions kScoutPlans{.scale_up = scout_options()};
 
 TEST(ScoutPlans, CreateAScoutAndWriteTheReason) {
   const plan::Plan plan = plan_placement(observed({}, {a_slice("x")}), kScoutPlans);

@@ -162,7 +162,7 @@ void unreadable(NodeView& node);  ///< Only a minimal view is left.
 /// What the stores hold. Scouts are among the pods.
 struct PlacementScene : PlacementObserved, ClusterState {};
 /// The plan of the accelerator kV6e, or of another one, with a new cache.
-[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const Options& options,
+[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const PlacementOptions& options,
                                         const std::string& accelerator = kV6e);
 
 /// The cache of the accelerator kV6e with these nodes and pods.

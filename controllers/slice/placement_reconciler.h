@@ -1,4 +1,4 @@
-// The two reconcilers of slices: one per accelerator (placement_plan.h), one per slice (slice_plan.h).
+// The reconciler of placement, with one key for each accelerator (placement_plan.h).
 #pragma once
 
 #include <memory>
@@ -14,19 +14,17 @@
 #include "controllers/slice/autoscaler_status.h"
 #include "controllers/slice/failure_history.h"
 #include "controllers/slice/indexes.h"
-#include "controllers/slice/node_health.h"
-#include "controllers/slice/options.h"
+#include "controllers/slice/placement_options.h"
 #include "controllers/slice/provisioning_request.h"
 #include "controllers/slice/removed_hosts.h"
 
 namespace tpuslice::slice {
 
-// Keys of the reconcilers; not resources of the API server.
+// Key of the reconciler; not a resource of the API server.
 inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator", "accelerators", false};
-inline constexpr ResourceType kSlices{"tpuslice.dev", "v1", "Slice", "slices"};
 
 /// Histories of earlier changes and writes, in memory, that plans use.
-struct Histories {
+struct PlacementHistories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
   std::shared_ptr<const RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
   std::shared_ptr<const runtime::WriteBackoff> writes = std::make_shared<runtime::WriteBackoff>();
@@ -48,14 +46,13 @@ using PreemptionStore = runtime::Store<PreemptionRecords>;
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod);
 [[nodiscard]] std::vector<ObjectKey> accelerator_of_node(const NodeView& node);
 [[nodiscard]] std::vector<ObjectKey> accelerators_of_records(const PreemptionRecords& records);
-[[nodiscard]] std::vector<ObjectKey> slice_of_pod(const PodView& pod);
-[[nodiscard]] std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node);
 
 /// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes, Histories histories,
-                      AutoscalerStores autoscaler, Options options = {}, const PreemptionStore* preemptions = nullptr)
+  PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
+                      PlacementHistories histories, AutoscalerStores autoscaler, PlacementOptions options = {},
+                      const PreemptionStore* preemptions = nullptr)
       : indexes_(std::move(indexes)),
         histories_(std::move(histories)),
         autoscaler_(std::move(autoscaler)),
@@ -71,34 +68,11 @@ class PlacementReconciler final : public plan::Reconciler {
   [[nodiscard]] std::vector<PodPtr> scouts(const std::string& accelerator) const;
 
   const Indexes indexes_;
-  const Histories histories_;
+  const PlacementHistories histories_;
   const AutoscalerStores autoscaler_;
   const PreemptionStore* const preemptions_;
-  const Options options_;
+  const PlacementOptions options_;
   const std::unique_ptr<AcceleratorCaches> caches_;
-};
-
-/// Thread-safe. The stores outlive the reconciler. A key is a namespace and a value of the slice label.
-class SliceReconciler final : public plan::Reconciler {
- public:
-  SliceReconciler(Indexes indexes, const runtime::NodeStore& nodes, std::shared_ptr<const NodeHealth> node_health,
-                  Histories histories, Options options = {})
-      : indexes_(std::move(indexes)),
-        nodes_(nodes),
-        node_health_(std::move(node_health)),
-        histories_(std::move(histories)),
-        options_(std::move(options)) {}
-
-  [[nodiscard]] std::string name() const override { return "slice"; }
-  [[nodiscard]] ResourceType resource() const override { return kSlices; }
-  [[nodiscard]] Result<plan::Plan> plan(const plan::ReconcileInput& input) const override;
-
- private:
-  const Indexes indexes_;
-  const runtime::NodeStore& nodes_;
-  const std::shared_ptr<const NodeHealth> node_health_;
-  const Histories histories_;
-  const Options options_;
 };
 
 }  // namespace tpuslice::slice
