@@ -12,10 +12,10 @@
 #include "cmd/tpu-slice-operator/upstream.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/placement/placement_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayjob/rayjob_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
-#include "controllers/slice/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
 #include "webhook/rules/workload_kinds.h"
 

@@ -21,10 +21,10 @@
 #include "api/sim/ray/dashboards.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/placement/placement_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/runtime/manager.h"
-#include "controllers/slice/placement_controller.h"
 #include "controllers/slice/slice_controller.h"
 
 namespace tpuslice::testing {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/slice/placement_reconciler.h"
+#include "controllers/placement/placement_reconciler.h"
 #include "tests/bench/cpu_clock.h"
 #include "tests/unit/controllers/slice/slices.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/plan/failed_writes.h"
-#include "controllers/slice/accelerator_cache.h"
-#include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/sim/slices/world.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/base/random.h"
-#include "controllers/slice/preemption_budget.h"
+#include "controllers/placement/preemption_budget.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::testing {

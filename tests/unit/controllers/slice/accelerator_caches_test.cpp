@@ -1,5 +1,5 @@
 // AcceleratorCaches: what a plan sees after changes of the stores is what a first reading of them would show.
-#include "controllers/slice/accelerator_caches.h"
+#include "controllers/placement/accelerator_caches.h"
 
 #include <random>
 

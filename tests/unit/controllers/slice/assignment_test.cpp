@@ -1,4 +1,4 @@
-#include "controllers/slice/assignment.h"
+#include "controllers/placement/assignment.h"
 
 #include <algorithm>
 #include <map>

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "controllers/slice/placement_plan.h"
-#include "controllers/slice/scout_pod.h"
-#include "controllers/slice/scouts.h"
+#include "controllers/placement/placement_plan.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {

@@ -1,4 +1,4 @@
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/placement_plan.h"
 
 #include <algorithm>
 

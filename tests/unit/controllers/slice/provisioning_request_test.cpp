@@ -1,12 +1,12 @@
-#include "controllers/slice/provisioning_request.h"
+#include "controllers/placement/provisioning_request.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/placement_reconciler.h"
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/placement_reconciler.h"
+#include "controllers/placement/scout_pod.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
 

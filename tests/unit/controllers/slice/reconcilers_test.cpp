@@ -1,4 +1,4 @@
-#include "controllers/slice/placement_reconciler.h"
+#include "controllers/placement/placement_reconciler.h"
 #include "controllers/slice/slice_reconciler.h"
 
 #include <gmock/gmock.h>

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/placement/preemption.h"
 #include "controllers/slice/pod_patches.h"
-#include "controllers/slice/preemption.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tests/unit/controllers/slice/slices.h"

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/scout_pod.h"
-#include "controllers/slice/scouts.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 

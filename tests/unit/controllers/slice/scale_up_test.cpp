@@ -1,11 +1,11 @@
-#include "controllers/slice/scale_up.h"
+#include "controllers/placement/scale_up.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/scout_pod.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 

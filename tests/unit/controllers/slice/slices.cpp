@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/slice/scout_pod.h"
-#include "controllers/slice/scouts.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 

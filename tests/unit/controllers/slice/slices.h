@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/slice/accelerator_cache.h"
-#include "controllers/slice/inventory.h"
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/inventory.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
