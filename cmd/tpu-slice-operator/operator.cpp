@@ -66,12 +66,12 @@ webhook::MutationOptions mutation_options(const OperatorOptions& options) {
   return result;
 }
 
-slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
-  slice::ScaleUpOptions result;
-  result.mode = slice::ScaleUp::kOff;
-  if (options.scale_up == "auto") result.mode = slice::ScaleUp::kAuto;
-  if (options.scale_up == "scout") result.mode = slice::ScaleUp::kScout;
-  if (options.scale_up == "provisioning-request") result.mode = slice::ScaleUp::kProvisioningRequest;
+placement::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
+  placement::ScaleUpOptions result;
+  result.mode = placement::ScaleUp::kOff;
+  if (options.scale_up == "auto") result.mode = placement::ScaleUp::kAuto;
+  if (options.scale_up == "scout") result.mode = placement::ScaleUp::kScout;
+  if (options.scale_up == "provisioning-request") result.mode = placement::ScaleUp::kProvisioningRequest;
   result.scouts = options.feature_gates.enabled(kScoutPods);
   result.provisioning_class = options.provisioning_class;
   result.namespace_name = namespace_name;
@@ -158,7 +158,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
                                          options.watch_namespace);
   }
   if (options.enables("slice")) {
-    slice::PlacementOptions placement;
+    placement::PlacementOptions placement;
     placement.topology_keys = topology_keys(options);
     placement.show_other_namespaces = options.show_other_namespaces;
     placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
@@ -170,7 +170,7 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     slices.disrupted_percent = options.disrupted_percent;
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
     const slice::SliceStores stores = slice::add_slice_stores(result->manager_);
-    slice::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
+    placement::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
     slice::add_slices(result->manager_, stores, slices, {.workers = options.max_concurrent_reconciles});
   }
   for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));

@@ -8,7 +8,7 @@
 #include "tpu/labels.h"
 #include "tpu/topology_key.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 void AcceleratorCache::read(const ClusterState& cluster, Timestamp now) {
   slices_.clear();
@@ -162,4 +162,4 @@ void AcceleratorCache::remove_from_lists(const CachedSlice& cached) {
   if (--gang->second == 0) placed_.gangs.erase(gang);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

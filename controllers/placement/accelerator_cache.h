@@ -14,9 +14,9 @@
 #include "controllers/placement/comparison.h"
 #include "controllers/placement/domains.h"
 #include "controllers/placement/placement_options.h"
-#include "controllers/slice/slice_state.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// A slice and what is derived from it.
 struct CachedSlice {
@@ -91,4 +91,4 @@ class AcceleratorCache {
   std::list<std::shared_ptr<Comparison>> comparisons_;  ///< The one that was used last is first.
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

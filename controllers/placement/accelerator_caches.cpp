@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
-AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
+AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                                      PlacementOptions options)
     : indexes_(std::move(indexes)), options_(std::move(options)), nodes_(nodes), node_log_(nodes.add_change_log()) {
   for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
@@ -110,4 +110,4 @@ void AcceleratorCaches::apply(Entry& entry, const Changed& changed, Timestamp no
   }
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

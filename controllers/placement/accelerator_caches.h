@@ -12,13 +12,13 @@
 #include "controllers/placement/accelerator_cache.h"
 #include "controllers/slice/indexes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Thread-safe, for one caller at a time for each accelerator. No lock is held while a cache is updated.
 class AcceleratorCaches {
  public:
   /// The stores outlive it.
-  AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
+  AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                     PlacementOptions options);
 
   /// What the stores show. The first call for an accelerator reads all of its pods and nodes, the next ones what has
@@ -49,7 +49,7 @@ class AcceleratorCaches {
   void read(Entry& entry, Timestamp now) const;
   void apply(Entry& entry, const Changed& changed, Timestamp now) const;
 
-  const Indexes indexes_;
+  const slice::Indexes indexes_;
   const PlacementOptions options_;
   const runtime::NodeStore& nodes_;
   std::vector<std::shared_ptr<runtime::ChangeLog<PodView>>> pod_logs_;
@@ -58,4 +58,4 @@ class AcceleratorCaches {
   std::map<std::string, std::unique_ptr<Entry>> entries_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -14,7 +14,7 @@
 #include "controllers/placement/chosen_nodes.h"
 #include "controllers/placement/reservations.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// Waiting reasons list domains only for this many gangs at the head of the queue.
@@ -295,4 +295,4 @@ Assignment assign(const PlacementRequest& request, Inventory& inventory) {
   return assigner.take();
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

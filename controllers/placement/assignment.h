@@ -12,7 +12,7 @@
 #include "controllers/placement/preemption.h"
 #include "controllers/placement/preemption_budget.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 struct Placement {
   const Slice* slice = nullptr;
@@ -92,4 +92,4 @@ struct PlacementRequest {
 /// - For a gang without enough free domains slices of lower priority are preempted, all that are needed or none.
 [[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

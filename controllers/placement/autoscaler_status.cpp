@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::string_view kLastUpdated = "cluster-autoscaler.kubernetes.io/last-updated";
@@ -29,4 +29,4 @@ bool has_autoscaler(const ConfigMapStore& config_maps, Timestamp now) {
   return !updated || now < *updated + kMaxAge;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -7,7 +7,7 @@
 #include "controllers/placement/metadata_view.h"
 #include "controllers/runtime/store.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 inline constexpr std::string_view kAutoscalerNamespace = "kube-system";
 inline constexpr std::string_view kAutoscalerConfigMap = "cluster-autoscaler-status";
@@ -17,4 +17,4 @@ using ConfigMapStore = runtime::Store<MetadataView>;
 /// The ConfigMap exists, and was updated within the last minutes if it says when.
 [[nodiscard]] bool has_autoscaler(const ConfigMapStore& config_maps, Timestamp now);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kMaxDomainsInReason = 6;
@@ -137,4 +137,4 @@ std::pair<bool, int> Candidates::rank(const std::string& name, const Domain& dom
   return {has_scout, failures == failures_.end() ? 0 : failures->second};
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

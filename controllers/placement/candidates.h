@@ -10,7 +10,7 @@
 
 #include "controllers/placement/inventory.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// The domains are looked at once, when they are first needed. Not thread-safe.
 class Candidates {
@@ -76,4 +76,4 @@ class Candidates {
   std::size_t usable_ = 0;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -9,7 +9,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kMaxListedDomains = 6;
@@ -56,4 +56,4 @@ Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory
   return out;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

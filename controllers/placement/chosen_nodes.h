@@ -9,7 +9,7 @@
 #include "api/base/result.h"
 #include "controllers/placement/inventory.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 struct ChosenNodes {
   std::string domain;
@@ -24,4 +24,4 @@ struct ChosenNodes {
 [[nodiscard]] Result<ChosenNodes> chosen_nodes(const NodeRequirements& requirements, Inventory& inventory,
                                                std::string_view viewer);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

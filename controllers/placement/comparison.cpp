@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// Why the slice cannot use the node, which matches its requirements; empty if it can.
@@ -93,4 +93,4 @@ void Comparison::forget_old_results(std::size_t domains) {
   if (results_.size() > 2 * domains + kMinResults) results_.clear();
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

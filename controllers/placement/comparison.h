@@ -9,7 +9,7 @@
 #include "controllers/placement/domains.h"
 #include "controllers/placement/node_requirements.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Why a slice cannot get a domain.
 enum class Obstacle : std::uint8_t {
@@ -55,4 +55,4 @@ class Comparison {
   std::unordered_map<const Domain*, Result> results_;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

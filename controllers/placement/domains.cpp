@@ -8,7 +8,7 @@
 #include "api/base/check.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 std::string Use::user() const {
   if (pod != nullptr) return display_name(*pod);
@@ -151,4 +151,4 @@ void Domains::leave(NodeUse& node, ByValue& domains, ByValue::iterator domain) {
   if (domain->second.nodes.empty() && domain->second.occupants.empty()) domains.erase(domain);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

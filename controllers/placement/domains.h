@@ -12,10 +12,9 @@
 
 #include <boost/container/small_vector.hpp>
 
-#include "controllers/slice/domain_name.h"
-#include "controllers/slice/slice.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Number of recent failures of each domain; domains without failures are absent.
 using DomainFailures = std::map<DomainName, int>;
@@ -98,4 +97,4 @@ class Domains {
   std::uint64_t revision_ = 0;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -4,7 +4,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 void FailureHistory::record(const DomainName& domain, Timestamp now) {
   if (domain.second.empty()) return;
@@ -52,4 +52,4 @@ std::vector<DomainName> failed_domains(const std::vector<PodPtr>& pods_on_node, 
   return domains;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

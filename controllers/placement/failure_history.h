@@ -9,7 +9,7 @@
 #include "controllers/placement/inventory.h"
 #include "controllers/runtime/store.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Thread-safe.
 class FailureHistory {
@@ -39,4 +39,4 @@ class FailureHistory {
 [[nodiscard]] std::vector<DomainName> failed_domains(const std::vector<PodPtr>& pods_on_node, const NodePtr& before,
                                                      const NodePtr& after);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -5,7 +5,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// Allowance for the time from the placement of a pod to the start of its deadline, and from its deadline to the end of
@@ -41,7 +41,7 @@ std::size_t Gang::size(const GangCounts& placed_gangs) const {
 std::optional<Timestamp> Gang::ends_by(Timestamp now) const {
   std::optional<Timestamp> last;
   for (const Slice* slice : slices) {
-    const std::optional<Timestamp> end = slice::ends_by(*slice, now);
+    const std::optional<Timestamp> end = placement::ends_by(*slice, now);
     if (!end) return std::nullopt;
     last = std::max(last.value_or(*end), *end);
   }
@@ -77,4 +77,4 @@ std::vector<Gang> gangs_in_order(const std::vector<const Slice*>& ready) {
   return gangs;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

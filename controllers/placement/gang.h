@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/slice/slice.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Number of placed slices of each gang, by namespace and gang name.
 using GangCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
@@ -36,4 +36,4 @@ struct Gang {
 /// (activeDeadlineSeconds).
 [[nodiscard]] std::optional<Timestamp> ends_by(const Slice& slice, Timestamp start);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -7,7 +7,7 @@
 
 #include "controllers/placement/accelerator_cache.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 Inventory::Inventory(AcceleratorCache& cache) : cache_(cache), domains_(cache.domains()) {}
 
@@ -72,11 +72,11 @@ Fit Inventory::check(const NodeRequirements& requirements, const std::string& do
 }
 
 Fit Inventory::occupancy(const std::string& topology_key, const std::string& domain, std::string_view viewer) {
-  return slice::occupancy(domain, find(topology_key, domain), viewer);
+  return placement::occupancy(domain, find(topology_key, domain), viewer);
 }
 
 bool Inventory::is_ending(const std::string& topology_key, const std::string& domain) {
-  return slice::is_ending(find(topology_key, domain));
+  return placement::is_ending(find(topology_key, domain));
 }
 
 void Inventory::add_user(const PodPtr& pod) {
@@ -116,4 +116,4 @@ void Inventory::set_use(NodeUse& node, Use use) {
   Domains::set_use(node, std::move(use));
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -11,7 +11,7 @@
 #include "controllers/placement/comparison.h"
 #include "controllers/placement/domains.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 class AcceleratorCache;
 
@@ -78,4 +78,4 @@ class Inventory {
 [[nodiscard]] Fit occupancy(const std::string& name, const Domain& domain, std::string_view viewer);
 [[nodiscard]] bool is_ending(const Domain& domain);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

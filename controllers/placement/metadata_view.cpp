@@ -4,7 +4,7 @@
 
 #include "api/types/view_reader.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 Result<MetadataView> MetadataView::decode(std::string_view json, const AnnotationPrefixes* /*keep*/) {
   MetadataView object;
@@ -16,4 +16,4 @@ Result<MetadataView> MetadataView::decode(std::string_view json, const Annotatio
   return object;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

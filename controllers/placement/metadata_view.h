@@ -7,7 +7,7 @@
 
 #include "api/types/views.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 inline constexpr ResourceType kConfigMaps{"", "v1", "ConfigMap", "configmaps"};
 
@@ -23,4 +23,4 @@ struct MetadataView {
   friend bool operator==(const MetadataView&, const MetadataView&) = default;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

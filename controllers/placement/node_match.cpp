@@ -8,7 +8,7 @@
 #include "api/types/selector.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::array<std::string_view, 3> kNodeStateTaints = {
@@ -85,4 +85,4 @@ bool have_same_requirements(const PodView& a, const PodView& b) {
           first.node_affinity == second.node_affinity && first.tolerations == second.tolerations);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "controllers/slice/slice.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// What one pod demands of nodes. The affinity is parsed once, not for each node.
 struct PodRequirements {
@@ -32,4 +32,4 @@ struct PodRequirements {
 /// The two pods have the same node selector (but for kubernetes.io/hostname), affinity, tolerations and chips.
 [[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -4,7 +4,7 @@
 
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 void add_hostname(NodeRequirements& requirements, const PodView& pod) {
@@ -43,4 +43,4 @@ bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b) {
          });
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

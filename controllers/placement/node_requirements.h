@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "controllers/placement/node_match.h"
-#include "controllers/slice/slice.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Different requirements of the pods of one slice, beyond which the slice is not placed: each is compared with each
 /// node.
@@ -29,4 +29,4 @@ struct NodeRequirements {
 /// Each domain fits both, or neither.
 [[nodiscard]] bool are_equivalent(const NodeRequirements& a, const NodeRequirements& b);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

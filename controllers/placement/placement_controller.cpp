@@ -8,7 +8,7 @@
 #include "controllers/placement/failure_history.h"
 #include "controllers/placement/placement_reconciler.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// The pods of one slice are created, and bound, within milliseconds.
@@ -17,7 +17,8 @@ constexpr Duration kPlacementPace = std::chrono::milliseconds(50);
 constexpr int kPlacementPaceByPlan = 9;
 
 /// Listeners come before the controllers, so that a plan after a change sees its failure.
-void record_failures(const SliceStores& stores, const std::shared_ptr<FailureHistory>& failures, const Clock& clock) {
+void record_failures(const slice::SliceStores& stores, const std::shared_ptr<FailureHistory>& failures,
+                     const Clock& clock) {
   for (runtime::PodStore* store : stores.pods) {
     store->add_listener([failures, &nodes = stores.nodes, &clock](const PodPtr& before, const PodPtr& after) {
       failures->record(failed_domain(nodes, before, after), clock.wall());
@@ -33,7 +34,8 @@ void record_failures(const SliceStores& stores, const std::shared_ptr<FailureHis
 
 }  // namespace
 
-void add_placement(runtime::Manager& manager, const SliceStores& stores, const PlacementOptions& options, int workers) {
+void add_placement(runtime::Manager& manager, const slice::SliceStores& stores, const PlacementOptions& options,
+                   int workers) {
   const auto failures = std::make_shared<FailureHistory>();
   record_failures(stores, failures, manager.clock());
   AutoscalerStores autoscaler;
@@ -81,4 +83,4 @@ void add_placement(runtime::Manager& manager, const SliceStores& stores, const P
   }
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

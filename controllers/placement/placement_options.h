@@ -7,7 +7,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/scale_up.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 struct PlacementOptions {
   ScaleUpOptions scale_up = {};
@@ -21,4 +21,4 @@ struct PlacementOptions {
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -9,10 +9,9 @@
 #include "api/base/earlier.h"
 #include "controllers/placement/placement_render.h"
 #include "controllers/placement/scouts.h"
-#include "controllers/slice/refused_pods.h"
-#include "controllers/slice/slice_state.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// The slices of one accelerator by state.
@@ -185,4 +184,4 @@ plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache
   return render_placement(cache, seen.now, std::move(decisions));
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

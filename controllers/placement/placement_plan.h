@@ -8,10 +8,10 @@
 #include "controllers/placement/placement_options.h"
 #include "controllers/placement/preemption_budget.h"
 #include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/slices.h"
 #include "controllers/plan/failed_writes.h"
-#include "controllers/slice/slice.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// What a plan depends on, beside the pods and nodes.
 struct PlacementObserved {
@@ -43,4 +43,4 @@ struct PlacementObserved {
 void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
                      const ScaleUpOptions& options, PlacementRequest& request);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,7 +8,7 @@
 #include "controllers/placement/scouts.h"
 #include "tpu/catalog.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 std::optional<std::string> request_accelerator(const ProvisioningRequestView& request) {
   std::string accelerator = accelerator_of_request(request.annotations);
@@ -83,4 +83,4 @@ std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) 
   return scouts;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -18,7 +18,7 @@
 #include "controllers/slice/indexes.h"
 #include "controllers/slice/removed_hosts.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 // Key of the reconciler; not a resource of the API server.
 inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator", "accelerators", false};
@@ -26,7 +26,7 @@ inline constexpr ResourceType kAccelerators{"tpuslice.dev", "v1", "Accelerator",
 /// Histories of earlier changes and writes, in memory, that plans use.
 struct PlacementHistories {
   std::shared_ptr<const FailureHistory> failures = std::make_shared<FailureHistory>();
-  std::shared_ptr<const RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
+  std::shared_ptr<const slice::RemovedHostHistory> removed_hosts = std::make_shared<slice::RemovedHostHistory>();
   std::shared_ptr<const runtime::WriteBackoff> writes = std::make_shared<runtime::WriteBackoff>();
 };
 
@@ -50,7 +50,7 @@ using PreemptionStore = runtime::Store<PreemptionRecords>;
 /// Thread-safe. The stores outlive the reconciler. A key is an accelerator.
 class PlacementReconciler final : public plan::Reconciler {
  public:
-  PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, Indexes indexes,
+  PlacementReconciler(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
                       PlacementHistories histories, AutoscalerStores autoscaler, PlacementOptions options = {},
                       const PreemptionStore* preemptions = nullptr)
       : indexes_(std::move(indexes)),
@@ -67,7 +67,7 @@ class PlacementReconciler final : public plan::Reconciler {
  private:
   [[nodiscard]] std::vector<PodPtr> scouts(const std::string& accelerator) const;
 
-  const Indexes indexes_;
+  const slice::Indexes indexes_;
   const PlacementHistories histories_;
   const AutoscalerStores autoscaler_;
   const PreemptionStore* const preemptions_;
@@ -75,4 +75,4 @@ class PlacementReconciler final : public plan::Reconciler {
   const std::unique_ptr<AcceleratorCaches> caches_;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -12,12 +12,11 @@
 
 #include "controllers/placement/inventory.h"
 #include "controllers/placement/provisioning_request.h"
-#include "controllers/slice/pod_patches.h"
-#include "controllers/slice/slice_state.h"
+#include "controllers/placement/slices.h"
 #include "tpu/catalog.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 using plan::EventType;
@@ -222,4 +221,4 @@ plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, Placem
   return builder.take(decisions.changes_at);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

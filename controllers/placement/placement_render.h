@@ -9,7 +9,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/scale_up.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// The decisions of plan_placement(). Points into the slices they are about.
 struct PlacementDecisions {
@@ -29,4 +29,4 @@ struct PlacementDecisions {
 
 [[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -4,9 +4,9 @@
 #include <limits>
 #include <tuple>
 
-#include "controllers/slice/refused_pods.h"
+#include "controllers/placement/slices.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// The slices that use the domain; absent if something else uses it, or one has no lower priority, is preempted for
@@ -64,4 +64,4 @@ bool may_preempt(const Gang& gang, const plan::FailedWrites* failed) {
   });
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

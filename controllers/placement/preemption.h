@@ -11,7 +11,7 @@
 #include "controllers/placement/gang.h"
 #include "controllers/plan/failed_writes.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// The placed slices, by key.
 using RunningSlices = std::map<ObjectKey, const Slice*>;
@@ -42,4 +42,4 @@ struct Claimed {
 /// would restart in vain.
 [[nodiscard]] bool may_preempt(const Gang& gang, const plan::FailedWrites* failed = nullptr);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

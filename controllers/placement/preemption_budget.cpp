@@ -12,7 +12,7 @@
 #include "api/types/utf8.h"
 #include "api/types/view_reader.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kMaxEntries = 128;
@@ -133,4 +133,4 @@ plan::Action write_preemption_record(const PreemptionRecords& records, const std
                              {records.uid, records.resource_version});
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -12,7 +12,7 @@
 #include "controllers/placement/metadata_view.h"
 #include "controllers/plan/plan.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 inline constexpr std::string_view kPreemptionsConfigMap = "tpu-slice-preemptions";
 /// The number of preemptions is bounded within any period of this length.
@@ -81,4 +81,4 @@ class PreemptionBudget {
 [[nodiscard]] plan::Action write_preemption_record(const PreemptionRecords& records, const std::string& accelerator,
                                                    const PreemptionBudget& budget, Timestamp now);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -14,7 +14,7 @@
 #include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// Bytes of the message of a request in a waiting reason.
@@ -227,4 +227,4 @@ ScaleUpPlan plan_provisioning_requests(const std::vector<WaitingSlice>& waiting,
   return plan;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -12,7 +12,7 @@
 #include "controllers/placement/metadata_view.h"
 #include "controllers/placement/scale_up.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 inline constexpr ResourceType kProvisioningRequests{"autoscaling.x-k8s.io", "v1", "ProvisioningRequest",
                                                     "provisioningrequests"};
@@ -69,4 +69,4 @@ struct ProvisioningState {
                                                      const ProvisioningState& state, const std::string& accelerator,
                                                      Timestamp now, const ScaleUpOptions& options);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -8,7 +8,7 @@
 
 #include "api/base/earlier.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 bool Reservations::fits_empty_cluster(const Gang& gang) const {
   std::map<Candidates*, std::size_t> needed;
@@ -111,4 +111,4 @@ std::string Reservations::take_backfill(const Gang& gang, Candidates& candidates
   return {};
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

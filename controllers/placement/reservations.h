@@ -11,7 +11,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/candidates.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// The candidates of each slice; slices with equivalent node requirements have the same.
 using CandidatesBySlice = std::map<const Slice*, Candidates*>;
@@ -51,4 +51,4 @@ class Reservations {
   std::optional<Timestamp> changes_at_;
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

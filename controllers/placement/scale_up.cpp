@@ -9,7 +9,7 @@
 #include "api/base/earlier.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 /// Cluster autoscalers ignore pods with a lower priority (--expendable-pods-priority-cutoff).
@@ -147,4 +147,4 @@ ScaleUpPlan plan_scale_up(const std::vector<WaitingSlice>& waiting, ScaleUpMeans
   return ScaleUpPlanner(waiting, means, now, options).plan();
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -11,7 +11,7 @@
 #include "controllers/placement/assignment.h"
 #include "controllers/placement/scale_up_bounds.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 enum class ScaleUp : std::uint8_t {
   kOff,                  ///< Not at all.
@@ -92,4 +92,4 @@ class ScaleUpMeans {
 [[nodiscard]] ScaleUpPlan plan_scale_up(const std::vector<WaitingSlice>& waiting, ScaleUpMeans& means, Timestamp now,
                                         const ScaleUpOptions& options);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

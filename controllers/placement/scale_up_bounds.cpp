@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kOfAccelerator = 10;  // Times the maximum.
@@ -45,4 +45,4 @@ std::size_t ScaleUpBounds::take_excess(std::size_t more) {
   return excess;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

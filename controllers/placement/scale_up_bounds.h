@@ -8,7 +8,7 @@
 
 #include "controllers/placement/assignment.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Whether more may be created.
 enum class Room : std::uint8_t {
@@ -48,4 +48,4 @@ class ScaleUpBounds {
   std::size_t unsuccessful_ = 0;  ///< Without those that ended.
 };
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -6,7 +6,7 @@
 #include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kHashLength = 13;
@@ -96,4 +96,4 @@ Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided, cons
   return pod;
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -6,7 +6,7 @@
 
 #include "controllers/placement/scale_up.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// Derived from the slice's key.
 [[nodiscard]] std::string scout_name(const ObjectKey& slice);
@@ -16,4 +16,4 @@ namespace tpuslice::slice {
 [[nodiscard]] Json scout_pod(const Slice& slice, const std::vector<std::string>& avoided,
                              const ScaleUpOptions& options);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

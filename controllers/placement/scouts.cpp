@@ -11,7 +11,7 @@
 #include "controllers/placement/scout_pod.h"
 #include "tpu/labels.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 namespace {
 
 constexpr std::size_t kMaxAvoidedDomains = 256;
@@ -177,4 +177,4 @@ ScaleUpPlan plan_scouts(const std::vector<WaitingSlice>& waiting, const std::vec
   return plan_scale_up(waiting, means, now, options);
 }
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

@@ -13,7 +13,7 @@
 
 #include "controllers/placement/scale_up.h"
 
-namespace tpuslice::slice {
+namespace tpuslice::placement {
 
 /// PriorityClass of the scouts (deploy/operator/priority-class.yaml).
 inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
@@ -32,4 +32,4 @@ inline constexpr std::string_view kScoutPriorityClass = "tpu-slice-scout";
                                       Inventory& inventory, bool has_autoscaler, Timestamp now,
                                       const ScaleUpOptions& options);
 
-}  // namespace tpuslice::slice
+}  // namespace tpuslice::placement

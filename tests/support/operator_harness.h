@@ -56,7 +56,7 @@ class OperatorHarness {
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
     const slice::SliceStores stores = slice::add_slice_stores(manager_);
-    slice::add_placement(manager_, stores);
+    placement::add_placement(manager_, stores);
     slice::add_slices(manager_, stores, {.node_timeout = std::chrono::seconds(40)});
   }
 

@@ -85,7 +85,7 @@ class Cluster {
   runtime::PodStore pods_{kPods};
   runtime::NodeStore nodes_{kNodes};
   const slice::Indexes indexes_{runtime::PodStores({&pods_}), nodes_};
-  const slice::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
+  const placement::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
 };
 
 double median(std::vector<double> values) {

@@ -201,7 +201,7 @@ class History {
     if (ended.size() <= budget) return;
     const Timestamp earlier = ended[ended.size() - 1 - budget];
     // The leaders here may take minutes from the record to the deletes.
-    if (ended.back() - earlier < slice::kPreemptionPeriod - 10min) {
+    if (ended.back() - earlier < placement::kPreemptionPeriod - 10min) {
       fail(fmt::format("more than {} preemptions within an hour", budget));
     }
   }
@@ -387,8 +387,8 @@ class History {
 
   LeaderOptions random_options() {
     LeaderOptions out{.of_slices = {.node_timeout = std::chrono::seconds(40)}};
-    slice::PlacementOptions& options = out.of_placement;
-    options.scale_up.mode = autoscaled_ ? slice::ScaleUp::kAuto : slice::ScaleUp::kOff;
+    placement::PlacementOptions& options = out.of_placement;
+    options.scale_up.mode = autoscaled_ ? placement::ScaleUp::kAuto : placement::ScaleUp::kOff;
     options.scale_up.namespace_name = "tpu-slice-system";
     options.scale_up.max_scale_ups = random_.uniform<std::size_t>(2, 5);
     options.scale_up.timeout = std::chrono::seconds(random_.uniform(20, 900));

@@ -86,8 +86,9 @@ std::vector<PodPtr> Leader::pods_where(const std::function<bool(const PodView&)>
 
 /// With the cache, which follows the changes, and with one that has just been read. Both plans must be the same.
 plan::Plan Leader::plan_placement(const World& world) {
-  slice::PlacementObserved seen;
-  seen.scouts = pods_where([&](const PodView& pod) { return slice::is_scout(pod, options_.of_placement.scale_up); });
+  placement::PlacementObserved seen;
+  seen.scouts =
+      pods_where([&](const PodView& pod) { return placement::is_scout(pod, options_.of_placement.scale_up); });
   seen.now = world.now();
   seen.has_autoscaler = true;
   seen.preemptions = {true, preemption_records_};
@@ -101,14 +102,14 @@ plan::Plan Leader::plan_placement(const World& world) {
     const auto is_of_slice = [&](const PodView& pod) { return slice::in_slice(pod) && slice::slice_key(pod) == key; };
     cache_.set_slice(key, pods_where(is_of_slice), {}, seen.now);
   }
-  plan::Plan plan = slice::plan_placement(seen, cache_, options_.of_placement);
+  plan::Plan plan = placement::plan_placement(seen, cache_, options_.of_placement);
 
-  slice::ClusterState cluster;
+  placement::ClusterState cluster;
   for (const auto& [name, node] : nodes_) cluster.nodes.push_back(node);
   for (const auto& [name, pod] : pods_) cluster.pods.push_back(pod);
-  slice::AcceleratorCache read(kAccelerator, options_.of_placement);
+  placement::AcceleratorCache read(kAccelerator, options_.of_placement);
   read.read(cluster, seen.now);
-  const plan::Plan expected = slice::plan_placement(seen, read, options_.of_placement);
+  const plan::Plan expected = placement::plan_placement(seen, read, options_.of_placement);
   TPUSLICE_CHECK_MSG(to_json(plan) == to_json(expected),
                      fmt::format("cached: {}\nread: {}", to_json(plan).dump(), to_json(expected).dump()));
   return plan;

@@ -18,7 +18,7 @@
 namespace tpuslice::testing {
 
 struct LeaderOptions {
-  slice::PlacementOptions of_placement = {};
+  placement::PlacementOptions of_placement = {};
   slice::Options of_slices = {};
 };
 
@@ -53,7 +53,7 @@ class Leader {
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
-  slice::AcceleratorCache cache_;
+  placement::AcceleratorCache cache_;
   // Since the last plan of the accelerator.
   std::set<std::string> changed_nodes_;
   std::set<ObjectKey> changed_slices_;
