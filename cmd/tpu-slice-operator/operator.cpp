@@ -11,6 +11,12 @@
 #include "cmd/tpu-slice-operator/kinds.h"
 #include "cmd/tpu-slice-operator/log_level_page.h"
 #include "cmd/tpu-slice-operator/upstream.h"
+#include "controllers/jobset/jobset_controller.h"
+#include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/placement/placement_controller.h"
+#include "controllers/raycluster/raycluster_controller.h"
+#include "controllers/rayjob/rayjob_controller.h"
+#include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/slice/slice_controller.h"
 
 namespace tpuslice {
@@ -72,17 +78,17 @@ kind::Settings kind_settings(const OperatorOptions& options, const OperatorDepen
   return settings;
 }
 
-slice::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
-  slice::ScaleUpOptions result;
-  result.mode = slice::ScaleUp::kOff;
-  if (options.scale_up == "auto") result.mode = slice::ScaleUp::kAuto;
-  if (options.scale_up == "scout") result.mode = slice::ScaleUp::kScout;
-  if (options.scale_up == "provisioning-request") result.mode = slice::ScaleUp::kProvisioningRequest;
+placement::ScaleUpOptions scale_up_options(const OperatorOptions& options, const std::string& namespace_name) {
+  placement::ScaleUpOptions result;
+  result.mode = placement::ScaleUp::kOff;
+  if (options.scale_up == "auto") result.mode = placement::ScaleUp::kAuto;
+  if (options.scale_up == "scout") result.mode = placement::ScaleUp::kScout;
+  if (options.scale_up == "provisioning-request") result.mode = placement::ScaleUp::kProvisioningRequest;
   result.scouts = options.feature_gates.enabled(kScoutPods);
   result.provisioning_class = options.provisioning_class;
   result.namespace_name = namespace_name;
   result.image = options.scout_image;
-  result.max_scouts = static_cast<std::size_t>(options.max_scouts);
+  result.max_scale_ups = static_cast<std::size_t>(options.max_scouts);
   result.timeout = std::chrono::seconds(options.scale_up_timeout_seconds);
   return result;
 }
@@ -136,17 +142,20 @@ Result<std::unique_ptr<Operator>> Operator::start(const OperatorOptions& options
     if (options.enables(each->controller)) each->add(result->manager_, settings);
   }
   if (options.enables("slice")) {
+    placement::PlacementOptions placement;
+    placement.topology_keys = topology_keys(options);
+    placement.show_other_namespaces = options.show_other_namespaces;
+    placement.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
+    placement.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
+    placement.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
     slice::Options slices;
-    slices.topology_keys = topology_keys(options);
-    slices.show_other_namespaces = options.show_other_namespaces;
     slices.node_timeout = std::chrono::seconds(options.node_timeout_seconds);
     slices.disrupted_nodes = options.disrupted_nodes;
     slices.disrupted_percent = options.disrupted_percent;
     slices.scheduling_timeout = std::chrono::seconds(options.scheduling_timeout_seconds);
-    slices.scale_up = scale_up_options(options, result->dependencies_.namespace_name);
-    slices.reservation = {std::chrono::seconds(options.reservation_timeout_seconds), options.reservation_percent};
-    slices.max_preemptions_per_hour = static_cast<std::size_t>(options.max_preemptions_per_hour);
-    slice::add_slices(result->manager_, slices, {.workers = options.max_concurrent_reconciles});
+    const slice::SliceStores stores = slice::add_slice_stores(result->manager_);
+    placement::add_placement(result->manager_, stores, placement, options.max_concurrent_reconciles);
+    slice::add_slices(result->manager_, stores, slices, {.workers = options.max_concurrent_reconciles});
   }
   for (runtime::UpstreamController& each : upstream_controllers(options)) result->manager_.defer_to(std::move(each));
   RETURN_IF_ERROR(result->start_webhook(options));

@@ -10,8 +10,8 @@ namespace tpuslice::leaderworkerset {
 /// Whether any container of the leader requests TPUs, including init containers, as upstream.
 [[nodiscard]] bool leader_has_tpus(const GroupTemplate& group);
 
-/// Whether the workers of a group, or of each subgroup, are a multi-host slice. controllers/slice then assigns a whole
-/// domain, which must not depend on the leader's node.
+/// Whether the workers of a group, or of each subgroup, are a multi-host slice. controllers/placement then assigns a
+/// whole domain, which must not depend on the leader's node.
 [[nodiscard]] bool workers_are_slices(const GroupTemplate& group);
 
 /// Value of the annotation tpu::kSliceLeader of leaders; empty for none. A leader without TPUs follows the slice,

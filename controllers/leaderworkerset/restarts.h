@@ -41,6 +41,9 @@ struct GroupFailure {
 
 /// The failure of the group by its restart policy, or since a pod was not admitted by the webhook; nullopt if it must
 /// not be restarted. A group whose leader is terminating is being restarted already.
+///
+/// The slice controller also tears down a slice that lost a pod (slice/slice_state.h). A group may be several slices,
+/// or none, and its restart policy decides, so it has a rule of its own.
 [[nodiscard]] std::optional<GroupFailure> failure_of(const LeaderWorkerSetSpec& spec, const Group& group,
                                                      const Options& options);
 

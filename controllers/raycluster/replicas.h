@@ -43,8 +43,10 @@ struct GroupPods {
 /// Sorts the workers of `group` into replicas and determines the state of each.
 ///
 /// A replica that lost hosts is completed only while all its pods are Pending: a process that has started may have
-/// joined its peers, and a slice cannot take in a new member. The annotation tpuslice.dev/slice-hosts of a pod has the
-/// number of hosts it was created for; so a change of numOfHosts breaks every replica, even one with the right hosts.
+/// joined its peers, and a slice cannot take in a new member. The slice controller tears a slice down for the same
+/// reason (slice/slice_state.h); without it, and for groups without TPUs, this is the only place that does. The
+/// annotation tpuslice.dev/slice-hosts of a pod has the number of hosts it was created for; so a change of numOfHosts
+/// breaks every replica, even one with the right hosts.
 [[nodiscard]] GroupPods classify(const WorkerGroup& group, const std::vector<NamedWorker>& workers);
 
 }  // namespace tpuslice::raycluster

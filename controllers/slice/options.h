@@ -1,21 +1,14 @@
-// Options of the slice controller.
+// Options of the controller of single slices.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <set>
-#include <string>
 
 #include "api/base/clock.h"
-#include "controllers/slice/assignment.h"
-#include "controllers/slice/scale_up.h"
 
 namespace tpuslice::slice {
 
 struct Options {
-  ScaleUpOptions scale_up = {};
-  ReservationLimits reservation = {};
-  /// Slices that may be preempted within an hour so that slices of higher priority can be placed, for each accelerator.
-  std::size_t max_preemptions_per_hour = 0;
   /// A node that is not Ready for this long is lost, with its pods. Kubernetes marks a silent node after 50 s and
   /// evicts its pods after further 300 s (the default toleration of node.kubernetes.io/unreachable); Kueue replaces a
   /// node of a running workload after 30 s.
@@ -30,10 +23,6 @@ struct Options {
   /// A slice is torn down if a pod is still unschedulable this long after the placement, or if the API server has
   /// refused to release a pod for this long.
   Duration scheduling_timeout = std::chrono::minutes(2);
-  /// Topology keys that slices may have; empty: any. Slices with others wait, and occupy only the nodes of their pods.
-  std::set<std::string, std::less<>> topology_keys = {};
-  /// Waiting reasons name workloads of other namespaces.
-  bool show_other_namespaces = false;
   Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
 };
 

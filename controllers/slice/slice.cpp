@@ -212,6 +212,14 @@ Timestamp Slice::last_created() const {
   return last;
 }
 
+Timestamp placed_at(const Slice& slice) {
+  Timestamp placed{};
+  for (const PodPtr& pod : slice.started()) {
+    placed = std::max(placed, parse_rfc3339(pod->annotation(tpu::kPlacedAt)).value_or(Timestamp{}));
+  }
+  return placed;
+}
+
 std::string members_of(const Slice& slice) {
   if (!slice.has_all_hosts()) return std::string(kOpenMembers);
   std::map<int, std::string> by_index = slice.removed;

@@ -92,6 +92,9 @@ struct Slice {
 /// "tpu-0"
 [[nodiscard]] std::string short_name(const Slice& slice);
 
+/// When the slice was placed, as recorded on its pods.
+[[nodiscard]] Timestamp placed_at(const Slice& slice);
+
 /// Value of the annotation tpuslice.dev/slice-members: a hash of the hosts' uids, or kOpenMembers while hosts are
 /// missing.
 [[nodiscard]] std::string members_of(const Slice& slice);

@@ -1,16 +1,32 @@
-// Adds the slice controller to a Manager.
+// Adds the controller of single slices to a Manager.
 #pragma once
 
-#include <string>
+#include <memory>
 
 #include "controllers/runtime/manager.h"
+#include "controllers/runtime/write_backoff.h"
+#include "controllers/slice/indexes.h"
 #include "controllers/slice/options.h"
+#include "controllers/slice/removed_hosts.h"
 
 namespace tpuslice::slice {
 
-/// Adds watches of the pods that admission has labelled and of the nodes with TPUs, and the two controllers that read
-/// them. Shares the pod watches of controllers that were added before. `controller_options` are those of the controller
-/// of single slices.
-void add_slices(runtime::Manager& manager, Options options = {}, runtime::ControllerOptions controller_options = {});
+/// What the controllers of placement and of single slices share. The stores are those of the Manager.
+struct SliceStores {
+  runtime::PodStores pods;
+  runtime::NodeStore& nodes;  ///< With TPUs.
+  Indexes indexes{pods, nodes};
+  std::shared_ptr<RemovedHostHistory> removed_hosts = std::make_shared<RemovedHostHistory>();
+  /// Shared, since placement leaves out a slice of which the other controller could not release a pod.
+  std::shared_ptr<runtime::WriteBackoff> write_backoff = std::make_shared<runtime::WriteBackoff>();
+};
+
+/// Adds watches of the pods that admission has labelled and of the nodes with TPUs. Shares the pod watches of
+/// controllers that were added before.
+[[nodiscard]] SliceStores add_slice_stores(runtime::Manager& manager);
+
+/// Adds the controller that releases and tears down slices.
+void add_slices(runtime::Manager& manager, const SliceStores& stores, Options options = {},
+                runtime::ControllerOptions controller_options = {});
 
 }  // namespace tpuslice::slice

@@ -8,7 +8,7 @@
 
 #include "api/base/earlier.h"
 #include "api/base/strings.h"
-#include "controllers/slice/inventory.h"
+#include "controllers/slice/domain_name.h"
 #include "controllers/slice/refused_pods.h"
 #include "controllers/slice/slice_render.h"
 #include "controllers/slice/slice_state.h"

@@ -21,6 +21,7 @@
 #include "cmd/tpu-slice-sim/ray/dashboards.h"
 #include "controllers/jobset/jobset_controller.h"
 #include "controllers/leaderworkerset/leaderworkerset_controller.h"
+#include "controllers/placement/placement_controller.h"
 #include "controllers/raycluster/raycluster_controller.h"
 #include "controllers/rayservice/rayservice_controller.h"
 #include "controllers/runtime/manager.h"
@@ -54,7 +55,9 @@ class OperatorHarness {
     if (options.leader_worker_sets) leaderworkerset::add_leaderworkerset(manager_, {}, {});
     if (options.ray_services) rayservice::add_rayservice(manager_, send_to(options.dashboards));
     if (options.add_controllers) options.add_controllers(manager_);
-    slice::add_slices(manager_, {.node_timeout = std::chrono::seconds(40)});
+    const slice::SliceStores stores = slice::add_slice_stores(manager_);
+    placement::add_placement(manager_, stores);
+    slice::add_slices(manager_, stores, {.node_timeout = std::chrono::seconds(40)});
   }
 
   /// Does all work that is due. Returns when the next work is due; std::nullopt after a crash.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/slice/reconcilers.h"
+#include "controllers/placement/placement_reconciler.h"
 #include "tests/bench/cpu_clock.h"
 #include "tests/unit/controllers/slice/slices.h"
 
@@ -85,7 +85,7 @@ class Cluster {
   runtime::PodStore pods_{kPods};
   runtime::NodeStore nodes_{kNodes};
   const slice::Indexes indexes_{runtime::PodStores({&pods_}), nodes_};
-  const slice::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
+  const placement::PlacementReconciler placement_{runtime::PodStores({&pods_}), nodes_, indexes_, {}, {}};
 };
 
 double median(std::vector<double> values) {

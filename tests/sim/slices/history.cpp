@@ -197,11 +197,11 @@ class History {
   /// Within any hour, no more slices were preempted than the options allow, by all leaders together.
   void check_preemptions() {
     const std::vector<Timestamp>& ended = world_.preemptions();
-    const std::size_t budget = options_.max_preemptions_per_hour;
+    const std::size_t budget = options_.of_placement.max_preemptions_per_hour;
     if (ended.size() <= budget) return;
     const Timestamp earlier = ended[ended.size() - 1 - budget];
     // The leaders here may take minutes from the record to the deletes.
-    if (ended.back() - earlier < slice::kPreemptionPeriod - 10min) {
+    if (ended.back() - earlier < placement::kPreemptionPeriod - 10min) {
       fail(fmt::format("more than {} preemptions within an hour", budget));
     }
   }
@@ -299,8 +299,8 @@ class History {
     world_.delete_stray_pods();
     for (DesiredSlice& desired : world_.desired()) world_.set_refused(desired, false);
     // Otherwise waiting reasons would change with each period of reservation, for ever.
-    slice::Options options = options_;
-    options.reservation.timeout = std::chrono::hours(10'000);
+    LeaderOptions options = options_;
+    options.of_placement.reservation.timeout = std::chrono::hours(10'000);
     leader_.emplace(world_, "last leader", options);
     int idle_rounds = 0;
     for (int round = 0; round < kMaxRounds && idle_rounds < 40 && result_.broken.empty(); ++round) {
@@ -385,22 +385,23 @@ class History {
     fail(fmt::format("{} waits although {} domains of {} are free", desired.name, free, desired.topology_key));
   }
 
-  slice::Options random_options() {
-    slice::Options options{.node_timeout = std::chrono::seconds(40)};
-    options.scale_up.mode = autoscaled_ ? slice::ScaleUp::kAuto : slice::ScaleUp::kOff;
+  LeaderOptions random_options() {
+    LeaderOptions out{.of_slices = {.node_timeout = std::chrono::seconds(40)}};
+    placement::PlacementOptions& options = out.of_placement;
+    options.scale_up.mode = autoscaled_ ? placement::ScaleUp::kAuto : placement::ScaleUp::kOff;
     options.scale_up.namespace_name = "tpu-slice-system";
-    options.scale_up.max_scouts = random_.uniform<std::size_t>(2, 5);
+    options.scale_up.max_scale_ups = random_.uniform<std::size_t>(2, 5);
     options.scale_up.timeout = std::chrono::seconds(random_.uniform(20, 900));
     if (random_.uniform(0, 1) == 0) options.max_preemptions_per_hour = random_.uniform<std::size_t>(1, 4);
     options.reservation.timeout = std::chrono::seconds(random_.uniform(0, 1800));
     options.reservation.percent = random_.uniform(0, 100);
-    return options;
+    return out;
   }
 
   Random random_;
   const int hosts_;
   const bool autoscaled_ = random_.uniform(0, 1) == 0;
-  const slice::Options options_ = random_options();
+  const LeaderOptions options_ = random_options();
   World world_;
   std::optional<Leader> leader_;
   std::optional<Leader> rival_;

@@ -5,17 +5,17 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/slice/scale_up.h"
+#include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::testing {
 
-Leader::Leader(World& world, std::string name, slice::Options options)
+Leader::Leader(World& world, std::string name, LeaderOptions options)
     : name_(std::move(name)),
-      options_(options),
+      options_(std::move(options)),
       world_(world),
       seen_(world.changes().size()),
-      cache_(kAccelerator, options) {
+      cache_(kAccelerator, options_.of_placement) {
   // Pods that admission has not marked are never seen.
   for (const auto& [key, pod] : world.pods()) {
     if (!pod->label(tpu::kSlice).empty()) pods_[key] = pod;
@@ -86,8 +86,9 @@ std::vector<PodPtr> Leader::pods_where(const std::function<bool(const PodView&)>
 
 /// With the cache, which follows the changes, and with one that has just been read. Both plans must be the same.
 plan::Plan Leader::plan_placement(const World& world) {
-  slice::PlacementObserved seen;
-  seen.scouts = pods_where([&](const PodView& pod) { return slice::is_scout(pod, options_.scale_up); });
+  placement::PlacementObserved seen;
+  seen.scouts =
+      pods_where([&](const PodView& pod) { return placement::is_scout(pod, options_.of_placement.scale_up); });
   seen.now = world.now();
   seen.has_autoscaler = true;
   seen.preemptions = {true, preemption_records_};
@@ -101,14 +102,14 @@ plan::Plan Leader::plan_placement(const World& world) {
     const auto is_of_slice = [&](const PodView& pod) { return slice::in_slice(pod) && slice::slice_key(pod) == key; };
     cache_.set_slice(key, pods_where(is_of_slice), {}, seen.now);
   }
-  plan::Plan plan = slice::plan_placement(seen, cache_, options_);
+  plan::Plan plan = placement::plan_placement(seen, cache_, options_.of_placement);
 
-  slice::ClusterState cluster;
+  placement::ClusterState cluster;
   for (const auto& [name, node] : nodes_) cluster.nodes.push_back(node);
   for (const auto& [name, pod] : pods_) cluster.pods.push_back(pod);
-  slice::AcceleratorCache read(kAccelerator, options_);
+  placement::AcceleratorCache read(kAccelerator, options_.of_placement);
   read.read(cluster, seen.now);
-  const plan::Plan expected = slice::plan_placement(seen, read, options_);
+  const plan::Plan expected = placement::plan_placement(seen, read, options_.of_placement);
   TPUSLICE_CHECK_MSG(to_json(plan) == to_json(expected),
                      fmt::format("cached: {}\nread: {}", to_json(plan).dump(), to_json(expected).dump()));
   return plan;
@@ -126,7 +127,7 @@ plan::Plan Leader::plan(const World& world, const std::string& key) {
   }
   seen.now = world.now();
   seen.failed_writes = std::make_shared<const plan::FailedWrites>(failed_writes_);
-  return slice::plan_slice(seen, options_);
+  return slice::plan_slice(seen, options_.of_slices);
 }
 
 void Leader::plan_next(World& world) {

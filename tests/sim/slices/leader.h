@@ -9,18 +9,23 @@
 #include <string>
 #include <vector>
 
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/plan/failed_writes.h"
-#include "controllers/slice/accelerator_cache.h"
-#include "controllers/slice/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/sim/slices/world.h"
 
 namespace tpuslice::testing {
 
+struct LeaderOptions {
+  placement::PlacementOptions of_placement = {};
+  slice::Options of_slices = {};
+};
+
 class Leader {
  public:
   /// Starts with a list of the current objects.
-  Leader(World& world, std::string name, slice::Options options);
+  Leader(World& world, std::string name, LeaderOptions options);
 
   /// Receives up to `max_changes` more watch events.
   void observe(std::size_t max_changes);
@@ -43,12 +48,12 @@ class Leader {
   [[nodiscard]] std::vector<PodPtr> pods_where(const std::function<bool(const PodView&)>& condition) const;
 
   const std::string name_;
-  const slice::Options options_;
+  const LeaderOptions options_;
   const World& world_;
   std::size_t seen_ = 0;  ///< Of world.changes().
   std::map<ObjectKey, PodPtr> pods_;
   std::map<std::string, NodePtr> nodes_;
-  slice::AcceleratorCache cache_;
+  placement::AcceleratorCache cache_;
   // Since the last plan of the accelerator.
   std::set<std::string> changed_nodes_;
   std::set<ObjectKey> changed_slices_;

@@ -56,7 +56,7 @@ class OnePool {
     }
     return {};
   }
-  void start_leader(const slice::Options& options = {}) { leader_.emplace(world_, "leader", options); }
+  void start_leader(const LeaderOptions& options = {}) { leader_.emplace(world_, "leader", options); }
   [[nodiscard]] std::int64_t writes() const { return leader_->writes(); }
   [[nodiscard]] World& world() { return world_; }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "controllers/slice/node_match.h"
+#include "controllers/placement/node_match.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
@@ -104,7 +104,7 @@ Status World::create_scout(const plan::Action& action) {
 }
 
 Status World::apply_to_records(const plan::Action& action) {
-  slice::PreemptionRecords records;
+  placement::PreemptionRecords records;
   if (action.kind == plan::ActionKind::kCreate) {
     if (preemption_records_ != nullptr) return {};  // Adopted.
     records.key = action.key;
@@ -126,13 +126,13 @@ Status World::apply_to_records(const plan::Action& action) {
     note("records of preemptions: " + body.dump());
   }
   records.resource_version = std::to_string(version() + 1);
-  preemption_records_ = std::make_shared<const slice::PreemptionRecords>(std::move(records));
+  preemption_records_ = std::make_shared<const placement::PreemptionRecords>(std::move(records));
   changes_.push_back({version() + 1, action.key, false, nullptr, nullptr, preemption_records_});
   return {};
 }
 
 Status World::apply(const plan::Action& action) {
-  if (action.type == slice::kConfigMaps) return apply_to_records(action);
+  if (action.type == placement::kConfigMaps) return apply_to_records(action);
   if (action.kind == plan::ActionKind::kCreate) return create_scout(action);
   const auto found = pods_.find(action.key);
   if (found == pods_.end()) return Error::not_found("{} is deleted", action.key.name);
@@ -295,7 +295,7 @@ bool World::affinities_hold(const PodView& pod, const NodeView& node) const {
 
 bool World::fits(const PodView& pod, const NodeView& node) const {
   return node.ready && !node.unschedulable &&
-         slice::PodRequirements(std::make_shared<const PodView>(pod)).match(node) &&
+         placement::PodRequirements(std::make_shared<const PodView>(pod)).match(node) &&
          used_chips(node.key.name) + pod.tpu_chips <= node.tpu_chips && affinities_hold(pod, node);
 }
 

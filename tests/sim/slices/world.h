@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "api/base/random.h"
-#include "controllers/slice/preemption_budget.h"
+#include "controllers/placement/preemption_budget.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::testing {
@@ -49,7 +49,7 @@ struct DesiredSlice {
   bool refused = false;
 };
 
-using RecordsPtr = std::shared_ptr<const slice::PreemptionRecords>;
+using RecordsPtr = std::shared_ptr<const placement::PreemptionRecords>;
 
 /// A watch event. A null pod or node is a deletion.
 struct Change {

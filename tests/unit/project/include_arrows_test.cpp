@@ -24,9 +24,10 @@ std::set<std::string> plus(std::set<std::string> folders, const std::set<std::st
 const std::map<std::string, std::set<std::string>>& arrows() {
   static const std::set<std::string> kKind = {
       "controllers/kind", "controllers/runtime", "controllers/plan", "tpu/rules", "tpu", "api/types", "api/base"};
-  static const std::set<std::string> kOperator = plus(
-      kKind, {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
-              "controllers/rayservice", "controllers/slice", "controllers/drain", "webhook", "api/client", "api/http"});
+  static const std::set<std::string> kOperator =
+      plus(kKind, {"controllers/jobset", "controllers/leaderworkerset", "controllers/raycluster", "controllers/rayjob",
+                   "controllers/rayservice", "controllers/slice", "controllers/placement", "controllers/drain",
+                   "webhook", "api/client", "api/http"});
   static const std::map<std::string, std::set<std::string>> kArrows = {
       {"api/base", {}},
       {"api/types", {"api/base"}},
@@ -45,6 +46,8 @@ const std::map<std::string, std::set<std::string>>& arrows() {
       {"controllers/jobset", plus(kKind, {})},
       {"controllers/leaderworkerset", plus(kKind, {})},
       {"controllers/slice", {"controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
+      {"controllers/placement",
+       {"controllers/slice", "controllers/runtime", "controllers/plan", "tpu", "api/types", "api/base"}},
       {"controllers/drain", {"controllers/runtime", "tpu", "api/client", "api/http", "api/types", "api/base"}},
       {"cmd/tpu-slice-operator", kOperator},
       {"cmd/tpu-slice-sim", plus(kOperator, {"cmd/tpu-slice-operator"})},

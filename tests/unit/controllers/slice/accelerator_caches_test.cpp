@@ -1,5 +1,5 @@
 // AcceleratorCaches: what a plan sees after changes of the stores is what a first reading of them would show.
-#include "controllers/slice/accelerator_caches.h"
+#include "controllers/placement/accelerator_caches.h"
 
 #include <random>
 
@@ -153,7 +153,7 @@ TEST_F(Caches, CompareANodeAgainWhenItHasChanged) {
   const auto fit = [&] {
     AcceleratorCache& cache = this->cache();
     const auto& [name, domain] = *cache.domains().of_key(kGkePool).begin();
-    return cache.comparisons().of(requirements)->with(name, domain).obstacle;
+    return cache.comparison(requirements)->with(name, domain).obstacle;
   };
   EXPECT_EQ(fit(), Obstacle::kNone);
   change_node("pool-a-1", cordoned);
@@ -332,7 +332,7 @@ class RandomChanges : public Caches, public ::testing::WithParamInterface<unsign
     return plan_placement(scene, options_);
   }
 
-  const Options options_ = {.scale_up = scout_options(), .max_preemptions_per_hour = 1};
+  const PlacementOptions options_ = {.scale_up = scout_options(), .max_preemptions_per_hour = 1};
   std::mt19937 random_{GetParam()};
   int revision_ = 1000;
 };

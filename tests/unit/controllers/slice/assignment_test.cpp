@@ -1,4 +1,4 @@
-#include "controllers/slice/assignment.h"
+#include "controllers/placement/assignment.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/unit/controllers/slice/slices.h"
+#include "tests/unit/controllers/slice/decisions.h"
 
 namespace tpuslice::slice {
 namespace {
@@ -46,38 +46,15 @@ struct Cluster {
   [[nodiscard]] Outcome assigns(std::initializer_list<SliceBuilder> ready) const { return assigns(slices_of(ready)); }
 };
 
-/// Pools a, b and so on, of two nodes each.
-std::vector<NodePtr> pools(int count) {
-  std::vector<NodePtr> out;
-  for (int i = 0; i < count; ++i) {
-    for (NodePtr& node : a_pool(std::string("pool-") + static_cast<char>('a' + i)).nodes()) out.push_back(node);
-  }
-  return out;
-}
-
-/// `count` rows, each of `pools_each` pools of two nodes: row-1 of pool-11, pool-12.
-std::vector<NodePtr> rows(int count, int pools_each) {
-  std::vector<NodePtr> out;
-  for (int row = 1; row <= count; ++row) {
-    for (int pool = 1; pool <= pools_each; ++pool) {
-      const PoolBuilder built = a_pool(fmt::format("pool-{}{}", row, pool)).label(kRow, fmt::format("row-{}", row));
-      for (NodePtr& node : built.nodes()) out.push_back(node);
-    }
-  }
-  return out;
-}
-
-SliceBuilder a_large_slice(const std::string& name, int hosts) { return a_slice(name).hosts(hosts).topology_key(kRow); }
-
 TEST(Assign, GivesEachSliceADomainOfItsOwn) {
-  const Outcome out = Cluster{pools(3)}.assigns({a_slice("x"), a_slice("y"), a_slice("z")});
+  const Outcome out = Cluster{lettered_pools(3)}.assigns({a_slice("x"), a_slice("y"), a_slice("z")});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b", "z to pool-c"));
   EXPECT_THAT(out.waiting, IsEmpty());
 }
 
 TEST(Assign, PlacesTheOldestFirst) {
-  const Outcome out =
-      Cluster{pools(2)}.assigns({a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
+  const Outcome out = Cluster{lettered_pools(2)}.assigns(
+      {a_slice("x").created(9s), a_slice("y").created(3s), a_slice("z").created(6s)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a", "z to pool-b"));
   EXPECT_THAT(out.waiting, ElementsAre(Pair("x",
                                             "2 node pools would match, none is free: pool-a runs default/job (y); "
@@ -86,12 +63,13 @@ TEST(Assign, PlacesTheOldestFirst) {
 
 TEST(Assign, CountsTheAgeOfASliceFromItsFirstPod) {
   const auto late = [](PodView& pod) { pod.created = after(1h); };
-  const Outcome out = Cluster{pools(1)}.assigns({a_slice("x").created(5s), a_slice("y").created(2s).host(1, late)});
+  const Outcome out =
+      Cluster{lettered_pools(1)}.assigns({a_slice("x").created(5s), a_slice("y").created(2s).host(1, late)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
 }
 
 TEST(Assign, PlacesHigherPrioritiesBeforeOlderSlices) {
-  const Outcome out = Cluster{pools(1)}.assigns(
+  const Outcome out = Cluster{lettered_pools(1)}.assigns(
       {a_slice("x").created(1s), a_slice("y").created(9s).priority(2'000'000'000), a_slice("z").priority(-5)});
   EXPECT_THAT(out.placed, ElementsAre("y to pool-a"));
 }
@@ -100,7 +78,8 @@ TEST(Assign, OrdersSlicesOfOneAgeByName) {
   std::vector<Slice> ready = slices_of({a_slice("x").in("zoo"), a_slice("b"), a_slice("a")});
   for (int turn = 0; turn < 3; ++turn) {
     std::ranges::rotate(ready, ready.begin() + 1);
-    EXPECT_THAT((Cluster{pools(3)}.assigns(ready).placed), ElementsAre("a to pool-a", "b to pool-b", "x to pool-c"));
+    EXPECT_THAT((Cluster{lettered_pools(3)}.assigns(ready).placed),
+                ElementsAre("a to pool-a", "b to pool-b", "x to pool-c"));
   }
 }
 
@@ -118,7 +97,7 @@ TEST(Assign, SkipsOccupiedAndUnusableDomains) {
 }
 
 TEST(Assign, PrefersDomainsWithFewerFailures) {
-  Cluster cluster{pools(3)};
+  Cluster cluster{lettered_pools(3)};
   cluster.domain_failures = {{{kGkePool, "pool-a"}, 3}, {{kGkePool, "pool-b"}, 2}, {{kRow, "pool-c"}, 9}};
   EXPECT_THAT(cluster.assigns({a_slice("x"), a_slice("y"), a_slice("z")}).placed,
               ElementsAre("x to pool-c", "y to pool-b", "z to pool-a"));
@@ -127,42 +106,43 @@ TEST(Assign, PrefersDomainsWithFewerFailures) {
 // Gangs.
 
 TEST(AssignGang, PlacesAllSlicesTogether) {
-  const Outcome out = Cluster{pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
+  const Outcome out = Cluster{lettered_pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, ElementsAre("x to pool-a", "y to pool-b"));
 }
 
 TEST(AssignGang, PlacesNoSliceIfOneHasNoDomain) {
-  const Cluster cluster{pools(2), {a_pod_without_slice("notebook", "pool-b-0")}};
+  const Cluster cluster{lettered_pools(2), {a_pod_without_slice("notebook", "pool-b-0")}};
   const Outcome out = cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, IsEmpty());
   EXPECT_THAT(out.waiting, SizeIs(2));
 }
 
 TEST(AssignGang, PlacesNoSliceIfSlicesWithDifferentRequirementsDoNotAllFit) {
-  const Cluster cluster{rows(1, 2), {a_pod_without_slice("notebook", "pool-12-0")}};
-  const Outcome out = cluster.assigns({a_large_slice("x", 4).gang("g", 2), a_slice("y").gang("g", 2)});
+  const Cluster cluster{numbered_rows(1, 2), {a_pod_without_slice("notebook", "pool-12-0")}};
+  const Outcome out = cluster.assigns({a_row_slice("x", 4).gang("g", 2), a_slice("y").gang("g", 2)});
   EXPECT_THAT(out.placed, IsEmpty());
 }
 
 TEST(AssignGang, HasTheAgeOfItsOldestAndThePriorityOfItsHighestSlice) {
-  const Outcome old = Cluster{pools(2)}.assigns(
+  const Outcome old = Cluster{lettered_pools(2)}.assigns(
       {a_slice("lone").created(5s), a_slice("x").gang("g", 2).created(9s), a_slice("y").gang("g", 2).created(1s)});
   EXPECT_THAT(old.placed, ElementsAre("x to pool-a", "y to pool-b"));
-  const Outcome high = Cluster{pools(2)}.assigns({a_slice("lone").priority(3), a_slice("x").gang("g", 2).created(9s),
-                                                  a_slice("y").gang("g", 2).created(9s).priority(4)});
+  const Outcome high =
+      Cluster{lettered_pools(2)}.assigns({a_slice("lone").priority(3), a_slice("x").gang("g", 2).created(9s),
+                                          a_slice("y").gang("g", 2).created(9s).priority(4)});
   EXPECT_THAT(high.placed, ElementsAre("x to pool-a", "y to pool-b"));
 }
 
 TEST(AssignGang, WaitsForAllItsSlicesAndReservesNothing) {
-  const Outcome out =
-      Cluster{pools(3)}.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("lone").created(1h)});
+  const Outcome out = Cluster{lettered_pools(3)}.assigns(
+      {a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
   EXPECT_THAT(out.waiting, ElementsAre(Pair("x", "2 of the 3 slices that start together have all their pods"),
                                        Pair("y", "2 of the 3 slices that start together have all their pods")));
 }
 
 TEST(AssignGang, PlacesALostSliceAgain) {
-  Cluster cluster{pools(2)};
+  Cluster cluster{lettered_pools(2)};
   cluster.placed_gangs = {{{"default", "g"}, 1}};
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 2)}).placed, ElementsAre("x to pool-a"));
   const Outcome out = cluster.assigns({a_slice("x").gang("g", 3)});
@@ -172,18 +152,19 @@ TEST(AssignGang, PlacesALostSliceAgain) {
 }
 
 TEST(AssignGang, PlacesAllLostSlicesOrNone) {
-  Cluster cluster{pools(1)};
+  Cluster cluster{lettered_pools(1)};
   cluster.placed_gangs = {{{"default", "g"}, 1}};
   EXPECT_THAT(cluster.assigns({a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)}).placed, IsEmpty());
 }
 
 TEST(AssignGang, IsOfOneNamespace) {
-  const Outcome out = Cluster{pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").in("team").gang("g", 2)});
+  const Outcome out =
+      Cluster{lettered_pools(2)}.assigns({a_slice("x").gang("g", 2), a_slice("y").in("team").gang("g", 2)});
   EXPECT_THAT(out.placed, IsEmpty());
 }
 
 TEST(AssignGang, ReservesAFreeDomainUntilTheOtherIsFree) {
-  const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
+  const Cluster cluster{lettered_pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
   const Outcome out =
       cluster.assigns({a_slice("x").gang("g", 2), a_slice("y").gang("g", 2), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, IsEmpty());
@@ -193,7 +174,7 @@ TEST(AssignGang, ReservesAFreeDomainUntilTheOtherIsFree) {
 }
 
 TEST(AssignGang, ReservesNothingIfItDoesNotFitIntoAnEmptyCluster) {
-  const Cluster cluster{pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
+  const Cluster cluster{lettered_pools(2), pods_of({a_slice("old").runs_in("pool-b")})};
   const Outcome out = cluster.assigns(
       {a_slice("x").gang("g", 3), a_slice("y").gang("g", 3), a_slice("z").gang("g", 3), a_slice("lone").created(1h)});
   EXPECT_THAT(out.placed, ElementsAre("lone to pool-a"));
@@ -202,8 +183,8 @@ TEST(AssignGang, ReservesNothingIfItDoesNotFitIntoAnEmptyCluster) {
 // What is kept.
 
 TEST(AssignLarge, IsNotStarvedByYoungerSmallSlices) {
-  const Cluster cluster{rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
-  const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
+  const Cluster cluster{numbered_rows(1, 2), pods_of({a_slice("old").runs_in("pool-12")})};
+  const Outcome out = cluster.assigns({a_row_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, IsEmpty());
   EXPECT_EQ(out.waiting.at("large"),
             "1 value of example.com/row would match, none is free: row-1 runs default/job (old)");
@@ -214,24 +195,24 @@ TEST(AssignLarge, IsNotStarvedByYoungerSmallSlices) {
 }
 
 TEST(AssignLarge, WaitsForOlderSmallSlices) {
-  const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("large", 4).created(1s), a_slice("small")});
+  const Outcome out = Cluster{numbered_rows(1, 2)}.assigns({a_row_slice("large", 4).created(1s), a_slice("small")});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
 }
 
 TEST(AssignLarge, ReservesTheDomainWithTheMostFreeNodes) {
   // Of row-1 one pool is free, of row-2 two are.
-  const Cluster cluster{rows(2, 3), pods_of({a_slice("a").runs_in("pool-11"), a_slice("b").runs_in("pool-12"),
-                                             a_slice("c").runs_in("pool-23")})};
-  const Outcome out = cluster.assigns({a_large_slice("large", 6), a_slice("small").created(1s)});
+  const Cluster cluster{numbered_rows(2, 3), pods_of({a_slice("a").runs_in("pool-11"), a_slice("b").runs_in("pool-12"),
+                                                      a_slice("c").runs_in("pool-23")})};
+  const Outcome out = cluster.assigns({a_row_slice("large", 6), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-13"));
   const Outcome more =
-      cluster.assigns({a_large_slice("large", 6), a_slice("small").created(1s), a_slice("smaller").created(2s)});
+      cluster.assigns({a_row_slice("large", 6), a_slice("small").created(1s), a_slice("smaller").created(2s)});
   EXPECT_THAT(more.placed, ElementsAre("small to pool-13"));
   EXPECT_THAT(more.waiting, SizeIs(2));
 }
 
 TEST(AssignLarge, ReservesNothingThatIsTooSmall) {
-  const Outcome out = Cluster{rows(1, 2)}.assigns({a_large_slice("huge", 8), a_slice("small").created(1s)});
+  const Outcome out = Cluster{numbered_rows(1, 2)}.assigns({a_row_slice("huge", 8), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-11"));
   EXPECT_EQ(out.waiting.at("huge"),
             "1 value of example.com/row would match, none is free: row-1 has 4 of 8 nodes Ready");
@@ -240,7 +221,7 @@ TEST(AssignLarge, ReservesNothingThatIsTooSmall) {
 TEST(AssignLarge, ReservesNoUnusableDomain) {
   const Cluster cluster{
       nodes_of({a_pool("pool-a").label(kRow, "row-1").node(0, not_ready), a_pool("pool-b").label(kRow, "row-1")})};
-  const Outcome out = cluster.assigns({a_large_slice("large", 4), a_slice("small").created(1s)});
+  const Outcome out = cluster.assigns({a_row_slice("large", 4), a_slice("small").created(1s)});
   EXPECT_THAT(out.placed, ElementsAre("small to pool-b"));
 }
 
@@ -275,7 +256,7 @@ TEST(WaitingReasons, ListDomainsForTheFirstTwentyGangs) {
   for (int i = 1; i <= 22; ++i) {
     ready.push_back(a_slice(fmt::format("s-{:02}", i)).created(std::chrono::seconds(i)).slice());
   }
-  Outcome out = Cluster{pools(1), {a_pod_without_slice("notebook", "pool-a-0")}}.assigns(ready);
+  Outcome out = Cluster{lettered_pools(1), {a_pod_without_slice("notebook", "pool-a-0")}}.assigns(ready);
   constexpr const char* kLater = "at least 20 slices are older or have higher priority";
   EXPECT_EQ(out.waiting["s-01"], "1 node pool would match, none is free: pool-a runs default/notebook");
   EXPECT_EQ(out.waiting["s-20"], "1 node pool would match, none is free: pool-a runs default/notebook");
@@ -290,7 +271,7 @@ TEST(Assignment, ComparesALimitedNumberOfRequirementsOfANamespace) {
     for (const PodPtr& pod : slice.pods()) pods.push_back(pod);
   }
   for (const PodPtr& pod : a_slice("train").created(10s).pods()) pods.push_back(pod);
-  const Outcome outcome = Cluster{.nodes = pools(1)}.assigns(read_slices(pods));
+  const Outcome outcome = Cluster{.nodes = lettered_pools(1)}.assigns(read_slices(pods));
   EXPECT_THAT(outcome.placed, ElementsAre("train to pool-a"));
   EXPECT_EQ(outcome.waiting.at("odd-31"), "at least 20 slices are older or have higher priority");
   EXPECT_EQ(outcome.waiting.at("odd-32"),
@@ -298,7 +279,7 @@ TEST(Assignment, ComparesALimitedNumberOfRequirementsOfANamespace) {
 }
 
 TEST(WaitingReason, DoesNotNameWorkloadsOfOtherNamespaces) {
-  const Cluster cluster{.nodes = pools(1), .pods = a_slice("secret").in("other").runs_in("pool-a").pods()};
+  const Cluster cluster{.nodes = lettered_pools(1), .pods = a_slice("secret").in("other").runs_in("pool-a").pods()};
   EXPECT_EQ(cluster.assigns({a_slice("train")}).waiting.at("train"),
             "1 node pool would match, none is free: pool-a runs a workload of another namespace");
   EXPECT_EQ(cluster.assigns({a_slice("train").in("other")}).waiting.at("train"),

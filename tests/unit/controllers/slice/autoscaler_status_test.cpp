@@ -1,4 +1,4 @@
-#include "controllers/slice/autoscaler_status.h"
+#include "controllers/placement/autoscaler_status.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/slice/candidates.h"
+#include "controllers/placement/candidates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "controllers/slice/chosen_nodes.h"
+#include "controllers/placement/chosen_nodes.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

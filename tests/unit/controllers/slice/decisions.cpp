@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "controllers/slice/scout_pod.h"
-#include "controllers/slice/slice_state.h"
+#include "controllers/placement/placement_plan.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tpu/labels.h"
 
 namespace tpuslice::slice {
@@ -14,37 +15,25 @@ namespace {
 /// A scene as assign() sees it.
 class Run {
  public:
-  explicit Run(const Scene& scene) : slices_(read_slices(scene.pods)), inventory_(scene.nodes, scene.pods) {
+  explicit Run(const Scene& scene) : inventory_(scene.nodes, scene.pods) {
     request_.ready = pointers_to(scene.ready);
-    request_.placed = &placed_;
     request_.domain_failures = scene.failures;
     request_.now = after(scene.now);
     request_.reservation = scene.reservation;
     request_.preemption_budget = {scene.max_preemptions, scene.preemption_record, request_.now};
-    for (const Slice& slice : slices_) {
-      if (state_of(slice, request_.now).phase != Phase::kPlaced) continue;
-      placed_.by_key.emplace(slice.key, &slice);
-      if (!slice.gang.empty()) ++placed_.gangs[{slice.key.namespace_name, slice.gang}];
-    }
-    for (const PodPtr& scout : scene.scouts) {
-      if (is_live(*scout)) request_.scouts[slice_of_scout(*scout)] = scout->node_name;
-    }
-    for (const auto& each : scene.provisioning.requests) {
-      if (!may_bring_nodes(*each, request_.now, request_options())) continue;
-      request_.requested.insert(slice_of_request(each->annotations));
-    }
+    inventory_.cache.update_states(request_.now);
+    request_.placed = &inventory_.cache.placed();
+    add_asked_nodes(scene.scouts, scene.provisioning, request_options(), request_);
     assignment = assign(request_, inventory_);
   }
 
-  ScoutPlan scouts(const std::vector<PodPtr>& existing, const ScaleUpOptions& options, bool has_autoscaler) {
+  ScaleUpPlan scouts(const std::vector<PodPtr>& existing, const ScaleUpOptions& options, bool has_autoscaler) {
     return plan_scouts(assignment.waiting, existing, inventory_, has_autoscaler, request_.now, options);
   }
 
   Assignment assignment;
 
  private:
-  std::vector<Slice> slices_;
-  PlacedSlices placed_;
   PlacementRequest request_;
   SceneInventory inventory_;
 };
@@ -75,7 +64,7 @@ Decisions decide(const Scene& scene) {
 
 ScoutDecisions decide_scouts(const Scene& scene, const ScaleUpOptions& options, bool has_autoscaler) {
   Run run(scene);
-  const ScoutPlan plan = run.scouts(scene.scouts, options, has_autoscaler);
+  const ScaleUpPlan plan = run.scouts(scene.scouts, options, has_autoscaler);
   ScoutDecisions out;
   for (const plan::Action& action : plan.creates) {
     const Json pod = *action.body.make();
@@ -120,7 +109,7 @@ ScaleUpOptions request_options() {
 
 RequestDecisions decide_requests(const Scene& scene, const ScaleUpOptions& options) {
   const Run run(scene);
-  const ScoutPlan plan =
+  const ScaleUpPlan plan =
       plan_provisioning_requests(run.assignment.waiting, scene.provisioning, kV6e, after(scene.now), options);
   RequestDecisions out;
   for (const plan::Action& action : plan.creates) {

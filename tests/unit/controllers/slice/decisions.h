@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "controllers/slice/assignment.h"
-#include "controllers/slice/provisioning_request.h"
-#include "controllers/slice/scale_up.h"
+#include "controllers/placement/assignment.h"
+#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/scale_up.h"
 #include "tests/unit/controllers/slice/slices.h"
 
 namespace tpuslice::slice {

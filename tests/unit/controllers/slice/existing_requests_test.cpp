@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types/utf8.h"
-#include "controllers/slice/provisioning_request.h"
+#include "controllers/placement/provisioning_request.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 
 namespace tpuslice::slice {

@@ -1,4 +1,4 @@
-#include "controllers/slice/failure_history.h"
+#include "controllers/placement/failure_history.h"
 
 #include <ostream>
 

@@ -1,4 +1,4 @@
-#include "controllers/slice/gang.h"
+#include "controllers/placement/gang.h"
 
 #include <algorithm>
 

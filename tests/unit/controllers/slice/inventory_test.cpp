@@ -1,4 +1,4 @@
-#include "controllers/slice/inventory.h"
+#include "controllers/placement/inventory.h"
 
 #include <ostream>
 

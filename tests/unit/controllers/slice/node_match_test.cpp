@@ -1,6 +1,6 @@
 // Expectations follow the API reference of nodeSelector, NodeSelectorTerm and Toleration, and what
 // kube-scheduler's plugins NodeAffinity and TaintToleration make of it.
-#include "controllers/slice/node_match.h"
+#include "controllers/placement/node_match.h"
 
 #include <ostream>
 

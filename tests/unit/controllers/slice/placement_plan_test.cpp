@@ -1,4 +1,4 @@
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/placement_plan.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ std::vector<Measurement> measured(const Plan& plan, Measurement::Kind kind) {
 }
 
 /// What comes of it when nothing has changed but what the plan wrote.
-Plan plan_after_apply(PlacementScene seen, const Options& options = {}) {
+Plan plan_after_apply(PlacementScene seen, const PlacementOptions& options = {}) {
   apply_plan(plan_placement(seen, options), seen.pods);
   return plan_placement(seen, options);
 }

@@ -1,4 +1,4 @@
-#include "controllers/slice/preemption_budget.h"
+#include "controllers/placement/preemption_budget.h"
 
 #include <algorithm>
 

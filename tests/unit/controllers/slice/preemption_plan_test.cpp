@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const Options kTwoAnHour{.scale_up = {.namespace_name = "tpu-system"}, .max_preemptions_per_hour = 2};
+const PlacementOptions kTwoAnHour{.scale_up = {.namespace_name = "tpu-system"}, .max_preemptions_per_hour = 2};
 
 /// pool-a runs a slice of priority 0; a slice of priority 9 waits.
 PlacementScene a_full_pool(Duration now = 10s, const std::string& record = {}) {

@@ -1,4 +1,4 @@
-#include "controllers/slice/preemption.h"
+#include "controllers/placement/preemption.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

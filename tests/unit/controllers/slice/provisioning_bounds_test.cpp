@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 
 ScaleUpOptions at_most(std::size_t requests) {
   ScaleUpOptions options = request_options();
-  options.max_scouts = requests;
+  options.max_scale_ups = requests;
   return options;
 }
 

@@ -1,12 +1,12 @@
-#include "controllers/slice/provisioning_request.h"
+#include "controllers/placement/provisioning_request.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/reconcilers.h"
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/placement_reconciler.h"
+#include "controllers/placement/scout_pod.h"
 #include "tests/unit/controllers/slice/request_scenes.h"
 #include "tpu/labels.h"
 
@@ -190,7 +190,7 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
         {.key = "cloud.google.com/gke-queued", .effect = "NoSchedule", .exists = true}};
   };
   ScaleUpOptions options = request_options();
-  options.provisioning_class = kQueuedClass;
+  options.provisioning_class = kQueuedProvisioningClass;
   const RequestDecisions out =
       decide_requests({.ready = slices_of({a_slice("x"), a_slice("y").each(tolerates)})}, options);
   EXPECT_THAT(out.created, ElementsAre("PodTemplate y"));
@@ -200,7 +200,7 @@ TEST(ProvisioningRequests, AreNotMadeForQueuedNodesThatThePodsDoNotTolerate) {
 
 // Plans.
 
-const Options kRequestPlans{.scale_up = request_options()};
+const PlacementOptions kRequestPlans{.scale_up = request_options()};
 
 TEST(RequestPlans, ReachAFixpointAndLetTheSliceGoOncePlaced) {
   PlacementScene seen = observed({}, {a_slice("x")}, 1min);

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/inventory.h"
-#include "controllers/slice/node_match.h"
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/inventory.h"
+#include "controllers/placement/node_match.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "controllers/slice/slice_state.h"
 #include "tests/unit/controllers/slice/slices.h"

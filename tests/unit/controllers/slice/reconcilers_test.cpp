@@ -1,4 +1,5 @@
-#include "controllers/slice/reconcilers.h"
+#include "controllers/placement/placement_reconciler.h"
+#include "controllers/slice/slice_reconciler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ class SliceReconciling : public ::testing::Test {
   const std::shared_ptr<runtime::WriteBackoff> writes_ = std::make_shared<runtime::WriteBackoff>();
   const PlacementReconciler placement_{pods_, nodes_, indexes_, {failure_history_, removed_hosts_, writes_}, {}};
   const std::shared_ptr<NodeHealth> node_health_ = std::make_shared<NodeHealth>(Options(), Timestamp());
-  const SliceReconciler slices_{indexes_, nodes_, node_health_, {failure_history_, removed_hosts_, writes_}};
+  const SliceReconciler slices_{indexes_, nodes_, node_health_, {removed_hosts_, writes_}};
 };
 
 // What the plan of an accelerator sees.
@@ -199,8 +200,7 @@ TEST_F(SliceReconciling, UsesItsOptions) {
   show(a_slice("train").pods());
   EXPECT_EQ(strict.plan({{"", kV6e}, after(1min), std::nullopt})->reason,
             "slice train waits: its topology key is not supported, use example.com/row");
-  const SliceReconciler patient(indexes_, nodes_, node_health_, {failure_history_, removed_hosts_},
-                                {.scheduling_timeout = 10min});
+  const SliceReconciler patient(indexes_, nodes_, node_health_, {removed_hosts_}, {.scheduling_timeout = 10min});
   const auto refused = [](PodView& pod) {
     pod.unschedulable = "0/2 nodes are available: 2 Insufficient google.com/tpu.";
   };

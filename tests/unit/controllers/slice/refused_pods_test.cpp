@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controllers/placement/preemption.h"
 #include "controllers/slice/pod_patches.h"
-#include "controllers/slice/preemption.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tests/unit/controllers/slice/slices.h"
@@ -34,7 +34,7 @@ class Refusals {
   explicit Refusals(PlacementScene scene) : scene_(std::move(scene)) {}
 
   /// Plans the accelerator and sends what is due, as the controller does. Returns what was sent: "patch old-0".
-  std::vector<std::string> place(Duration now, const Options& options = {}) {
+  std::vector<std::string> place(Duration now, const PlacementOptions& options = {}) {
     scene_.now = after(now);
     scene_.failed_writes = std::make_shared<const plan::FailedWrites>(writes_);
     plan_ = plan_placement(scene_, options);
@@ -227,7 +227,7 @@ TEST(RefusedSlice, HoldsBackThoseThatStartTogetherWithIt) {
 }
 
 TEST(RefusedSlice, AsksForNoNodes) {
-  const Options options{.scale_up = scout_options()};
+  const PlacementOptions options{.scale_up = scout_options()};
   Refusals api(observed({a_pool("pool-a")}, {a_slice("old")}, 10s));
   api.refuse("old-0");
   api.place(10s, options);
@@ -242,7 +242,7 @@ TEST(RefusedSlice, PreemptsNoOtherUntilItHasStarted) {
   PlacementScene scene = observed({a_pool("pool-a")}, {a_slice("old").priority(9), a_slice("low").runs_in("pool-a")});
   scene.preemptions = preemption_records();
   scene.now = after(1min);
-  const Options options{.max_preemptions_per_hour = 5};
+  const PlacementOptions options{.max_preemptions_per_hour = 5};
   EXPECT_THAT(plan_placement(scene, options).reason, HasSubstr("slice low of priority 0 is preempted"));
   scene.failed_writes = std::make_shared<const plan::FailedWrites>(api.writes());
   EXPECT_THAT(plan_placement(scene, options).reason, Not(HasSubstr("preempted"))) << "also when it is due again";
@@ -254,7 +254,7 @@ TEST(VictimOfPreemption, IsNotASliceThatCannotBeDeleted) {
       {a_slice("high").priority(9), a_slice("low").runs_in("pool-a"), a_slice("middle").priority(5).runs_in("pool-b")});
   scene.preemptions = preemption_records();
   scene.now = after(1min);
-  const Options options{.max_preemptions_per_hour = 5};
+  const PlacementOptions options{.max_preemptions_per_hour = 5};
   EXPECT_THAT(plan_placement(scene, options).reason, HasSubstr("slice low of priority 0 is preempted"));
   plan::FailedWrites writes;
   writes.record_failure(delete_pod(*a_slice("low").runs_in("pool-a").pod(1)), kDenied, after(0s));

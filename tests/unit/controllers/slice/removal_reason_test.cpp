@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/node_match.h"
+#include "controllers/placement/node_match.h"
 #include "tests/unit/controllers/slice/decisions.h"
 
 namespace tpuslice::slice {

@@ -5,7 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 
@@ -20,7 +21,7 @@ using ::testing::SizeIs;
 
 ScaleUpOptions at_most(std::size_t scouts) {
   ScaleUpOptions options = scout_options();
-  options.max_scouts = scouts;
+  options.max_scale_ups = scouts;
   return options;
 }
 
@@ -108,7 +109,7 @@ TEST(UnsuccessfulScouts, AreNotThoseWithANode) {
 }
 
 TEST(UnsuccessfulScouts, AreDeletedOldestFirstForNewOnes) {
-  // With max_scouts of 1, ten for the accelerator; twenty unsuccessful ones.
+  // With max_scale_ups of 1, ten for the accelerator; twenty unsuccessful ones.
   Scene scene{.ready = many_slices(23, 23, 23), .now = 1h};
   scene.scouts = scouts_of({scene.ready.begin(), scene.ready.begin() + 20}, 0s);
   std::ranges::reverse(scene.scouts);
@@ -156,7 +157,7 @@ TEST(Scouts, AreTheSameForTheSameScene) {
 
 // Plans.
 
-const Options kScoutPlans{.scale_up = scout_options()};
+const PlacementOptions kScoutPlans{.scale_up = scout_options()};
 
 TEST(ScoutPlans, CreateAScoutAndWriteTheReason) {
   const plan::Plan plan = plan_placement(observed({}, {a_slice("x")}), kScoutPlans);

@@ -1,11 +1,11 @@
-#include "controllers/slice/scale_up.h"
+#include "controllers/placement/scale_up.h"
 
 #include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/scout_pod.h"
 #include "tests/unit/controllers/slice/decisions.h"
 #include "tpu/labels.h"
 
@@ -107,7 +107,7 @@ TEST(Scouts, AreForAllSlicesOfAGangThatLackADomain) {
       slices_of({a_slice("w").gang("g", 3), a_slice("x").gang("g", 3), a_slice("y").gang("g", 3)});
   EXPECT_THAT(decide_scouts({.nodes = lettered_pools(1), .ready = gang}).created, ElementsAre("x", "y"));
   ScaleUpOptions one = scout_options();
-  one.max_scouts = 1;
+  one.max_scale_ups = 1;
   const ScoutDecisions none = decide_scouts({.nodes = lettered_pools(1), .ready = gang}, one);
   EXPECT_THAT(none.created, IsEmpty()) << "all or none";
   EXPECT_THAT(none.notes.at("x"), "; no nodes are asked for, as that takes more than --max-scouts=1");

@@ -1,4 +1,5 @@
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "api/base/check.h"
-#include "controllers/slice/scout_pod.h"
+#include "controllers/placement/scout_pod.h"
+#include "controllers/placement/scouts.h"
 #include "tests/support/pod_merge.h"
 #include "tpu/labels.h"
 
@@ -348,7 +349,8 @@ std::vector<const Slice*> pointers_to(const std::vector<Slice>& slices) {
   return out;
 }
 
-plan::Plan plan_placement(const PlacementScene& scene, const Options& options, const std::string& accelerator) {
+plan::Plan plan_placement(const PlacementScene& scene, const PlacementOptions& options,
+                          const std::string& accelerator) {
   PlacementObserved seen = scene;
   std::ranges::copy_if(scene.pods, std::back_inserter(seen.scouts),
                        [&](const PodPtr& pod) { return is_scout(*pod, options.scale_up); });

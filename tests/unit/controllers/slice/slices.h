@@ -16,12 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/slice/accelerator_cache.h"
-#include "controllers/slice/inventory.h"
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/inventory.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice.h"
 
 namespace tpuslice::slice {
+
+using namespace placement;  // The tests of both controllers build their slices and nodes here.
 
 inline constexpr const char* kV6e = "tpu-v6e-slice";
 inline constexpr const char* kGkePool = "cloud.google.com/gke-nodepool";
@@ -162,7 +164,7 @@ void unreadable(NodeView& node);  ///< Only a minimal view is left.
 /// What the stores hold. Scouts are among the pods.
 struct PlacementScene : PlacementObserved, ClusterState {};
 /// The plan of the accelerator kV6e, or of another one, with a new cache.
-[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const Options& options,
+[[nodiscard]] plan::Plan plan_placement(const PlacementScene& scene, const PlacementOptions& options,
                                         const std::string& accelerator = kV6e);
 
 /// The cache of the accelerator kV6e with these nodes and pods.
@@ -173,7 +175,7 @@ struct SceneCache {
 /// An inventory with a cache of its own.
 struct SceneInventory : SceneCache, Inventory {
   SceneInventory(const std::vector<NodePtr>& nodes, const std::vector<PodPtr>& pods)
-      : SceneCache(nodes, pods), Inventory(cache.domains(), cache.comparisons()) {}
+      : SceneCache(nodes, pods), Inventory(cache) {}
 };
 
 /// The observation of the accelerator.

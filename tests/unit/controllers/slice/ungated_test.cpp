@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "controllers/slice/placement_plan.h"
+#include "controllers/placement/placement_plan.h"
 #include "controllers/slice/slice_plan.h"
 #include "tests/unit/controllers/slice/slices.h"
 #include "tpu/labels.h"

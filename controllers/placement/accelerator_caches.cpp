@@ -1,0 +1,113 @@
+#include "controllers/placement/accelerator_caches.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace tpuslice::placement {
+
+AcceleratorCaches::AcceleratorCaches(const runtime::PodStores& pods, runtime::NodeStore& nodes, slice::Indexes indexes,
+                                     PlacementOptions options)
+    : indexes_(std::move(indexes)), options_(std::move(options)), nodes_(nodes), node_log_(nodes.add_change_log()) {
+  for (runtime::PodStore* store : pods) pod_logs_.push_back(store->add_change_log());
+}
+
+AcceleratorCache& AcceleratorCaches::update(const std::string& accelerator, const RemovedHosts& removed,
+                                            Timestamp now) {
+  Entry* entry = nullptr;
+  Changed changed;
+  {
+    const MutexLock lock(mutex_);
+    if (entries_.empty()) {
+      for (const auto& log : pod_logs_) log->start();
+      node_log_->start();
+    }
+    take_changes_locked();
+    std::unique_ptr<Entry>& known = entries_[accelerator];
+    if (known == nullptr) known.reset(new Entry{AcceleratorCache(accelerator, options_), {}, {}});
+    entry = known.get();
+    changed = std::exchange(entry->changed, {.all = false, .nodes = {}, .slices = {}});
+  }
+  const RemovedHosts before = std::exchange(entry->removed, removed);
+  if (changed.all) {
+    read(*entry, now);
+    return entry->cache;
+  }
+  std::vector<RemovedHosts::value_type> differences;
+  std::ranges::set_symmetric_difference(before, removed, std::back_inserter(differences));
+  for (const auto& [slice, hosts] : differences) changed.slices.insert(slice);
+  apply(*entry, changed, now);
+  return entry->cache;
+}
+
+void AcceleratorCaches::drop(const std::string& accelerator) {
+  const MutexLock lock(mutex_);
+  if (entries_.erase(accelerator) == 0 || !entries_.empty()) return;
+  for (const auto& log : pod_logs_) log->stop();
+  node_log_->stop();
+}
+
+void AcceleratorCaches::take_changes_locked() {
+  bool complete = true;
+  for (const auto& log : pod_logs_) {
+    const auto changes = log->take();
+    complete = complete && changes.complete;
+    for (const auto& [before, after] : changes.list) {
+      if (before != nullptr) add_pod_locked(*before);
+      if (after != nullptr) add_pod_locked(*after);
+    }
+  }
+  const auto changes = node_log_->take();
+  complete = complete && changes.complete;
+  for (const auto& [before, after] : changes.list) {
+    if (before != nullptr) add_node_locked(*before);
+    if (after != nullptr) add_node_locked(*after);
+  }
+  for (auto& [accelerator, entry] : entries_) {
+    Changed& changed = entry->changed;
+    if (complete && changed.nodes.size() + changed.slices.size() <= kMaxChanged) continue;
+    changed = {};
+  }
+}
+
+void AcceleratorCaches::add_pod_locked(const PodView& pod) {
+  if (!is_considered(pod)) return;
+  const std::string& selected = accelerator_of(pod.scheduling->node_selector);
+  for (auto& [accelerator, entry] : entries_) {
+    if (entry->changed.all) continue;
+    // A pod without TPUs uses nodes of any accelerator.
+    if (pod.tpu_chips > 0 && !selected.empty() && selected != accelerator) continue;
+    if (pod.tpu_chips > 0 && in_slice(pod)) entry->changed.slices.insert(slice_key(pod));
+    if (!pod.node_name.empty()) entry->changed.nodes.insert(pod.node_name);
+  }
+}
+
+void AcceleratorCaches::add_node_locked(const NodeView& node) {
+  const auto found = entries_.find(accelerator_of(node.labels));
+  if (found != entries_.end() && !found->second->changed.all) found->second->changed.nodes.insert(node.key.name);
+}
+
+void AcceleratorCaches::read(Entry& entry, Timestamp now) const {
+  const std::string& accelerator = entry.cache.accelerator();
+  ClusterState cluster;
+  cluster.nodes = indexes_.nodes_by_accelerator.lookup(accelerator);
+  cluster.pods = indexes_.pods_by_accelerator.lookup(accelerator);
+  std::vector<PodPtr> without_accelerator = indexes_.pods_by_accelerator.lookup("");
+  cluster.pods.insert(cluster.pods.end(), without_accelerator.begin(), without_accelerator.end());
+  cluster.pods_without_tpus = indexes_.bound_pods_without_tpus.lookup("");
+  cluster.removed_hosts = entry.removed;
+  entry.cache.read(cluster, now);
+}
+
+void AcceleratorCaches::apply(Entry& entry, const Changed& changed, Timestamp now) const {
+  for (const std::string& name : changed.nodes) {
+    NodePtr node = nodes_.get({"", name});
+    if (node != nullptr && accelerator_of(node->labels) != entry.cache.accelerator()) node = nullptr;
+    entry.cache.set_node(name, node, indexes_.pods_by_node.lookup(name));
+  }
+  for (const ObjectKey& key : changed.slices) {
+    entry.cache.set_slice(key, indexes_.pods_by_slice.lookup(key.to_string()), entry.removed, now);
+  }
+}
+
+}  // namespace tpuslice::placement

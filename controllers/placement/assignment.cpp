@@ -1,0 +1,298 @@
+#include "controllers/placement/assignment.h"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <ranges>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/placement/candidates.h"
+#include "controllers/placement/chosen_nodes.h"
+#include "controllers/placement/reservations.h"
+
+namespace tpuslice::placement {
+namespace {
+
+/// Waiting reasons list domains only for this many gangs at the head of the queue.
+constexpr std::size_t kMaxDetailedGangs = 20;
+/// Distinct node requirements of one namespace that are compared with all domains in one plan. Slices with further
+/// requirements wait, so that one namespace does not delay the others.
+constexpr std::size_t kMaxRequirementsOfNamespace = 32;
+
+class Assigner {
+ public:
+  Assigner(const PlacementRequest& request, Inventory& inventory)
+      : request_(request),
+        placed_(*request.placed),
+        inventory_(inventory),
+        budget_(request.preemption_budget),
+        reservations_(request, inventory, by_slice_) {
+    for (const auto& [slice, node] : request.scouts) {
+      if (!node.empty()) scout_nodes_.insert(node);
+    }
+  }
+
+  void assign(const Gang& gang) {
+    const auto wanted = static_cast<std::size_t>(gang.slices.front()->gang_slices);
+    if (const std::size_t size = gang.size(placed_.gangs); size < wanted) {
+      return wait(gang, fmt::format("{} of the {} slices that start together have all their pods", size, wanted));
+    }
+    // Domains are compared before any slice of the gang occupies one, since put_back() may undo that.
+    for (const Slice* slice : gang.slices) {
+      if (gang.slices.size() == 1) break;
+      NodeRequirements requirements = node_requirements(*slice);
+      if (!requirements.hostnames.empty()) continue;
+      if (Candidates* candidates = candidates_for(*slice, std::move(requirements))) candidates->check_domains();
+    }
+    std::vector<Found> found;
+    bool any_chosen = false;
+    for (const Slice* slice : gang.slices) {
+      NodeRequirements requirements = node_requirements(*slice);
+      const bool chosen = !requirements.hostnames.empty();
+      any_chosen = any_chosen || chosen;
+      std::optional<Found> one =
+          chosen ? find_chosen(gang, *slice, requirements) : find_free(gang, *slice, std::move(requirements));
+      if (!one) {
+        put_back(found);
+        return;
+      }
+      if (!one->domain.empty()) found.push_back(*std::move(one));
+    }
+    if (found.size() == gang.slices.size()) {
+      for (Found& each : found) {
+        out_.placements.push_back({each.slice, std::move(each.domain), std::move(each.nodes)});
+      }
+      return;
+    }
+    put_back(found);
+    if (any_chosen)
+      return wait(gang, "nodes are chosen for some of the slices that start together, and none is free for others");
+    wait_for_domains(gang);
+  }
+
+  Assignment take() {
+    out_.changes_at = reservations_.changes_at();
+    return std::move(out_);
+  }
+
+ private:
+  /// A free domain for a slice.
+  struct Found {
+    const Slice* slice = nullptr;
+    std::string topology_key;
+    std::string domain;  ///< Empty: none is free.
+    std::vector<std::string> nodes;
+    Candidates* candidates = nullptr;  ///< Null for chosen nodes.
+  };
+
+  /// Absent if the gang waits for another reason than a lack of domains.
+  std::optional<Found> find_free(const Gang& gang, const Slice& slice, NodeRequirements requirements) {
+    Candidates* candidates = candidates_for(slice, std::move(requirements));
+    if (candidates == nullptr) {
+      wait(gang, fmt::format("{} other node requirements of namespace {} are compared with the nodes first",
+                             kMaxRequirementsOfNamespace, slice.key.namespace_name));
+      return std::nullopt;
+    }
+    Found found{
+        &slice, candidates->requirements().topology_key, candidates->take_free(scout_domain(slice)), {}, candidates};
+    if (found.domain.empty()) found.domain = reservations_.take_backfill(gang, *candidates);
+    if (found.domain.empty()) return found;
+    found.nodes = inventory_.nodes_by_host(candidates->requirements(), found.domain);
+    inventory_.occupy(found.topology_key, found.domain, display_name(slice));
+    return found;
+  }
+
+  std::optional<Found> find_chosen(const Gang& gang, const Slice& slice, const NodeRequirements& requirements) {
+    Result<ChosenNodes> chosen = chosen_nodes(requirements, inventory_, viewer_of(gang));
+    if (!chosen) {
+      wait(gang, chosen.error().message());
+      return std::nullopt;
+    }
+    inventory_.occupy(requirements.topology_key, chosen->domain, display_name(slice));
+    return Found{&slice, requirements.topology_key, std::move(chosen->domain), std::move(chosen->nodes)};
+  }
+
+  /// Empty: may see all.
+  [[nodiscard]] std::string_view viewer_of(const Gang& gang) const {
+    return request_.show_other_namespaces ? std::string_view() : gang.namespace_name();
+  }
+
+  /// The domain in which the slice's scout pod runs; empty if there is none.
+  std::string scout_domain(const Slice& slice) {
+    const auto scout = request_.scouts.find(slice.key);
+    if (scout == request_.scouts.end() || scout->second.empty()) return {};
+    const NodeUse* use = inventory_.use_of(scout->second);
+    return use == nullptr ? std::string() : domain_of_node(*use->node, slice.topology_key);
+  }
+
+  void put_back(const std::vector<Found>& found) {
+    if (found.empty()) return;
+    for (const Found& each : std::views::reverse(found)) {
+      inventory_.release(each.topology_key, each.domain, display_name(*each.slice));
+      if (each.candidates != nullptr) {
+        each.candidates->put_back(each.domain);
+      }
+    }
+    for (Candidates& each : candidates_) each.restore_skipped();
+  }
+
+  void wait_for_domains(const Gang& gang) {
+    const bool detailed = detailed_gangs_ < kMaxDetailedGangs;
+    if (detailed) ++detailed_gangs_;
+    std::vector<std::string> reasons;
+    for (const Slice* slice : gang.slices) {
+      reasons.push_back(detailed
+                            ? by_slice_.at(slice)->explain(gang.slices.size(), viewer_of(gang))
+                            : fmt::format("at least {} slices are older or have higher priority", kMaxDetailedGangs));
+    }
+    std::map<Candidates*, std::size_t> free;
+    for (const Slice* slice : gang.slices) free.try_emplace(by_slice_.at(slice), 0);
+    for (auto& [candidates, count] : free) count = candidates->count_free();
+    const Claim claim = preempt(gang, free, detailed);
+    const std::string text =
+        claim.text + (claim.domains.empty() ? reservations_.reserve_for(gang) : reserve_claim(gang, claim));
+    // Free domains go first to slices without a pending scale-up.
+    std::vector<const Slice*> in_need = gang.slices;
+    std::ranges::stable_partition(in_need, [&](const Slice* each) { return !request_.asks_for_nodes(each->key); });
+    std::set<const Slice*> served;
+    for (const Slice* slice : in_need) {
+      std::size_t& left = free[by_slice_.at(slice)];
+      if (left > 0 && served.insert(slice).second) --left;
+    }
+    for (std::size_t i = 0; i < gang.slices.size(); ++i) {
+      const Slice* const slice = gang.slices[i];
+      const bool lacks = claim.domains.empty() && !served.contains(slice);
+      out_.waiting.push_back(
+          {slice, reasons[i] + (detailed ? text : ""), lacks ? by_slice_.at(slice)->lacked() : nullptr});
+    }
+  }
+
+  // Preemption.
+
+  /// Domains that become free for a gang soon, some of them by preemption.
+  struct Claim {
+    std::string text;  ///< For the waiting reason.
+    std::vector<CandidateDomain> domains;
+  };
+
+  /// Claims domains whose pods are terminating, and preempts slices of lower priority, if that makes room for the whole
+  /// gang. `free`: number of free domains. `explain`: report what would be preempted if the budget allowed it.
+  Claim preempt(const Gang& gang, std::map<Candidates*, std::size_t> free, bool explain) {
+    Claim claim;
+    std::vector<std::pair<const Slice*, DomainVictims>> chosen;
+    Claimed claimed = claimed_;
+    std::set<const Slice*> victims;
+    // Domains of different keys may overlap.
+    const bool one_key = std::ranges::all_of(
+        gang.slices, [&](const Slice* slice) { return slice->topology_key == gang.slices.front()->topology_key; });
+    const auto* const failed = request_.failed_writes;
+    const bool may_end = one_key && budget_.limit() > 0 && (explain || budget_.left() > 0) && may_preempt(gang, failed);
+    for (const Slice* slice : gang.slices) {
+      Candidates& candidates = *by_slice_.at(slice);
+      const std::string& key = candidates.requirements().topology_key;
+      if (std::size_t& left = free.at(&candidates); left > 0) {
+        --left;
+        continue;
+      }
+      if (std::string ending = find_ending(candidates, claimed); !ending.empty()) {
+        claimed.domains.emplace(key, ending);
+        claim.domains.emplace_back(&candidates, std::move(ending));
+        continue;
+      }
+      std::optional<DomainVictims> cheapest;
+      if (may_end)
+        cheapest = cheapest_victims(candidates, inventory_, placed_.by_key, gang.priority(), claimed, failed);
+      if (!cheapest) return {};
+      claimed.domains.emplace(key, cheapest->domain);
+      claim.domains.emplace_back(&candidates, cheapest->domain);
+      victims.insert(cheapest->slices.begin(), cheapest->slices.end());
+      chosen.emplace_back(slice, *std::move(cheapest));
+    }
+    if (std::string obstacle = budget_.obstacle(victims.size()); !obstacle.empty()) return {"; " + obstacle, {}};
+    budget_.use(victims.size());
+    claimed.victims.insert(victims.begin(), victims.end());
+    claimed_ = std::move(claimed);
+    for (const auto& [slice, victim] : chosen) {
+      for (const Slice* each : victim.slices) {
+        if (victims.erase(each) > 0) out_.preemptions.push_back({each, slice, victim.domain});
+      }
+    }
+    if (!chosen.empty()) claim.text = "; slices of lower priority are preempted for it";
+    return claim;
+  }
+
+  /// Reserves all domains of the claim, regardless of ReservationLimits: slices may have been preempted for them.
+  std::string reserve_claim(const Gang& gang, const Claim& claim) {
+    const std::string user = display_name(*gang.slices.front());
+    for (const auto& [candidates, domain] : claim.domains) {
+      candidates->remove_occupied(domain);
+      inventory_.reserve(candidates->requirements().topology_key, domain, user);
+    }
+    std::size_t more = gang.slices.size() - claim.domains.size();
+    for (const Slice* slice : gang.slices) {
+      if (more == 0) break;
+      Candidates& candidates = *by_slice_.at(slice);
+      const std::string domain = candidates.take_free();
+      if (domain.empty()) continue;
+      inventory_.reserve(candidates.requirements().topology_key, domain, user);
+      --more;
+    }
+    return {};
+  }
+
+  std::string find_ending(Candidates& candidates, const Claimed& claimed) {
+    const std::string& key = candidates.requirements().topology_key;
+    for (std::string& domain : candidates.ending()) {
+      if (!claimed.domains.contains({key, domain})) return std::move(domain);
+    }
+    return {};
+  }
+
+  /// Null if the namespace has too many different requirements.
+  Candidates* candidates_for(const Slice& slice, NodeRequirements requirements) {
+    const auto [entry, is_new] = by_slice_.try_emplace(&slice, nullptr);
+    if (is_new) entry->second = find_candidates(std::move(requirements), slice.key.namespace_name);
+    return entry->second;
+  }
+
+  Candidates* find_candidates(NodeRequirements requirements, const std::string& namespace_name) {
+    for (Candidates& known : candidates_) {
+      if (are_equivalent(known.requirements(), requirements)) return &known;
+    }
+    std::size_t& count = by_namespace_[namespace_name];
+    if (count == kMaxRequirementsOfNamespace) return nullptr;
+    ++count;
+    return &candidates_.emplace_back(inventory_, std::move(requirements), request_.domain_failures, scout_nodes_);
+  }
+
+  void wait(const Gang& gang, const std::string& reason) {
+    for (const Slice* slice : gang.slices) out_.waiting.push_back({slice, reason});
+  }
+
+  const PlacementRequest& request_;
+  const PlacedSlices& placed_;
+  Inventory& inventory_;
+  PreemptionBudget budget_;  ///< After the preemptions of this assignment.
+  std::set<std::string> scout_nodes_;
+  std::list<Candidates> candidates_;
+  CandidatesBySlice by_slice_;
+  std::map<std::string, std::size_t> by_namespace_;  ///< Number of `candidates_` made for the namespace.
+  std::size_t detailed_gangs_ = 0;
+  Reservations reservations_;
+  Claimed claimed_;  ///< By gangs with higher priority.
+  Assignment out_;
+};
+
+}  // namespace
+
+Assignment assign(const PlacementRequest& request, Inventory& inventory) {
+  Assigner assigner(request, inventory);
+  for (const Gang& gang : gangs_in_order(request.ready)) assigner.assign(gang);
+  return assigner.take();
+}
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,95 @@
+// Assignment: which waiting slice gets which whole, free domain, and why the others get none.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "controllers/placement/gang.h"
+#include "controllers/placement/inventory.h"
+#include "controllers/placement/preemption.h"
+#include "controllers/placement/preemption_budget.h"
+
+namespace tpuslice::placement {
+
+struct Placement {
+  const Slice* slice = nullptr;
+  std::string domain;
+  std::vector<std::string> nodes;  ///< Node of each host, by host index; empty: any node of the domain.
+};
+
+struct WaitingSlice {
+  const Slice* slice = nullptr;
+  std::string reason;
+  /// Set if the slice lacks a free domain, so that new nodes would help: the requirements of these nodes. The same
+  /// object for slices with equivalent requirements. In a gang, set for as many slices as free domains are missing.
+  std::shared_ptr<const NodeRequirements> lacks = {};
+};
+
+/// A slice that is preempted so that one of higher priority can be placed.
+struct Preemption {
+  const Slice* victim = nullptr;
+  const Slice* preemptor = nullptr;
+  std::string domain;
+};
+
+struct Assignment {
+  std::vector<Placement> placements;
+  std::vector<WaitingSlice> waiting;
+  std::vector<Preemption> preemptions;
+  std::optional<Timestamp> changes_at;  ///< When the assignment may change without a watch event.
+};
+
+/// Free domains are reserved for a gang that waits for further ones. Without bounds, a large gang could keep all nodes
+/// idle.
+struct ReservationLimits {
+  /// A gang reserves domains for this time after its creation, then leaves them to younger slices for the same time,
+  /// and so on.
+  Duration timeout = std::chrono::minutes(30);
+  /// Of all nodes of the accelerator, in percent, for all gangs but the first in the queue.
+  std::int64_t percent = 50;
+};
+
+/// The slices of one accelerator that are placed.
+struct PlacedSlices {
+  RunningSlices by_key;
+  GangCounts gangs;
+};
+
+/// The slices that wait for nodes of one accelerator, and what else decides the order.
+struct PlacementRequest {
+  std::vector<const Slice*> ready;                    ///< All pods exist and wait for nodes only.
+  const PlacedSlices* placed = nullptr;               ///< Never null in assign().
+  DomainFailures domain_failures = {};                ///< A free domain with fewer failures is preferred.
+  const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
+  /// Waiting reasons name objects of other namespaces.
+  bool show_other_namespaces = false;
+  Timestamp now = {};
+  ReservationLimits reservation = {};
+  PreemptionBudget preemption_budget = {};
+  /// Scout pods that ask for nodes (scale_up.h), by the key of their slice; their node, or "".
+  std::map<ObjectKey, std::string> scouts = {};
+  /// Slices for which provisioning requests may bring nodes (provisioning_request.h).
+  std::set<ObjectKey> requested = {};
+  [[nodiscard]] bool asks_for_nodes(const ObjectKey& slice) const {
+    return scouts.contains(slice) || requested.contains(slice);
+  }
+};
+
+/// Marks the assigned domains as occupied in `inventory`. The assignment points to the slices of `request`.
+///
+/// Slices are ordered as gangs_in_order() says. Either all slices of a gang get a domain or none; slices of a gang that
+/// was placed before (one slice was torn down, or a crash interrupted the placement) count as placed.
+///
+/// - A slice without a domain reserves one that it could use later, within ReservationLimits, so that younger slices
+///   with overlapping domains cannot starve it. One gang of each namespace does, if it would fit into an empty cluster,
+///   counting the nodes that its scouts and provisioning requests ask for. A younger slice may use a reserved domain if
+///   it ends before the gang could start (backfill): both are known from activeDeadlineSeconds.
+/// - A slice whose pods select kubernetes.io/hostname, as with Kueue's Topology Aware Scheduling, gets these nodes if
+///   they are a whole free domain, and no others.
+/// - For a gang without enough free domains slices of lower priority are preempted, all that are needed or none.
+[[nodiscard]] Assignment assign(const PlacementRequest& request, Inventory& inventory);
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,35 @@
+// Whether a pod may run on a node by node selector, affinity and taints, as kube-scheduler decides it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "controllers/placement/slices.h"
+
+namespace tpuslice::placement {
+
+/// What one pod demands of nodes. The affinity is parsed once, not for each node.
+struct PodRequirements {
+  explicit PodRequirements(PodPtr from);
+
+  /// Whether node selector and required node affinity match, but for kubernetes.io/hostname in the node selector, which
+  /// NodeRequirements::hostnames holds. An affinity that the API server would refuse matches no node.
+  [[nodiscard]] bool match(const NodeView& node) const;
+
+  PodPtr pod;
+  std::optional<Json> affinity;  ///< Required node selector; absent without one.
+};
+
+/// The first taint that the pod does not tolerate, as "key=value:Effect"; empty if there is none. Ignores taints that
+/// repeat the node's own state (not ready, unreachable, cordoned).
+[[nodiscard]] std::string untolerated_taint(const PodView& pod, const NodeView& node);
+
+/// Why the node is about to be removed or stopped, as a taint or label of the cluster autoscaler or GKE says: "has
+/// taint ToBeDeletedByClusterAutoscaler". Pods that tolerate the taint do not start there either, since the slice would
+/// end soon. Empty for other nodes.
+[[nodiscard]] std::string removal_reason(const NodeView& node);
+
+/// The two pods have the same node selector (but for kubernetes.io/hostname), affinity, tolerations and chips.
+[[nodiscard]] bool have_same_requirements(const PodView& a, const PodView& b);
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,24 @@
+// Options of placement.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "controllers/placement/assignment.h"
+#include "controllers/placement/scale_up.h"
+
+namespace tpuslice::placement {
+
+struct PlacementOptions {
+  ScaleUpOptions scale_up = {};
+  ReservationLimits reservation = {};
+  /// Slices that may be preempted within an hour so that slices of higher priority can be placed, for each accelerator.
+  std::size_t max_preemptions_per_hour = 0;
+  /// Topology keys that slices may have; empty: any. Slices with others wait, and occupy only the nodes of their pods.
+  std::set<std::string, std::less<>> topology_keys = {};
+  /// Waiting reasons name workloads of other namespaces.
+  bool show_other_namespaces = false;
+  Duration waiting_reason_delay = std::chrono::seconds(5);  ///< Younger slices get no waiting reason.
+};
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,187 @@
+#include "controllers/placement/placement_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "api/base/earlier.h"
+#include "controllers/placement/placement_render.h"
+#include "controllers/placement/scouts.h"
+#include "controllers/placement/slices.h"
+
+namespace tpuslice::placement {
+namespace {
+
+/// The slices of one accelerator by state.
+struct Classified {
+  PlacementRequest request;
+  std::vector<WaitingSlice> incomplete;
+  std::optional<Timestamp> changes_at;
+};
+
+/// Some of its pods were created without a gate, so the gated ones cannot be placed.
+bool is_partly_gated(const Slice& slice, Phase phase) {
+  return phase == Phase::kUngated &&
+         std::ranges::any_of(slice.live(), [](const PodPtr& pod) { return is_gated(*pod); });
+}
+
+Classified classify(const AcceleratorCache& cache, Timestamp now, const PlacementOptions& options) {
+  Classified out;
+  out.request.placed = &cache.placed();
+  for (const CachedSlice* each : cache.unplaced()) {
+    const Slice& slice = each->slice;
+    const SliceState& state = each->state;
+    if (state.changes_at) set_earlier(out.changes_at, *state.changes_at);
+    std::string reason;
+    if (state.phase == Phase::kReady) {
+      if (!slice.topology_key.empty()) {
+        out.request.ready.push_back(&slice);
+        continue;
+      }
+      reason = fmt::format("its topology key is not supported, use {}", fmt::join(options.topology_keys, " or "));
+    } else if (state.phase == Phase::kForming || is_partly_gated(slice, state.phase)) {
+      reason = state.reason;
+    } else {
+      continue;
+    }
+    const Timestamp due = slice.last_created() + options.waiting_reason_delay;
+    if (now < due) {
+      set_earlier(out.changes_at, due);
+    } else {
+      out.incomplete.push_back({&slice, std::move(reason)});
+    }
+  }
+  return out;
+}
+
+/// No event says that the store of the ConfigMap is synced, or that it exists.
+constexpr Duration kRecordsRetry = std::chrono::seconds(5);
+
+ObjectKey preemptions_key(const PlacementOptions& options) {
+  return {options.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
+}
+
+PreemptionBudget preemption_budget(const PlacementObserved& seen, const std::string& accelerator,
+                                   const PlacementOptions& options) {
+  std::string record;
+  if (const auto& records = seen.preemptions.records; records != nullptr) {
+    const auto found = records->data.find(accelerator);
+    if (found != records->data.end()) record = found->second;
+  }
+  return {options.max_preemptions_per_hour, record, seen.now};
+}
+
+/// Sets the budget of the request. Returns whether the ConfigMap of its records has to be created first.
+bool set_preemption_budget(const PlacementObserved& seen, const std::string& accelerator,
+                           const PlacementOptions& options, Classified& classified) {
+  if (options.max_preemptions_per_hour <= 0 || classified.request.ready.empty()) return false;
+  PreemptionBudget& budget = classified.request.preemption_budget;
+  budget = preemption_budget(seen, accelerator, options);
+  const std::string config_map = "ConfigMap " + preemptions_key(options).to_string();
+  bool creates_records = false;
+  if (seen.preemptions.records == nullptr) {
+    creates_records = seen.preemptions.readable;
+    budget.block(config_map + (creates_records ? " is being created" : " cannot be read"));
+    set_earlier(classified.changes_at, seen.now + kRecordsRetry);
+  } else if (!budget.invalid_entry().empty()) {
+    budget.block(fmt::format("{}: data[{}]: Invalid value: {}: remove that entry", config_map, accelerator,
+                             budget.invalid_entry()));
+  }
+  const std::optional<Timestamp> budget_changes = budget.changes_at();
+  if (budget_changes) set_earlier(classified.changes_at, *budget_changes);
+  return creates_records;
+}
+
+/// Keeps of the slices without nodes those that are due for a waiting reason, with what is done about new nodes.
+/// Reasons of new slices would change with each placement.
+void complete_waiting_reasons(const PlacementObserved& seen, const PlacementOptions& options, PlacementDecisions& out) {
+  std::vector<WaitingSlice> due;
+  for (WaitingSlice& waiting : out.waiting) {
+    const Timestamp begin = waiting.slice->last_created() + options.waiting_reason_delay;
+    if (seen.now < begin) {
+      set_earlier(out.changes_at, begin);
+      continue;
+    }
+    waiting.reason += out.scouts.notes[waiting.slice] + out.provisioning.notes[waiting.slice];
+    due.push_back(std::move(waiting));
+  }
+  out.waiting = std::move(due);
+}
+
+/// A slice may be placed beside its own pods without TPUs.
+void add_pods_without_tpus(const AcceleratorCache& cache, const PlacementRequest& request, Inventory& inventory) {
+  if (cache.pods_without_tpus().empty()) return;
+  std::set<ObjectKey> ready;
+  for (const Slice* slice : request.ready) ready.insert(slice->key);
+  for (const auto& [node, pods] : cache.pods_without_tpus()) {
+    const auto other = std::ranges::find_if(pods, [&](const PodPtr& pod) { return !ready.contains(slice_key(*pod)); });
+    if (other != pods.end()) inventory.add_user(*other);
+  }
+}
+
+/// Decides which slices get nodes, and what is done for the others.
+void decide(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementRequest& request,
+            const PlacementOptions& options, PlacementDecisions& out) {
+  Inventory inventory(cache);
+  add_pods_without_tpus(cache, request, inventory);
+  Assignment assignment = assign(request, inventory);
+  out.scouts = plan_scouts(assignment.waiting, seen.scouts, inventory, seen.has_autoscaler, seen.now, options.scale_up);
+  out.provisioning = plan_provisioning_requests(assignment.waiting, seen.provisioning, cache.accelerator(), seen.now,
+                                                options.scale_up);
+  for (const auto& changes_at : {assignment.changes_at, out.scouts.changes_at, out.provisioning.changes_at}) {
+    if (changes_at) set_earlier(out.changes_at, *changes_at);
+  }
+  out.placements = std::move(assignment.placements);
+  out.preemptions = std::move(assignment.preemptions);
+  out.without_nodes = assignment.waiting.size();
+  out.waiting = std::move(assignment.waiting);
+  complete_waiting_reasons(seen, options, out);
+  if (out.preemptions.empty()) return;
+  PreemptionBudget budget = request.preemption_budget;
+  budget.use(out.preemptions.size());
+  out.preemption_record = write_preemption_record(*seen.preemptions.records, cache.accelerator(), budget, seen.now);
+}
+
+}  // namespace
+
+void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
+                     const ScaleUpOptions& options, PlacementRequest& request) {
+  for (const PodPtr& scout : scouts) {
+    if (is_live(*scout)) request.scouts[slice_of_scout(*scout)] = scout->node_name;
+  }
+  for (const auto& each : provisioning.requests) {
+    if (!may_bring_nodes(*each, request.now, options)) continue;
+    request.requested.insert(slice_of_request(each->annotations));
+  }
+}
+
+plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache, const PlacementOptions& options) {
+  cache.update_states(seen.now);
+  cache.domains().drop_unknown_keys();
+  Classified classified = classify(cache, seen.now, options);
+  PlacementRequest& request = classified.request;
+  request.domain_failures = seen.domain_failures;
+  request.show_other_namespaces = options.show_other_namespaces;
+  request.now = seen.now;
+  request.reservation = options.reservation;
+  request.failed_writes = seen.failed_writes.get();
+  add_asked_nodes(seen.scouts, seen.provisioning, options.scale_up, request);
+  PlacementDecisions decisions;
+  decisions.failed_writes = request.failed_writes;
+  for (RefusedSlice& refused : take_refused(request.ready, request.failed_writes, seen.now)) {
+    set_earlier(classified.changes_at, refused.until);
+    decisions.refused.push_back({refused.slice, std::move(refused.reason)});
+  }
+  if (set_preemption_budget(seen, cache.accelerator(), options, classified)) {
+    decisions.preemption_record = create_preemption_records(preemptions_key(options));
+  }
+  decisions.changes_at = classified.changes_at;
+  const bool asks = !seen.scouts.empty() || !seen.provisioning.requests.empty() || !seen.provisioning.templates.empty();
+  if (!request.ready.empty() || asks) decide(seen, cache, request, options, decisions);
+  decisions.incomplete = std::move(classified.incomplete);
+  return render_placement(cache, seen.now, std::move(decisions));
+}
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,46 @@
+// The plan of one accelerator: which of the slices that wait for its nodes are placed now. Pure.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/placement_options.h"
+#include "controllers/placement/preemption_budget.h"
+#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/slices.h"
+#include "controllers/plan/failed_writes.h"
+
+namespace tpuslice::placement {
+
+/// What a plan depends on, beside the pods and nodes.
+struct PlacementObserved {
+  std::vector<PodPtr> scouts = {};  ///< Of the accelerator.
+  DomainFailures domain_failures = {};
+  bool has_autoscaler = false;  ///< autoscaler_status.h
+  ProvisioningState provisioning = {};
+  PreemptionState preemptions = {};
+  Timestamp now = {};
+  std::shared_ptr<const plan::FailedWrites> failed_writes = {};  ///< Null: none.
+};
+
+/// Releases host 0 of each slice that gets a domain, which records that the slice is placed; slice_plan.h releases the
+/// other hosts. Writes a waiting reason on host 0 of the other slices, creates and deletes scouts (scale_up.h), and
+/// preempts slices of lower priority (preemption.h), if the options allow it.
+///
+/// A slice whose pods could not be released when it had a domain is left out until that is tried again, so that others
+/// get the domain (refused_pods.h).
+///
+/// All decisions about the nodes of one accelerator are made here, one plan at a time, each after the stores show the
+/// writes of the last, so no domain is assigned twice. (Two replicas that both believe to lead could; the pods'
+/// anti-affinity then keeps one of the slices out, and it is torn down after scheduling_timeout.)
+///
+/// `cache`: of the accelerator, and the same afterwards.
+[[nodiscard]] plan::Plan plan_placement(const PlacementObserved& seen, AcceleratorCache& cache,
+                                        const PlacementOptions& options);
+
+/// Adds to `request`, whose time is set, the nodes that the waiting slices have asked for.
+void add_asked_nodes(const std::vector<PodPtr>& scouts, const ProvisioningState& provisioning,
+                     const ScaleUpOptions& options, PlacementRequest& request);
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,86 @@
+#include "controllers/placement/placement_reconciler.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "controllers/placement/placement_plan.h"
+#include "controllers/placement/scouts.h"
+#include "tpu/catalog.h"
+
+namespace tpuslice::placement {
+
+std::optional<std::string> request_accelerator(const ProvisioningRequestView& request) {
+  std::string accelerator = accelerator_of_request(request.annotations);
+  if (accelerator.empty()) return std::nullopt;
+  return accelerator;
+}
+
+std::optional<std::string> template_accelerator(const MetadataView& pod_template) {
+  std::string accelerator = accelerator_of_request(pod_template.annotations);
+  if (accelerator.empty()) return std::nullopt;
+  return accelerator;
+}
+
+std::vector<ObjectKey> accelerator_of_pod(const runtime::NodeStore& nodes, const PodView& pod) {
+  if (!is_considered(pod)) return {};
+  const std::string accelerator = pod.tpu_chips == 0 ? std::string() : accelerator_of(pod.scheduling->node_selector);
+  if (!accelerator.empty()) return {{"", accelerator}};
+  const NodePtr node = pod.node_name.empty() ? nullptr : nodes.get({"", pod.node_name});
+  return node == nullptr ? std::vector<ObjectKey>() : accelerator_of_node(*node);
+}
+
+std::vector<ObjectKey> accelerator_of_node(const NodeView& node) {
+  const std::string accelerator = accelerator_of(node.labels);
+  if (accelerator.empty()) return {};
+  return {{"", accelerator}};
+}
+
+std::vector<ObjectKey> accelerators_of_records(const PreemptionRecords& records) {
+  std::vector<ObjectKey> keys;
+  for (const auto& [accelerator, record] : records.data) keys.push_back({"", accelerator});
+  return keys;
+}
+
+Result<plan::Plan> PlacementReconciler::plan(const plan::ReconcileInput& input) const {
+  const std::string& accelerator = input.key.name;
+  PlacementObserved seen;
+  seen.now = input.now;
+  seen.failed_writes = histories_.writes->failed_writes();
+  if (autoscaler_.requests) seen.provisioning.requests = autoscaler_.requests->lookup(accelerator);
+  if (autoscaler_.templates) seen.provisioning.templates = autoscaler_.templates->lookup(accelerator);
+  // Without a gated pod or a scout there is nothing to place, so pods and nodes are not read.
+  if (!indexes_.waiting_pods_by_accelerator.contains(accelerator)) {
+    caches_->drop(accelerator);
+    AcceleratorCache empty(accelerator, options_);
+    return plan_placement(seen, empty, options_);
+  }
+  seen.scouts = scouts(accelerator);
+  seen.domain_failures = histories_.failures->recent(input.now);
+  if (preemptions_ != nullptr && preemptions_->synced()) {
+    const ObjectKey key{options_.scale_up.namespace_name, std::string(kPreemptionsConfigMap)};
+    seen.preemptions = {true, preemptions_->get(key)};
+  }
+  seen.has_autoscaler = autoscaler_.status != nullptr && has_autoscaler(*autoscaler_.status, input.now);
+  try {
+    AcceleratorCache& cache = caches_->update(accelerator, histories_.removed_hosts->all(), input.now);
+    plan::Plan plan = plan_placement(seen, cache, options_);
+    // Users choose the accelerators of pods, so those that neither a node has nor the catalog have no cache.
+    if (cache.domains().node_count() == 0 && !tpu::find_accelerator(accelerator).ok()) caches_->drop(accelerator);
+    return plan;
+  } catch (...) {
+    caches_->drop(accelerator);  // It may have been updated in part.
+    throw;
+  }
+}
+
+std::vector<PodPtr> PlacementReconciler::scouts(const std::string& accelerator) const {
+  std::vector<PodPtr> scouts;
+  for (const std::string& selected : {accelerator, std::string()}) {
+    std::ranges::copy_if(indexes_.scouts_by_accelerator.lookup(selected), std::back_inserter(scouts),
+                         [&](const PodPtr& pod) { return is_scout(*pod, options_.scale_up); });
+  }
+  return scouts;
+}
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,224 @@
+#include "controllers/placement/placement_render.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "controllers/placement/inventory.h"
+#include "controllers/placement/provisioning_request.h"
+#include "controllers/placement/slices.h"
+#include "tpu/catalog.h"
+#include "tpu/labels.h"
+
+namespace tpuslice::placement {
+namespace {
+
+using plan::EventType;
+using plan::Measurement;
+
+/// Unique, also if the uid is unknown.
+std::string name_of_workload(const Slice& slice) {
+  const plan::ObjectReference workload = workload_of(*slice.any_pod());
+  return fmt::format("{} {} {} {}", workload.api_version, workload.kind, workload.key.to_string(), workload.uid);
+}
+
+class PlanBuilder {
+ public:
+  /// Metrics have the label "other" for accelerators that are not in the catalog, since users choose those values.
+  PlanBuilder(const AcceleratorCache& cache, Timestamp now, const plan::FailedWrites* failed)
+      : cache_(cache),
+        now_(now),
+        failed_(failed),
+        accelerator_(tpu::find_accelerator(cache.accelerator()).ok() ? cache.accelerator() : "other") {}
+
+  void add(const Placement& placement) {
+    const Slice& slice = *placement.slice;
+    const PodView& host0 = *slice.host0();
+    std::string members = members_of(slice);
+    // Not while hosts are missing: a node may be replaced before its host is created.
+    const bool bind_to_nodes = members != kOpenMembers;
+    writes_.push_back(release_pod(
+        host0, {slice.topology_key, placement.domain, bind_to_nodes ? placement.nodes : std::vector<std::string>(),
+                std::move(members), now_, true}));
+    const std::string how = fmt::format("placed in {} {}", domain_noun(slice.topology_key), placement.domain);
+    const Duration waited = now_ - slice.last_created();
+    const std::string what = fmt::format("slice {} of {} hosts is {}", short_name(slice), slice.size, how);
+    notes_.push_back(what);
+    add_event(slice, {EventType::kNormal, "SlicePlaced", "PlaceSlice",
+                      fmt::format("{}, {} s after its last pod was created", what,
+                                  std::chrono::duration_cast<std::chrono::seconds>(waited).count()),
+                      host0.key});
+    add_event(slice, {EventType::kWarning, "FailedPlaceSlice", "PlaceSlice",
+                      fmt::format("Slice {} cannot be {}", short_name(slice), how), host0.key});
+    count("tpuslice_slices_placed_total", "Number of slices placed in a domain.", host0.key);
+    plan_.measurements.push_back({Measurement::Kind::kDuration,
+                                  "tpuslice_slice_placement_seconds",
+                                  "Time from the creation of a slice's last pod to its placement.",
+                                  {{"accelerator", accelerator_}},
+                                  std::chrono::duration<double>(std::max(waited, Duration::zero())).count(),
+                                  host0.key});
+  }
+
+  void add(const WaitingSlice& waiting) {
+    const Slice& slice = *waiting.slice;
+    const std::vector<PodPtr> live = slice.live();
+    if (live.empty()) return;
+    const auto gated = std::ranges::find_if(live, [](const PodPtr& pod) { return is_gated(*pod); });
+    const PodView& pod = gated == live.end() ? *live.front() : **gated;
+    const std::string& written = pod.annotation(tpu::kWaiting);
+    if (written == waiting.reason) return;
+    plan::Action write = set_waiting_reason(pod, waiting.reason, failed_);
+    const plan::FailedWrite* const failed = failed_ == nullptr ? nullptr : failed_->find(write);
+    const bool is_held = failed != nullptr && failed->is_held(write.preconditions, now_);
+    if (written.empty() && !is_held) add_newly_waiting(waiting);
+    writes_.push_back(std::move(write));
+    notes_.push_back(fmt::format("slice {} waits: {}", short_name(slice), waiting.reason));
+  }
+
+  /// Deletes the started pods of the victim. The pods that its controller recreates wait like those of a new slice.
+  void add(const Preemption& preemption) {
+    const Slice& victim = *preemption.victim;
+    const Slice& preemptor = *preemption.preemptor;
+    const std::vector<PodPtr> started = victim.started();
+    const std::string why = fmt::format("a slice of priority {} needs {} {}", preemptor.priority(),
+                                        domain_noun(victim.topology_key), preemption.domain);
+    for (const PodPtr& pod : started) {
+      preparations_.push_back(set_disruption_target(*pod, kPreemptionBySlice, why, now_));
+      deletes_.push_back(delete_pod(*pod));
+    }
+    notes_.push_back(
+        fmt::format("slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why));
+    add_event(victim,
+              {EventType::kNormal, "SlicePreempted", "PreemptSlice",
+               fmt::format("Slice {} of priority {} is preempted: {}", short_name(victim), victim.priority(), why),
+               started.front()->key});
+    count("tpuslice_slices_preempted_total", "Number of slices preempted by slices of higher priority.",
+          started.front()->key);
+  }
+
+  /// Before the deletes. If it fails, nothing is preempted.
+  void add_preemption_record(plan::Action action) {
+    action.failure_reason = "FailedPreemptSlice";
+    const bool creates = action.kind == plan::ActionKind::kCreate;
+    if (creates) notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
+    records_.push_back(std::move(action));
+  }
+
+  void add(ScaleUpPlan scale_up) {
+    for (plan::Action& action : scale_up.creates) {
+      if (action.type != kPodTemplates) {
+        count("tpuslice_scale_ups_total", "Number of scout pods and provisioning requests created.", action.key);
+      }
+      notes_.push_back(fmt::format("{} {} is created", action.type.kind, action.key.to_string()));
+      writes_.push_back(std::move(action));
+    }
+    for (plan::Action& action : scale_up.deletes) {
+      notes_.push_back(fmt::format("{} {} is deleted", action.type.kind, action.key.to_string()));
+      scout_deletes_.push_back(std::move(action));
+    }
+  }
+
+  void set_waiting_count(const std::string& reason, std::size_t slices) {
+    plan_.measurements.push_back({Measurement::Kind::kLevel,
+                                  "tpuslice_slices_waiting",
+                                  "Number of slices that are not placed.",
+                                  {{"accelerator", accelerator_}, {"reason", reason}},
+                                  static_cast<double>(slices),
+                                  std::nullopt});
+  }
+
+  plan::Plan take(std::optional<Timestamp> changes_at) {
+    for (const auto& [workload, newly] : newly_waiting_) add_waiting_event(newly);
+    // A failed write must not hold back other slices.
+    for (auto* const writes : {&scout_deletes_, &writes_, &records_, &preparations_, &deletes_}) {
+      if (!writes->empty()) plan_.stages.push_back({std::move(*writes), true, writes != &records_});
+    }
+    plan_.reason = plan::summary(notes_);
+    if (changes_at) plan::requeue_within(plan_.requeue_after, *changes_at - now_);
+    return std::move(plan_);
+  }
+
+ private:
+  /// Slices of one workload that begin to wait.
+  struct NewlyWaiting {
+    const Slice* first = nullptr;
+    std::string reason;  ///< Of the first one.
+    std::size_t slices = 0;
+  };
+
+  /// One event for each workload, when the first of its slices begins to wait.
+  void add_newly_waiting(const WaitingSlice& waiting) {
+    const std::string workload = name_of_workload(*waiting.slice);
+    if (waiting_workloads().contains(workload)) return;
+    NewlyWaiting& newly = newly_waiting_[workload];
+    if (newly.slices++ == 0) {
+      newly.first = waiting.slice;
+      newly.reason = waiting.reason;
+    }
+  }
+  const std::set<std::string>& waiting_workloads() {
+    if (!waiting_workloads_) {
+      waiting_workloads_.emplace();
+      for (const auto& [key, cached] : cache_.slices()) {
+        if (cached.has_waiting_reason) waiting_workloads_->insert(name_of_workload(cached.slice));
+      }
+    }
+    return *waiting_workloads_;
+  }
+  void add_waiting_event(const NewlyWaiting& newly) {
+    const std::string name = short_name(*newly.first);
+    std::string message =
+        newly.slices == 1 ? fmt::format("Slice {} waits: {}", name, newly.reason)
+                          : fmt::format("{} slices wait, slice {} among them: {}", newly.slices, name, newly.reason);
+    add_event(*newly.first, {EventType::kNormal, "SliceWaiting", "PlaceSlice", std::move(message), std::nullopt});
+  }
+
+  void add_event(const Slice& slice, plan::EventIntent intent) {
+    intent.regarding = workload_of(*slice.any_pod());
+    plan_.events.push_back(std::move(intent));
+  }
+  void count(const std::string& name, const std::string& help, const ObjectKey& after) {
+    plan_.measurements.push_back({Measurement::Kind::kCount, name, help, {{"accelerator", accelerator_}}, 1, after});
+  }
+
+  const AcceleratorCache& cache_;
+  const Timestamp now_;
+  const plan::FailedWrites* const failed_;
+  const std::string accelerator_;
+  plan::Plan plan_;
+  /// Runs first: for a scout whose nodes are already used by a slice, an autoscaler would add more nodes.
+  std::vector<plan::Action> scout_deletes_;
+  std::vector<plan::Action> writes_;
+  std::vector<plan::Action> records_;  ///< Of preemptions, as are the next two.
+  std::vector<plan::Action> preparations_;
+  std::vector<plan::Action> deletes_;
+  std::optional<std::set<std::string>> waiting_workloads_;  ///< Some slice has a waiting reason already.
+  std::map<std::string, NewlyWaiting> newly_waiting_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions) {
+  PlanBuilder builder(cache, now, decisions.failed_writes);
+  for (const Placement& placement : decisions.placements) builder.add(placement);
+  if (decisions.preemption_record) builder.add_preemption_record(*std::move(decisions.preemption_record));
+  for (const Preemption& preemption : decisions.preemptions) builder.add(preemption);
+  for (const WaitingSlice& waiting : decisions.waiting) builder.add(waiting);
+  builder.add(std::move(decisions.scouts));
+  builder.add(std::move(decisions.provisioning));
+  for (const WaitingSlice& waiting : decisions.incomplete) builder.add(waiting);
+  for (const WaitingSlice& waiting : decisions.refused) builder.add(waiting);
+  builder.set_waiting_count("no free nodes", decisions.without_nodes);
+  builder.set_waiting_count("incomplete", decisions.incomplete.size());
+  builder.set_waiting_count("cannot be changed", decisions.refused.size());
+  return builder.take(decisions.changes_at);
+}
+
+}  // namespace tpuslice::placement

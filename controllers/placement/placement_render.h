@@ -1,0 +1,32 @@
+// From what is decided about the waiting slices of one accelerator to the plan that does it. Pure.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "controllers/placement/accelerator_cache.h"
+#include "controllers/placement/assignment.h"
+#include "controllers/placement/scale_up.h"
+
+namespace tpuslice::placement {
+
+/// The decisions of plan_placement(). Points into the slices they are about.
+struct PlacementDecisions {
+  std::vector<Placement> placements;
+  std::vector<Preemption> preemptions;
+  /// Written before anything is preempted. If that fails, nothing is.
+  std::optional<plan::Action> preemption_record;
+  std::vector<WaitingSlice> waiting;     ///< For nodes, and long enough for a waiting reason.
+  std::vector<WaitingSlice> incomplete;  ///< Likewise, for pods.
+  std::vector<WaitingSlice> refused;     ///< All whose pods cannot be changed.
+  std::size_t without_nodes = 0;         ///< All that wait for nodes.
+  ScaleUpPlan scouts;
+  ScaleUpPlan provisioning;                           ///< Of provisioning requests.
+  std::optional<Timestamp> changes_at;                ///< When the decisions may change without a watch event.
+  const plan::FailedWrites* failed_writes = nullptr;  ///< May be null.
+};
+
+[[nodiscard]] plan::Plan render_placement(const AcceleratorCache& cache, Timestamp now, PlacementDecisions decisions);
+
+}  // namespace tpuslice::placement

@@ -1,0 +1,46 @@
+#include "controllers/slice/slice_reconciler.h"
+
+#include <utility>
+
+#include "controllers/plan/whole.h"
+#include "controllers/slice/slice_plan.h"
+
+namespace tpuslice::slice {
+
+std::vector<ObjectKey> slice_of_pod(const PodView& pod) {
+  if (!in_slice(pod)) return {};
+  return {slice_key(pod)};
+}
+
+std::vector<ObjectKey> slices_on_node(const Indexes& indexes, const NodeView& node) {
+  std::vector<ObjectKey> keys;
+  for (const PodPtr& pod : indexes.pods_by_node.lookup(node.key.name)) {
+    for (ObjectKey& key : slice_of_pod(*pod)) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+Result<plan::Plan> SliceReconciler::plan(const plan::ReconcileInput& input) const {
+  SliceObserved seen{input.key,
+                     indexes_.pods_by_slice.lookup(input.key.to_string()),
+                     {},
+                     input.now,
+                     node_health_->healthy_since(input.now),
+                     histories_.removed_hosts->of(input.key),
+                     histories_.writes->failed_writes()};
+  if (auto waits = plan::wait_until_whole(input.key, seen.pods)) {
+    waits->events.clear();  // A slice is not an API object.
+    return *std::move(waits);
+  }
+  for (const PodPtr& pod : seen.pods) {
+    if (pod->node_name.empty()) continue;
+    NodePtr node = nodes_.get({"", pod->node_name});
+    // Whether a minimal node is Ready is unknown, so it does not count as lost. Kubernetes evicts the pods of lost
+    // nodes.
+    if (node == nullptr || node->minimal || accelerator_of(node->labels).empty()) continue;
+    seen.nodes.emplace(pod->node_name, std::move(node));
+  }
+  return plan_slice(seen, options_);
+}
+
+}  // namespace tpuslice::slice
