@@ -88,9 +88,9 @@ Status run(const OperatorOptions& options, StopOnSignal& signals) {
                                 .send_to_workload = runtime::send_over_network(options.ray_dashboard_address),
                                 .review_api = &metered_reviews}));
   log.info("started", {{"version", TPUSLICE_VERSION}, {"server", config.server}});
-  const Status ended = program->run(signals.token());
+  program->run(signals.token());
   log.info("stopped");
-  return ended;
+  return {};
 }
 
 /// True if nothing is left that the operator holds.

@@ -229,8 +229,10 @@ std::vector<HealthEndpoint> Operator::health_endpoints() const {
     return good ? Status() : Status(Error::unavailable("{}", problem));
   };
   HealthEndpoint live{"/healthz", {}};
-  live.checks.push_back(
-      {"lease", [=, this] { return check(shutting_down_ || manager_.healthy(), "leader could not renew its lease"); }});
+  live.checks.push_back({"lease", [=, this] {
+                           return check(shutting_down_ || manager_.healthy(),
+                                        "the controllers did not stop after the lease was lost");
+                         }});
   HealthEndpoint ready{"/readyz", {}};
   ready.checks.push_back({"shutdown", [=, this] { return check(!shutting_down_, "shutting down"); }});
   if (webhook_) {
@@ -251,7 +253,7 @@ std::vector<HealthEndpoint> Operator::health_endpoints() const {
   return {std::move(live), std::move(ready)};
 }
 
-Status Operator::run(const std::stop_token& stop) {
+void Operator::run(const std::stop_token& stop) {
   // The certificates are kept by a thread of their own: replicas that do not lead serve the webhook too.
   const ExceptionBarrier barrier("certificates", dependencies_.metrics, dependencies_.clock, dependencies_.log);
   std::jthread certificates;
@@ -265,10 +267,9 @@ Status Operator::run(const std::stop_token& stop) {
         [&, this](const std::stop_token& end) { barrier.keep_running(end, [&] { metrics_server_->run(end); }); });
   }
   const std::stop_callback on_stop(stop, [this] { begin_shutdown(); });
-  const Status ended = manager_.run(stop);
-  const Instant began = begin_shutdown();  // The lease may have been lost.
+  manager_.run(stop);
+  const Instant began = begin_shutdown();
   if (webhook_) pause(began + shutdown_delay_ - dependencies_.clock.now(), {});
-  return ended;
 }
 
 Instant Operator::begin_shutdown() {

@@ -47,9 +47,9 @@ class Operator {
   /// for certificate files.
   static Result<std::unique_ptr<Operator>> start(const OperatorOptions& options, OperatorDependencies dependencies);
 
-  /// Until `stop`, or until leadership is lost. Then: ready() is false, controllers finish and release the lease, and
-  /// the webhook serves until OperatorOptions::shutdown_delay_seconds have passed. Errors: as runtime::Manager::run.
-  Status run(const std::stop_token& stop);
+  /// Until `stop`. Then: ready() is false, controllers finish and release the lease, and the webhook serves until
+  /// OperatorOptions::shutdown_delay_seconds have passed. A replica that loses its lease serves the webhook as before.
+  void run(const std::stop_token& stop);
 
   /// Of the webhook; 0 without one.
   [[nodiscard]] std::uint16_t webhook_port() const { return webhook_ ? webhook_->port() : std::uint16_t{0}; }

@@ -118,9 +118,9 @@ Status Simulator::start_operator(const SimOptions& options) {
                                          .send_to_workload = sim::in_process(dashboards_)}));
   webhook_connections_.set_port(operator_->webhook_port());
   operator_thread_ = std::jthread([this](const std::stop_token& stop) {
-    Status ended = operator_->run(stop);
+    operator_->run(stop);
     const MutexLock lock(mutex_);
-    operator_ended_ = std::move(ended);
+    operator_ended_ = true;
     changed_.notify_all();
   });
   return {};
@@ -152,9 +152,7 @@ Status Simulator::wait_ready(Duration limit, const std::stop_token& stop) {
   const Instant deadline = clock_.now() + limit;
   const MutexLock lock(mutex_);
   while (!operator_->ready() || !operator_->synced()) {
-    if (operator_ended_) {
-      return operator_ended_->ok() ? Error::unavailable("the operator has stopped") : operator_ended_->error();
-    }
+    if (operator_ended_) return Error::unavailable("the operator has stopped");
     if (stop.stop_requested()) return Error::of(ErrorCode::kCancelled, "interrupted");
     if (clock_.now() > deadline) return Error::of(ErrorCode::kTimeout, "the operator did not become ready");
     changed_.wait_for(mutex_, stop, kPoll, [] { return false; });

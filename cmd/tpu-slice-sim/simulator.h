@@ -80,7 +80,7 @@ class Simulator {
   mutable Mutex mutex_;
   ConditionVariable changed_;
   Instant last_change_ TPUSLICE_GUARDED_BY(mutex_);
-  std::optional<Status> operator_ended_ TPUSLICE_GUARDED_BY(mutex_);
+  bool operator_ended_ TPUSLICE_GUARDED_BY(mutex_) = false;
 
   std::jthread driver_;
   std::jthread operator_thread_;

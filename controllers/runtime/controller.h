@@ -103,6 +103,8 @@ class Controller {
   void run(const std::stop_token& stop, const std::stop_token& cancel);
   /// Adds the keys of all objects in the stores, if the first step was made.
   void resync();
+  /// Queues no further keys until the next step. While no worker runs.
+  void stand_by() { started_ = false; }
 
  private:
   void start();

@@ -58,8 +58,8 @@ Instant LeaderElector::step(Instant now, const std::stop_token& stop) {
   }
   if (state == State::kLost || state == State::kReleased) return kNever;
   if (state == State::kLeading && !leading(now)) {
-    lose("not renewed in time");
-    return kNever;
+    due_ = lose(now, "not renewed in time");
+    return due_;
   }
   if (!may_acquire_ && (!options_.may_acquire || options_.may_acquire())) {
     may_acquire_ = true;
@@ -156,15 +156,13 @@ Instant LeaderElector::renew(Instant now, const std::stop_token& stop) {
     // The lease was written by another holder or by a user.
     status = observe(stop);
     if (status && lease_ && holder_of(*lease_) != options_.identity) {
-      lose("held by another replica");
-      return kNever;
+      return lose(clock_.now(), "held by another replica");
     }
     if (status) status = take(stop);
   }
   const Instant answered = clock_.now();
   if (!leading(answered)) {
-    lose("not renewed in time");
-    return kNever;
+    return lose(answered, "not renewed in time");
   }
   if (!status) {
     log_.warn("lease not renewed", {{"error", status.error().message()}});
@@ -245,13 +243,15 @@ void LeaderElector::won(Instant renewed) {
   if (on_won_) on_won_(*lease_);
 }
 
-void LeaderElector::lose(std::string_view why) {
+Instant LeaderElector::lose(Instant now, std::string_view why) {
   {
     const MutexLock lock(mutex_);
-    state_ = State::kLost;
+    state_ = options_.stands_by ? State::kWaiting : State::kLost;
   }
+  may_acquire_ = false;
   master_status_.set(0);
   log_.error("lease lost", {{"why", why}});
+  return options_.stands_by ? now + options_.retry : kNever;
 }
 
 }  // namespace tpuslice::runtime

@@ -25,6 +25,9 @@ struct ElectionOptions {
   double jitter = 1.2;                           ///< Attempts to acquire wait up to this fraction longer.
   /// Asked by the stepping thread until it is true: before that the lease is read, but not acquired. Empty: true.
   std::function<bool()> may_acquire = {};
+  /// After it has lost the lease, the elector acquires it again as any other replica, once may_acquire() is true again.
+  /// Otherwise it never leads again.
+  bool stands_by = false;
 };
 
 /// A lease has expired when *this* process has seen no change of it for its duration. Timestamps in the lease are not
@@ -41,7 +44,7 @@ class LeaderElector {
   void on_won(std::function<void(const Object& lease)> listener) { on_won_ = std::move(listener); }
   /// Acquires or renews the lease when due. Returns when it must be called next.
   Instant step(Instant now, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
-  /// Steps until `stop` or until the lease is lost; `changed` is called when leading() has changed.
+  /// Steps until `stop`, or until the lease is lost for good; `changed` is called when leading() has changed.
   void run(const std::stop_token& stop, const std::function<void()>& changed);
   /// Releases the lease, so that others need not wait for it to expire. Called after all leader work and step() have
   /// ended.
@@ -51,7 +54,7 @@ class LeaderElector {
   [[nodiscard]] bool leading(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// While leading(): how long no other replica can acquire the lease; else zero.
   [[nodiscard]] Duration lease_left(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// True once the lease was held and then lost. Stays true: the process must exit.
+  /// True while the lease is held but not renewed in time, and once it is lost for good.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// False if the lease was held and has not been renewed for longer than its duration plus `retry`.
   [[nodiscard]] bool healthy(Instant now) const TPUSLICE_EXCLUDES(mutex_);
@@ -72,7 +75,8 @@ class LeaderElector {
   [[nodiscard]] Object wanted() const;
   [[nodiscard]] Object released() const;
   void won(Instant renewed);
-  void lose(std::string_view why);
+  /// Returns when the next step is due.
+  Instant lose(Instant now, std::string_view why);
 
   const ElectionOptions options_;
   client::Reader& reader_;
@@ -87,7 +91,7 @@ class LeaderElector {
   std::optional<Object> lease_;  ///< As last read or written.
   Instant observed_at_;          ///< When its spec last changed.
   Instant due_ = Instant::min();
-  bool may_acquire_ = false;  ///< options_.may_acquire() was true.
+  bool may_acquire_ = false;  ///< options_.may_acquire() was true since the lease was lost last.
 
   mutable Mutex mutex_;
   State state_ TPUSLICE_GUARDED_BY(mutex_) = State::kWaiting;

@@ -77,6 +77,7 @@ Manager::Manager(Api api, Api election_api, const Clock& clock, Metrics& metrics
   if (options_.leader_elect) {
     ElectionOptions election = options_.election;
     election.may_acquire = [this] { return may_lead(); };
+    election.stands_by = true;
     elector_ = std::make_unique<LeaderElector>(std::move(election), election_api.reader, election_api.writer, clock_,
                                                random_, metrics_, log_);
     elector_->on_won([this](const Object& lease) {
@@ -160,6 +161,9 @@ bool Manager::pass(Instant now, Instant& due) {
     due = std::min(due, next);
   };
   if (elector_) stepped(elector_->step(now, never));
+  if (!leading()) {
+    for (const auto& controller : controllers_) controller->stand_by();
+  }
   for (const auto& watch : watches_) stepped(watch->step(now, Duration::zero(), never));
   if (!upstream_.empty()) stepped(upstream_.step(now, never));
   for (const auto& controller : controllers_) {
@@ -182,7 +186,7 @@ bool Manager::pass(Instant now, Instant& due) {
   return busy;
 }
 
-Status Manager::run(const std::stop_token& stop) {
+void Manager::run(const std::stop_token& stop) {
   std::stop_source quit_election;
   std::stop_source quit;  // of watches and events
   std::vector<std::jthread> background;
@@ -218,21 +222,16 @@ Status Manager::run(const std::stop_token& stop) {
     while (!enough.stop_requested() && events_.step(clock_.now(), enough) <= clock_.now()) {
     }
   });
-  const bool lost = elector_ && elector_->lost(clock_.now());
   quit_election.request_stop();
   if (election.joinable()) election.join();
-  if (lost)
-    return Error::unavailable("the lease {}/{} was lost", options_.election.namespace_name, options_.election.name);
   if (elector_) {
     run_bounded(options_.shutdown_timeout, [this](const std::stop_token& enough) { elector_->release(enough); });
   }
-  return {};
 }
 
 void Manager::run_controllers(const std::stop_token& stop) {
   RunningControllers running;
   Workers requests;  // Of the workload client.
-  bool lost = false;
   FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;
   Instant resync_due = clock_.now() + random_.jitter(options_.resync, kResyncJitter);
@@ -242,8 +241,7 @@ void Manager::run_controllers(const std::stop_token& stop) {
       const MutexLock lock(mutex_);
       seen = changes_;
     }
-    lost = elector_ && elector_->lost(clock_.now());
-    if (lost) break;
+    if (!leading()) stop_leading(running, requests);
     start_and_stop(running);
     if (!running.empty() && requests.threads.empty()) start_workload_client(requests);
     if (const Instant now = clock_.now(); now >= trim_due) {
@@ -260,11 +258,33 @@ void Manager::run_controllers(const std::stop_token& stop) {
   requests.halt.request_stop();
   for (auto& [controller, workers] : running) workers.halt.request_stop();
   // Without the lease nothing may be written; otherwise running plans may finish.
-  if (!lost) {
+  if (leading()) {
     const MutexLock lock(mutex_);
     changed_.wait_for(mutex_, options_.stop_grace, [this]() TPUSLICE_REQUIRES(mutex_) { return running_ == 0; });
   }
   for (auto& [controller, workers] : running) workers.cancel.request_stop();
+}
+
+void Manager::stop_leading(RunningControllers& running, Workers& requests) {
+  if (running.empty() && requests.threads.empty()) return;
+  {
+    const MutexLock lock(mutex_);
+    lost_since_ = clock_.now();
+  }
+  requests.halt.request_stop();
+  for (auto& [controller, workers] : running) {
+    workers.halt.request_stop();
+    workers.cancel.request_stop();
+  }
+  running.clear();
+  requests = Workers();
+  for (const auto& controller : controllers_) {
+    controller->stand_by();
+    forget_requests(*controller);
+  }
+  log_.info("controllers stopped; this replica stands by");
+  const MutexLock lock(mutex_);
+  lost_since_ = std::nullopt;
 }
 
 void Manager::start_and_stop(RunningControllers& running) {
@@ -338,6 +358,10 @@ std::vector<std::string> Manager::not_synced() const {
 }
 
 bool Manager::may_lead() const {
+  {
+    const MutexLock lock(mutex_);
+    if (running_ > 0) return false;  // Workers of an earlier term.
+  }
   if (ready()) return true;
   if (clock_.now() - created_ < options_.sync_timeout) return false;
   log_.warn("stores are not synced in time; trying to lead without them",
@@ -368,7 +392,13 @@ std::vector<KeyReport> Manager::report(const KeyQuery& query) const {
   return out;
 }
 
-bool Manager::healthy() const { return !elector_ || elector_->healthy(clock_.now()); }
+bool Manager::healthy() const {
+  if (!elector_) return true;
+  const Instant now = clock_.now();
+  const MutexLock lock(mutex_);
+  const bool stuck = lost_since_ && now - *lost_since_ > options_.election.lease;
+  return !stuck && elector_->healthy(now);
+}
 
 bool Manager::leading() const { return !elector_ || elector_->leading(clock_.now()); }
 

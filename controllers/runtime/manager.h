@@ -7,7 +7,7 @@
 //   Controller& controller = manager.add(make_raycluster_reconciler(clusters, pods_by_owner));
 //   controller.watches(clusters);
 //   controller.watches(pods);
-//   Status ended = manager.run(stop);
+//   manager.run(stop);
 #pragma once
 
 #include <initializer_list>
@@ -113,12 +113,12 @@ class Manager {
   /// Does all due work of elector, watches, controllers and events, for a bounded number of rounds. Returns when the
   /// next work is due by the clock; a watch event may come sooner.
   Instant step(Instant now);
-  /// Runs until `stop`, or until the lease is lost: then the process must exit.
+  /// Runs until `stop`.
   ///
-  /// Starts watches and election; controllers start when this replica leads and their stores are synced. Stops in this
-  /// order: no new key, running plans within `stop_grace`, watches, events, and the lease last. Errors: Unavailable if
-  /// the lease was lost.
-  Status run(const std::stop_token& stop);
+  /// Starts watches and election; controllers start when this replica leads and their stores are synced, and stop when
+  /// it has lost its lease. Then it stands by, as a replica that never led. Stops in this order: no new key, running
+  /// plans within `stop_grace`, watches, events, and the lease last.
+  void run(const std::stop_token& stop);
 
   /// Every store that is not optional is synced, or its CRD is not installed.
   [[nodiscard]] bool ready() const;
@@ -128,8 +128,8 @@ class Manager {
   [[nodiscard]] std::vector<std::string> broken_watches() const;
   /// What the controllers know of the keys of the query. Thread-safe.
   [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;
-  /// False for a leader that neither renewed its lease nor exited in time.
-  [[nodiscard]] bool healthy() const;
+  /// False for a replica that lost its lease and has not stopped its controllers within the duration of a lease.
+  [[nodiscard]] bool healthy() const TPUSLICE_EXCLUDES(mutex_);
   [[nodiscard]] bool leading() const;
   [[nodiscard]] const LeaderElector* elector() const { return elector_.get(); }
   [[nodiscard]] EventSink& events() { return events_; }
@@ -160,6 +160,8 @@ class Manager {
   using RunningControllers = std::map<const Controller*, Workers>;
   /// Starts each controller when it may run, and stops it when it may not; returns when all have stopped.
   void run_controllers(const std::stop_token& stop);
+  /// After the lease was lost: stops everything that only a leader does.
+  void stop_leading(RunningControllers& running, Workers& requests) TPUSLICE_EXCLUDES(mutex_);
   void start_and_stop(RunningControllers& running) TPUSLICE_EXCLUDES(mutex_);
   void start_workers(Controller& controller, Workers& workers) TPUSLICE_EXCLUDES(mutex_);
   /// Drops the requests that a controller which does not run has planned.
@@ -189,10 +191,12 @@ class Manager {
   std::vector<std::unique_ptr<WatchMachine>> watches_;  ///< One for each of `stores_`, in their order.
   std::vector<std::unique_ptr<Controller>> controllers_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   ConditionVariable changed_;
   std::uint64_t changes_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t running_ TPUSLICE_GUARDED_BY(mutex_) = 0;  ///< Worker threads that have not returned.
+  /// Since when this replica does not lead although workers run; nothing while it leads, or once they have ended.
+  std::optional<Instant> lost_since_ TPUSLICE_GUARDED_BY(mutex_);
 };
 
 template <typename View>

@@ -43,7 +43,7 @@ LiveOperator::LiveOperator(http::Transport& server, const LiveOperatorOptions& o
       client_(faults_, options.client),
       manager_(client_, client_, clock_, metrics_, file_logger(options.log), live_manager_options(options)) {
   raycluster::add_raycluster(manager_, {}, {.workers = 1}, options.namespace_name);
-  thread_ = std::jthread([this](const std::stop_token& stop) { static_cast<void>(manager_.run(stop)); });
+  thread_ = std::jthread([this](const std::stop_token& stop) { manager_.run(stop); });
 }
 
 LiveOperator::~LiveOperator() { faults_.die(); }

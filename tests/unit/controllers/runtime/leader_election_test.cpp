@@ -97,6 +97,31 @@ TEST_F(LeaderElectionTest, AnotherReplicaLeadsAfterTheLeaseExpires) {
   EXPECT_FALSE(a_.leading()) << "a replica that lost its lease never leads again in this process";
 }
 
+TEST(LeaderElection, AReplicaThatStandsByAcquiresTheLeaseAgainWhenItMay) {
+  FakeApi api;
+  FakeClock clock;
+  Random random(7);
+  Metrics metrics;
+  bool may_acquire = true;
+  LeaderElector elector({.identity = "a", .may_acquire = [&] { return may_acquire; }, .stands_by = true}, api, api,
+                        clock, random, metrics, Logger());
+  elector.step(clock.now(), {});
+  ASSERT_TRUE(elector.leading(clock.now()));
+  may_acquire = false;  // Its workers still run.
+  clock.advance(11s);
+  EXPECT_NE(elector.step(clock.now(), {}), kNever);
+  EXPECT_FALSE(elector.lost(clock.now()));
+  EXPECT_TRUE(elector.healthy(clock.now()));
+  for (int i = 0; i < 30; ++i) {
+    clock.advance(1s);
+    elector.step(clock.now(), {});
+  }
+  EXPECT_FALSE(elector.leading(clock.now()));
+  may_acquire = true;
+  elector.step(clock.now(), {});
+  EXPECT_TRUE(elector.leading(clock.now()));
+}
+
 TEST_F(LeaderElectionTest, IgnoresTheClocksOfOtherReplicas) {
   // b's wall clock is a day ahead: by its timestamps a's lease looks long expired.
   b_.clock.advance(24h);

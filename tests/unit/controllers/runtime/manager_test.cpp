@@ -220,7 +220,17 @@ TEST(Manager, OnlyTheLeaderWritesButAllReplicasFillTheirStores) {
     b.manager.step(clock.now());
   }
   EXPECT_THAT(api.all(kPods), SizeIs(1));
-  EXPECT_TRUE(a.manager.elector()->lost(clock.now()));
+  EXPECT_FALSE(a.manager.leading());
+  a.manager.step(clock.now());
+  api.put(kWidgets, widget("w2", {{"replicas", 1}}));
+  a.manager.step(clock.now());
+  EXPECT_EQ(a.controller.next_due(), kNever) << "it stands by";
+  // b no longer renews; a leads again.
+  for (int i = 0; i < 30 && !a.manager.leading(); ++i) {
+    clock.advance(1s);
+    a.manager.step(clock.now());
+  }
+  EXPECT_THAT(api.all(kPods), SizeIs(2));
 }
 
 /// Regression: only objects that a leader had found too large got an event.
@@ -367,7 +377,7 @@ class ManagerThreads : public ::testing::Test {
   const RealClock clock_;
   std::unique_ptr<Operator> operator_;
   std::stop_source stop_;
-  std::future<Status> result_;
+  std::future<void> result_;
 };
 
 TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
@@ -376,7 +386,7 @@ TEST_F(ManagerThreads, ReconcileAndStopWithTheLeaseReleasedLast) {
   EXPECT_TRUE(eventually([&] { return api_.all(kPods).size() == 50; }));
   const Instant stopped = clock_.now();
   stop_.request_stop();
-  EXPECT_TRUE(result_.get().ok());
+  result_.get();
   EXPECT_LT(clock_.now() - stopped, 5s);
   EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
   EXPECT_EQ(api_.writes().back(), "replace tpu-slice-system/tpu-slice-operator");
@@ -388,7 +398,7 @@ TEST_F(ManagerThreads, ReleaseTheLeaseOfASlowApiServer) {
   EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
   api_.on_write = [](const FakeApi::Call&, const std::stop_token& stop) { pause(1s, stop); };
   stop_.request_stop();
-  EXPECT_TRUE(result_.get().ok());
+  result_.get();
   EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "");
 }
 
@@ -406,20 +416,53 @@ TEST_F(ManagerThreads, CancelHangingRequestsAfterTheGracePeriod) {
   EXPECT_TRUE(eventually([&] { return watched && operator_->manager.leading() && operator_->controller.synced(); }));
   const Instant stopped = clock_.now();
   stop_.request_stop();
-  EXPECT_TRUE(result_.get().ok());
+  result_.get();
   EXPECT_LT(clock_.now() - stopped, 5s);
 }
 
-TEST_F(ManagerThreads, StopWithAnErrorWhenTheLeaseIsLost) {
+TEST_F(ManagerThreads, StandByWhenTheLeaseIsLostAndLeadAgain) {
   start();
   EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
+  const auto set_holder = [this](const char* holder) {
+    Object lease = *api_.find(kLeases, kLease);
+    lease.mutable_json()["spec"]["holderIdentity"] = holder;
+    api_.put(kLeases, lease);
+  };
+  set_holder("other");
+  EXPECT_TRUE(eventually([&] { return !operator_->manager.leading(); }));
+  EXPECT_TRUE(operator_->manager.healthy());
+  api_.put(kWidgets, widget("w", {{"replicas", 1}}));
+  EXPECT_TRUE(eventually([&] { return operator_->widgets.size() == 1; })) << "its stores stay current";
+  EXPECT_THAT(api_.all(kPods), IsEmpty());
+  EXPECT_EQ(operator_->controller.next_due(), kNever);
+  set_holder("");
+  EXPECT_TRUE(eventually([&] { return api_.all(kPods).size() == 1; })) << "with all objects in its stores";
+  stop_.request_stop();
+  result_.get();
+}
+
+/// A worker of an earlier term would write what it planned then.
+TEST_F(ManagerThreads, LeadAgainOnlyAfterAllWorkersHaveEnded) {
+  std::atomic<bool> hanging = false;
+  std::atomic<bool> released = false;
+  api_.on_write = [&](const FakeApi::Call& call, const std::stop_token&) {
+    if (!(call.type == kPods)) return;
+    hanging = true;
+    while (!released) pause(10ms, {});  // It cannot be cancelled.
+  };
+  api_.put(kWidgets, widget("w", {{"replicas", 1}}));
+  start();
+  EXPECT_TRUE(eventually([&] { return hanging.load(); }));
   Object lease = *api_.find(kLeases, kLease);
-  lease.mutable_json()["spec"]["holderIdentity"] = "other";
+  lease.mutable_json()["spec"]["holderIdentity"] = "";
   api_.put(kLeases, lease);
-  const Status status = result_.get();
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().code(), ErrorCode::kUnavailable);
-  EXPECT_EQ(api_.find(kLeases, kLease)->json()["spec"]["holderIdentity"], "other");
+  EXPECT_TRUE(eventually([&] { return !operator_->manager.leading(); }, 30s));
+  pause(5s, {});
+  EXPECT_FALSE(operator_->manager.leading()) << "although the lease is free";
+  released = true;
+  EXPECT_TRUE(eventually([&] { return operator_->manager.leading(); }));
+  stop_.request_stop();
+  result_.get();
 }
 
 }  // namespace
