@@ -8,7 +8,7 @@
 
 #include "api/types/yaml.h"
 
-namespace tpuslice::workloads {
+namespace tpuslice::rules {
 
 /// Objects that a controller creates for one workload: worker pods of a RayCluster, Jobs of a JobSet, groups of a
 /// LeaderWorkerSet.
@@ -31,4 +31,4 @@ inline constexpr std::size_t kMaxCreatesPerPlan = 1000;
 /// expanded.
 inline constexpr YamlLimits kUserYaml{.bytes = 1U << 20U, .depth = 32, .nodes = 50'000};
 
-}  // namespace tpuslice::workloads
+}  // namespace tpuslice::rules
