@@ -111,7 +111,7 @@ struct JobSetSpec {
   /// Without the owner reference.
   static JobSetSpec read(const Json& jobset);
 
-  [[nodiscard]] bool managed_elsewhere() const;
+  [[nodiscard]] bool managed_by_other() const;
   /// Null if there is no replicated job of that name.
   [[nodiscard]] const ReplicatedJob* find(std::string_view name) const;
   /// Number of Jobs of all replicated jobs.

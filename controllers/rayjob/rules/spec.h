@@ -73,7 +73,7 @@ struct RayJobSpec {
   std::string managed_by;
 
   /// True if spec.managedBy assigns the RayJob to another controller.
-  [[nodiscard]] bool managed_elsewhere() const;
+  [[nodiscard]] bool managed_by_other() const;
   /// A pod of ours submits the job and follows its log.
   [[nodiscard]] bool has_submitter() const {
     return mode == SubmissionMode::kK8sJob || mode == SubmissionMode::kSidecar;
