@@ -15,7 +15,7 @@ namespace {
 
 using plan::EventType;
 using Order = StartupDecision::Order;
-using ServiceKind = plan::ServiceDecision::Kind;
+using ServiceKind = plan::ChildDecision::Kind;
 
 constexpr std::array kActionFailures{kJobCreationFailed, kJobUpdateFailed, kServiceCreationFailed,
                                      kClaimCreationFailed};
@@ -161,7 +161,7 @@ Problem jobs_problem(const JobSetState& state, const Decisions& decisions) {
   return {};
 }
 
-Problem service_problem(const JobSetState& state, const plan::ServiceDecision& decision) {
+Problem service_problem(const JobSetState& state, const plan::ChildDecision& decision) {
   const std::string& name = state.spec.subdomain;
   if (const auto& failure = state.seen.last_failure;
       failure && failure->reason == kServiceCreationFailed && decision.kind != ServiceKind::kNone) {

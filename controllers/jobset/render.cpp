@@ -130,8 +130,8 @@ void create(Action action, std::string_view failure_reason, std::string_view fai
   changes.add(stage, std::move(action));
 }
 
-void render_service(const JobSetState& state, const plan::ServiceDecision& decision, Changes& changes) {
-  using Kind = plan::ServiceDecision::Kind;
+void render_service(const JobSetState& state, const plan::ChildDecision& decision, Changes& changes) {
+  using Kind = plan::ChildDecision::Kind;
   if (decision.kind == Kind::kCreate) {
     Action action = Action::create(kServices, Object(build_service(state.spec)));
     const std::string failure = fmt::format("Failed to create headless service {}", action.key.to_string());

@@ -180,11 +180,11 @@ const ServiceView* ServicesByName::find(std::string_view name) const {
 }
 
 ChildDecision decide_service(const Json& desired, const ServicesByName& services) {
-  using enum plan::ServiceDecision::Kind;
+  using enum plan::ChildDecision::Kind;
   const Object service(desired);
   const std::string& name = service.key().name;
   const ServiceView* const live = services.find(name);
-  plan::ServiceDecision decision = plan::decide_headless_service(desired, live);
+  plan::ChildDecision decision = plan::decide_headless_service(desired, live);
   switch (decision.kind) {
     case kNone:
       return {};

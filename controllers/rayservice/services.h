@@ -21,7 +21,7 @@ namespace tpuslice::rayservice {
 
 struct Service {
   Object desired;
-  plan::ServiceDecision decision;
+  plan::ChildDecision decision;
   std::string uid;  ///< Of the live service; empty without.
 };
 /// Head service and serve service, so that they select `cluster`. The head service is that of the cluster under another

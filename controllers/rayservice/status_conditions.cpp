@@ -150,8 +150,8 @@ Problem serve_problem(const ConditionInput& input) {
   return serving->problem;
 }
 
-std::string_view service_progress(plan::ServiceDecision::Kind kind) {
-  using enum plan::ServiceDecision::Kind;
+std::string_view service_progress(plan::ChildDecision::Kind kind) {
+  using enum plan::ChildDecision::Kind;
   switch (kind) {
     case kCreate:
       return "is being created";
