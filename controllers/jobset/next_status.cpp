@@ -122,8 +122,9 @@ Problem slow_deletions(const Decisions& decisions) {
   std::vector<std::string> names;
   for (const JobDeletions* deletions : {&decisions.previous, decisions.cleanup ? &decisions.cleanup->jobs : nullptr}) {
     if (deletions == nullptr) continue;
-    for (const auto& [job, step] : deletions->jobs) {
-      if (step == JobDeletion::Step::kTerminating || step == JobDeletion::Step::kForce) names.push_back(job->key.name);
+    for (const auto& [job, progress] : deletions->jobs) {
+      if (progress == JobDeletion::Progress::kTerminating || progress == JobDeletion::Progress::kForce)
+        names.push_back(job->key.name);
     }
   }
   if (names.empty()) return {};

@@ -59,17 +59,17 @@ void force_deletion(const JobView& job, Changes& changes) {
 void render_deletions(const JobDeletions& deletions, const char* why, Timestamp now, Changes& changes) {
   std::vector<std::string> deleted;
   std::vector<std::string> suspended;
-  for (const auto& [job, step] : deletions.jobs) {
-    switch (step) {
-      case JobDeletion::Step::kSuspend:
+  for (const auto& [job, progress] : deletions.jobs) {
+    switch (progress) {
+      case JobDeletion::Progress::kSuspend:
         changes.add(Stage::kDeletes, suspend_before_deletion(*job, now));
         suspended.push_back(job->key.name);
         break;
-      case JobDeletion::Step::kDelete:
+      case JobDeletion::Progress::kDelete:
         changes.add(Stage::kDeletes, delete_job(*job, Propagation::kForeground));
         deleted.push_back(job->key.name);
         break;
-      case JobDeletion::Step::kOverlap: {
+      case JobDeletion::Progress::kOverlap: {
         Action action = delete_job(*job, Propagation::kBackground);
         // The decision depends on the observed state of the Job.
         action.preconditions.resource_version = job->resource_version;
@@ -77,10 +77,10 @@ void render_deletions(const JobDeletions& deletions, const char* why, Timestamp 
         deleted.push_back(job->key.name);
         break;
       }
-      case JobDeletion::Step::kForce:
+      case JobDeletion::Progress::kForce:
         force_deletion(*job, changes);
         break;
-      case JobDeletion::Step::kTerminating:
+      case JobDeletion::Progress::kTerminating:
         break;
     }
   }
