@@ -4,7 +4,7 @@
 // pod, where the whole JSON would be 66 us and 39 KB. managedFields and what is not listed here are never kept. Text
 // that objects of one workload have in common is shared (SharedString, SharedValue).
 //
-// A store that has no room for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
+// A store that has no memory for an object, or cannot decode it, keeps a minimal view: `minimal` is set, and there are
 // only key, uid, resource_version, deletion, the controller, a few labels, and of a pod node_name, phase and tpu_chips;
 // of a node all labels, which say to which domains it belongs.
 // The rest is unknown, not empty: the object exists, and no plan is made from what it has (plan/whole.h).

@@ -91,7 +91,7 @@ class EventRecorder final : public EventSink {
   std::optional<Error> write(Known& known, const std::stop_token& stop);
   /// Of an Event that exists.
   std::optional<Error> write_series(const Known& known, const std::stop_token& stop);
-  /// Makes room for one more.
+  /// Removes the series that is the oldest.
   void forget_oldest_series();
   void forget_oldest_bucket(Instant now);
   [[nodiscard]] bool is_full(const Bucket& bucket, Instant now) const;

@@ -46,8 +46,8 @@ void MemoryBudget::replace(const std::string& namespace_name, std::size_t before
   replace_locked(namespace_name, before, after);
 }
 
-bool MemoryBudget::has_room(const std::string& namespace_name, std::size_t before, std::size_t after,
-                            Purpose purpose) const {
+bool MemoryBudget::fits(const std::string& namespace_name, std::size_t before, std::size_t after,
+                        Purpose purpose) const {
   const MutexLock lock(mutex_);
   return fits_locked(namespace_name, before, after, purpose);
 }

@@ -61,7 +61,7 @@ class Quarantine {
     Instant report_at = Instant::min();  ///< Not before, unless it is logged.
   };
 
-  /// Null if there is no room.
+  /// Null if there are too many.
   Entry* find_or_add(const QuarantinedObject& object, Instant now);
   void report(Entry& entry);
 

@@ -74,7 +74,7 @@ class RequestAuthorizer {
   [[nodiscard]] bool admit_peer(const std::string& peer_host, Instant now) TPUSLICE_REQUIRES(mutex_);
   void remember(const std::string& key, const Decision& decision, Instant now) TPUSLICE_REQUIRES(mutex_);
   /// Removes expired decisions, and one more if there are too many; those that allowed are removed last.
-  void make_room(Instant now) TPUSLICE_REQUIRES(mutex_);
+  void drop_decisions(Instant now) TPUSLICE_REQUIRES(mutex_);
   [[nodiscard]] Instant forget_at(const Entry& entry) const;
 
   [[nodiscard]] Decision review(const std::string& token, std::string_view verb, std::string_view path);

@@ -49,7 +49,7 @@ struct WatchMachineOptions {
       std::chrono::seconds(60);                    ///< A WatchList without an event for this long is replaced by LIST.
   Duration short_watch = std::chrono::seconds(1);  ///< A watch that ends sooner without an event counts as failed.
   LivenessOptions liveness;                        ///< When an open stream that is silent is abandoned.
-  Duration room_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
+  Duration refused_relist = std::chrono::minutes(1);  ///< Relists to find refused objects are at least this far apart.
   /// If its type has not been served for this long, the store counts as not synced, and controllers that need it stop.
   /// It keeps its objects: whether they were deleted with the CRD, or the CRD only serves other versions, is not known.
   Duration max_absence = std::chrono::minutes(1);
@@ -117,8 +117,8 @@ class WatchMachine {
   std::optional<Error> handle(const client::WatchEvent& event);
   void handle_initial(const client::WatchEvent& event);
   void handle_change(const client::WatchEvent& event);
-  /// When to relist because the sink has room for refused objects; kNever if it has none.
-  [[nodiscard]] Instant room_relist_due() const;
+  /// When to relist because refused objects would fit; kNever if none would.
+  [[nodiscard]] Instant refused_relist_due() const;
   /// Relists, because the server cannot continue from resource_version_.
   void relist_after(const Error& error);
   void relist();

@@ -82,7 +82,7 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
     std::optional<Instant> due;  ///< When to send the request; absent: it was sent, or is under way.
     int failures = 0;            ///< In a row.
-    /// Key in waiting_, while the slot waits for room in its namespace.
+    /// Key in waiting_, while the slot waits for others of its namespace.
     std::optional<std::uint64_t> ticket;
     std::shared_ptr<const plan::WorkloadAnswer> answer;
   };
@@ -91,13 +91,13 @@ class WorkloadClient {
     std::shared_ptr<const plan::WorkloadRequest> request;
   };
 
-  /// The request of the slot, if it is due and its namespace has room.
+  /// The request of the slot, if it is due and its namespace may send another.
   [[nodiscard]] std::optional<Job> take(const ObjectKey& slot) TPUSLICE_EXCLUDES(mutex_);
   void send(const ObjectKey& slot, const std::stop_token& stop) TPUSLICE_EXCLUDES(mutex_);
   void erase_locked(const ObjectKey& slot) TPUSLICE_REQUIRES(mutex_);
-  [[nodiscard]] bool has_room_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
+  [[nodiscard]] bool may_send_locked(const std::string& namespace_name) const TPUSLICE_REQUIRES(mutex_);
   void stop_waiting_locked(const ObjectKey& slot, Slot& state) TPUSLICE_REQUIRES(mutex_);
-  /// Queues the slot that has waited longest, if the namespace has room.
+  /// Queues the slot that has waited longest, if the namespace may send another.
   void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
   /// Nothing if the request may not be sent any more.
@@ -125,7 +125,7 @@ class WorkloadClient {
   /// A slot is a name of a request of an owner. Its key is in the owner's namespace.
   std::unordered_map<ObjectKey, Slot> slots_ TPUSLICE_GUARDED_BY(mutex_);
   std::map<std::string, int> in_flight_ TPUSLICE_GUARDED_BY(mutex_);  ///< By namespace.
-  /// Slots that wait for room, by namespace, in order.
+  /// Slots that wait for others of their namespace, by namespace, in order.
   std::map<std::string, std::map<std::uint64_t, ObjectKey>> waiting_ TPUSLICE_GUARDED_BY(mutex_);
   std::uint64_t next_ticket_ TPUSLICE_GUARDED_BY(mutex_) = 0;
 };
