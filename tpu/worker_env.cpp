@@ -11,7 +11,7 @@ namespace tpuslice::tpu {
 namespace {
 
 constexpr std::string_view kLocalhost = "localhost";
-constexpr std::string_view kMetricsPort = "2112";  // Of the device plugin, on the node.
+constexpr std::string_view kMetricsPort = "2112";  // Port of the device plugin, on the node.
 constexpr int kPlatformPort = 8471;                // What GKE's webhook for tpu7x puts first.
 
 bool is_named(const Json& entry, std::string_view name) {

@@ -92,7 +92,8 @@ class Logger {
   [[nodiscard]] bool enabled(LogLevel level) const;
   /// kError for a logger that prints nothing.
   [[nodiscard]] LogLevel level() const;
-  /// Of this logger, its copies and those that with() made of them: they share one output. Applies to the next line.
+  /// Sets the level of this logger, its copies and those that with() made of them: they share one output. Applies to
+  /// the next line.
   void set_level(LogLevel level) const;
 
  private:

@@ -56,8 +56,8 @@ class Writer {
 struct ClientOptions {
   std::string user_agent = "tpu-slice-operator";
   std::string field_manager = "tpu-slice-operator";
-  Duration deadline = std::chrono::seconds(30);       ///< Of a call, and of opening a watch.
-  Duration list_deadline = std::chrono::seconds(60);  ///< Of one page.
+  Duration deadline = std::chrono::seconds(30);       ///< Deadline of a call, and of opening a watch.
+  Duration list_deadline = std::chrono::seconds(60);  ///< Deadline of one page.
   std::size_t max_watch_event = 16U << 20U;           ///< Bytes.
 };
 

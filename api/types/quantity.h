@@ -58,7 +58,8 @@ class Quantity {
  private:
   Nanos nanos_ = 0;
   QuantityFormat format_ = QuantityFormat::kDecimalSI;
-  /// As written, where upstream's parser keeps it though it is not canonical ("1.500", "1E3"); empty otherwise.
+  /// The text as written, where upstream's parser keeps it though it is not canonical ("1.500", "1E3"); empty
+  /// otherwise.
   std::string written_;
 };
 

@@ -148,7 +148,7 @@ class Decoder {
   std::string buffer_;
 };
 
-/// Of this thread.
+/// The decoder of this thread.
 [[nodiscard]] Decoder& decoder();
 
 /// Errors: InvalidArgument for an object without name or uid.

@@ -78,7 +78,7 @@ struct PodView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;  ///< Set: the pod is terminating.
-  StringMap labels;                   ///< Likewise:
+  StringMap labels;                   ///< Those that decode() was asked to keep.
   StringMap annotations;              ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool has_owner = false;  ///< It has an owner reference, of a controller or not.
@@ -180,7 +180,7 @@ struct JobView {
   std::int64_t generation = 0;
   std::optional<Timestamp> created;
   std::optional<Timestamp> deletion;
-  StringMap labels;       ///< Likewise:
+  StringMap labels;       ///< Those that decode() was asked to keep.
   StringMap annotations;  ///< Those that decode() was asked to keep.
   std::optional<ControllerRef> controller;
   bool foreground_deletion = false;  ///< Its deletion waits for its pods (finalizer foregroundDeletion).
@@ -247,7 +247,7 @@ struct StatefulSetView {
 
   [[nodiscard]] std::int64_t replicas() const;
   [[nodiscard]] std::int64_t first_ordinal() const;
-  [[nodiscard]] std::int64_t partition() const;  ///< Of its rolling update.
+  [[nodiscard]] std::int64_t partition() const;  ///< Partition of its rolling update.
   [[nodiscard]] const std::string& annotation(std::string_view name) const;
 
   /// Errors: InvalidArgument for bytes that are not a StatefulSet with metadata.name and metadata.uid.

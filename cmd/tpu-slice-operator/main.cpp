@@ -20,8 +20,9 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-/// Bytes. A longer page of a list is asked for again with fewer objects. An object has at most nine MiB unless etcd was
-/// given a higher limit: built-in ones are stored as protobuf, up to 1.5 MiB, and JSON takes up to six times the bytes.
+/// Limit of one response, in bytes. A longer page of a list is asked for again with fewer objects. An object has at
+/// most nine MiB unless etcd was given a higher limit: built-in ones are stored as protobuf, up to 1.5 MiB, and JSON
+/// takes up to six times the bytes.
 constexpr std::size_t kMaxResponse = 16U << 20U;
 
 /// "<host>_<random>": unique even when two replicas share a host name.

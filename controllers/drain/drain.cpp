@@ -119,7 +119,7 @@ Status Drain::delete_configuration(const ResourceType& type, const std::stop_tok
       },
       stop);
   if (done) report_.configurations.push_back(fmt::format("{} {}", type.kind, key.name));
-  // Also if the API server does not know the type.
+  // This is also the code if the API server does not know the type.
   if (!done && done.error().code() == ErrorCode::kNotFound) return {};
   return done;
 }

@@ -88,7 +88,7 @@ void JobSetStatus::count_restart(const std::string& job, int index, int replicas
   const std::size_t size = std::max(static_cast<std::size_t>(replicas), place + 1);
   status.restarts.resize(std::max(status.restarts.size(), size));
   ++status.restarts[place];
-  // As upstream: absent until a restart of a job counts.
+  // Upstream leaves it out until a restart of a job counts.
   if (!counted) return;
   status.counted_restarts.resize(std::max(status.counted_restarts.size(), size));
   ++status.counted_restarts[place];

@@ -16,7 +16,7 @@ namespace tpuslice::kind {
 
 /// What the operator gives to the controllers of all kinds.
 struct Settings {
-  rules::MutationOptions mutation;               ///< Of TPU pods.
+  rules::MutationOptions mutation;               ///< Mutation of TPU pods.
   std::string cluster_domain = "cluster.local";  ///< DNS suffix of services.
   std::string watch_namespace;                   ///< Empty: all.
   bool has_webhook = false;                      ///< Our webhook mutates the pods that others create.

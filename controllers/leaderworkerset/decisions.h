@@ -18,7 +18,7 @@ namespace tpuslice::leaderworkerset {
 struct PlannedWrite {
   plan::Action action;
   std::string reason;
-  PodPtr leader = nullptr;  ///< Of the worker set that is created; null for other writes.
+  PodPtr leader = nullptr;  ///< Leader of the worker set that is created; null for other writes.
 };
 
 /// What to do about one child: nothing, a write, or a problem to report in kGroupsHealthy.
@@ -37,8 +37,8 @@ struct GroupDeletion {
 using GroupDeletions = std::map<int, GroupDeletion>;  ///< By group.
 
 struct Decisions {
-  std::string revision_key;             ///< Of the desired revision.
-  plan::ObjectReference revision_name;  ///< Likewise; without a uid if it does not exist yet.
+  std::string revision_key;             ///< Key of the desired revision.
+  plan::ObjectReference revision_name;  ///< Name of the desired revision; without a uid if it does not exist yet.
   bool is_update = false;               ///< The leader set has another revision.
   RolloutStep step;                     ///< What the leader set is to have.
   WriteOrProblem revision;              ///< The desired revision.
@@ -48,7 +48,7 @@ struct Decisions {
   std::vector<WriteOrProblem> group_children;  ///< Worker sets and services of the other groups.
   std::vector<Revision> expired_revisions;
   std::vector<Problem> problems;          ///< Groups that are not restarted.
-  Problem last_failure;                   ///< Of the previous plan.
+  Problem last_failure;                   ///< Failure of the previous plan.
   std::optional<Duration> requeue_after;  ///< End of back-offs and of Options::stuck_after.
   bool rollout_waits = false;             ///< Its write failed; this plan is about existing groups only.
 };

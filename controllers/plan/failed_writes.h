@@ -22,7 +22,7 @@ struct FailedWrite {
   std::string resource = {};  ///< ResourceType::resource()
   std::string subresource = {};
   std::string purpose = {};           ///< Action::failure_reason
-  std::string uid = {};               ///< Of the object; empty for a create.
+  std::string uid = {};               ///< UID of the object; empty for a create.
   std::string resource_version = {};  ///< The precondition of the last attempt; empty without one.
   ErrorCode code = ErrorCode::kInternal;
   std::string message = {};  ///< The error of the last attempt.

@@ -42,7 +42,7 @@ struct WorkloadRequest {
 /// The last answer to a request, or why there is none.
 struct WorkloadAnswer {
   WorkloadRequest request;
-  int status = 0;          ///< Of HTTP; 0: no response.
+  int status = 0;          ///< Status code of HTTP; 0: no response.
   Json content = {};       ///< From WorkloadRequest::read.
   std::string error = {};  ///< Why there is no response: "GET http://10.0.1.7:8265/api/jobs/a: no answer in time".
   Timestamp received;      ///< When the response, or the error, was there.

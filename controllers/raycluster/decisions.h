@@ -20,7 +20,7 @@ struct Decisions {
   std::vector<Service> services;
   std::vector<PodPtr> adopted_pods;  ///< While there are some, no other pod is written.
   UpgradeDecision upgrade;
-  bool add_finalizer = false;  ///< Of the cleanup of Redis.
+  bool add_finalizer = false;  ///< Finalizer for the cleanup of Redis.
   HeadDecision head;
   std::optional<plan::Action> auth_secret;  ///< To create.
   WorkerDecision workers;

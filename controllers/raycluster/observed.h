@@ -28,7 +28,8 @@ struct RayClusterObserved {
   Object cluster;
   /// Controlled by `cluster`, by UID; and orphans with its labels (adoption.h).
   std::vector<std::shared_ptr<const PodView>> pods;
-  std::vector<std::shared_ptr<const ObjectView>> services;  ///< Of `cluster`, and those of other owners with its names.
+  /// Services of `cluster`, and those of other owners with its names.
+  std::vector<std::shared_ptr<const ObjectView>> services;
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   ObservedChildren children = {};

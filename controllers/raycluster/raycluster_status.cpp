@@ -107,7 +107,7 @@ void set_state(Json& status, const std::string& state, Timestamp now) {
   status["stateTransitionTimes"][state] = format_rfc3339(now);
 }
 
-/// As upstream, `ready` means that the cluster was ready once, so it only changes to `suspended`.
+/// Sets the state as upstream does: `ready` means that the cluster was ready once, so it only changes to `suspended`.
 void put_state(const StatusInput& input, bool all_running, Json& status) {
   const std::string before = string_at(status, {"state"});
   std::string state = before;

@@ -45,7 +45,7 @@ Action remove_finalizer(const Object& cluster) {
   return patch_finalizers(cluster, std::move(kept));
 }
 
-/// Lets the deletion go on. `event` is sent if `message` is not empty.
+/// Removes the finalizer, so that the deletion goes on. `event` is sent if `message` is not empty.
 void release(const Object& cluster, std::string reason, std::string_view event, std::string message, Changes& changes) {
   changes.add(CleanupStep::kFinalizer, remove_finalizer(cluster));
   changes.reasons.push_back(std::move(reason));

@@ -44,7 +44,7 @@ inline constexpr std::string_view kServeServiceConflict = "ServeServiceConflict"
 
 struct Service {
   Object desired;
-  std::string uid;  ///< Of the live service; empty without.
+  std::string uid;  ///< UID of the live service; empty without.
   plan::ChildDecision decision;
   bool connects_pods = true;  ///< Pods find each other by this service.
   bool adopted = false;       ///< The decision makes an orphan a child.

@@ -39,7 +39,7 @@ Json applications_json(const ray::ServeInfo& info) {
   return out;
 }
 
-/// Of the active or pending cluster. What is unknown stays as it was.
+/// Status of the active or pending cluster. What is unknown stays as it was.
 Json cluster_status(const RayServiceState& state, const std::string& name, const std::optional<Serving>& serving) {
   Json out = Json::object();
   if (name.empty()) return out;

@@ -89,7 +89,7 @@ class EventRecorder final : public EventSink {
   /// The error if it is to be sent again later.
   std::optional<Error> send(Known& known, const std::stop_token& stop);
   std::optional<Error> write(Known& known, const std::stop_token& stop);
-  /// Of an Event that exists.
+  /// Writes the series of an Event that exists.
   std::optional<Error> write_series(const Known& known, const std::stop_token& stop);
   /// Removes the series that is the oldest.
   void forget_oldest_series();

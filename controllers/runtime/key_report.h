@@ -14,7 +14,7 @@
 
 namespace tpuslice::runtime {
 
-/// Where a key is in the work queue.
+/// A key in the work queue, and its state there.
 struct QueuedKey {
   enum class State : std::uint8_t { kIdle, kQueued, kRunning, kScheduled };
   State state = State::kIdle;

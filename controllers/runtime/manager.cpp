@@ -232,7 +232,7 @@ Status Manager::run(const std::stop_token& stop) {
 
 void Manager::run_controllers(const std::stop_token& stop) {
   RunningControllers running;
-  Workers requests;  // Of the workload client.
+  Workers requests;  // Threads of the workload client.
   bool lost = false;
   FreeMemoryReturner free_memory;
   Instant trim_due = clock_.now() + kTrimInterval;

@@ -27,7 +27,7 @@ class DeadStreams {
   std::atomic<Instant> last_ = Instant::min();
 };
 
-/// Of one watch. last_byte() is thread-safe, the rest is called by one thread.
+/// The liveness of the stream of one watch. last_byte() is thread-safe, the rest is called by one thread.
 class StreamLiveness {
  public:
   /// `others` outlives it; null: none.

@@ -22,7 +22,7 @@ bool is_transient(ErrorCode code) {
     case ErrorCode::kCancelled:
     case ErrorCode::kUnauthorized:
     case ErrorCode::kForbidden:  // RBAC may be applied after us
-    case ErrorCode::kNotFound:   // and so may the CRD
+    case ErrorCode::kNotFound:   // The CRD may be applied after us
     case ErrorCode::kExpired:
       return true;
     default:

@@ -1,4 +1,4 @@
-// Where a watch writes what it reads.
+// WatchSink: what a watch writes the objects to that it reads.
 #pragma once
 
 #include <algorithm>
@@ -303,7 +303,7 @@ class StoreSink final : public WatchSink {
   RefusedObjects refused_;
   const std::optional<StoreMetrics> metrics_;
   typename Store<View>::Objects staged_;
-  std::size_t bytes_ = 0;    ///< Of store and staging area.
+  std::size_t bytes_ = 0;    ///< Bytes of store and staging area.
   std::size_t minimal_ = 0;  ///< Number of minimal views in the store.
 };
 

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxResponse = 1U << 20U;
 /// The host of "10.0.1.7:8265" and "[fd00::1]:8265".
 std::string_view host_of(std::string_view address) { return address.substr(0, address.rfind(':')); }
 
-/// Also multicast and broadcast.
+/// Multicast and broadcast count as local.
 bool is_local_ipv4(const std::array<unsigned char, 4>& bytes) {
   return bytes[0] == 127 || bytes[0] == 0 || (bytes[0] == 169 && bytes[1] == 254) || bytes[0] >= 224;
 }

@@ -38,9 +38,9 @@ using SendToWorkload = std::function<Result<http::Response>(const std::string& a
 struct WorkloadClientOptions {
   int workers = 16;                                  ///< Requests in flight.
   int per_namespace = 4;                             ///< Requests in flight per namespace.
-  Duration timeout = std::chrono::seconds(5);        ///< Of one request.
-  Duration max_interval = std::chrono::seconds(30);  ///< Of repeated requests that fail, whose interval doubles.
-  std::size_t max_requests = 32;                     ///< Of one object; more are not sent.
+  Duration timeout = std::chrono::seconds(5);        ///< Timeout of one request.
+  Duration max_interval = std::chrono::seconds(30);  ///< Limit for repeated requests that fail, whose interval doubles.
+  std::size_t max_requests = 32;                     ///< Maximum of one object; more are not sent.
   /// Asked right before a request other than a GET is sent for this controller, as of http::Request. False: it is
   /// dropped. A leader that was paused for longer than its lease must not send what it had queued. Null: always true.
   std::function<bool(const std::string& controller)> may_send = {};

@@ -70,7 +70,7 @@ class Candidates {
   bool checked_ = false;
   std::vector<Compared> compared_;
   std::vector<std::string> free_;      ///< The best is last.
-  std::vector<std::string> skipped_;   ///< Of the free ones; the best is first.
+  std::vector<std::string> skipped_;   ///< Names among the free ones; the best is first.
   std::vector<std::string> occupied_;  ///< The best is last.
   std::vector<std::string> ending_;    ///< Those of the occupied ones that were ending when the domains were compared.
   std::size_t usable_ = 0;

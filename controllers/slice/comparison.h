@@ -49,7 +49,7 @@ class Comparison {
   static constexpr std::size_t kMinResults = 64;
 
   struct Result {
-    std::uint64_t revision = 0;  ///< Of the domain.
+    std::uint64_t revision = 0;  ///< Revision of the domain.
     Fit fit;
   };
 
@@ -57,7 +57,7 @@ class Comparison {
   std::unordered_map<const Domain*, Result> results_;
 };
 
-/// The comparisons of the requirements that were used last, for the next plan. Not thread-safe.
+/// Cache of comparisons, by node requirements, for the next plan. Not thread-safe.
 class Comparisons {
  public:
   /// Each holds a result for each domain.

@@ -25,13 +25,13 @@ using DomainFailures = std::map<DomainName, int>;
 /// A placed slice that occupies a domain: its key and display name.
 using Occupant = std::pair<const ObjectKey, std::string>;
 
-/// What uses a node. Small, since there is one for each node: texts are made when they are needed.
+/// The pod or slice that uses a node. There is one for each node, so it is small: texts are made when needed.
 struct Use {
   PodPtr pod = nullptr;                ///< On the node.
   const Occupant* occupant = nullptr;  ///< No pod is on the node, but this slice occupies its domain.
   SharedString claimant = {};  ///< The display name of a slice that the plan gives the node, or reserves it for.
   bool reserved = false;       ///< For the claimant, which does not use it yet.
-  /// Of a reserved node: slices that end before may use it.
+  /// End of a reserved node's wait: slices that end before may use it.
   std::optional<Timestamp> backfill_until = {};
 
   [[nodiscard]] bool is_free() const { return pod == nullptr && occupant == nullptr && claimant.empty(); }

@@ -21,7 +21,7 @@ enum class Room : std::uint8_t {
 enum class Outcome : std::uint8_t {
   kOpen,          ///< It may still bring nodes.
   kUnsuccessful,  ///< Does not count for its namespace, and gives way to others.
-  kEnded,         ///< Likewise, but is kept: its slice may not ask again yet.
+  kEnded,         ///< Failed for good. Counted like kUnsuccessful, but kept until its slice may ask again.
 };
 
 /// At most `max` have equivalent node requirements, or are of one namespace; ten times as many in all. Unsuccessful

@@ -27,8 +27,8 @@ void add_slices(runtime::Manager& manager, Options options, runtime::ControllerO
   auto& nodes = manager.store<NodeView>(kNodes, node_scope);
   const Indexes indexes(pods, nodes);
 
-  // Early, so that no plan takes a host that is removed for one that was lost; the others before the controllers, so
-  // that a plan after a change sees its failure.
+  // The first listener is an early one, so that no plan takes a host that is removed for one that was lost. The others
+  // are added before the controllers, so that a plan after a change sees its failure.
   const auto failures = std::make_shared<FailureHistory>();
   const auto removed_hosts = std::make_shared<RemovedHostHistory>();
   for (runtime::PodStore* store : pods) {

@@ -57,7 +57,7 @@ class FairBudget {
     State granted_ = State::kNone;  ///< The state after kWaits.
     Instant since_;
     std::list<Claim*> node_;                      ///< Its element is in a list of the account while it waits or moves.
-    const std::list<Claim*>::iterator position_;  ///< Of that element, wherever it is.
+    const std::list<Claim*>::iterator position_;  ///< Position of that element, whichever list has it.
   };
 
   explicit FairBudget(const Limits& limits) : limits_(limits), share_(limits.bytes / 4) {}
@@ -114,7 +114,7 @@ class FairBudget {
   mutable Mutex mutex_;
   std::size_t used_ TPUSLICE_GUARDED_BY(mutex_) = 0;
   std::size_t kept_ TPUSLICE_GUARDED_BY(mutex_) = 0;
-  std::unordered_map<std::string, Account> accounts_ TPUSLICE_GUARDED_BY(mutex_);  ///< Of addresses with claims.
+  std::unordered_map<std::string, Account> accounts_ TPUSLICE_GUARDED_BY(mutex_);  ///< Addresses with claims.
   Turns turns_ TPUSLICE_GUARDED_BY(mutex_);                                        ///< Addresses with waiting claims.
   Instant next_look_ TPUSLICE_GUARDED_BY(mutex_);
 };

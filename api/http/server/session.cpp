@@ -345,10 +345,10 @@ class BeastSession final : public Session, public std::enable_shared_from_this<B
   ServerSocket stream_;
   beast::flat_buffer buffer_;
   Peer peer_;
-  const std::string host_;  ///< Of the peer.
+  const std::string host_;  ///< Address of the peer.
   MessageClaims claims_;
   asio::steady_timer turn_;      ///< While a claim waits.
-  asio::steady_timer deadline_;  ///< Of what is read or written.
+  asio::steady_timer deadline_;  ///< Deadline of what is read or written.
   Instant wait_until_;
   void (BeastSession::*next_)() = nullptr;  ///< What follows when it is granted.
   Instant trust_again_;

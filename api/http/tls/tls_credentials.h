@@ -32,7 +32,7 @@ struct CertificateRequest {
 [[nodiscard]] Result<Identity> issue_certificate(const Identity& authority, const CertificateRequest& request,
                                                  const Validity& validity);
 
-/// Of the first certificate in `pem`. Errors: InvalidArgument.
+/// End of validity of the first certificate in `pem`. Errors: InvalidArgument.
 [[nodiscard]] Result<Timestamp> certificate_not_after(std::string_view pem);
 
 /// That `identity` parses and its key belongs to its first certificate. Errors: InvalidArgument, naming the part.

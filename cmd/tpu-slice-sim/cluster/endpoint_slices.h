@@ -24,7 +24,7 @@ class EndpointSlices {
 
   Registry& registry_;
   ChangeFeed feed_;
-  std::map<ObjectKey, Json> selectors_;  ///< Of the services that have one.
+  std::map<ObjectKey, Json> selectors_;  ///< Selectors of the services that have one.
   std::set<ObjectKey> dirty_;
 };
 

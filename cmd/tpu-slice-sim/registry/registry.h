@@ -28,7 +28,7 @@ struct WriteOptions {
   std::string field_manager;
   bool dry_run = false;
   std::string field_validation = "Warn";         ///< Strict, Warn or Ignore.
-  std::vector<std::string>* warnings = nullptr;  ///< Where `Warning:` headers are collected.
+  std::vector<std::string>* warnings = nullptr;  ///< Collects `Warning:` headers.
 };
 
 /// Options of a controller of kube-controller-manager: user "system:serviceaccount:kube-system:<name>".

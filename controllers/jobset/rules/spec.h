@@ -81,7 +81,7 @@ struct SuccessPolicy {
 
 struct VolumeClaim {
   std::string volume;  ///< Name of the template, and of the volume in pods.
-  std::string name;    ///< Of the PersistentVolumeClaim.
+  std::string name;    ///< Name of the PersistentVolumeClaim.
   bool retained = false;
   const Json* claim_template = nullptr;
 };

@@ -16,7 +16,7 @@ namespace tpuslice::rules {
 /// Borrows the cluster.
 struct ClusterView {
   const Json& json;                 ///< With metadata and spec. An embedded cluster: as its controller would create it.
-  std::string path = "spec";        ///< Of the spec in the user's object: "spec.rayClusterSpec".
+  std::string path = "spec";        ///< Path of the spec in the user's object: "spec.rayClusterSpec".
   raycluster::RayClusterSpec spec;  ///< Read from `json`.
 
   explicit ClusterView(const Json& cluster, std::string path_of_spec = "spec")

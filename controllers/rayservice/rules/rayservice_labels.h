@@ -60,7 +60,7 @@ inline constexpr std::string_view kFailedRayCluster = "FailedRayCluster";
 inline constexpr std::string_view kFailedService = "FailedService";
 inline constexpr std::string_view kFailedServeLabel = "FailedServeLabel";
 
-/// Of the requests to Ray's dashboards and proxies.
+/// Interval of the requests to Ray's dashboards and proxies.
 inline constexpr Duration kPollInterval = std::chrono::seconds(2);
 
 }  // namespace tpuslice::rayservice

@@ -32,7 +32,7 @@ class JobController {
     std::int64_t generation = 0;
     bool finished = false;  ///< Complete or Failed.
     bool foreign = false;   ///< Has another spec.managedBy.
-    FailureStreak streak;   ///< Of its pods.
+    FailureStreak streak;   ///< Failures of its pods.
     int failed_syncs = 0;   ///< Consecutive syncs in which a write failed.
   };
   using Jobs = std::map<ObjectKey, Job>;

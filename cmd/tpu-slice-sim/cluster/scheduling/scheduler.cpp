@@ -172,7 +172,7 @@ bool Scheduler::place(const ObjectKey& key) {
 bool Scheduler::bind(const ObjectKey& key, const std::string& uid, const std::string& node) {
   const JsonPtr pod = registry_.storage().get("pods", key);
   if (pod == nullptr || string_at(*pod, {"metadata", "uid"}) != uid) return false;
-  // As the binding subresource: node and condition in one write, without admission.
+  // The binding subresource also sets node and condition in one write, without admission.
   Json bound = *pod;
   bound["spec"]["nodeName"] = node;
   copy_topology_labels(registry_.storage(), node, bound);
