@@ -15,7 +15,7 @@
 
 namespace tpuslice::tpu {
 
-/// In chips: 3D slices consist of cubes of 4x4x4 chips.
+/// Edge in chips: 3D slices consist of cubes of 4x4x4 chips.
 inline constexpr std::int64_t kCubeEdge = 4;
 inline constexpr std::int64_t kCubeChips = kCubeEdge * kCubeEdge * kCubeEdge;
 

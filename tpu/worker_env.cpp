@@ -99,7 +99,7 @@ std::size_t times_per_host(const SliceIdentity& identity, const std::vector<int>
   return identity.env.hostnames_per_process ? ports.size() : 1;
 }
 
-/// By worker id. A slice of one host talks to itself.
+/// The addresses by worker id. A slice of one host talks to itself.
 std::string process_addresses(const SliceIdentity& identity, const std::vector<int>& ports, std::int64_t size) {
   const bool named = lists_names(identity);
   std::string addresses;

@@ -31,7 +31,7 @@ struct WebhookServerOptions {
   rules::MutationOptions mutation;
 };
 
-/// Thread-safe, but for step() and run(), which one thread uses. Serves in every replica, leader or not.
+/// Thread-safe, except step() and run(), which one thread uses. Serves in every replica, leader or not.
 class WebhookServer {
  public:
   /// Listens at once. Until the first successful step() of self-managed certificates, connections get an untrusted one.

@@ -47,7 +47,7 @@ class LogValue {
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) LogValue(T value)
       : value_(static_cast<std::uint64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  /// In seconds.
+  /// The duration in seconds.
   template <typename Rep, typename Period>
   LogValue(std::chrono::duration<Rep, Period> value)  // NOLINT(google-explicit-constructor)
       : value_(std::chrono::duration<double>(value).count()) {}

@@ -33,7 +33,7 @@ class Reader {
 class Writer {
  public:
   virtual ~Writer() = default;
-  /// In the namespace of `object`. Errors also: AlreadyExists.
+  /// Creates the object in the namespace of `object`. Errors also: AlreadyExists.
   virtual Result<Object> create(const ResourceType& type, const Object& object, const CreateOptions& options,
                                 std::stop_token stop) = 0;
   /// create() of the object with this key that is JSON text already. The default implementation parses it.

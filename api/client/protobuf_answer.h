@@ -18,7 +18,7 @@ namespace tpuslice::client {
 /// What a server may send; one that has no protobuf, for example of custom resources, sends JSON.
 inline constexpr std::string_view kAcceptProtobuf = "application/vnd.kubernetes.protobuf,application/json";
 
-/// By the Content-Type.
+/// Whether the Content-Type is protobuf's.
 [[nodiscard]] bool is_protobuf(const http::Headers& headers);
 
 /// `item`: the fields to keep of each item. Errors: Internal for bytes that are not a list with a resourceVersion.

@@ -35,7 +35,7 @@ struct Field {
   bool repeated = false;
 };
 
-/// At most 64 fields.
+/// A type with at most 64 fields.
 struct Message {
   std::string_view name;  ///< For errors: "PodSpec".
   std::span<const Field> fields;

@@ -48,7 +48,7 @@ class Quantity {
   friend Quantity operator-(Quantity a, const Quantity& b) { return a -= b; }
   friend Quantity operator*(Quantity a, std::int64_t factor) { return a *= factor; }
 
-  /// By amount; formats do not matter.
+  /// Compares amounts; formats do not matter.
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nanos_ == b.nanos_; }
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nanos_ <=> b.nanos_; }
 

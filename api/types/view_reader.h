@@ -43,7 +43,7 @@ void each_item(Value value, Visit visit) {
 }
 
 [[nodiscard]] std::string text_of(Value value);
-/// For text that objects of one workload have in common.
+/// Shares text that objects of one workload have in common.
 [[nodiscard]] SharedString shared_text_of(Value value);
 [[nodiscard]] bool flag_of(Value value);
 [[nodiscard]] std::int64_t number_of(Value value);

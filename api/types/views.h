@@ -236,7 +236,7 @@ struct StatefulSetView {
   Json settings = Json::object();  ///< Those of kSettings that are set.
   std::string pod_template;        ///< spec.template, as JSON.
 
-  // By the StatefulSet controller.
+  // Status, which the StatefulSet controller writes.
   std::int64_t observed_generation = 0;
   std::int32_t replicas_created = 0;  ///< status.replicas
   std::int32_t available = 0;         ///< status.availableReplicas

@@ -42,7 +42,7 @@ Result<Logger> make_logger(const OperatorOptions& options, const Clock& clock) {
 /// Clients of /metrics that are reviewed at the same time.
 constexpr int kReviewsInFlight = 2;
 
-/// To the API server. The election and the reviews of clients of /metrics have connections of their own.
+/// The connection to the API server. The election and the reviews of clients of /metrics have connections of their own.
 struct Connection {
   client::ClientConfig config;
   std::unique_ptr<http::Transport> transport;

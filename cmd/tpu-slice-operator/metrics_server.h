@@ -60,7 +60,7 @@ class MetricsServer {
   [[nodiscard]] bool shares_certificate() const { return shares_certificate_; }
   /// Whether run() is needed to renew the certificate.
   [[nodiscard]] bool keeps_certificate() const { return certificates_ != nullptr && !shares_certificate_; }
-  /// From now on new connections get this certificate.
+  /// New connections get this certificate from now on.
   void set_certificate(const http::Identity& identity);
 
   /// Reads or renews the certificate; returns when the next step is due. Failures are logged and retried.

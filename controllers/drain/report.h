@@ -27,7 +27,7 @@ struct Report {
   std::vector<Remaining> remaining;
 
   [[nodiscard]] bool complete() const { return remaining.empty(); }
-  /// For people; names at most ten namespaces for each number, and at most twenty remaining objects.
+  /// Text for people; names at most ten namespaces for each number, and at most twenty remaining objects.
   [[nodiscard]] std::string to_string() const;
 };
 

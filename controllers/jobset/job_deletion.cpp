@@ -45,7 +45,7 @@ class DeletionPlanner {
 
   void requeue_at(Timestamp time) { set_earlier(out_.requeue_after, Duration(time - now_)); }
 
-  /// Until when the deletion waits; empty if it does not.
+  /// The time until which the deletion waits; empty if it does not.
   [[nodiscard]] std::optional<Timestamp> suspend_deadline(const JobView& job) const {
     const std::optional<Timestamp> since = parse_rfc3339(job.annotation(kDeletionPendingSince));
     if (!since || job.condition("Suspended") != nullptr) return std::nullopt;

@@ -54,7 +54,7 @@ Json JobSetStatus::to_json(const Json& before, const JobSetSpec& spec) const {
   out["restarts"] = restarts;
   if (counted_restarts > 0) out["restartsCountTowardsMax"] = counted_restarts;
   if (!terminal_state.empty()) out["terminalState"] = terminal_state;
-  // In upstream's order: descending by name.
+  // The order is upstream's: descending by name.
   Json list = Json::array();
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
     if (spec.find(job->first) != nullptr) list.push_back(jobset::to_json(job->first, job->second));

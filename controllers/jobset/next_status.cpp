@@ -185,7 +185,7 @@ Problem service_problem(const JobSetState& state, const plan::ChildDecision& dec
   return {};
 }
 
-/// A condition that does not apply any more: one that is True stays True, any other becomes False.
+/// A condition that no longer applies: one that is True stays True, any other becomes False.
 void set_inactive(Json& conditions, std::string_view type, const Problem& problem, std::int64_t generation,
                   Timestamp now) {
   const Json* before = find_condition(conditions, type);
@@ -216,7 +216,7 @@ void set_own_conditions(const JobSetState& state, const Decisions& decisions, Js
   }
 }
 
-/// From the Job controller's pod counts.
+/// The progress from the Job controller's pod counts.
 tpu::PodProgress pod_progress(const JobSetState& state, const Decisions& decisions) {
   using Phase = tpu::PodProgress::Phase;
   if (decisions.finishes()) return {.phase = Phase::kFinished};

@@ -203,7 +203,7 @@ class Planner {
     return next_step(state);
   }
 
-  /// Until the next group is stuck.
+  /// The time until the next group is stuck.
   [[nodiscard]] Requeue until_stuck() const {
     Requeue out;
     for (const Group& group : groups_) {

@@ -56,7 +56,7 @@ bool is_zero(const Json& value) {
   return value == false || value == "" || value == 0 || (value.is_structured() && value.empty());
 }
 
-/// Typed clients in Go write targetPort: 0 where there is none.
+/// Typed clients in Go write targetPort: 0 if it is absent.
 Json without_zeros(const Json& port) {
   Json out = Json::object();
   for (const auto& [member, value] : port.items()) {

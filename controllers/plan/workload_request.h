@@ -66,7 +66,7 @@ class WorkloadAnswers {
   std::vector<std::shared_ptr<const WorkloadAnswer>> answers_;
 };
 
-/// For golden files.
+/// The request as golden files show it.
 [[nodiscard]] Json to_json(const WorkloadRequest& request);
 
 }  // namespace tpuslice::plan

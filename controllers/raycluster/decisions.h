@@ -24,7 +24,7 @@ struct Decisions {
   HeadDecision head;
   std::optional<plan::Action> auth_secret;  ///< To create.
   WorkerDecision workers;
-  /// Until a refused creation is retried; meanwhile the status reports it. Absent: none was refused.
+  /// The time until a refused creation is retried; meanwhile the status reports it. Absent: none was refused.
   std::optional<Duration> retry_after;
   std::vector<PodPtr> suspended_pods;  ///< To delete because of suspension.
 };

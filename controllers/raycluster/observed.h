@@ -33,7 +33,7 @@ struct RayClusterObserved {
   Timestamp now;
   std::optional<plan::Failure> last_failure;
   ObservedChildren children = {};
-  /// While `cluster` is being deleted: the Job with the name of its cleanup of Redis, of any owner; null without one.
+  /// The Job, while `cluster` is being deleted, with the name of its cleanup of Redis, of any owner; null without one.
   std::shared_ptr<const JobView> cleanup_job = {};
   bool jobs_watched = true;  ///< False: cleanup_job is unknown.
 };

@@ -12,7 +12,7 @@
 
 namespace tpuslice::raycluster {
 
-/// Keeps the whole template, but for name, namespace, owner and the labels that identify the pod.
+/// Keeps the whole template except name, namespace, owner and the labels that identify the pod.
 ///
 /// Errors: InvalidArgument if the template has no container.
 [[nodiscard]] Result<Object> build_head_pod(const RayClusterSpec& spec, const Options& options);

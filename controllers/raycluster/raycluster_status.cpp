@@ -21,7 +21,7 @@ Json status_or_empty(const Object& cluster) {
   return status.is_object() ? status : Json::object();
 }
 
-/// Like Go's omitempty: absent instead of zero.
+/// Sets a member unless it is zero, like Go's omitempty.
 void put(Json& status, const char* name, std::int64_t value) {
   if (value == 0) {
     status.erase(name);

@@ -124,7 +124,7 @@ void follow_job(const RayClusterSpec& spec, const RayClusterObserved& seen, cons
   }
 }
 
-/// Creates the Job, or follows it. Called once no head writes to Redis any more.
+/// Creates the Job, or follows it. Called once no head writes to Redis.
 void clean(const RayClusterSpec& spec, const RayClusterObserved& seen, const Options& options, Changes& changes) {
   // During a foreground deletion the garbage collector would delete the Job as a dependent of the cluster.
   if (has_finalizer(seen.cluster, "foregroundDeletion")) return;

@@ -12,7 +12,7 @@
 
 namespace tpuslice::raycluster {
 
-/// In the order in which surplus replicas are deleted.
+/// States of replicas, in the order in which surplus replicas are deleted.
 enum class ReplicaState : std::uint8_t {
   kBroken,    ///< It can only be created again as a whole.
   kForming,   ///< Hosts are missing, but none of the others has started: the missing ones can be created.

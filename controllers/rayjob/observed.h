@@ -13,7 +13,7 @@ namespace tpuslice::rayjob {
 
 struct RayJobObserved {
   Object job;
-  /// With the name of the status, or of spec.clusterSelector, of any owner; null without one.
+  /// The cluster with the name of the status, or of spec.clusterSelector, of any owner; null without one.
   std::shared_ptr<const ObjectView> cluster;
   std::vector<std::shared_ptr<const PodView>> pods;  ///< Pods of the cluster of that name, also when it is deleted.
   /// The Job with the submitter's name, of any owner; null without one.

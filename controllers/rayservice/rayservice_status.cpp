@@ -8,7 +8,7 @@
 namespace tpuslice::rayservice {
 namespace {
 
-/// Like Go's omitempty: absent instead of empty.
+/// Sets a member unless it is empty, like Go's omitempty.
 void put_member(Json& json, const char* name, Json value) {
   const bool zero = value.is_null() || value == 0 || value == "" || (value.is_structured() && value.empty());
   if (zero) {

@@ -24,7 +24,7 @@ void update_conditions(const ConditionInput& input, Json& conditions, plan::Chan
 /// Updates a service whose other conditions do not change: whether the spec is valid, and the generation.
 void update_accepted(const RayServiceState& state, const Problem& refusal, Json& conditions, plan::Changes& changes);
 
-/// In a phase other than kRunning.
+/// Updates the conditions in a phase other than kRunning.
 void update_suspension(const RayServiceState& state, SuspendPhase phase, const Problem& refusal, Json& conditions,
                        plan::Changes& changes);
 

@@ -18,7 +18,7 @@ class ChangeLog {
   using Ptr = std::shared_ptr<const View>;
 
   struct Taken {
-    /// In order; `before` is null for an addition, `after` for a deletion.
+    /// The changes in order; `before` is null for an addition, `after` for a deletion.
     std::vector<std::pair<Ptr, Ptr>> list;
     bool complete = true;  ///< False: more than kMaxChanges, and `list` is empty. Everything may have changed.
   };

@@ -118,7 +118,8 @@ class Controller {
               const std::stop_token& stop);
   void failed(const ObjectKey& key, const Error& error, const std::optional<plan::Failure>& failure, ReconcileLog& log,
               const std::stop_token& stop);
-  /// For plans whose writes back off one by one. True if some have failed: the key is planned again when they are due.
+  /// Records plans whose writes back off one by one. True if some have failed: the key is planned again when they are
+  /// due.
   bool record_writes(const ObjectKey& key, const plan::Plan& plan, const ExecutionReport& report, ReconcileLog& log);
   void report_error(const Error& error, ReconcileLog& log);
   [[nodiscard]] Target target(const ObjectKey& key) const;

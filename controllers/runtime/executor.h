@@ -74,7 +74,7 @@ struct ExecutorOptions {
 /// create whose reply was lost can be repeated. Missing labels are added to that object, since watches select by them.
 /// A Secret with a random token is created only if there is none of its name; it needs no permission to read Secrets.
 /// A delete of an object that does not exist or has another uid succeeds. A status patch that replaces a list is a
-/// Conflict if the object has changed since it was observed, but for the plan's own writes.
+/// Conflict if the object has changed since it was observed, other than by the plan's own writes.
 ///
 /// Thread-safe.
 class Executor {

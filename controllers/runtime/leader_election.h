@@ -49,7 +49,7 @@ class LeaderElector {
 
   /// True while the lease is held and was renewed in time. May turn false while step() waits for an answer.
   [[nodiscard]] bool leading(Instant now) const TPUSLICE_EXCLUDES(mutex_);
-  /// While leading(): how long no other replica can acquire the lease; else zero.
+  /// How long no other replica can acquire the lease, while leading(); else zero.
   [[nodiscard]] Duration lease_left(Instant now) const TPUSLICE_EXCLUDES(mutex_);
   /// True once the lease was held and then lost. Stays true: the process must exit.
   [[nodiscard]] bool lost(Instant now) const TPUSLICE_EXCLUDES(mutex_);

@@ -125,7 +125,7 @@ class Manager {
   [[nodiscard]] bool ready() const;
   /// The resources for which ready() waits.
   [[nodiscard]] std::vector<std::string> not_synced() const;
-  /// What is not watched any more, and for how long: "pods for 75 s". Thread-safe.
+  /// What is no longer watched, and for how long: "pods for 75 s". Thread-safe.
   [[nodiscard]] std::vector<std::string> broken_watches() const;
   /// What the controllers know of the keys of the query. Thread-safe.
   [[nodiscard]] std::vector<KeyReport> report(const KeyQuery& query) const;

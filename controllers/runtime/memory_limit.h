@@ -12,7 +12,7 @@ namespace tpuslice::runtime {
 [[nodiscard]] std::optional<std::size_t> memory_limit(const std::string& mount = "/sys/fs/cgroup",
                                                       const std::string& self = "/proc/self/cgroup");
 
-/// Without a limit: as for one of 1 GiB.
+/// The budget without a limit: as for one of 1 GiB.
 inline constexpr std::size_t kDefaultMemoryBudget = 384U << 20U;
 
 /// The memory budget for a limit. Of the rest, admission reviews may take a tenth of the shipped limit

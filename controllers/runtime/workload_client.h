@@ -29,8 +29,8 @@ namespace tpuslice::runtime {
 using SendToWorkload = std::function<Result<http::Response>(const std::string& address, const http::Request& request,
                                                             Duration deadline, const std::stop_token& stop)>;
 
-/// Over plain HTTP. Redirects are not followed. `override_address`: connects to this address instead of that of the
-/// request, for operators that cannot reach pods; empty: no override.
+/// Sends over plain HTTP. Redirects are not followed. `override_address`: connects to this address instead of that of
+/// the request, for operators that cannot reach pods; empty: no override.
 ///
 /// Errors: InvalidArgument for loopback and link-local addresses, which are not those of a pod.
 [[nodiscard]] SendToWorkload send_over_network(std::string override_address = {});
@@ -100,9 +100,9 @@ class WorkloadClient {
   /// Queues the slot that has waited longest, if the namespace may send another.
   void wake_next_locked(const std::string& namespace_name) TPUSLICE_REQUIRES(mutex_);
   void release_namespace_locked(const std::string& name) TPUSLICE_REQUIRES(mutex_);
-  /// Nothing if the request may not be sent any more.
+  /// Nothing if the request may no longer be sent.
   [[nodiscard]] std::optional<plan::WorkloadAnswer> ask(const Job& job, const std::stop_token& stop) const;
-  /// Sends the request as `message` and reads the answer into `out`. Errors: Cancelled if it may not be sent any more.
+  /// Sends the request as `message` and reads the answer into `out`. Errors: Cancelled if it may no longer be sent.
   [[nodiscard]] Status exchange(const Job& job, http::Request& message, plan::WorkloadAnswer& out,
                                 const std::stop_token& stop) const;
   [[nodiscard]] Result<std::string> token(const std::string& namespace_name, const plan::TokenSource& source,

@@ -61,10 +61,10 @@ struct Domain {
 /// Not thread-safe.
 class Domains {
  public:
-  /// By the value of the topology key. A domain without nodes is kept while it has occupants.
+  /// Domains by the value of the topology key. A domain without nodes is kept while it has occupants.
   using ByValue = std::map<std::string, Domain, std::less<>>;
 
-  /// Null: there is no such node any more.
+  /// Null: the node no longer exists.
   void set_node(const std::string& name, const NodePtr& node);
   /// The pod on the node; null if there is none. The node is known.
   void set_user(const std::string& node, PodPtr pod);

@@ -103,7 +103,7 @@ class PlanBuilder {
           started.front()->key);
   }
 
-  /// Before the deletes. If it fails, nothing is preempted.
+  /// Adds the record, which is written before the deletes. If it fails, nothing is preempted.
   void add_preemption_record(plan::Action action) {
     action.failure_reason = "FailedPreemptSlice";
     const bool creates = action.kind == plan::ActionKind::kCreate;

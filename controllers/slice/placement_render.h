@@ -1,4 +1,4 @@
-// From what is decided about the waiting slices of one accelerator to the plan that does it. Pure.
+// Renders what is decided about the waiting slices of one accelerator as the plan that does it. Pure.
 #pragma once
 
 #include <cstddef>

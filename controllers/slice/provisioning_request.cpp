@@ -174,7 +174,7 @@ class RequestPlanner {
                        request.message.empty() ? "" : ": ", clip(request.message, kMaxMessage), then);
   }
 
-  /// For the slices [first, last) of `waiting_`, which start together.
+  /// Asks for nodes for the slices [first, last) of `waiting_`, which start together.
   void ask(std::size_t first, std::size_t last) {
     std::vector<const WaitingSlice*> missing;
     for (std::size_t i = first; i < last; ++i) {

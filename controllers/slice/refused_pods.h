@@ -17,7 +17,7 @@ namespace tpuslice::slice {
 /// The deletion of one of its started pods keeps failing.
 [[nodiscard]] bool cannot_be_deleted(const Slice& slice, const plan::FailedWrites* failed);
 
-/// For a waiting reason: "its pods cannot be changed: <error>; <what to do>".
+/// Text for a waiting reason: "its pods cannot be changed: <error>; <what to do>".
 [[nodiscard]] std::string explain_refusal(const plan::FailedWrite& release);
 
 /// A slice that is left out of placement until `until`, for the reason.

@@ -198,8 +198,8 @@ class SlicePlanner {
     });
   }
 
-  /// For a slice without gates: what its first waiting pod waits for. If some pods are gated, the placement plan writes
-  /// a reason on one of them.
+  /// What the first waiting pod of a slice without gates waits for. If some pods are gated, the placement plan writes a
+  /// reason on one of them.
   std::vector<WaitingReason> reasons_of_ungated() {
     if (slice_.size < 2) return {};
     const bool partly_gated = std::ranges::any_of(slice_.live(), [](const PodPtr& pod) { return is_gated(*pod); });

@@ -16,7 +16,8 @@ namespace tpuslice::rules {
 
 struct WorkloadKind;
 
-/// In order of precedence: a pod belongs to the first kind that it matches. Borrowed: they live as long as the program.
+/// The kinds in order of precedence: a pod belongs to the first kind that it matches. Borrowed: they live as long as
+/// the program.
 using WorkloadKinds = std::span<const WorkloadKind* const>;
 
 struct MutationOptions {

@@ -70,7 +70,7 @@ class FairBudget {
   void keep(Claim& claim, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// The handler has returned, and so many bytes, which need not fit, are written from now on. 0 releases the claim.
   void move(Claim& claim, std::size_t bytes, Instant now) TPUSLICE_EXCLUDES(mutex_);
-  /// In any state.
+  /// Releases a claim in any state.
   void release(Claim& claim, Instant now) TPUSLICE_EXCLUDES(mutex_);
   /// Takes back slow bytes for claims that wait. Waiting sessions call it every so often; it does so at most 20 times
   /// a second.

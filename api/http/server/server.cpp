@@ -175,7 +175,7 @@ class BeastServer final : public Server {
     pause_.async_wait([this, self = std::move(self)](boost::system::error_code) mutable { accept(std::move(self)); });
   }
 
-  /// From any thread.
+  /// Accepts connections again. May be called from any thread.
   void accept_again() {
     while (!core_->stopping) {
       try {

@@ -43,7 +43,7 @@ class ServerSocket {
   auto async_handshake(Handler&& handler) {
     return run([this](ErrorCode& problem, std::size_t&) { return handshake(problem); }, std::forward<Handler>(handler));
   }
-  /// Until a read would return bytes or an error.
+  /// Waits until a read would return bytes or an error.
   template <typename Handler>
   auto async_wait_readable(Handler&& handler) {
     return run([this](ErrorCode& problem, std::size_t&) { return peek(problem); }, std::forward<Handler>(handler));

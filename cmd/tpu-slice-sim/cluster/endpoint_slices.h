@@ -10,7 +10,7 @@
 
 namespace tpuslice::sim {
 
-/// For every service with a selector. Not thread-safe.
+/// Writes the endpoint slices of every service with a selector. Not thread-safe.
 class EndpointSlices {
  public:
   explicit EndpointSlices(Registry& registry);

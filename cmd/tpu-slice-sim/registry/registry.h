@@ -96,7 +96,7 @@ class Registry {
                        const WriteOptions& options = {});
   /// Starts or finishes a graceful deletion; finalizers delay it. Returns the last state.
   Result<Object> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options = {});
-  /// In the version of `resource`, sorted by namespace, then name; an empty namespace means all.
+  /// The objects in the version of `resource`, sorted by namespace, then name; an empty namespace means all.
   [[nodiscard]] std::vector<JsonPtr> list(const Resource& resource, std::string_view namespace_name = {}) const;
 
  private:

@@ -108,7 +108,7 @@ struct JobSetSpec {
   bool restart_at_failure_target = false;
 
   static JobSetSpec read(const Object& jobset);
-  /// Without the owner reference.
+  /// Reads a JobSet, without the owner reference.
   static JobSetSpec read(const Json& jobset);
 
   [[nodiscard]] bool managed_by_other() const;

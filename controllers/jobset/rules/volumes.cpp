@@ -22,7 +22,7 @@ struct ClaimUse {
   bool is_mounted = false;
   std::vector<std::pair<const ReplicatedJob*, std::size_t>> volumes;  ///< Those of its name: job and index.
 };
-/// By the name of the claim.
+/// Uses by the name of the claim.
 using ClaimUses = std::map<std::string, ClaimUse, std::less<>>;
 
 /// The use of the claim that is named like `object`, a mount or a volume; null if there is none.

@@ -1,4 +1,4 @@
-// Names of the RayJob API, upstream's but for those under tpuslice.dev/.
+// Names of the RayJob API, upstream's except those under tpuslice.dev/.
 #pragma once
 
 #include <string_view>

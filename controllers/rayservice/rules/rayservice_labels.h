@@ -23,7 +23,7 @@ inline constexpr std::string_view kHashMaker = "ray.io/kuberay-version";
 inline constexpr std::string_view kReplicas = "tpuslice.dev/replicas";
 /// The Serve configuration that the cluster was given: see ServeRecord.
 inline constexpr std::string_view kServeConfig = "tpuslice.dev/serve-config";
-/// When a cluster that is not used any more is deleted, RFC 3339.
+/// When a cluster that is no longer used is deleted, RFC 3339.
 inline constexpr std::string_view kDeleteAfter = "tpuslice.dev/delete-after";
 
 /// The controller watches the services with this label.

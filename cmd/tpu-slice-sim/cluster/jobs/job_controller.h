@@ -15,9 +15,9 @@
 
 namespace tpuslice::sim {
 
-/// For all Jobs without spec.managedBy. Syncs a Job at once when its spec changed, and a second after its pods or
-/// its status changed, so that many changes cause one write; retries with back-off when a write failed. Pods without
-/// a controller owner are not adopted. Not thread-safe.
+/// The controller of all Jobs without spec.managedBy. Syncs a Job at once when its spec changed, and a second after its
+/// pods or its status changed, so that many changes cause one write; retries with back-off when a write failed. Pods
+/// without a controller owner are not adopted. Not thread-safe.
 class JobController {
  public:
   explicit JobController(Registry& registry);
