@@ -53,7 +53,7 @@ inline constexpr std::string_view kSliceStart = "tpuslice.dev/slice-start";
 inline constexpr std::string_view kFirstHostFirst =
     "first-host-first";  ///< Its controller creates the others after host 0.
 inline constexpr std::string_view kFirstHostAlone = "first-host-alone";  ///< Its controller may wait for host 0.
-/// Its controller, a StatefulSet, may wait for each host before it creates the next, and recreates hosts that are lost.
+/// The controller, a StatefulSet, may wait for each host before it creates the next, and recreates hosts that are lost.
 inline constexpr std::string_view kHostByHost = "host-by-host";
 /// Slices of one namespace with the same value start together or not at all.
 inline constexpr std::string_view kSliceGang = "tpuslice.dev/slice-gang";

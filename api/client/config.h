@@ -48,7 +48,7 @@ struct ConfigSources {
   std::function<std::optional<std::string>(const std::string& name)> environment;
   std::function<Result<std::string>(const std::string& path)> read_file;
 
-  /// Those of this process.
+  /// The sources of this process.
   static ConfigSources real();
 };
 

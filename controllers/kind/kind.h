@@ -35,7 +35,8 @@ struct Upstream {
 /// A finalizer that the kind's controller sets on its objects.
 struct Finalizer {
   std::string_view name;  ///< Empty: none.
-  /// It stays on a terminating object when the operator is drained: the clean-up that it waits for would not be done.
+  /// The finalizer stays on a terminating object when the operator is drained: the clean-up that it waits for would not
+  /// be done.
   bool keep_on_terminating = false;
 };
 

@@ -24,7 +24,7 @@ struct Dashboard {
   friend bool operator==(const Dashboard&, const Dashboard&) = default;
 };
 
-/// That of the head container named dashboard, or 8265.
+/// The port of the head container named dashboard, or 8265.
 [[nodiscard]] std::int64_t dashboard_port(const raycluster::RayClusterSpec& cluster);
 /// Nothing while the head pod has no address.
 [[nodiscard]] std::optional<Dashboard> dashboard_of(const raycluster::RayClusterSpec& cluster, const PodView& head,

@@ -14,7 +14,7 @@
 namespace tpuslice::rayjob {
 namespace {
 
-/// That of the cluster, with upstream's name and labels.
+/// The head service of the cluster, with upstream's name and labels.
 Object build_head_service(const RayJobState& state, const Object& cluster) {
   const RayJobSpec& spec = state.spec;
   const raycluster::RayClusterSpec cluster_spec = raycluster::RayClusterSpec::read(cluster);

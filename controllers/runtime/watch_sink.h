@@ -209,7 +209,7 @@ class StoreSink final : public WatchSink {
     // A version that is staged already is newer, and stays.
     if (Ptr known = store_.get(key)) staged_.insert(std::move(known));
   }
-  /// Its bytes are charged.
+  /// Replaces the staged view of the object; the bytes of `view` are charged already.
   void replace_staged(Ptr view) {
     if (const auto staged = staged_.find(view->key); staged != staged_.end()) staged_.erase(staged);
     staged_.insert(std::move(view));

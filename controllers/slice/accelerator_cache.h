@@ -54,7 +54,7 @@ class AcceleratorCache {
 
   [[nodiscard]] const std::map<ObjectKey, CachedSlice>& slices() const { return slices_; }
   [[nodiscard]] const PlacedSlices& placed() const { return placed_; }
-  /// Those that are neither placed nor idle, by key.
+  /// The slices that are neither placed nor idle, by key.
   [[nodiscard]] std::vector<const CachedSlice*> unplaced() const;
   /// Pods without TPUs on the nodes, by node name, sorted by key.
   [[nodiscard]] const std::map<std::string, std::vector<PodPtr>>& pods_without_tpus() const {

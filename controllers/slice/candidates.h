@@ -44,7 +44,7 @@ class Candidates {
   std::string take_occupied();
   /// The domains that would be free in an empty cluster, but are not.
   [[nodiscard]] const std::vector<std::string>& occupied();
-  /// Those of occupied() that become free soon: all pods that use them are terminating.
+  /// The domains of occupied() that become free soon: all pods that use them are terminating.
   [[nodiscard]] std::vector<std::string> ending();
   void remove_occupied(const std::string& domain);
   /// Number of domains that would be free in an empty cluster.

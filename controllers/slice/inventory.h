@@ -16,7 +16,7 @@ namespace tpuslice::slice {
 /// Changes what uses the nodes, and undoes that when it is destroyed. Not thread-safe.
 class Inventory {
  public:
-  /// Both outlive it.
+  /// `domains` and `comparisons` outlive it.
   Inventory(Domains& domains, Comparisons& comparisons) : domains_(domains), comparisons_(comparisons) {}
   ~Inventory();
   Inventory(const Inventory&) = delete;

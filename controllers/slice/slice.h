@@ -67,7 +67,7 @@ struct Slice {
 /// The pods by the key of their slice, in order. Pods without a slice are skipped.
 [[nodiscard]] std::map<ObjectKey, std::vector<PodPtr>> group_by_slice(const std::vector<PodPtr>& pods);
 
-/// Neither terminal nor terminating.
+/// Whether the pod is neither terminal nor terminating.
 [[nodiscard]] bool is_live(const PodView& pod);
 /// Placement considers the pod: it has the slice label, of a slice or not; or it was not admitted, but uses chips of a
 /// node.

@@ -63,7 +63,7 @@ class SlicePlanner {
   /// A pod was deleted on purpose: by a user, the end of the workload, a restart, an eviction.
   [[nodiscard]] bool was_deleted() const { return slice_.failed.empty() && !slice_.terminating.empty(); }
 
-  /// Its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
+  /// Whether its pods are being deleted for a slice of higher priority; placement_plan.h counts and reports that.
   [[nodiscard]] bool was_preempted() const {
     return std::ranges::any_of(slice_.terminating, [](const PodPtr& pod) { return pod->preempted; });
   }

@@ -186,8 +186,8 @@ class BeastServer final : public Server {
     }
   }
 
-  /// Those that wait behind the first: a client behind thousands does not wait for their handshakes, only until they
-  /// have closed one another. False if an accept failed.
+  /// Accepts those that wait behind the first: a client behind thousands does not wait for their handshakes, only until
+  /// they have closed one another. False if an accept failed.
   bool admit_others() {
     for (int i = 0; i < core_->options.max_connections; ++i) {
       Tcp::socket socket(asio::make_strand(io_));

@@ -43,7 +43,7 @@ class Session {
   virtual ~Session() = default;
   [[nodiscard]] const Activity& activity() const { return activity_; }
   virtual void start() = 0;
-  /// Its claim on a FairBudget was granted.
+  /// Called when its claim on a FairBudget was granted.
   virtual void resume() = 0;
   /// Ends once what is being answered is answered; at once if nothing is. Streams are ended.
   virtual void drain() = 0;

@@ -75,7 +75,7 @@ class Registry {
   [[nodiscard]] const Storage& storage() const { return storage_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
-  /// Either may be empty.
+  /// Sets what admits objects; either argument may be empty.
   void set_admission(Admission admission, AdmissionCheck check = {}) {
     admission_ = std::move(admission);
     admission_check_ = std::move(check);

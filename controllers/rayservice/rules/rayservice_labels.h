@@ -35,7 +35,7 @@ inline constexpr std::string_view kUpgradeInProgress = "UpgradeInProgress";
 inline constexpr std::string_view kRollbackInProgress = "RollbackInProgress";
 inline constexpr std::string_view kSuspendingCondition = "Suspending";
 inline constexpr std::string_view kSuspendedCondition = "Suspended";
-// Their reasons.
+// Reasons of these conditions.
 inline constexpr std::string_view kInitializing = "Initializing";
 inline constexpr std::string_view kInitializingTimedOut = "InitializingTimeout";
 inline constexpr std::string_view kValidationFailed = "ValidationFailed";

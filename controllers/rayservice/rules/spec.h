@@ -24,7 +24,7 @@ inline constexpr std::string_view kInitializingTimeout = "ray.io/initializing-ti
 /// Ours, annotation: what happens to an upgrade whose new cluster finds no nodes for its slices while the old one has
 /// its own.
 inline constexpr std::string_view kUpgradeWithoutRoom = "tpuslice.dev/upgrade-without-room";
-// Its values; the first is the default.
+// Values of the annotation; the first is the default.
 inline constexpr std::string_view kWaitForRoom = "wait";
 /// The old cluster is deleted first: requests fail until the new one is ready.
 inline constexpr std::string_view kReplaceWithoutRoom = "replace";
