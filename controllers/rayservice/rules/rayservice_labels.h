@@ -15,8 +15,8 @@ inline constexpr std::string_view kFinalizer = "ray.io/rayservice-finalizer";
 // Upstream's annotations of the RayClusters of a RayService.
 inline constexpr std::string_view kClusterHash = "ray.io/hash-without-replicas-and-workers-to-delete";
 inline constexpr std::string_view kNumberOfGroups = "ray.io/num-worker-groups";
-/// The operator that made kClusterHash. Operators do not compare the hashes of others.
-inline constexpr std::string_view kHashMaker = "ray.io/kuberay-version";
+/// The operator and version that computed kClusterHash. Operators do not compare the hashes of others.
+inline constexpr std::string_view kClusterHashVersion = "ray.io/kuberay-version";
 
 // Ours.
 /// The numbers of replicas that the RayService had when they were last applied to the cluster: ConfigHash::replicas().
